@@ -1,6 +1,8 @@
 .DEFAULT_GOAL := help
-.PHONY: help demo test lint type fmt hooks golden bench fuzz matrix mutants kill dist docs clean
+.PHONY: help demo test lint type fmt hooks golden bench fuzz matrix catalog mutants kill dist docs clean
 BIN := .venv/bin
+# One worker more than cores, because some tests wait for daemons; neighbours stay together and share what they prepare.
+PYTEST = $(BIN)/pytest -n $(shell expr $$(nproc) + 1) --dist worksteal
 
 help:  ## print this list
 	@grep -hE '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 10
@@ -10,7 +12,7 @@ demo:  ## render, validate and prove the quickstart fabric
 	@scripts/demo
 
 test: lint type  ## run everything that CI runs
-	@$(BIN)/pytest -n auto
+	@$(PYTEST)
 
 lint:
 	@scripts/setup "[dev]"
@@ -33,7 +35,7 @@ hooks:  ## check each commit with ruff, mypy, import-linter and shellcheck
 
 golden:  ## rewrite golden files and the outputs in pages; read the difference before you commit it
 	@scripts/setup "[dev]"
-	@$(BIN)/pytest -n auto --update-golden
+	@$(PYTEST) --update-golden
 
 bench:  ## measure speed and memory, and compare them with other programs
 	@scripts/setup "[bench]"
@@ -60,6 +62,10 @@ matrix:  ## render every layout, role, set of priorities and BGP style into buil
 	@scripts/setup
 	@rm -rf build/matrix
 	@$(BIN)/python scripts/matrix.py build/matrix
+
+catalog:  ## judge a fabric of every layout of the catalog (needs CLONE=, a clone of sonic-buildimage)
+	@scripts/setup "[dev]"
+	@$(BIN)/python -m benchmarks.catalog $(CLONE)
 
 dist:  ## build the packages and install each in a fresh environment
 	@scripts/dist

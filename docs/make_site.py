@@ -23,7 +23,7 @@ from docs.site_reference import commands_page, keys_page  # noqa: E402
 
 HOST, BASE = "https://fabricgen.github.io", "/fabricgen/"
 REPOSITORY = "https://github.com/fabricgen/fabricgen/blob/main"
-PAGE_SUFFIXES = (".md", ".svg")
+PAGE_SUFFIXES = (".md", ".png", ".svg")
 _LINK = re.compile(r"(\]\()([^)#\s]+)((?:#[^)]*)?\))")
 
 # title -> page or section; pages that are not listed are reached by links
@@ -35,12 +35,19 @@ NAVIGATION: dict[str, object] = {
         "Change ECN thresholds": "howto/ecn-thresholds.md",
         "Choose priorities": "howto/priorities.md",
         "Keep ports spare": "howto/spare-ports.md",
+        "Run one port at another speed": "howto/port-speed.md",
         "Keep ASNs": "howto/static-asns.md",
+        "Use NICs of two vendors": "howto/two-nic-vendors.md",
+        "Replace a switch": "howto/replace-switch.md",
+        "Keep existing addresses": "howto/existing-addresses.md",
+        "Set cable lengths per site": "howto/cable-lengths.md",
+        "Take a bad cable out of service": "howto/bad-cable.md",
         "Install without internet": "howto/air-gapped.md",
         "Use an editor": "editors.md",
         "Check in CI": "gitops.md",
         "Take over an existing fabric": "brownfield.md",
         "Push with Ansible": "ansible.md",
+        "Accept a new fabric": "acceptance.md",
         "Write files for other tools": "handoff.md",
     },
     "Reference": {
@@ -56,6 +63,7 @@ NAVIGATION: dict[str, object] = {
         "InfiniBand": "infiniband.md",
         "Findings": "findings.md",
         "Reports": "reports.md",
+        "Comparisons": "compare.md",
         "Differences": "diff.md",
         "Templates": "templates.md",
         "Python API": "api.md",

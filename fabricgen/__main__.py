@@ -1,5 +1,6 @@
 """`python -m fabricgen`, and the console script. An interrupt while modules are loaded is handled, too."""
 
+import gc
 import os
 import sys
 from contextlib import suppress
@@ -9,6 +10,7 @@ EXIT_INTERRUPTED = 130
 
 def run() -> None:
     """Entry point of the console script. SIGINT, SIGTERM and SIGHUP end it with exit code 130."""
+    gc.disable()  # modules and trees of parsed files have no cycles; a search for them takes a quarter of the time
     from fabricgen.interrupts import clean_up_at_end, held, ignore_signals, unwind_at_signals
 
     try:
@@ -21,6 +23,7 @@ def run() -> None:
             clean_up_at_end()
             sys.stderr.write("interrupted; nothing was left half-written\n")
     except SystemExit as stop:
+        gc.freeze()  # no search at exit either
         ignore_signals()
         clean_up_at_end()
         if stop.code != EXIT_INTERRUPTED:

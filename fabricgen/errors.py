@@ -5,7 +5,10 @@ FabricgenError
 └── UsageError            the request is not possible, for example an unknown device in --only: exit code 2
 """
 
-from fabricgen.findings import Location
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from fabricgen.findings import Location  # --help and completion need no findings
 
 
 class FabricgenError(Exception):
@@ -19,7 +22,7 @@ class UsageError(FabricgenError):
 class UnreadableInputError(FabricgenError):
     """A file that cannot be read or parsed."""
 
-    def __init__(self, problem: str, location: Location) -> None:
+    def __init__(self, problem: str, location: "Location") -> None:
         super().__init__(f"{location}: {problem}")
         self.problem = problem
         self.location = location

@@ -23,6 +23,18 @@ XRCETH_BYTES = 4  # extended reliable connection
 ATOMICETH_BYTES = 28  # atomic operation
 ICRC_BYTES = 4  # invariant checksum
 
+LRH_BYTES = 8  # local route header
+AETH_BYTES = 4  # of an acknowledgement
+VCRC_BYTES = 2  # variant checksum
+
+# Bytes on the wire of an InfiniBand packet within a subnet, beside its payload, and of an acknowledgement.
+INFINIBAND_WIRE_BYTES = LRH_BYTES + BTH_BYTES + ICRC_BYTES + VCRC_BYTES
+INFINIBAND_ACK_BYTES = INFINIBAND_WIRE_BYTES + AETH_BYTES
+
+# Flow control of InfiniBand counts blocks, and its 12-bit limit grants at most 2048 of them (the same volume, 7.9.4).
+CREDIT_BLOCK_BYTES = 64
+MOST_CREDIT_BYTES = 2048 * CREDIT_BLOCK_BYTES
+
 # The most bytes that a RoCEv2 packet has beside its payload within an Ethernet frame: IPv6 and the longest transport
 # headers. An MTU of the link that is the RoCE MTU plus this carries every packet. linux include/rdma/ib_addr.h,
 # iboe_get_mtu, subtracts the same sum.
@@ -38,6 +50,9 @@ ROCE_V2_WIRE_BYTES = (
     + ICRC_BYTES
     + ETHERNET_FCS_BYTES
 )
+
+# The same of an InfiniBand packet: local route header 8, BTH, ICRC, variant CRC 2 (specification, volume 1, chapter 5).
+INFINIBAND_WIRE_BYTES = 8 + BTH_BYTES + ICRC_BYTES + 2
 
 DEFAULT_MTU_BYTES = 9100  # of a SONiC port without `mtu` (sonic-swss portsorch, DEFAULT_MTU)
 DEFAULT_ROCE_MTU_BYTES = 4096  # of a plane without `roce_mtu`: the largest path MTU of the specification
@@ -70,6 +85,13 @@ def peer_response_bytes(speed_mbps: int) -> int | None:
     """Bytes that a peer may still send while it reacts to a pause; None for a speed without a published figure."""
     quanta = _RESPONSE_QUANTA.get(speed_mbps)
     return None if quanta is None else quanta * QUANTUM_BITS // 8
+
+
+def rdma_goodput_gbps(speed_mbps: int, mtu_bytes: int, *, infiniband: bool = False, ipv6: bool = False) -> float:
+    """The payload in Gb/s that long RDMA messages carry at most over a link, with packets of `mtu_bytes` of payload."""
+    header_bytes = ROCE_V2_WIRE_BYTES + (IPV6_HEADER_BYTES - IPV4_HEADER_BYTES if ipv6 else 0)
+    header_bytes = INFINIBAND_WIRE_BYTES if infiniband else header_bytes
+    return speed_mbps / 1000 * mtu_bytes / (mtu_bytes + header_bytes)
 
 
 def held_bytes(wire_bytes: int, cell_bytes: int) -> int:

@@ -17,6 +17,6 @@ def package_text(path: str) -> str:
     return (_PACKAGE / path).read_text(encoding="utf-8")
 
 
-def package_files(folder: str) -> list[str]:
-    """The paths of the modules in a folder of this package, sorted, e.g. "deploy/state.py"."""
-    return sorted(file.relative_to(_PACKAGE).as_posix() for file in (_PACKAGE / folder).glob("*.py"))
+def package_files(folder: str, suffix: str = "py") -> list[str]:
+    """The paths of the modules, or of other files, in a folder of this package, sorted, e.g. "deploy/state.py"."""
+    return sorted(file.relative_to(_PACKAGE).as_posix() for file in (_PACKAGE / folder).glob(f"*.{suffix}"))

@@ -67,5 +67,13 @@ def parse_bytes(text: str) -> int:
 
 
 def counted(number: int, noun: str, many: str = "") -> str:
-    """'1 device', '2 devices'."""
-    return f"{number} {noun if number == 1 else many or noun + 's'}"
+    """'1 device', '2 switches', '3 leaves'; `many` is for nouns whose last word is not the one that changes."""
+    return f"{number} {noun if number == 1 else many or _plural(noun)}"
+
+
+def _plural(noun: str) -> str:
+    if noun.endswith(("ch", "sh", "s", "x")):
+        return f"{noun}es"
+    if noun.endswith("leaf"):
+        return f"{noun.removesuffix('f')}ves"
+    return f"{noun.removesuffix('y')}ies" if noun.endswith(("ry", "ty", "cy")) else f"{noun}s"

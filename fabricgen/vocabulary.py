@@ -97,6 +97,13 @@ class DeviceState(Word):
     FAILED = "failed"
 
 
+class LinkState(Word):
+    """Whether a link carries traffic."""
+
+    ACTIVE = "active"
+    CORDONED = "cordoned"  # taken out of service: both ends are admin down
+
+
 class Repair(Word):
     """What a switch does when a link of it fails, until routing has converged."""
 

@@ -3,9 +3,10 @@
 Tests that need OpenSM are skipped where it is not installed; in CI that is a failure.
 """
 
+import gc
 import os
 import shutil
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -13,6 +14,7 @@ import pytest
 from hypothesis import settings
 
 from fabricgen.cli.main import run
+from fabricgen.simulate.deadlock.infiniband.failures import rerouted
 from fabricgen.simulate.opensm import PACKAGES, Tools, find_tools
 from tests.inventories import QUICKSTART
 
@@ -71,6 +73,14 @@ def cli(capsys: pytest.CaptureFixture[str]) -> Cli:
     return call
 
 
+@pytest.fixture(autouse=True, scope="module")
+def garbage() -> Iterator[None]:
+    """`run` turns the collection of cycles off for good, so a worker would keep what every test leaves behind."""
+    yield
+    gc.unfreeze()
+    gc.collect()
+
+
 @pytest.fixture(scope="session")
 def rendered(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The bundle of the quickstart. Do not change it."""
@@ -93,6 +103,12 @@ def opensm() -> Tools:
     return find_tools() or _missing("opensm and ibsim")
 
 
+@pytest.fixture
+def few_failures(monkeypatch: pytest.MonkeyPatch) -> None:
+    """OpenSM routes two sampled failures instead of 16, for tests whose subject is something else."""
+    monkeypatch.setitem(rerouted.__kwdefaults__, "most", 2)
+
+
 @pytest.fixture(scope="session")
 def ibdmchk() -> str:
     """The peer of our credit loop check."""
@@ -110,6 +126,16 @@ def ibnetdiscover() -> str:
     """The program that lists the cables of a subnet."""
     path = f"{os.environ.get('PATH', '')}:/usr/sbin"
     return shutil.which("ibnetdiscover", path=path) or _missing("ibnetdiscover of infiniband-diags")
+
+
+@pytest.fixture(scope="session")
+def chromium() -> str:
+    """The browser; without it the tests are skipped, and fail in CI."""
+    found = shutil.which("chromium")
+    if found is None and os.environ.get("CI") != "true":
+        pytest.skip("chromium is not installed")
+    assert found, "scripts/setup installs chromium"
+    return found
 
 
 def _missing(what: str) -> None:

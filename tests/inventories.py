@@ -1,5 +1,6 @@
 """Small inventories as plain mappings, and functions that write them."""
 
+from copy import deepcopy
 from pathlib import Path
 from typing import Any
 
@@ -63,7 +64,7 @@ def rail_optimized(
                 **plane,
             }
         },
-        "management": MANAGEMENT,
+        "management": deepcopy(MANAGEMENT),
     }
 
 
@@ -94,7 +95,7 @@ def explicit(platform: str = ARISTA, **plane: Any) -> Tree:
                 **plane,
             }
         },
-        "management": MANAGEMENT,
+        "management": deepcopy(MANAGEMENT),
     }
 
 

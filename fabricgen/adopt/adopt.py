@@ -6,7 +6,7 @@ become base files. Then the whole inventory is rendered and compared with the fi
 
 import enum
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -34,6 +34,7 @@ from fabricgen.inventory.load import LOCK_NAME
 from fabricgen.inventory.profiles import NONE
 from fabricgen.inventory.references import NAME
 from fabricgen.platforms.model import Layout, SwitchPlatform
+from fabricgen.platforms.ports_in_use import PortsInUse
 from fabricgen.render.content import BundleContent
 from fabricgen.render.plans import make_plans
 from fabricgen.sonic.canonical import natural_key
@@ -54,6 +55,7 @@ class Adopted:
     files: dict[str, str] = field(default_factory=dict)
     findings: list[Finding] = field(default_factory=list)
     differences: dict[RowId, str] = field(default_factory=dict)
+    links: int = 0  # of the inventory
 
 
 def adopt(
@@ -74,10 +76,12 @@ def adopt(
     if source is None or has_errors(adopted.findings):
         return adopted
     usable, refused = usable_links(source)
+    tree, lock, outside = inventory_tree(fabric, source, usable)
+    refused = [(link, reason) for link, reason in refused if link.b not in outside.ports]
     for link, reason in refused:
         message = f"link {':'.join(link.a)} to {':'.join(link.b)} is not in the inventory: {reason}"
         adopted.findings.append(Finding("FG142", Severity.NOTE, message))
-    tree, lock = inventory_tree(fabric, source, usable)
+    adopted.links = len(bundle.links) - len(refused)
     if platforms:
         tree["platforms"] = sorted(platforms)
     files = {} if single_file else {LOCK_NAME: lock.dump()}
@@ -89,9 +93,8 @@ def adopt(
         adopted.findings += [_replaced("overrides replace numbers of the lock file", one) for one in shared]
         rendered, lock, findings = _rendered({FILE_NAME: _yaml(tree), **files})
     for simplify, note in _SIMPLIFICATIONS:
-        if rendered is None:
+        if rendered is None and simplify(tree, findings):
             problems = findings
-            simplify(tree)
             rendered, lock, findings = _rendered({FILE_NAME: _yaml(tree), **files})
             adopted.findings += [_replaced(note, one) for one in problems] if rendered is not None else []
     if rendered is None:
@@ -134,6 +137,7 @@ def _source(bundle: Bundle, lookup: Lookup, findings: list[Finding]) -> Source |
     changed: dict[RowId, str] = {}
     roles = device_roles(bundle)
     switches: dict[str, SourceSwitch] = {}
+    in_use = PortsInUse()
     for name, device in bundle.devices.items():
         hwsku = device.text_of("DEVICE_METADATA", "localhost", "hwsku")
         found = lookup(hwsku) if hwsku else None
@@ -144,24 +148,41 @@ def _source(bundle: Bundle, lookup: Lookup, findings: list[Finding]) -> Source |
             message = f"the hwsku {hwsku or '(none)'} is unknown, so its ports cannot be rendered"
             findings.append(Finding("FG141", Severity.ERROR, message, device=name, location=place, hint=hint))
             continue
-        switches[name] = SourceSwitch(name, roles[name], normalised(name, device.config, changed), *found)
+        platform, base = found
+        tables = normalised(name, device.config, changed)
+        layout = in_use.layout(platform, base, tables.get("PORT", {}), tables.get("BREAKOUT_CFG", {}))
+        switches[name] = SourceSwitch(name, roles[name], tables, platform, layout, base)
     return Source(switches, bundle.links, changed) if switches else None
 
 
-def _leave_lossless(tree: dict[str, Any]) -> None:
+def _leave_outside(tree: dict[str, Any], problems: Sequence[Finding]) -> bool:
+    """Without the external routers and static routes that have a problem; returns whether anything is changed."""
+    faulty = {found.groups() for one in problems if (found := _OUTSIDE.match(one.path))}
+    for name, plane in tree["planes"].items():
+        for key in ("external", "static"):
+            kept = [entry for index, entry in enumerate(plane.pop(key, ())) if (name, key, str(index)) not in faulty]
+            plane |= {key: kept} if kept else {}
+    return bool(faulty)
+
+
+def _leave_lossless(tree: dict[str, Any], _: Sequence[Finding]) -> bool:
     for plane in tree["planes"].values():
         plane["lossless"] = NONE
+    return True
 
 
-def _leave_management(tree: dict[str, Any]) -> None:
+def _leave_management(tree: dict[str, Any], _: Sequence[Finding]) -> bool:
     tree.pop("management", None)
+    return True
 
 
 # The lock file cannot contain numbers that several switches share, or that no pool gives.
 _REFUSED_NUMBERS = ("FG398", "FG399")
 
 # Tried in this order if no plan can be made. Overrides then contain the rows of the files.
+_OUTSIDE = re.compile(r"planes\.([^.]+)\.(external|static)\[(\d+)\]")
 _SIMPLIFICATIONS = (
+    (_leave_outside, "overrides replace a router or a static route"),
     (_leave_lossless, "overrides replace the lossless plan"),
     (_leave_management, "base files replace the management network"),
 )

@@ -8,6 +8,7 @@ from typing import Any
 
 from netaddr import IPNetwork, IPSet, spanning_cidr
 
+from fabricgen.adopt.outside import own_prefixes
 from fabricgen.adopt.source import Interface, Source
 from fabricgen.allocation.lock import Lock
 from fabricgen.allocation.pools import block_size
@@ -47,10 +48,11 @@ class Numbers:
                 by_switch[link.b[0]].append(link)
         host_blocks = {f"{plane.switches[name].key}/hosts": _block(plane, found) for name, found in by_switch.items()}
         host_ports = sum(block_size(len(ports)) for ports in by_switch.values())
-        found: dict[str, Any] = {"loopbacks": pools.around(loopbacks, len(loopbacks), free_ends=True)}
+        own = own_prefixes(plane)
+        found: dict[str, Any] = {"loopbacks": pools.around(loopbacks, len(loopbacks), known=own, free_ends=True)}
         if numbered:
-            found["links"] = pools.around(blocks, 2 * len(between))
-        found["hosts"] = pools.around(host_blocks, host_ports)
+            found["links"] = pools.around(blocks, 2 * len(between), known=own)
+        found["hosts"] = pools.around(host_blocks, host_ports, known=own)
         lock.loopbacks |= loopbacks
         lock.blocks |= blocks | host_blocks
         known = sorted(asns.values())
@@ -136,11 +138,14 @@ class _Pools:
         self._taken.add(network)
         return True
 
-    def around(self, given: dict[str, list[str]], needed: int, *, free_ends: bool = False) -> str | list[str]:
+    def around(
+        self, given: dict[str, list[str]], needed: int, *, known: Sequence[Network], free_ends: bool = False
+    ) -> str | list[str]:
         """The smallest prefix of each family that contains everything in `given`, and room for the keys without one.
 
-        `needed` is the number of addresses of all keys. What no pool can serve is removed from `given`: a family that
-        some keys do not have, and prefixes that overlap another purpose.
+        A prefix of `known` that contains it comes first. `needed` is the number of addresses of all keys. What no pool
+        can serve is removed from `given`: a family that some keys do not have, and prefixes that overlap another
+        purpose.
         """
         prefixes: list[str] = []
         held = {key: {IPNetwork(text).version: text for text in texts} for key, texts in given.items()}
@@ -148,8 +153,10 @@ class _Pools:
             texts = [of[version] for of in held.values() if version in of]
             room = 0 if len(texts) == len(held) else 4 * needed
             pool = _supernet(texts, room, free_ends=free_ends) if texts and (version == 4 or not room) else None
-            if pool is not None and self.take(pool):
-                prefixes.append(str(pool))
+            wider = [one for one in map(IPNetwork, map(str, known)) if pool is not None and pool in one]
+            chosen = next(filter(self.take, [*wider, *filter(None, [pool])]), None)
+            if chosen is not None:
+                prefixes.append(str(chosen))
                 continue
             for of in held.values():
                 of.pop(version, None)

@@ -103,10 +103,10 @@ def _cnp_dscp(dscps: dict[str, list[int]], classes: set[int]) -> int:
 
 
 def usual_types(source: Source) -> dict[Role, Any]:
-    """Role -> (platform, layout, device type) of most of its switches."""
+    """Role -> (hardware, device type) of most of its switches; the hardware as `SourceSwitch.hardware` has it."""
     return {
         role: source.most(
-            (switch.platform.name, switch.layout.name, switch.text("DEVICE_METADATA", "localhost", "type"))
+            (switch.hardware, switch.text("DEVICE_METADATA", "localhost", "type"))
             for switch in source.switches.values()
             if switch.role == role
         )

@@ -10,6 +10,7 @@ from typing import Any
 from fabricgen.bundle.read import Bundle
 from fabricgen.bundle.wiring import WiredLink
 from fabricgen.platforms.model import Layout, SwitchPlatform
+from fabricgen.platforms.port_modes import PortModes
 from fabricgen.render.secrets import literal_secrets
 from fabricgen.sonic.device_types import ROLES
 from fabricgen.sonic.references import bare
@@ -19,6 +20,7 @@ from fabricgen.vocabulary import Role
 
 Interface = IPv4Interface | IPv6Interface
 Tables = dict[str, dict[str, dict[str, str | list[str]]]]
+Hardware = tuple[str, str, tuple[tuple[str, str], ...]]
 RowId = tuple[str, str, str]  # device, table, key
 
 FIRST_PLANE = "compute"
@@ -41,8 +43,15 @@ class SourceSwitch:
     role: Role
     tables: Tables
     platform: SwitchPlatform
-    layout: Layout
+    layout: Layout  # with the ports of the file
+    base: Layout  # the one of the hwsku
     plane: str = FIRST_PLANE
+
+    @cached_property
+    def hardware(self) -> Hardware:
+        """Platform, the layout of the hwsku, and `ports` of the inventory, by which it has the ports of the file."""
+        ports = PortModes(self.platform, self.base).written(self.layout)
+        return self.platform.name, self.base.name, tuple(ports.items())
 
     @property
     def key(self) -> str:

@@ -7,9 +7,10 @@ from netaddr import EUI, mac_unix_expanded, valid_mac
 
 from fabricgen.adopt.hosts import Hosts, find_hosts
 from fabricgen.adopt.numbers import Numbers
+from fabricgen.adopt.outside import Outside, find_outside
 from fabricgen.adopt.planes import split_planes
 from fabricgen.adopt.settings import cables, is_unnumbered, lossless, mtu_bytes, usual_types
-from fabricgen.adopt.source import Source
+from fabricgen.adopt.source import Hardware, Source
 from fabricgen.allocation.lock import Lock
 from fabricgen.bundle.wiring import WiredLink
 from fabricgen.sonic.device_types import DEVICE_TYPES
@@ -19,10 +20,13 @@ from fabricgen.vocabulary import BgpAddressing, Role
 _LISTS = {Role.LEAF: "leaves", Role.SPINE: "spines", Role.CORE: "cores"}
 
 
-def inventory_tree(fabric: str, source: Source, links: Sequence[WiredLink]) -> tuple[dict[str, Any], Lock]:
-    """The inventory of a fabric with these links, and the lock file with its numbers."""
+def inventory_tree(fabric: str, source: Source, links: Sequence[WiredLink]) -> tuple[dict[str, Any], Lock, Outside]:
+    """The inventory of a fabric with these links, the lock file with its numbers, and what it connects outside."""
     planes = split_planes(source, links)
     hosts = find_hosts(source, [link for link in links if link.a[0] not in source.switches])
+    outside = find_outside(
+        source, {link.b: f"{hosts.keys[link.a[0]]}:{link.a[1]}" for link in links if link.a[0] in hosts.keys}
+    )
     numbers = Numbers(fabric, source)
     tree: dict[str, Any] = {"fabricgen": 1, "fabric": fabric}
     if hosts.groups:
@@ -36,8 +40,8 @@ def inventory_tree(fabric: str, source: Source, links: Sequence[WiredLink]) -> t
     ]
     if devices:
         tree["devices"] = devices
-    tree["planes"] = {plane.plane: _plane(plane, hosts, numbers) for plane in planes}
-    return tree, numbers.lock
+    tree["planes"] = {plane.plane: _plane(plane, hosts, numbers, outside) for plane in planes}
+    return tree, numbers.lock, outside
 
 
 def _is_mac(text: str) -> bool:
@@ -45,7 +49,7 @@ def _is_mac(text: str) -> bool:
     return valid_mac(text) and str(EUI(text, dialect=mac_unix_expanded)) == text
 
 
-def _plane(source: Source, hosts: Hosts, numbers: Numbers) -> dict[str, Any]:
+def _plane(source: Source, hosts: Hosts, numbers: Numbers, outside: Outside) -> dict[str, Any]:
     usual = usual_types(source)
     links = source.links
     plane: dict[str, Any] = {"design": "explicit", "speed": format_speed(_speed(source, links))}
@@ -53,8 +57,8 @@ def _plane(source: Source, hosts: Hosts, numbers: Numbers) -> dict[str, Any]:
         plane["hosts"] = list(hosts.of_plane[source.plane])
     for role, facts in usual.items():
         if facts:
-            platform, layout, kind = facts
-            plane[role] = {"platform": platform, "layout": layout}
+            hardware, kind = facts
+            plane[role] = _hardware(hardware)
             if kind and kind != DEVICE_TYPES[role]:
                 plane[role]["type"] = kind
     unnumbered = is_unnumbered(source)
@@ -66,6 +70,9 @@ def _plane(source: Source, hosts: Hosts, numbers: Numbers) -> dict[str, Any]:
     if unnumbered:
         plane["bgp"] = BgpAddressing.UNNUMBERED
     plane["addressing"] = numbers.addressing(source, links, numbered=not unnumbered)
+    for key, entries in (("external", outside.external), ("static", outside.static)):
+        if listed := [entry for name in source.switches for entry in entries.get(name, ())]:
+            plane[key] = listed
     for role, key in _LISTS.items():
         members = [name for name, switch in source.switches.items() if switch.role == role]
         if members:
@@ -81,11 +88,17 @@ def _speed(source: Source, links: Sequence[WiredLink]) -> int:
     return int(found or next(iter(source.switches.values())).layout.speed_mbps)
 
 
-def _switch(source: Source, name: str, usual: tuple[str, str, str], pods: dict[str, int]) -> dict[str, object]:
+def _hardware(hardware: Hardware) -> dict[str, Any]:
+    platform, layout, ports = hardware
+    keys: dict[str, Any] = {"platform": platform, "layout": layout}
+    return {**keys, "ports": dict(ports)} if ports else keys
+
+
+def _switch(source: Source, name: str, usual: tuple[Hardware, str], pods: dict[str, int]) -> dict[str, object]:
     switch = source.switches[name]
     listed: dict[str, object] = {"name": name}
-    if (switch.platform.name, switch.layout.name) != usual[:2]:
-        listed |= {"platform": switch.platform.name, "layout": switch.layout.name}
+    if switch.hardware != usual[0]:
+        listed |= _hardware(switch.hardware)
     if name in pods:
         listed["pod"] = pods[name]
     return listed

@@ -34,24 +34,33 @@ class Allocation:
     asns: Mapping[str, int]  # owner of the ASN -> number
     loopbacks: Mapping[str, tuple[str, ...]]
     management: Mapping[str, tuple[str, ...]]  # with prefix length
-    blocks: Mapping[str, tuple[IPNetwork, ...]]
+    blocks: Mapping[str, tuple[IPNetwork, ...]]  # by block; by link for a link with a separate subnet
     notes: Mapping[str, DeviceNote]
     host_notes: Mapping[str, DeviceNote]
     guids: Guids
     subnets: Mapping[str, int]  # InfiniBand subnet -> the number in its prefix
 
     def link_addresses(self, link: Link) -> list[tuple[str, str, int]]:
-        """(address of the lower end, address of the upper end, prefix length) of each family.
+        """(address of the lower end, address of the upper end, prefix length) of each family; empty without a pool.
 
-        The even address belongs to the lower of two switches, and to the switch on the link of a host.
+        The even address belongs to the lower of two switches, and to the switch on the link of a host. A separate
+        subnet is written as the address of the lower end.
         """
+        if link.pool_is_links and link.id in self.blocks:
+            return [_both_ends(network) for network in self.blocks[link.id]]
         found = []
-        for network in self.blocks[link.block.key]:
+        for network in self.blocks.get(link.block.key, ()):
             subnet = IPNetwork((network.first + 2 * link.slot, _POINT_TO_POINT[network.version]), network.version)
             pair = str(IPAddress(subnet.first, subnet.version)), str(IPAddress(subnet.last, subnet.version))
             a, b = pair[::-1] if link.kind == LinkKind.HOST_LEAF else pair
             found.append((a, b, subnet.prefixlen))
         return found
+
+
+def _both_ends(own: IPNetwork) -> tuple[str, str, int]:
+    """The two addresses of a point-to-point subnet, the given one first, and the prefix length."""
+    first, last = (str(IPAddress(number, own.version)) for number in (own.first, own.last))
+    return (*((first, last) if int(own.ip) == own.first else (last, first)), own.prefixlen)
 
 
 def allocate(fabric: Fabric, lock: Lock | None) -> tuple[Allocation, Lock, list[Finding]]:
@@ -84,6 +93,7 @@ def _allocated(fabric: Fabric, lock: Lock | None, refusals: list[Refusal]) -> tu
     _give_management(fabric, notes, new, findings, refusals)
     keys = [switch.key for switch in fabric.switches]
     blocks = [block.key for block in _numbered_blocks(fabric)]
+    own = [link.id for link in fabric.links if link.pool_is_links]
     host_names = name_hosts(fabric, names.values(), findings)
     check_notes(fabric, names, host_names, findings)
     allocation = Allocation(
@@ -92,7 +102,7 @@ def _allocated(fabric: Fabric, lock: Lock | None, refusals: list[Refusal]) -> tu
         asns=new.asns,
         loopbacks={key: tuple(new.loopbacks[key]) for key in keys if key in new.loopbacks},
         management={key: tuple(new.management[key]) for key in keys if key in new.management},
-        blocks={key: tuple(map(IPNetwork, new.blocks[key])) for key in blocks if key in new.blocks},
+        blocks={key: tuple(map(IPNetwork, new.blocks[key])) for key in (*blocks, *own) if key in new.blocks},
         notes=notes,
         host_notes=notes_by_identity(fabric, host_names),
         guids=give_guids(fabric, notes, names, host_names, new, findings, refusals),
@@ -166,11 +176,25 @@ def _give_addresses(
     findings += grant.fill(loopbacks, lock.loopbacks)
     refusals += grant.refused
     for name in (name for name in ("links", "hosts") if name in pools.pools):
-        blocks = [block for block in _numbered_blocks(fabric) if block.plane == plane.name and block.pool == name]
-        sizes = {block.key: block_size(block.slots) for block in blocks}
+        sizes = _sizes(fabric, plane, name, lock)
         grant = Grant(pools.pools[name], name, Form.PREFIX)
         findings += grant.fill(sizes, lock.blocks)
         refusals += grant.refused
+
+
+def _sizes(fabric: Fabric, plane: Plane, pool: str, lock: Lock) -> dict[str, int]:
+    """Key -> addresses of each block that needs a run, and of each link with a separate subnet in the lock file.
+
+    A block whose links all have their own subnets needs no run.
+    """
+    blocks = [block for block in _numbered_blocks(fabric) if block.plane == plane.name and block.pool == pool]
+    sizes = {block.key: block_size(block.slots) for block in blocks}
+    links = [link for link in fabric.links if link.pool_is_links and link.block.key in sizes] if pool == "links" else []
+    own = {link.id: 2 for link in links if link.id in lock.blocks}
+    if not own:
+        return sizes
+    needed = {link.block.key for link in links if link.id not in own}
+    return {key: size for key, size in sizes.items() if key in needed} | own
 
 
 def _numbered_blocks(fabric: Fabric) -> list[Block]:

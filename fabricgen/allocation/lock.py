@@ -37,7 +37,7 @@ class Lock:
     asns: dict[str, int] = field(default_factory=dict)
     loopbacks: dict[str, list[str]] = field(default_factory=dict)  # addresses, one of each family
     management: dict[str, list[str]] = field(default_factory=dict)  # addresses with prefix length
-    blocks: dict[str, list[str]] = field(default_factory=dict)  # prefixes, one of each family
+    blocks: dict[str, list[str]] = field(default_factory=dict)  # prefixes, one of each family; by block or link
     subnets: dict[str, int] = field(default_factory=dict)  # InfiniBand subnet -> the number in its prefix
     guids: dict[str, int] = field(default_factory=dict)  # switch -> number of its placeholder; host -> of its first NIC
     lines: dict[EntryKey, int] = field(default_factory=dict, compare=False, repr=False)  # in the file that was read

@@ -16,6 +16,7 @@ from fabricgen.inputs import LOCK_BYTES, read_text
 from fabricgen.inventory.references import NAME
 from fabricgen.plain_yaml import load_yaml_node
 
+_POINT_TO_POINT = 2  # addresses of the subnet of a link
 _HEAD = ("version", "fabric")
 _EXPECTED = {
     "names": "a name of letters, digits, - _ .",
@@ -134,7 +135,8 @@ def _is_address(section: str, text: str) -> bool:
         network = IPNetwork(text)
     except AddrFormatError:
         return False
-    return section == "management" or network.ip == network.network
+    is_link = network.size == _POINT_TO_POINT  # a link: the address of its lower end
+    return section == "management" or is_link or network.ip == network.network
 
 
 def _shown(value: object) -> str:

@@ -9,32 +9,45 @@ from importlib import import_module
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from fabricgen.api.acceptance import Acceptance, accept
     from fabricgen.api.checking import Check, check
+    from fabricgen.api.compared import CompareOptions
+    from fabricgen.api.comparing import Comparison, compare
     from fabricgen.api.comparison import diff, rehearse, roll_out
     from fabricgen.api.congestion import CongestionSimulation, simulate_congestion, simulate_congestion_of_scenario
     from fabricgen.api.deadlock import DeadlockSimulation, FailureOptions, simulate_deadlock
     from fabricgen.api.judgement import Judgement, Policy, Progress
     from fabricgen.api.packets import PacketSimulation, simulate_packets, simulate_packets_of_scenario
     from fabricgen.api.rendering import FileCounts, Rendering, render
+    from fabricgen.api.reporting import Report, report
     from fabricgen.api.validation import validate
+    from fabricgen.inventory.read_files import Layers
     from fabricgen.vocabulary import InputForm
 
 __all__ = [
+    "Acceptance",
     "Check",
+    "CompareOptions",
+    "Comparison",
     "CongestionSimulation",
     "DeadlockSimulation",
     "FailureOptions",
     "FileCounts",
     "InputForm",
     "Judgement",
+    "Layers",
     "PacketSimulation",
     "Policy",
     "Progress",
     "Rendering",
+    "Report",
+    "accept",
     "check",
+    "compare",
     "diff",
     "rehearse",
     "render",
+    "report",
     "roll_out",
     "simulate_congestion",
     "simulate_congestion_of_scenario",
@@ -45,22 +58,30 @@ __all__ = [
 ]
 
 _MODULES = {
+    "Acceptance": "fabricgen.api.acceptance",
+    "accept": "fabricgen.api.acceptance",
     "Check": "fabricgen.api.checking",
+    "CompareOptions": "fabricgen.api.compared",
+    "Comparison": "fabricgen.api.comparing",
     "CongestionSimulation": "fabricgen.api.congestion",
     "DeadlockSimulation": "fabricgen.api.deadlock",
     "FailureOptions": "fabricgen.api.deadlock",
     "FileCounts": "fabricgen.api.rendering",
     "InputForm": "fabricgen.vocabulary",
     "Judgement": "fabricgen.api.judgement",
+    "Layers": "fabricgen.inventory.read_files",
     "PacketSimulation": "fabricgen.api.packets",
     "Policy": "fabricgen.api.judgement",
     "Progress": "fabricgen.api.judgement",
     "Rendering": "fabricgen.api.rendering",
+    "Report": "fabricgen.api.reporting",
     "check": "fabricgen.api.checking",
+    "compare": "fabricgen.api.comparing",
     "diff": "fabricgen.api.comparison",
     "rehearse": "fabricgen.api.comparison",
     "roll_out": "fabricgen.api.comparison",
     "render": "fabricgen.api.rendering",
+    "report": "fabricgen.api.reporting",
     "simulate_congestion": "fabricgen.api.congestion",
     "simulate_congestion_of_scenario": "fabricgen.api.congestion",
     "simulate_deadlock": "fabricgen.api.deadlock",

@@ -11,19 +11,23 @@ from fabricgen.bundle.cable_changes import CableChanges, cable_changes
 from fabricgen.bundle.read import Bundle, open_bundle
 from fabricgen.bundle.wiring import Endpoint, WiredLink, Wiring
 from fabricgen.errors import UsageError
-from fabricgen.findings import Finding, Location, Severity
+from fabricgen.findings import Finding, Severity
 from fabricgen.units import counted
 from fabricgen.vocabulary import InputForm
 
 if TYPE_CHECKING:
+    from fabricgen.diff.difference import Difference
     from fabricgen.inventory.model import Inventory
+    from fabricgen.inventory.read_files import InventorySource
 
 
 @dataclass(frozen=True)
 class Changes:
-    """`devices` counts the added, removed, changed and alike switches; `moves` the moved cables of each plane."""
+    """`devices` counts the added, removed, changed and alike switches; `moves` the moved cables of each plane.
+    `difference` has every row."""
 
     bundle: Path
+    difference: "Difference"
     devices: Mapping[str, int]
     cables: CableChanges
     moves: Mapping[str, int]
@@ -42,7 +46,7 @@ def compare_with(old: Path, folder: Path, new: Bundle) -> Changes:
     found = cable_changes(_with_new_names(before.wiring, new.wiring), new.wiring.links)
     planes = {end: link.plane for link in new.wiring.links for end in (link.a, link.b)}
     moves = Counter(planes[moved.new[0][0]] for moved in found.moved)
-    return Changes(old, count(difference).devices, found, moves)
+    return Changes(old, difference, count(difference).devices, found, moves)
 
 
 def _with_new_names(old: Wiring, new: Wiring) -> list[WiredLink]:
@@ -67,16 +71,16 @@ def _numbered(wiring: Wiring) -> dict[str, str]:
     return found
 
 
-def moves_of(changes: Changes, inventory: "Inventory", file: Path) -> list[Finding]:
+def moves_of(changes: Changes, inventory: "Inventory", source: "InventorySource") -> list[Finding]:
     """FG270 for each plane whose cables move, at its scalable unit."""
     from fabricgen.inventory.load import inventory_root
+    from fabricgen.inventory.read_files import opened
 
     found = []
     for name, number in sorted(changes.moves.items()):
         plane = inventory.planes[name]
         part = plane.unit or plane
-        place = part.at()
-        location = Location(str(inventory_root(file) / place.file), place.line, place.column)
+        location = opened(inventory_root(source), part.at())
         message = f"{counted(number, 'cable')} of plane {name} {'moves' if number == 1 else 'move'} to another port"
         hint = "keep the layout of the bundle (`scalable_unit`, `planned`, platforms), or plan the recabling"
         found.append(

@@ -5,15 +5,13 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from fabricgen import OUTPUT_VERSION
 from fabricgen.api.against import Changes, compare_with, moves_of
-from fabricgen.api.congestion import analyse
-from fabricgen.api.deadlock import FailureOptions, prove
 from fabricgen.api.judgement import (
     DEFAULT_POLICY,
     INVENTORY_FAMILIES,
     SILENT,
     Judgement,
+    Judging,
     Policy,
     Progress,
     codes_of,
@@ -21,17 +19,18 @@ from fabricgen.api.judgement import (
     outcome_of_inventory,
 )
 from fabricgen.api.places import InventoryPlaces
-from fabricgen.api.validation import apply_rules
+from fabricgen.api.rendering import render_aside
+from fabricgen.api.verdicts import Wanted, judge_all
 from fabricgen.atomic import temporary_folder
-from fabricgen.bundle.wiring import Checks
 from fabricgen.findings import Finding, Location, has_errors
 from fabricgen.report.anchors import anchored
 from fabricgen.report.outcome import Outcome
 from fabricgen.report.summary import Counts
 from fabricgen.results import CongestionResult, DeadlockResult
+from fabricgen.units import counted
 
 if TYPE_CHECKING:
-    from fabricgen.render.plans import Plans
+    from fabricgen.inventory.read_files import InventorySource
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -52,7 +51,7 @@ class Check(Judgement):
 
 
 def check(
-    inventory: Path,
+    inventory: "InventorySource",
     *,
     bundle: Path | None = None,
     select: tuple[str, ...] = (),
@@ -66,19 +65,19 @@ def check(
 ) -> Check:
     """Render an inventory into a temporary bundle, validate it, prove it free of deadlock, and analyse congestion.
 
-    The inventory and its lock file are not changed. `bundle` is a new folder to render into, whose files the findings
-    name; without it the folder is removed, and findings name files relative to it. With `at_inventory` the location of
-    a finding is the inventory value that causes it. `select` and `ignore` choose rules, as for `validate`. The failures
-    to prove are those of `checks:` of the inventory. Numbers that the lock file does not have yet are allocated in
-    memory; with `locked` that is an error. `against` is a bundle to compare devices and cables with. Raises
-    UnreadableInputError and UsageError.
+    The inventory, a path or `Layers` of several, and its lock file are not changed. `bundle` is a new folder to render
+    into, whose files the findings name; without it the folder is removed, and findings name files relative to it. With
+    `at_inventory` the location of a finding is the inventory value that causes it. `select` and `ignore` choose rules,
+    as for `validate`. The failures to prove are those of `checks:` of the inventory. Numbers that the lock file does
+    not have yet are allocated in memory; with `locked` that is an error. `against` is a bundle to compare devices and
+    cables with. Raises UnreadableInputError and UsageError.
     """
-    how = _How(select, ignore, jobs, at_inventory, locked, against, policy, progress)
+    how = How(Wanted(select, ignore, jobs=jobs), at_inventory, locked, against, policy, progress)
     if bundle is not None:
-        return _check(inventory, bundle, how)
+        return check_in(inventory, bundle, how)[0]
     with temporary_folder("check") as aside:
         folder = aside / "bundle"
-        found = _check(inventory, folder, how)
+        found, _ = check_in(inventory, folder, how)
         findings, suppressed = (
             tuple(_relative(one, f"{folder}/") for one in each) for each in (found.findings, found.suppressed)
         )
@@ -86,27 +85,26 @@ def check(
 
 
 @dataclass(frozen=True)
-class _How:
+class How:
     """The options of a check."""
 
-    select: tuple[str, ...]
-    ignore: tuple[str, ...]
-    jobs: int
-    at_inventory: bool
-    locked: bool
-    against: Path | None
-    policy: Policy
-    progress: Progress
+    wanted: Wanted = field(default_factory=Wanted)
+    at_inventory: bool = False
+    locked: bool = False
+    against: Path | None = None
+    policy: Policy = DEFAULT_POLICY
+    progress: Progress = SILENT
 
 
-def _check(inventory: Path, folder: Path, how: _How) -> Check:
+def check_in(inventory: "InventorySource", folder: Path, how: How) -> tuple[Check, Judging | None]:
+    """`check` in a new `folder`, and what was judged there; None if it was not rendered."""
     from fabricgen.inventory.load import LOCK_NAME, inventory_root
     from fabricgen.render.plans import lock_would_change, make_plans
     from fabricgen.render.templates import TemplateProblemError
-    from fabricgen.simulate.congestion.analysis import MOST_FINITE_AT_GATE, Options
 
-    plans = make_plans(inventory)
     progress = how.progress
+    with progress.stage("planning"):
+        plans = make_plans(inventory)
     plans.findings += lock_would_change(
         plans, inventory_root(inventory) / LOCK_NAME, needed=how.locked, strict=how.locked
     )
@@ -117,32 +115,27 @@ def _check(inventory: Path, folder: Path, how: _How) -> Check:
     codes = codes_of(*INVENTORY_FAMILIES)
     if has_errors([*plans.findings, *outcome.findings]) or not plans.fabric.planes:
         counts = Counts(devices=len(plans.fabric.switches), links=len(plans.fabric.links))
-        return Check(
+        found = Check(
             findings=outcome.findings, suppressed=outcome.suppressed, counts=counts, codes=codes, subnets=subnets
         )
+        return found, None
+    progress.step("planned", counted(len(plans.fabric.switches), "switch"))
     try:
-        _render(plans, folder, how.jobs)
+        render_aside(plans, folder, how.wanted.jobs, progress)
     except TemplateProblemError as problem:
         outcome = outcome_of_inventory([problem.finding], accepted, places, how.policy)
-        return Check(findings=outcome.findings, suppressed=outcome.suppressed, codes=codes)
-    progress.step("rendered", f"{len(plans.rendered.switches)} devices into a temporary folder")
+        return Check(findings=outcome.findings, suppressed=outcome.suppressed, codes=codes), None
+    progress.step("rendered", f"{counted(len(plans.rendered.switches), 'device')} into a temporary folder")
     judging = open_judging([folder], None, None, how.policy)
-    devices = len(judging.bundle.devices)
-    apply_rules(judging, how.select, how.ignore, [switch.platform for switch in plans.rendered.switches])
-    progress.step("validated", f"{devices} devices by {judging.rules} rules")
-    chosen = judging.bundle.wiring.checks if judging.bundle.wiring else Checks()
-    failures = FailureOptions(chosen.failures, chosen.switch_failures, chosen.repair, jobs=how.jobs)
-    deadlock = prove(judging, None, None, failures)
-    progress.step("simulated", f"routes and buffer dependencies of {len(plans.fabric.switches)} devices")
-    congestion = analyse(judging, Options(most_finite=MOST_FINITE_AT_GATE), report_skipped=False)
-    progress.step("simulated", f"congestion of {len(judging.routed)} planes")
+    platforms = [switch.platform for switch in plans.rendered.switches]
+    verdicts = judge_all(judging, replace(how.wanted, platforms=platforms), progress)
     judging.codes |= codes
     changes = compare_with(how.against, folder, judging.bundle) if how.against else None
     moves = moves_of(changes, plans.fabric.inventory, inventory) if changes else []
     outcome = judging.outcome_at(places, [*plans.findings, *moves])
     if how.at_inventory:
         outcome = _anchored(outcome, folder, places, inventory)
-    return Check(
+    found = Check(
         findings=outcome.findings,
         suppressed=outcome.suppressed,
         counts=judging.counts,
@@ -150,24 +143,14 @@ def _check(inventory: Path, folder: Path, how: _How) -> Check:
         is_complete=True,
         added=plans.growth.added if plans.old_lock else {},
         changes=changes,
-        deadlock=tuple(deadlock),
-        congestion=tuple(congestion),
+        deadlock=tuple(verdicts.deadlock),
+        congestion=tuple(verdicts.congestion),
         subnets=subnets,
     )
+    return found, judging
 
 
-def _render(plans: "Plans", folder: Path, jobs: int) -> None:
-    from fabricgen.bundle.write import BundleWriter
-    from fabricgen.render.content import BundleContent
-
-    fabric = plans.fabric.inventory
-    with BundleWriter(folder, fabric.fabric) as writer:
-        for path, data in BundleContent(plans, jobs=jobs).files():
-            writer.add(path, data)
-        writer.commit(OUTPUT_VERSION, fabric.digest, fabric.sonic.release)
-
-
-def _anchored(outcome: Outcome, folder: Path, places: InventoryPlaces, inventory: Path) -> Outcome:
+def _anchored(outcome: Outcome, folder: Path, places: InventoryPlaces, inventory: "InventorySource") -> Outcome:
     """Findings at inventory values: the rendered files are temporary."""
     from fabricgen.inventory.load import inventory_files
 

@@ -7,9 +7,11 @@ from typing import TYPE_CHECKING
 
 from fabricgen.api.coverage import add_coverage
 from fabricgen.api.judgement import DEFAULT_POLICY, SILENT, Judgement, Judging, Policy, Progress, codes_of, open_judging
+from fabricgen.api.subnets import DEFAULT_SUBNETS, SubnetOptions, forwarding_of
 from fabricgen.atomic.folder import write_files
 from fabricgen.report.summary import Counts
 from fabricgen.results import CongestionModel, CongestionResult
+from fabricgen.units import counted
 
 if TYPE_CHECKING:
     from fabricgen.simulate.congestion.analysis import Options
@@ -36,6 +38,7 @@ def simulate_congestion(
     seed: int = 0,
     draws: int = 1,
     plane: str | None = None,
+    subnets: SubnetOptions = DEFAULT_SUBNETS,
     svg: Path | None = None,
     inventory: Path | None = None,
     policy: Policy = DEFAULT_POLICY,
@@ -46,8 +49,9 @@ def simulate_congestion(
     `pattern` is a name of `fabricgen.simulate.patterns`, by default ring-all-reduce. `size_bytes` is the buffer of one
     rank, by default 256 MiB. `placement` is aligned, fragmented, or the hosts in the order of their ranks.
     `queue_pairs` is their number per connection, each of which is hashed. `seed` is that of hashes, shuffles and
-    permutations. `draws` is how many hashes are drawn for the spread of the load. `svg` is a folder for pictures of the
-    congestion trees. See `validate` for the other arguments and the errors.
+    permutations. `draws` is how many hashes are drawn for the spread of the load. `subnets` are the options of
+    InfiniBand planes. `svg` is a folder for pictures of the congestion trees. See `validate` for the other
+    arguments and the errors.
     """
     from fabricgen.simulate.congestion.analysis import Options
     from fabricgen.simulate.patterns import DEFAULT_BYTES, DEFAULT_PATTERN, check_pattern, read_order
@@ -56,8 +60,10 @@ def simulate_congestion(
     check_pattern(name)
     size = DEFAULT_BYTES if size_bytes is None else size_bytes
     judging = open_judging(paths, links, lldp, policy)
-    results = analyse(judging, Options(name, size, read_order(placement), queue_pairs, seed, draws), plane)
-    progress.step("simulated", f"{name} on {len(judging.bundle.devices)} devices")
+    with progress.stage(name):
+        options = Options(name, size, read_order(placement), queue_pairs, seed, draws)
+        results = analyse(judging, options, plane, subnets)
+    progress.step("simulated", f"{name} on {counted(len(judging.bundle.devices), 'device')}")
     _draw(svg, results)
     outcome = judging.outcome(inventory)
     return CongestionSimulation(
@@ -72,8 +78,8 @@ def simulate_congestion(
 def simulate_congestion_of_scenario(file: Path, *, svg: Path | None = None) -> CongestionSimulation:
     """Compute the same for the flows and routes of a scenario file.
 
-    Each mistake in the file, and each setting that the model does not have, is a finding. With one of
-    them there is no result.
+    Each mistake in the file, and each setting that the model does not have, is a finding. Such a file is not
+    simulated, so the result has findings only.
     """
     from fabricgen.simulate.congestion.analysis import analyse_scenario
     from fabricgen.simulate.congestion.findings import congestion_findings
@@ -94,7 +100,12 @@ def simulate_congestion_of_scenario(file: Path, *, svg: Path | None = None) -> C
 
 
 def analyse(
-    judging: Judging, options: "Options", plane: str | None = None, *, report_skipped: bool = True
+    judging: Judging,
+    options: "Options",
+    plane: str | None = None,
+    subnets: SubnetOptions = DEFAULT_SUBNETS,
+    *,
+    report_skipped: bool = True,
 ) -> Sequence[CongestionResult]:
     """The results of the planes, worst first; their findings are added to `judging`."""
     from fabricgen.simulate.congestion.analysis import analyse_congestion
@@ -102,7 +113,8 @@ def analyse(
     from fabricgen.simulate.patterns import uses_storage
 
     add_coverage(judging, plane, to_storage=uses_storage(options.pattern))
-    results = analyse_congestion(judging.bundle, options, plane, judging.routed)
+    forwarding = forwarding_of(judging, subnets, plane, to_storage=uses_storage(options.pattern))
+    results = analyse_congestion(judging.bundle, options, plane, judging.routed, forwarding)
     reported = [one for one in results if report_skipped or one.model is not CongestionModel.SKIPPED]
     judging.findings += congestion_findings(judging.bundle, reported)
     judging.codes |= codes_of(FAMILY)

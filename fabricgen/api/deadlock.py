@@ -1,6 +1,6 @@
 """The deadlock proof."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -13,10 +13,12 @@ from fabricgen.atomic.folder import write_files
 from fabricgen.bundle.read import Bundle
 from fabricgen.errors import UsageError
 from fabricgen.results import DeadlockResult, PacketsResult
+from fabricgen.units import counted
 from fabricgen.vocabulary import Repair
 
 if TYPE_CHECKING:
     from fabricgen.simulate.deadlock import Failures
+    from fabricgen.simulate.deadlock.failures.sweep import Batch, SetJudge, Verdicts
 
 
 @dataclass(frozen=True)
@@ -78,10 +80,10 @@ def simulate_deadlock(
         from fabricgen.simulate.plane.names import require_plane
 
         require_plane(judging.bundle, plane)
-    planes = prove(judging, plane, lfts, failures)
+    planes = prove(judging, plane, lfts, failures, progress)
     _name_left_out(judging, planes, {"--certificate": certificate, "--routes": routes})
     _write_proof(judging.bundle, planes, certificate, routes, svg)
-    progress.step("simulated", f"routes and buffer dependencies of {len(judging.bundle.devices)} devices")
+    progress.step("simulated", f"routes and buffer dependencies of {counted(len(judging.bundle.devices), 'device')}")
     packets = _demonstrate(judging, planes, progress) if demonstrate else None
     outcome = judging.outcome(inventory)
     return DeadlockSimulation(
@@ -94,28 +96,39 @@ def simulate_deadlock(
     )
 
 
-def prove(judging: Judging, plane: str | None, lfts: Path | None, failures: FailureOptions) -> Sequence[DeadlockResult]:
+def prove(
+    judging: Judging, plane: str | None, lfts: Path | None, failures: FailureOptions, progress: Progress
+) -> Sequence[DeadlockResult]:
     """The verdicts of the planes, worst first; their findings are added to `judging`."""
+    with progress.stage("proving"):
+        return _prove(judging, plane, lfts, failures, progress)
+
+
+def _prove(
+    judging: Judging, plane: str | None, lfts: Path | None, failures: FailureOptions, progress: Progress
+) -> Sequence[DeadlockResult]:
     from fabricgen.simulate.deadlock import analyse_deadlock, deadlock_findings, from_worst
 
     results: list[DeadlockResult] = []
     root, subnet_roots = judging.bundle.root, judging.bundle.subnet_roots
     if lfts is not None or subnet_roots:
-        from fabricgen.simulate.deadlock.infiniband.analysis import analyse_dumps, analyse_subnets
+        from fabricgen.simulate.deadlock.infiniband.analysis import analyse_dumps, analyse_subnets, tables_by_plane
         from fabricgen.simulate.deadlock.infiniband.failures import Wanted
         from fabricgen.simulate.deadlock.infiniband.findings import subnet_findings
-        from fabricgen.simulate.deadlock.infiniband.fixed_level import job_levels
+        from fabricgen.simulate.plane.service_levels import job_levels
 
         jobs = job_levels(judging.bundle)
         wanted = Wanted(failures.most_links, failures.switches, failures.seed)
         if lfts is not None:
-            results += analyse_dumps(lfts, root, plane, jobs)
+            subnets = analyse_dumps(lfts, root, plane, jobs)
         else:
-            results += [result for folder in subnet_roots for result in analyse_subnets(folder, plane, jobs, wanted)]
-        judging.findings += subnet_findings(results, wanted)
+            subnets = [result for folder in subnet_roots for result in analyse_subnets(folder, plane, jobs, wanted)]
+        results += subnets
+        judging.findings += subnet_findings(subnets, wanted)
+        judging.tables |= tables_by_plane(subnets)
         judging.codes |= codes_of("FG80", "FG843", "FG846", "FG847", "FG848")
     if not (plane and results):
-        planes = analyse_deadlock(judging.bundle, plane, _failures(failures))
+        planes = analyse_deadlock(judging.bundle, plane, _failures(failures, progress))
         judging.routed |= {one.name: one.evidence.fabric for one in planes}
         results += planes
     results.sort(key=from_worst)
@@ -124,13 +137,17 @@ def prove(judging: Judging, plane: str | None, lfts: Path | None, failures: Fail
     return results
 
 
-def _failures(options: FailureOptions) -> "Failures":
+def _failures(options: FailureOptions, progress: Progress) -> "Failures":
     """Raises UsageError if the scheduler cannot be used."""
     from fabricgen.simulate.deadlock import Failures
     from fabricgen.simulate.deadlock.failures.sweep import in_processes, on_dask
 
     spread = on_dask(options.scheduler) if options.scheduler else in_processes(options.jobs)
-    return Failures(options.most_links, options.switches, options.repair, options.seed, spread)
+
+    def tracked(judge: "SetJudge", batches: "list[Batch]") -> "Iterable[Verdicts]":
+        return progress.track(spread(judge, batches), len(batches), "failures")
+
+    return Failures(options.most_links, options.switches, options.repair, options.seed, tracked)
 
 
 def _name_left_out(judging: Judging, results: Sequence[DeadlockResult], files: Mapping[str, Path | None]) -> None:

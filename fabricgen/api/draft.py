@@ -30,7 +30,8 @@ class RenderedValue:
 
 @dataclass(frozen=True)
 class Draft:
-    """The findings of the inventory stage of `check`. `problem` is the reason why there is no verdict at all."""
+    """The findings of the inventory stage of `check`. `problem` is the error of a file that cannot be read, None if all
+    files were read; with a problem, nothing was checked."""
 
     findings: tuple[Finding, ...] = ()
     problem: UnreadableInputError | None = None
@@ -77,8 +78,13 @@ class Draft:
         from fabricgen.render.templates import TemplateLibrary
 
         plans, library = self.plans, TemplateLibrary("sonic")
-        renderer = SwitchRenderer(plans.rendered, plans.allocation, plans.control, plans.planner, library)
-        first = {(one.identity.plane, one.role, one.layout.hwsku): one for one in reversed(plans.rendered.switches)}
+        renderer = SwitchRenderer(
+            plans.rendered, plans.allocation, plans.control, plans.planner, library, plans.cordons
+        )
+        first = {
+            (one.identity.plane, one.role, one.layout.hwsku, one.layout.name): one
+            for one in reversed(plans.rendered.switches)
+        }
         rendered = [found for one in reversed(first.values()) if (found := renderer.render(one))]
         devices = [DeviceSources(one.name, one.forms, one.port_forms) for one in rendered]
         return Sources(orjson.loads(dump_sources(library.marks.origins, library.forms, devices))), rendered

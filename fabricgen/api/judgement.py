@@ -1,6 +1,7 @@
 """What the verbs that judge share: their policy, their progress, and the findings that they return."""
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
@@ -15,6 +16,7 @@ from fabricgen.report.summary import Counts
 from fabricgen.suppressions import Suppression, Suppressions
 
 if TYPE_CHECKING:
+    from fabricgen.observed.opensm_dumps import Dumps
     from fabricgen.routing.fabric import RoutedFabric
     from fabricgen.simulate.packets.network import Network
     from fabricgen.simulate.packets.simulation import Observer
@@ -60,7 +62,11 @@ class Progress:
     def note(self, text: str) -> None:
         """A line for people."""
 
-    def track(self, items: Iterable[T], count: int) -> Iterable[T]:  # noqa: ARG002 (for those who override it)
+    def stage(self, label: str) -> AbstractContextManager[object]:  # noqa: ARG002 (for those who override it)
+        """A context for work whose length is not known, for example `planning`."""
+        return nullcontext()
+
+    def track(self, items: Iterable[T], count: int, label: str) -> Iterable[T]:  # noqa: ARG002 (as above)
         """The items of a long step, about `count` of them, as they are made."""
         return items
 
@@ -84,6 +90,7 @@ class Judging:
     codes: set[str] = field(default_factory=set)
     rules: int = 0
     routed: dict[str, "RoutedFabric"] = field(default_factory=dict)  # planes whose BGP tables have been read
+    tables: dict[str, list["Dumps"]] = field(default_factory=dict)  # of InfiniBand planes
 
     @property
     def counts(self) -> Counts:

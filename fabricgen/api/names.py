@@ -1,21 +1,34 @@
 """The names that inventories and options accept, each with a short description."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
+from itertools import pairwise
+from typing import TYPE_CHECKING
 
-from fabricgen.units import format_speed
+from fabricgen.units import counted, format_speed
+from fabricgen.vocabulary import Technology
+
+if TYPE_CHECKING:
+    from fabricgen.platforms.catalog_index import IndexedLayout
 
 Rows = Mapping[str, str]  # name -> description
 
 
 def platforms() -> Rows:
-    """Switch models with their layouts."""
-    from fabricgen.platforms.catalog import switch_names, switch_platform
+    """Switch models: the chip, and the layouts. A layout with the name of its HwSKU has the ports of one before it."""
+    from fabricgen.platforms.catalog import switch_rows
 
-    found = {name: platform for name in switch_names() if (platform := switch_platform(name))}
-    return {
-        name: f"{platform.technology}, layouts {', '.join(layout.name for layout in platform.layouts)}"
-        for name, platform in found.items()
+    return {name: _layouts(rows) for name, rows in switch_rows().items()}
+
+
+def _layouts(rows: Sequence["IndexedLayout"]) -> str:
+    if rows[0].technology == Technology.INFINIBAND:
+        return f"InfiniBand, {rows[0].asic}: {', '.join(row.layout for row in rows)}"
+    kinds = {
+        "": [row.layout for row in rows if row.lossless],
+        "no lossless: ": [r.layout for r in rows if not r.lossless],
     }
+    parts = [word + ", ".join(names) for word, names in kinds.items() if names]
+    return f"{rows[0].asic}: {'; '.join(parts)}"
 
 
 def hosts() -> Rows:
@@ -79,13 +92,27 @@ def codes() -> Rows:
 
 
 def releases() -> Rows:
-    """SONiC releases that change what is rendered."""
-    from fabricgen.sonic.releases import OLDEST, SINCE
+    """SONiC releases: what their YANG models have more, and no longer, than those of the release before."""
+    from fabricgen.sonic.release_models import images, release_word
+    from fabricgen.sonic.releases import OLDEST
 
-    newer = {release: [path for path, since in SINCE.items() if since == release] for release in SINCE.values()}
-    return {str(OLDEST): "the oldest supported release"} | {
-        str(release): f"adds {', '.join(paths)}" for release, paths in sorted(newer.items())
+    known = images()
+    rows = {OLDEST: "the oldest supported release", min(known): "the oldest one with known models"}
+    rows |= {new: _release_change(old, new) for old, new in pairwise(known)}
+    return {
+        release_word(one): f"FRR {known[one].frr}; {change}" if one in known else change for one, change in rows.items()
     }
+
+
+def _release_change(old: int, new: int) -> str:
+    from fabricgen.sonic.release_models import differences
+
+    more = [path for path, having in differences().items() if new in having and old not in having]
+    less = [path for path, having in differences().items() if old in having and new not in having]
+    tables = [path for path in more if "|" not in path]
+    others = sum(path.partition("|")[0] not in tables for path in more)
+    parts = [f"adds {counted(others, 'row or field', 'rows and fields')} of known tables", *tables]
+    return ", ".join(parts) + (f"; removes {', '.join(less)}" if less else "")
 
 
 KINDS: Mapping[str, Callable[[], Rows]] = {

@@ -16,6 +16,7 @@ from fabricgen.api.judgement import (
     open_judging,
     outcome_of_inventory,
 )
+from fabricgen.api.subnets import DEFAULT_SUBNETS, SubnetOptions, forwarding_of
 from fabricgen.atomic.folder import write_files
 from fabricgen.findings import Location
 from fabricgen.report.summary import Counts
@@ -52,6 +53,7 @@ def simulate_packets(
     jobs: int = 1,
     max_hops: int | None = None,
     priorities: Sequence[int] = (),
+    subnets: SubnetOptions = DEFAULT_SUBNETS,
     series: Path | None = None,
     svg: Path | None = None,
     inventory: Path | None = None,
@@ -63,8 +65,9 @@ def simulate_packets(
     `pattern` and `size_bytes` are those of `simulate_congestion`, by default 4 MiB. `seed` is that of marking and
     hashing; `draws` runs use this seed and the next ones, in `jobs` processes. A run of more than `max_hops` packet
     hops takes a slice of the hosts. The pattern runs on each of `priorities` at the same time, by default on the first
-    lossless one. `series` is a folder for time series of the first draw and their pictures, `svg` one for the pictures
-    only. See `validate` for the other arguments. Raises UsageError if numba is not installed.
+    lossless one. `subnets` are the options of InfiniBand planes. `series` is a folder for time series of the first
+    draw and their pictures, `svg` one for the pictures only. See `validate` for the
+    other arguments. Raises UsageError if numba is not installed.
     """
     from fabricgen.simulate.packets import prepare
     from fabricgen.simulate.patterns import DEFAULT_PATTERN, check_pattern, uses_storage
@@ -74,27 +77,31 @@ def simulate_packets(
     name = pattern or DEFAULT_PATTERN
     check_pattern(name)
     from fabricgen.simulate.packets.analysis import simulate_bundle
-    from fabricgen.simulate.packets.ensemble import Draw, in_draws, run_draws, with_spread
+    from fabricgen.simulate.packets.ensemble import Draw, draw_of, in_draws, run_draws, with_spread
     from fabricgen.simulate.packets.findings import left_out, packet_findings
     from fabricgen.simulate.packets.probes import probe
     from fabricgen.simulate.packets.slicing import DEFAULT_MAX_HOPS
+    from fabricgen.simulate.packets.subnets import choose_subnets
 
     add_coverage(judging, plane, to_storage=uses_storage(name))
     limit = DEFAULT_MAX_HOPS if max_hops is None else max_hops
+    forwarding = forwarding_of(judging, subnets, plane, to_storage=uses_storage(name))
+    chosen = choose_subnets(judging.bundle, plane, forwarding, to_storage=uses_storage(name))
 
     def run_one(own: int) -> Draw:
         """One draw; the first one also probes the ports."""
         watch = _watching(progress, series, svg) if own == seed else _unwatched
-        runs = simulate_bundle(judging.bundle, name, size_bytes, plane, own, watch, priorities, limit)
-        results = tuple(run.result for run in runs)
+        runs = simulate_bundle(judging.bundle, name, size_bytes, plane, own, watch, priorities, limit, chosen)
+        results = [run.result for run in runs]
         found = [finding for result in results for finding in packet_findings(result, None, judging.bundle)]
-        return Draw(results, tuple(found), tuple(probe(judging.bundle, runs)) if own == seed else ())
+        is_first = own == seed
+        return draw_of(results, found, probe(judging.bundle, runs) if is_first else (), is_first=is_first)
 
     drawn = list(run_draws(run_one, range(seed, seed + draws), jobs))
     results = with_spread(drawn)
-    hops = sum(result.wire_transmissions for draw in drawn for result in draw.results)
+    hops = sum(draw.hops for draw in drawn)
     progress.step("simulated", f"{hops} packet hops in {counted(draws, 'draw')}, and each kind of port")
-    judging.findings += [*in_draws(drawn), *drawn[0].probed, *left_out(judging.bundle, plane)]
+    judging.findings += [*in_draws(drawn), *drawn[0].probed, *left_out(chosen.left_out)]
     judging.codes |= codes_of(*CODES)
     outcome = judging.outcome(inventory)
     return PacketSimulation(
@@ -121,13 +128,13 @@ def simulate_packets_of_scenario(
     """Run the flows of a scenario file, with the clock and tie rules of `compat`, by default those of the file, and
     `draws` times with random marks of further seeds, in `jobs` processes.
 
-    Each mistake in the file is a finding. With one of them there is no result.
+    Each mistake in the file is a finding. Such a file is not simulated, so the result has findings only.
     """
     from fabricgen.simulate.packets import prepare
 
     prepare(progress.note)
     from fabricgen.simulate.packets.analysis import simulate_scenario
-    from fabricgen.simulate.packets.ensemble import Draw, in_draws, run_draws, with_spread
+    from fabricgen.simulate.packets.ensemble import Draw, draw_of, in_draws, run_draws, with_spread
     from fabricgen.simulate.packets.findings import packet_findings
     from fabricgen.simulate.scenario import check_scenario, read_scenario
 
@@ -142,7 +149,7 @@ def simulate_packets_of_scenario(
     def run_one(own: int) -> Draw:
         watch = _watching(progress, series, svg) if own == seed else _unwatched
         result = simulate_scenario(scenario, own, watch)
-        return Draw((result,), tuple(packet_findings(result, place)))
+        return draw_of([result], packet_findings(result, place), is_first=own == seed)
 
     drawn = list(run_draws(run_one, range(seed, seed + draws), jobs))
     (result,) = with_spread(drawn)

@@ -9,7 +9,6 @@ from typing import Any
 import orjson
 
 from fabricgen.api.judgement import Judging
-from fabricgen.bundle.manifest import read_manifest
 from fabricgen.diff.patch_findings import CODES, patch_findings
 from fabricgen.errors import UnreadableInputError, UsageError
 from fabricgen.findings import Finding, Location
@@ -27,12 +26,11 @@ def judge_patch(judging: Judging, file: Path, select: Sequence[str], ignore: Seq
     wanted, unwanted = tuple(map(str.upper, select)) or ("",), tuple(map(str.upper, ignore))
     codes = {code for code in CODES if code.startswith(wanted) and not code.startswith(unwanted)}
     devices = judging.bundle.devices
-    manifest = read_manifest(judging.bundle.root) if judging.bundle.root else None
     for name, patches in _patches(text, file, list(devices)):
         if name not in devices:
             raise UsageError(f"{file} has a patch for {name}, which is not in these files")
         config: Mapping[str, Any] | None = {table: rows for table, rows in devices[name].whole_config().items() if rows}
-        release = release_of(devices[name].config) or (manifest and manifest.sonic_release) or DEFAULT
+        release = release_of(devices[name].config) or judging.bundle.release or DEFAULT
         for patch in patches:
             if config is None:
                 break

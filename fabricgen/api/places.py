@@ -1,7 +1,6 @@
 """The lines of the inventory that a bundle is rendered from. Judges know the paths of its values only."""
 
 from collections.abc import Iterator
-from dataclasses import replace
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -12,6 +11,7 @@ from fabricgen.findings import Location
 
 if TYPE_CHECKING:
     from fabricgen.inventory.nodes import Node
+    from fabricgen.inventory.read_files import InventorySource
 
 _INVENTORY = (".yaml", ".yml", ".csv")
 _BELOW = ("", "*", "inventories/*")  # of the parent of the bundle and of the working directory
@@ -24,7 +24,9 @@ class InventoryPlaces:
     the bundle contains. Without an inventory a location is the file as a whole.
     """
 
-    def __init__(self, bundle: Path | None, inventory: Path | None = None, node: "Node | None" = None) -> None:
+    def __init__(
+        self, bundle: Path | None, inventory: "InventorySource | None" = None, node: "Node | None" = None
+    ) -> None:
         self._bundle, self._inventory, self._node = bundle, inventory, node
         self._first = ""
 
@@ -37,10 +39,11 @@ class InventoryPlaces:
         if self._found is None:
             return Location(file)
         from fabricgen.inventory.places import place_of
+        from fabricgen.inventory.read_files import opened
 
         folder, node = self._found
         found = place_of(node, path)
-        return replace(found if found.file == file else Location(file), file=str(folder / file))
+        return opened(folder, found if found.file == file else Location(file))
 
     @cached_property
     def _found(self) -> "tuple[Path, Node] | None":

@@ -9,18 +9,21 @@ from typing import TYPE_CHECKING
 from fabricgen import OUTPUT_VERSION
 from fabricgen.api.judgement import DEFAULT_POLICY, SILENT, Judgement, Policy, Progress, outcome_of_inventory
 from fabricgen.api.places import InventoryPlaces
+from fabricgen.atomic import temporary_folder
 from fabricgen.findings import Finding, Location, Severity, has_errors
 from fabricgen.interrupts import held
 from fabricgen.report.summary import Counts
 from fabricgen.units import counted
+from fabricgen.vocabulary import InputForm
 
 if TYPE_CHECKING:
     from fabricgen.bundle.write import BundleWriter
+    from fabricgen.diff.difference import Difference
+    from fabricgen.inventory.read_files import InventorySource
     from fabricgen.render.content import BundleContent
     from fabricgen.render.plans import Plans
 
 _DIFFERS, _EDITED = "differs from what the inventory renders", ", and was edited after it was rendered"
-_SHOWN = 5  # paths in a message
 SWITCHES, SUBNET_MANAGERS = "sonic/", "infiniband/"  # folders of a bundle
 
 
@@ -38,20 +41,24 @@ class Rendering(Judgement):
     """The findings about the inventory, and what was done.
 
     `is_written` is False after an error, and for a check. `switches` and `subnet_managers`
-    count the files of a bundle that was written. `stale` are the differences that a check found.
+    count the files of a bundle that was written, and `edited` are those that were changed by hand before and are
+    replaced now. `stale` are the files that a check found to differ, and `difference` their rows if it was requested.
     """
 
     is_written: bool = False
     switches: FileCounts = FileCounts(0, 0, 0)
     subnet_managers: FileCounts = FileCounts(0, 0, 0)
+    edited: tuple[str, ...] = ()
     stale: tuple[Finding, ...] = ()
+    difference: "Difference | None" = None
 
 
 def render(
-    inventory: Path,
+    inventory: "InventorySource",
     output: Path,
     *,
     check: bool = False,
+    diff: bool = False,
     only: str | None = None,
     templates: Path | None = None,
     locked: bool = False,
@@ -61,14 +68,17 @@ def render(
     policy: Policy = DEFAULT_POLICY,
     progress: Progress = SILENT,
 ) -> Rendering:
-    """Render an inventory, a YAML file or a folder of them, into the bundle `output`. With an error nothing is written.
+    """Render an inventory, a YAML file or a folder of them or `Layers` of several, into the bundle `output`.
 
-    With `check` nothing is written either: `stale` names the files that differ from what would be rendered. `only` is
-    a shell pattern: other switches keep their files. `templates` is a folder that overlays templates. With `locked`
-    it is an error if the lock file would change. `renumber` is a plane whose numbers are allocated anew. `jobs`
-    processes render switches. `output` is a new or empty folder, or the bundle of this fabric. With `adopt_folder` it
-    can be any folder; only files that are rendered are replaced. Raises UnreadableInputError for an inventory that is
-    missing or not YAML, UsageError for another `output`, OSError if it cannot be written.
+    With an error nothing is written.
+
+    With `check` nothing is written either: `stale` names the files that differ from what would be rendered, and with
+    `diff` the rows are compared too. `only` is a shell pattern: other switches keep their files. `templates` is a
+    folder that overlays templates. With `locked` it is an error if the lock file would change. `renumber` is a plane
+    whose numbers are allocated anew. `jobs` processes render switches. `output` is a new or empty folder, or the bundle
+    of this fabric. With `adopt_folder` it can be any folder; only files that are rendered are replaced. Raises
+    UnreadableInputError for an inventory that is missing or not YAML, UsageError for another `output`, OSError if it
+    cannot be written.
     """
     from fabricgen.bundle.write import BundleWriter
     from fabricgen.inventory.load import LOCK_NAME, inventory_root
@@ -76,7 +86,8 @@ def render(
     from fabricgen.render.plans import lock_would_change, make_plans
     from fabricgen.render.templates import TemplateProblemError
 
-    plans = make_plans(inventory, renumber=renumber)
+    with progress.stage("planning"):
+        plans = make_plans(inventory, renumber=renumber)
     lock_file = inventory_root(inventory) / LOCK_NAME
     if locked or check:
         plans.findings += lock_would_change(plans, lock_file, needed=locked)
@@ -90,11 +101,27 @@ def render(
     content, fabric = BundleContent(plans, templates, only, jobs), plans.fabric.inventory
     try:
         if check:
-            return replace(planned, stale=tuple(_stale_files(content, output)))
+            with temporary_folder("check") as aside:
+                stale = tuple(_stale_files(content, output, progress, aside if diff else None))
+                difference = _difference(content, output, aside) if diff else None
+                return replace(planned, stale=stale, difference=difference)
         writer = BundleWriter(output, fabric.fabric, adopt=adopt_folder)
         return _write(planned, content, writer, lock_file, progress, renumber)
     except TemplateProblemError as problem:
         return replace(planned, findings=(*planned.findings, problem.finding))
+
+
+def render_aside(plans: "Plans", folder: Path, jobs: int = 1, progress: Progress = SILENT) -> None:
+    """Render into a new folder that is not kept: the lock file stays as it is. Raises TemplateProblemError."""
+    from fabricgen.bundle.write import BundleWriter
+    from fabricgen.render.content import BundleContent
+
+    fabric = plans.fabric.inventory
+    content = BundleContent(plans, jobs=jobs)
+    with BundleWriter(folder, fabric.fabric) as writer:
+        for path, data in progress.track(content.files(), len(content.chosen) + 3, "rendering"):
+            writer.add(path, data)
+        writer.commit(OUTPUT_VERSION, fabric.digest, fabric.sonic.release)
 
 
 def _write(
@@ -110,7 +137,7 @@ def _write(
 
     plans, output = content.plans, writer.given
     with writer:
-        for path, data in progress.track(content.files(), len(content.chosen) + 3):
+        for path, data in progress.track(content.files(), len(content.chosen) + 3, "rendering"):
             writer.add(path, data)
         chosen = {plans.allocation.names[switch.key] for switch in content.chosen}
         for name in content.names:
@@ -122,21 +149,19 @@ def _write(
             if plans.lock_changed:
                 write_lock(lock_file, plans.lock)
             writer.put_in_place(gone)
+    progress.step("rendered", f"{len(chosen)} config_db.json into {output}")
     if plans.lock_changed:
         old = plans.old_lock or Lock(plans.fabric.inventory.fabric)
         new = plans.lock.entries() - old.entries()
         if renumber is None:
-            progress.step("allocated", f"{new} new entries in {lock_file}: commit it")
+            progress.note(f"allocated {counted(new, 'new entry')} in {lock_file}: commit it")
         else:
             counts = changed(old, plans.lock, renumber).values()
             number, total = (sum(column) for column in zip((0, 0), *counts, strict=True))
-            progress.step("renumbered", f"{number} of {total} entries of plane {renumber} in {lock_file}: commit it")
-    progress.step("rendered", f"{len(chosen)} config_db.json into {output}")
-    if writer.edited:
-        shown = ", ".join(writer.edited[:_SHOWN]) + (", …" if writer.edited[_SHOWN:] else "")
-        progress.note(f"warning: replaced {counted(len(writer.edited), 'file')} edited after the last render: {shown}")
+            progress.note(f"renumbered {number} of {total} entries of plane {renumber} in {lock_file}: commit it")
     switches, subnet_managers = (_counts(writer, gone, folder) for folder in (SWITCHES, SUBNET_MANAGERS))
-    return replace(planned, is_written=True, switches=switches, subnet_managers=subnet_managers)
+    edited = tuple(sorted(writer.edited))
+    return replace(planned, is_written=True, switches=switches, subnet_managers=subnet_managers, edited=edited)
 
 
 def _counts(writer: "BundleWriter", gone: Sequence[str], folder: str) -> FileCounts:
@@ -145,20 +170,25 @@ def _counts(writer: "BundleWriter", gone: Sequence[str], folder: str) -> FileCou
     )
 
 
-def _stale_files(content: "BundleContent", output: Path) -> list[Finding]:
-    """FG990 for every file on disk that differs from what would be rendered."""
+def _stale_files(content: "BundleContent", output: Path, progress: Progress, aside: Path | None) -> list[Finding]:
+    """FG990 for every file on disk that differs from what would be rendered. `aside` is a folder to render into."""
     from fabricgen.bundle.manifest import NAME as MANIFEST_NAME
     from fabricgen.bundle.manifest import Manifest, digest, read_manifest
     from fabricgen.bundle.write import compare
 
     stale: dict[str, int] = {}
     digests = {}
-    for path, data in content.files():
+    for path, data in progress.track(content.files(), len(content.chosen) + 3, "comparing"):
         digests[path] = digest(data)
+        if aside is not None:
+            (aside / path).parent.mkdir(parents=True, exist_ok=True)
+            (aside / path).write_bytes(data)
         if not compare(output, path, data):
             stale[path] = _first_difference(output / path, data)
     inventory = content.plans.fabric.inventory
     manifest = Manifest(inventory.fabric, OUTPUT_VERSION, inventory.digest, digests, inventory.sonic.release)
+    if aside is not None:
+        (aside / MANIFEST_NAME).write_bytes(manifest.dump())
     if content.only is None and not compare(output, MANIFEST_NAME, manifest.dump()):
         stale[MANIFEST_NAME] = _first_difference(output / MANIFEST_NAME, manifest.dump())
     known = read_manifest(output)
@@ -167,6 +197,21 @@ def _stale_files(content: "BundleContent", output: Path) -> list[Finding]:
         _stale(output, path, _DIFFERS + (_EDITED if path in edited else ""), line) for path, line in stale.items()
     ]
     return findings + _surplus_files(content, output, known.files if known else {}, digests)
+
+
+def _difference(content: "BundleContent", output: Path, aside: Path) -> "Difference | None":
+    """The rows of the bundle `output` that differ from those rendered in `aside`; None without a bundle."""
+    from fabricgen.diff.difference import compare
+    from fabricgen.diff.sides import open_side
+
+    if not (output / "fabric.json").is_file():
+        return None
+    for name in {*content.names} - {content.plans.allocation.names[switch.key] for switch in content.chosen}:
+        path = f"{SWITCHES}{name}/config_db.json"
+        if (output / path).is_file():
+            (aside / path).parent.mkdir()
+            (aside / path).symlink_to((output / path).resolve())
+    return compare(*(open_side(folder, InputForm.BUNDLE) for folder in (output, aside)))
 
 
 def _is_edited(file: Path, rendered: str | None) -> bool:
@@ -208,5 +253,6 @@ def _stale(output: Path, path: str, problem: str, line: int = 0) -> Finding:
 def _size(plans: "Plans") -> str:
     fabric = plans.fabric
     roles = [switch.role for switch in fabric.switches]
-    kinds = ", ".join(f"{roles.count(role)} {role}s" for role in dict.fromkeys(roles)).replace("leafs", "leaves")
-    return f"{fabric.inventory.fabric}: {kinds}, {len(fabric.hosts)} hosts, {len(fabric.links)} links"
+    counts = [counted(roles.count(role), role) for role in dict.fromkeys(roles)]
+    counts += [counted(len(fabric.hosts), "host"), counted(len(fabric.links), "link")]
+    return f"{fabric.inventory.fabric}: {', '.join(counts)}"

@@ -44,7 +44,7 @@ def start(folder: Path, options: Start) -> Started:
     if not NAME.fullmatch(options.name):
         raise UsageError(f"{options.name!r} is not a name: use letters, digits, - _ . with a letter or digit first")
     _require_new(folder)
-    texts, growth = _inventory(options)
+    texts, growth = inventory_texts(options)
     return _write(folder, {**texts, SCHEMA_NAME: schema_text()}, growth)
 
 
@@ -115,7 +115,7 @@ def _without(prefix: str, one: Finding) -> Finding:
     return replace(one, location=place)
 
 
-def _inventory(options: Start) -> tuple[dict[str, str], tuple[str, ...]]:
+def inventory_texts(options: Start) -> tuple[dict[str, str], tuple[str, ...]]:
     """(name -> text of each file of the inventory, the room of each plane in words). Raises UsageError."""
     from fabricgen.render.explicit import links_csv, switches_csv
 

@@ -10,8 +10,10 @@ from fabricgen.findings import Severity
 from fabricgen.platforms.catalog import layout_by_hwsku
 from fabricgen.platforms.entries import load_switch_platform
 from fabricgen.platforms.model import Layout, SwitchPlatform
+from fabricgen.units import counted
 
 if TYPE_CHECKING:
+    from fabricgen.rules.rule import Rule
     from fabricgen.sonic.yang import Models
 
 
@@ -26,6 +28,7 @@ def validate(
     yang: Path | None = None,
     deploy: bool = False,
     patch: Path | None = None,
+    release: int | None = None,
     inventory: Path | None = None,
     policy: Policy = DEFAULT_POLICY,
     progress: Progress = SILENT,
@@ -34,10 +37,11 @@ def validate(
 
     `paths` are bundles, config_db.json files, folders of them, or folders with an opensm.conf. `links` (JSON) or `lldp`
     replace the links of the files. `select` and `ignore` are codes or prefixes of codes. `platforms` are files with
-    platform entries, used before those of the catalog. `yang` is a folder of YANG models for an additional check with
-    libyang. `deploy` also reports what must not be deployed: placeholder GUIDs, and files that differ from the
-    manifest. It makes literal secrets an error. `patch` is an RFC 6902 patch, or the output of `diff`; it is judged on
-    these files instead of the rules. `inventory` is where the lines of inventory values are looked up.
+    platform entries, used before those of the bundle and of the catalog. `yang` is a folder of YANG models for an
+    additional check with libyang. `deploy` also reports what must not be deployed: placeholder GUIDs, and files that
+    differ from the manifest. It makes literal secrets an error. `patch` is an RFC 6902 patch, or the output of `diff`;
+    it is judged on these files instead of the rules. `release` is a SONiC release, YYYYMM: what its models do not have
+    is reported. `inventory` is where the lines of inventory values are looked up.
     Raises UnreadableInputError and UsageError.
     """
     known = [load_switch_platform(file) for file in platforms]
@@ -53,12 +57,17 @@ def validate(
 
         judge_patch(judging, patch, select, ignore)
         return _judgement(judging, inventory)
-    devices = f"{len(judging.bundle.devices)} devices"
-    apply_rules(judging, select, ignore, known)
-    progress.step("validated", f"{devices} by {judging.rules} rules")
+    devices = counted(len(judging.bundle.devices), "device")
+    apply_rules(judging, select, ignore, known, progress)
+    progress.step("validated", f"{devices} by {counted(judging.rules, 'rule')}")
     if models is not None:
         _apply_yang(judging, models, select, ignore)
         progress.step("validated", f"{devices} by libyang")
+    if release is not None:
+        from fabricgen.rules.schema.release import of_release
+
+        judging.findings += of_release(judging.bundle, release, select, ignore)
+        judging.codes |= codes_of("FG45")
     if deploy:
         _require_deployable(judging, paths, select, ignore)
     return _judgement(judging, inventory)
@@ -75,18 +84,26 @@ def _judgement(judging: Judging, inventory: Path | None) -> Judgement:
 
 
 def apply_rules(
-    judging: Judging, select: Sequence[str], ignore: Sequence[str], platforms: Iterable[SwitchPlatform]
+    judging: Judging,
+    select: Sequence[str],
+    ignore: Sequence[str],
+    platforms: Iterable[SwitchPlatform],
+    progress: Progress = SILENT,
 ) -> None:
-    """Add the findings of the chosen rules. `platforms` are used before those of the catalog."""
+    """Add the findings of the chosen rules. `platforms` are used before those of the bundle and of the catalog."""
     from fabricgen.rules.registry import chosen_rules
     from fabricgen.rules.run import run
 
-    own = {layout.hwsku: (platform, layout) for platform in platforms for layout in platform.layouts}
+    known = [*map(load_switch_platform, judging.bundle.platform_files), *platforms]
+    own = {layout.hwsku: (platform, layout) for platform in known for layout in platform.layouts}
 
     def layout(hwsku: str) -> tuple[SwitchPlatform, Layout] | None:
         return own.get(hwsku) or layout_by_hwsku(hwsku)
 
-    judging.findings += run(judging.bundle, select, ignore, layout, judging.suppressions)
+    def tracked(rules: "Sequence[Rule]") -> "Iterable[Rule]":
+        return progress.track(rules, len(rules), "validating")
+
+    judging.findings += run(judging.bundle, select, ignore, layout, judging.suppressions, tracked)
     rules = chosen_rules(select, ignore)
     judging.rules = len(rules)
     judging.codes |= {rule.code for rule in rules}

@@ -14,7 +14,9 @@ from fabricgen.errors import UnreadableInputError
 from fabricgen.findings import Location
 from fabricgen.inputs import read_bytes
 from fabricgen.sonic.load import TableLoader
+from fabricgen.sonic.releases import release_of
 from fabricgen.sonic.tables import ConfigDb, Row, first_non_row
+from fabricgen.sonic.updater.tables import MASTER
 
 _TABLES_REMEMBERED = 1024
 
@@ -117,6 +119,7 @@ class ObservedDevice:
     file: Path
     wired: WiredDevice | None
     content: Content = field(repr=False)
+    bundle_release: int | None = None  # that of the manifest
 
     def with_config(self, config: ConfigDb, text: bytes) -> "ObservedDevice":
         """The same device with other tables; places are looked up in `text`."""
@@ -154,6 +157,11 @@ class ObservedDevice:
         """The text of a field; "" if it is absent or not text."""
         value = self.row(table, key).get(name)
         return value if isinstance(value, str) else ""
+
+    @property
+    def release(self) -> int:
+        """The SONiC release of the switch, by its file or its bundle; the master branch if neither has it."""
+        return release_of(self.config) or self.bundle_release or MASTER
 
     @property
     def mmu_bytes(self) -> int | None:

@@ -69,17 +69,22 @@ def _tiers(wiring: Wiring) -> list[list[_Members]]:
     """The groups of each tier that joins any, from the lowest to the widest."""
     planes = {plane.name for plane in wiring.planes if plane.purpose == Purpose.COMPUTE}
     switches = {device.name: device for device in wiring.devices if device.plane in planes}
-    links = [link for link in wiring.links if link.plane in planes]
+    out_of_service = set(wiring.cordoned)  # a host keeps its place while one of its NICs is out of service
+    links = [
+        link
+        for link in wiring.links
+        if link.plane in planes and (link.kind == LinkKind.HOST_LEAF or link.id not in out_of_service)
+    ]
     without_gpus = {model.name for model in wiring.host_models if not model.gpus}
     compute = {host.name for host in wiring.hosts if host.model not in without_gpus}
     ends = {link.a[0] for link in links if link.kind == LinkKind.HOST_LEAF}
     hosts = sorted(ends & compute, key=natural_key)
+    is_host = set(hosts)
     kinds: set[LinkKind] = set()
     tiers: list[list[_Members]] = []
     for added in _TIERS:
         kinds |= added
         groups = joined([*hosts, *switches], [(link.a[0], link.b[0]) for link in links if link.kind in kinds])
-        is_host = set(hosts)
         tier = [
             _Members(
                 tuple(name for name in group if name in is_host),

@@ -8,9 +8,11 @@ from typing import Any
 
 import orjson
 
-from fabricgen.bundle.wiring import dump_listing
+from fabricgen.bundle.listing import dump_listing
 from fabricgen.errors import UnreadableInputError
 from fabricgen.inputs import read_bytes
+from fabricgen.sonic.releases import MASTER_WORD
+from fabricgen.sonic.updater.tables import MASTER
 
 FORMAT_VERSION = "1"
 NAME = "manifest.json"
@@ -38,7 +40,7 @@ class Manifest:
             "inventory": self.inventory_digest,
         }
         if self.sonic_release is not None:
-            head["sonic_release"] = self.sonic_release
+            head["sonic_release"] = MASTER_WORD if self.sonic_release == MASTER else self.sonic_release
         rows = [{"path": path, "sha256": digest} for path, digest in sorted(self.files.items())]
         return dump_listing(head, {"files": rows})
 
@@ -56,8 +58,9 @@ def load_manifest(folder: Path) -> Manifest:
         raise ValueError("files must be a list of path, below the bundle, and sha256")
     files = {row["path"]: row["sha256"] for row in raw["files"]}
     release = raw.get("sonic_release")
-    if release is not None and not isinstance(release, int):
-        raise ValueError("sonic_release must be a number, such as 202505")
+    if release not in (None, MASTER_WORD) and not isinstance(release, int):
+        raise ValueError("sonic_release must be a number such as 202505, or master")
+    release = MASTER if release == MASTER_WORD else release
     return Manifest(raw["fabric"], raw["output_version"], raw["inventory"], files, release)
 
 

@@ -13,12 +13,20 @@ from fabricgen.sonic.image import (
     interface_addresses,
     uses_frr_framework,
 )
+from fabricgen.sonic.release_models import image_of
+from fabricgen.sonic.releases import release_of
 from fabricgen.sonic.tables import ConfigDb
+from fabricgen.sonic.updater.tables import MASTER
 
 
-def read_speaker(config: ConfigDb) -> Speaker:
-    """The BGP speaker of a switch as its image configures FRR, in the mode that its file selects."""
-    return framework_speaker(config) if uses_frr_framework(config) else speaker(config)
+def read_speaker(config: ConfigDb, release: int | None = None) -> Speaker:
+    """The BGP speaker of a switch as its image configures FRR, in the mode that its file selects.
+
+    `release` is that of the bundle, for a file without VERSIONS; by default the images have the latest FRR.
+    """
+    if uses_frr_framework(config):
+        return framework_speaker(config)
+    return speaker(config, image_of(release_of(config) or release or MASTER).maximum_paths)
 
 
 def announced_prefixes(config: ConfigDb) -> Iterator[Announcement]:

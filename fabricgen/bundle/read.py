@@ -14,20 +14,23 @@ from fabricgen.bundle import infer
 from fabricgen.bundle.cables import Cabling
 from fabricgen.bundle.config_files import ConfigFiles, by_device
 from fabricgen.bundle.device import ObservedDevice, parse_object
+from fabricgen.bundle.fabric_file import load_wiring
 from fabricgen.bundle.hosts import ObservedHosts, read_hosts
 from fabricgen.bundle.manifest import NAME as MANIFEST_NAME
+from fabricgen.bundle.manifest import read_manifest
 from fabricgen.bundle.names import CONFIG_NAME
 from fabricgen.bundle.sources import Sources, read_sources
-from fabricgen.bundle.wiring import WiredLink, Wiring, load_wiring
+from fabricgen.bundle.wiring import Endpoint, WiredLink, Wiring
 from fabricgen.errors import UnreadableInputError
 from fabricgen.findings import Location
 from fabricgen.inputs import read_bytes
 from fabricgen.sonic.canonical import natural_key
 from fabricgen.vocabulary import LinkKind
 
-__all__ = ["CONFIG_NAME", "OPTIONS_NAME", "Bundle", "ObservedDevice", "open_bundle", "parse_object"]
+__all__ = ["CONFIG_NAME", "OPTIONS_NAME", "PLATFORMS", "Bundle", "ObservedDevice", "open_bundle", "parse_object"]
 
 OPTIONS_NAME = "opensm.conf"
+PLATFORMS = "platforms"  # the folder of entries that the catalog does not have
 
 
 @dataclass(frozen=True, eq=False)
@@ -46,6 +49,17 @@ class Bundle:
     subnet_roots: tuple[Path, ...] = ()  # bundles with InfiniBand planes, and loose folders with an opensm.conf
     hosts: Mapping[str, ObservedHosts] = field(default_factory=dict)  # the files of hosts, by group
     cabling: Cabling | None = None  # the planned and the observed cables, if `links` are observed
+
+    @cached_property
+    def release(self) -> int | None:
+        """The SONiC release that the manifest names; None without one."""
+        manifest = read_manifest(self.root) if self.root else None
+        return manifest.sonic_release if manifest else None
+
+    @property
+    def platform_files(self) -> tuple[Path, ...]:
+        """The entries of switch models that are not in the catalog."""
+        return tuple(sorted((self.root / PLATFORMS).glob("*.yaml"))) if self.root else ()
 
     @cached_property
     def switch_links(self) -> tuple[WiredLink, ...]:
@@ -68,6 +82,13 @@ class Bundle:
         return {end: link for link in self.links for end in (link.a, link.b)}
 
     @cached_property
+    def cordoned(self) -> frozenset[Endpoint]:
+        """Both ends of each link that is out of service on purpose."""
+        names = set(self.wiring.cordoned) if self.wiring else set()
+        links = self.wiring.links if self.wiring and names else ()
+        return frozenset(end for link in links if link.id in names for end in (link.a, link.b))
+
+    @cached_property
     def sources(self) -> Sources | None:
         """Where the values come from; None for files outside a bundle. Raises UnreadableInputError."""
         return read_sources(self.root) if self.root else None
@@ -77,6 +98,9 @@ class Bundle:
         """link id -> true cable length, where known."""
         cables = self.wiring.cables if self.wiring else ()
         return {link: cable.length_m for cable in cables for link in cable.links}
+
+
+_RENDER_FIRST = "; of an inventory, render a bundle first: `fabricgen render INVENTORY --output BUNDLE`"
 
 
 def open_bundle(paths: Sequence[Path], links_file: Path | None = None) -> Bundle:
@@ -93,6 +117,8 @@ def open_bundle(paths: Sequence[Path], links_file: Path | None = None) -> Bundle
         if not path.exists():
             raise UnreadableInputError("no such file or folder", Location(str(path)))
         refuse_incomplete(path)
+        if path.suffix in (".yaml", ".yml"):
+            raise UnreadableInputError(f"is not a JSON file{_RENDER_FIRST}", Location(str(path)))
         if (path / MANIFEST_NAME).is_file():
             root = path
         if (path / "fabric.json").is_file():
@@ -103,13 +129,17 @@ def open_bundle(paths: Sequence[Path], links_file: Path | None = None) -> Bundle
         below = [] if path.name == OPTIONS_NAME else configs.below(path)
         if not (subnets or below):
             problem = f"contains neither a {CONFIG_NAME} nor an {OPTIONS_NAME}"
+            if next(path.glob("*.yaml"), None):
+                problem += _RENDER_FIRST
             raise UnreadableInputError(problem, Location(str(path)))
         found += below
     files = by_device(found)
     wiring = wirings[0] if len(wirings) == 1 and len(paths) == 1 else None
     wired = {device.name: device for device in wiring.devices} if wiring else {}
+    manifest = read_manifest(root) if root and len(paths) == 1 else None
+    release = manifest.sonic_release if manifest else None
     devices = {
-        name: ObservedDevice(name, files[name], wired.get(name), configs.content(files[name]))
+        name: ObservedDevice(name, files[name], wired.get(name), configs.content(files[name]), release)
         for name in sorted(files, key=natural_key)
     }
     tables = {name: device.table for name, device in devices.items()}

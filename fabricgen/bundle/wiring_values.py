@@ -32,6 +32,9 @@ def check_values(wiring: "Wiring") -> None:
                 raise ValueError(f"cable {cable.id}: {name!r} is not a link of the fabric")
         if not 0 <= cable.length_m <= _LONGEST_CABLE_M:
             raise ValueError(f"cable {cable.id}: length_m is {cable.length_m}, expected 0 to {_LONGEST_CABLE_M}")
+    for name in wiring.cordoned:
+        if name not in links:
+            raise ValueError(f"cordoned: {name!r} is not a link of the fabric")
     for external in wiring.externals:
         _check_external(external)
 

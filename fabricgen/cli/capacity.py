@@ -1,25 +1,28 @@
 """`fabricgen capacity`: the hardware that inventories need."""
 
+import sys
 from pathlib import Path
 from typing import Any
 
 import click
 
+from fabricgen.cli.options import inventory_arguments, layers_of
 from fabricgen.cli.settings import Settings, verb
-from fabricgen.cli.streams import write
+from fabricgen.cli.streams import width_of, write
 
 
 @click.command("capacity")
-@click.argument("inventories", nargs=-1, required=True, metavar="INVENTORY...", type=click.Path(path_type=Path))
+@inventory_arguments()
 @click.option(
     "--format", "fmt", type=click.Choice(["text", "json", "markdown"]), default="text", show_default=True,
     help="Format of the table.",
 )  # fmt: skip
 @verb
-def command(settings: Settings, inventories: tuple[Path, ...], fmt: str) -> int:
+def command(settings: Settings, inventories: tuple[Path, ...], values: tuple[str, ...], fmt: str) -> int:
     """Count the switches, links, cables and ports of each INVENTORY, plane by plane.
 
-    Several inventories are shown side by side. An inventory needs no `addressing` to be counted.
+    Several inventories are shown side by side; a site file names its base with `extends`. An inventory needs no
+    `addressing` to be counted.
 
     \b
     Examples:
@@ -34,7 +37,7 @@ def command(settings: Settings, inventories: tuple[Path, ...], fmt: str) -> int:
 
     tables: dict[str, dict[str, Any]] = {}
     for inventory in inventories:
-        fabric, findings = design_only(inventory)
+        fabric, findings = design_only(layers_of((inventory,), values))
         if has_errors(findings):
             counts = Counts(devices=len(fabric.switches))
             print_findings(settings, findings, counts, fmt="json" if fmt == "json" else "text")
@@ -45,8 +48,8 @@ def command(settings: Settings, inventories: tuple[Path, ...], fmt: str) -> int:
         shown = {"inventories": listed} if len(inventories) > 1 else next(iter(tables.values()))
         write(json_text({"capacity": shown}))
     elif len(inventories) > 1:
-        write(side_by_side(tables, markdown=fmt == "markdown"))
+        write(side_by_side(tables, markdown=fmt == "markdown", width=width_of(sys.stdout)), wraps=fmt == "text")
     else:
         (table,) = tables.values()
-        write(capacity_text(table) if fmt == "text" else capacity_markdown(table))
+        write(capacity_text(table) if fmt == "text" else capacity_markdown(table), wraps=fmt == "text")
     return 0

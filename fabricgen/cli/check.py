@@ -4,13 +4,13 @@ from pathlib import Path
 
 import click
 
-from fabricgen.cli.options import choice_options, policy_of
+from fabricgen.cli.options import choice_options, inventory_arguments, layers_of, policy_of
 from fabricgen.cli.output import output_options, report
 from fabricgen.cli.settings import Settings, verb
 
 
 @click.command("check")
-@click.argument("inventory", type=click.Path(path_type=Path))
+@inventory_arguments()
 @choice_options
 @click.option("--locked", is_flag=True, help="Make it an error if the lock file would change.")
 @click.option(
@@ -21,7 +21,8 @@ from fabricgen.cli.settings import Settings, verb
 @verb
 def command(
     settings: Settings,
-    inventory: Path,
+    inventories: tuple[Path, ...],
+    values: tuple[str, ...],
     select: tuple[str, ...],
     ignore: tuple[str, ...],
     expand: bool,
@@ -35,26 +36,27 @@ def command(
 
     Render it into a temporary folder, validate the files, prove them free of deadlock, and analyse congestion. Of
     InfiniBand planes, the design, the tenants, the routing engine and the LIDs are checked. Numbers that the lock file
-    does not have yet are allocated in memory.
+    does not have yet are allocated in memory. Several inventories are layers: each one changes those before it.
 
     \b
     Examples:
       fabricgen check my-fabric
-      fabricgen check my-fabric --against build --format sarif --output check.sarif
+      fabricgen check my-fabric site-b.yaml --set planes.compute.mtu=9000
+      fabricgen check my-fabric --against build --format sarif
     """
     from fabricgen.api.checking import check
     from fabricgen.atomic import temporary_folder
     from fabricgen.cli.progress import TerminalProgress
     from fabricgen.report.capacity import subnet_lines
-    from fabricgen.report.congestion import congestion_lines, congestion_object
-    from fabricgen.report.deadlock import deadlock_lines, deadlock_object
+    from fabricgen.report.congestion import congestion_lines, congestion_object, congestion_unjudged
+    from fabricgen.report.deadlock import deadlock_lines, deadlock_object, deadlock_unjudged
     from fabricgen.report.formats import formats
     from fabricgen.report.growth import growth_lines, growth_object, lock_lines
 
     with temporary_folder("check") as temporary:
         bundle = temporary / "bundle"
         found = check(
-            inventory,
+            layers_of(inventories, values),
             bundle=bundle,
             select=select,
             ignore=ignore,
@@ -75,7 +77,10 @@ def command(
         if found.is_complete:
             own |= {"deadlock": deadlock_object(found.deadlock), "congestion": congestion_object(found.congestion)}
             lines += [*deadlock_lines(found.deadlock), *congestion_lines(found.congestion)]
+            unjudged = [*deadlock_unjudged(found.deadlock), *congestion_unjudged(found.congestion)]
+        else:
+            unjudged = ["the files of the switches, deadlock and congestion: errors prevent the rendering"]
         return report(
             settings, found, verb="check", fmt=fmt, output=output, fail_on=fail_on, own=own, lines=lines,
-            shorten=f"{bundle}/",
+            unjudged=unjudged, shorten=f"{bundle}/",
         )  # fmt: skip

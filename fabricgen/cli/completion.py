@@ -18,7 +18,7 @@ def command(ctx: click.Context, settings: Settings, shell: str) -> int:
 
     \b
     Examples:
-      fabricgen completion bash > ~/.local/share/bash-completion/completions/fabricgen
+      fabricgen completion bash > ~/.bash_completion
       fabricgen completion zsh > "${fpath[1]}/_fabricgen"
     """
     found = get_completion_class(shell)

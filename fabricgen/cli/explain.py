@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from fabricgen.cli.names import names_of
+from fabricgen.cli.names import names_in, names_of
 from fabricgen.cli.settings import Settings, verb
 from fabricgen.cli.streams import write
 from fabricgen.errors import UsageError
@@ -20,7 +20,10 @@ if TYPE_CHECKING:
 
 @click.command("explain")
 @click.argument("subject", required=False, metavar="CODE | BUNDLE", shell_complete=names_of("codes"))
-@click.argument("value", required=False, metavar="[DEVICE:TABLE|KEY|FIELD | PLANE:OPTION | hosts/GROUP:FILE|SETTING]")
+@click.argument(
+    "value", required=False, metavar="[DEVICE:TABLE|KEY|FIELD | PLANE:OPTION | hosts/GROUP:FILE|SETTING]",
+    shell_complete=names_in("devices", ":"),
+)  # fmt: skip
 @click.option("--list", "show", is_flag=True, help="List all codes with their titles.")
 @verb
 def command(settings: Settings, subject: str | None, value: str | None, show: bool) -> int:
@@ -29,8 +32,8 @@ def command(settings: Settings, subject: str | None, value: str | None, show: bo
     \b
     Examples:
       fabricgen explain FG512
-      fabricgen explain build 'compute-su00-r0-leaf:BUFFER_PROFILE|pg_lossless_400000_40m_profile|xoff'
-      fabricgen explain build 'compute-su00-r0-leaf:PFC_WD|Ethernet0|detection_time'
+      fabricgen explain build 'compute-spine-00:CABLE_LENGTH|AZURE|Ethernet0'
+      fabricgen explain build 'compute-spine-00:PFC_WD|Ethernet0|action'
       fabricgen explain subnets compute:routing_engine
       fabricgen explain build 'hosts/gpu:roce/compute.conf|PFC'
     """
@@ -38,14 +41,14 @@ def command(settings: Settings, subject: str | None, value: str | None, show: bo
         from fabricgen.api.names import KINDS
         from fabricgen.cli.list_ import lines
 
-        write("\n".join(lines(KINDS["codes"]())))
+        write("\n".join(lines(KINDS["codes"]())), wraps=True)
         return 0
     if subject is None:
         raise UsageError("name a code or a bundle; --list shows all codes")
     if value is None:
-        write(_code_page(subject))
+        write(_code_page(subject), wraps=True)
     else:
-        write("\n".join(map(visible, _value_lines(Path(subject), value))))
+        write("\n".join(map(visible, _value_lines(Path(subject), value))), wraps=True)
     return 0
 
 

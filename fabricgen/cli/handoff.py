@@ -9,9 +9,10 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from fabricgen.cli.names import items
-from fabricgen.cli.settings import Settings, several, verb
-from fabricgen.cli.streams import write
+from fabricgen.cli.names import items, names_in
+from fabricgen.cli.settings import FullGroup, Settings, several, verb
+from fabricgen.cli.streams import as_words, write
+from fabricgen.errors import UsageError
 
 if TYPE_CHECKING:
     from click.shell_completion import CompletionItem
@@ -19,7 +20,7 @@ if TYPE_CHECKING:
     from fabricgen.handoff import Handoff, Option
 
 
-class Handoffs(click.Group):
+class Handoffs(FullGroup):
     """The registered handoffs as commands. A completion imports the chosen one only."""
 
     def __init__(self, **settings: Any) -> None:
@@ -62,16 +63,20 @@ def command() -> None:
 def _command(handoff: "Handoff") -> click.Command:
     def written(settings: Settings, bundle: Path, output: Path, adopt_folder: bool, **options: str | None) -> int:
         from fabricgen.bundle.read import open_bundle
+        from fabricgen.cli.progress import TerminalProgress
         from fabricgen.handoff.folder import write_folder
         from fabricgen.handoff.whole_rows import with_whole_rows
         from fabricgen.units import counted
 
-        files = dict(handoff.files(with_whole_rows(open_bundle([bundle])), **options))
-        count = write_folder(output, files.items(), adopt=adopt_folder)
+        if output.resolve() == bundle.resolve():
+            raise UsageError(f"--output {output} is the bundle itself: choose another folder")
+        with TerminalProgress(settings).stage("writing"):
+            files = dict(handoff.files(with_whole_rows(open_bundle([bundle])), **options))
+            count = write_folder(output, files.items(), adopt=adopt_folder)
         for line in handoff.notes(files):
             settings.say(line)
-        step = handoff.next_step.format(bundle=bundle, output=output, **options)
-        write(f"{counted(count, 'file')} in {output}." + (f" Next: {step}" if step else ""))
+        step = handoff.next_step.format(bundle=as_words(bundle), output=as_words(output), **options)
+        write(f"{counted(count, 'file')} in {output}." + (f" Next: {step}" if step else ""), wraps=True)
         return 0
 
     options = several(
@@ -90,11 +95,13 @@ def _command(handoff: "Handoff") -> click.Command:
 
 
 def _examples(handoff: "Handoff") -> str:
-    first = f"  fabricgen handoff {handoff.name} build --output {handoff.name}"
+    first = f"  fabricgen handoff {handoff.name} build -o {handoff.name}"
     return "\n".join(["\b", "Examples:", *(f"{first} {options}".rstrip() for options in handoff.examples)])
 
 
 def _option(option: "Option") -> Callable[..., Any]:
+    from fabricgen.handoff import ONLY_HOSTS
+
     return click.option(
         f"--{option.name}",
         option.name.replace("-", "_"),
@@ -102,5 +109,6 @@ def _option(option: "Option") -> Callable[..., Any]:
         default=option.default,
         show_default=option.default is not None,
         metavar=option.metavar,
+        shell_complete=names_in("hosts" if option is ONLY_HOSTS else "devices") if option.name == "only" else None,
         help=option.help,
     )

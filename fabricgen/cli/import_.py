@@ -6,25 +6,27 @@ from pathlib import Path
 
 import click
 
-from fabricgen.cli.options import link_options, platform_option
+from fabricgen.cli.options import inventory_arguments, layers_of, link_options, platform_option
 from fabricgen.cli.output import EXIT_FINDINGS, print_findings
-from fabricgen.cli.settings import Settings, verb
-from fabricgen.cli.streams import write
+from fabricgen.cli.settings import FullGroup, Settings, verb
+from fabricgen.cli.streams import as_words, write
 from fabricgen.errors import UsageError
-from fabricgen.findings import Finding, in_order
+from fabricgen.findings import Finding, has_errors, in_order
 from fabricgen.inputs import YAML_BYTES, read_text
+from fabricgen.units import counted
 
 DIFFERENCES = "differences.csv"
 
 
-@click.group("import")
+@click.group("import", cls=FullGroup)
 def command() -> None:
     """Convert the files of an existing site into an inventory or a platform entry.
 
     \b
     Examples:
       fabricgen import config-db running --output my-fabric
-      fabricgen import sonic-device device/vendor/x86_64-vendor_model-r0 --output model.yaml
+      fabricgen import addresses addresses.csv my-fabric
+      fabricgen import sonic-device x86_64-vendor_model-r0 --output model.yaml
     """
 
 
@@ -59,8 +61,8 @@ def sonic_device(settings: Settings, folder: Path, hwsku: str, output: Path | No
 
     \b
     Examples:
-      fabricgen import sonic-device device/vendor/x86_64-vendor_model-r0 --output model.yaml
-      fabricgen import sonic-device device/vendor/x86_64-vendor_model-r0 --hwsku Vendor-Model-C64
+      fabricgen import sonic-device x86_64-vendor_model-r0 --output model.yaml
+      fabricgen import sonic-device x86_64-vendor_model-r0 --hwsku Model-C64
     """
     from fabricgen.atomic import write_atomically
     from fabricgen.platforms.entry_text import switch_entry_text
@@ -77,6 +79,49 @@ def sonic_device(settings: Settings, folder: Path, hwsku: str, output: Path | No
     write_atomically(output, text.encode())
     kept = ", ".join(layout.name for layout in platform.layouts)
     settings.say(f"wrote {output}: platform {platform.name}, layouts {kept}")
+    return 0
+
+
+@command.command("addresses")
+@click.argument("table", metavar="TABLE", type=click.Path(path_type=Path, dir_okay=False))
+@inventory_arguments()
+@click.option(
+    "--output",
+    "-o",
+    type=click.Path(path_type=Path, dir_okay=False),
+    help="Write the lock file here.  [default: beside the inventory]",
+)
+@verb
+def addresses(
+    settings: Settings, table: Path, inventories: tuple[Path, ...], values: tuple[str, ...], output: Path | None
+) -> int:
+    """Write the ASNs and addresses of TABLE, a CSV file, into the lock file of INVENTORY, which keeps them.
+
+    Several inventories are layers: each one changes those before it. The lock file is beside the last one.
+
+    Columns: device (name or identity of a switch), identity (to give it that name), asn, loopback, management, and for
+    a row about a link port and address. Two addresses of a cell are separated by a space.
+
+    \b
+    Examples:
+      fabricgen import addresses addresses.csv my-fabric
+      fabricgen import addresses addresses.csv my-fabric --output new.lock.yaml
+    """
+    from fabricgen.allocation.lock import write_lock
+    from fabricgen.api.importing import import_addresses
+    from fabricgen.inventory.load import LOCK_NAME, inventory_root
+    from fabricgen.report.summary import Counts
+
+    inventory = layers_of(inventories, values)
+    found = import_addresses(table, inventory)
+    if has_errors(found.findings):
+        print_findings(settings, in_order(found.findings), Counts(devices=found.devices, links=found.links))
+        return EXIT_FINDINGS
+    _print_notes(settings, found.findings)
+    file = output or inventory_root(inventory) / LOCK_NAME
+    write_lock(file, found.lock)
+    kept = ", ".join(f"{count} {section}" for section, count in found.entries.items())
+    settings.say(f"wrote {file}: {kept} of {table}. Next: fabricgen check {as_words(*inventories)}")
     return 0
 
 
@@ -121,6 +166,10 @@ def config_db(
         raise UsageError(f"{output} is not empty; import needs a new folder")
     if output is None and platform_files:
         raise UsageError("--platform needs --output: an inventory with a platform entry is a folder")
+    if fabric and fabric != fabric_name(fabric):
+        raise UsageError(
+            f"--fabric {fabric!r}: a name has letters, digits, - _ . with a letter or digit first, at most 63"
+        )
     platforms = [load_switch_platform(file) for file in platform_files]
     own = {layout.hwsku: (platform, layout) for platform in platforms for layout in platform.layouts}
     entries = {
@@ -145,9 +194,11 @@ def config_db(
         return 0
     files = {**adopted.files, DIFFERENCES: _listed(adopted.differences)}
     create_files(output, {path: text.encode() for path, text in files.items()})
+    missing = len(bundle.links) - adopted.links
+    left = f" (not in the inventory: {missing}, FG142)" if missing else ""
     settings.say(
-        f"wrote {output}: {len(bundle.devices)} switches, {len(bundle.links)} links; {len(adopted.differences)} rows "
-        f"differ ({DIFFERENCES}). Next: fabricgen check {output}"
+        f"wrote {output}: {counted(len(bundle.devices), 'switch')}, {counted(adopted.links, 'link')}{left}; rows that "
+        f"differ: {len(adopted.differences)} ({DIFFERENCES}). Next: fabricgen check {as_words(output)}"
     )
     return 0
 
@@ -158,7 +209,7 @@ def _print_notes(settings: Settings, findings: Sequence[Finding]) -> None:
 
     color = settings.paints(sys.stderr)
     shown = list(map(visible_finding, in_order(findings)))
-    write(concise_report(shown, color), err=True, nl=False, color=color)
+    write(concise_report(shown, color), err=True, nl=False, color=color, wraps=True)
 
 
 def _listed(differences: Mapping[tuple[str, str, str], str]) -> str:

@@ -9,7 +9,7 @@ import click
 from fabricgen.cli.names import OneOf, names_of
 from fabricgen.cli.output import EXIT_FINDINGS, print_findings
 from fabricgen.cli.settings import Settings, verb
-from fabricgen.cli.streams import write
+from fabricgen.cli.streams import as_words, write
 from fabricgen.errors import UsageError
 from fabricgen.units import counted
 from fabricgen.vocabulary import Purpose, Technology
@@ -49,9 +49,10 @@ def _purposes(ctx: click.Context, parameter: click.Parameter, given: str) -> tup
 @click.option(
     "--design",
     type=OneOf(_designs, _design_names),
+    metavar="DESIGN",
     default="rail-optimized",
     show_default=True,
-    help="Topology of the compute plane.",
+    help="Topology of the compute plane; --list describes all.",
 )
 @click.option("--hosts", type=click.IntRange(1), help=f"Hosts.  [default: {_DEFAULT_HOSTS}]")
 @click.option("--gpus", type=click.IntRange(1), help="GPUs, instead of --hosts.")
@@ -103,7 +104,7 @@ def command(
     from fabricgen.design.registry import designs
 
     if show:
-        write("\n".join(_listed()))
+        write("\n".join(_listed()), wraps=True)
         return 0
     if folder is None:
         raise UsageError("DIR is missing: name the new folder")
@@ -121,6 +122,8 @@ def command(
             "or --design dragonfly-plus, fat-tree or rail-optimized"
         )
     count = -(-gpus // gpus_of_host(design)) if gpus else hosts or _DEFAULT_HOSTS
+    if planned_hosts and planned_hosts < count:
+        raise UsageError(f"--planned-hosts {planned_hosts} is less than the {counted(count, 'host')} of the start")
     options = Start(
         name=name or fabric_name(folder), design=design, hosts=count, planned_hosts=planned_hosts or 0,
         platform=platform, technology=chosen, purposes=planes,
@@ -135,9 +138,11 @@ def _finish(settings: Settings, folder: Path, started: "Started") -> int:
         print_findings(settings, started.findings, Counts())
         return EXIT_FINDINGS
     written = ", ".join(str(folder / name) for name in started.files)
-    counts = f"{counted(started.switches, 'switch', 'switches')}, {counted(started.hosts, 'host')}"
-    write(f"wrote {written}: {counts}, {started.gpus} GPUs")
-    write("\n".join([*started.growth, f"Next: fabricgen check {folder}    then: fabricgen render {folder} -o build"]))
+    counts = f"{counted(started.switches, 'switch')}, {counted(started.hosts, 'host')}"
+    write(f"wrote {written}: {counts}, {started.gpus} GPUs", wraps=True)
+    name = as_words(folder)
+    steps = f"Next: fabricgen check {name}, then: fabricgen render {name} -o build"
+    write("\n".join([*started.growth, steps]), wraps=True)
     return 0
 
 

@@ -1,7 +1,7 @@
 """The command `fabricgen`: it imports a verb when it is called, and turns errors into exit codes."""
 
-import gc
 import importlib
+import io
 import os
 import sys
 from collections.abc import Sequence
@@ -41,9 +41,13 @@ _VERBS = {
     "simulate": ("fabricgen.cli.simulate", "Prove or simulate the behavior of a fabric, from its files."),
     "check": ("fabricgen.cli.check", "Check an inventory before a merge: render, validate, simulate."),
     "capacity": ("fabricgen.cli.capacity", "Count the switches, links, cables and ports of an inventory."),
+    "compare": ("fabricgen.cli.compare", "Compare designs or fabrics: cost, bandwidth, failures, growth."),
     "diff": ("fabricgen.cli.diff", "Show how two bundles, or a bundle and a running fabric, differ."),
+    "report": ("fabricgen.cli.report", "Write all verdicts on a fabric as one web page."),
+    "draw": ("fabricgen.cli.draw", "Draw a fabric, a switch, a rack or a cable as SVG, draw.io or DOT."),
     "rehearse": ("fabricgen.cli.rehearse", "Apply the plan of a change to stand-ins of the switches."),
     "handoff": ("fabricgen.cli.handoff", "Write a bundle as files for the tools that deploy it."),
+    "accept": ("fabricgen.cli.accept", "Judge measured results against what the files promise."),
     "import": ("fabricgen.cli.import_", "Convert the files of an existing site into an inventory."),
     "explain": ("fabricgen.cli.explain", "Explain the code of a finding, or the origin of a value."),
     "list": ("fabricgen.cli.list_", "List platforms, designs, codes and other names."),
@@ -133,11 +137,8 @@ name_variables(main)
 
 def run(arguments: Sequence[str] | None = None) -> None:
     """Entry point of the console script."""
-    gc.disable()  # trees of parsed files have no cycles; a search for them takes a quarter of the time
     debug = "--debug" in (sys.argv[1:] if arguments is None else arguments) or bool(os.environ.get("FABRICGEN_DEBUG"))
-    code = _exit_code(arguments, debug)
-    gc.freeze()  # no search at exit either
-    sys.exit(code)
+    sys.exit(_exit_code(arguments, debug))
 
 
 def _exit_code(arguments: Sequence[str] | None, debug: bool) -> int:
@@ -147,22 +148,24 @@ def _exit_code(arguments: Sequence[str] | None, debug: bool) -> int:
     except click.exceptions.Exit as stop:
         return stop.exit_code
     except click.ClickException as error:
-        error.show()
+        shown = io.StringIO()
+        error.show(shown)
+        write(shown.getvalue().rstrip("\n"), err=True, wraps=True)
         return EXIT_USAGE
     except FabricgenError as error:
-        write(f"error: {visible(str(error))}", err=True)
+        write(f"error: {visible(str(error))}", err=True, wraps=True)
         return EXIT_USAGE
     except (KeyboardInterrupt, click.Abort):
         write("interrupted; nothing was left half-written", err=True)
         return EXIT_INTERRUPTED
     except OSError as error:
-        write(visible(f"error: {error.filename or 'output'}: {error.strerror or error}"), err=True)
+        write(visible(f"error: {error.filename or 'output'}: {error.strerror or error}"), err=True, wraps=True)
         return EXIT_USAGE
     except Exception as error:  # noqa: BLE001 (all other exceptions are bugs)
         if debug:
             import traceback  # takes longer than the rest of --help
 
             traceback.print_exc()
-        write(visible(f"fabricgen has a bug: {type(error).__name__}: {error}"), err=True)
+        write(visible(f"fabricgen has a bug: {type(error).__name__}: {error}"), err=True, wraps=True)
         write("Please report it with the command and its output with --debug.", err=True)
         return EXIT_BUG

@@ -1,8 +1,10 @@
 """Names that options accept and shells complete, read when they are needed: a verb starts without their registries."""
 
+import json
 import re
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from functools import cached_property
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -46,6 +48,43 @@ def names_of(kind: str) -> Callable[[click.Context, click.Parameter, str], "list
     return complete
 
 
+def releases() -> Iterable[str]:
+    """The SONiC releases whose models are known."""
+    from fabricgen.sonic.release_models import images, release_word
+
+    return map(release_word, images())
+
+
+def names_in(section: str, after: str = "") -> Callable[[click.Context, click.Parameter, str], "list[CompletionItem]"]:
+    """Completion of the names in a section of fabric.json of the bundle on the command line: planes, devices, hosts.
+
+    `after` follows each name.
+    """
+
+    def complete(ctx: click.Context, _: click.Parameter, incomplete: str) -> "list[CompletionItem]":
+        given = next((ctx.params[name] for name in ("bundle", "subject", "paths") if ctx.params.get(name)), ctx.args)
+        folders = [given] if isinstance(given, (str, Path)) else given  # args: those before an option without its value
+        names = {name: None for folder in folders for name in _names_in(Path(folder) / "fabric.json", section)}
+        return items((f"{name}{after}" for name in names), incomplete)
+
+    return complete
+
+
+def _names_in(file: Path, section: str) -> Iterator[str]:
+    """fabric.json has a line for each member of a section. Only the lines up to the end of the section are read."""
+    try:
+        with file.open("rb") as lines:
+            for line in lines:
+                if line.startswith(f'  "{section}": ['.encode()):
+                    break
+            for line in lines:
+                if line.startswith(b"  ]"):
+                    return
+                yield json.loads(line.rstrip(b",\n"))["name"]
+    except (OSError, ValueError, LookupError, TypeError):  # not a bundle: nothing to complete
+        return
+
+
 def items(names: Iterable[str], incomplete: str) -> "list[CompletionItem]":
     from click.shell_completion import CompletionItem
 
@@ -56,9 +95,7 @@ def _names(kind: str) -> Iterable[str]:
     if kind == "codes":
         return _codes()
     if kind == "platforms":
-        from fabricgen.platforms.catalog import switch_names
-
-        return switch_names()
+        return _platforms()
     from fabricgen.api.names import KINDS
 
     return KINDS[kind]()
@@ -70,3 +107,15 @@ def _codes() -> list[str]:
 
     others = re.findall(r"^(FG\d+):", package_text("codes.yaml"), re.MULTILINE)
     return sorted({*others, *(file.stem for file in resource("docs", "rules").glob("FG*.md"))})
+
+
+def _platforms() -> Iterable[str]:
+    """The files of the catalog. Those of installed packages are known to the catalog only, which takes longer."""
+    from fabricgen.extensions import PLATFORMS, installed_names
+    from fabricgen.resources import package_files
+
+    if installed_names(PLATFORMS):
+        from fabricgen.platforms.catalog import switch_names
+
+        return switch_names()
+    return (Path(file).stem for file in package_files("platforms/catalog/switches", "yaml"))

@@ -1,7 +1,8 @@
 """Options that several verbs have."""
 
+from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -13,13 +14,17 @@ from fabricgen.units import parse_bytes
 
 if TYPE_CHECKING:
     from fabricgen.api.judgement import Policy
+    from fabricgen.api.subnets import SubnetOptions
+    from fabricgen.inventory.read_files import InventorySource
 
 
 def _codes(ctx: click.Context, parameter: click.Parameter, given: tuple[str, ...]) -> tuple[str, ...]:
     """Codes and prefixes of repeated or comma-separated options."""
+    found = tuple(code for text in given for code in text.replace(",", " ").split())
+    if not found:
+        return ()
     from fabricgen.report.pages import pages
 
-    found = tuple(code for text in given for code in text.replace(",", " ").split())
     for code in found:
         if not code.upper().startswith("FG") or not code[2:].isalnum():
             raise click.BadParameter(f"{code!r} is not a code such as FG512, or a prefix such as FG5", ctx, parameter)
@@ -38,6 +43,19 @@ inventory_option = click.option(
     type=click.Path(path_type=Path, exists=True),
     help="Inventory of the bundle, for the line numbers of its values. By default, it is searched near the bundle.",
 )
+
+
+def inventory_arguments(metavar: str = "INVENTORY...") -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+    """One or more inventories and --set, the arguments of `layers_of`, for every verb that takes an inventory."""
+    return several(
+        click.argument("inventories", nargs=-1, required=True, metavar=metavar, type=click.Path(path_type=Path)),
+        click.option(
+            "--set", "values", multiple=True, metavar="PATH=VALUE",
+            help="Set a value, for example planes.compute.cables.leaf-spine=60m. The option can be repeated.",
+        ),
+    )  # fmt: skip
+
+
 platform_option = click.option(
     "--platform",
     "platform_files",
@@ -85,6 +103,46 @@ traffic_options = several(
     ),
 )
 
+subnet_options = several(
+    click.option(
+        "--lfts",
+        type=click.Path(path_type=Path, file_okay=False),
+        help="InfiniBand: folder with dumps of OpenSM or ibdiagnet, which replace a run of OpenSM.",
+    ),
+    click.option(
+        "--vl-buffer",
+        metavar="BYTES",
+        help="InfiniBand: buffer of each virtual lane of a port, for example 64KiB.  [default: 128KiB, the most that "
+        "flow control can grant]",
+    ),
+    click.option(
+        "--adaptive-routing",
+        is_flag=True,
+        help="InfiniBand trees: each message takes the shortest path with the least load, not that of the tables.",
+    ),
+)
+
+
+def subnets_of(lfts: Path | None, vl_buffer: str | None, adaptive: bool) -> "SubnetOptions":
+    """The options of InfiniBand planes. Raises UsageError for a buffer that is not a size or too small for a packet."""
+    from fabricgen.api.subnets import DEFAULT_SUBNETS, SubnetOptions
+    from fabricgen.physics import DEFAULT_ROCE_MTU_BYTES, INFINIBAND_WIRE_BYTES
+
+    if adaptive and lfts is not None:
+        raise UsageError("--adaptive-routing does not use forwarding tables: give it or --lfts")
+    size = DEFAULT_SUBNETS.buffer_bytes if vl_buffer is None else message_bytes(vl_buffer, "--vl-buffer")
+    packet = DEFAULT_ROCE_MTU_BYTES + INFINIBAND_WIRE_BYTES
+    if size < packet:
+        raise UsageError(f"--vl-buffer: {size} bytes do not hold a packet of {packet} bytes")
+    return SubnetOptions(lfts, size, adaptive)
+
+
+def layers_of(inventories: tuple[Path, ...], values: tuple[str, ...]) -> "InventorySource":
+    """The inventory of the arguments: later ones are layers over the first, and `values` are set on top."""
+    from fabricgen.inventory.read_files import Layers
+
+    return inventories[0] if len(inventories) == 1 and not values else Layers(inventories, values)
+
 
 def policy_of(settings: Settings, expand: bool = False) -> "Policy":
     """The policy of the settings file. Raises UsageError for a mistake in it."""
@@ -113,12 +171,12 @@ def require_one_source(paths: tuple[Path, ...], scenario: Path | None, **for_bun
         raise UsageError(f"a scenario contains its own flows: {', '.join(given)}: for bundles only")
 
 
-def message_bytes(text: str) -> int:
-    """The value of --size in bytes. Raises UsageError if it is not a size, or zero."""
+def message_bytes(text: str, option: str = "--size") -> int:
+    """The value of an option in bytes. Raises UsageError if it is not a size, or zero."""
     try:
         size = parse_bytes(text)
     except ValueError as error:
-        raise UsageError(f"--size: {error}") from error
+        raise UsageError(f"{option}: {error}") from error
     if not size:
-        raise UsageError("--size: a message has at least one byte")
+        raise UsageError(f"{option}: expected at least one byte")
     return size

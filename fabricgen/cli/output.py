@@ -11,7 +11,7 @@ import click
 from fabricgen import __version__
 from fabricgen.cli.names import OneOf
 from fabricgen.cli.settings import Settings, several
-from fabricgen.cli.streams import write
+from fabricgen.cli.streams import width_of, write
 from fabricgen.findings import Finding, Severity, in_order
 from fabricgen.visible import printable
 
@@ -68,12 +68,13 @@ def report(
     fail_on: str,
     own: Mapping[str, object] | None = None,
     lines: Sequence[str] = (),
+    unjudged: Sequence[str] = (),
     shorten: str = "",
 ) -> int:
     """Print a judgement; returns the exit code.
 
-    `own` are the JSON keys of a verb, `lines` the same for people. `shorten` is a path that is removed from the text:
-    that of a temporary bundle.
+    `own` are the JSON keys of a verb, `lines` the same for people, `unjudged` what has no verdict. `shorten` is a path
+    that is removed from the text: that of a temporary bundle.
     """
     from fabricgen.report.formats import formats
     from fabricgen.report.run import Run
@@ -84,8 +85,9 @@ def report(
     counts = replace(found.counts, suppressed=len(found.suppressed))
     threshold = Severity.ERROR if fail_on == "never" else Severity(fail_on)
     run = Run(
-        __version__, verb, ordered, found.suppressed, counts, found.codes, threshold, code, own or {}, lines, color
-    )
+        __version__, verb, ordered, found.suppressed, counts, found.codes, threshold, code, own or {}, lines, unjudged,
+        color, 0 if output else width_of(sys.stdout),
+    )  # fmt: skip
     chosen = formats()[fmt]
     text = chosen.write(run)
     if shorten:
@@ -95,8 +97,8 @@ def report(
 
         text = printable(text, commands=chosen.commands)
         write_atomically(output, (text if text.endswith("\n") else text + "\n").encode())
-    else:
-        write(text, nl=bool(text) and not text.endswith("\n"), color=color, commands=chosen.commands)
+    elif text:
+        write(text.removesuffix("\n"), color=color, commands=chosen.commands, wraps=chosen.for_people)
     return code
 
 

@@ -42,7 +42,7 @@ def command(settings: Settings, old: Path, new: Path, fmt: str, output: Path | N
     found = rehearse(old, new)
     text = _json(found) if fmt == "json" else _text(found)
     if output is None:
-        write(text)
+        write(text, wraps=fmt == "text")
     else:
         write_atomically(output, f"{text}\n".encode())
     return 1 if any(one.problems for one in found) else 0

@@ -6,19 +6,22 @@ from typing import TYPE_CHECKING
 
 import click
 
-from fabricgen.cli.options import policy_of
+from fabricgen.cli.options import inventory_arguments, layers_of, policy_of
 from fabricgen.cli.output import EXIT_FINDINGS, print_findings
 from fabricgen.cli.settings import Settings, verb
-from fabricgen.cli.streams import write
+from fabricgen.cli.streams import as_words, write
+from fabricgen.errors import UsageError
 from fabricgen.findings import has_errors
 from fabricgen.units import counted
 
 if TYPE_CHECKING:
     from fabricgen.api.rendering import FileCounts
 
+_SHOWN = 5  # paths in a message
+
 
 @click.command("render")
-@click.argument("inventory", type=click.Path(path_type=Path))
+@inventory_arguments()
 @click.option(
     "--output",
     "-o",
@@ -28,6 +31,7 @@ if TYPE_CHECKING:
     help="Folder of the bundle.",
 )
 @click.option("--check", is_flag=True, help="Write no file; exit with 1 if the bundle differs from the inventory.")
+@click.option("--diff", is_flag=True, help="With --check, show the rows that would change, as `fabricgen diff` does.")
 @click.option("--only", metavar="GLOB", help="Render only the switches whose names match; keep the files of others.")
 @click.option(
     "--templates",
@@ -44,9 +48,11 @@ if TYPE_CHECKING:
 @verb
 def command(
     settings: Settings,
-    inventory: Path,
+    inventories: tuple[Path, ...],
+    values: tuple[str, ...],
     output: Path,
     check: bool,
+    diff: bool,
     only: str | None,
     templates: Path | None,
     locked: bool,
@@ -55,20 +61,25 @@ def command(
 ) -> int:
     """Render INVENTORY, a YAML file or a folder of them, into a bundle of configuration files.
 
+    Several inventories are layers: each one changes those before it. The lock file is beside the last one.
+
     \b
     Examples:
       fabricgen render my-fabric --output build
-      fabricgen render my-fabric --output build --check
+      fabricgen render my-fabric --output build --check --diff
     """
     from fabricgen.api.rendering import render
     from fabricgen.cli.progress import TerminalProgress
     from fabricgen.report.formats.concise import concise_report
     from fabricgen.report.run import visible_finding
 
+    if diff and not check:
+        raise UsageError("--diff shows what render would change: add --check, or use `fabricgen diff` on two bundles")
     found = render(
-        inventory,
+        layers_of(inventories, values),
         output,
         check=check,
+        diff=diff,
         only=only,
         templates=templates,
         locked=locked,
@@ -86,12 +97,21 @@ def command(
         settings.say(concise_report(shown, settings.paints(sys.stderr)).rstrip("\n"))
     if check:
         print_findings(settings, found.stale, found.counts, fmt="concise" if found.stale else "text")
+        if found.difference is not None and found.stale:
+            from fabricgen.report.diff_text import diff_text
+
+            color = settings.paints(sys.stdout)
+            write("\n" + diff_text(found.difference, color), color=color, wraps=True)
         return EXIT_FINDINGS if has_errors(found.stale) else 0
+    if found.edited:
+        names = ", ".join(found.edited[:_SHOWN]) + (", …" if found.edited[_SHOWN:] else "")
+        number = counted(len(found.edited), "file")
+        write(f"warning: replaced {number} edited by hand since the last render: {names}", err=True, wraps=True)
     written = [
         _written(found.switches, "device", "devices"),
         _written(found.subnet_managers, "file for subnet managers", "files for subnet managers"),
     ]
-    write(f"{'; '.join(filter(None, written))}. Next: fabricgen validate {output}")
+    write(f"{'; '.join(filter(None, written))}. Next: fabricgen validate {as_words(output)}", wraps=True)
     return 0
 
 

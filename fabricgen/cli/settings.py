@@ -19,8 +19,6 @@ from click.core import ParameterSource
 
 from fabricgen.cli.streams import is_terminal, write
 from fabricgen.errors import UnreadableInputError, UsageError
-from fabricgen.findings import Location
-from fabricgen.inputs import SETTINGS_BYTES, read_text
 from fabricgen.visible import visible
 
 TABLES_OF_FINDINGS = ("severity", "suppressions")
@@ -76,7 +74,7 @@ class Settings:
     def say(self, text: str) -> None:
         """Print a line about the progress to standard error; nothing with -q."""
         if not self.quiet:
-            write(text, err=True, color=self.paints(sys.stderr))
+            write(text, err=True, color=self.paints(sys.stderr), wraps=True)
 
 
 def several(*options: Callable[..., Any]) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
@@ -88,6 +86,16 @@ def several(*options: Callable[..., Any]) -> Callable[[Callable[..., Any]], Call
         return function
 
     return decorated
+
+
+class FullGroup(click.Group):
+    """A group whose --help shows the whole summary of each command; click cuts it to one line."""
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """The commands, wrapped between words."""
+        members = [(name, self.get_command(ctx, name)) for name in self.list_commands(ctx)]
+        with formatter.section("Commands"):
+            formatter.write_dl([(name, each.get_short_help_str(1000)) for name, each in members if each])
 
 
 common_options = several(
@@ -174,6 +182,9 @@ def _settings_in(folder: Path, shown: str) -> SettingsFile | None:
         except OSError:  # a folder above that this user cannot read
             continue
         import tomllib  # most working directories do not have such a file
+
+        from fabricgen.findings import Location
+        from fabricgen.inputs import SETTINGS_BYTES, read_text
 
         try:
             content: Any = tomllib.loads(read_text(file, SETTINGS_BYTES))

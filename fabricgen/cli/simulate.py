@@ -5,6 +5,7 @@ from pathlib import Path
 import click
 
 from fabricgen.cli import simulate_packets
+from fabricgen.cli.names import names_in
 from fabricgen.cli.options import (
     expand_option,
     inventory_option,
@@ -13,10 +14,12 @@ from fabricgen.cli.options import (
     policy_of,
     print_patterns,
     require_one_source,
+    subnet_options,
+    subnets_of,
     traffic_options,
 )
 from fabricgen.cli.output import output_options, report
-from fabricgen.cli.settings import Settings, verb
+from fabricgen.cli.settings import FullGroup, Settings, verb
 from fabricgen.errors import UsageError
 from fabricgen.inputs import read_text
 from fabricgen.vocabulary import Repair
@@ -25,7 +28,7 @@ _FILE = click.Path(path_type=Path, dir_okay=False)
 _FOLDER = click.Path(path_type=Path, file_okay=False)
 
 
-@click.group("simulate")
+@click.group("simulate", cls=FullGroup)
 def command() -> None:
     """Prove or simulate the behavior of a fabric, from its rendered files.
 
@@ -55,7 +58,7 @@ def command() -> None:
 )
 @click.option("--seed", type=click.IntRange(0), default=0, show_default=True, help="Seed for samples of failure sets.")
 @click.option("--scheduler", metavar="URL", help="Use the workers of the Dask scheduler at tcp://HOST:PORT.")
-@click.option("--plane", help="Prove only this plane.")
+@click.option("--plane", shell_complete=names_in("planes"), help="Prove only this plane.")
 @click.option(
     "--lfts",
     type=_FOLDER,
@@ -112,7 +115,7 @@ def deadlock(
     """
     from fabricgen.api.deadlock import FailureOptions, simulate_deadlock
     from fabricgen.cli.progress import TerminalProgress
-    from fabricgen.report.deadlock import deadlock_lines, deadlock_object
+    from fabricgen.report.deadlock import deadlock_lines, deadlock_object, deadlock_unjudged
     from fabricgen.report.packets import packets_lines, packets_object
 
     found = simulate_deadlock(
@@ -136,14 +139,16 @@ def deadlock(
         own["packets"] = packets_object(found.packets)
         lines += packets_lines(found.packets)
     return report(
-        settings, found, verb="simulate deadlock", fmt=fmt, output=output, fail_on=fail_on, own=own, lines=lines
-    )
+        settings, found, verb="simulate deadlock", fmt=fmt, output=output, fail_on=fail_on, own=own, lines=lines,
+        unjudged=[*deadlock_unjudged(found.planes)],
+    )  # fmt: skip
 
 
 @command.command("congestion")
 @click.argument("paths", nargs=-1, type=click.Path(path_type=Path))
 @link_options
 @traffic_options
+@subnet_options
 @click.option("--size", metavar="BYTES", help="Buffer of one rank, for example 64MB or 256MiB.  [default: 256MiB]")
 @click.option(
     "--placement",
@@ -165,7 +170,7 @@ def deadlock(
 @click.option(
     "--draws", type=click.IntRange(1), default=1, show_default=True, help="Number of hashes drawn for the link loads."
 )
-@click.option("--plane", help="Simulate only this plane.")
+@click.option("--plane", shell_complete=names_in("planes"), help="Simulate only this plane.")
 @click.option("--svg", type=_FOLDER, help="Write pictures of the congestion trees into this folder.")
 @expand_option
 @inventory_option
@@ -179,6 +184,9 @@ def congestion(
     pattern: str | None,
     scenario: Path | None,
     size: str | None,
+    lfts: Path | None,
+    vl_buffer: str | None,
+    adaptive_routing: bool,
     placement: str,
     queue_pairs: int,
     seed: int,
@@ -200,11 +208,14 @@ def congestion(
     """
     from fabricgen.api.congestion import simulate_congestion, simulate_congestion_of_scenario
     from fabricgen.cli.progress import TerminalProgress
-    from fabricgen.report.congestion import congestion_lines, congestion_object
+    from fabricgen.report.congestion import congestion_lines, congestion_object, congestion_unjudged
 
     if print_patterns(pattern):
         return 0
-    require_one_source(paths, scenario, pattern=pattern, size=size, plane=plane)
+    require_one_source(
+        paths, scenario, pattern=pattern, size=size, plane=plane, lfts=lfts, vl_buffer=vl_buffer,
+        adaptive_routing=adaptive_routing or None,
+    )  # fmt: skip
     if scenario is not None:
         found = simulate_congestion_of_scenario(scenario, svg=svg)
     else:
@@ -219,6 +230,7 @@ def congestion(
             seed=seed,
             draws=draws,
             plane=plane,
+            subnets=subnets_of(lfts, vl_buffer, adaptive_routing),
             svg=svg,
             inventory=inventory,
             policy=policy_of(settings, expand),
@@ -227,7 +239,7 @@ def congestion(
     own = {"congestion": congestion_object(found.planes)} if found.planes or scenario is None else {}
     return report(
         settings, found, verb="simulate congestion", fmt=fmt, output=output, fail_on=fail_on, own=own,
-        lines=[*congestion_lines(found.planes)],
+        lines=[*congestion_lines(found.planes)], unjudged=[*congestion_unjudged(found.planes)],
     )  # fmt: skip
 
 

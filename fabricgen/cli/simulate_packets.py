@@ -4,6 +4,7 @@ from pathlib import Path
 
 import click
 
+from fabricgen.cli.names import names_in
 from fabricgen.cli.options import (
     expand_option,
     inventory_option,
@@ -12,6 +13,8 @@ from fabricgen.cli.options import (
     policy_of,
     print_patterns,
     require_one_source,
+    subnet_options,
+    subnets_of,
     traffic_options,
 )
 from fabricgen.cli.output import output_options, report
@@ -26,6 +29,7 @@ _FOLDER = click.Path(path_type=Path, file_okay=False)
 @click.argument("paths", nargs=-1, type=click.Path(path_type=Path))
 @link_options
 @traffic_options
+@subnet_options
 @click.option("--size", metavar="BYTES", help="Buffer of one rank, for example 64MB or 4MiB.  [default: 4MiB]")
 @click.option(
     "--compat",
@@ -49,7 +53,7 @@ _FOLDER = click.Path(path_type=Path, file_okay=False)
 )
 @click.option("--series", type=_FOLDER, help="Write time series and their pictures into this folder.")
 @click.option("--svg", type=_FOLDER, help="Write only the pictures into this folder.")
-@click.option("--plane", help="Simulate only this plane.")
+@click.option("--plane", shell_complete=names_in("planes"), help="Simulate only this plane.")
 @click.option(
     "--priorities",
     metavar="LIST",
@@ -68,6 +72,9 @@ def command(
     pattern: str | None,
     scenario: Path | None,
     size: str | None,
+    lfts: Path | None,
+    vl_buffer: str | None,
+    adaptive_routing: bool,
     compat: str | None,
     seed: int,
     draws: int,
@@ -97,8 +104,9 @@ def command(
     if print_patterns(pattern):
         return 0
     require_one_source(
-        paths, scenario, pattern=pattern, size=size, plane=plane, priorities=priorities, max_hops=max_hops
-    )
+        paths, scenario, pattern=pattern, size=size, plane=plane, priorities=priorities, max_hops=max_hops, lfts=lfts,
+        vl_buffer=vl_buffer, adaptive_routing=adaptive_routing or None,
+    )  # fmt: skip
     size_bytes = DEFAULT_BYTES if size is None else message_bytes(size)
     if scenario is None and compat is not None:
         raise UsageError("--compat is for scenarios only")
@@ -129,6 +137,7 @@ def command(
             jobs=settings.jobs,
             max_hops=max_hops,
             priorities=_priorities(priorities),
+            subnets=subnets_of(lfts, vl_buffer, adaptive_routing),
             series=series,
             svg=svg,
             inventory=inventory,

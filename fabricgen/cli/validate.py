@@ -4,6 +4,7 @@ from pathlib import Path
 
 import click
 
+from fabricgen.cli.names import OneOf, releases
 from fabricgen.cli.options import choice_options, inventory_option, link_options, platform_option, policy_of
 from fabricgen.cli.output import output_options, report
 from fabricgen.cli.settings import Settings, verb
@@ -31,6 +32,11 @@ from fabricgen.cli.settings import Settings, verb
     metavar="FILE",
     help="Judge a patch for `config apply-patch` on these files instead: what the updater and the daemons do with it.",
 )
+@click.option(
+    "--release",
+    type=OneOf(releases),
+    help="Also report what the files have that this SONiC release does not know, such as 202605 or master.",
+)
 @inventory_option
 @output_options
 @verb
@@ -43,6 +49,7 @@ def command(
     yang: Path | None,
     deploy: bool,
     patch: Path | None,
+    release: str | None,
     select: tuple[str, ...],
     ignore: tuple[str, ...],
     expand: bool,
@@ -58,10 +65,12 @@ def command(
     \b
     Examples:
       fabricgen validate build --deploy
+      fabricgen validate build --release 202605
       fabricgen validate running --select FG5,FG6 --format json
     """
     from fabricgen.api.validation import validate
     from fabricgen.cli.progress import TerminalProgress
+    from fabricgen.sonic.release_models import release_number
 
     found = validate(
         paths,
@@ -73,6 +82,7 @@ def command(
         yang=yang,
         deploy=deploy,
         patch=patch,
+        release=release_number(release) if release else None,
         inventory=inventory,
         policy=policy_of(settings, expand),
         progress=TerminalProgress(settings),

@@ -55,7 +55,7 @@ def plan_control_plane(fabric: Fabric, allocation: Allocation, outside: Outside)
     ends: dict[str, dict[str, LinkEnd]] = {switch.key: {} for switch in fabric.switches}
     aggregates: dict[str, dict[str, None]] = {}
     for link in fabric.links:
-        addresses = allocation.link_addresses(link) if link.block.key in allocation.blocks else []
+        addresses = allocation.link_addresses(link)
         lower, upper = link.a, link.b
         lower_name = allocation.names[lower.key] if isinstance(lower, Switch) else allocation.host_names[lower.key]
         lower_asn = asns.get(lower.key) if isinstance(lower, Switch) else None

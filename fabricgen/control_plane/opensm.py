@@ -13,6 +13,7 @@ from fabricgen.control_plane.engines import (
     Option,
     why_not,
 )
+from fabricgen.control_plane.qos_levels import check_levels
 from fabricgen.design.grid import is_ring
 from fabricgen.design.model import Fabric, Host, PlaneDesign
 from fabricgen.design.registry import graph_of
@@ -61,6 +62,7 @@ def plan_subnets(fabric: Fabric) -> tuple[dict[str, Subnet], list[Finding]]:
             if isinstance(choice, Finding):
                 findings.append(choice)
             else:
+                findings += check_levels(design, choice.engines, choice.nue_vls)
                 subnets[design.plane.name] = choice
     return subnets, findings
 
@@ -115,6 +117,7 @@ def _subnet(design: PlaneDesign, options: Sequence[Option], lids: int) -> Subnet
     if others:
         reason += f"; if it fails, {', then '.join(one.engine for one in others)}"
     qos = vls > 1 or any(engine in LAYERED for engine in engines) or (Engine.NUE in engines and nue_vls > 1)
+    qos = qos or bool(design.plane.infiniband.qos_levels)
     return Subnet(engines, vls, nue_vls, qos, reason, lids)
 
 

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from fabricgen.allocation.allocate import Allocation
 from fabricgen.control_plane.opensm import Subnet
 from fabricgen.control_plane.partitions import Partition, allows_both
+from fabricgen.control_plane.qos_levels import lanes_of, weights
 from fabricgen.design.registry import graph_of
 from fabricgen.design.subnets import SubnetDesign
 from fabricgen.inventory.infiniband import Engine, InfinibandSpec
@@ -48,7 +49,8 @@ class SubnetOptions:
     qos_policy_file: Value | None
     max_op_vls: Value
     qos_high_limit: Value | None
-    qos_vlarb: Value | None  # high and low table alike
+    qos_vlarb_high: Value | None
+    qos_vlarb_low: Value | None
     qos_ca_vlarb: Value | None
     qos_sl2vl: Value | None
     packet_life_time: Value
@@ -115,17 +117,14 @@ def plan_options(
         part_enforce=_default("part_enforce", "switches drop packets of other partitions at both ends of a path"),
         allow_both_pkeys=_boolean(allows_both(partitions), "a member with `both` would be full only without it",
                                   inventory=subnet.plane.plane.source("partitions")),
-        qos=_boolean(qos, f"{engine} on {choice.vls} VLs: " + ("without it SL2VL is never programmed" if qos else
-                     "one VL needs no SL2VL"), inventory=spec.source("vls")),
+        qos=_qos(spec, choice),
         qos_policy_file=place("qos-policy.conf", "with qos TRUE OpenSM reads a policy and wants a DEFAULT level"),
         max_op_vls=value(VL_CODES[spec.vls], f"the code of {spec.vls} data VLs", inventory=spec.source("vls")),
-        qos_high_limit=value(0, "one packet of the high table, then the low one has its turn") if qos else None,
-        qos_vlarb=_arbitration(spec.vls if torus else choice.vls, engine) if qos else None,
-        qos_ca_vlarb=_arbitration(2, engine) if torus else None,
-        qos_sl2vl=value(",".join(str(sl % choice.vls) for sl in range(_SLS)),
-                        f"16 entries, SL to VL over {choice.vls} VLs: OpenSM's default folds them onto a port's own, "
-                        "a short list would fold the rest onto VL 0", inventory=spec.source("vls"))
-        if qos and engine in _SPREADS_OVER_SLS else None,
+        qos_high_limit=_high_limit(spec) if qos else None,
+        qos_vlarb_high=_arbitration(spec, choice, high=True) if qos else None,
+        qos_vlarb_low=_arbitration(spec, choice, high=False) if qos else None,
+        qos_ca_vlarb=_all_alike(2, engine) if torus else None,
+        qos_sl2vl=_sl2vl(spec, choice) if qos else None,
         packet_life_time=_default("packet_life_time", "4.096 us x 2^18 = 1.07 s in a switch; 0x14 is for ever, and "
                                   "a credit loop would never drain"),
         head_of_queue_lifetime=_default("head_of_queue_lifetime", "4.096 us x 2^18 = 1.07 s at the head of a queue"),
@@ -175,7 +174,43 @@ def _m_key(spec: InfinibandSpec) -> Value | None:
     return value(f"{PLACEHOLDER}{spec.m_key}}}", why, inventory=spec.source("m_key"))
 
 
-def _arbitration(vls: int, engine: Engine) -> Value:
+def _qos(spec: InfinibandSpec, choice: Subnet) -> Value:
+    if spec.qos_levels:
+        why = f"{len(spec.qos_levels)} QoS levels: without it neither SL2VL nor arbitration is programmed"
+        return _boolean(True, why, inventory=spec.source("qos"))
+    why = "without it SL2VL is never programmed" if choice.qos else "one VL needs no SL2VL"
+    return _boolean(choice.qos, f"{choice.engine} on {choice.vls} VLs: {why}", inventory=spec.source("vls"))
+
+
+def _sl2vl(spec: InfinibandSpec, choice: Subnet) -> Value | None:
+    if spec.qos_levels:
+        why = "16 entries, SL to VL: each QoS level has a separate lane, all other SLs are on lane 0"
+        return value(",".join(map(str, lanes_of(spec))), why, inventory=spec.source("qos", "levels"))
+    if choice.engine not in _SPREADS_OVER_SLS:
+        return None
+    why = (
+        f"16 entries, SL to VL over {choice.vls} VLs: OpenSM's default folds them onto a port's own, "
+        "a short list would fold the rest onto VL 0"
+    )
+    return value(",".join(str(sl % choice.vls) for sl in range(_SLS)), why, inventory=spec.source("vls"))
+
+
+def _high_limit(spec: InfinibandSpec) -> Value:
+    if not spec.qos_high_limit:
+        return value(0, "one packet of the high table, then the low one has its turn")
+    why = f"{spec.qos_high_limit} x 4,096 bytes of the high table, then the low one has its turn"
+    return value(spec.qos_high_limit, why, inventory=spec.source("qos", "high_limit"))
+
+
+def _arbitration(spec: InfinibandSpec, choice: Subnet, *, high: bool) -> Value:
+    if not spec.qos_levels:
+        return _all_alike(spec.vls if choice.engine is Engine.TORUS_2QOS else choice.vls, choice.engine)
+    table = weights(spec)[0 if high else 1]
+    why = "the weights of the QoS levels, in units of 64 bytes; lane 0 has the packets without a level"
+    return value(",".join(f"{vl}:{of}" for vl, of in table.items()), why, inventory=spec.source("qos", "levels"))
+
+
+def _all_alike(vls: int, engine: Engine) -> Value:
     why = f"all {vls} VLs alike: with OpenSM's default VL 0 goes before all others, and {engine} uses every one"
     return value(",".join(f"{vl}:{_WEIGHT}" for vl in range(vls)), why)
 

@@ -118,7 +118,13 @@ class _Planner:
         if device.speed_mbps not in (None, port.speed_mbps):
             far, near = format_speed(device.speed_mbps or 0), format_speed(port.speed_mbps)
             message = f"the speeds of a link differ: {device.name} {far}, {device.port} {near}"
-            self._refuse("FG206", message, device, "speed", hint="set the speed of the port's layout")
+            self._refuse(
+                "FG206",
+                message,
+                device,
+                "speed",
+                hint="set `speed` to that of the port, or give its cage another mode with `ports` of the device",
+            )
         try:
             addresses = address_pairs(device)
         except ValueError:
@@ -162,8 +168,7 @@ class _Planner:
                 message = f"plane {plane.name} has no NIC {static.via!r}"
                 self._refuse("FG107", message, static, "via", hint=suggest(static.via, known))
             switch, port = (nic.b, nic.b_port) if nic else (None, "")
-            numbered = nic is not None and nic.block.key in self.allocation.blocks
-            hops = [host for host, _, _ in self.allocation.link_addresses(nic)] if nic and numbered else []
+            hops = [host for host, _, _ in self.allocation.link_addresses(nic)] if nic else []
         else:
             return  # the inventory has reported it
         for prefix in networks(static.prefixes):

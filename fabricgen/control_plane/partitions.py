@@ -7,13 +7,14 @@ a key, which may be that of another tenant. After a syntax error, every port has
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from fabricgen.allocation.allocate import Allocation
 from fabricgen.control_plane.members import Members
+from fabricgen.control_plane.qos_levels import level_of
 from fabricgen.design.model import Link
 from fabricgen.design.subnets import SubnetDesign
-from fabricgen.inventory.infiniband import Membership, PartitionSpec
+from fabricgen.inventory.infiniband import Membership, PartitionSpec, QosLevel
 from fabricgen.inventory.plane import Plane
 from fabricgen.opensm.guids import PortGuid
 from fabricgen.opensm.options import MTU_CODES, RATE_CODES, rate_at_most
@@ -34,6 +35,7 @@ class Partition:
     ipoib: bool
     mtu: int
     rate: int
+    level: QosLevel | None = None
 
 
 def plan_partitions(subnet: SubnetDesign, allocation: Allocation, managers: list[Link]) -> list[Partition]:
@@ -47,7 +49,8 @@ def plan_partitions(subnet: SubnetDesign, allocation: Allocation, managers: list
         if ports:
             assert spec.pkey is not None
             slowest = min(link.speed_mbps for link in chosen if link in here)
-            partitions.append(_partition(spec, spec.pkey & PKEY_BITS, ports, slowest, ipoib=False))
+            partition = _partition(spec, spec.pkey & PKEY_BITS, ports, slowest, ipoib=False)
+            partitions.append(replace(partition, level=level_of(plane.infiniband, spec)))
     return partitions
 
 

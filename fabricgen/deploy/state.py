@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Collection, Iterable, Mapping
+from ipaddress import IPv4Network, IPv6Network, ip_address, ip_interface
 from typing import Any
 
 from ..sonic.tables import ConfigDb
@@ -19,13 +20,24 @@ def established(summary: Mapping[str, Any]) -> list[str]:
 
 
 def expected_sessions(rendered: ConfigDb, absent: Collection[str]) -> dict[str, str]:
-    """Peer -> its name, without peers that are shut down and without `absent` switches."""
+    """Peer -> its name, without peers that are shut down, `absent` switches and peers at ports that are shut down."""
     rows = {key.rpartition("|")[2]: row for key, row in rendered.get("BGP_NEIGHBOR", {}).items()}
+    silent = {port for port, row in rendered.get("PORT", {}).items() if row.get("admin_status") == "down"}
+    near = [key.split("|") for key in rendered.get("INTERFACE", {}) if "|" in key]
+    subnets = [ip_interface(text).network for port, text in near if port in silent]
     return {
         peer: str(row.get("name", ""))
         for peer, row in rows.items()
-        if row.get("admin_status", "up") == "up" and row.get("name") not in absent
+        if row.get("admin_status", "up") == "up"
+        and row.get("name") not in absent
+        and peer not in silent
+        and not _is_in(subnets, peer)
     }
+
+
+def _is_in(subnets: Iterable[IPv4Network | IPv6Network], peer: str) -> bool:
+    """Whether a peer, an address or an interface, is an address in one of the subnets."""
+    return any(not peer.startswith("Ethernet") and ip_address(peer) in subnet for subnet in subnets)
 
 
 def session_problems(expected: Mapping[str, str], up: Collection[str]) -> list[str]:

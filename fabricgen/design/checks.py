@@ -37,9 +37,9 @@ def _check_unused(plane: Plane, design: Design) -> Iterator[Finding]:
         for tier in plane.tiers.values() if design.name not in users else ():
             if key in tier.node.mapping:
                 yield _unused(plane, key, tier, users)
-    if plane.unit and plane.unit.appliances and not design.uses("appliances"):
-        users = [each.name for each in designs().values() if each.uses("appliances")]
-        yield _unused(plane, "appliances", plane.unit, users)
+    for key in ("appliances", "places"):
+        if plane.unit and key in plane.unit.node.mapping and not design.uses(key):
+            yield _unused(plane, key, plane.unit, [each.name for each in designs().values() if each.uses(key)])
 
 
 def _unused(plane: Plane, key: str, part: Part, users: list[str]) -> Finding:

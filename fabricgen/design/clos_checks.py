@@ -7,7 +7,7 @@ from fabricgen.inventory.plane import Plane, Tier
 from fabricgen.inventory.references import error
 from fabricgen.vocabulary import Role
 
-CLOS_KEYS = ("subplanes", "uplink_speed", "oversubscription", "appliances")
+CLOS_KEYS = ("subplanes", "uplink_speed", "oversubscription", "appliances", "places")
 JOINED_CLOS_KEYS = ("core", "tiers", "pod")  # where the leaves of different columns are joined
 CLOS_TIER_KEYS = ("count", "spare_ports", "newer")
 

@@ -9,7 +9,7 @@ from fabricgen.design.model import Host, PlaneDesign
 from fabricgen.design.parts import PartsList, TierParts
 from fabricgen.design.sockets import Sockets
 from fabricgen.design.units import Seating, seat_hosts
-from fabricgen.inventory.plane import Plane
+from fabricgen.inventory.plane import Plane, Tier
 from fabricgen.inventory.references import error
 from fabricgen.vocabulary import Role
 
@@ -45,7 +45,10 @@ class ClosDesign:
             plan = self._plan(plane, used, sockets, seating)
         except DoesNotFitError as problem:
             at = problem.part or (plane.tiers[problem.role] if problem.role else plane)
-            parts.findings.append(error("FG201", problem.reason, at, problem.key, hint=problem.hint))
+            key, hint = problem.key, problem.hint
+            if isinstance(at, Tier) and at.ports and key == "platform":
+                key, hint = "ports", f"give more cages of `ports` a mode with these ports; or {hint}"
+            parts.findings.append(error("FG201", problem.reason, at, key, hint=hint.removesuffix("; or ")))
             return None
         if Role.SPINE in used and not _newer_fit(plane, plan, used[Role.SPINE], len(sockets.columns), parts):
             return None

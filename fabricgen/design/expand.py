@@ -32,7 +32,22 @@ def expand(
         parts.host_model(group)
     laid_out = [_expand(plane, parts) for plane in planes]
     fabric = Fabric(inventory, tuple(design for design in laid_out if design))
-    return fabric, list(dict.fromkeys([*findings, *_shared_nics(fabric)]))
+    return fabric, list(dict.fromkeys([*findings, *_unused_buffers(fabric, parts), *_shared_nics(fabric)]))
+
+
+def _unused_buffers(fabric: Fabric, parts: PartsList) -> Iterator[Finding]:
+    """Buffers of a hwsku that no platform of the inventory has, or that no switch uses."""
+    known = sorted(parts.used_hwskus)
+    used = {switch.layout.hwsku: switch.platform for switch in fabric.switches}
+    for hwsku, stated in fabric.inventory.buffers.items():
+        if hwsku not in known:
+            message = f"no platform of the inventory has the hwsku {hwsku!r}"
+            yield error("FG107", message, stated, hint=suggest(hwsku, known))
+        elif used and hwsku not in used:
+            siblings = [name for name, one in used.items() if any(layout.hwsku == hwsku for layout in one.layouts)]
+            message = f"no switch of the fabric has the hwsku {hwsku}: these buffers are not used"
+            hint = f"state them for {', '.join(siblings)}, or choose a `layout` with this hwsku"
+            yield replace(error("FG455", message, stated, hint=hint), severity=Severity.WARNING)
 
 
 def _with_known_design(plane: Plane, findings: list[Finding]) -> Plane:

@@ -59,13 +59,23 @@ def _switch(plane: Plane, role: Role, spec: SwitchSpec, parts: PartsList) -> Swi
     if platform and not parts.serves(platform, plane, at):
         return None
     layout_name = spec.layout or (tier.layout if tier else None)
-    layout = parts.layout(platform, layout_name, [plane.speed_mbps], at) if platform else None
+    ports, source = _ports(spec, tier, at)
+    layout = parts.layout(platform, layout_name, ports, [plane.speed_mbps], source) if platform else None
     if platform is None or layout is None:
         return None
     identity = Identity(plane.name, role, pod=spec.pod, su=spec.su, rail=spec.rail, label=spec.name)
     pod = "" if spec.pod is None else f"/pod{spec.pod}"
     owner = {Role.LEAF: str(identity), Role.SPINE: f"{plane.name}{pod}/spine", Role.CORE: f"{plane.name}/core"}[role]
     return Switch(identity, platform, layout, (tier.type if tier else None) or DEVICE_TYPES[role], owner, spec)
+
+
+def _ports(spec: SwitchSpec, tier: Tier | None, at: SwitchSpec | Tier) -> tuple[Mapping[str, str], SwitchSpec | Tier]:
+    """The modes of the cages, and where they are written: the switch's own, else those of its tier."""
+    if spec.ports:
+        return spec.ports, spec
+    if tier and tier.ports and (spec.platform, spec.layout) == (None, None):
+        return tier.ports, tier
+    return {}, at
 
 
 class _Wiring:
@@ -160,7 +170,7 @@ class _Wiring:
         if len(set(speeds.values())) == 1:
             return next(iter(speeds.values()))
         speeds_text = ", ".join(f"{name} {format_speed(mbps)}" for name, mbps in speeds.items())
-        hint = "choose another port, or another layout with `layout:`; a port runs at the speed of its layout"
+        hint = "choose another port, or give its cage another breakout mode with `ports:`"
         self.parts.findings.append(error("FG206", f"the speeds of a link differ: {speeds_text}", spec, hint=hint))
         return None
 

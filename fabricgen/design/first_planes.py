@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
+from difflib import get_close_matches
 from functools import partial
 from math import ceil
 from typing import NamedTuple
@@ -27,7 +28,8 @@ _DESIGN_BESIDE_COMPUTE = "fat-tree"
 
 @dataclass(frozen=True, kw_only=True)
 class Start:
-    """The options of a new inventory. `planned_hosts` 0: `hosts`."""
+    """The options of a new inventory. `planned_hosts` 0: `hosts`. `host_model` "": the one of the design.
+    `oversubscription` is that of the leaves of the compute plane."""
 
     name: str
     design: str
@@ -36,11 +38,13 @@ class Start:
     platform: str | None = None
     technology: Technology = Technology.ROCE
     purposes: tuple[Purpose, ...] = (Purpose.COMPUTE,)
+    host_model: str = ""
+    oversubscription: float = 1.0
 
     @property
     def model(self) -> str:
-        """The host model whose NICs the design needs."""
-        return host_model_of(self.design)
+        """The host model, by default the one whose NICs the design needs."""
+        return self.host_model or host_model_of(self.design)
 
 
 @dataclass(frozen=True)
@@ -108,7 +112,7 @@ def _plane(options: Start, purpose: Purpose) -> PlaneStart:
         leaf_uplink_ports=len(leaf.layout.ports_at(uplink_mbps)),
         spine_ports=ports_above,
         core_ports=ports_above,
-        leaf_oversubscription=_two_uplinks(leaf.layout, speed_mbps) if purpose == Purpose.OUT_OF_BAND else 1.0,
+        leaf_oversubscription=_oversubscription(options, purpose, leaf.layout, speed_mbps),
     )
     design = options.design if purpose == Purpose.COMPUTE else _DESIGN_BESIDE_COMPUTE
     first = _first_layout(design, purpose, demand)
@@ -131,6 +135,12 @@ def _out_of_band_switches(hosts: int, speed_mbps: int) -> tuple[_Chosen, _Chosen
     leaf, small, large = (_known(name) for name in _OUT_OF_BAND)
     leaves = ceil(hosts / len(leaf.layout.ports_at(speed_mbps)))
     return leaf, small if 2 * leaves <= len(small.layout.ports_at(leaf.layout.speed_mbps)) else large
+
+
+def _oversubscription(options: Start, purpose: Purpose, leaf: Layout, speed_mbps: int) -> float:
+    if purpose == Purpose.OUT_OF_BAND:
+        return _two_uplinks(leaf, speed_mbps)
+    return options.oversubscription if purpose == Purpose.COMPUTE else 1.0
 
 
 def _two_uplinks(leaf: Layout, speed_mbps: int) -> float:
@@ -164,7 +174,7 @@ def _growth(design: str, purpose: Purpose, demand: Demand, first: FirstLayout) -
     """The room of the layout, and what room for twice the hosts costs; "" for a layout without counts."""
     if not first.switches:
         return ""
-    room, head = first.room_hosts, f"plane {purpose}: {counted(first.switches, 'switch', 'switches')}"
+    room, head = first.room_hosts, f"plane {purpose}: {counted(first.switches, 'switch')}"
     head += f", room for {counted(room, 'host')}"
     if room >= 2 * demand.hosts:
         return f"{head} without a moved cable"
@@ -174,8 +184,8 @@ def _growth(design: str, purpose: Purpose, demand: Demand, first: FirstLayout) -
     except UsageError:
         return f"{head}; no layout of these switches has room for {twice}"
     return (
-        f"{head}; a larger layout moves cables. With --planned-hosts {twice} the fabric grows to {twice} hosts "
-        f"without a moved cable, and starts with {counted(larger.switches, 'switch', 'switches')}"
+        f"{head}; to grow to {twice} without moved cables, add --planned-hosts {twice}: "
+        f"{counted(larger.switches, 'switch')}"
     )
 
 
@@ -197,7 +207,10 @@ def _layout(name: str, technology: Technology, speed_mbps: int, model: str) -> L
     """The layout of a switch with ports of this speed. Raises UsageError."""
     platform = catalog.switch_platform(name)
     if platform is None:
-        raise UsageError(f"unknown switch platform {name!r}; known: {', '.join(catalog.switch_names())}")
+        names = catalog.switch_names()
+        close = [each for each in names if name.lower() in each] or get_close_matches(name, names)
+        hint = f"did you mean {' or '.join(close[:5])}?" if close else "`fabricgen list platforms` lists them"
+        raise UsageError(f"unknown switch platform {name!r}; {hint}")
     if not platform.serves(_SERVED[technology]):
         kind = "an InfiniBand" if technology == Technology.ROCE else "an Ethernet"
         raise UsageError(f"{name} is {kind} switch, and --technology is {technology}")

@@ -9,6 +9,7 @@ from fabricgen.inventory.part import Part
 from fabricgen.inventory.plane import CableSpec, Plane
 from fabricgen.platforms import catalog
 from fabricgen.platforms.model import HostModel, HostNic, Layout, SwitchPlatform
+from fabricgen.sonic.device_types import buffer_role
 from fabricgen.vocabulary import LinkKind, Medium, Role
 
 ROLES = (Role.LEAF, Role.SPINE, Role.CORE)
@@ -53,6 +54,11 @@ class Switch:
     def role(self) -> Role:
         """Leaf, spine or core."""
         return self.identity.role
+
+    @property
+    def buffer_role(self) -> str:
+        """The role whose buffers of the SKU it has: SONiC selects them by the type."""
+        return buffer_role(self.device_type, self.role)
 
     @cached_property
     def key(self) -> str:
@@ -102,6 +108,11 @@ class Link:
     slot: int
     rail: int | None = None
     nic: HostNic | None = None
+
+    @property
+    def pool_is_links(self) -> bool:
+        """Whether its addresses are of the pool for links between switches."""
+        return self.block.pool == "links"
 
 
 @dataclass(frozen=True, slots=True)
@@ -180,8 +191,11 @@ class Fabric:
 
 
 def cage(node: Switch | Host, port: str) -> str:
-    """The cage of a port, which holds one transceiver: a twin-port cage has two connectors."""
-    return str(node.layout.port_by_name[port].index) if isinstance(node, Switch) else connector(node, port)
+    """The cage of a port, which holds one transceiver: a twin-port cage has two connectors, of a switch or of
+    two NICs."""
+    if isinstance(node, Switch):
+        return str(node.layout.port_by_name[port].index)
+    return node.model.cage_by_nic.get(port) or connector(node, port)
 
 
 def connector(node: Switch | Host, port: str) -> str:

@@ -1,12 +1,14 @@
 """Look-ups of every design: platforms and host models by name, layouts by speed, hosts of a plane."""
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
 from typing import NamedTuple
 
+from fabricgen.design.buffers import with_buffers
 from fabricgen.design.model import Host, Identity, Switch
+from fabricgen.design.ports import configured, suggested
 from fabricgen.errors import UnreadableInputError
 from fabricgen.findings import Finding
 from fabricgen.inventory.model import Inventory, OwnHostModel
@@ -55,6 +57,7 @@ class PartsList:
     root: Path
     findings: list[Finding]
     units: Mapping[str, Sequence[int]]  # plane/group -> its units, from the lock file
+    _platforms: dict[str, SwitchPlatform | None] = field(default_factory=dict)  # by name, with stated buffers
 
     @cached_property
     def own_platforms(self) -> dict[str, SwitchPlatform]:
@@ -106,13 +109,23 @@ class PartsList:
 
     def platform(self, name: str, part: Part) -> SwitchPlatform | None:
         """The switch model of this name; None, with a finding, if it is unknown."""
-        platform = self.own_platforms.get(name) or catalog.switch_platform(name)
+        if name not in self._platforms:
+            known_platform = self.own_platforms.get(name) or catalog.switch_platform(name)
+            buffers = self.inventory.buffers
+            self._platforms[name] = with_buffers(known_platform, buffers, self.findings) if known_platform else None
+        platform = self._platforms[name]
         if platform is None:
             known = sorted({*self.own_platforms, *catalog.switch_names(), generic.EXAMPLE})
             self.findings.append(
                 error("FG107", f"no switch platform is called {name!r}", part, "platform", hint=suggest(name, known))
             )
         return platform
+
+    @property
+    def used_hwskus(self) -> set[str]:
+        """The hwskus of the platforms that were looked up."""
+        used = (platform for platform in self._platforms.values() if platform)
+        return {layout.hwsku for platform in used for layout in platform.layouts}
 
     def serves(self, platform: SwitchPlatform, plane: Plane, part: Part) -> bool:
         """Whether the platform runs the plane's technology; a finding if not."""
@@ -127,12 +140,20 @@ class PartsList:
         return False
 
     def layout(
-        self, platform: SwitchPlatform, name: str | None, speeds_mbps: Collection[int | None], part: Part
+        self,
+        platform: SwitchPlatform,
+        name: str | None,
+        ports: Mapping[str, str],
+        speeds_mbps: Collection[int | None],
+        part: Part,
     ) -> Layout | None:
-        """The layout of this name, else the first layout with ports of all these speeds (Mb/s)."""
+        """The layout of this name, else the first layout with ports of all these speeds (Mb/s). With `ports`, a layout
+        with the cages in those modes."""
         speeds = sorted({speed for speed in speeds_mbps if speed})
         if name is None and not speeds:
             return None  # a finding exists for the missing speed
+        if ports and name is None:
+            return configured(platform, platform.layouts, part, ports, self.findings, speeds)
         if name is not None:
             found = next((layout for layout in platform.layouts if name and name in (layout.name, layout.hwsku)), None)
             key, missing = "layout", f"layout {name!r}"
@@ -141,8 +162,10 @@ class PartsList:
             key, missing = "platform", f"layout for {' and '.join(map(format_speed, speeds))}"
         if found is None:
             message = f"{platform.name} has no {missing}"
-            self.findings.append(error("FG202", message, part, key, hint=f"it has: {_offered(platform)}"))
-        return found
+            way = suggested(platform, speeds) if name is None else ""
+            hint = f"it has: {_offered(platform)}" + (f"; or configure its cages, for example `{way}`" if way else "")
+            self.findings.append(error("FG202", message, part, key, hint=hint))
+        return configured(platform, [found], part, ports, self.findings) if found and ports else found
 
     def tier(self, plane: Plane, role: Role) -> TierParts | None:
         """Platform and layout of a plane's tier; None if the plane has no such tier, or it cannot be used."""
@@ -153,7 +176,7 @@ class PartsList:
     def _tier_parts(self, plane: Plane, tier: Tier, speeds: Collection[int | None]) -> TierParts | None:
         platform = self.platform(tier.platform, tier)
         serves = platform is not None and self.serves(platform, plane, tier)
-        layout = self.layout(platform, tier.layout, speeds, tier) if platform and serves else None
+        layout = self.layout(platform, tier.layout, tier.ports, speeds, tier) if platform and serves else None
         if platform and layout and not self._runs_at(platform, layout, speeds, tier):
             return None
         newer = [self._tier_parts(plane, each, speeds) for each in tier.newer]
@@ -165,8 +188,12 @@ class PartsList:
         """Whether the layout has ports of the plane's speeds; a finding if not."""
         missing = sorted({speed for speed in speeds if speed} - set(layout.speeds_mbps))
         if missing:
-            message = f"layout {layout.name} of {platform.name} has no port of {format_speed(missing[0])}"
-            self.findings.append(error("FG202", message, tier, "layout", hint=f"it has: {_offered(platform)}"))
+            key, what = ("ports", "`ports`") if tier.ports else ("layout", f"layout {layout.name} of {platform.name}")
+            message = f"{what} has no port of {format_speed(missing[0])}"
+            hint = f"it has: {_offered(platform)}"
+            if tier.ports:
+                hint = f"give cages of {platform.name} a breakout mode with ports of {format_speed(missing[0])}"
+            self.findings.append(error("FG202", message, tier, key, hint=hint))
         return not missing
 
     def host_model(self, group: str) -> HostModel | None:

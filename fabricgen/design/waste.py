@@ -51,7 +51,7 @@ def _demand(design: PlaneDesign) -> Demand | None:
     plane, unit = design.plane, design.plane.unit
     tiers = {switch.role: switch.layout for switch in design.switches}
     fixed = plane.pod_units or plane.tier_count or any(tier.count or tier.newer for tier in plane.tiers.values())
-    if unit is None or unit.appliances or fixed or Role.SPINE not in tiers or not plane.speed_mbps:
+    if unit is None or unit.appliances or unit.places or fixed or Role.SPINE not in tiers or not plane.speed_mbps:
         return None
     models = {host.model.name: host.model for host in design.hosts}
     if len(models) != 1:

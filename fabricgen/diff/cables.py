@@ -8,7 +8,7 @@ from fabricgen.bundle.cables import Miscabling, miscablings, pair_of, plugged
 from fabricgen.bundle.read import Bundle
 from fabricgen.bundle.wiring import Endpoint
 from fabricgen.errors import UsageError
-from fabricgen.observed.lldp import read_lldp, resolved
+from fabricgen.observed.lldp import is_shut, read_lldp, resolved
 
 
 class Observer(enum.StrEnum):
@@ -49,7 +49,8 @@ class CableDifference:
 def compare_cables(bundle: Bundle, path: Path) -> CableDifference:
     """Compare the links of a bundle with an LLDP dump or a folder of dumps.
 
-    A link to a host without LLDP is not missing, because many hosts do not run LLDP. Raises UnreadableInputError for a
+    A link to a host without LLDP is not missing, because many hosts do not run LLDP, and neither is a link
+    with a port that the configuration shuts down. Raises UnreadableInputError for a
     file that is not a dump, UsageError if no dump belongs to a switch of the bundle.
     """
     readings = read_lldp(path)
@@ -67,7 +68,11 @@ def compare_cables(bundle: Bundle, path: Path) -> CableDifference:
         for near, far in readings
         if near[0] in dumped
     }
-    expected = (pair_of(link.a, link.b) for link in bundle.switch_links if dumped & {link.a[0], link.b[0]})
+    expected = (
+        pair_of(link.a, link.b)
+        for link in bundle.switch_links
+        if dumped & {link.a[0], link.b[0]} and not any(is_shut(bundle, end) for end in (link.a, link.b))
+    )
     found, correct = miscablings(seen, far_ends, expected)
     silent = tuple(name for name in bundle.devices if name not in dumped)
     return CableDifference(found, correct, silent)

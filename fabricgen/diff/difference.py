@@ -119,8 +119,8 @@ def compare(old: Side, new: Side) -> Difference:
         new,
         names,
         tuple(devices),
-        {name: _rows(_load(new.files[name], loader)) for name in come if name not in unseen},
-        {name: _rows(_load(old.files[name], loader)) for name in gone if name not in unseen},
+        {name: _rows(load_tables(new.files[name], loader)) for name in come if name not in unseen},
+        {name: _rows(load_tables(old.files[name], loader)) for name in gone if name not in unseen},
         tuple(unseen),
         {} if drift else dict(_files(old.digests, new.digests)),
     )
@@ -139,7 +139,8 @@ def _device(name: str, old: Side, new: Side, loader: TableLoader, works: Works) 
     return DeviceDifference(name, before, after, works.of(before, after, release))
 
 
-def _load(file: Path, loader: TableLoader) -> ConfigDb:
+def load_tables(file: Path, loader: TableLoader) -> ConfigDb:
+    """The tables of a file. Raises UnreadableInputError for one that is not JSON, or has no tables of rows."""
     return _parse(read_bytes(file), file, loader)
 
 

@@ -13,6 +13,7 @@ from fabricgen.diff.patched import PatchError, patched
 from fabricgen.diff.price import price
 from fabricgen.diff.sorting import Sorting, sorting
 from fabricgen.findings import Finding, Place, Severity
+from fabricgen.sonic.releases import release_name
 from fabricgen.sonic.tables import ConfigDb
 from fabricgen.sonic.updater.verdicts import CREATE_ONLY_FIELDS, Cost
 from fabricgen.units import counted
@@ -142,7 +143,9 @@ def _price(device: str, cost: Sorting, release: int) -> Iterator[Finding]:
     if cost.changes and not cost.problem:
         one = price(cost)
         low, high = one.seconds
-        message = f"{counted(one.changes, 'change')}, {low} to {high} s, {one.megabytes} MB with release {release}"
+        message = (
+            f"{counted(one.changes, 'change')}, {low} to {high} s, {one.megabytes} MB with {release_name(release)}"
+        )
         yield Finding("FG946", Severity.NOTE, message, device, hint=f"set a rollback timer to at least {900 + high} s")
 
 

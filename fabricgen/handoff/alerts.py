@@ -139,13 +139,14 @@ def _pauses(plan: "Watched", names: list[str]) -> Iterator[Clause]:
 def _headrooms(plan: "Watched", names: list[str]) -> Iterator[Clause]:
     for part in plan.headrooms:
         where = _match(device=names, interface=part.ports, pg=part.groups)
+        source = f" ({part.source})" if part.source else ""
         alert = Alert(
             "HeadroomNearlyUsed",
             f"{part.watermark_bytes} bytes",
             "critical",
             "{{ $labels.device }} {{ $labels.interface }} used {{ $value }} bytes of PG {{ $labels.pg }}'s headroom",
-            f"{HEADROOM_SHARE:.0%} of xoff {part.xoff_bytes}: frames are lost beyond it; check whether the cable is "
-            "longer than in CABLE_LENGTH and whether the far end reacts late",
+            f"{HEADROOM_SHARE:.0%} of xoff {part.xoff_bytes}{source}: frames are lost beyond it; check whether the "
+            "cable is longer than in CABLE_LENGTH and whether the far end reacts late",
         )
         yield alert, f"max_over_time(sonic_pg_headroom_watermark_bytes{{{where}}}[5m]) >= {part.watermark_bytes}"
 

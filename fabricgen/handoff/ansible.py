@@ -16,14 +16,12 @@ from fabricgen.atomic import Private
 from fabricgen.bundle.names import CONFIG_NAME
 from fabricgen.handoff import ONLY_SWITCHES, Handoff, Option
 from fabricgen.handoff.ansible_groups import ALL, host_groups, is_absent, present_pattern, stages_of
-from fabricgen.handoff.ansible_order import planned_stages
 from fabricgen.handoff.ansible_role import role_modules
 from fabricgen.handoff.chosen import chosen_devices
 from fabricgen.handoff.management import management_addresses
-from fabricgen.handoff.templates import Unsafe, yaml_bytes
+from fabricgen.handoff.templates import yaml_bytes
 from fabricgen.resources import resource
 from fabricgen.sonic.canonical import natural_key
-from fabricgen.sonic.secrets import SECRET_FIELDS, SECRET_TABLES, literals
 from fabricgen.sonic.switch_made import TABLES
 from fabricgen.units import counted
 
@@ -42,6 +40,9 @@ def ansible_files(bundle: "Bundle", only: str | None = None, plan: str | None = 
     roll-out follows. Raises UsageError when no name matches, for a plan of other switches, and for names that Ansible
     does not allow; UnreadableInputError for a file that is not JSON.
     """
+    from fabricgen.handoff.ansible_order import planned_stages
+    from fabricgen.sonic.secrets import SECRET_FIELDS, SECRET_TABLES  # its expressions take 3 ms
+
     devices = chosen_devices(bundle, only)
     by_name = {device.name: device for device in devices}
     context = {
@@ -65,6 +66,8 @@ def ansible_files(bundle: "Bundle", only: str | None = None, plan: str | None = 
 
 def config_bytes(device: "ObservedDevice") -> bytes:
     """The file of a switch, private if it contains secrets."""
+    from fabricgen.sonic.secrets import literals
+
     return Private(device.text) if any(literals(device.config, device.text)) else device.text
 
 
@@ -88,9 +91,9 @@ def _host_vars(device: "ObservedDevice") -> dict[str, object]:
 
 
 def _far_ends(bundle: "Bundle") -> Mapping[str, Mapping[str, "Endpoint"]]:
-    """device -> port -> the far end of the cable between switches at that port."""
+    """device -> port -> the far end of the cable between switches at that port, without cordoned links."""
     found: dict[str, dict[str, Endpoint]] = {name: {} for name in bundle.devices}
-    for link in bundle.switch_links:
+    for link in (link for link in bundle.switch_links if link.a not in bundle.cordoned):
         found[link.a[0]][link.a[1]] = link.b
         found[link.b[0]][link.b[1]] = link.a
     return found
@@ -136,6 +139,8 @@ def _project(folder: Path, context: Mapping[str, object]) -> Iterator[tuple[str,
 
 
 def _yaml(value: object) -> bytes:
+    from fabricgen.yaml_words import Unsafe  # it imports YAML
+
     return yaml_bytes(Unsafe.of(value), explicit_start=True)
 
 

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from fabricgen.platforms.catalog import host_model, nic_model, switch_platform
 from fabricgen.units import format_speed
+from fabricgen.vocabulary import LinkState
 
 if TYPE_CHECKING:
     from fabricgen.bundle.read import Bundle
@@ -37,6 +38,7 @@ class CableRun:
     length_m: float
     medium: str
     speed: str  # 400G, 2x400G
+    state: LinkState = LinkState.ACTIVE
 
 
 class Plant:
@@ -47,10 +49,13 @@ class Plant:
         self._devices = {device.name: device for device in wiring.devices}
         self._hosts = {host.name: host for host in wiring.hosts}
         self._links = {link.id: link for link in wiring.links}
+        self._cordoned = set(wiring.cordoned)
         self.cables = wiring.cables
 
     def runs(self) -> Iterator[CableRun]:
         """Every cable in the order of fabric.json."""
+        from fabricgen.bundle.wiring import link_state
+
         for cable in self.cables:
             arms: dict[tuple[str, str], list[WiredLink]] = {}
             for link in self.links_of(cable):
@@ -59,7 +64,8 @@ class Plant:
                 ends = (self._end(near, [link.a for link in carried]), self._end(far, [link.b for link in carried]))
                 first = carried[0]
                 speed = lanes(len(carried), first.speed_mbps)
-                yield CableRun(cable.id, first.plane, first.kind, *ends, cable.length_m, cable.medium, speed)
+                state = link_state(carried, self._cordoned)
+                yield CableRun(cable.id, first.plane, first.kind, *ends, cable.length_m, cable.medium, speed, state)
 
     def links_of(self, cable: "WiredCable") -> list["WiredLink"]:
         """The links that a cable carries."""
@@ -73,6 +79,8 @@ class Plant:
             return name, self._cage(device, port)
         host = self._hosts.get(name)
         model = host_model(host.model) if host else None
+        if model and port in model.cage_by_nic:
+            return name, model.cage_by_nic[port]
         nic = model.nic_by_name.get(port) if model else None
         card = nic_model(nic.model) if nic else None
         shared = nic and card and card.ports_per_cage > 1 and nic.rail is not None

@@ -9,29 +9,32 @@ from typing import TYPE_CHECKING
 
 from fabricgen.errors import UsageError
 from fabricgen.handoff import Handoff, Option
-from fabricgen.handoff.cable_ends import PLUGGED, Plant, lanes
 from fabricgen.handoff.chosen import fits
+from fabricgen.handoff.headroom import HEADROOM_COLUMNS, headroom_rows
 from fabricgen.handoff.templates import filled
 from fabricgen.sonic.canonical import natural_key
 from fabricgen.units import format_length
 from fabricgen.visible import cell
+from fabricgen.vocabulary import LinkState
 
 if TYPE_CHECKING:
     from fabricgen.bundle.read import Bundle
     from fabricgen.bundle.wiring import Endpoint
-    from fabricgen.handoff.cable_ends import CableEnd, CableRun
+    from fabricgen.handoff.cable_ends import CableEnd, CableRun, Plant
 
 NO_RACK = "no rack"
 
 
 def cabling_files(bundle: "Bundle", only: str | None = None) -> Iterator[tuple[str, bytes]]:
-    """(relative path, bytes): cables.csv, labels.csv, order.csv, and racks/<rack>.html with an index.
+    """(relative path, bytes): cables.csv, labels.csv, order.csv, headroom.csv, and racks/<rack>.html with an index.
 
     `only` are shell patterns for devices at either end, separated by commas. Raises UsageError if the bundle has no
     cables, no cable matches, or two racks have the same page.
     """
     if bundle.wiring is None:
         raise UsageError("fabric.json is missing, which lists the cables: render the bundle with fabricgen")
+    from fabricgen.handoff.cable_ends import Plant  # it imports the catalog
+
     plant = Plant(bundle, bundle.wiring)
     runs = [run for run in plant.runs() if fits(run.a.device, only) or fits(run.b.device, only)]
     if not runs:
@@ -39,9 +42,14 @@ def cabling_files(bundle: "Bundle", only: str | None = None) -> Iterator[tuple[s
             "the bundle has no cables" if only is None else f"--only {only}: no device at the end of a cable matches"
         )
     fabric = bundle.wiring.fabric
-    yield "cables.csv", _table(_CABLE_COLUMNS, map(_cable_row, runs))
+    if any(run.state is LinkState.CORDONED for run in runs):
+        rows = ([*_cable_row(run), str(run.state)] for run in runs)
+        yield "cables.csv", _table((*_CABLE_COLUMNS, "state"), rows)
+    else:
+        yield "cables.csv", _table(_CABLE_COLUMNS, map(_cable_row, runs))
     yield "labels.csv", _table(("cable", "end", "here", "there", "cable_text"), _labels(runs))
     yield "order.csv", _table(("item", "medium", "length", "speed", "count"), _order(plant, runs))
+    yield "headroom.csv", _table(HEADROOM_COLUMNS, headroom_rows(bundle, runs))
     racks: dict[str, list[tuple[CableRun, CableEnd, CableEnd]]] = {}
     for run in runs:
         for here, there in ((run.a, run.b), (run.b, run.a)):
@@ -88,8 +96,10 @@ def _place(end: "CableEnd") -> str:
     return " ".join(filter(None, (end.rack, unit, end.device, " ".join(end.labels))))
 
 
-def _order(plant: Plant, runs: list["CableRun"]) -> Iterator[list[object]]:
+def _order(plant: "Plant", runs: list["CableRun"]) -> Iterator[list[object]]:
     """Cables by kind, and transceivers: one for each cage of fibre, for any number of cables."""
+    from fabricgen.handoff.cable_ends import PLUGGED, lanes
+
     wanted = {run.id for run in runs}
     cables: Counter[tuple[str, float, str]] = Counter()
     plugged: dict[Endpoint, list[tuple[str, float, int]]] = {}
@@ -120,7 +130,7 @@ def _table(columns: Iterable[str], rows: Iterable[Iterable[object]]) -> bytes:
 
 HANDOFF = Handoff(
     "cabling",
-    "Write cabling sheets: a page to print for each rack, labels for both ends of each cable, and an order list.",
+    "Write cabling sheets: a page for each rack, labels for both ends of each cable, an order list, and the headroom.",
     cabling_files,
     (Option("only", "Only cables of devices whose names match; separate several patterns by commas.", metavar="GLOB"),),
     "open {output}/index.html; after plugging the cables, fabricgen diff {bundle} LLDP",

@@ -10,6 +10,7 @@ from fabricgen.errors import UsageError
 if TYPE_CHECKING:
     from fabricgen.bundle.read import Bundle, ObservedDevice
 
+_NODE_NAME = re.compile(r"[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?")
 _SAFE_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]*")  # safe in paths, shell commands and expressions
 
 
@@ -39,3 +40,10 @@ def refuse_strange_names(names: Iterable[str], what: str) -> None:
     for name in names:
         if not _SAFE_NAME.fullmatch(name):
             raise UsageError(f"{what} {name!r} is not allowed in other tools' files: use letters, digits, . _ - only")
+
+
+def refuse_node_names(names: Iterable[str]) -> None:
+    """Raises UsageError for a name that a Kubernetes node cannot have as one DNS label."""
+    for name in names:
+        if not _NODE_NAME.fullmatch(name):
+            raise UsageError(f"{name!r} is not a valid name of a Kubernetes node: use lower-case letters, digits and -")

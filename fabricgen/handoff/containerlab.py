@@ -161,5 +161,5 @@ HANDOFF = Handoff(
     containerlab_files,
     (ONLY_SWITCHES,),
     "containerlab deploy -t {output}/topology.clab.yml",
-    examples=("--only '*-r0-leaf'", "--only '*-r0-leaf,*-r1-leaf'"),
+    examples=("--only '*-r0-leaf'", "--only '*-r[01]-leaf'"),
 )

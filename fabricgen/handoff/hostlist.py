@@ -8,13 +8,19 @@ _NUMBERED = re.compile(r"(.*?)([0-9]{1,18})")
 
 
 def hostlist(names: Iterable[str]) -> str:
-    """The names as one expression. Numbers at the end of names become ranges; brackets elsewhere are not valid in
+    """The names as one expression."""
+    return ",".join(hostlist_parts(names))
+
+
+def hostlist_parts(names: Iterable[str]) -> Iterator[str]:
+    """The names as expressions. Numbers at the end of names become ranges; brackets elsewhere are not valid in
     topology files, so other names are listed. Names with the same prefix come together, in the order of the first."""
     numbers: dict[str, list[str]] = {}
     for name in names:
         match = _NUMBERED.fullmatch(name)
         numbers.setdefault(match[1] if match else name, []).append(match[2] if match else "")
-    return ",".join(expression for prefix, texts in numbers.items() for expression in _folded(prefix, texts))
+    for prefix, texts in numbers.items():
+        yield from _folded(prefix, texts)
 
 
 def _folded(prefix: str, texts: list[str]) -> Iterator[str]:

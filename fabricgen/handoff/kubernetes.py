@@ -1,15 +1,15 @@
 """Kubernetes manifests: one SR-IOV resource, network and address pool for each NIC of a group of hosts."""
 
-import re
 from collections.abc import Iterator
 from ipaddress import ip_interface
 from typing import TYPE_CHECKING
 
 from fabricgen.errors import UsageError
 from fabricgen.handoff import ONLY_HOSTS, Handoff
-from fabricgen.handoff.chosen import fits
+from fabricgen.handoff.chosen import fits, refuse_node_names
 from fabricgen.handoff.manifests import (
     GROUP_LABEL,
+    Manifest,
     Rail,
     cluster_policy,
     dump,
@@ -19,21 +19,22 @@ from fabricgen.handoff.manifests import (
     pool,
     settings_map,
 )
-from fabricgen.platforms.catalog import nic_model
+from fabricgen.handoff.manifests_infiniband import InfinibandRail, gpu_operator_values, ib_manifests, ib_services
+from fabricgen.handoff.tenants import has_ufm, tenants_of
 from fabricgen.vocabulary import Purpose, Technology
 
 if TYPE_CHECKING:
     from fabricgen.bundle.hosts import ObservedHosts
     from fabricgen.bundle.read import Bundle
-    from fabricgen.bundle.wiring import WiredHost, WiredNic, Wiring
+    from fabricgen.bundle.wiring import WiredAdapter, WiredHost, WiredNic, WiredPlane, Wiring
 
-_NAME = re.compile(r"[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?")
+GPU_OPERATOR = "gpu-operator.values"  # for `helm --values`; kubectl applies the files that end with .yaml
 
 
 def kubernetes_files(bundle: "Bundle", only: str | None = None) -> Iterator[tuple[str, bytes]]:
     """(relative path, bytes) of the manifests, in the same order for the same bundle.
 
-    They cover each group with NICs on a RoCE plane that is not for management. `only` are shell patterns for names of
+    They cover each group with NICs on a plane that is not for management. `only` are shell patterns for names of
     hosts, separated by commas. Raises UsageError if there is nothing to write, and for names that Kubernetes does not
     allow; UnreadableInputError for a file of hosts that cannot be parsed.
     """
@@ -43,40 +44,64 @@ def kubernetes_files(bundle: "Bundle", only: str | None = None) -> Iterator[tupl
     groups = [(name, rails) for name in bundle.hosts if (rails := list(_rails(bundle, wiring, name, only)))]
     if not groups:
         if only:
-            raise UsageError(f"--only {only}: no name of a host with a NIC on a RoCE plane matches")
-        raise UsageError("no host of the bundle has a NIC on a RoCE plane")
-    yield "nic-cluster-policy.yaml", dump([cluster_policy()])
+            raise UsageError(f"--only {only}: no name of a host with a NIC on a RoCE or InfiniBand plane matches")
+        raise UsageError("no host of the bundle has a NIC on a RoCE or InfiniBand plane with a driver that is known")
+    on_infiniband = [rail for _, rails in groups for rail in rails if isinstance(rail, InfinibandRail)]
+    yield "nic-cluster-policy.yaml", dump([cluster_policy(ib_services(on_infiniband))])
+    if any(model.vendor == "nvidia" and model.gpus for model in wiring.host_models):
+        storage = any(rail.plane.purpose == Purpose.STORAGE for _, rails in groups for rail in rails)
+        yield GPU_OPERATOR, dump([gpu_operator_values(storage=storage)])
     for name, rails in groups:
         for rail in rails:
-            yield f"{name}/{rail.nic.name}.yaml", dump([node_policy(rail), pool(rail), network(rail)])
+            made = ib_manifests(rail) if isinstance(rail, InfinibandRail) else _on_ethernet(rail)
+            yield f"{name}/{rail.nic.name}.yaml", dump(list(made))
         if any(rail.plane.purpose == Purpose.COMPUTE for rail in rails):
             settings = bundle.hosts[name].settings(bundle.hosts[name].nccl_file)
             yield f"{name}/pod.yaml", dump([settings_map(name, settings), pod(wiring, name, rails)])
 
 
+def _on_ethernet(rail: Rail) -> Iterator[Manifest]:
+    yield from (node_policy(rail), pool(rail), network(rail))
+
+
 def _rails(bundle: "Bundle", wiring: "Wiring", group: str, only: str | None) -> Iterator[Rail]:
+    from fabricgen.platforms.catalog import nic_model  # a tenth of the time of a completion
+
     hosts = [host for host in wiring.hosts if host.group == group and fits(host.name, only)]
     models = {model.name: model for model in wiring.host_models}
-    planes = {
-        plane.name: plane for plane in wiring.planes if plane.technology == Technology.ROCE and not plane.is_management
-    }
+    planes = {plane.name: plane for plane in wiring.planes if not plane.is_management}
     if not hosts or hosts[0].model not in models:
         return
-    for host in hosts:
-        if not _NAME.fullmatch(host.name):
-            raise UsageError(
-                f"{host.name!r} is not a valid name of a Kubernetes node: use lower-case letters, digits and -"
-            )
+    refuse_node_names(host.name for host in hosts)
     files = bundle.hosts[group]
     for adapter in models[hosts[0].model].nics:
         of_hosts = [(host, nic) for host in hosts for nic in host.nics if nic.name == adapter.name]
-        first = next((nic for _, nic in of_hosts if nic.plane in planes and nic.addresses), None)
+        first = next((nic for _, nic in of_hosts if nic.plane in planes and (nic.addresses or nic.port_guid)), None)
         card = nic_model(adapter.model)
         if first is None or not (card and card.driver):
+            continue
+        if planes[first.plane].technology == Technology.INFINIBAND:
+            yield _infiniband_rail(bundle, group, adapter, planes[first.plane], [nic for _, nic in of_hosts])
             continue
         mtu = next((mtu for host, _ in of_hosts if (mtu := _mtu(files, host, adapter.name))), 0)
         pairs = tuple(_pair(host, nic, first) for host, nic in of_hosts if nic.addresses)
         yield Rail(group, first, adapter, planes[first.plane], mtu, pairs)
+
+
+def _infiniband_rail(
+    bundle: "Bundle", group: str, adapter: "WiredAdapter", plane: "WiredPlane", nics: list["WiredNic"]
+) -> InfinibandRail:
+    of_port = tenants_of(bundle, plane.name)
+    own = dict.fromkeys(of_port[guid] for nic in nics if (guid := int(nic.port_guid or "0", 16)) in of_port)
+    # In Default hosts of tenants are limited members, which do not reach each other.
+    ipoib = not of_port and nics[0].name == _first_rail(bundle, plane.name, group)
+    return InfinibandRail(group, nics[0], adapter, plane, 0, (), tuple(own), has_ufm(bundle, plane.name), ipoib)
+
+
+def _first_rail(bundle: "Bundle", plane: str, group: str) -> str:
+    """The first NIC of a group on a plane: pods need one IPoIB network of a plane."""
+    hosts = bundle.wiring.hosts if bundle.wiring else ()
+    return next(nic.name for host in hosts if host.group == group for nic in host.nics if nic.plane == plane)
 
 
 def _mtu(files: "ObservedHosts", host: "WiredHost", nic: str) -> int:

@@ -3,7 +3,6 @@
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from fabricgen.sonic.addresses import parse_address
 from fabricgen.sonic.canonical import natural_key
 from fabricgen.sonic.tables import split_key
 
@@ -14,6 +13,8 @@ if TYPE_CHECKING:
 
 def management_addresses(device: "ObservedDevice") -> Iterator[tuple["Address", str]]:
     """(address, gateway) of each row of MGMT_INTERFACE, IPv4 before IPv6; "" for no valid gateway."""
+    from fabricgen.sonic.addresses import parse_address  # it imports sockets
+
     found = []
     for key in sorted(device.table("MGMT_INTERFACE"), key=natural_key):
         parts = split_key(key)

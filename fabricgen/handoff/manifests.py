@@ -1,4 +1,4 @@
-"""The manifests of one group's NICs for Kubernetes.
+"""The manifests of one group's NICs for Kubernetes: those on RoCE planes, and what all NICs share.
 
 Kinds and fields: network-operator@b06827e0, sriov-network-operator@249e2001 (custom resource definitions),
 nvidia-k8s-ipam@3ce4a34 (CIDRPool). JSON inside a string is dumped from the same values.
@@ -10,12 +10,8 @@ from dataclasses import dataclass
 from ipaddress import ip_interface, ip_network
 from typing import TYPE_CHECKING, Any
 
-import yaml
-
 from fabricgen.errors import UsageError
-from fabricgen.platforms.catalog import nic_model
 from fabricgen.vocabulary import Purpose
-from fabricgen.yaml_words import WordDumper
 
 if TYPE_CHECKING:
     from fabricgen.bundle.wiring import WiredAdapter, WiredModel, WiredNic, WiredPlane, Wiring
@@ -35,7 +31,7 @@ Manifest = dict[str, Any]
 
 @dataclass(frozen=True)
 class Rail:
-    """A NIC of a group on a RoCE plane. `addresses` are (host, address with prefix length, address of the switch)."""
+    """A NIC of a group. `addresses` are (host, address with prefix length, address of the switch)."""
 
     group: str
     nic: "WiredNic"
@@ -50,35 +46,55 @@ class Rail:
         return f"{self.group}-{self.nic.name}".lower().replace("_", "-").replace(".", "-")
 
     @property
+    def network(self) -> str:
+        """The network that a pod names."""
+        return self.name
+
+    @property
     def resource(self) -> str:
         """The resource that a pod requests; older operators refuse a dash."""
         return self.name.replace("-", "_")
 
 
-def cluster_policy() -> Manifest:
-    """The policy of the Network Operator: Multus, the CNI plugins, and nv-ipam with the addresses of the fabric."""
+def image(name: str, **more: object) -> Manifest:
+    """A section of the cluster policy."""
+    return {"image": name, "repository": REPOSITORY, "version": OPERATOR_VERSION, **more}
 
-    def image(name: str, **more: object) -> Manifest:
-        return {"image": name, "repository": REPOSITORY, "version": OPERATOR_VERSION, **more}
 
+def cluster_policy(more: Manifest) -> Manifest:
+    """The policy of the Network Operator: Multus, the CNI plugins, nv-ipam with the addresses of the fabric, and `more`
+    sections."""
+    secondary = {"cniPlugins": image("plugins"), "multus": image("multus-cni"), **more.get("secondaryNetwork", {})}
     return {
         "apiVersion": "mellanox.com/v1alpha1",
         "kind": "NicClusterPolicy",
         "metadata": {"name": "nic-cluster-policy"},  # the operator accepts no other name
         "spec": {
             "nvIpam": image("nvidia-k8s-ipam", enableWebhook=False),
-            "secondaryNetwork": {"cniPlugins": image("plugins"), "multus": image("multus-cni")},
+            **more,
+            "secondaryNetwork": secondary,
         },
     }
 
 
 def node_policy(rail: Rail) -> Manifest:
     """One virtual function of the NIC for pods. Each NIC has a policy, so a pod can request each rail once."""
+    selector = {"pfNames": [rail.nic.name], **nic_ids(rail)}
+    selector |= {"rootDevices": [rail.adapter.pci]} if rail.adapter.pci else {}
+    return sriov_policy(rail, selector, "eth", mtu=rail.mtu_bytes)
+
+
+def nic_ids(rail: Rail) -> Manifest:
+    """The PCI vendor and device of the NIC model, for a selector; empty if they are not known."""
+    from fabricgen.platforms.catalog import nic_model  # a tenth of the time of a completion
+
     card = nic_model(rail.adapter.model)
     vendor, _, device = (card.pci_id if card else "").partition(":")
-    selector: Manifest = {"pfNames": [rail.nic.name]}
-    selector |= {"vendor": vendor, "deviceID": device} if device else {}
-    selector |= {"rootDevices": [rail.adapter.pci]} if rail.adapter.pci else {}
+    return {"vendor": vendor, "deviceID": device} if device else {}
+
+
+def sriov_policy(rail: Rail, selector: Manifest, link_type: str, **port: int) -> Manifest:
+    """One virtual function of the selected NIC, with RDMA. `link_type` is eth or ib; `port` has more settings."""
     return {
         "apiVersion": "sriovnetwork.openshift.io/v1",
         "kind": "SriovNetworkNodePolicy",
@@ -88,9 +104,9 @@ def node_policy(rail: Rail) -> Manifest:
             "nodeSelector": {GROUP_LABEL: rail.group},
             "nicSelector": selector,
             "numVfs": 1,
-            "mtu": rail.mtu_bytes,
+            **port,
             "isRdma": True,
-            "linkType": "eth",
+            "linkType": link_type,
             "deviceType": "netdevice",
         },
     }
@@ -182,7 +198,7 @@ def pod(wiring: "Wiring", group: str, rails: list[Rail]) -> Manifest:
     compute = [rail for rail in rails if rail.plane.purpose == Purpose.COMPUTE]
     model = _model_of(wiring, group)
     interfaces = [
-        {"name": rail.name, "namespace": POD_NAMESPACE, "interface": f"net{number}"}
+        {"name": rail.network, "namespace": POD_NAMESPACE, "interface": f"net{number}"}
         for number, rail in enumerate(compute, 1)
     ]
     gpus = {"amd": "amd.com/gpu"}.get(model.vendor, "nvidia.com/gpu")
@@ -219,23 +235,13 @@ def _model_of(wiring: "Wiring", group: str) -> "WiredModel":
     return next(model for model in wiring.host_models if model.name == name)
 
 
-class _Dumper(WordDumper):
-    """Block style for text of several lines, which keeps JSON readable; no aliases."""
-
-    def ignore_aliases(self, _: object) -> bool:
-        return True
-
-
-def _text(dumper: yaml.SafeDumper, text: str) -> yaml.ScalarNode:
-    return dumper.represent_scalar("tag:yaml.org,2002:str", text, style="|" if "\n" in text else None)
-
-
-_Dumper.add_representer(str, _text)
-
-
 def dump(manifests: list[Manifest]) -> bytes:
     """Several manifests as one YAML file."""
+    import yaml  # a tenth of the time of a completion
+
+    from fabricgen.yaml_words import BlockDumper
+
     dumped: bytes = yaml.dump_all(
-        manifests, Dumper=_Dumper, encoding="utf-8", sort_keys=False, explicit_start=True, width=120
+        manifests, Dumper=BlockDumper, encoding="utf-8", sort_keys=False, explicit_start=True, width=120
     )
     return dumped

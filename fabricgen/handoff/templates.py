@@ -1,37 +1,17 @@
 """Templates of handoffs: templates/handoff/<kind>/<file>.j2. HTML is escaped."""
 
-from collections.abc import Mapping
 from typing import Any
-
-import yaml
 
 from fabricgen.resources import resource
 from fabricgen.visible import visible
-from fabricgen.yaml_words import WordDumper
-
-
-class Unsafe(str):
-    """A text that Ansible never reads as a template: it is written with the tag !unsafe."""
-
-    @classmethod
-    def of(cls, value: object) -> object:
-        """The value with every text that could be a template marked. Keys of mappings are not templates."""
-        if isinstance(value, str):
-            return cls(value)
-        if isinstance(value, Mapping):
-            return {key: cls.of(item) for key, item in value.items()}
-        return [cls.of(item) for item in value] if isinstance(value, list | tuple) else value
-
-
-def _unsafe(dumper: WordDumper, text: Unsafe) -> yaml.Node:
-    return dumper.represent_scalar("!unsafe", str(text), style="'")
-
-
-WordDumper.add_representer(Unsafe, _unsafe)
 
 
 def yaml_bytes(value: object, *, explicit_start: bool = False) -> bytes:
     """YAML with the keys in the given order, and long lines."""
+    import yaml  # a tenth of the time of a completion
+
+    from fabricgen.yaml_words import WordDumper
+
     dumped: bytes = yaml.dump(
         value,
         Dumper=WordDumper,

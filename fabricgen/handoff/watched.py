@@ -5,7 +5,9 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from fabricgen.physics import full_pause_frames_per_second
+from fabricgen.platforms.dynamic_buffers import buffers_of
 from fabricgen.sonic.canonical import natural_key
+from fabricgen.sonic.dynamic_buffers.prediction import PREDICTED
 from fabricgen.sonic.tables import parse_priorities, split_key
 from fabricgen.units import whole_number
 
@@ -35,11 +37,12 @@ class Pauses:
 
 @dataclass(frozen=True, slots=True)
 class Headroom:
-    """Ports with lossless priority groups of equal headroom."""
+    """Ports with lossless priority groups of equal headroom. `source` is PREDICTED where the switch computes it."""
 
     ports: Ports
     groups: Numbers
     xoff_bytes: int
+    source: str = ""
 
     @property
     def watermark_bytes(self) -> int:
@@ -90,7 +93,7 @@ def watched(device: "ObservedDevice") -> Watched:
     pauses, blind = _pauses(device, up), []
     headrooms, unknown = _headrooms(device, up, pauses)
     if unknown:
-        blind.append(f"headroom of {unknown} lossless groups: the switch computes it (no xoff in the file)")
+        blind.append(f"headroom of {unknown} lossless groups: no xoff in the file, and none that can be predicted")
     if headrooms and not _counted(device, "PG_WATERMARK"):
         blind.append("headroom: FLEX_COUNTER_TABLE|PG_WATERMARK is disabled")
         headrooms = ()
@@ -112,14 +115,18 @@ def _pauses(device: "ObservedDevice", up: list[str]) -> tuple[Pauses, ...]:
 
 
 def _headrooms(device: "ObservedDevice", up: list[str], pauses: tuple[Pauses, ...]) -> tuple[tuple[Headroom, ...], int]:
-    """The headrooms in the file, and the number of lossless groups without one."""
+    """The headrooms in the file, or predicted, and the number of lossless groups without one."""
+    computed = buffers_of(device)
     lossless = {port: set(part.priorities) for part in pauses for port in part.ports}
-    found: dict[tuple[Numbers, int], list[str]] = {}
+    found: dict[tuple[Numbers, int, str], list[str]] = {}
     unknown = 0
     for port, part, row in _by_port(device, "BUFFER_PG", up):
         xoff_bytes = whole_number(device.text_of("BUFFER_PROFILE", str(row.get("profile")), "xoff"))
+        predicted = computed.headroom(port) if computed and computed.is_computed(str(row.get("profile"))) else None
         if xoff_bytes is not None:
-            found.setdefault((_numbers(part), xoff_bytes), []).append(port)
+            found.setdefault((_numbers(part), xoff_bytes, ""), []).append(port)
+        elif predicted:
+            found.setdefault((_numbers(part), predicted.xoff_bytes, PREDICTED), []).append(port)
         elif lossless.get(port, set()) & set(_numbers(part)):
             unknown += 1
     return tuple(Headroom(_ports(ports), *key) for key, ports in sorted(found.items())), unknown

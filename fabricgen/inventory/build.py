@@ -2,18 +2,29 @@
 
 import hashlib
 import json
+from collections.abc import Iterator
 from typing import Any
 
 from fabricgen.bundle.wiring import Checks, MaintenanceSet
 from fabricgen.findings import Finding, Related, Severity
+from fabricgen.inventory.buffers import build_buffers
 from fabricgen.inventory.build_management import build_management
 from fabricgen.inventory.build_plane import build_plane
 from fabricgen.inventory.host_models import build_host_model
-from fabricgen.inventory.model import AdapterNote, DeviceNote, HostGroup, Inventory, Override, SonicTarget
+from fabricgen.inventory.model import (
+    AdapterNote,
+    DeviceNote,
+    HostGroup,
+    Inventory,
+    LinkNote,
+    Override,
+    SonicTarget,
+)
 from fabricgen.inventory.nodes import Node
 from fabricgen.inventory.part import Part
 from fabricgen.sonic import releases
-from fabricgen.vocabulary import DeviceState
+from fabricgen.sonic.release_models import release_number
+from fabricgen.vocabulary import DeviceState, LinkState
 
 ADAPTER_KEYS = ("host", "nic", "node_guid", "port_guid")
 
@@ -40,12 +51,14 @@ def build_inventory(root: Node, findings: list[Finding]) -> Inventory:
         management=build_management(top["management"], findings) if "management" in top else None,
         names={role: str(node.value) for role, node in root.members("names")},
         devices=_unique(notes, findings),
+        buffers=build_buffers(root),
         guids=tuple(
             AdapterNote(node=node, path=f"guids[{index}]", **{key: str(node.scalar(key)) for key in ADAPTER_KEYS})
             for index, node in enumerate(root.list_of("guids"))
         ),
         overrides=tuple(_override(node, index) for index, node in enumerate(root.list_of("overrides"))),
         checks=_checks(root.part("checks")),
+        links=tuple(_link_notes(root, findings)),
         digest=hashlib.sha256(json.dumps(root.plain(), sort_keys=True, default=str).encode()).hexdigest(),
     )
 
@@ -66,16 +79,37 @@ def _sonic(node: Node) -> SonicTarget:
     return SonicTarget(
         node=node,
         path="sonic",
-        release=node.scalar("release", releases.DEFAULT),
+        release=release_number(node.scalar("release", releases.DEFAULT)),
         base=node.scalar("base"),
         owned_tables=node.texts("owned_tables"),
     )
 
 
 def _device(node: Node, index: int) -> DeviceNote:
-    fields = {key: node.scalar(key) for key in node.mapping if key not in ("unit", "state")}
+    fields = {key: node.scalar(key) for key in node.mapping if key not in ("unit", "state", "ports")}
     state = DeviceState(node.scalar("state", DeviceState.ACTIVE))
-    return DeviceNote(node=node, path=f"devices[{index}]", unit=str(node.scalar("unit", "")), state=state, **fields)
+    return DeviceNote(
+        node=node,
+        path=f"devices[{index}]",
+        unit=str(node.scalar("unit", "")),
+        state=state,
+        ports=node.text_mapping("ports"),
+        **fields,
+    )
+
+
+def _link_notes(root: Node, findings: list[Finding]) -> Iterator[LinkNote]:
+    """The entries of `links`; one that names no link, or names it in two ways, is reported."""
+    for index, node in enumerate(root.list_of("links")):
+        path, given = f"links[{index}]", node.mapping.keys() & {"ends", "cable"}
+        if len(given) == 1:
+            state = LinkState(node.scalar("state"))
+            yield LinkNote(node=node, path=path, ends=node.texts("ends"), cable=node.scalar("cable"), state=state)
+        elif not {"ends", "cable"} & node.cut:
+            code, message = ("FG105", "a link has `ends` or `cable`, not both") if given else (
+                "FG106", "the link has neither `ends` nor `cable`")  # fmt: skip
+            hint = "give `ends: [device:port, device:port]`, or `cable:` with a name of cabling.csv"
+            findings.append(Finding(code, Severity.ERROR, message, path=path, location=node.location, hint=hint))
 
 
 def _unique(notes: list[DeviceNote], findings: list[Finding]) -> tuple[DeviceNote, ...]:

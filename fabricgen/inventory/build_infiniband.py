@@ -8,12 +8,14 @@ from fabricgen.inventory.infiniband import (
     MlnxSmSpec,
     PartitionSpec,
     PrefixRoute,
+    QosLevel,
 )
 from fabricgen.inventory.nodes import Node
 from fabricgen.opensm import mlnx_sm
 from fabricgen.units import parse_speed_mbps
 
 DEFAULT_VLS = 8  # data VLs of current switches and adapters
+DEFAULT_WEIGHT = 64  # of a virtual lane in arbitration, of at most 255
 DEFAULT_CONFIG_DIR = "/etc/opensm"
 
 
@@ -37,7 +39,25 @@ def build_infiniband(node: Node, path: str) -> InfinibandSpec:
             for index, item in enumerate(node.list_of("prefix_routes"))
         ),
         mlnx_sm=_mlnx_sm(node.mapping["mlnx_sm"], f"{path}.mlnx_sm") if "mlnx_sm" in node.mapping else None,
+        qos_levels=tuple(
+            _level(item, f"{path}.qos.levels[{index}]") for index, item in enumerate(node.part("qos").list_of("levels"))
+        ),
+        qos_high_limit=node.part("qos").scalar("high_limit", 0),
         discovered=node.texts("discovered"),
+    )
+
+
+def _level(node: Node, path: str) -> QosLevel:
+    rate = node.scalar("rate")
+    return QosLevel(
+        node=node,
+        path=path,
+        name=node.scalar("name"),
+        sl=node.scalar("sl"),
+        weight=node.scalar("weight", DEFAULT_WEIGHT),
+        is_high=node.scalar("high", False),
+        mtu_bytes=node.scalar("mtu"),
+        rate_mbps=parse_speed_mbps(rate) if rate else None,
     )
 
 
@@ -73,6 +93,7 @@ def _partition(node: Node, path: str) -> PartitionSpec:
         ipoib=node.scalar("ipoib"),
         mtu_bytes=node.scalar("mtu"),
         rate_mbps=parse_speed_mbps(rate) if rate else None,
+        qos_level=node.scalar("qos_level"),
     )
 
 

@@ -6,6 +6,7 @@ from fabricgen.inventory.plane import CableSpec, OutsideDevice, StaticSpec
 from fabricgen.units import parse_speed_mbps
 
 OUTSIDE_CABLE_M = 40.0
+OUTSIDE_PORT = "outside"  # the port of an external device that names none
 ALL = "all"  # instead of a list of prefixes
 
 
@@ -18,7 +19,7 @@ def build_outside(node: Node, path: str, peer: str) -> OutsideDevice:
         path=path,
         asn=node.scalar("asn"),
         **{key: node.scalar(key) for key in ("name", "switch", "port")},
-        peer_port=node.scalar("peer_port", "outside"),
+        peer_port=node.scalar("peer_port", OUTSIDE_PORT),
         addresses=_one_or_more(node, "address"),
         peers=_one_or_more(node, peer),
         accepts=_filter(node, "in"),

@@ -59,6 +59,7 @@ def build_plane(name: str, node: Node, profiles: Mapping[str, Node]) -> Plane:
             hosts=unit.scalar("hosts"),
             planned=unit.scalar("planned"),
             appliances=unit.texts("appliances"),
+            places={name: count.value for name, count in unit.part("places").mapping.items()},  # type: ignore[misc]
         )
         if unit
         else None,
@@ -136,13 +137,22 @@ def _tier(node: Node, path: str) -> Tier:
         platform=node.scalar("platform"),
         spare_ports=spare,
         newer=tuple(sorted(newer, key=lambda tier: tier.from_unit)),
+        ports=node.text_mapping("ports"),
         **fields,
     )
 
 
 def _newer(node: Node, path: str, spare_ports: int) -> Tier:
     platform, layout, unit = (node.scalar(key) for key in ("platform", "layout", "from_unit"))
-    return Tier(node=node, path=path, platform=platform, layout=layout, spare_ports=spare_ports, from_unit=unit)
+    return Tier(
+        node=node,
+        path=path,
+        platform=platform,
+        layout=layout,
+        spare_ports=spare_ports,
+        from_unit=unit,
+        ports=node.text_mapping("ports"),
+    )
 
 
 def _speed(node: Node, key: str) -> int | None:
@@ -219,6 +229,7 @@ def _switches(node: Node, key: str, path: str) -> tuple[SwitchSpec, ...]:
             node=item,
             path=f"{path}.{key}[{index}]",
             name=item.scalar("name"),
+            ports=item.text_mapping("ports"),
             **{name: item.scalar(name) for name in fields},
         )
         for index, item in enumerate(node.list_of(key))

@@ -48,6 +48,20 @@ class PartitionSpec(Part):
     ipoib: bool | None
     mtu_bytes: int | None
     rate_mbps: int | None
+    qos_level: str | None = None
+
+
+@dataclass(frozen=True)
+class QosLevel(Part):
+    """A service level on its own virtual lane. `weight` is in units of 64 bytes; `is_high` puts the lane into the
+    high-priority table. `mtu_bytes` and `rate_mbps` limit the path records of the level."""
+
+    name: str
+    sl: int
+    weight: int
+    is_high: bool
+    mtu_bytes: int | None
+    rate_mbps: int | None
 
 
 @dataclass(frozen=True)
@@ -86,4 +100,6 @@ class InfinibandSpec(Part):
     default_partition: PartitionSpec
     prefix_routes: tuple[PrefixRoute, ...]
     mlnx_sm: MlnxSmSpec | None = None
+    qos_levels: tuple[QosLevel, ...] = ()
+    qos_high_limit: int = 0  # in units of 4,096 bytes
     discovered: tuple[str, ...] = ()  # files with readings of the cabled subnet

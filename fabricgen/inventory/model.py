@@ -5,12 +5,13 @@ from dataclasses import dataclass, field
 from typing import NamedTuple
 
 from fabricgen.bundle.wiring import Checks
+from fabricgen.inventory.buffers import BuffersSpec
 from fabricgen.inventory.nodes import SecretReference
 from fabricgen.inventory.part import Part
 from fabricgen.inventory.plane import Plane, PoolSpec
 from fabricgen.inventory.readings import Reading
 from fabricgen.suppressions import Suppression
-from fabricgen.vocabulary import DeviceState
+from fabricgen.vocabulary import DeviceState, LinkState
 
 
 @dataclass(frozen=True)
@@ -108,6 +109,16 @@ class DeviceNote(Part):
     management: str | None = None
     state: DeviceState = DeviceState.ACTIVE
     guid: str = ""  # node GUID of an InfiniBand switch, as written
+    ports: Mapping[str, str] = field(default_factory=dict)  # cages such as 1-32 -> breakout mode
+
+
+@dataclass(frozen=True)
+class LinkNote(Part):
+    """The state of one link by its ends, each device:port, or of all links of a cable. Exactly one of both is given."""
+
+    ends: tuple[str, ...]
+    cable: str | None
+    state: LinkState
 
 
 @dataclass(frozen=True)
@@ -155,7 +166,9 @@ class Inventory(Part):
     digest: str
     suppressions: tuple[Suppression, ...] = ()
     readings: Mapping[str, tuple[Reading, ...]] = field(default_factory=dict)  # by plane
+    buffers: Mapping[str, BuffersSpec] = field(default_factory=dict)  # by hwsku
     checks: Checks = field(default_factory=Checks)
+    links: tuple[LinkNote, ...] = ()
 
     @property
     def pools(self) -> list[tuple[str, PoolSpec]]:

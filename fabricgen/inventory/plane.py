@@ -2,7 +2,7 @@
 
 import enum
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from fabricgen.bundle.wiring import MANAGEMENT_PURPOSES
 from fabricgen.inventory.infiniband import InfinibandSpec, PartitionSpec
@@ -17,6 +17,7 @@ class ScalableUnit(Part):
     hosts: int
     planned: int | None
     appliances: tuple[str, ...] = ()  # groups of hosts in the last places of unit 0
+    places: Mapping[str, int] = field(default_factory=dict)  # groups that share units -> places of each in a unit
 
 
 @dataclass(frozen=True)
@@ -30,6 +31,7 @@ class Tier(Part):
     spare_ports: int = 0  # unused on each switch
     from_unit: int = 0
     newer: tuple["Tier", ...] = ()
+    ports: Mapping[str, str] = field(default_factory=dict)  # cages such as 1-32 -> breakout mode
 
 
 @dataclass(frozen=True)
@@ -106,6 +108,7 @@ class SwitchSpec(Part):
     pod: int | None
     su: int | None
     rail: int | None
+    ports: Mapping[str, str] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)

@@ -145,12 +145,12 @@ def _findings(root: Node, error: ValidationError) -> Iterator[Finding]:
             "",
             node,
             f"{_dotted(path)} must be {_types(error)}, not {_shown(path, error)}",
-            _schema(error).get("description", ""),
+            _advice(path, error),
         )
     elif error.validator == "anyOf":
         yield from _any_of(root, error)
     else:
-        yield _finding("FG105", path, "", node, f"{_dotted(path)}: {_constraint(path, error)}", _allowed(error))
+        yield _finding("FG105", path, "", node, f"{_dotted(path)}: {_constraint(path, error)}", _advice(path, error))
 
 
 def _nearest_alternative(error: ValidationError) -> list[ValidationError]:
@@ -177,8 +177,8 @@ def _any_of(root: Node, error: ValidationError) -> Iterator[Finding]:
     path = tuple(error.absolute_path)
     kinds = {name for option in _limit(error) for name in _option_types(option)}
     code = "FG105" if _json_type(error.instance) in kinds else "FG104"
-    allowed = _schema(error).get("description", "")
-    yield _finding(code, path, "", root.find(path), f"{_dotted(path)} cannot be {_shown(path, error)}", allowed)
+    message = f"{_dotted(path)} cannot be {_shown(path, error)}"
+    yield _finding(code, path, "", root.find(path), message, _advice(path, error))
 
 
 def _schema(error: ValidationError) -> dict[str, Any]:
@@ -252,6 +252,22 @@ def _constraint(path: Path, error: ValidationError) -> str:
         "const": f"{shown} is not {json.dumps(limit)}",
     }  # fmt: skip
     return words.get(str(error.validator), f"{shown} is not allowed")
+
+
+def _advice(path: Path, error: ValidationError) -> str:
+    """A hint that names the key to change, what it takes, and what it means."""
+    if error.validator == "enum" or not path:
+        return _allowed(error)
+    key, bounds = _dotted(path).rpartition(".")[2], {"minimum": "at least", "maximum": "at most"}
+    verb = f"correct `{key}`"
+    if error.validator in bounds:
+        verb = f"set `{key}` to {bounds[str(error.validator)]} {_limit(error)}"
+    elif error.validator == "type":
+        verb = f"set `{key}` to {_types(error)}"
+    meaning = _allowed(error).rstrip(".")
+    if meaning[1:2].islower():
+        meaning = meaning[0].lower() + meaning[1:]
+    return f"{verb}: {meaning}" if meaning else verb
 
 
 def _allowed(error: ValidationError) -> str:

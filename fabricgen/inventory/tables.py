@@ -7,6 +7,7 @@ location of its row.
 import csv
 from collections.abc import Callable, Iterator, Mapping
 from io import StringIO
+from pathlib import PurePath
 
 from fabricgen.errors import UnreadableInputError
 from fabricgen.findings import Finding, Location, Severity
@@ -30,20 +31,25 @@ Report = Callable[..., None]
 def read_table(name: str, text: str, planes: list[str], findings: list[Finding]) -> Node:
     """One of TABLES as an inventory tree that contains only the table.
 
-    `planes` are the planes of the other files: if there is one, rows need no column `plane`. Raises
-    UnreadableInputError for a text that is not CSV.
+    `name` may have the folder of a layer. `planes` are the planes of the other files: if there is one, rows need no
+    column `plane`. Raises UnreadableInputError for a text that is not CSV.
     """
-    columns, shape = TABLES[name]
+    columns, shape = TABLES[PurePath(name).name]
+    rows, report = read_rows(name, text, columns, findings)
+    return shape(rows, planes, Location(name, 1, 1), report)
+
+
+def read_rows(name: str, text: str, columns: tuple[str, ...], findings: list[Finding]) -> tuple[list[Row], Report]:
+    """The rows of a CSV file with these columns, and a function that reports errors. Raises UnreadableInputError."""
 
     def report(code: str, message: str, place: Location, hint: str = "") -> None:
         findings.append(Finding(code, Severity.ERROR, message, location=place, hint=hint))
 
     reader = csv.DictReader(StringIO(text.removeprefix("\ufeff")), restkey="", skipinitialspace=True)
     try:
-        rows = list(_rows(name, reader, columns, report))
+        return list(_rows(name, reader, columns, report)), report
     except csv.Error as problem:
         raise UnreadableInputError(f"not CSV: {problem}", Location(name, reader.line_num + 1, 1)) from problem
-    return shape(rows, planes, Location(name, 1, 1), report)
 
 
 def _rows(name: str, reader: "csv.DictReader[str]", columns: tuple[str, ...], report: Report) -> Iterator[Row]:

@@ -15,12 +15,14 @@ REFERENCE_SPEED_MBPS = 400_000
 REFERENCE_MIN_BYTES = 131_072
 REFERENCE_MAX_BYTES = 262_144
 MARK_PROBABILITY_PERCENT = 5
+SLOWEST_MBPS = 25_000  # below, two RoCE packets do not fit below the upper threshold (FG547): the defaults of 25G apply
 _ECN_SOURCE = "sonic-buildimage@086b03bd70f9 Arista-7060X6-64PE-O128S2/qos.json.j2"
 
 # sonic-utilities pfcwd/main.py start_default: 200 ms for each 32 ports or part of them, poll at most 1 s.
 WATCHDOG_STEP_MS = 200
 WATCHDOG_PORTS_PER_STEP = 32
 WATCHDOG_MAX_POLL_MS = 1000
+WATCHDOG_MAX_DETECTION_MS = 5000  # sonic-pfcwd.yang, detection_time
 
 
 def wred_name(speed_mbps: int) -> str:
@@ -58,8 +60,11 @@ def ecn_problems(planes: Iterable[Plane]) -> Iterator[Finding]:
 
 def _threshold(spec: EcnSpec, key: str, own_bytes: int | None, reference_bytes: int, speed_mbps: int) -> Value:
     at_400g = reference_bytes if own_bytes is None else own_bytes
-    scaled = at_400g * speed_mbps // REFERENCE_SPEED_MBPS
-    step = f"{at_400g} B at 400G x {format_speed(speed_mbps)} / 400G = {scaled} B"
+    used_mbps = max(speed_mbps, SLOWEST_MBPS) if own_bytes is None else speed_mbps
+    scaled = at_400g * used_mbps // REFERENCE_SPEED_MBPS
+    step = f"{at_400g} B at 400G x {format_speed(used_mbps)} / 400G = {scaled} B"
+    if used_mbps != speed_mbps:
+        step += f", also at {format_speed(speed_mbps)}: two RoCE packets need it"
     if own_bytes is None:
         return value(scaled, step, platform=_ECN_SOURCE)
     return value(scaled, step, inventory=spec.source(key))
@@ -82,9 +87,10 @@ class Watchdog:
 def plan_watchdog(spec: WatchdogSpec, ports: int) -> Watchdog:
     """Timers that scale with the number of ports as SONiC's own default; values of the inventory take precedence."""
     scale = max(1, (ports - 1) // WATCHDOG_PORTS_PER_STEP + 1)
-    default_ms = WATCHDOG_STEP_MS * scale
+    default_ms = min(WATCHDOG_STEP_MS * scale, WATCHDOG_MAX_DETECTION_MS)
     begun = f"{scale} times {WATCHDOG_PORTS_PER_STEP} ports begun with {ports} ports"
-    step = f"{WATCHDOG_STEP_MS} ms x {scale} ({begun}), as pfcwd start_default"
+    limit = ", at most 5000 ms (sonic-pfcwd.yang)" if default_ms == WATCHDOG_MAX_DETECTION_MS else ""
+    step = f"{WATCHDOG_STEP_MS} ms x {scale} ({begun}), as pfcwd start_default{limit}"
     poll_ms = min(default_ms, WATCHDOG_MAX_POLL_MS)
 
     def timer(key: str, own_ms: int | None, fallback_ms: int) -> Value:

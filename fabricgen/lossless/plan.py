@@ -18,9 +18,11 @@ from fabricgen.inventory.references import error, note
 from fabricgen.lossless.classes import Classes, plan_classes
 from fabricgen.lossless.congestion import Watchdog, plan_watchdog, wred_name, wred_profile
 from fabricgen.lossless.headroom import Headroom, find_headroom, whole_metres
+from fabricgen.lossless.stated import row_lines, table_lines
 from fabricgen.origin import Value, value
 from fabricgen.physics import ROCE_V2_HEADER_BYTES
 from fabricgen.platforms.model import BufferDefaults
+from fabricgen.sonic.device_types import DEVICE_TYPES
 from fabricgen.sonic.tables import format_ranges
 from fabricgen.units import format_length, format_speed
 from fabricgen.vocabulary import BufferModel
@@ -77,12 +79,13 @@ class LosslessPlanner:
     def __init__(self, fabric: Fabric) -> None:
         self.fabric = fabric
         self.findings: list[Finding] = []
-        self._plans: dict[tuple[str, str, str, str], LosslessPlan | None] = {}
+        self._plans: dict[tuple[str, str, str, str, str], LosslessPlan | None] = {}
         self._ports: dict[tuple[object, ...], PortBuffers | None] = {}
 
     def plan(self, switch: Switch) -> LosslessPlan | None:
         """The plan of a switch; None, with a finding, if it needs buffer facts that the platform does not have."""
-        key = switch.identity.plane, switch.platform.name, switch.layout.name, switch.role
+        layout = switch.layout
+        key = switch.identity.plane, switch.platform.name, layout.hwsku, layout.name, switch.buffer_role
         if key not in self._plans:
             self._plans[key] = self._make(self.fabric.inventory.planes[key[0]], switch)
         return self._plans[key]
@@ -91,7 +94,7 @@ class LosslessPlanner:
         """The settings of the port at this link; None, with a finding, where the SKU has no headroom for it."""
         key = (
             switch.platform.name,
-            switch.layout.name,
+            switch.layout.hwsku,
             link.speed_mbps,
             link.cable.path,
             link.cable.length_m,
@@ -110,7 +113,7 @@ class LosslessPlanner:
             return None
         self._check_watchdog(plane, switch)
         dynamic = platform.buffer_model == BufferModel.DYNAMIC and bool(defaults.pools)
-        source = layout.sources.get(f"buffers.{switch.role}", "")
+        source = layout.sources.get(f"buffers.{switch.buffer_role}", "")
         speeds = sorted({port.speed_mbps for port in layout.fabric_ports})
         mtu = plane.roce_mtu_bytes
         return LosslessPlan(
@@ -148,12 +151,21 @@ class LosslessPlanner:
     def _defaults(self, switch: Switch, *, lossless: bool) -> BufferDefaults | None:
         """The SKU's buffer facts. Without any: None, with a finding, on a plane with PFC, else no buffers at all."""
         layout, platform = switch.layout, switch.platform
-        known = layout.buffers.get(switch.role)
+        known = layout.buffers.get(switch.buffer_role)
         if known is not None:
             return known
         message = f"{platform.name} ({layout.hwsku}) has no buffer facts for a {switch.role}"
+        if switch.buffer_role != switch.role:
+            message += f" of the type {switch.device_type}"
         if lossless:
-            hint = "choose a platform that has pools and headroom rows"
+            dynamic = platform.buffer_model == BufferModel.DYNAMIC
+            hint = "choose a platform that has pools and headroom rows, set `lossless: none`, or state them: "
+            hint += table_lines(layout, switch.buffer_role, dynamic=dynamic)
+            if others := [DEVICE_TYPES[role] for role in DEVICE_TYPES if role in layout.buffers]:
+                names = " and ".join(f"`type: {name}`" for name in others)
+                hint = f"the SKU has buffers for {names}: set it, and another type in each other tier; or {hint}"
+            if not platform.is_product:
+                hint = "choose a platform that has pools and headroom rows"
             self.findings.append(
                 error("FG580", f"{message}, so it cannot be lossless", switch.spec, "platform", hint=hint)
             )
@@ -192,9 +204,9 @@ class LosslessPlanner:
                 ", ".join(f"{row.cable_m}m" for row in layout.headroom if row.speed_mbps == link.speed_mbps) or "none"
             )
             message = f"{layout.hwsku} has no headroom for {speed} over {length}, so the port would pause and drop"
-            self.findings.append(
-                error("FG581", message, link.cable, hint=f"lengths in its table at {speed}: {offered}")
-            )
+            hint = f"lengths in its table at {speed}: {offered}; a row can be stated: "
+            hint += row_lines(layout, link.speed_mbps, whole_metres(link.cable.length_m))
+            self.findings.append(error("FG581", message, link.cable, hint=hint))
             return None
         table = layout.sources.get("headroom", "")
         if headroom.rounded:

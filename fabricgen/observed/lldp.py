@@ -96,7 +96,7 @@ def with_lldp(bundle: Bundle, path: Path) -> Bundle:
         if link.a[0] in bundle.devices
         and link.b[0] in bundle.devices
         and not with_dump.isdisjoint((link.a[0], link.b[0]))
-        and not any(_is_down(bundle, end) for end in (link.a, link.b))
+        and not any(is_shut(bundle, end) for end in (link.a, link.b))
     ]
     found, _ = miscablings({pair_of(*pair) for pair in seen}, far_ends, expected)
     if found:
@@ -118,7 +118,7 @@ def _is_agreed(bundle: Bundle, link: WiredLink) -> bool:
     return True
 
 
-def _is_down(bundle: Bundle, end: Endpoint) -> bool:
+def is_shut(bundle: Bundle, end: Endpoint) -> bool:
     """Whether the configuration shuts the port down, so that LLDP cannot show its cable."""
     return bundle.devices[end[0]].text_of("PORT", end[1], "admin_status") == "down"
 

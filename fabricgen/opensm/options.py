@@ -27,6 +27,7 @@ RATE_CODES: Mapping[int, int] = {
 }  # fmt: skip
 BOOLEANS = ("TRUE", "FALSE")
 LAST_VL = 14  # of data; lane 15 is for management, and an SL that is mapped to it is dropped
+LAST_SL = 15
 LAST_LIFETIME = 0x13  # of packet and head-of-queue lifetimes; with 0x14 and more, packets never expire
 
 

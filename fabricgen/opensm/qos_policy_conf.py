@@ -3,9 +3,11 @@
 Source: opensm 3.3.23, doc/QoS_management_in_OpenSM.txt and opensm/osm_qos_parser_y.y.
 """
 
+import re
 from dataclasses import dataclass, field
 
 from fabricgen.opensm.located_text import Word, lines_of
+from fabricgen.opensm.options import LAST_SL
 from fabricgen.opensm.partitions_conf import Fault
 from fabricgen.units import whole_number
 
@@ -19,7 +21,9 @@ _KEYS = {
     "qos-level": ("name", "use", "sl", "mtu-limit", "rate-limit", "packet-life", "path-bits", "pkey"),
     "qos-match-rule": ("use", "source", "destination", "qos-class", "qos-level-name", "service-id", "pkey"),
 }
-MOST_SL = 15
+_NARROWER = ("source", "destination", "qos-class", "service-id")
+_ULP_OF_KEY = re.compile(r"any\s*,\s*pkey\s+(.*)")
+_KEY_BITS = 0x7FFF
 
 
 @dataclass(frozen=True)
@@ -38,6 +42,38 @@ class PolicyFile:
     rules: list[Block] = field(default_factory=list)
     ulps: list[tuple[Word, Word]] = field(default_factory=list)
     faults: list[Fault] = field(default_factory=list)
+
+
+def level_for(policy: PolicyFile, key: int) -> Word | None:
+    """The SL in answer to a path query with this P_Key, and no more. None without a level. Rules come before the lines
+    of qos-ulps, and the first match counts; rules for some ports or services only do not match every query."""
+    of_name = {one.values["name"].text: one.values.get("sl") for one in policy.levels if "name" in one.values}
+    for rule in policy.rules:
+        keys = rule.values.get("pkey")
+        if keys and _has(keys.text, key) and not any(name in rule.values for name in _NARROWER):
+            name = rule.values.get("qos-level-name")
+            return of_name.get(name.text) if name else None
+    default = of_name.get("DEFAULT")
+    for match, level in policy.ulps:
+        found = _ULP_OF_KEY.fullmatch(match.text)
+        if found and _has(found[1], key):
+            return level
+        if match.text == "default":
+            default = level
+    return default
+
+
+def _has(keys: str, key: int) -> bool:
+    """Whether a list of P_Keys and ranges such as 0x8001,0x8010-0x801f contains a key."""
+    for part in keys.split(","):
+        first, _, last = (one.strip() for one in part.partition("-"))
+        try:
+            low, high = int(first, 0) & _KEY_BITS, int(last or first, 0) & _KEY_BITS
+        except ValueError:
+            continue
+        if low <= key & _KEY_BITS <= high:
+            return True
+    return False
 
 
 def read_policy(text: str) -> PolicyFile:
@@ -81,6 +117,6 @@ def _fault_of(inside: str, line: Word, name: str, value: Word) -> Fault | None:
 
 def _bad_level(value: Word) -> Fault | None:
     level = whole_number(value.text)
-    if level is not None and level <= MOST_SL:
+    if level is not None and level <= LAST_SL:
         return None
-    return Fault(value, f"the SL is {value}, expected 0 to {MOST_SL}")
+    return Fault(value, f"the SL is {value}, expected 0 to {LAST_SL}")

@@ -4,17 +4,19 @@ Bare switches (`generic`) have no file.
 """
 
 import functools
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from fabricgen.errors import UsageError
 from fabricgen.extensions import PLATFORMS, extensions
+from fabricgen.platforms.catalog_index import IndexedLayout, indexed, rows_of
 from fabricgen.platforms.entries import load_host_model, load_nic_model, load_switch_platform
 from fabricgen.platforms.generic import generic_switch
 from fabricgen.platforms.model import HostModel, Layout, NicModel, SwitchPlatform
 
 __all__ = [
     "host_model", "host_names", "layout_by_hwsku", "load_switch_platform", "nic_model", "nic_names", "switch_names",
-    "switch_platform",
+    "switch_platform", "switch_rows", "switches_with",
 ]  # fmt: skip
 
 _CATALOG = Path(__file__).with_name("catalog")
@@ -41,6 +43,12 @@ def switch_names() -> tuple[str, ...]:
     return tuple(_files("switches"))
 
 
+def switch_rows() -> Mapping[str, Sequence[IndexedLayout]]:
+    """What the index says of each switch model; of extensions, what their files say."""
+    shipped = indexed()
+    return {name: shipped.get(name) or rows_of(load_switch_platform(file)) for name, file in _files("switches").items()}
+
+
 def host_names() -> tuple[str, ...]:
     """Names of all host models, in alphabetical order."""
     return tuple(_files("hosts"))
@@ -56,6 +64,13 @@ def switch_platform(name: str) -> SwitchPlatform | None:
     """The switch model of this name, None where the catalog has none."""
     file = _files("switches").get(name)
     return load_switch_platform(file) if file else generic_switch(name)
+
+
+def switches_with(asic: str) -> tuple[SwitchPlatform, ...]:
+    """The switch models with a chip. Files are searched as text first, so that only those are parsed."""
+    line = f"\nasic: {asic}\n"
+    names = [name for name, file in _files("switches").items() if line in file.read_text("utf-8")]
+    return tuple(platform for name in names if (platform := switch_platform(name)))
 
 
 @functools.cache
@@ -76,14 +91,17 @@ def nic_model(name: str) -> NicModel | None:
 def layout_by_hwsku(hwsku: str) -> tuple[SwitchPlatform, Layout] | None:
     """The platform and layout that DEVICE_METADATA's hwsku names, None for an unknown one.
 
-    Files are searched as text first, so that only the right one is parsed.
+    The index has the file of a shipped one. Files of extensions are searched as text, so that only the right one is
+    parsed.
     """
     bare = generic_switch(hwsku)
     if bare and bare.layouts[0].hwsku == hwsku:
         return bare, bare.layouts[0]
-    for name, file in _files("switches").items():
-        if hwsku in file.read_text("utf-8") and (platform := switch_platform(name)):
-            for layout in platform.layouts:
-                if hwsku and layout.hwsku == hwsku:
+    for name, file in _files("switches").items() if hwsku else ():
+        shipped = indexed().get(name)
+        if hwsku in ([each.hwsku for each in shipped] if shipped else file.read_text("utf-8")):
+            platform = switch_platform(name)
+            for layout in platform.layouts if platform else ():
+                if platform and layout.hwsku == hwsku:
                     return platform, layout
     return None

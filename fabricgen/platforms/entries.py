@@ -12,10 +12,12 @@ from typing import Any
 from fabricgen.errors import UnreadableInputError
 from fabricgen.findings import Location
 from fabricgen.inputs import YAML_BYTES, read_text
-from fabricgen.platforms.model import HeadroomRow, HostModel, HostNic, NicModel, PlatformPort, SwitchPlatform
+from fabricgen.platforms.breakout import PORT_NAME, split
+from fabricgen.platforms.model import Cage, HeadroomRow, HostModel, HostNic, NicModel, PlatformPort, SwitchPlatform
 from fabricgen.vocabulary import Technology
 
 PORT_COLUMNS = ("name", "lanes", "alias", "index", "subport", "parent")
+CAGE_COLUMNS = ("parent", "index", "lanes")  # then the aliases of each mode
 HEADROOM_COLUMNS = tuple(field.name for field in fields(HeadroomRow))
 _SHARED_COLUMNS = {"kind": str, "speed_mbps": int, "fec": str, "breakout_mode": str}
 _NIC_COLUMNS = tuple(field.name for field in fields(HostNic))
@@ -67,7 +69,36 @@ def _switch(entry: dict[str, Any], file: str) -> dict[str, Any]:
     ]
     for key in _SONIC_KEYS if sonic else ():
         _of(str, entry.get(key), key)
-    return {**entry, "layouts": layouts, "file": file}
+    cages = (
+        [cage for n, group in _list(entry, "cages", "") for cage in _cages(group, f"cages[{n}]")]
+        if "cages" in entry
+        else []
+    )
+    return {**entry, "layouts": layouts, "cages": cages, "file": file}
+
+
+def _cages(group: object, place: str) -> typing.Iterator[Cage]:
+    """The cages of one group, which have the same breakout modes: a line for each."""
+    table = _of(dict, group, place)
+    if unknown := set(table) - {"modes", "rows"}:
+        raise _MisfitError(f"{place}.{min(map(str, unknown))} is not known here")
+    modes = [_of(str, mode, f"{place}.modes") for _, mode in _list(table, "modes", place)]
+    for (parent, indexes, lanes, *names), where in _cells(table, "rows", (*CAGE_COLUMNS, *modes), place):
+        try:
+            numbers = tuple(map(int, lanes.split(",")))
+            numbered = tuple(map(int, indexes.split(",")))
+        except ValueError:
+            raise _MisfitError(f"{where}: index and lanes must be numbers such as 17,18") from None
+        aliases = {mode: tuple(text.split(",")) for mode, text in zip(modes, names, strict=True)}
+        for mode, each in aliases.items():
+            made = split(mode, numbers)
+            if made is None or len(made) != len(each) or not PORT_NAME.fullmatch(parent):
+                raise _MisfitError(
+                    f"{where}: {mode} does not fit, it needs EthernetN, lanes and an alias for each port"
+                )
+        if len(numbered) not in (1, len(numbers)):
+            raise _MisfitError(f"{where}: index must be one number, or one for each lane")
+        yield Cage(parent, numbered, numbers, aliases)
 
 
 def _layout(layout: dict[str, Any], place: str, *, sonic: bool) -> dict[str, Any]:

@@ -5,8 +5,8 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import groupby
 
-from fabricgen.platforms.entries import HEADROOM_COLUMNS, PORT_COLUMNS
-from fabricgen.platforms.model import BufferDefaults, Layout, PlatformPort, SwitchPlatform
+from fabricgen.platforms.entries import CAGE_COLUMNS, HEADROOM_COLUMNS, PORT_COLUMNS
+from fabricgen.platforms.model import BufferDefaults, Cage, Layout, PlatformPort, SwitchPlatform
 from fabricgen.vocabulary import Technology
 
 _PLAIN = re.compile(r"[A-Za-z][A-Za-z0-9_./-]*")
@@ -29,6 +29,9 @@ def _switch(platform: SwitchPlatform) -> Iterator[str]:
         yield f"rack_units: {platform.rack_units}"
     yield from _block("capabilities", {key: _list(words) for key, words in platform.capabilities.items()})
     yield from _block("sources", {key: _quoted(text) for key, text in platform.sources.items()})
+    if platform.cages:
+        yield "cages:"
+        yield from _cages(platform.cages)
     yield "layouts:"
     for layout in platform.layouts:
         first, *rest = _layout(layout, sonic=sonic)
@@ -36,11 +39,30 @@ def _switch(platform: SwitchPlatform) -> Iterator[str]:
         yield from (f"    {line}" for line in rest)
 
 
+def _cages(cages: Sequence[Cage]) -> Iterator[str]:
+    """Neighbours with the same breakout modes together, the aliases of each mode in a column."""
+    for modes, group in groupby(cages, lambda cage: tuple(cage.modes)):
+        yield f"  - modes: [{', '.join(map(_quoted, modes))}]"
+        yield "    rows: |"
+        rows = [
+            (
+                cage.parent,
+                ",".join(map(str, cage.indexes)),
+                ",".join(map(str, cage.lanes)),
+                *(",".join(names) for names in cage.modes.values()),
+            )
+            for cage in group
+        ]
+        heading = (*CAGE_COLUMNS, "aliases", *[""] * (len(modes) - 1))
+        yield from (f"      {line}" for line in _table(heading, rows))
+
+
 def _layout(layout: Layout, *, sonic: bool) -> Iterator[str]:
     yield f"name: {_quoted(layout.name)}"
     if sonic:
         yield f"hwsku: {_quoted(layout.hwsku)}"
-    sources = {key: _quoted(text) for key, text in layout.sources.items() if not key.startswith("buffers.")}
+    of_buffers = {f"buffers.{role}" for role in layout.buffers}  # written with the buffers
+    sources = {key: _quoted(text) for key, text in layout.sources.items() if key not in of_buffers}
     yield from _block("sources", sources)
     yield "ports:"
     for (kind, speed_mbps, fec, mode), ports in groupby(layout.ports, _shared):

@@ -29,6 +29,16 @@ class PlatformPort:
 
 
 @dataclass(frozen=True, slots=True)
+class Cage:
+    """One front-panel cage of a SONiC switch, as the platform's platform.json has it."""
+
+    parent: str  # key of its BREAKOUT_CFG row
+    indexes: tuple[int, ...]  # one for all lanes, or one for each
+    lanes: tuple[int, ...]
+    modes: Mapping[str, tuple[str, ...]]  # breakout mode -> alias of each port
+
+
+@dataclass(frozen=True, slots=True)
 class HeadroomRow:
     """One row of the SKU's pg_profile_lookup.ini."""
 
@@ -78,6 +88,11 @@ class Layout:
     def port_by_name(self) -> Mapping[str, PlatformPort]:
         """EthernetN -> port."""
         return {port.name: port for port in self.ports}
+
+    @cached_property
+    def breakout_modes(self) -> Mapping[str, str]:
+        """Cage -> its mode, as in BREAKOUT_CFG; cages whose mode no source states are left out."""
+        return {port.parent: port.breakout_mode for port in self.ports if port.breakout_mode}
 
     @cached_property
     def port_numbers(self) -> Mapping[str, int]:
@@ -139,6 +154,7 @@ class SwitchPlatform:
     ]  # watchdog_actions, pfc_to_pg_map, ecmp_hash_fields; InfiniBand: managed
     layouts: tuple[Layout, ...]
     sources: Mapping[str, str]
+    cages: tuple[Cage, ...] = ()  # () where platform.json lists none: only the modes of the layouts are known
     file: str = field(default="", compare=False)  # catalog file, for explanations
 
     @property
@@ -207,6 +223,12 @@ class HostModel:
     nvlink_domain: int  # GPUs that share NVLink, or the maker's equal of it; more than `gpus` where it spans hosts
     nics: tuple[HostNic, ...]
     sources: Mapping[str, str]
+    cages: tuple[tuple[str, ...], ...] = ()  # NICs of one port that share a twin-port cage, by name
+
+    @cached_property
+    def cage_by_nic(self) -> Mapping[str, str]:
+        """NIC -> its cage, named after the first of its NICs; only NICs of shared cages."""
+        return {nic: cage[0] for cage in self.cages for nic in cage}
 
     @cached_property
     def nic_by_name(self) -> Mapping[str, HostNic]:

@@ -134,8 +134,10 @@ def port_context(
     mtu: tuple[int, str],
     wired: bool,
     link_training: tuple[bool, str] | None,
+    cordon: str = "",
 ) -> PortContext:
-    """The context of all ports with these facts. `mtu` (bytes) and `link_training` have their inventory source."""
+    """The context of all ports with these facts. `mtu` (bytes) and `link_training` have their inventory source;
+    `cordon` is the source of the state of a cordoned link."""
     facts = Origin(platform=ports_source)
     slots = {name: Slot(f"port.{name}", facts) for name in ("name", "lanes", "alias", "index", "subport", "parent")}
     mtu_bytes, mtu_source = mtu
@@ -146,10 +148,16 @@ def port_context(
         speed=Value(speed_mbps, facts),
         fec=Value(fec, facts) if fec else None,
         mtu=value(mtu_bytes, inventory=mtu_source),
-        admin_status=value("up", "plugged in") if wired else value("down", "nothing is plugged in"),
+        admin_status=_admin_status(wired, cordon),
         breakout_mode=Value(breakout_mode, facts) if breakout_mode else None,
         link_training=None if training is None else value("on" if training else "off", inventory=training_source),
     )
+
+
+def _admin_status(wired: bool, cordon: str) -> Value:
+    if cordon:
+        return value("down", "the link is cordoned", inventory=cordon)
+    return value("up", "plugged in") if wired else value("down", "nothing is plugged in")
 
 
 def link_context(

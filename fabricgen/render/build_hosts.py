@@ -3,6 +3,7 @@
 from collections.abc import Iterable, Mapping, Sequence
 from ipaddress import ip_network
 
+from fabricgen.control_plane.tenant_settings import TenantSettings
 from fabricgen.inventory.plane import Plane
 from fabricgen.lossless.hosts import NicPlan
 from fabricgen.origin import Origin, Value, joined, value
@@ -49,10 +50,10 @@ def interface_context(
 
 
 def collective_context(
-    model: HostModel, nics: Iterable[tuple[HostNic, Plane]], plans: Mapping[str, NicPlan], pkey_index: Value | None
+    model: HostModel, nics: Iterable[tuple[HostNic, Plane]], plans: Mapping[str, NicPlan], tenant: TenantSettings | None
 ) -> CollectiveContext:
-    """The settings of NCCL and UCX for a host's NICs; `plans` are the plans of planes with PFC, by name. `pkey_index`
-    is the index of the tenant's key."""
+    """The settings of NCCL and UCX for a host's NICs; `plans` are the plans of planes with PFC, by name. `tenant`
+    has those of its InfiniBand tenant."""
     nics = tuple(nics)
     compute = [(nic, plane) for nic, plane in nics if plane.purpose == Purpose.COMPUTE]
     planes = list({plane.name: plane for _, plane in compute}.values())
@@ -67,8 +68,8 @@ def collective_context(
         ucx_devices=_listed(devices, ":1"),
         tos=plan.tos if plan else None,
         priority=plan.priority if plan else None,
-        service_level=_service_level(planes) if plan is None else None,
-        pkey_index=pkey_index,
+        service_level=_service_level(planes, tenant) if plan is None else None,
+        pkey_index=tenant.pkey_index if tenant else None,
         # NCCL takes one range; with a second compute plane it selects by the family alone.
         address_range=ranges[0] if len(pools) == 1 and ranges else None,
         ipv6=bool(ranges) and ip_network(ranges[0]).version == 6,
@@ -78,8 +79,10 @@ def collective_context(
     )
 
 
-def _service_level(planes: Iterable[Plane]) -> Value | None:
+def _service_level(planes: Iterable[Plane], tenant: TenantSettings | None) -> Value | None:
     """The SL on InfiniBand, written explicitly."""
+    if tenant and tenant.service_level is not None:
+        return tenant.service_level
     subnet = next((plane for plane in planes if plane.technology == Technology.INFINIBAND), None)
     why = "the default of NCCL, which requests no path records; the routing engine needs no other SL"
     return value(0, why, inventory=subnet.source("technology")) if subnet else None

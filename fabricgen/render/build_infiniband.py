@@ -9,8 +9,11 @@ from fabricgen.design.model import Host, Link
 from fabricgen.design.subnets import SubnetDesign
 from fabricgen.inventory.plane import Plane
 from fabricgen.opensm.guids import PortGuid
+from fabricgen.opensm.options import MTU_CODES, RATE_CODES
 from fabricgen.render.build_topology import adapter_name
 from fabricgen.render.contexts_infiniband import (
+    LevelContext,
+    LevelRule,
     ManagerContext,
     NamedGuid,
     PartitionContext,
@@ -40,7 +43,23 @@ def _partition(plane: Plane, partition: Partition) -> PartitionContext:
     else:
         pkey |= _FULL_BIT
     lines = [", ".join(members[at : at + _MEMBERS_IN_LINE]) for at in range(0, len(members), _MEMBERS_IN_LINE)]
-    return PartitionContext(partition.name, f"0x{pkey:04x}", partition.ipoib, partition.mtu, partition.rate, lines)
+    sl = partition.level.sl if partition.level else 0
+    return PartitionContext(partition.name, f"0x{pkey:04x}", partition.ipoib, partition.mtu, partition.rate, sl, lines)
+
+
+def policy_context(plane: Plane, partitions: Iterable[Partition]) -> dict[str, object]:
+    """`levels` and `rules` of qos-policy.conf."""
+    levels = [
+        LevelContext(
+            one.name,
+            one.sl,
+            MTU_CODES[one.mtu_bytes] if one.mtu_bytes else None,
+            RATE_CODES[one.rate_mbps] if one.rate_mbps else None,
+        )
+        for one in plane.infiniband.qos_levels
+    ]
+    rules = [LevelRule(one.name, f"0x{one.pkey | _FULL_BIT:04x}", one.level.name) for one in partitions if one.level]
+    return {"levels": levels, "rules": rules}
 
 
 def guid_lists(subnet: SubnetDesign, allocation: Allocation, *, tree: bool) -> Mapping[str, dict[str, object]]:

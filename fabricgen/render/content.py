@@ -8,13 +8,17 @@ from multiprocessing import get_context
 from pathlib import Path
 
 from fabricgen.atomic import Private
-from fabricgen.bundle.wiring import dump_wiring
+from fabricgen.bundle.fabric_file import dump_wiring
+from fabricgen.bundle.read import PLATFORMS
 from fabricgen.children import be_worker
-from fabricgen.control_plane.key_index import plan_key_indexes
-from fabricgen.design.model import Switch
+from fabricgen.control_plane.tenant_settings import plan_tenant_settings
+from fabricgen.design.model import Fabric, Switch
 from fabricgen.design.subnets import split_subnets
 from fabricgen.errors import UsageError
 from fabricgen.findings import has_errors
+from fabricgen.platforms.catalog import switch_platform
+from fabricgen.platforms.entry_text import switch_entry_text
+from fabricgen.platforms.model import SwitchPlatform
 from fabricgen.render.forms import LineForm, LineMarks
 from fabricgen.render.hosts import FOLDER as HOSTS_FOLDER
 from fabricgen.render.hosts import HostRenderer, host_groups
@@ -31,6 +35,12 @@ from fabricgen.sonic.secrets import literals
 JOBS_FROM_SWITCHES = 64  # below, starting processes costs more than it saves
 
 
+def own_platforms(fabric: Fabric) -> list[SwitchPlatform]:
+    """The switch models that differ from the catalog's: of the inventory's own files, or with stated buffers."""
+    used = {switch.platform.name: switch.platform for switch in fabric.switches}
+    return [platform for name, platform in sorted(used.items()) if platform != switch_platform(name)]
+
+
 @dataclass
 class BundleContent:
     """The files of a bundle, rendered one after the other on demand."""
@@ -44,7 +54,9 @@ class BundleContent:
         plans = self.plans
         assert not has_errors(plans.findings)
         self._library = TemplateLibrary("sonic", self.templates)
-        self._renderer = SwitchRenderer(plans.rendered, plans.allocation, plans.control, plans.planner, self._library)
+        self._renderer = SwitchRenderer(
+            plans.rendered, plans.allocation, plans.control, plans.planner, self._library, plans.cordons
+        )
         marks = LineMarks(self._library.marks)
         self._lines = TemplateLibrary(FOLDER, self.templates, marks)
         self._host_lines = TemplateLibrary(HOSTS_FOLDER, self.templates, marks)
@@ -59,7 +71,7 @@ class BundleContent:
 
     def files(self) -> Iterator[tuple[str, bytes]]:
         """(path in the bundle, bytes) of every file but the manifest. Raises TemplateProblemError."""
-        wiring = make_wiring(self.plans.fabric, self.plans.allocation, self.plans.control.outside)
+        wiring = make_wiring(self.plans.fabric, self.plans.allocation, self.plans.control.outside, self.plans.cordons)
         sources: list[DeviceSources] = []
         for content, source in self._switches():
             sources.append(source)
@@ -72,10 +84,12 @@ class BundleContent:
                     yield from subnets.files(subnet, choice)
         plans = self.plans
         first = subnets.first_form + len(subnets.forms)
-        indexes = plan_key_indexes(plans.fabric, plans.allocation)
-        hosts = HostRenderer(plans.fabric, plans.allocation, plans.planner, self._host_lines, indexes, first)
+        tenants = plan_tenant_settings(plans.fabric, plans.allocation)
+        hosts = HostRenderer(plans.fabric, plans.allocation, plans.planner, self._host_lines, tenants, first)
         for group in host_groups(plans.fabric, plans.allocation):
             yield from hosts.files(group)
+        for platform in own_platforms(plans.rendered):
+            yield f"{PLATFORMS}/{platform.name}.yaml", switch_entry_text(platform).encode()
         yield "fabric.json", dump_wiring(wiring)
         yield "cabling.csv", dump_cabling(wiring)
         yield (

@@ -10,7 +10,7 @@ from fabricgen.lossless.plan import PortBuffers
 from fabricgen.origin import Value
 from fabricgen.render.context import Context
 from fabricgen.render.forms import Slot
-from fabricgen.sonic.releases import first_release
+from fabricgen.sonic.release_models import absence
 
 
 @dataclass(frozen=True, eq=False)
@@ -190,5 +190,5 @@ class SonicContext(Context):
     release: int
 
     def has(self, table: str, key: str = "") -> bool:
-        """Whether the target release knows a table or row."""
-        return first_release(table, key) <= self.release
+        """Whether the target release has a table or row, and its service."""
+        return not absence(self.release, table, key)

@@ -28,7 +28,25 @@ class PartitionContext(NamedTuple):
     ipoib: bool
     mtu: int
     rate: int
+    sl: int
     lines: list[str]
+
+
+class LevelContext(NamedTuple):
+    """One of `levels` of qos-policy.conf. `mtu` and `rate` are codes of OpenSM, None without a limit."""
+
+    name: str
+    sl: int
+    mtu: int | None
+    rate: int | None
+
+
+class LevelRule(NamedTuple):
+    """One of `rules` of qos-policy.conf: the level of a partition."""
+
+    name: str
+    pkey: str
+    level: str
 
 
 class NamedGuid(NamedTuple):

@@ -7,13 +7,14 @@ from ipaddress import ip_address
 import yaml
 
 from fabricgen.allocation.allocate import Allocation
+from fabricgen.control_plane.tenant_settings import TenantSettings
 from fabricgen.design.model import Fabric, Host, Link
 from fabricgen.errors import UnreadableInputError
 from fabricgen.findings import Finding
 from fabricgen.inventory.references import error, note
 from fabricgen.lossless.hosts import NicPlan, plan_nics
 from fabricgen.lossless.plan import LosslessPlanner
-from fabricgen.origin import Origin, Value
+from fabricgen.origin import Origin
 from fabricgen.plain_yaml import compose
 from fabricgen.platforms.catalog import nic_model
 from fabricgen.platforms.model import HostModel
@@ -27,6 +28,12 @@ from fabricgen.vocabulary import Purpose, Technology
 FOLDER = "hosts"
 LONGEST_NAME = 15  # linux IFNAMSIZ
 _SCRIPT, _UNIT, _CHECK = "fabricgen-roce", "fabricgen-roce@.service", "gpudirect-check"
+
+_WITHOUT_NCCL = ("intel",)  # HCCL of Gaudi reads neither the file of NCCL nor that of UCX
+_HINTS = {
+    "Gaudi-3": "write gaudinet.json by the guide of Gaudi: it names ports by MAC address, which only the hosts have; "
+    "fabric.json has their addresses"
+}
 
 Context = dict[str, object]
 
@@ -89,20 +96,22 @@ def host_problems(fabric: Fabric) -> Iterator[Finding]:
             bare[group, link.nic.model, plane.name] = None
     for group, model, plane_name in bare:
         message = f"no settings are rendered for the {model} of group {group} on plane {plane_name}"
-        hint = "configure these NICs by the guide of their vendor; docs/hosts.md lists the supported drivers"
+        hint = _HINTS.get(
+            model, "configure these NICs by the guide of their vendor; docs/hosts.md lists the supported drivers"
+        )
         yield note("FG930", message, fabric.inventory.hosts[group], "model", hint=hint)
 
 
 @dataclass
 class HostRenderer:
-    """Renders the groups of one fabric. `key_indexes` are the indexes of their tenants' P_Keys. `forms` and `sources`
+    """Renders the groups of one fabric. `tenants` are the settings of their tenants. `forms` and `sources`
     as those of subnets, from `first_form`."""
 
     fabric: Fabric
     allocation: Allocation
     planner: LosslessPlanner
     library: TemplateLibrary
-    key_indexes: Mapping[str, Value] = field(default_factory=dict)
+    tenants: Mapping[str, TenantSettings] = field(default_factory=dict)
     first_form: int = 0
     forms: list[LineForm] = field(default_factory=list)
     sources: list[DeviceSources] = field(default_factory=list)
@@ -133,7 +142,7 @@ class HostRenderer:
         return bool(nic_driver(link)) and self.fabric.inventory.planes[link.plane].technology == Technology.ROCE
 
     def _pairs(self, link: Link) -> list[tuple[str, str, int]]:
-        return self.allocation.link_addresses(link) if link.block.key in self.allocation.blocks else []
+        return self.allocation.link_addresses(link)
 
     def _shared(self, group: HostGroup, nics: Mapping[str, InterfaceContext]) -> Iterator[tuple[str, str]]:
         """The files that all hosts of the group share."""
@@ -155,9 +164,10 @@ class HostRenderer:
                 yield self._file(group, f"links/10-{nic.name}.link", "nic.link.j2", {**context, "nic": nic})
         planes = self.fabric.inventory.planes
         used = {link.a_port: (link.nic, planes[link.plane]) for link in group.links if link.nic}
-        if group.model.gpus and any(plane.purpose == Purpose.COMPUTE for _, plane in used.values()):
+        runs_nccl = group.model.gpus and group.model.vendor not in _WITHOUT_NCCL
+        if runs_nccl and any(plane.purpose == Purpose.COMPUTE for _, plane in used.values()):
             ordered = [used[nic.name] for nic in group.model.nics if nic.name in used]
-            context["collective"] = collective_context(group.model, ordered, plans, self.key_indexes.get(group.name))
+            context["collective"] = collective_context(group.model, ordered, plans, self.tenants.get(group.name))
             nccl = "rccl.conf" if group.model.vendor == "amd" else "nccl.conf"
             for path, template in ((nccl, "nccl.conf"), ("ucx.conf", "ucx.conf"), (_CHECK, _CHECK)):
                 yield self._file(group, path, f"{template}.j2", context)

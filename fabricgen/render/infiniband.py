@@ -1,6 +1,6 @@
 """The files of a subnet: those of its managers, and its topology for ibsim and for comparison."""
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from fabricgen.allocation.allocate import Allocation
@@ -8,7 +8,7 @@ from fabricgen.control_plane.managers import manager_links, plan_managers
 from fabricgen.control_plane.mlnx_sm import plan_mlnx_options
 from fabricgen.control_plane.opensm import Subnet
 from fabricgen.control_plane.opensm_options import SubnetOptions, plan_options
-from fabricgen.control_plane.partitions import plan_partitions
+from fabricgen.control_plane.partitions import Partition, plan_partitions
 from fabricgen.design.registry import graph_of
 from fabricgen.design.subnets import SubnetDesign
 from fabricgen.opensm import mlnx_sm
@@ -19,6 +19,7 @@ from fabricgen.render.build_infiniband import (
     manager_context,
     node_names,
     partition_contexts,
+    policy_context,
     prefix_routes,
 )
 from fabricgen.render.build_topology import netlist_context, topo_context
@@ -52,7 +53,7 @@ class SubnetRenderer:
         partitions = plan_partitions(subnet, self.allocation, managers)
         files: dict[str, Context] = {
             "partitions.conf": partition_contexts(subnet.plane.plane, partitions),
-            **self._shared(subnet, choice),
+            **self._shared(subnet, choice, partitions),
             "topology.ibsim": netlist_context(subnet, self.allocation, managers),
             "topology.topo": topo_context(subnet, self.allocation),
         }
@@ -76,12 +77,12 @@ class SubnetRenderer:
                 self._check_lines(subnet, text)
             yield f"{folder}/{name}", text.encode()
 
-    def _shared(self, subnet: SubnetDesign, choice: Subnet) -> dict[str, Context]:
+    def _shared(self, subnet: SubnetDesign, choice: Subnet, partitions: Sequence[Partition]) -> dict[str, Context]:
         """The files that all managers of the subnet share, beside its partitions."""
         plane = subnet.plane.plane
         files: dict[str, Context] = {"node-name-map": node_names(subnet, self.allocation)}
         if choice.qos:
-            files["qos-policy.conf"] = {}
+            files["qos-policy.conf"] = policy_context(plane, partitions)
         if "torus-2QoS" in choice.engines and plane.torus:
             files["torus-2QoS.conf"] = grid_context(subnet, plane.torus, self.allocation)
         if plane.infiniband.prefix_routes:

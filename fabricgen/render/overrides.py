@@ -10,7 +10,8 @@ from fabricgen.inventory.nodes import SecretReference
 from fabricgen.inventory.references import error
 from fabricgen.render.forms import Tables
 from fabricgen.render.secrets import literal_secrets, placeholder
-from fabricgen.sonic.releases import first_release
+from fabricgen.sonic.release_models import absence
+from fabricgen.sonic.releases import release_name
 from fabricgen.sonic.secrets import SECRET_TABLES
 
 _PATTERN = set("*?[")
@@ -29,10 +30,9 @@ def check_overrides(fabric: Fabric, names: Mapping[str, str]) -> Iterator[Findin
             if any(literal_secrets(table, key, row)):
                 hint = "write `!secret path/of/the/secret` in its place, and change the secret itself"
                 yield error("FG108", f"{table} holds a literal secret", override, "config_db", table, hint=hint)
-            newer = max(first_release(table, key, field) for field in ("", *row))
-            if newer > release:
-                message = f"{table}|{key} exists since release {newer}, this fabric is for {release}"
-                hint = "remove it, or raise `sonic.release` to the release of the switches"
+            if when := next(filter(None, (absence(release, table, key, field) for field in ("", *row))), ""):
+                message = f"{table}|{key} exists {when}, this fabric is for {release_name(release)}"
+                hint = "remove it, or set `sonic.release` to the release of the switches"
                 yield error("FG112", message, override, "config_db", table, key, hint=hint)
 
 

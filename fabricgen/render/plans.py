@@ -1,7 +1,7 @@
 """From an inventory to everything that is decided before the first byte is rendered: the makers in their order."""
 
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -11,18 +11,21 @@ from fabricgen.allocation.guids import count_placeholders
 from fabricgen.allocation.lock import Lock
 from fabricgen.allocation.read_lock import read_lock
 from fabricgen.control_plane.bgp import ControlPlane, plan_control_plane
+from fabricgen.control_plane.cordons import Cordons, plan_cordons
 from fabricgen.control_plane.managers import check_folders, check_managers
 from fabricgen.control_plane.mlnx_sm import check_dialect
 from fabricgen.control_plane.opensm import Subnet, plan_subnets
 from fabricgen.control_plane.outside import plan_outside
 from fabricgen.control_plane.partition_checks import check_partitions
 from fabricgen.design.capacity import capacity
+from fabricgen.design.device_ports import with_device_ports
 from fabricgen.design.expand import expand
 from fabricgen.design.model import Fabric, Link, Switch
 from fabricgen.design.subnets import split_subnets
 from fabricgen.errors import UsageError
 from fabricgen.findings import Finding, Location, Severity, has_errors
-from fabricgen.inventory.load import LOCK_NAME, inventory_root, load_inventory
+from fabricgen.inventory.load import LOCK_NAME, InventorySource, inventory_root, load_inventory
+from fabricgen.inventory.read_files import opened
 from fabricgen.inventory.references import error, note
 from fabricgen.lossless.congestion import ecn_problems
 from fabricgen.lossless.nics import nic_problems
@@ -51,6 +54,7 @@ class Plans:
     lock: Lock
     ownership: Ownership
     findings: list[Finding]
+    cordons: Cordons = field(default_factory=dict)
 
     @property
     def lock_changed(self) -> bool:
@@ -63,7 +67,9 @@ class Plans:
         return lock_growth(self.old_lock or Lock(self.lock.fabric), self.lock)
 
 
-def make_plans(path: Path, step: Callable[[str], None] = lambda _: None, renumber: str | None = None) -> Plans:
+def make_plans(
+    path: InventorySource, step: Callable[[str], None] = lambda _: None, renumber: str | None = None
+) -> Plans:
     """Load, design, allocate and plan. `step` is called with the name of each stage as it begins.
 
     With `renumber`, the numbers of that plane are allocated anew. All findings of all stages are in the result; with an
@@ -86,15 +92,19 @@ def make_plans(path: Path, step: Callable[[str], None] = lambda _: None, renumbe
         raise UsageError(f"--renumber {renumber}: the planes are {', '.join(inventory.planes)}")
     allocation, lock, found = allocate(fabric, old_lock.without(renumber) if old_lock and renumber else old_lock)
     findings += found
+    fabric, found = with_device_ports(fabric, allocation.notes, allocation.names)
+    findings += found
     findings += _subnet_problems(fabric, subnets, allocation)
     step("plan")
     rendered = Fabric(inventory, tuple(plane for plane in fabric.planes if plane.plane.technology == Technology.ROCE))
     outside, found = plan_outside(rendered, allocation)
     findings += found
+    cordons, found = plan_cordons(fabric, allocation, outside)
+    findings += found
     control = plan_control_plane(rendered, allocation, outside)
     planner = LosslessPlanner(rendered)
     ownership = Ownership(inventory.sonic, inventory_root(path))
-    plans = Plans(fabric, rendered, subnets, allocation, control, planner, old_lock, lock, ownership, findings)
+    plans = Plans(fabric, rendered, subnets, allocation, control, planner, old_lock, lock, ownership, findings, cordons)
     for switch in rendered.switches:
         findings += _lossless_problems(switch, planner, control)
     findings += [
@@ -122,7 +132,7 @@ def _lossless_problems(switch: Switch, planner: LosslessPlanner, control: Contro
         yield error("FG584", f"{switch.platform.name} as {switch.role}: {problem}", switch.spec, "platform", hint=hint)
 
 
-def design_only(path: Path) -> tuple[Fabric, list[Finding]]:
+def design_only(path: InventorySource) -> tuple[Fabric, list[Finding]]:
     """Load and lay out, without plans: enough to count switches and links."""
     inventory, findings = load_inventory(path, needs_addresses=False)
     fabric, found = expand(inventory, inventory_root(path))
@@ -185,10 +195,6 @@ def _subnet_problems(fabric: Fabric, subnets: Mapping[str, Subnet], allocation: 
 
 def _placed(finding: Finding, root: Path) -> Finding:
     """A finding whose places are relative to the inventory, with paths that can be opened from the current folder."""
-
-    def open_from_here(place: Location) -> Location:
-        return replace(place, file=str(root / place.file)) if not Path(place.file).is_absolute() else place
-
-    related = tuple(replace(each, location=open_from_here(each.location)) for each in finding.related)
-    location = open_from_here(finding.location) if finding.location else None
+    related = tuple(replace(each, location=opened(root, each.location)) for each in finding.related)
+    location = opened(root, finding.location) if finding.location else None
     return replace(finding, location=location, related=related)

@@ -10,7 +10,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from fabricgen.bundle.wiring import dump_listing
+from fabricgen.bundle.listing import dump_listing
 from fabricgen.origin import Origin
 from fabricgen.render.forms import Form, LineForm
 from fabricgen.suppressions import Suppression

@@ -7,10 +7,10 @@ from ipaddress import ip_interface
 
 from fabricgen.allocation.allocate import Allocation
 from fabricgen.control_plane.bgp import ControlPlane, LinkEnd
+from fabricgen.control_plane.cordons import Cordons
 from fabricgen.control_plane.outside import OutsideLink
-from fabricgen.design.model import Fabric, Switch
+from fabricgen.design.model import Fabric, Link, Switch
 from fabricgen.inventory.outside import discards
-from fabricgen.inventory.plane import CableSpec
 from fabricgen.lossless.plan import LosslessPlan, LosslessPlanner
 from fabricgen.platforms.model import PlatformPort
 from fabricgen.render.build_contexts import link_context, management_context, port_context, switch_context
@@ -48,6 +48,7 @@ class SwitchRenderer:
     control: ControlPlane
     planner: LosslessPlanner
     library: TemplateLibrary
+    cordons: Cordons = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         # Most ports have the same few contexts. The builders see only their arguments, so these are the whole key.
@@ -103,7 +104,7 @@ class SwitchRenderer:
         self, switch: Switch, port: PlatformPort, end: LinkEnd | None, plan: LosslessPlan, rendered: RenderedSwitch
     ) -> None:
         slots = _port_slots(port, end)
-        context = self._port(switch, port, end.link.cable if end else None)
+        context = self._port(switch, port, end.link if end else None)
         forms = [self._stamp(rendered, PORT_TEMPLATE, slots, port=context)]
         link = end.link if end else None
         if isinstance(link, OutsideLink):
@@ -118,14 +119,22 @@ class SwitchRenderer:
         for form in forms:
             rendered.port_forms.setdefault(form, []).append(port.name)
 
-    def _port(self, switch: Switch, port: PlatformPort, cable: CableSpec | None) -> PortContext:
-        training = None
+    def _port(self, switch: Switch, port: PlatformPort, link: Link | OutsideLink | None) -> PortContext:
+        training, cable = None, link.cable if link else None
+        cordon = self.cordons.get(link.id) if link else None
         if cable and cable.link_training is not None:
             training = cable.link_training, cable.source("link_training")
         mtu = self._mtu[switch.identity.plane]
         source = switch.layout.sources.get("ports", "")
         return self._port_context(
-            source, port.speed_mbps, port.fec, port.breakout_mode, mtu, cable is not None, training
+            source,
+            port.speed_mbps,
+            port.fec,
+            port.breakout_mode,
+            mtu,
+            cable is not None,
+            training,
+            cordon.source("state") if cordon else "",
         )
 
     def _stamp(self, rendered: RenderedSwitch, template: str, slots: Mapping[str, str], **context: Hashable) -> int:

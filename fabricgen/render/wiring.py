@@ -18,19 +18,22 @@ from fabricgen.bundle.wiring import (
     WiredPlaceholders,
     WiredPlane,
     Wiring,
+    link_state,
 )
+from fabricgen.control_plane.cordons import Cordons
 from fabricgen.control_plane.outside import KIND, Outside, OutsideLink
 from fabricgen.design.model import Fabric, Link, PlaneDesign, Switch
 from fabricgen.inventory.model import DeviceNote
 from fabricgen.inventory.plane import Plane
 from fabricgen.platforms.model import HostModel
+from fabricgen.sonic.canonical import natural_key
 from fabricgen.units import format_length, format_speed
 from fabricgen.visible import cell
 from fabricgen.vocabulary import DeviceState, LinkKind, Medium, Purpose, Role, Technology
 
 
-def make_wiring(fabric: Fabric, allocation: Allocation, outside: Outside) -> Wiring:
-    """The wiring of a fabric and of what is plugged into it from outside."""
+def make_wiring(fabric: Fabric, allocation: Allocation, outside: Outside, cordons: Cordons) -> Wiring:
+    """The wiring of a fabric and of what is plugged into it from outside, with its cordoned links."""
     cable_of = {link: cable.id for cable in fabric.cables for link in cable.links}
     return Wiring(
         fabric=fabric.inventory.fabric,
@@ -56,6 +59,7 @@ def make_wiring(fabric: Fabric, allocation: Allocation, outside: Outside) -> Wir
             if any(counts := count_placeholders(design, allocation.guids))
         ),
         checks=fabric.inventory.checks,
+        cordoned=tuple(sorted(cordons, key=natural_key)),
     )
 
 
@@ -114,14 +118,14 @@ def _hosts(fabric: Fabric, allocation: Allocation) -> Iterator[WiredHost]:
     nics: dict[str, list[WiredNic]] = {}
     for link in fabric.links:
         if link.nic is not None:
-            addresses = allocation.link_addresses(link) if link.block.key in allocation.blocks else []
+            addresses = allocation.link_addresses(link)
             texts = tuple(f"{host}/{length}" for host, _, length in addresses)
             guids = allocation.guids.adapters.get((link.a.key, link.a_port), ())
             nic = WiredNic(link.a_port, link.plane, link.rail, link.speed_mbps, texts, *guids)
             nics.setdefault(link.a.key, []).append(nic)
     for host in fabric.hosts:
         name = allocation.host_names[host.key]
-        trays = host.model.nvlink_domain // max(1, host.model.gpus)  # hosts that share NVLink
+        trays = host.model.hosts_per_domain
         yield WiredHost(
             name,
             host.group,
@@ -162,7 +166,8 @@ def _external(link: OutsideLink) -> WiredExternal:
 def dump_cabling(wiring: Wiring) -> bytes:
     """cabling.csv: a line for each cable, both ends by device and ports (several where it carries several links).
 
-    A cable that fans out has a line for each device at its far end.
+    A cable that fans out has a line for each device at its far end. The column `state` exists while a link is
+    cordoned; a line is cordoned if any of its links is.
     """
     links = {link.id: link for link in wiring.links}
     devices: tuple[WiredDevice | WiredHost, ...] = (*wiring.devices, *wiring.hosts)
@@ -170,7 +175,8 @@ def dump_cabling(wiring: Wiring) -> bytes:
     text = StringIO()
     table = csv.writer(text, lineterminator="\n")
     ends = [f"{end}_{column}" for end in "ab" for column in ("device", "ports", "rack", "unit")]
-    table.writerow(["cable", "plane", "kind", *ends, "length", "medium", "speed"])
+    cordoned = set(wiring.cordoned)
+    table.writerow(["cable", "plane", "kind", *ends, "length", "medium", "speed", *(["state"] if cordoned else [])])
     for cable in wiring.cables:
         arms: dict[str, list[WiredLink]] = {}
         for link in (links[name] for name in cable.links):
@@ -185,5 +191,8 @@ def dump_cabling(wiring: Wiring) -> bytes:
                 row += [device, " ".join(ports), *place.get(device, ("", ""))]
             speed = format_speed(first.speed_mbps)
             speed = f"{len(carried)}x{speed}" if len(carried) > 1 else speed
-            table.writerow(map(cell, [*row, format_length(cable.length_m), cable.medium, speed]))
+            row += [format_length(cable.length_m), cable.medium, speed]
+            if cordoned:
+                row.append(str(link_state(carried, cordoned)))
+            table.writerow(map(cell, row))
     return text.getvalue().encode()

@@ -3,7 +3,8 @@
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from fabricgen.units import format_length
+from fabricgen.report.columns import columns_markdown, columns_text
+from fabricgen.units import counted, format_length
 
 _ONE_INVENTORY = ("fewer switches", "reason")  # sentences, too long for a column
 
@@ -31,10 +32,10 @@ def capacity_markdown(capacity: Mapping[str, Any]) -> str:
     if len(planes) > 1:
         titles.append("total")
         columns.append(dict(_total_rows(capacity["total"])))
-    return _markdown(titles, columns)
+    return columns_markdown(titles, columns, _names(columns))
 
 
-def side_by_side(tables: Mapping[str, Mapping[str, Any]], *, markdown: bool) -> str:
+def side_by_side(tables: Mapping[str, Mapping[str, Any]], *, markdown: bool, width: int = 0) -> str:
     """One table of several inventories: a column for each, the planes one below the other, then the total."""
     columns = []
     for table in tables.values():
@@ -46,13 +47,8 @@ def side_by_side(tables: Mapping[str, Mapping[str, Any]], *, markdown: bool) -> 
         }
         columns.append({**column, **{f"total: {name}": text for name, text in _total_rows(table["total"])}})
     if markdown:
-        return _markdown(list(tables), columns)
-    names = _names(columns)
-    cells = [["", *tables], *([name, *(column.get(name, "") for column in columns)] for name in names)]
-    widths = [max(map(len, row)) for row in zip(*cells, strict=True)]
-    return "\n".join(
-        "  ".join(f"{text:<{width}}" for text, width in zip(row, widths, strict=True)).rstrip() for row in cells
-    )
+        return columns_markdown(list(tables), columns, _names(columns))
+    return columns_text(list(tables), columns, _names(columns), width)
 
 
 def _names(columns: Sequence[Mapping[str, str]]) -> list[str]:
@@ -60,12 +56,6 @@ def _names(columns: Sequence[Mapping[str, str]]) -> list[str]:
     names = list(dict.fromkeys(name for column in columns for name in column))
     heads = list(dict.fromkeys(name.partition(": ")[0] for name in names))
     return sorted(names, key=lambda name: (name.startswith("total: "), heads.index(name.partition(": ")[0])))
-
-
-def _markdown(titles: Sequence[str], columns: Sequence[Mapping[str, str]]) -> str:
-    head = ["| |" + "".join(f" {title} |" for title in titles), "|---|" + "---|" * len(titles)]
-    rows = (f"| {name} |" + "".join(f" {column.get(name, '')} |" for column in columns) for name in _names(columns))
-    return "\n".join([*head, *rows])
 
 
 def _other_purpose(plane: Mapping[str, Any]) -> list[str]:
@@ -80,12 +70,12 @@ def plane_rows(plane: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
         if count or planned.get(role):
             room = f" (room for {planned[role]})" if planned.get(role, count) != count else ""
             yield f"{role} switches", f"{_models(count, plane['models'].get(role, {}))}{room}"
-    racks = f" in {plane['nvlink_domains']} NVLink domains" if plane["nvlink_domains"] else ""
-    yield "hosts", f"{plane['hosts']}, {plane['gpus']} GPUs{racks}" if plane["gpus"] else f"{plane['hosts']}"
+    racks = f" in {counted(plane['nvlink_domains'], 'NVLink domain')}" if plane["nvlink_domains"] else ""
+    yield "hosts", f"{plane['hosts']}, {counted(plane['gpus'], 'GPU')}{racks}" if plane["gpus"] else f"{plane['hosts']}"
     yield "endpoints", f"{plane['endpoints']}"
     for kind, count in plane["links"].items():
         if count:
-            yield f"{kind} links", f"{count} in {plane['cables'][kind]} cables"
+            yield f"{kind} links", f"{count} in {counted(plane['cables'][kind], 'cable')}"
     yield from _port_rows(plane)
     yield "bisection", f"{plane['bisection_gbps']} Gb/s"
     yield from _space_rows(plane)
@@ -102,13 +92,17 @@ def plane_rows(plane: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
 def _waste_rows(plane: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
     """The changes of keys that need fewer switches."""
     for one in plane["waste"]:
-        yield "fewer switches", f"`{one['change']}` needs {one['switches']} switches instead of {one['instead_of']}"
+        yield (
+            "fewer switches",
+            f"`{one['change']}` needs {counted(one['switches'], 'switch')} instead of {one['instead_of']}",
+        )
 
 
 def _total_rows(total: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
     yield "switches", _models(total["switches"], total["models"])
-    yield "hosts", f"{total['hosts']}, {total['gpus']} GPUs" if total["gpus"] else f"{total['hosts']}"
-    yield "links", f"{total['links']} in {total['cables']} cables, {total['transceivers']} transceivers"
+    yield "hosts", f"{total['hosts']}, {counted(total['gpus'], 'GPU')}" if total["gpus"] else f"{total['hosts']}"
+    optics = counted(total["transceivers"], "transceiver")
+    yield "links", f"{total['links']} in {counted(total['cables'], 'cable')}, {optics}"
     yield from _space_rows(total)
 
 
@@ -118,21 +112,22 @@ def _models(count: int, models: Mapping[str, int]) -> str:
     return f"{count}: {', '.join(named)}" if len(named) > 1 else "".join(named) or f"{count}"
 
 
-def _space_rows(counted: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
+def _space_rows(table: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
     """Power and rack units, as far as the entries of the platforms state them."""
-    if counted["power_watts"] is not None:
-        yield "power of switches", f"{counted['power_watts']} W at most"
-    if counted["rack_units"] is not None:
-        yield "rack units", f"{counted['rack_units']}"
-    elif counted["without_rack_units"]:
-        yield "rack units", f"not stated for {', '.join(counted['without_rack_units'])}"
+    if table["power_watts"] is not None:
+        yield "power of switches", f"{table['power_watts']} W at most"
+    if table["rack_units"] is not None:
+        yield "rack units", f"{table['rack_units']}"
+    elif table["without_rack_units"]:
+        yield "rack units", f"not stated for {', '.join(table['without_rack_units'])}"
 
 
 def _port_rows(plane: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
     """Cables by kind, ports and oversubscription."""
     for optic in plane["optics"]:
-        ends = f", {optic['transceivers']} transceivers" if optic["transceivers"] else ""
-        yield f"{optic['kind']} {format_length(optic['length_m'])} {optic['medium']}", f"{optic['cables']} cables{ends}"
+        ends = f", {counted(optic['transceivers'], 'transceiver')}" if optic["transceivers"] else ""
+        name = f"{optic['kind']} {format_length(optic['length_m'])} {optic['medium']}"
+        yield name, f"{counted(optic['cables'], 'cable')}{ends}"
     for ports in plane["ports"]:
         yield f"{ports['role']} ports", f"{ports['used']} used, {ports['spare']} spare"
     for role, ratio in plane["oversubscription"].items():
@@ -144,7 +139,7 @@ def _port_rows(plane: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
 
 def subnet_lanes(choice: Mapping[str, Any]) -> str:
     """The VLs that an engine uses, and whether OpenSM must program them."""
-    count = f"{choice['vls']} VL{'s' if choice['vls'] > 1 else ''}"
+    count = counted(choice["vls"], "VL")
     return f"{count}, qos TRUE" if choice["qos"] else count
 
 

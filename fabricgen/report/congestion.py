@@ -22,7 +22,14 @@ def congestion_lines(results: Sequence[CongestionResult]) -> Iterator[str]:
             yield f"congestion  {name}{why}"
             continue
         flows, victims = (sum(flow.count for flow in some) for some in (result.flows, result.victims))
-        yield f"congestion  {name}{result.pattern}, {flows} flows: {_verdict(result, victims)}"
+        yield f"congestion  {name}{result.pattern}, {counted(flows, 'flow')}: {_verdict(result, victims)}"
+
+
+def congestion_unjudged(results: Sequence[CongestionResult]) -> Iterator[str]:
+    """The planes without a verdict."""
+    for result in results:
+        if result.model == "skipped":
+            yield f"congestion of plane {result.name}" if result.name else "congestion"
 
 
 def _verdict(result: CongestionResult, victims: int) -> str:
@@ -84,6 +91,10 @@ def _plane(result: CongestionResult) -> dict[str, Any]:
         else None,
         "draws": dict(result.draws) if result.draws else None,
         "reason": result.reason,
+        "loads": [
+            {"device": one.device, "toward": one.toward, "ports": one.ports, "mean": one.mean, "max": one.max}
+            for one in result.loads
+        ],
     }
 
 

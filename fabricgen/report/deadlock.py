@@ -33,10 +33,22 @@ def deadlock_lines(results: Sequence[DeadlockResult]) -> Iterator[str]:
             verdict = f"free, {result.claim}: no cyclic buffer dependency"
         else:
             verdict = f"CYCLIC, {result.claim}: {counted(len(result.cycles), 'cycle')}"
-        yield f"deadlock  {name}{verdict} on priorities {priorities} ({size})"
+        yield f"deadlock  {name}{verdict} on priorities {priorities} ({size}{_cordoned(result.covers)})"
         if result.failures.depth:
             yield f"deadlock  {name}{_failures(result.failures)}"
             yield from (f"deadlock  {name}{line}" for line in _orbits(result.failures))
+
+
+def deadlock_unjudged(results: Sequence[DeadlockResult]) -> Iterator[str]:
+    """The planes without a verdict."""
+    for result in results:
+        if result.verdict == Verdict.UNKNOWN or (result.model != "bgp" and not result.channels):
+            yield f"deadlock of plane {result.name}" if result.name else "deadlock"
+
+
+def _cordoned(covers: Covers | None) -> str:
+    """'; without 1 cordoned session', or nothing."""
+    return f"; without {counted(covers.cordoned, 'cordoned session')}" if covers and covers.cordoned else ""
 
 
 def _left_out(covers: Covers) -> str:
@@ -50,7 +62,7 @@ def _left_out(covers: Covers) -> str:
 
 def _failures(failures: FailureSummary) -> str:
     """The failure sets of the greatest depth, counted by their effect."""
-    kind = {1: "single", 2: "double", 3: "triple"}[failures.depth]
+    kind = _DEPTHS[failures.depth]
     found = f"{failures.cyclic_sets} cyclic, {failures.unreachable_sets} disconnect hosts"
     if failures.sampled is None:
         return f"{failures.sets} {kind} failures: {found}"
@@ -59,22 +71,24 @@ def _failures(failures: FailureSummary) -> str:
 
 
 def _orbits(failures: FailureSummary) -> Iterator[str]:
-    """The failure sets that represent their orbits and have an effect, largest orbits first."""
+    """The failures that were judged for all others like them and have an effect; those with the most others first."""
     if not failures.orbits:
         return
     kind = {1: "one", 2: "pair"}[failures.depth]
-    judged = f"by symmetry, one set of each of {counted(len(failures.orbits), 'orbit')} was analysed"
+    few = counted(len(failures.orbits), f"{_DEPTHS[failures.depth]} failure")
     harmful = [one for one in failures.orbits if one.is_cyclic or one.is_unreachable]
-    yield judged if harmful else f"{judged}, none with an effect"
+    effect = "" if harmful else ", none with an effect"
+    yield f"by symmetry, {few} {'represents' if len(failures.orbits) == 1 else 'represent'} all{effect}"
     for one in sorted(harmful, key=lambda one: (-one.sets, one.failed_links))[:_ORBITS_SHOWN]:
         harm = " and ".join(
             word for word, holds in (("cyclic", one.is_cyclic), ("disconnects hosts", one.is_unreachable)) if holds
         )
         yield f"{' and '.join(one.failed_links)}: {harm}; this {kind} represents {one.sets}"
     if len(harmful) > _ORBITS_SHOWN:
-        yield f"and {len(harmful) - _ORBITS_SHOWN} smaller orbits"
+        yield f"and {len(harmful) - _ORBITS_SHOWN} more failures, each of which represents fewer"
 
 
+_DEPTHS = {1: "single", 2: "double", 3: "triple"}
 _ORBITS_SHOWN = 5
 _GROUNDS = {
     "opensm": "tables of the real OpenSM",
@@ -165,6 +179,7 @@ def _covers(covers: Covers | None) -> dict[str, Any]:
             "left_out": covers.left_out,
             "lossless_links": covers.lossless_links,
             "without_routes": covers.without_routes,
+            "cordoned": covers.cordoned,
         }
     }
 

@@ -80,7 +80,7 @@ def _counts(difference: CableDifference) -> Iterator[str]:
     yield f"{counted(difference.correct, 'cable')} as planned, {', '.join(f'{kinds[kind]} {kind}' for kind in Fault)}."
     if difference.silent:
         how = "without a dump" if difference.observer is Observer.LLDP else "not in the output"
-        yield f"{counted(len(difference.silent), 'switch', 'switches')} {how}: {shortened(difference.silent)}"
+        yield f"{counted(len(difference.silent), 'switch')} {how}: {shortened(difference.silent)}"
 
 
 def _unknown(difference: CableDifference) -> Iterator[str]:

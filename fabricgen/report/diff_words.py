@@ -101,7 +101,7 @@ def plan_lines(plans: PlanCounts) -> Iterator[str]:
         time = f"{low} to {high} s and {plans.megabytes} MB on the slowest device"
         ports = f", {counted(plans.ports, 'port')} down and up" if plans.ports else ""
         kept = f", {plans.kept_share:.0%} of the uplinks stay up" if plans.ports else ""
-        patches = f"{plans.patches} {'patch' if plans.patches == 1 else 'patches'} of `config apply-patch`"
+        patches = f"{counted(plans.patches, 'patch')} of `config apply-patch`"
         yield f"{counted(patched, 'device')} by {patches}, {time}{ports}{kept}"
     yield from _reload_lines(plans.routes)
 

@@ -3,9 +3,9 @@
 from collections.abc import Iterator
 
 from fabricgen.bundle.read import ObservedDevice
-from fabricgen.platforms.dynamic_buffers import computed_buffers, known_platform
+from fabricgen.platforms.dynamic_buffers import buffers_of
 from fabricgen.sonic.dynamic_buffers.headroom import profile_name
-from fabricgen.sonic.dynamic_buffers.prediction import LOSSLESS_POOL, DynamicBuffers
+from fabricgen.sonic.dynamic_buffers.prediction import LOSSLESS_POOL, PREDICTED, DynamicBuffers
 
 _FORMULAS = "sonic-swss cfgmgr/buffer_pool_mellanox.lua and buffer_headroom_mellanox.lua"
 
@@ -18,14 +18,14 @@ def explain_missing_size(device: ObservedDevice, path: str) -> list[str]:
     row = device.table("BUFFER_POOL").get(pool)
     if table != "BUFFER_POOL" or row is None or field in row or field not in ("size", "xoff"):
         return []
-    computed = _computed(device)
+    computed = buffers_of(device)
     sizes = computed.sizes if computed else None
     if computed is None or sizes is None or (field == "xoff" and not (pool == LOSSLESS_POOL and sizes.headroom_bytes)):
         return []
     value = sizes.headroom_bytes if field == "xoff" else sizes.bytes[pool]
     return [
         f"{device.name}  {path} = {value}",
-        f"  in        no field of {device.file}: the switch computes it when it has started",
+        f"  in        no field of {device.file}: the switch computes it when it has started; {PREDICTED}",
         *_memory(computed),
         f"  step      all ports that are up reserve {sizes.reserved_bytes} bytes, with the headroom that they share",
     ]
@@ -36,7 +36,7 @@ def explain_computed_profile(device: ObservedDevice, table: str, key: str) -> It
     port = key.partition("|")[0]
     if table != "BUFFER_PG" or "," in port:
         return
-    computed = _computed(device)
+    computed = buffers_of(device)
     if computed is None or not computed.is_computed(str(device.row(table, key).get("profile"))):
         return
     wired, headroom = computed.wired_port(port), computed.headroom(port)
@@ -45,13 +45,8 @@ def explain_computed_profile(device: ObservedDevice, table: str, key: str) -> It
         return
     name = profile_name(computed.platform, wired)
     sizes = f"xon {headroom.xon_bytes}, xoff {headroom.xoff_bytes}, size {headroom.size_bytes} bytes"
-    yield f"  computed  {name}: {sizes}"
+    yield f"  computed  {name}: {sizes} ({PREDICTED})"
     yield f"  fact      {_FORMULAS}"
-
-
-def _computed(device: ObservedDevice) -> DynamicBuffers | None:
-    platform = known_platform(device.text_of("DEVICE_METADATA", "localhost", "hwsku"))
-    return computed_buffers(device.config, platform, device.mmu_bytes)
 
 
 def _memory(computed: DynamicBuffers) -> Iterator[str]:

@@ -22,7 +22,7 @@ def lock_lines(added: Mapping[str, Mapping[str, Any]]) -> Iterator[str]:
 def growth_lines(devices: Mapping[str, int], cables: CableChanges, bundle: str) -> Iterator[str]:
     """The counts of devices and cables, then moved and new cables as two lists."""
     yield (
-        f"against {bundle}: {counted(devices['added'], 'new switch', 'new switches')}, {devices['changed']} changed, "
+        f"against {bundle}: {counted(devices['added'], 'new switch')}, {devices['changed']} changed, "
         f"{devices['alike']} unchanged, {devices['removed']} removed"
     )
     yield (

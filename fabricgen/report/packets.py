@@ -29,6 +29,7 @@ def packets_object(result: PacketsResult) -> dict[str, Any]:
         "drops": result.drops,
         "lost": [asdict(loss) for loss in result.lost],
         "discarded": result.discarded,
+        "credit_waits": result.credit_waits,
         "retransmissions": result.retransmissions,
         "ecn_marked": result.marked,
         "frozen": result.freeze is not None,
@@ -62,7 +63,7 @@ def _from_worst(result: PacketsResult) -> tuple[bool, int, int, str]:
 
 def packets_lines(result: PacketsResult) -> Iterator[str]:
     """The run in a few lines."""
-    head = f"{result.finished} of {len(result.flows)} flows finished, seed {result.seed}"
+    head = f"{result.finished} of {counted(len(result.flows), 'flow')} finished, seed {result.seed}"
     if result.compat:
         head += f", compat {result.compat}"
     yield f"packets   {result.name}: {head}"
@@ -74,14 +75,17 @@ def packets_lines(result: PacketsResult) -> Iterator[str]:
         whole = f", all in {_time(result.collective_ns)}" if result.collective_ns is not None else ""
         yield f"          completion {line}{whole}"
     if result.spread:
-        yield f"          {len(result.seeds)} draws: {', '.join(map(_interval, result.spread))}"
+        yield f"          {counted(len(result.seeds), 'draw')}: {', '.join(map(_interval, result.spread))}"
     priorities = sorted({flow.priority for flow in result.flows})
     for priority in priorities if len(priorities) > 1 else ():
         yield f"          priority {priority}: {_class_line(result, priority)}"
-    pauses = sum(kind for _, _, kind in result.pfc_frames)
+    by_credits = result.credit_waits is not None
+    pauses = result.credit_waits or sum(kind for _, _, kind in result.pfc_frames)
+    waits = f"{counted(pauses, 'wait')} for credits" if by_credits else counted(pauses, "pause frame")
     yield (
-        f"          {pauses} pause frames, {result.drops} drops, {result.marked} packets marked, "
-        f"largest queue {result.max_queue_bytes} B, {result.wire_transmissions} packet hops"
+        f"          {waits}, {counted(result.drops, 'drop')}, "
+        f"{counted(result.marked, 'packet')} marked, largest queue {result.max_queue_bytes} B, "
+        f"{counted(result.wire_transmissions, 'packet hop')}"
     )
     if result.freeze:
         around = " -> ".join(f"{node}>{peer}" for node, peer in result.freeze.cycle)
@@ -89,13 +93,14 @@ def packets_lines(result: PacketsResult) -> Iterator[str]:
         yield f"          FROZEN at {_time(result.freeze.time_ns)}{over}: {around}"
     victims = sorted((flow for flow in result.flows if flow.victim), key=lambda flow: -(flow.hol_factor or 0))
     if victims and not pauses:  # their own rates slowed them down
-        yield f"          {len(victims)} flows were slower than with fair sharing; nothing was paused"
+        why = "short of credits" if by_credits else "paused"
+        yield f"          slower than with fair sharing: {counted(len(victims), 'flow')}; nothing was {why}"
         return
     for flow in victims[:5]:
         alone = f", {flow.slowdown} times the flow without others" if flow.slowdown else ""
         yield f"          victim {flow.src} to {flow.dst}: HoL factor {flow.hol_factor}{alone}"
     if len(victims) > 5:
-        yield f"          and {len(victims) - 5} more victims"
+        yield f"          and {counted(len(victims) - 5, 'more victim')}"
 
 
 def _interval(one: DrawSpread) -> str:

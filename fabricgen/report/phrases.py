@@ -1,11 +1,23 @@
 """Phrases about a finding that several formats share."""
 
 import os
+from collections.abc import Iterable
 from pathlib import Path
 
 from fabricgen.findings import Finding, Location, Severity
+from fabricgen.sonic.canonical import natural_key
 
 _ANSI = {Severity.ERROR: "\x1b[31m", Severity.WARNING: "\x1b[33m", Severity.NOTE: "\x1b[36m"}
+
+
+def by_place(findings: Iterable[Finding]) -> list[Finding]:
+    """The findings for people: those without a place, then file by file in natural order, line by line."""
+
+    def key(one: Finding) -> tuple[object, ...]:
+        place = one.location or Location("")
+        return (natural_key(place.file), place.line, place.column, one.sort_key)
+
+    return sorted(findings, key=key)
 
 
 def painted(text: str, severity: Severity, color: bool) -> str:

@@ -12,6 +12,7 @@ from fabricgen.report import diff_words as words
 from fabricgen.report.name_runs import device_runs
 from fabricgen.rollout.mixture import Between, worst
 from fabricgen.rollout.order import Rollout
+from fabricgen.sonic.releases import release_name
 from fabricgen.units import counted
 from fabricgen.visible import visible
 
@@ -42,7 +43,7 @@ def _state(between: Between) -> str:
     if between.cut_off:
         words.append(f"cuts off {counted(len(between.cut_off), 'host')}")
     if between.lost:
-        words.append(f"loses routes of {counted(len(between.lost), 'switch', 'switches')}")
+        words.append(f"loses routes of {counted(len(between.lost), 'switch')}")
     if between.cyclic:
         words.append("cyclic buffer dependency")
     return ", ".join([*words, *([] if between.is_judged else ["not judged"])])
@@ -52,7 +53,7 @@ def _group(devices: list[DeviceDifference], difference: Difference, rollout: Rol
     plan = devices[0].work.plan
     runs = device_runs([device.name for device in devices], difference.names)
     number = f" ({len(devices)})" if len(devices) > 1 else ""
-    yield f"{visible(words.shortened(runs))}{number}, release {plan.release}: {_way(plan)}"
+    yield f"{visible(words.shortened(runs))}{number}, {release_name(plan.release)}: {_way(plan)}"
     for reason in plan.reasons:
         yield f"  {visible(reason)}"
     states = [_state(one) for one in rollout.between.get(devices[0].name, ())]
@@ -67,7 +68,7 @@ def _way(plan: Plan) -> str:
     if plan.route in _RELOADS:
         return _RELOADS[plan.route]
     price = plan.price
-    patches = "1 patch" if len(plan.steps) == 1 else f"{len(plan.steps)} patches"
+    patches = counted(len(plan.steps), "patch")
     kept = f", {plan.kept_share:.0%} of the uplinks stay up" if any(step.down for step in plan.steps) else ""
     return f"{patches}, {_time(price.seconds)}, {price.megabytes} MB, {generation_of(plan.release)}{kept}"
 
@@ -110,7 +111,5 @@ def _in_between(between: Between) -> str:
         hosts = f"{counted(len(between.cut_off), 'host')} cut off" if between.cut_off else "every host keeps a path"
     if not between.is_judged:
         return f"{hosts}; some routes are not judged: too many states"
-    routes = (
-        f"{counted(len(between.lost), 'switch', 'switches')} without some routes" if between.lost else "all routes stay"
-    )
+    routes = f"{counted(len(between.lost), 'switch')} without some routes" if between.lost else "all routes stay"
     return f"{hosts}, {routes}, {'a' if between.cyclic else 'no'} cyclic buffer dependency"

@@ -15,7 +15,8 @@ class Run:
 
     `findings` are the reported ones, worst first; `suppressed` are those that a suppression accepts. `codes` are those
     of the rules that ran. `threshold` is the least severity that fails the run. `own` are the JSON keys of the verb,
-    such as deadlock; `lines` are the same results as text. `color`: the output is a terminal that shows colours.
+    such as deadlock; `lines` are the same results as text, and `unjudged` what has no verdict. `color`: the output is a
+    terminal that shows colours; `width` are its columns, and 0 if the output is not a terminal.
 
     Names and values of files are foreign text: here their control characters become escapes, for every format.
     """
@@ -30,12 +31,15 @@ class Run:
     exit_code: int = 0
     own: Mapping[str, object] = field(default_factory=dict)
     lines: Sequence[str] = ()
+    unjudged: Sequence[str] = ()
     color: bool = False
+    width: int = 0
 
     def __post_init__(self) -> None:
         for name in ("findings", "suppressed"):
             object.__setattr__(self, name, [visible_finding(one) for one in getattr(self, name)])
-        object.__setattr__(self, "lines", list(map(_shown, self.lines)))
+        for name in ("lines", "unjudged"):
+            object.__setattr__(self, name, list(map(_shown, getattr(self, name))))
 
     @property
     def all_codes(self) -> list[str]:

@@ -5,6 +5,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from fabricgen.findings import Finding, Severity
+from fabricgen.units import counted
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,5 +40,19 @@ def summary_line(findings: Sequence[Finding], counts: Counts) -> str:
     return f"Checked {covered}: {found_by_severity}, {counts.suppressed} suppressed."
 
 
+def headline(findings: Sequence[Finding], counts: Counts, simulated: Sequence[str], *, failed: bool) -> str:
+    """'failed: 2 errors, 1 warning; judged: 20 devices, 320 links, 80 rules, deadlock, congestion'.
+
+    An error is a failure even where the exit code ignores it. Without rules and simulations nothing is judged.
+    """
+    found = summary(findings, counts)
+    kinds = [_counted(found[name], name) for name in ("errors", "warnings", "notes") if found[name]]
+    text = f"{'failed' if failed or found['errors'] else 'passed'}: {', '.join(kinds) or 'no findings'}"
+    if not (counts.rules or simulated):
+        return text
+    subjects = [_counted(found[name], name) for name in ("devices", "links", "rules") if found[name]]
+    return f"{text}; judged: {', '.join([*subjects, *simulated])}"
+
+
 def _counted(count: int, plural: str) -> str:
-    return f"{count} {plural.removesuffix('s') if count == 1 else plural}"
+    return counted(count, plural.removesuffix("s"))

@@ -1,5 +1,6 @@
 """Plain results of the judges: what reports print and the JSON contract promises."""
 
+from fabricgen.results.bandwidth import BandwidthResult, FailureCost, FailureKind, PatternTime, Spread
 from fabricgen.results.congestion import (
     Collisions,
     CongestionModel,
@@ -7,6 +8,7 @@ from fabricgen.results.congestion import (
     CongestionTree,
     FlowTime,
     Oversubscription,
+    SwitchLoad,
     TreeKind,
     VictimLabel,
 )
@@ -38,6 +40,7 @@ from fabricgen.results.packets import (
 )
 
 __all__ = [
+    "BandwidthResult",
     "Claim",
     "Collisions",
     "Compat",
@@ -48,6 +51,8 @@ __all__ = [
     "Cycle",
     "DeadlockResult",
     "DrawSpread",
+    "FailureCost",
+    "FailureKind",
     "FailureOrbit",
     "FailureSummary",
     "FlowTime",
@@ -57,6 +62,7 @@ __all__ = [
     "Oversubscription",
     "PacketFlow",
     "PacketsResult",
+    "PatternTime",
     "PauseKind",
     "PauseRoot",
     "PfcStorm",
@@ -64,6 +70,8 @@ __all__ = [
     "QueueUse",
     "RoutesModel",
     "Series",
+    "Spread",
+    "SwitchLoad",
     "TreeKind",
     "Verdict",
     "VictimLabel",

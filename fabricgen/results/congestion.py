@@ -30,6 +30,7 @@ class VictimLabel(enum.StrEnum):
     NONE = ""  # it is not a victim, or the reason is not known
     OFF_PATH = "off-path"  # no port of its path is a root
     UNFAIR_SHARE = "unfair-share"  # its share of a root, or of its NIC, is too small
+    LATE_ACK = "late-ack"  # its data is in time, its last acknowledgement waits behind data of other flows
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,6 +93,20 @@ class Collisions:
     drawn: int
 
 
+@dataclass(frozen=True, slots=True)
+class SwitchLoad:
+    """The load of the `ports` of a device towards a tier, over their capacity: the mean and the highest.
+
+    `toward` is the role of the far end: leaf, spine, core, host, or "" where it is not known.
+    """
+
+    device: str
+    toward: str
+    ports: int
+    mean: float
+    max: float
+
+
 @dataclass(frozen=True)
 class CongestionResult:
     """One plane (or scenario) under one pattern.
@@ -125,6 +140,7 @@ class CongestionResult:
     draws: Mapping[str, float] | None = None
     rail_bytes: Mapping[int, float] = field(default_factory=dict)
     polarised: Mapping[str, tuple[int, float]] = field(default_factory=dict)  # tier -> links used, expected
+    loads: tuple[SwitchLoad, ...] = ()  # with the drawn paths; without hosts' own ports
     reason: str = ""  # why a plane was skipped, or which defaults were assumed
 
     @property

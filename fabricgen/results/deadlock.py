@@ -77,7 +77,8 @@ class Covers:
     """What the routes of a verdict cover.
 
     `left_out` of the `sessions` between judged switches cannot come up. `without_routes` of the `lossless_links`
-    between switches (cables, both ends up) carry no route in either direction; `example` is one of them.
+    between switches (cables, both ends up) carry no route in either direction; `example` is one of them. `cordoned`
+    sessions, which are in none of these numbers, are on links that are out of service on purpose.
     """
 
     sessions: int = 0
@@ -85,6 +86,7 @@ class Covers:
     lossless_links: int = 0
     without_routes: int = 0
     example: tuple[tuple[str, str], ...] = ()
+    cordoned: int = 0
 
     @property
     def is_complete(self) -> bool:

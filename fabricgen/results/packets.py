@@ -146,6 +146,7 @@ class PacketsResult:
     roots: tuple[PauseRoot, ...] = ()
     lost: tuple[LinkLoss, ...] = ()
     discarded: int = 0
+    credit_waits: int | None = None  # how often a lane ran out of credits; None with PFC
     marked: int = 0
     ecn: bool = False
     pattern: str = ""

@@ -29,7 +29,7 @@ class Target:
 def find_targets(bundle: Bundle, fabric: RoutedFabric) -> list[Target]:
     """The hosts of a plane by switch. Without fabric.json these are the prefixes that the switches announce.
 
-    Hosts behind a switch that is drained, planned or failed are left out.
+    Hosts behind a switch that is drained, planned or failed are left out, and NICs on cordoned links.
     """
     number = {name: index for index, name in enumerate(fabric.names)}
     announced: dict[int, list[tuple[Address, int]]] = {}
@@ -68,7 +68,7 @@ def _hosts(bundle: Bundle, fabric: RoutedFabric) -> Iterator[tuple[str, str, Add
     nics = {(host.name, nic.name): nic.addresses for host in hosts for nic in host.nics}
     for link in bundle.host_links:
         switch, port = link.b
-        if switch in inside and is_active(bundle, switch):
+        if switch in inside and is_active(bundle, switch) and link.b not in bundle.cordoned:
             for text in nics.get(link.a, ()):
                 if address := parse_address(text):
                     yield switch, port, address.host, " ".join(link.a)

@@ -12,7 +12,8 @@ from fabricgen.routing.bgp import Policy, solve
 from fabricgen.routing.filters import LinkFilters
 from fabricgen.routing.network import Network, build_network
 from fabricgen.routing.routes import Destination, Routes
-from fabricgen.routing.sessions import Session, SpokenFabric, find_sessions
+from fabricgen.routing.sessions import find_sessions
+from fabricgen.routing.spoken import Session, SpokenFabric
 from fabricgen.sonic.addresses import Address
 
 

@@ -6,7 +6,7 @@ from typing import NamedTuple
 import numpy as np
 
 from fabricgen.routing.bits import Indices
-from fabricgen.routing.sessions import SessionEnd, SpokenFabric
+from fabricgen.routing.spoken import SessionEnd, SpokenFabric
 from fabricgen.sonic.addresses import Address, parse_address
 from fabricgen.sonic.policy import Blocked, Policies, RouteFilter
 

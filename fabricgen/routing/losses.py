@@ -13,7 +13,7 @@ from fabricgen.routing.bits import Words
 from fabricgen.routing.endpoints import NOT_ANNOUNCED, Target
 from fabricgen.routing.filters import blocked
 from fabricgen.routing.reachability import Reachability
-from fabricgen.routing.sessions import AbsentSession, Session, SessionEnd
+from fabricgen.routing.spoken import AbsentSession, Session, SessionEnd
 
 _LOCALHOST = ("DEVICE_METADATA", "localhost")
 

@@ -4,12 +4,11 @@ A session needs a row at both ends. Each row has an address (or, unnumbered, a p
 session that cannot come up is left out of the routing model and reported, because it changes the next hops.
 """
 
-from collections.abc import Mapping
-from dataclasses import dataclass, field
 from typing import NamedTuple
 
 from fabricgen.bundle.outside import outside_sessions, read_speaker
 from fabricgen.bundle.read import Bundle
+from fabricgen.routing.spoken import AbsentSession, Session, SessionEnd, SpokenFabric
 from fabricgen.sonic.acl import dropped_bgp
 from fabricgen.sonic.addresses import Address
 from fabricgen.sonic.admin import shut_interfaces
@@ -22,57 +21,6 @@ _LOSSLESS_TABLES = (
 )  # fmt: skip
 _FAR_END = "held down by the far end"
 _NEIGHBORS = "BGP_NEIGHBOR"
-
-
-class SessionEnd(NamedTuple):
-    """One end: the switch, its egress interface, and its BGP_NEIGHBOR row."""
-
-    switch: str
-    interface: str
-    neighbor: Neighbor
-
-
-class Session(NamedTuple):
-    """An eBGP session that comes up as configured; the name of switch `a` comes first. Parallel links have one session
-    each."""
-
-    a: SessionEnd
-    b: SessionEnd
-
-
-@dataclass(frozen=True, slots=True)
-class AbsentSession:
-    """A BGP_NEIGHBOR row whose session cannot come up. `inside`: the far end is one of the judged switches. `follows`:
-    this row is right, and the row at the far end is wrong. `far` is the switch at the far end, "" if it is not judged.
-    `cause` are the switch and the (table, key, field) that the reason is about. The rows of one session have the same
-    `session`."""
-
-    switch: str
-    key: str
-    reason: str
-    inside: bool
-    follows: bool = False
-    far: str = field(default="", compare=False)
-    cause: tuple[str, tuple[str, ...]] = field(default=("", ()), compare=False)
-    session: frozenset[object] = field(default=frozenset(), compare=False)
-
-
-@dataclass(frozen=True, slots=True)
-class SpokenFabric:
-    """The BGP speakers of one plane by switch, the sessions, and the rows whose sessions stay down. `tables` are the
-    QoS tables of each switch, kept so that each file is read once. `down` are the (switch, interface) that are shut
-    down."""
-
-    speakers: Mapping[str, Speaker]
-    sessions: tuple[Session, ...]
-    absent: tuple[AbsentSession, ...]
-    tables: Mapping[str, ConfigDb]
-    down: frozenset[tuple[str, str]] = frozenset()
-
-    @property
-    def left_out(self) -> int:
-        """The number of sessions between judged switches that cannot come up."""
-        return len({one.session or (one.switch, one.key) for one in self.absent if one.inside})
 
 
 def find_sessions(bundle: Bundle, switches: list[str]) -> SpokenFabric:
@@ -99,7 +47,7 @@ class _Pairing:
         self.tables: dict[str, ConfigDb] = {}
         for name in switches:
             config = bundle.devices[name].content.peek()
-            self.speakers[name] = read_speaker(config)
+            self.speakers[name] = read_speaker(config, bundle.release)
             self.ports_down[name] = shut_interfaces(config)
             self.acl[name] = dropped_bgp(config)
             self.tables[name] = {table: config[table] for table in _LOSSLESS_TABLES if table in config}
@@ -143,7 +91,10 @@ class _Pairing:
         is_known = neighbor.peer in self.owner or (name, neighbor.interface) in self.bundle.link_at
         cause = (why.switch or name, why.place or (_NEIGHBORS, neighbor.key))
         follows = why.reason.startswith(_FAR_END)
-        return AbsentSession(name, neighbor.key, why.reason, is_known or bool(far), follows, far, cause, session)
+        is_cordoned = cause[1][:1] == ("PORT",) and (cause[0], cause[1][1]) in self.bundle.cordoned
+        return AbsentSession(
+            name, neighbor.key, why.reason, is_known or bool(far), follows, far, cause, session, is_cordoned
+        )
 
     def _ends(self, name: str, neighbor: Neighbor) -> tuple[str, frozenset[object]]:
         """The switch at the far end of a row, "" if it is not judged, and what both rows of the session share."""

@@ -1,7 +1,8 @@
 """Run rules on a bundle: located findings, worst first."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
+from itertools import groupby
 
 from fabricgen.bundle.read import Bundle
 from fabricgen.findings import Finding, Severity, in_order
@@ -11,6 +12,8 @@ from fabricgen.rules.rule import Basis, Rule
 from fabricgen.rules.view.fabric import Fabric, LayoutLookup
 from fabricgen.suppressions import Suppressions
 
+Track = Callable[[Sequence[Rule]], Iterable[Rule]]
+
 
 def run(
     bundle: Bundle,
@@ -18,24 +21,26 @@ def run(
     ignore: Sequence[str] = (),
     layout_lookup: LayoutLookup | None = None,
     suppressions: Suppressions | None = None,
+    track: Track = iter,
 ) -> list[Finding]:
     """Judge a bundle. Returns located findings, worst first, one for each defect and device.
 
     `layout_lookup` finds a platform's layout by hwsku; the default is the catalog. A finding that one of the
-    `suppressions` covers stays in the list and refers to it. Raises UnreadableInputError if a file is not JSON.
+    `suppressions` covers stays in the list and refers to it. `track` passes on the rules, each as its turn comes.
+    Raises UnreadableInputError if a file is not JSON.
     """
     if bundle.cabling:  # the files are judged by the planned cables, and FG260 and FG261 judge the observed ones
         bundle = replace(bundle, links=bundle.cabling.links)
     fabric = Fabric(bundle, layout_lookup)
-    rules = chosen_rules(select, ignore)
+    rules = sorted(chosen_rules(select, ignore), key=lambda rule: list(Basis).index(rule.basis))
     found: list[tuple[Rule, Defect]] = []
     reported: dict[Severity, set[tuple[str, ...]]] = {Severity.ERROR: set(), Severity.WARNING: set()}
-    for basis in Basis:
+    for basis, members in groupby(track(rules), key=lambda rule: rule.basis):
         errors = frozenset(reported[Severity.ERROR])
         if basis is Basis.CONSEQUENCE:  # an error in a field of the row is enough
             errors |= {(*place[:3], "") for place in errors}
         known = errors | reported[Severity.WARNING]
-        for rule in (rule for rule in rules if rule.basis is basis):
+        for rule in members:
             defects = [
                 defect
                 for defect in rule.check(fabric)

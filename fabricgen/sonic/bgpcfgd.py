@@ -8,6 +8,7 @@ from functools import cache, cached_property
 
 from fabricgen.sonic.addresses import Address, parse_address, read_address
 from fabricgen.sonic.image import (
+    MAXIMUM_PATHS,
     InterfaceAddress,
     Neighbor,
     Obstacle,
@@ -29,8 +30,8 @@ from fabricgen.sonic.tables import ConfigDb, Row
 _LOCALHOST = ("DEVICE_METADATA", "localhost")
 
 
-def speaker(config: ConfigDb) -> Speaker:
-    """The BGP speaker that bgpcfgd configures (bgpcfgd/managers_bgp.py)."""
+def speaker(config: ConfigDb, maximum_paths: int = MAXIMUM_PATHS) -> Speaker:
+    """The BGP speaker that bgpcfgd configures (bgpcfgd/managers_bgp.py). `maximum_paths` is that of its release."""
     localhost = metadata(config)
     addresses = interface_addresses(config)
     loopback = next((a.host.ip for a in addresses if a.interface == "Loopback0" and a.host.version == 4), "")
@@ -48,6 +49,7 @@ def speaker(config: ConfigDb) -> Speaker:
         neighbors=tuple([neighbor for neighbor in neighbors if neighbor is not None]),
         announcements=tuple(dict.fromkeys(announcements(config, addresses))),
         addresses=addresses,
+        maximum_paths=maximum_paths,
         isolated=text(isolation, "tsa_enabled") == "true",  # bgpcfgd/managers_device_global.py, bgpd/tsa
         discards=discards(config),
         statics=tuple(static_paths(config)),

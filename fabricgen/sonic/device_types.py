@@ -10,3 +10,11 @@ OUTSIDE_TYPE = "RegionalHub"  # a router outside the fabric (files/build_templat
 
 ROLES: Mapping[str, str] = {kind: role for role, kind in DEVICE_TYPES.items()}
 OUTSIDE_ROLE = "external"
+
+
+def buffer_role(device_type: str, role: str) -> str:
+    """The role whose buffer templates SONiC takes for a switch: its type decides, not its place in the fabric.
+
+    Source: sonic-buildimage files/build_templates/buffers_config.j2.
+    """
+    return ROLES.get(device_type, role)

@@ -15,8 +15,9 @@ from fabricgen.sonic.policy import Policies, RouteFilter
 from fabricgen.sonic.tables import ConfigDb, Row
 from fabricgen.units import whole_number
 
-# files/build_templates/constants.yml.j2: bgp.maximum_paths 514 for both families, bgp.multipath_relax enabled; no
-# config_db field changes either in the default mode. FRR is built with --enable-multipath=514, the limit elsewhere.
+# files/build_templates/constants.yml.j2: bgp.multipath_relax enabled, and bgp.maximum_paths, which differs by release
+# (release_models); no config_db field changes either in the default mode. FRR is built with --enable-multipath=514, the
+# limit elsewhere.
 MAXIMUM_PATHS = 514
 MULTIPATH_RELAX = True
 

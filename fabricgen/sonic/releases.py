@@ -1,14 +1,16 @@
-"""SONiC releases: that of a switch, and the first one with a table, row or field of CONFIG_DB."""
+"""SONiC releases: that of a switch, and rows whose services came later than their YANG models (release_models)."""
 
 import re
 from collections.abc import Mapping
 
 from .tables import ConfigDb
+from .updater.tables import MASTER
 
 OLDEST = 202305
+MASTER_WORD = "master"  # of MASTER, in options, inventories and manifests
 DEFAULT = 202505  # of an inventory and of a file that do not name one
 
-# Path -> first release, for what rendered files may contain and OLDEST does not support.
+# Path -> first release with the service, for rows that rendered files may contain.
 SINCE: Mapping[str, int] = {
     "FLEX_COUNTER_TABLE|WRED_ECN_PORT": 202505,  # sonic-net/SONiC issue 1222: merged for 202505
     "FLEX_COUNTER_TABLE|WRED_ECN_QUEUE": 202505,
@@ -16,10 +18,9 @@ SINCE: Mapping[str, int] = {
 _VERSION = re.compile(r"version_(20\d{4})_\d+")
 
 
-def first_release(table: str, key: str = "", field: str = "") -> int:
-    """The first release with a table, row or field; OLDEST for those of all releases."""
-    paths = (table, f"{table}|{key}", f"{table}|{key}|{field}")
-    return max(SINCE.get(path, OLDEST) for path in paths)
+def release_name(release: int) -> str:
+    """A release in a sentence: 'release 202505', or the master branch."""
+    return "the master branch" if release == MASTER else f"release {release}"
 
 
 def release_of(running: ConfigDb) -> int | None:

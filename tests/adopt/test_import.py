@@ -102,6 +102,69 @@ def test_quickstart_needs_no_override(cli: Cli, tmp_path: Path) -> None:
     }
 
 
+ROUTER = {"name": "wan1", "asn": 64900, "switch": "leaf1", "port": "Ethernet384", "in": "all", "out": "all"}
+NAS = {"prefix": "192.168.8.0/24", "name": "nas", "switch": "leaf2", "port": "Ethernet384"}
+OUTSIDE: dict[str, Config] = {
+    "filters": {
+        "bgp": "unnumbered",
+        "addressing": {pool: DUAL_STACK[pool] for pool in ("loopbacks", "hosts")},
+        "external": [
+            ROUTER | {"address": ["192.0.2.1/31", "2001:db8:9::1/127"], "in": ["0.0.0.0/0", "::/0"],
+                      "out": ["10.64.0.0/10"]},
+            ROUTER | {"switch": "leaf2", "port": "Ethernet388", "address": "192.0.2.9/29", "peer": "192.0.2.12",
+                      "peer_port": "xe-0/0/1"},
+        ],
+        "static": [NAS | {"address": "192.0.2.33/31"}],
+    },
+    "one policy for all": {
+        "external": [ROUTER | {"address": "192.0.2.1/31"}],
+        "static": [NAS | {"prefix": ["192.168.8.0/24", "192.168.9.0/24"], "address": "192.0.2.33/29",
+                          "next_hop": "192.0.2.36"}],
+    },
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", OUTSIDE)
+def test_routers_come_back_as_keys(name: str, cli: Cli, tmp_path: Path) -> None:
+    """Without an override, and the verdicts on the inventory count their links."""
+    given = OUTSIDE[name]
+    files = files_of(cli, write(tmp_path / "source", explicit(**given)), tmp_path)
+    assert taken_over(cli, files, tmp_path) == set()
+    tree = yaml.safe_load((tmp_path / "inventory" / "fabric.yaml").read_text())
+    plane = tree["planes"]["compute"]
+    assert plane["external"] == given["external"] and plane["static"] == given["static"] and "overrides" not in tree
+    judged = cli("check", tmp_path / "inventory", "--fail-on", "warning", "--ignore", "FG391")
+    assert judged.code == 0, judged.out
+
+
+def test_the_border_example_comes_back_as_keys(cli: Cli, tmp_path: Path) -> None:
+    """From the bundle, too, whose fabric.json lists the routers apart from the links of the fabric."""
+    assert cli("render", BUNDLES["border"], "-o", tmp_path / "bundle", "-q").code == 0
+    outcome = cli("import", "config-db", tmp_path / "bundle", "-o", tmp_path / "inventory")
+    assert outcome.code == 0 and "FG142" not in outcome.err
+    tree = yaml.safe_load((tmp_path / "inventory" / "fabric.yaml").read_text())
+    source = yaml.safe_load((Path(str(BUNDLES["border"])) / "fabric.yaml").read_text())["planes"]["compute"]
+    plane = tree["planes"]["compute"]
+    own = [{key: value for key, value in one.items() if key != "cable"} for one in source["external"]]
+    assert plane["external"] == [own[0], own[1] | {"switch": "compute-su00-r4-leaf"}]
+    assert plane["static"] == source["static"] and "overrides" not in tree
+    assert plane["addressing"]["hosts"] == source["addressing"]["hosts"]
+
+
+def test_a_router_that_no_key_describes_becomes_overrides(cli: Cli, tmp_path: Path) -> None:
+    """Its ASN is one of the fabric."""
+    files = files_of(cli, write(tmp_path / "source", explicit(**OUTSIDE["one policy for all"])), tmp_path)
+    file = files / "leaf1" / "config_db.json"
+    config = json.loads(file.read_text())
+    config["BGP_NEIGHBOR"]["192.0.2.0"]["asn"] = config["DEVICE_METADATA"]["localhost"]["bgp_asn"]
+    file.write_text(json.dumps(config, indent=4))
+    assert taken_over(cli, files, tmp_path) == set()
+    plane = yaml.safe_load((tmp_path / "inventory" / "fabric.yaml").read_text())["planes"]["compute"]
+    assert "external" not in plane and len(plane["static"]) == 1
+    outcome = cli("import", "config-db", files, "-o", tmp_path / "other")
+    assert "FG143 overrides replace a router or a static route" in outcome.err
+
+
 @pytest.fixture
 def foreign(cli: Cli, tmp_path: Path) -> Path:
     """Two leaves and two spines as other people would have them."""

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from fabricgen.bundle.wiring import dump_wiring, load_wiring
+from fabricgen.bundle.fabric_file import dump_wiring, load_wiring
 from fabricgen.vocabulary import DeviceState, LinkKind, Medium, Purpose, Role, Technology
 from tests.conftest import Cli
 from tests.inventories import explicit, write

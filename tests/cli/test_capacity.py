@@ -67,7 +67,7 @@ def test_several_inventories_side_by_side(fmt: str, cli: Cli, tmp_path: Path, mo
         return
     rows = [[cell.strip() for cell in line.strip("|").split("|" if fmt == "markdown" else "  ") if cell.strip()]
             for line in shown.out.splitlines()]  # fmt: skip
-    assert rows[0] == ["small", "large"]
+    assert rows[0] == ["fabric"] * (fmt == "text") + ["small", "large"]
     assert ["compute: leaf switches", "16 nvidia-sn5600 (room for 24)", "8 arista-7060x6-64pe"] in rows
     last = ["total: switches", "20 nvidia-sn5600", "12: 9 arista-7060x6-64pe, 3 nvidia-sn5600"]
     assert last in rows and rows[-1][0] == "total: rack units"

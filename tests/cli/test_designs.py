@@ -57,10 +57,18 @@ def test_every_leaf_reaches_the_hosts_of_the_other_leaves(folder: Path, cli: Cli
         assert all(prefix in next_hops[other] for other in leaves - {name})
 
 
+def without_load(shown: dict[str, Any]) -> set[str]:
+    """The codes of the findings, without those of congestion: fixed routes of a design can load some links twice."""
+    return {code for finding in shown["findings"] if not (code := finding["code"]).startswith("FG70")}
+
+
+@pytest.mark.usefixtures("few_failures")
 def test_every_format_reports_infiniband(cli: Cli) -> None:
     folder = resource("inventories", "torus")
     text = cli("check", folder).out
-    assert text.startswith("infiniband  plane compute: torus-2QoS, 2 VLs, qos TRUE (3D torus: torus-2QoS routes by ")
+    first, second, *_ = text.splitlines()
+    assert first.startswith("passed: ")
+    assert second.startswith("infiniband  plane compute: torus-2QoS, 2 VLs, qos TRUE (3D torus: torus-2QoS routes by ")
     assert "note FG888  plane compute: 64 switches and 960 adapters have placeholder GUIDs" in text
     (subnet,) = checked(cli, folder)[1]["infiniband"]
     (plane,) = json.loads(cli("capacity", folder, "--format", "json").out)["capacity"]["planes"]
@@ -90,13 +98,12 @@ def mixed() -> Tree:
 @pytest.mark.usefixtures("opensm")
 def test_roce_planes_beside_infiniband_are_judged(cli: Cli, tmp_path: Path) -> None:
     code, shown = checked(cli, write(tmp_path, mixed()))
-    assert code == 0 and {finding["code"] for finding in shown["findings"]} == {"FG387", "FG606", "FG888"}
+    assert code == 0 and without_load(shown) == {"FG387", "FG606", "FG888"}
     assert shown["deadlock"]["verdict"] == "free" and [one["name"] for one in shown["infiniband"]] == ["ib"]
     assert shown["summary"]["devices"] == 4 + 4 and shown["summary"]["rules"] > 90
     lines = cli("check", tmp_path).out.splitlines()
-    assert lines[0].startswith("infiniband  plane ib: torus-2QoS, 2 VLs") and lines[1].startswith(
-        "deadlock  plane compute"
-    )
+    assert lines[1].startswith("infiniband  plane ib: torus-2QoS, 2 VLs")
+    assert lines[2].startswith("deadlock  plane compute")
 
 
 def test_growth_of_an_infiniband_plane_changes_the_lock(cli: Cli, tmp_path: Path) -> None:
@@ -104,7 +111,7 @@ def test_growth_of_an_infiniband_plane_changes_the_lock(cli: Cli, tmp_path: Path
         text = resource("inventories", "dragonfly", name).read_text()
         (tmp_path / name).write_text(text.replace("count: 8}", "count: 9}"))
     code, shown = checked(cli, tmp_path)
-    assert code == 0 and {finding["code"] for finding in shown["findings"]} == {"FG888", "FG382", "FG607"}
+    assert code == 0 and without_load(shown) == {"FG888", "FG382", "FG607"}
     assert shown["lock"]["added"]["names"] and shown["infiniband"]
 
 

@@ -18,32 +18,31 @@ from tests.simulate.deadlock.test_certificate import checked
 
 GOLDEN = Path(__file__).parents[1] / "golden"
 EXAMPLES = sorted(folder.name for folder in resource("inventories").iterdir() if folder.is_dir())
-# Examples on dfsssp: the verdict counts ports, because the lanes of their certificate differ from run to run.
-LANES_OF_ONE_RUN = ("dragonfly-plus",)
+CONGESTED = ("dragonfly",)  # a ring over all hosts loads its links between groups eight times
 MOST_LINES = {"superpod": 60, "infiniband": 65}  # several planes
 
 
 @pytest.mark.parametrize("name", EXAMPLES)
+@pytest.mark.usefixtures("few_failures")
 def test_examples_pass(name: str, cli: Cli, golden: Golden, tmp_path: Path, request: pytest.FixtureRequest) -> None:
     folder = resource("inventories", name)
     found = check(folder, bundle=tmp_path / "checked")
     if found.subnets:
         request.getfixturevalue("opensm")  # a plane that is not tried on OpenSM has a warning
-        codes = [one.code for one in found.findings if one.code != "FG607"]  # only trees are judged without a sample
+        notes = ("FG607", "FG70")  # only trees are judged without a sample, and without a link that is too full
+        codes = [one.code for one in found.findings if not one.code.startswith(notes)]
         assert codes == ["FG888"] * len(found.subnets), "the lock file is up to date"
         assert cli("render", folder, "--output", tmp_path / "bundle", "--locked").code == 0
         lines = checked(json.loads(certificate_text(found.deadlock)), tmp_path / "bundle").splitlines()
         for line, plane in zip(lines, sorted(found.deadlock, key=lambda one: one.name), strict=True):
             found_counts = [int(number) for number in re.findall(r" (\d+) (?:channels|dependencies)", line)]
             counts = [plane.channels, plane.dependencies]
-            if name in LANES_OF_ONE_RUN:
-                assert all(lanes > ports for lanes, ports in zip(found_counts, counts, strict=True))
-            else:
-                assert found_counts == counts
+            assert found_counts == counts
             assert line.startswith(f"plane {plane.name}: ") and line.endswith("holds for these tables, proved")
     else:
         assert found.counts.devices <= 300 and {plane.verdict for plane in found.deadlock} == {Verdict.FREE}
-    assert found.is_complete and {one.severity for one in found.findings} <= {Severity.NOTE}
+    others = [one for one in found.findings if name not in CONGESTED or not one.code.startswith("FG70")]
+    assert found.is_complete and {one.severity for one in others} <= {Severity.NOTE}
     assert len((folder / "fabric.yaml").read_text().splitlines()) <= MOST_LINES.get(name, 50)
     golden(GOLDEN / f"{name}-capacity.json", cli("capacity", folder, "--format", "json").out.encode())
 

@@ -6,6 +6,8 @@ from pathlib import Path
 
 import pytest
 
+from fabricgen.bundle.read import open_bundle
+from tests.acceptance.runs import Run
 from tests.cli.examples import all_commands, examples_of
 from tests.conftest import Cli
 
@@ -31,6 +33,16 @@ def test_every_help_has_two_examples_of_its_command(name: str) -> None:
     assert len(set(examples)) == len(examples)
 
 
+@pytest.mark.parametrize("name", COMMANDS)
+def test_help_fits_a_terminal_of_80_columns(name: str, cli: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A terminal breaks a longer line within a word. Summaries of subcommands are whole."""
+    monkeypatch.setenv("COLUMNS", "80")
+    shown = cli(*name.split()[1:], "--help").out
+    assert [
+        line for line in shown.splitlines() if len(line) > 80 or line.endswith("...") > line.startswith("Usage")
+    ] == []
+
+
 def test_the_commands_are_all_there() -> None:
     assert len(COMMANDS) >= 26
     assert {"fabricgen simulate packets", "fabricgen handoff ztp", "fabricgen import sonic-device"} < set(COMMANDS)
@@ -45,9 +57,10 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
         for line in PREPARED:
             run(line)
     shutil.copytree(folder / "build" / "sonic", folder / "running")
-    shutil.copytree(DEVICE, folder / "device" / "vendor" / "x86_64-vendor_model-r0")
-    sku = folder / "device" / "vendor" / "x86_64-vendor_model-r0"
-    (sku / "Acme-Box4-P4").rename(sku / "Vendor-Model-C64")
+    sku = shutil.copytree(DEVICE, folder / "x86_64-vendor_model-r0")
+    (sku / "Acme-Box4-P4").rename(sku / "Model-C64")
+    (folder / "addresses.csv").write_text("device,loopback\ncompute-spine-00,10.0.9.1\n")
+    (folder / "site-b.yaml").write_text("fabric: site-b\n")
     shutil.copy(SCENARIO, folder / "scenario.json")
     return folder
 
@@ -69,6 +82,8 @@ def test_each_example_runs(example: str, site: Path, tmp_path: Path, cli: Cli, m
     words = shlex.split(example.partition(" > ")[0])[1:]
     if words[0] in ("init", "import"):
         shutil.rmtree(words[words.index("--output") + 1] if "--output" in words else words[1], ignore_errors=True)
+    if words[0] == "accept":  # too many files to copy for every example
+        Run(open_bundle([Path("build")])).write(Path("acceptance"))
     done = cli(*words)
     assert done.code == 0, done.out + done.err
 

@@ -75,8 +75,9 @@ def test_init_refuses_what_cannot_be_rendered(cli: Cli, tmp_path: Path) -> None:
     assert not (tmp_path / "f" / "fabric.yaml").exists()
 
 
-@pytest.mark.parametrize("hosts", [1, 40])
+@pytest.mark.parametrize("hosts", [1, 20])
 @pytest.mark.parametrize("design", designs())
+@pytest.mark.usefixtures("few_failures")
 def test_every_design_passes_the_check(
     design: str, hosts: int, cli: Cli, tmp_path: Path, request: pytest.FixtureRequest
 ) -> None:
@@ -86,21 +87,22 @@ def test_every_design_passes_the_check(
     shown = json.loads(outcome.out)
     if "infiniband" in shown:
         request.getfixturevalue("opensm")  # a plane that is not tried on OpenSM has a warning
-    summary = shown["summary"]
-    assert (summary["errors"], summary["warnings"]) == (0, 0)
+    assert shown["summary"]["errors"] == 0
+    warnings = {one["code"] for one in shown["findings"] if one["severity"] == "warning"}
+    assert warnings <= (set() if design in DESIGNS else {"FG702", "FG703"})  # fixed routes can load a link twice
     (plane,) = json.loads(cli("capacity", tmp_path / "f", "--format", "json").out)["capacity"]["planes"]
     assert (plane["hosts"], plane["gpus"]) == (hosts, hosts * 8)
 
 
 @pytest.mark.parametrize("design", designs())
-@pytest.mark.usefixtures("opensm")
+@pytest.mark.usefixtures("opensm", "few_failures")
 def test_every_design_passes_the_check_as_infiniband(design: str, cli: Cli, tmp_path: Path) -> None:
-    assert cli("init", tmp_path / "f", "--design", design, "--technology", "infiniband").code == 0
+    assert cli("init", tmp_path / "f", "--design", design, "--technology", "infiniband", "--hosts", 9).code == 0
     outcome = cli("check", tmp_path / "f", "--format", "json")
     assert outcome.code == 0, outcome.err
     shown = json.loads(outcome.out)
     codes = [finding["code"] for finding in shown["findings"]]
-    assert [code for code in codes if code not in ("FG606", "FG607")] == ["FG888"]  # failures have notes
+    assert [code for code in codes if not code.startswith(("FG60", "FG70"))] == ["FG888"]  # of failures and of load
     single = design == "rail-only"  # each group of rails is one switch
     assert (shown["infiniband"][0]["engine"] == "minhop") is single
 
@@ -151,8 +153,8 @@ def test_first_layouts_have_the_least_switches(design: str, radix: int) -> None:
 def test_growth_is_planned_in_words(cli: Cli, tmp_path: Path) -> None:
     full = cli("init", tmp_path / "full", "--gpus", 512)
     assert (
-        "plane compute: 12 switches, room for 64 hosts; a larger layout moves cables. With --planned-hosts 128 the "
-        "fabric grows to 128 hosts without a moved cable, and starts with 16 switches\n"
+        "plane compute: 12 switches, room for 64 hosts; to grow to 128 without moved cables, add --planned-hosts 128: "
+        "16 switches\n"
     ) in full.out
     planned = cli("init", tmp_path / "planned", "--hosts", 64, "--planned-hosts", 128)
     assert "plane compute: 16 switches, room for 128 hosts without a moved cable\n" in planned.out

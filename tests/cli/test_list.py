@@ -4,6 +4,7 @@ import os
 import resource
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 
@@ -29,7 +30,7 @@ EXPECTED = {
     "formats": formats(),
     "codes": sorted({*codes(), *(rule.code for rule in all_rules())}),
     "profiles": ("roce-lossless", "roce-lossless-two-class"),
-    "releases": ("202305", "202505"),
+    "releases": ("202305", "202405", "202411", "202505", "202511", "202605", "master"),
 }
 
 
@@ -57,7 +58,7 @@ def completed(*words: str) -> list[str]:
     }
     command = [sys.executable, "-m", "fabricgen"]
     done = subprocess.run(command, env={**os.environ, **asked}, capture_output=True, text=True, check=True)
-    return [line.partition(",")[2] for line in done.stdout.splitlines()]
+    return [line.partition(",")[2] for line in done.stdout.splitlines() if line]
 
 
 @pytest.mark.parametrize(
@@ -68,7 +69,7 @@ def completed(*words: str) -> list[str]:
         (("check", "--aga"), ["--against"]),
         (("list", "pla"), ["platforms"]),
         (("simulate", "congestion", "--pattern", "ring"), ["ring-all-reduce"]),
-        (("init", "--platform", "dell-z"), ["dell-z9664f", "dell-z9864f"]),
+        (("init", "--platform", "dell-z9"), ["dell-z9332f-d1508", "dell-z9664f", "dell-z9864f"]),
         (("validate", "--format", "sar"), ["sarif"]),
         (("init", "--design", "dragonfly"), ["dragonfly", "dragonfly-plus"]),
         (("diff", "--as", "r"), [InputForm.RUNNING]),
@@ -78,6 +79,47 @@ def completed(*words: str) -> list[str]:
 )
 def test_words_are_completed(words: tuple[str, ...], expected: list[str]) -> None:
     assert completed(*words) == expected
+
+
+BUNDLE = """{
+  "planes": [
+    {"name":"compute"},
+    {"name":"storage"}
+  ],
+  "devices": [
+    {"name":"leaf1","plane":"compute"},
+    {"name":"leaf2","plane":"compute"}
+  ],
+  "hosts": [
+    {"name":"gpu1"}
+  ]
+}
+"""
+
+
+@pytest.mark.parametrize(
+    ("words", "expected"),
+    [
+        (("explain", "BUNDLE", "le"), ["leaf1:", "leaf2:"]),
+        (("simulate", "deadlock", "BUNDLE", "--plane", "s"), ["storage"]),
+        (("handoff", "ztp", "BUNDLE", "--only", "leaf1"), ["leaf1"]),
+        (("handoff", "kubernetes", "BUNDLE", "--only", "g"), ["gpu1"]),
+        (("explain", "FG512", ""), []),
+    ],
+)
+def test_names_of_a_bundle_are_completed(words: tuple[str, ...], expected: list[str], tmp_path: Path) -> None:
+    (tmp_path / "fabric.json").write_text(BUNDLE)
+    assert completed(*(word.replace("BUNDLE", str(tmp_path)) for word in words)) == expected
+
+
+def test_a_damaged_bundle_completes_what_can_be_read(tmp_path: Path) -> None:
+    (tmp_path / "fabric.json").write_text(BUNDLE.replace('{"name":"leaf2"', "{"))
+    assert completed("explain", str(tmp_path), "l") == ["leaf1:"]
+
+
+def test_names_of_a_rendered_bundle_are_completed_fast(bundle: Path) -> None:
+    assert len(completed("explain", str(bundle), "compute-su")) == 16
+    assert slowness_of_completion(f"fabricgen explain {bundle} c") < MOST
 
 
 def test_codes_are_completed_in_any_case() -> None:
@@ -98,23 +140,39 @@ def test_the_script_of_bash_is_valid(cli: Cli) -> None:
 
 
 def cpu_seconds(command: list[str], **environment: str) -> float:
-    """The least processor time of five runs."""
+    """The processor time of a run."""
+    before = resource.getrusage(resource.RUSAGE_CHILDREN)
+    subprocess.run(command, env={**os.environ, **environment}, stdout=subprocess.DEVNULL, check=True)
+    after = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
+
+
+MOST = 12  # in units of an empty Python, as milliseconds depend on the machine: 120 ms where Python starts in 10 ms
+TRIES = 6  # a busy machine slows some of them; code that is too slow fails all
+
+
+def slowness(*arguments: str, **environment: str) -> float:
+    """The time of a run in units of an empty Python that runs just before it: the first below MOST, else the least."""
     found = []
-    for _ in range(5):
-        before = resource.getrusage(resource.RUSAGE_CHILDREN)
-        subprocess.run(command, env={**os.environ, **environment}, stdout=subprocess.DEVNULL, check=True)
-        after = resource.getrusage(resource.RUSAGE_CHILDREN)
-        found.append(after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime)
+    while not found or (min(found) >= MOST and len(found) < TRIES):
+        empty = cpu_seconds([sys.executable, "-c", "pass"])
+        found.append(cpu_seconds([sys.executable, "-m", "fabricgen", *arguments], **environment) / empty)
     return min(found)
 
 
+def slowness_of_completion(line: str) -> float:
+    asked = {"_FABRICGEN_COMPLETE": "bash_complete", "COMP_WORDS": line, "COMP_CWORD": str(line.count(" "))}
+    return slowness(**asked)
+
+
+def test_a_slow_command_is_seen(tmp_path: Path) -> None:
+    (tmp_path / "sitecustomize.py").write_text("import sys\nif '-m' in sys.orig_argv: sum(range(20_000_000))\n")
+    assert slowness("--help", PYTHONPATH=os.pathsep.join([str(tmp_path), *sys.path])) > MOST
+
+
 def test_help_and_completion_are_fast() -> None:
-    """In units of an empty Python: milliseconds depend on the machine. 12 is 120 ms where Python starts in 10 ms."""
-    empty = cpu_seconds([sys.executable, "-c", "pass"])
-    verbs = {"_FABRICGEN_COMPLETE": "bash_complete", "COMP_WORDS": "fabricgen ca", "COMP_CWORD": "1"}
-    command = [sys.executable, "-m", "fabricgen"]
-    assert cpu_seconds([*command, "--help"]) < 12 * empty
-    assert cpu_seconds(command, **verbs) < 12 * empty
+    assert slowness("--help") < MOST
+    assert slowness_of_completion("fabricgen ca") < MOST
 
 
 ASKED = [f"{name} --" for name, _ in all_commands()] + [
@@ -126,9 +184,7 @@ ASKED = [f"{name} --" for name, _ in all_commands()] + [
 
 @pytest.mark.parametrize("line", ASKED)
 def test_each_option_is_completed_fast(line: str) -> None:
-    asked = {"_FABRICGEN_COMPLETE": "bash_complete", "COMP_WORDS": line, "COMP_CWORD": str(line.count(" "))}
-    empty = cpu_seconds([sys.executable, "-c", "pass"])
-    assert cpu_seconds([sys.executable, "-m", "fabricgen"], **asked) < 12 * empty
+    assert slowness_of_completion(line) < MOST
 
 
 def test_names_without_imports_are_those_of_the_registries() -> None:

@@ -37,7 +37,8 @@ def test_lanes_of_a_torus(tmp_path: Path) -> None:
     """torus-2QoS programs SL2VL itself; adapters use 2 VLs, and switches weigh all VLs equally."""
     _, (options,) = planned(tmp_path, infiniband(grid("torus", [4, 4]), vls=4))
     assert options.qos == "TRUE" and options.qos_sl2vl is None
-    assert options.qos_vlarb == "0:64,1:64,2:64,3:64" and options.qos_ca_vlarb == "0:64,1:64"
+    assert options.qos_vlarb_high == options.qos_vlarb_low == "0:64,1:64,2:64,3:64"
+    assert options.qos_ca_vlarb == "0:64,1:64"
 
 
 @pytest.mark.parametrize(("vls", "repeated"), [(8, "0,1,2,3,4,5,6,7"), (4, "0,1,2,3")])
@@ -50,7 +51,7 @@ def test_sixteen_service_levels_are_spread_over_the_lanes(vls: int, repeated: st
 
 def test_one_lane_needs_no_qos(tmp_path: Path) -> None:
     _, (options,) = planned(tmp_path, subnet_tree())
-    assert options.qos == "FALSE" and options.qos_vlarb is None and options.qos_sl2vl is None
+    assert options.qos == "FALSE" and options.qos_vlarb_high is None and options.qos_sl2vl is None
 
 
 def test_a_standby_takes_over_after_three_seconds(tmp_path: Path) -> None:

@@ -1,8 +1,7 @@
 """The least switches that a Clos design allows, by trying every layout: separate arithmetic, after docs/designs.md.
 
-Every leaf has as much bandwidth above as below, all switches have one radix, and hosts and uplinks one speed. Tried are
-every unit, `rails_per_leaf` or `leaves_per_unit`, `subplanes`, two and three tiers, every pod, and every `count` of
-spines.
+All switches have one radix, and hosts and uplinks one speed. Tried are every unit, `rails_per_leaf` or
+`leaves_per_unit`, `subplanes`, two and three tiers, every pod, and every `count` of spines.
 """
 
 from collections.abc import Iterator
@@ -11,14 +10,28 @@ from functools import cache
 DESIGNS = ("rail-optimized", "rail-only", "fat-tree", "dual-tor")
 
 
-def least_switches(design: str, hosts: int, radix: int, rails: int = 8) -> int:
-    """The fewest switches for hosts with a NIC on each rail; of two ports each in a dual-tor."""
+def least_switches(
+    design: str, hosts: int, radix: int, rails: int = 8, *, oversubscription: int = 1, two_ports: bool = False
+) -> int:
+    """The fewest switches for hosts with a NIC on each rail; of two ports each in a dual-tor, and with `two_ports`."""
+    leaves = [*_leaves_of_a_unit(design, 2 * rails if two_ports and design == "fat-tree" else rails)]
+    if two_ports and design in ("rail-optimized", "rail-only"):  # both ports on a leaf, or each on its own subplane
+        leaves = [
+            (columns, width * ports, copies, by_column)
+            for columns, width, _, by_column in leaves
+            for ports, copies in ((2, 1), (1, 2))
+        ]
     counts = [
         found * copies
-        for columns, width, copies, by_column in _leaves_of_a_unit(design, rails)
+        for columns, width, copies, by_column in leaves
         for unit in range(1, radix // width + 1)
-        if (found := _subplane(design == "rail-only", columns, width, by_column, unit, -(-hosts // unit), radix))
-    ]
+        if (
+            found := _subplane(
+                design == "rail-only", columns, by_column, unit * width, -(-unit * width // oversubscription),
+                -(-hosts // unit), radix,
+            )
+        )
+    ]  # fmt: skip
     return min(counts)
 
 
@@ -33,20 +46,19 @@ def _leaves_of_a_unit(design: str, rails: int) -> Iterator[tuple[int, int, int, 
 
 
 @cache
-def _subplane(separate: bool, columns: int, width: int, by_column: bool, unit: int, units: int, radix: int) -> int:
-    """The fewest switches of a subplane; 0 if it cannot be built."""
-    down = unit * width
+def _subplane(separate: bool, columns: int, by_column: bool, down: int, uplinks: int, units: int, radix: int) -> int:
+    """The fewest switches of a subplane whose leaves have `down` host ports; 0 if it cannot be built."""
     if separate and units == 1:
         return columns  # no spines
-    if 2 * down > radix:
+    if down + uplinks > radix:
         return 0
     leaves = columns * units
     found = []
     joined = units if separate else leaves
     if joined <= radix:
-        found += [leaves + spines * (columns if separate else 1) for spines in _counts(down, joined, radix)[:1]]
+        found += [leaves + spines * (columns if separate else 1) for spines in _counts(uplinks, joined, radix)[:1]]
     if not separate:
-        found += _three_tiers(columns, by_column, down, units, radix)
+        found += _three_tiers(columns, by_column, uplinks, units, radix)
     return min(found, default=0)
 
 

@@ -112,3 +112,34 @@ def test_appliances_have_rails_of_the_hosts(tmp_path: Path) -> None:
     (finding,) = design_only(write(tmp_path, with_appliance([*range(9)])))[1]
     assert finding.code == "FG209" and "is on rail 8, which no host of plane compute has" in finding.message
     assert finding.path == "planes.compute.scalable_unit.appliances"
+
+
+def test_groups_with_places_share_every_unit(tmp_path: Path) -> None:
+    """Each group has its own places of a unit, so no host moves when one of them grows."""
+
+    def seats(first: int, second: int, folder: str) -> dict[str, tuple[str, int]]:
+        tree = rail_optimized(first, 4, 3, GENERIC)
+        tree["hosts"]["other"] = {"model": "dgx-h100", "count": second}
+        compute = tree["planes"]["compute"]
+        compute |= {
+            "hosts": ["gpu", "other"],
+            "scalable_unit": {"hosts": 4, "planned": 3, "places": {"gpu": 3, "other": 1}},
+        }
+        fabric, findings = design_only(write(tmp_path / folder, tree))
+        assert findings == [] and dict(fabric.planes[0].units) == {"gpu": (0, 1), "other": (0, 1)}
+        ports = [port.name for port in fabric.switches[0].layout.fabric_ports]
+        on_rail_0 = [
+            link
+            for link in fabric.links
+            if link.b.key.endswith("rail0/leaf0") and link.a.key.startswith(("gpu", "other"))
+        ]
+        return {link.a.key: (link.b.key, ports.index(link.b_port)) for link in on_rail_0}
+
+    before, after = seats(4, 1, "before"), seats(6, 2, "after")
+    leaves = [f"compute/su{unit}/rail0/leaf0" for unit in range(2)]
+    assert [before[f"gpu/{number}"] for number in range(4)] == [
+        *((leaves[0], place) for place in range(3)),
+        (leaves[1], 0),
+    ]
+    assert before["other/0"] == (leaves[0], 3) and after["other/1"] == (leaves[1], 3)
+    assert before.items() <= after.items() and len(after) == 8

@@ -14,6 +14,7 @@ import pytest
 
 from fabricgen.design.capacity import capacity
 from fabricgen.render.plans import design_only
+from tests.conftest import Cli
 from tests.inventories import Tree, rail_optimized, text_of, write
 
 QM9700 = "nvidia-qm9700"
@@ -87,6 +88,64 @@ def test_table_d(
     assert plane["links"] == {"host-leaf": 2 * node_cables, "leaf-spine": 2 * cables, "spine-core": 0}
 
 
+TABLE_XDR = [(1, 72, 576, 8, 4, 576), (2, 144, 1152, 16, 8, 1152), (4, 288, 2304, 32, 18, 2304),
+             (8, 576, 4608, 64, 36, 4608), (18, 1296, 10368, 144, 72, 10368)]  # fmt: skip
+
+
+def xdr(units: int) -> Tree:
+    """Units of 72 DGX B300 on Quantum-X800, from the catalog alone."""
+    tree = rail_optimized(72 * units, 72, units, "nvidia-q3400", "dgx-b300-xdr", technology="infiniband", speed="800G")
+    del tree["planes"]["compute"]["addressing"]
+    return tree
+
+
+@pytest.mark.parametrize(("units", "nodes", "gpus", "leaves", "spines", "cables"), TABLE_XDR)
+def test_table_xdr(units: int, nodes: int, gpus: int, leaves: int, spines: int, cables: int, tmp_path: Path) -> None:
+    """DGX B300 with XDR: the published table; its 9,216 GPUs of 18 units are eight for each of 1,152 nodes."""
+    plane = counted(xdr(units), tmp_path)
+    assert plane["switches"] == {"leaf": leaves, "spine": spines, "core": 0}
+    assert (plane["hosts"], plane["gpus"]) == (nodes, gpus)
+    assert plane["cables"] == {"host-leaf": cables, "leaf-spine": cables, "spine-core": 0}
+    assert set(plane["oversubscription"].values()) == {1.0}
+
+
+def test_a_unit_of_xdr_is_clean(tmp_path: Path, cli: Cli) -> None:
+    tree = {key: part for key, part in xdr(1).items() if key != "management"}
+    outcome = cli("check", write(tmp_path, tree), "--fail-on", "warning")
+    assert outcome.code == 0 and "0 errors, 0 warnings" in outcome.out + outcome.err
+
+
+def test_trays_of_gb300(tmp_path: Path) -> None:
+    """Two units of 72 trays, four racks each: four rails, from the catalog alone."""
+    tree = rail_optimized(144, 72, 2, "nvidia-q3400", "gb300-nvl72", technology="infiniband", speed="800G")
+    plane = counted(tree, tmp_path)
+    assert (plane["gpus"], plane["nvlink_domains"]) == (576, 8)
+    assert plane["switches"] == {"leaf": 8, "spine": 4, "core": 0}
+
+
+def test_more_trays_in_a_unit_than_a_leaf_has_ports_are_refused(tmp_path: Path) -> None:
+    tree = rail_optimized(144, 144, 1, "nvidia-q3400", "gb300-nvl72", technology="infiniband", speed="800G")
+    del tree["management"]
+    (refusal,) = [each for each in design_only(write(tmp_path, tree))[1] if each.severity == "error"]
+    assert "needs 288 ports" in refusal.message and "scalable_unit.hosts" in (refusal.hint or "")
+
+
+@pytest.mark.parametrize("model", ["dgx-h100", "dgx-h200", "dgx-b200"])
+def test_transceivers_of_a_pod(model: str, tmp_path: Path) -> None:
+    """127 nodes: four twin-port cages of a host, the same of leaves and spines, and four ports of the manager."""
+    tree = rail_optimized(127, 32, 4, QM9700, model, technology="infiniband")
+    nic = {"name": "rail{rail}", "model": "ConnectX-7", "speed": "400G", "plane": "compute", "rails": 4}
+    tree["hosts"]["ufm"] = {"model": "ufm", "count": 1}
+    tree["host_models"] = {"ufm": {"gpus": 0, "nics": [nic]}}
+    compute = tree["planes"]["compute"]
+    compute["scalable_unit"]["appliances"] = ["ufm"]
+    compute["cables"] = {kind: {"length": "30m", "medium": "mmf"} for kind in ("host-leaf", "leaf-spine")}
+    del tree["management"]
+    fabric, _ = design_only(write(tmp_path, tree))
+    (plane,) = capacity(fabric)["planes"]
+    assert sum(optic["transceivers"] for optic in plane["optics"]) == 127 * 4 + 4 + 512 + 1024
+
+
 def two_ports(tree: Tree) -> Tree:
     nic = {"name": "rail{rail}", "model": "ConnectX-7", "speed": "200G", "plane": "compute", "rails": 8, "ports": 2}
     return {**tree, "host_models": {"dual": {"gpus": 8, "nics": [nic]}}}
@@ -113,7 +172,7 @@ def test_hpn_pod_of_eight_segments(tmp_path: Path) -> None:
 
 def test_meta(tmp_path: Path) -> None:
     """24,576 GPUs: 1,536 racks of two hosts, eight pods of 192 racks; 1:2 at the rack, 7:1 at the top."""
-    rack = {"platform": "generic-64x400g"}
+    rack = {"platform": "dell-z9864f", "ports": {"1-24": "2x400G"}}
     chassis = {"platform": "generic-576x400g"}
     tree = rail_optimized(3072, 2, 1536, "generic-64x400g", design="fat-tree", leaf=rack, spine=chassis, core=chassis,
                           pod={"units": 192}, oversubscription={"leaf": 0.5, "spine": 7})  # fmt: skip

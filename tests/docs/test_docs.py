@@ -68,6 +68,14 @@ def test_generated_pages_are_fresh(name: str, request: pytest.FixtureRequest) ->
     assert generator.PAGE.read_text(encoding="utf-8") == generator.page(), "refresh the page with `make golden`"
 
 
+def test_manual_pages_are_fresh(request: pytest.FixtureRequest) -> None:
+    generator = load(ROOT / "docs" / "make_man.py")
+    if request.config.getoption("--update-golden", default=False):
+        generator.write()
+    written = {file.name: file.read_text(encoding="utf-8") for file in generator.FOLDER.iterdir()}
+    assert written == generator.pages(), "refresh the pages with `make golden`"
+
+
 def test_figures_are_fresh(request: pytest.FixtureRequest) -> None:
     generator = load(ROOT / "docs" / "make_figures.py")
     if request.config.getoption("--update-golden", default=False):

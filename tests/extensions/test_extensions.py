@@ -76,3 +76,13 @@ def test_two_catalogs_with_one_model_are_refused(site: Path, tmp_path: Path) -> 
     (catalog / "dell-z9664f.yaml").write_text(PLATFORM.read_text())
     outcome = fabricgen(site, "capacity", write(tmp_path / "inventory", explicit()))
     assert outcome.returncode == 2 and "two catalogs have dell-z9664f" in outcome.stderr
+
+
+def test_foreign_names_are_completed(site: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    with (site / "site_fabric-1.dist-info" / "entry_points.txt").open("a") as file:
+        file.write("\n[fabricgen.handoffs]\nsite-sheets = site_fabric:SHEETS\n")
+    monkeypatch.setenv("_FABRICGEN_COMPLETE", "bash_complete")
+    for words, expected in (("init --platform site", "site-switch"), ("handoff site", "site-sheets")):
+        monkeypatch.setenv("COMP_WORDS", f"fabricgen {words}")
+        monkeypatch.setenv("COMP_CWORD", str(len(words.split())))
+        assert fabricgen(site).stdout.split() == [f"plain,{expected}"]

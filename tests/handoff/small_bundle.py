@@ -3,8 +3,9 @@
 from pathlib import Path
 from typing import Any
 
+from fabricgen.bundle.fabric_file import dump_wiring
 from fabricgen.bundle.read import Bundle, open_bundle
-from fabricgen.bundle.wiring import WiredDevice, WiredLink, WiredPlane, Wiring, dump_wiring
+from fabricgen.bundle.wiring import WiredDevice, WiredLink, WiredPlane, Wiring
 from fabricgen.sonic.dump import dump
 
 SECRET_NAME, SECRET = "snmp/read", 'c0mm"unity\\'

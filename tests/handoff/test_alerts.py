@@ -13,6 +13,7 @@ import yaml
 
 from fabricgen.bundle.read import open_bundle
 from fabricgen.handoff.alerts import alerts_files
+from fabricgen.platforms.dynamic_buffers import buffers_of
 from tests.conftest import Cli
 from tests.handoff.rendered import placed, render
 from tests.handoff.tools import tool
@@ -108,10 +109,21 @@ def test_rules_are_by_rail_and_count_every_lossless_port(bundle: Path) -> None:
             assert {port for expr in expressions for port in re.findall(r"Ethernet\d+", expr)} >= lossless > set()
 
 
-def test_a_headroom_that_the_switch_computes_is_reported(cli: Cli, tmp_path: Path) -> None:
-    files = made(render(cli, tmp_path, placed(platform=NVIDIA)))
-    assert not [rule for _, rule in rules(files) if rule["alert"] == "HeadroomNearlyUsed"]
-    assert "leaf1" in files["blind.txt"].decode() and "no xoff in the file" in files["blind.txt"].decode()
+def test_a_headroom_that_the_switch_computes_is_predicted(cli: Cli, tmp_path: Path) -> None:
+    bundle = render(cli, tmp_path, placed(platform=NVIDIA))
+    found = [rule for _, rule in rules(made(bundle)) if rule["alert"] == "HeadroomNearlyUsed"]
+    computed = buffers_of(open_bundle([bundle]).devices["leaf1"])
+    headroom = computed.headroom("Ethernet0") if computed else None
+    assert headroom
+    words = f"80% of xoff {headroom.xoff_bytes} (predicted, by SONiC's own script): frames are lost"
+    assert [rule for rule in found if words in rule["annotations"]["description"] and '"leaf1"' in rule["expr"]]
+    assert not made(bundle)["blind.txt"]
+
+
+def test_a_headroom_that_cannot_be_predicted_is_reported(cli: Cli, tmp_path: Path) -> None:
+    bundle = render(cli, tmp_path, placed(platform=NVIDIA) | {"sonic": {"release": 202305}})
+    assert not [rule for _, rule in rules(made(bundle)) if rule["alert"] == "HeadroomNearlyUsed"]
+    assert "leaf1" in made(bundle)["blind.txt"].decode() and "can be predicted" in made(bundle)["blind.txt"].decode()
 
 
 def test_a_switch_that_counts_no_marks_has_no_alert_for_marks(bundle: Path) -> None:

@@ -13,9 +13,10 @@ from fabricgen.bundle.read import Bundle, open_bundle
 from fabricgen.bundle.wiring import WiredCable, WiredDevice, WiredLink, Wiring
 from fabricgen.errors import UsageError
 from fabricgen.handoff.cabling import cabling_files
+from fabricgen.platforms.dynamic_buffers import buffers_of
 from tests.conftest import Cli
 from tests.handoff.rendered import placed, render
-from tests.inventories import QUICKSTART
+from tests.inventories import NVIDIA, QUICKSTART
 
 
 @pytest.fixture
@@ -103,10 +104,30 @@ def test_only_some_devices(bundle: Path) -> None:
 
 def test_the_command(bundle: Path, cli: Cli, tmp_path: Path) -> None:
     outcome = cli("handoff", "cabling", bundle, "-o", tmp_path / "out")
-    assert outcome.code == 0 and "7 files" in outcome.out
+    assert outcome.code == 0 and "8 files" in outcome.out
     index = (tmp_path / "out" / "index.html").read_text()
     for link in re.findall(r'href="([^"]+)"', index):
         assert (tmp_path / "out" / link).is_file()
+
+
+def test_the_headroom_of_each_end_is_that_of_the_file_or_predicted(bundle: Path, cli: Cli, tmp_path: Path) -> None:
+    for row in rows(sheets(bundle), "headroom.csv"):
+        profile = open_bundle([bundle]).devices[row["device"]].row("BUFFER_PROFILE", row["profile"])
+        assert (row["xoff"], row["size"], row["source"]) == (profile["xoff"], profile["size"], "the file")
+    computed = render(cli, tmp_path / "dynamic", placed(platform=NVIDIA))
+    device = open_bundle([computed]).devices["leaf1"]
+    predicted = buffers_of(device)
+    assert predicted
+    found = [row for row in rows(sheets(computed), "headroom.csv") if row["device"] == "leaf1"]
+    assert {row["port"] for row in found} == {port for port in device.table("PORT_QOS_MAP") if port != "global"}
+    for row in found:
+        headroom = predicted.headroom(row["port"])
+        assert headroom and row["source"] == "predicted, by SONiC's own script"
+        values = [headroom.xon_bytes, headroom.xoff_bytes, headroom.size_bytes]
+        assert [int(row[name]) for name in ("xon", "xoff", "size")] == values
+        assert (
+            int(row["pool"]) == predicted.sizes.bytes["ingress_lossless_pool"] and row["length"] == row["cable_length"]
+        )
 
 
 def test_the_rack_of_a_host(tmp_path: Path, cli: Cli) -> None:

@@ -13,7 +13,8 @@ from typing import Any
 import pytest
 
 from fabricgen.bundle.read import open_bundle
-from fabricgen.handoff.ztp import USER_CLASS, ztp_files
+from fabricgen.handoff.dhcp import USER_CLASS
+from fabricgen.handoff.ztp import ztp_files
 from tests.conftest import Cli
 from tests.handoff.rendered import placed, render
 from tests.handoff.tools import tool

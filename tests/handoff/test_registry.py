@@ -10,7 +10,17 @@ from tests.conftest import Cli
 
 
 def test_all_handoffs_are_registered() -> None:
-    assert list(handoffs()) == ["alerts", "ansible", "cabling", "containerlab", "kubernetes", "slurm", "ztp"]
+    assert list(handoffs()) == [
+        "acceptance",
+        "alerts",
+        "ansible",
+        "cabling",
+        "containerlab",
+        "kubernetes",
+        "slurm",
+        "topology",
+        "ztp",
+    ]
     assert {name: one.name for name, one in handoffs().items()} == {name: name for name in handoffs()}
 
 

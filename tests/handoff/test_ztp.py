@@ -9,7 +9,8 @@ import pytest
 
 from fabricgen.bundle.read import open_bundle
 from fabricgen.errors import UsageError
-from fabricgen.handoff.ztp import without_secrets, ztp_files
+from fabricgen.handoff.ztp import ztp_files
+from fabricgen.sonic.secrets import without_secrets
 from tests.conftest import Cli
 from tests.handoff.rendered import placed, render
 from tests.handoff.small_bundle import SECRET_NAME, device, write_bundle
@@ -105,9 +106,53 @@ def test_kea_takes_its_file(bundle: Path, tmp_path: Path) -> None:
         assert bool(outcome.returncode) == bool(code), (outcome.stdout + outcome.stderr).decode()
 
 
+def test_switches_in_onie_get_the_installer(bundle: Path, tmp_path: Path) -> None:
+    url = "http://10.0.0.1/sonic.bin"
+    found = files(bundle, onie_url=url)
+    (onie,) = [one for one in json.loads(found["kea-dhcp4.json"])["Dhcp4"]["client-classes"] if one["name"] == "onie"]
+    assert onie["test"] == "substring(option[60].hex, 0, 12) == 'onie_vendor:'"
+    assert onie["option-data"] == [{"name": "v4-captive-portal", "data": url}]
+    assert f"dhcp-option-force=tag:onie,114,{url}" in found["dnsmasq.conf"].decode().splitlines()
+    assert b"onie" not in b"".join(files(bundle).values())
+    with pytest.raises(UsageError, match="not the URL of an installer"):
+        files(bundle, onie_url="sonic.bin")
+    for command, name in (
+        ([tool("kea-dhcp4", "kea-dhcp4-server"), "-t"], "kea-dhcp4.json"),
+        ([tool("dnsmasq", "dnsmasq-base"), "--test", "-C"], "dnsmasq.conf"),
+    ):
+        (tmp_path / name).write_bytes(found[name])
+        outcome = subprocess.run([*command, tmp_path / name], capture_output=True, check=False)
+        assert outcome.returncode == 0, (outcome.stdout + outcome.stderr).decode()
+
+
+@pytest.mark.parametrize("also_ipv4", [True, False])
+def test_switches_get_ipv6_addresses(also_ipv4: bool, cli: Cli, tmp_path: Path) -> None:
+    tree = placed(MACS)
+    ipv4 = (["10.255.0.0/20"], ["10.255.0.1"]) if also_ipv4 else ([], [])
+    own = {"addresses": [*ipv4[0], "fd00:255::/64"], "gateway": [*ipv4[1], "fd00:255::1"]}
+    tree["management"] = tree["management"] | own
+    found = files(render(cli, tmp_path, tree), onie_url="http://10.0.0.1/sonic.bin")
+    assert ("kea-dhcp4.json" in found, b"\ndhcp-vendorclass=" in found["dnsmasq.conf"]) == (also_ipv4, also_ipv4)
+    pinged = json.loads(found["ztp.json"])["ztp"]["02-connectivity-check"]
+    assert pinged == {"ping6-hosts": ["fd00:255::1"]} | ({"ping-hosts": ipv4[1]} if also_ipv4 else {})
+    (only,) = json.loads(found["kea-dhcp6.json"])["Dhcp6"]["subnet6"]
+    assert only["id"] == 1 and only["subnet"] == "fd00:255::/64"
+    by_name = {row["hostname"]: row for row in only["reservations"]}
+    (address,) = by_name["leaf1"]["ip-addresses"]
+    assert by_name.keys() == MACS.keys() and address.startswith("fd00:255::")
+    assert f"dhcp-host={MACS['leaf1'].lower()},[{address}],leaf1".encode() in found["dnsmasq.conf"]
+    kea = [tool("kea-dhcp6", "kea-dhcp6-server"), "-t"]
+    for command, name in ((kea, "kea-dhcp6.json"), ([tool("dnsmasq", "dnsmasq-base"), "--test", "-C"], "dnsmasq.conf")):
+        (tmp_path / name).write_bytes(found[name])
+        outcome = subprocess.run([*command, tmp_path / name], capture_output=True, check=False)
+        assert outcome.returncode == 0, (outcome.stdout + outcome.stderr).decode()
+    (tmp_path / "bad.json").write_bytes(found["kea-dhcp6.json"].replace(b"substring(", b"substr("))
+    assert subprocess.run([*kea, tmp_path / "bad.json"], capture_output=True, check=False).returncode
+
+
 def test_what_cannot_boot_is_refused(tmp_path: Path) -> None:
     lone = write_bundle(tmp_path / "lone", (device("leaf-r0", rail=0),), leaf_r0={"PORT": {}})
-    with pytest.raises(UsageError, match="no IPv4 address in MGMT_INTERFACE"):
+    with pytest.raises(UsageError, match="no address in MGMT_INTERFACE"):
         files(lone)
     two = write_bundle(tmp_path / "two")
     with pytest.raises(UsageError, match="the same address"):

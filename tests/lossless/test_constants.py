@@ -21,7 +21,7 @@ def test_thresholds_of_ecn_are_2_6_and_5_2_us_at_400g() -> None:
 def test_watchdog() -> None:
     """sonic-utilities pfcwd/main.py start_default."""
     assert (congestion.WATCHDOG_STEP_MS, congestion.WATCHDOG_PORTS_PER_STEP) == (200, 32)
-    assert congestion.WATCHDOG_MAX_POLL_MS == 1000
+    assert (congestion.WATCHDOG_MAX_POLL_MS, congestion.WATCHDOG_MAX_DETECTION_MS) == (1000, 5000)
 
 
 def test_hosts_and_buffers() -> None:

@@ -59,7 +59,9 @@ CASES: dict[str, tuple[Tree, list[tuple[str, str, str, str, str]]]] = {
                 "error",
                 "planes.compute.cables.leaf-spine",
                 "Arista-7060X6-64PE-O128S2 has no headroom for 400G over 3000m, so the port would pause and drop",
-                "lengths in its table at 400G: 5m, 40m, 150m",
+                "lengths in its table at 400G: 5m, 40m, 150m; a row can be stated: buffers: "
+                '{Arista-7060X6-64PE-O128S2: {source: "DOCUMENT OF THE VENDOR", headroom: [{speed: 400G, cable: 3000m, '
+                "size: BYTES, xon: BYTES, xoff: BYTES, dynamic_th: N}]}}",
             ),
         ],
     ),

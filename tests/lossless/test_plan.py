@@ -85,6 +85,8 @@ def test_marking_thresholds_follow_the_speed() -> None:
     assert (at_100g["green_min_threshold"], at_100g["green_max_threshold"]) == ("32768", "65536")
     assert at_400g["ecn"] == "ecn_all" and at_400g["wred_green_enable"] == "true"
     assert wred_name(400_000) == "LOSSLESS_400G" and wred_name(800_000) == "LOSSLESS_800G"
+    slow = [wred_profile(ecn, speed_mbps) for speed_mbps in (1_000, 10_000, 25_000)]
+    assert {(row["green_min_threshold"], row["green_max_threshold"]) for row in slow} == {("8192", "16384")}
     asked = EcnSpec(**_PART, min_bytes=100_000, max_bytes=400_000, probability_percent=20)
     row = wred_profile(asked, 800_000)
     assert (row["yellow_min_threshold"], row["red_max_threshold"]) == ("200000", "800000")
@@ -92,7 +94,8 @@ def test_marking_thresholds_follow_the_speed() -> None:
 
 
 @pytest.mark.parametrize(
-    ("ports", "detection_ms", "poll_ms"), [(32, 200, 200), (33, 400, 400), (130, 1000, 1000), (257, 1800, 1000)]
+    ("ports", "detection_ms", "poll_ms"),
+    [(32, 200, 200), (33, 400, 400), (130, 1000, 1000), (257, 1800, 1000), (801, 5000, 1000)],
 )
 def test_watchdog_timers_scale_with_the_ports(ports: int, detection_ms: int, poll_ms: int) -> None:
     watchdog = plan_watchdog(spec({3: (26,)}).watchdog, ports)

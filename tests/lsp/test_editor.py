@@ -45,8 +45,9 @@ def test_findings_come_and_go_with_the_text(fabric: Path) -> None:
         editor.type(fabric, text.replace("count: 32", "count: 48"))
         grown = await editor.diagnostics(fabric)
         assert [(one.code, one.severity) for one in grown] == []
-        lock = (fabric.parent / "allocations.lock.yaml").as_uri()
-        notes = editor.published[lock][-1].diagnostics
+        lock = fabric.parent / "allocations.lock.yaml"
+        await editor.until(lock, ["FG382"])
+        notes = editor.published[lock.as_uri()][-1].diagnostics
         assert [(one.code, one.severity) for one in notes] == [("FG382", types.DiagnosticSeverity.Information)]
         editor.type(fabric, "planes: [")
         broken = await editor.diagnostics(fabric)

@@ -6,7 +6,7 @@ from fabricgen.cli.main import run
 from tests.inventories import Tree, grid, grouped, write
 from tests.render.infiniband.test_files import QM9700, subnet_tree
 
-TREE, TORUS, MESH, DRAGONFLY, UFM = "tree", "torus", "mesh", "dragonfly", "ufm"
+TREE, TORUS, MESH, DRAGONFLY, UFM, LEVELS = "tree", "torus", "mesh", "dragonfly", "ufm", "levels"
 
 
 def _tree() -> Tree:
@@ -42,6 +42,15 @@ def _ufm() -> Tree:
     return tree
 
 
+def _levels() -> Tree:
+    """The tree with one tenant on a QoS level."""
+    tree = _tree()
+    plane = tree["planes"]["compute"]
+    plane["partitions"] = [{"name": "blue", "pkey": 0x8001, "members": ["gpu"], "ipoib": True, "qos_level": "fast"}]
+    plane["infiniband"]["qos"] = {"high_limit": 4, "levels": [{"name": "fast", "sl": 2, "weight": 128, "high": True}]}
+    return tree
+
+
 def _bare(tree: Tree, engine: str = "") -> Tree:
     plane = tree["planes"]["compute"]
     if engine:
@@ -55,6 +64,7 @@ def _bare(tree: Tree, engine: str = "") -> Tree:
 _TREES = {
     TREE: _tree,
     UFM: _ufm,
+    LEVELS: _levels,
     TORUS: lambda: _bare(grid("torus", [4, 3])),
     MESH: lambda: _bare(grid("mesh", [3, 3])),
     DRAGONFLY: lambda: _bare(grouped("dragonfly", {"switches": 2, "global_links": 1}, hosts=3), "dfsssp"),

@@ -1,6 +1,8 @@
 """The wheel is complete: outside a checkout it renders, checks and explains, with its own templates and schemas."""
 
 import os
+import re
+import shutil
 import subprocess
 import sys
 import venv
@@ -75,6 +77,45 @@ def environment(installed: Path, tmp_path_factory: pytest.TempPathFactory) -> Pa
     dependencies = {str(Path(module.__file__ or "").parents[1]) for module in (click, numpy, yaml)}
     (site / "dependencies.pth").write_text("\n".join(sorted(dependencies)) + "\n")
     return folder
+
+
+def test_the_manual_has_a_page_for_each_command(environment: Path) -> None:
+    """`man` finds the pages of the environment in whose bin/ the command is, and formats them without a warning."""
+    pages = sorted((environment / "share" / "man" / "man1").glob("*.1"))
+    names = {page.stem for page in pages}
+    assert {"fabricgen", "fabricgen-check", "fabricgen-simulate-deadlock", "fabricgen-handoff-ztp"} <= names
+    if shutil.which("man") is None:
+        pytest.skip("man is not installed")
+    done = subprocess.run(
+        ["man", "--warnings=all", "-l", *pages], env={**os.environ, "MANPAGER": "cat", "MANWIDTH": "80"},
+        capture_output=True, text=True, check=True,
+    )  # fmt: skip
+    assert done.stderr == ""
+    assert all(re.search(rf"^ +{page} +- +\w", done.stdout.replace("\b", ""), re.MULTILINE) for page in names)
+
+
+EXPLAIN_ALL = """
+import contextlib, io
+from fabricgen.api.names import KINDS
+from fabricgen.cli.main import main
+
+codes = KINDS["codes"]()
+for code in codes:
+    shown = io.StringIO()
+    with contextlib.redirect_stdout(shown):
+        main(["explain", code], standalone_mode=False)
+    assert code in shown.getvalue() and len(shown.getvalue().split()) > 8, code
+print(len(codes) > 200)
+"""
+
+
+def test_every_code_is_explained_offline(environment: Path, tmp_path: Path) -> None:
+    clean = {name: value for name, value in os.environ.items() if name != "PYTHONPATH"}
+    done = subprocess.run(
+        [environment / "bin" / "python", "-P", "-c", EXPLAIN_ALL], cwd=tmp_path, env=clean, capture_output=True,
+        text=True, check=False,
+    )  # fmt: skip
+    assert (done.returncode, done.stdout) == (0, "True\n"), done.stderr
 
 
 PROGRAM = """

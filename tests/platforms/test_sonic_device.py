@@ -3,7 +3,6 @@
 import json
 import re
 import shutil
-import tempfile
 from collections.abc import Callable
 from pathlib import Path
 
@@ -87,6 +86,22 @@ def test_a_service_port_beside_many_slow_ones(device: Path) -> None:
     layout = layout_of(device / SKU)
     assert layout.name == "3x400g+5x100g"
     assert [port.name for port in layout.ports if port.kind == "service"] == ["Ethernet32"]
+
+
+def test_two_files_that_disagree(device: Path) -> None:
+    """Ports of four lanes whose cage is said to have two ports of one lane each."""
+    file = device / SKU / "hwsku.json"
+    content = json.loads(file.read_text())
+    platform = json.loads(next(device.rglob("platform.json")).read_text())["interfaces"]
+    parent = next(name for name in content["interfaces"] if name in platform)
+    content["interfaces"][parent]["default_brkout_mode"] = "8x100G"
+    file.write_text(json.dumps(content, indent=1))
+    entry, findings = import_device(device / SKU)
+    (found,) = [one for one in findings if one.code == "FG145"]
+    assert entry is None and found.severity == "error" and f"{parent} has" in found.message
+    assert found.location and found.location.file.endswith("port_config.ini") and found.location.line
+    (there,) = found.related
+    assert there.location.file == str(file) and f'"{parent}"' in file.read_text().splitlines()[there.location.line - 1]
 
 
 def test_ports_from_breakout_modes_alone() -> None:
@@ -310,22 +325,29 @@ FILES = (f"{BOX}/platform.json", f"{BOX}/platform_asic", f"{BOX}/default_sku", f
          f"{SKU}/{ROWS}", f"{SKU}/{T0}", f"{SKU}/{T1}")  # fmt: skip
 
 
+@pytest.fixture(scope="module")
+def broken(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A copy of the tree, of which one file at a time is broken."""
+    return shutil.copytree(DEVICE, tmp_path_factory.mktemp("broken") / "device")
+
+
 @settings(max_examples=150, deadline=None)
 @given(file=st.sampled_from(FILES), junk=CHAOS, cut=st.floats(0, 1), keep=st.booleans())
-def test_no_file_content_stops_an_import(file: str, junk: str, cut: float, keep: bool) -> None:
+def test_no_file_content_stops_an_import(broken: Path, file: str, junk: str, cut: float, keep: bool) -> None:
     """Whatever a file holds, there is an entry that can be written and read, or there are findings that say why not."""
-    with tempfile.TemporaryDirectory() as folder:
-        device = shutil.copytree(DEVICE, Path(folder) / "device")
-        text = (device / file).read_text()
-        at = int(cut * len(text))
-        (device / file).write_text(text[:at] + junk + (text[at:] if keep else ""), encoding="utf-8")
-        platform, findings = import_device(device / BOX)
-        if platform is None:
-            assert has_errors(findings)
-            return
-        entry = Path(folder) / "entry.yaml"
-        entry.write_text(switch_entry_text(platform), encoding="utf-8")
-        assert load_switch_platform(entry) == platform
+    text = (DEVICE / file).read_text()
+    at = int(cut * len(text))
+    (broken / file).write_text(text[:at] + junk + (text[at:] if keep else ""), encoding="utf-8")
+    try:
+        platform, findings = import_device(broken / BOX)
+    finally:
+        (broken / file).write_text(text, encoding="utf-8")
+    if platform is None:
+        assert has_errors(findings)
+        return
+    entry = broken / "entry.yaml"
+    entry.write_text(switch_entry_text(platform), encoding="utf-8")
+    assert load_switch_platform(entry) == platform
 
 
 def exit_code(*arguments: str) -> object:
@@ -390,7 +412,8 @@ def test_an_imported_sku_is_judged_by_its_own_tables(tmp_path: Path, capsys: pyt
 
     wrong_lanes, unknown = ("FG232", "leaf1", "error"), ("FG226", "leaf1", "note")
     assert wrong_lanes in found("validate", str(build), "--platform", str(own))
-    without = found("validate", str(build))
+    assert wrong_lanes in found("validate", str(build)), "the bundle carries the entry"
+    without = found("validate", str(build / "sonic"))
     assert unknown in without and wrong_lanes not in without
     inventory.write_text(
         f"{text}overrides:\n  - match: {{name: leaf1}}\n    config_db: {{PORT: {{Ethernet12: {{index: '9'}}}}}}\n"

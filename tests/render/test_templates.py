@@ -64,7 +64,8 @@ def test_mistakes_of_a_template(text: str, line: int, problem: str, cli: Cli, tm
     assert outcome.code == 1, outcome.err
     assert problem in outcome.out and "error FG150" in outcome.out
     place = str(tmp_path / "templates" / "switch.json.j2") if problem[:11] not in ("no template", "PORT|Ethern") else ""
-    assert outcome.out.startswith(f"{place}:{line} " if line else place)
+    assert outcome.out.startswith("failed: 1 error\n")
+    assert f"\n{place}:{line} " in outcome.out if line else f"\n{place}" in outcome.out
     assert "leaf1" in outcome.out and "Traceback" not in outcome.out + outcome.err
     assert not (tmp_path / "b").exists() and not (tmp_path / "inventory" / "allocations.lock.yaml").exists()
 

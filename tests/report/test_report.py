@@ -10,7 +10,8 @@ from fabricgen.findings import Finding, Location, Related, Severity
 from fabricgen.report.formats.concise import concise_report
 from fabricgen.report.formats.json import json_object
 from fabricgen.report.formats.text import text_report
-from fabricgen.report.summary import Counts, summary_line
+from fabricgen.report.phrases import by_place
+from fabricgen.report.summary import Counts, headline, summary_line
 from fabricgen.resources import resource
 
 COUNTS = Counts(devices=2, links=1, rules=40)
@@ -78,3 +79,35 @@ def test_a_finding_without_place_is_reported() -> None:
     finding = Finding("FG226", Severity.NOTE, "nothing known of hwsku X")
     assert text_report([finding], COUNTS).startswith("note FG226  nothing known of hwsku X\n")
     assert summary_line([finding], Counts()).endswith("0 errors, 0 warnings, 1 note, 0 suppressed.")
+
+
+def test_the_headline_has_the_verdict_and_what_was_judged(findings: list[Finding]) -> None:
+    assert headline(findings, COUNTS, ["deadlock"], failed=True) == (
+        "failed: 1 error, 1 warning; judged: 2 devices, 1 link, 40 rules, deadlock"
+    )
+    assert headline(findings, COUNTS, [], failed=False).startswith("failed: 1 error"), "an error that --fail-on ignores"
+    assert headline(findings[1:], Counts(), [], failed=False) == "passed: 1 warning", "nothing was judged"
+
+
+def test_findings_for_people_are_in_the_order_of_their_places() -> None:
+    places = [Location("leaf10.json", 1), Location("leaf9.json", 20), Location("leaf9.json", 3, 7), None]
+    severities = [Severity.ERROR, Severity.ERROR, Severity.NOTE, Severity.WARNING]
+    found = [
+        Finding(f"FG90{number}", severity, "message", location=place)
+        for number, (place, severity) in enumerate(zip(places, severities, strict=True))
+    ]
+    ordered = [None, Location("leaf9.json", 3, 7), Location("leaf9.json", 20), Location("leaf10.json", 1)]
+    assert [one.location for one in by_place(found)] == ordered
+    grouped = text_report(found, COUNTS, width=80).splitlines()
+    assert [line for line in grouped if "json" in line] == ["leaf9.json", "leaf10.json"]
+    assert "  3:7  note FG902  message" in grouped
+
+
+def test_a_source_line_is_cropped_around_the_token(tmp_path: Path) -> None:
+    file = tmp_path / "long.yaml"
+    file.write_text(f"{'x' * 100} token: {'y' * 100}\n")
+    finding = Finding("FG105", Severity.ERROR, "no", location=Location(str(file), 1, 102))
+    lines = text_report([finding], COUNTS, width=60).splitlines()
+    (source,), (caret,) = ([line for line in lines if mark in line] for mark in ("| xxx", "^^^"))
+    assert max(len(source), len(caret)) <= 60
+    assert source[caret.index("^") : caret.rindex("^") + 1] == "token"

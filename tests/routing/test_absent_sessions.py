@@ -8,7 +8,7 @@ import pytest
 
 from fabricgen.bundle.read import open_bundle
 from fabricgen.routing.fabric import read_fabric
-from fabricgen.routing.sessions import AbsentSession
+from fabricgen.routing.spoken import AbsentSession
 from tests.bgp_fabric import ConfigDbs, Fabric, open_configs
 from tests.routing.test_sessions import opened, two_spines
 

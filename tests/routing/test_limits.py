@@ -2,7 +2,7 @@
 
 from fabricgen.routing import bgp, bits, endpoints, infiniband, possible, reachability
 from fabricgen.routing.routes import Destination
-from fabricgen.routing.sessions import AbsentSession, SpokenFabric
+from fabricgen.routing.spoken import AbsentSession, SpokenFabric
 
 MIB = 2**20
 

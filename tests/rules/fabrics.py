@@ -64,6 +64,16 @@ def rewired(kept: Callable[[WiredLink], bool], **moved: str) -> Callable[[Wiring
     return change
 
 
+def cordoned(*ends: str) -> Callable[[Wiring], Wiring]:
+    """The links at these ends, each device:port, are out of service."""
+
+    def change(wiring: Wiring) -> Wiring:
+        chosen = (link.id for link in wiring.links if {":".join(link.a), ":".join(link.b)} & set(ends))
+        return dataclasses.replace(wiring, cordoned=tuple(chosen))
+
+    return change
+
+
 def without_wiring(fabric: CleanFabric) -> None:
     """Loose files; their links come from DEVICE_NEIGHBOR."""
     assert fabric.wiring

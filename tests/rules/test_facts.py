@@ -1,5 +1,6 @@
 """Numbers of standards and of programs that rules compare with, from their sources."""
 
+from fabricgen.opensm.options import LAST_SL
 from fabricgen.rules.addresses import plan
 from fabricgen.rules.bgp import packet_filters, timers
 from fabricgen.rules.buffers import dynamic, headroom, profiles
@@ -22,8 +23,8 @@ def test_bgp() -> None:
 
 
 def test_ethernet() -> None:
-    """IEEE 802.3: 1000BASE to 1.6TBASE, PAM4 from 50 Gb/s per lane, 200 Gb/s per lane with 802.3dj."""
-    gbps = {1, 2.5, 5, 10, 25, 40, 50, 100, 200, 400, 800, 1600}
+    """IEEE 802.3: 10BASE to 1.6TBASE, PAM4 from 50 Gb/s per lane, 200 Gb/s per lane with 802.3dj."""
+    gbps = {0.01, 0.1, 1, 2.5, 5, 10, 25, 40, 50, 100, 200, 400, 800, 1600}
     assert {mbps / 1000 for mbps in ports._ETHERNET_MBPS} == gbps
     assert (ports._PAM4_LANE_MBPS, ports._MOST_LANE_MBPS) == (50_000, 200_000)
     assert (capacity._LONGEST_COPPER_M, headroom._SHORT_CABLE_M) == (10, 10)
@@ -64,7 +65,7 @@ def test_ranges_of_nccl() -> None:
 def test_infiniband() -> None:
     """InfiniBand Architecture: 48K unicast LIDs, SLs 0 to 15, the default P_Key and prefix; opensm(8)."""
     assert routing._UNICAST_LIDS == 0xC000 - 1
-    assert (tenants._DEFAULT_KEY, tenants._LAST_SL) == (0x7FFF, 15)
+    assert (tenants._DEFAULT_KEY, LAST_SL) == (0x7FFF, 15)
     assert tenants._LEVEL_BITS == {"torus-2QoS": 0b1000, "dfsssp": 0, "lash": 0, "nue": 0}
     assert managers._DEFAULT_PREFIX == 0xFE80 << 48
     assert (managers._LONGEST_FAILOVER_MS, managers._SHORTEST_FAILOVER_MS) == (10_000, 1_000)

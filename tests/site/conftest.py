@@ -1,7 +1,5 @@
 """The built site, and a browser that opens it."""
 
-import os
-import shutil
 import threading
 from collections.abc import Iterator
 from functools import partial
@@ -32,13 +30,3 @@ def address(site: Path) -> Iterator[str]:
     yield f"http://127.0.0.1:{server.server_port}"
     server.shutdown()
     server.server_close()
-
-
-@pytest.fixture(scope="session")
-def chromium() -> str:
-    """The program; without it the tests are skipped, and fail in CI."""
-    found = shutil.which("chromium")
-    if found is None and os.environ.get("CI") != "true":
-        pytest.skip("chromium is not installed")
-    assert found, "scripts/setup installs chromium"
-    return found

@@ -1,15 +1,12 @@
 """platform.json and hwsku.json: the cages of a front panel and how they are split."""
 
-import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from fabricgen.platforms.breakout import PORT_NAME, split
+from fabricgen.platforms.model import Cage as PlatformCage
 from fabricgen.units import whole_number
-
-# '2x400G[200G,100G](8)+1x100G': count, speed, other speeds, lanes. Source: sonic-config-engine/portconfig.py
-PORT_NAME = re.compile(r"Ethernet(\d{1,9})")
-_PART = re.compile(r"(\d{1,9})x(\d{1,9})(G?)(?:\[[\dG,]*\])?(?:\((\d{1,9})\))?")
 
 
 @dataclass(frozen=True)
@@ -18,25 +15,21 @@ class Cage:
 
     parent: str
     lanes: tuple[int, ...]
-    index: int | None
+    indexes: tuple[int, ...]  # one for all lanes, or one for each; () where the file has none
     aliases: Mapping[str, Sequence[str]]  # breakout mode -> alias of each port
     mode: str  # hwsku.json's default_brkout_mode, "" where it names none
     fec: str  # of hwsku.json
+
+    @property
+    def index(self) -> int | None:
+        """The number of the cage."""
+        return self.indexes[0] if self.indexes else None
 
     def aliases_of(self, mode: str) -> Sequence[str]:
         """The ports' aliases in a mode, which hwsku.json may write with other alternative speeds than platform.json."""
         made = split(mode, self.lanes)
         equal = (aliases for known, aliases in self.aliases.items() if split(known, self.lanes) == made)
         return self.aliases.get(mode) or next(equal, ())
-
-
-@dataclass(frozen=True)
-class Split:
-    """One port that a breakout mode makes."""
-
-    speed_mbps: int
-    lanes: tuple[int, ...]
-    offset: int  # first lane's place in the cage: what is added to the parent's number
 
 
 def read_cages(platform: Mapping[str, Any], hwsku: Mapping[str, Any]) -> Mapping[int, Cage]:
@@ -47,17 +40,32 @@ def read_cages(platform: Mapping[str, Any], hwsku: Mapping[str, Any]) -> Mapping
         if not PORT_NAME.fullmatch(parent) or not _mapping(entry).get("lanes"):
             continue
         own = _mapping(chosen.get(parent))
-        index = str(entry.get("index", "")).split(",")[0]
+        indexes = [whole_number(text) for text in str(entry.get("index", "")).split(",")]
+        known = tuple(index for index in indexes if index is not None)
         cage = Cage(
             parent,
             tuple(int(lane) for lane in str(entry["lanes"]).split(",")),
-            whole_number(index),
+            known[:1] if len(set(known)) == 1 else known,
             {mode: names for mode, names in _mapping(entry.get("breakout_modes")).items() if isinstance(names, list)},
             str(own.get("default_brkout_mode") or ""),
             str(own.get("fec") or ""),
         )
         found.update(dict.fromkeys(cage.lanes, cage))
     return found
+
+
+def platform_cages(cages: Mapping[int, Cage]) -> tuple[PlatformCage, ...]:
+    """The cages with the breakout modes that SONiC's command can set: those that fit, with an alias for each port."""
+    found = []
+    for cage in {cage.parent: cage for cage in cages.values()}.values():
+        modes = {
+            mode: tuple("".join(str(alias).split()) for alias in aliases[: len(made)])
+            for mode, aliases in cage.aliases.items()
+            if (made := split(mode, cage.lanes)) and len(made) <= len(aliases)
+        }
+        if modes and len(cage.indexes) in (1, len(cage.lanes)):
+            found.append(PlatformCage(cage.parent, cage.indexes, cage.lanes, modes))
+    return tuple(found)
 
 
 def unsplit_modes(hwsku: Mapping[str, Any]) -> Mapping[str, str]:
@@ -72,26 +80,6 @@ def _interfaces(content: Mapping[str, Any]) -> Mapping[str, Any]:
 
 def _mapping(value: object) -> Mapping[str, Any]:
     return value if isinstance(value, dict) else {}
-
-
-def split(mode: str, lanes: Sequence[int]) -> list[Split] | None:
-    """The ports of a breakout mode in order; None where the mode cannot be read or does not fit the lanes."""
-    parts = [_PART.fullmatch(part) for part in mode.split("+")]
-    if not all(parts):
-        return None
-    ports: list[Split] = []
-    at = 0
-    for match in parts:
-        assert match
-        count = int(match[1])
-        width = int(match[4]) if match[4] else len(lanes) - at
-        step = width // count if count else 0
-        if not step or at + step * count > len(lanes):
-            return None
-        speed = int(match[2]) * (1000 if match[3] else 1)
-        ports += [Split(speed, tuple(lanes[at + n * step : at + (n + 1) * step]), at + n * step) for n in range(count)]
-        at += width
-    return ports
 
 
 def modes_that_fit(cage: Cage, ports: Sequence[tuple[tuple[int, ...], int]]) -> Iterator[str]:

@@ -35,7 +35,10 @@ Rows = dict[str, dict[str, str]]
 def read_buffers(
     tree: DeviceTree, sku: Path, ports: Sequence[PlatformPort], *, dynamic: bool
 ) -> tuple[Mapping[str, BufferDefaults], Mapping[str, str]]:
-    """(role -> defaults, role -> source); roles whose template is missing or cannot be expanded are left out."""
+    """(role -> defaults, role -> source); a role without defaults has the reason in its source.
+
+    Without any template both are empty.
+    """
     found: dict[str, BufferDefaults] = {}
     sources: dict[str, str] = {}
     for role, topologies in TOPOLOGIES.items() if ports else ():
@@ -50,6 +53,7 @@ def read_buffers(
             message = f"{file.name} gives no buffers for a {role}: {problem}"
             hint = "the role is refused for lossless planes with this SKU"
             tree.report("FG124", Severity.WARNING, message, file, hint=hint)
+            sources[role] = f"{tree.named(file.resolve())}: {problem}"
             continue
         sources[role] = tree.named(file.resolve())
         if file.name != f"buffers_defaults_{topologies[0]}.j2":

@@ -9,8 +9,9 @@ from fabricgen.findings import Finding, Severity
 from fabricgen.platforms.model import Layout, PlatformPort, SwitchPlatform
 from fabricgen.platforms.sonic_device import headroom, ports
 from fabricgen.platforms.sonic_device.buffers import read_buffers
+from fabricgen.platforms.sonic_device.chassis import is_refused
 from fabricgen.platforms.sonic_device.headroom import read_headroom
-from fabricgen.platforms.sonic_device.ports import read_ports
+from fabricgen.platforms.sonic_device.ports import read_platform_cages, read_ports
 from fabricgen.platforms.sonic_device.tree import DeviceFolder, DeviceTree, open_tree
 from fabricgen.units import format_speed
 
@@ -34,6 +35,7 @@ _HASH_FIELDS = (
 _PFC_TO_PG_VENDORS = ("nvidia", "barefoot")
 _PFC_TO_PG_SOURCE = "files/build_templates/qos_config.j2 pfc_to_pg_map_supported_asics (mellanox, barefoot)"
 _DYNAMIC_FILE = "buffers_dynamic.json.j2"
+_NOT_USED = "; in the dynamic model the switch computes its own"
 
 
 @dataclass(frozen=True)
@@ -58,9 +60,11 @@ def import_device(
     """
     tree = open_tree(folder, facts.source)
     device = DeviceFolder(tree, folder.resolve())
+    if is_refused(tree, device):
+        return None, tree.findings
     skus = device.skus
     if len(skus) == 1 and device.folder in skus.values():
-        skus = {hwsku or device.folder.name: device.folder}
+        skus = {hwsku or next(iter(skus)): device.folder}
     elif hwsku:
         skus = {name: place for name, place in skus.items() if name == hwsku}
     return _Import(tree, device, facts).entry(skus), tree.findings
@@ -111,8 +115,11 @@ class _Import:
             sources |= {"watchdog_actions": _WATCHDOG_SOURCE, "pfc_to_pg_map": self._of_tree(_PFC_TO_PG_SOURCE)}
         if asic_vendor == "nvidia":
             sources["ecmp_hash_fields"] = _HASH_SOURCE
+        cages = read_platform_cages(self.tree, self.device.platform)
+        if cages:
+            sources["cages"] = self._source(self.device.platform / "platform.json")
         return SwitchPlatform(
-            name=self.facts.name or (f"{match[1]}-{match[2]}" if match else onie).lower().replace("_", "-"),
+            name=self.facts.name or self._name(onie),
             vendor=match[1] if match else "unknown",
             asic=asic or None,
             asic_vendor=asic_vendor or None,
@@ -123,7 +130,13 @@ class _Import:
             capabilities=_capabilities(asic_vendor),
             layouts=tuple(layouts),
             sources=sources,
+            cages=cages,
         )
+
+    def _name(self, onie: str) -> str:
+        match = _ONIE_NAME.fullmatch(onie)
+        part = "" if self.device.asic is None else f"-asic{self.device.asic}"
+        return (f"{match[1]}-{match[2]}" if match else onie).lower().replace("_", "-") + part
 
     def _layout(self, hwsku: str, sku: Path, taken: set[str], *, dynamic: bool) -> Layout | None:
         found = read_ports(self.tree, sku, self.device.platform)
@@ -137,7 +150,11 @@ class _Import:
             self.tree.report("FG123", Severity.WARNING, message, sku, hint="choose a SKU with a pg_profile_lookup.ini")
         own = {"ports": self._source(sku / ports.FILE, sku / "hwsku.json", self.device.platform / "platform.json")}
         if rows:
-            own["headroom"] = self._source(sku / headroom.FILE)
+            own["headroom"] = self._source(sku / headroom.FILE) + (_NOT_USED if dynamic else "")
+        elif not dynamic:
+            own["headroom"] = f"{self.tree.named(sku.resolve())}: it has no {headroom.FILE} with rows"
+        if not sources:
+            own["buffers"] = f"{self.tree.named(sku.resolve())}: it has no buffers_defaults_*.j2"
         name = _layout_name(found)
         return Layout(
             name=hwsku if name in taken else name,

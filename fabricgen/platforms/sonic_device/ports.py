@@ -7,10 +7,13 @@ sonic-buildimage src/sonic-config-engine/portconfig.py does it.
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
-from fabricgen.findings import Severity
+from fabricgen.findings import Location, Related, Severity
+from fabricgen.platforms.breakout import PORT_NAME, fec_of, split
+from fabricgen.platforms.model import Cage as PlatformCage
 from fabricgen.platforms.model import PlatformPort
-from fabricgen.platforms.sonic_device.breakout import PORT_NAME, Cage, modes_that_fit, read_cages, split, unsplit_modes
+from fabricgen.platforms.sonic_device.breakout import Cage, modes_that_fit, platform_cages, read_cages, unsplit_modes
 from fabricgen.platforms.sonic_device.tree import DeviceTree
 from fabricgen.units import whole_number
 
@@ -18,7 +21,6 @@ FILE = "port_config.ini"
 _DEFAULT_COLUMNS = ("name", "lanes", "alias", "index")  # portconfig.py parse_port_config_file
 _USED = {"name", "lanes", "alias", "index", "speed", "fec", "subport", "role"}
 _FRONT_PANEL_ROLES = ("", "Ext")  # the others lead to a chip inside the box
-_PAM4_LANE_MBPS = 50_000  # from here on links work with RS-FEC only (IEEE 802.3 clause 119); portconfig.py sets it, too
 _MAX_SERVICE_PORTS = 4
 _MIN_SERVICE_RATIO = 4  # a service port is at least so much slower than the fastest
 
@@ -27,15 +29,25 @@ Row = dict[str, str]
 
 def read_ports(tree: DeviceTree, sku: Path, platform: Path) -> tuple[PlatformPort, ...]:
     """All front-panel ports in the file's order; empty, with findings, if the ports are unknown."""
-    platform_json, hwsku_json = tree.json(platform / "platform.json"), tree.json(sku / "hwsku.json")
+    hwsku_json = tree.json(sku / "hwsku.json")
+    cages = _cages(tree, platform, hwsku_json)
+    text = tree.text(sku / FILE)
+    file = sku / (FILE if text else "hwsku.json")
+    rows = _rows(tree, file, text) if text else list(_rows_of_modes(tree, file, cages))
+    return _Completion(tree, file, cages, unsplit_modes(hwsku_json)).ports(rows)
+
+
+def read_platform_cages(tree: DeviceTree, platform: Path) -> tuple[PlatformCage, ...]:
+    """The cages of platform.json with all their breakout modes; () where it lists none."""
+    return platform_cages(_cages(DeviceTree(tree.root), platform, {}))  # the SKUs have reported what is wrong
+
+
+def _cages(tree: DeviceTree, platform: Path, hwsku_json: Mapping[str, Any]) -> Mapping[int, Cage]:
     try:
-        cages = read_cages(platform_json, hwsku_json)
+        return read_cages(tree.json(platform / "platform.json"), hwsku_json)
     except ValueError as problem:
         tree.report("FG121", Severity.WARNING, f"platform.json has lanes that are not numbers: {problem}", platform)
-        cages = {}
-    text = tree.text(sku / FILE)
-    rows = _rows(tree, sku / FILE, text) if text else list(_rows_of_modes(tree, sku / "hwsku.json", cages))
-    return _Completion(tree, sku / FILE, cages, unsplit_modes(hwsku_json)).ports(rows)
+        return {}
 
 
 def _rows(tree: DeviceTree, file: Path, text: str) -> list[tuple[int, Row]]:
@@ -87,7 +99,10 @@ class _Completion:
         self.left_out: dict[str, list[tuple[int, str]]] = {}  # problem -> (line, port)
 
     def ports(self, rows: list[tuple[int, Row]]) -> tuple[PlatformPort, ...]:
-        usable = [(row, lanes) for line, row in rows if (lanes := self._lanes(line, row))]
+        numbered_rows = [(line, row, lanes) for line, row in rows if (lanes := self._lanes(line, row))]
+        if self._disagrees(numbered_rows):
+            return ()
+        usable = [(row, lanes) for _, row, lanes in numbered_rows]
         groups: dict[str, list[tuple[Row, tuple[int, ...]]]] = {}
         for row, lanes in usable:
             cage = self.cages.get(lanes[0])
@@ -115,7 +130,7 @@ class _Completion:
                     parent=parent,
                     speed_mbps=speed,
                     kind="fabric",
-                    fec=row.get("fec") or (cage.fec if cage else "") or _fec(speed, lanes),
+                    fec=row.get("fec") or (cage.fec if cage else "") or fec_of(speed, len(lanes)),
                     breakout_mode=mode,
                 )
         for problem, members_left in self.left_out.items():
@@ -128,6 +143,36 @@ class _Completion:
         return _with_service_ports(
             self.tree, self.file, tuple(found[row["name"]] for row, _ in usable if row["name"] in found)
         )
+
+    def _disagrees(self, rows: list[tuple[int, Row, tuple[int, ...]]]) -> bool:
+        """Whether port_config.ini has other ports than hwsku.json's modes make; a finding for the first cage."""
+        groups: dict[str, list[tuple[int, Row, tuple[int, ...]]]] = {}
+        for line, row, lanes in rows:
+            if (cage := self.cages.get(lanes[0])) and cage.mode:
+                groups.setdefault(cage.parent, []).append((line, row, lanes))
+        wrong = [parent for parent, members in groups.items() if not self._agrees(members)]
+        if not wrong:
+            return False
+        line, row, lanes = groups[wrong[0]][0]
+        mode, speed = self.cages[lanes[0]].mode, row.get("speed", "no speed")
+        message = f"{self.file.name} and hwsku.json disagree on {len(wrong)} cages: {wrong[0]} has {row['name']} with "
+        message += f"{len(lanes)} lanes at {speed} here, and the mode {mode} there"
+        place = Related(f"default_brkout_mode of {wrong[0]}", self._place_of_mode(wrong[0]))
+        hint = "correct one of the two files: SONiC takes PORT from one and BREAKOUT_CFG from the other"
+        self.tree.refuse("FG145", message, self.file, line, hint, place)
+        return True
+
+    def _agrees(self, members: list[tuple[int, Row, tuple[int, ...]]]) -> bool:
+        """Whether the mode makes ports of these lanes. A port may run at another speed than the mode's default."""
+        cage = self.cages[members[0][2][0]]
+        made = {part.lanes for part in split(cage.mode, cage.lanes) or ()}
+        return not made or {lanes for _, _, lanes in members} <= made
+
+    def _place_of_mode(self, parent: str) -> Location:
+        """The line of a cage in hwsku.json."""
+        file = self.file.with_name("hwsku.json")
+        lines = (self.tree.text(file) or "").splitlines()
+        return Location(str(file), next((n for n, line in enumerate(lines, 1) if f'"{parent}"' in line), 0))
 
     def _leave_out(self, line: int, name: str, problem: str) -> None:
         self.left_out.setdefault(problem, []).append((line, name))
@@ -178,10 +223,6 @@ class _Completion:
         cage = self.cages.get(lanes[0])
         made = split(mode, cage.lanes) if cage else None
         return next((part.speed_mbps for part in made or () if part.lanes == lanes), None)
-
-
-def _fec(speed_mbps: int, lanes: tuple[int, ...]) -> str:
-    return "rs" if speed_mbps >= _PAM4_LANE_MBPS * len(lanes) else ""
 
 
 def _with_service_ports(tree: DeviceTree, file: Path, ports: tuple[PlatformPort, ...]) -> tuple[PlatformPort, ...]:

@@ -3,9 +3,11 @@
 import json
 from collections.abc import Mapping, Sequence
 from pathlib import Path
+from types import CodeType
 from typing import Any
 
 import jinja2
+from jinja2.bccache import Bucket
 from jinja2.sandbox import SandboxedEnvironment
 
 from fabricgen.platforms.model import PlatformPort
@@ -18,6 +20,25 @@ class TemplateRefusedError(Exception):
     """A template that cannot be expanded, or whose text is not a table."""
 
 
+class _Compiled(jinja2.BytecodeCache):
+    """Templates by their text: the SKUs of a switch have equal ones."""
+
+    def __init__(self) -> None:
+        self._known: dict[tuple[str, str], CodeType] = {}
+
+    def load_bytecode(self, bucket: Bucket) -> None:
+        """Use the code of an equal template of this name."""
+        bucket.code = self._known.get((bucket.key, bucket.checksum))
+
+    def dump_bytecode(self, bucket: Bucket) -> None:
+        """Keep the code."""
+        if bucket.code is not None:
+            self._known[bucket.key, bucket.checksum] = bucket.code
+
+
+_COMPILED = _Compiled()
+
+
 class BufferTemplate:
     """One buffers_defaults_*.j2 of a SKU, imported for a device type."""
 
@@ -25,7 +46,9 @@ class BufferTemplate:
         self, tree: DeviceTree, file: Path, ports: Sequence[PlatformPort], device_type: str, *, dynamic: bool
     ) -> None:
         environment = SandboxedEnvironment(
-            loader=jinja2.FunctionLoader(lambda name: tree.text(file.parent / name)), trim_blocks=True
+            loader=jinja2.FunctionLoader(lambda name: tree.text(file.parent / name)),
+            trim_blocks=True,
+            bytecode_cache=_COMPILED,
         )
         given: dict[str, Any] = {
             "DEVICE_METADATA": {"localhost": {"type": device_type, "hwsku": file.parent.name}},

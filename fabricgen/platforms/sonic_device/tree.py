@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from fabricgen.errors import UnreadableInputError
-from fabricgen.findings import Finding, Location, Severity
+from fabricgen.findings import Finding, Location, Related, Severity
 from fabricgen.inputs import read_text
 
 _TREE_NAME = "device"  # the folder of sonic-buildimage below which links lead from vendor to vendor
@@ -60,6 +60,11 @@ class DeviceTree:
         """One finding about a file."""
         self.findings.append(Finding(code, severity, message, location=Location(str(file), line), hint=hint))
 
+    def refuse(self, code: str, message: str, file: Path, line: int, hint: str, other: Related) -> None:
+        """An error about two files."""
+        place = Location(str(file), line)
+        self.findings.append(Finding(code, Severity.ERROR, message, location=place, hint=hint, related=(other,)))
+
     def note(self, code: str, message: str, file: Path, line: int = 0, hint: str = "") -> None:
         """A remark about a file."""
         self.report(code, Severity.NOTE, message, file, line, hint)
@@ -76,6 +81,8 @@ def open_tree(folder: Path, source: str = "") -> DeviceTree:
     for parent in folder.parents:
         if parent.name == _TREE_NAME:
             return DeviceTree(parent, source)
+    if _is_asic(folder):
+        return DeviceTree(folder.parents[1], source)
     return DeviceTree(folder.parent if _is_platform(folder.parent) else folder, source)
 
 
@@ -87,6 +94,10 @@ def _is_sku(folder: Path) -> bool:
     return any((folder / name).exists() for name in ("port_config.ini", "hwsku.json"))
 
 
+def _is_asic(folder: Path) -> bool:
+    return folder.name.isdecimal() and _is_sku(folder) and _is_platform(folder.parents[1])
+
+
 @dataclass(frozen=True)
 class DeviceFolder:
     """A platform folder with its SKUs, or one SKU's folder; a flat folder that holds the files of both is one, too."""
@@ -95,8 +106,17 @@ class DeviceFolder:
     folder: Path
 
     @cached_property
+    def asic(self) -> int | None:
+        """The number of the ASIC if the folder is that of one ASIC of a SKU, as in PLATFORM/SKU/0."""
+        return int(self.folder.name) if _is_asic(self.folder) else None
+
+    @cached_property
     def platform(self) -> Path:
         """The folder with platform.json."""
+        if self.asic is not None:
+            return self.folder.parents[1]
+        if _is_platform(self.folder.parent) and not _is_platform(self.folder):
+            return self.folder.parent if self.folder != self.tree.root else self.folder
         if not _is_sku(self.folder) or _is_platform(self.folder):
             return self.folder
         return self.folder.parent if self.folder != self.tree.root else self.folder
@@ -110,6 +130,8 @@ class DeviceFolder:
     @cached_property
     def skus(self) -> Mapping[str, Path]:
         """hwsku -> folder, the default one first."""
+        if self.asic is not None:
+            return {self.folder.parent.name: self.folder}
         if _is_sku(self.folder):
             return {self.folder.name: self.folder}
         found = {child.name: child for child in sorted(self.folder.iterdir()) if child.is_dir() and _is_sku(child)}

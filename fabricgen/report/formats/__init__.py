@@ -17,7 +17,8 @@ class Format:
 
     `write` returns the report of a run. `annotates_files` is for formats whose readers open the reported file in the
     repository: `check` then reports the line of the inventory, as the rendered files are temporary.
-    `commands` is for formats whose reader executes lines such as ::error.
+    `commands` is for formats whose reader executes lines such as ::error. The lines of formats `for_people` wrap at the
+    width of a terminal.
     """
 
     name: str
@@ -25,6 +26,7 @@ class Format:
     write: Callable[[Run], str]
     annotates_files: bool = False
     commands: bool = False
+    for_people: bool = False
 
 
 @cache

@@ -4,14 +4,14 @@ from collections.abc import Sequence
 
 from fabricgen.findings import Finding
 from fabricgen.report.formats import Format
-from fabricgen.report.phrases import painted, places
+from fabricgen.report.phrases import by_place, painted, places
 from fabricgen.report.run import Run
 
 
 def concise_report(findings: Sequence[Finding], color: bool = False) -> str:
-    """file:line:column: severity CODE device message, each with a newline."""
+    """file:line:column: severity CODE device message, each with a newline, in the order of their places."""
     lines = []
-    for finding in findings:
+    for finding in by_place(findings):
         where = f"{finding.location}: " if finding.location else ""
         severity = painted(finding.severity.value, finding.severity, color)
         device = f"{finding.device} " if finding.device else ""
@@ -23,4 +23,4 @@ def _write(run: Run) -> str:
     return concise_report(run.findings, run.color)
 
 
-FORMAT = Format("concise", "one line for each finding", _write)
+FORMAT = Format("concise", "one line for each finding", _write, for_people=True)

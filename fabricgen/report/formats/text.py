@@ -1,54 +1,87 @@
-"""Findings for people: the place with its source line, related places, and the hint."""
+"""Findings for people: the verdict first, then each place with its source line, related places, and the hint.
+
+At a terminal, findings are grouped by file, and source lines are cropped at its width. In a pipe or a file, the first
+line of a finding has its place, code and message, so that grep finds them together.
+"""
 
 import functools
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from itertools import groupby
 from pathlib import Path
+from textwrap import indent
 
 from fabricgen.findings import Finding, Location
 from fabricgen.report.formats import Format
-from fabricgen.report.phrases import painted, places
+from fabricgen.report.phrases import by_place, painted, places
 from fabricgen.report.run import Run
-from fabricgen.report.summary import Counts, summary_line
+from fabricgen.report.summary import Counts, headline, summary_line
 from fabricgen.sonic.secrets import is_secret_path, masked
 
-_WIDTH = 160
+_LONGEST_SOURCE_LINE = 160  # in a pipe or a file
+_LONGEST_READ = 4096  # characters of a line: a whole file in one line has nothing to show, and takes long to mask
+_AHEAD = 12  # characters of a source line that are shown before the token, if the line is cropped
+_MARGIN = "   "
+_INDENT = "  "  # below the name of a file
+_SIMULATED = ("deadlock", "congestion", "packets")  # keys of verbs
+_BOLD, _PLAIN = "\x1b[1m", "\x1b[0m"
 _TOKEN = re.compile(r'"(?:[^"\\]|\\.)*"|[^\s,:\[\]{}]+')
 
 SourceLines = Callable[[str], tuple[str, ...]]
 
 
-def text_report(findings: Sequence[Finding], counts: Counts, color: bool = False) -> str:
-    """The report; its last line is the summary."""
+def text_report(findings: Sequence[Finding], counts: Counts, color: bool = False, width: int = 0) -> str:
+    """The findings in the order of their places; the last line is the summary. `width` is that of a terminal, or 0."""
     read_lines = functools.lru_cache(maxsize=64)(_read_lines)
-    blocks = [_block(finding, read_lines, color) for finding in findings]
+    ordered = by_place(findings)
+    if not width:
+        blocks = [_block(one, str(one.location or ""), read_lines, color) for one in ordered]
+    else:
+        blocks = list(_grouped(ordered, read_lines, color, width))
     return "\n".join([*blocks, summary_line(findings, counts) + "\n"])
 
 
-def _block(finding: Finding, read_lines: SourceLines, color: bool) -> str:
+def _grouped(ordered: Sequence[Finding], read_lines: SourceLines, color: bool, width: int) -> Iterator[str]:
+    """A block for each finding; the first one of a file begins with the name of the file."""
+    for file, members in groupby(ordered, key=lambda one: one.location.file if one.location else ""):
+        title = f"{_BOLD}{file}{_PLAIN}\n" if color and file else f"{file}\n" if file else ""
+        for one in members:
+            place = str(one.location).removeprefix(file).strip(":")
+            block = _block(one, place if file else "", read_lines, color, width - len(_INDENT))
+            yield title + (indent(block, _INDENT) if file else block)
+            title = ""
+
+
+def _block(
+    finding: Finding, place: str, read_lines: SourceLines, color: bool, width: int = _LONGEST_SOURCE_LINE
+) -> str:
     severity = painted(f"{finding.severity} {finding.code}", finding.severity, color)
-    head = "  ".join(filter(None, [str(finding.location or ""), severity, finding.message + places(finding)]))
-    lines = [head]
+    lines = ["  ".join(filter(None, [place, severity, finding.message + places(finding)]))]
     where = " ".join(filter(None, (finding.device, finding.path)))
     if where:
-        lines.append(f"   in {where}")
+        lines.append(f"{_MARGIN}in {where}")
     if finding.location and not is_secret_path(finding.path):
-        lines += _excerpt(finding.location, read_lines(finding.location.file))
-    lines += [f"   see {related.location}: {related.message}" for related in finding.related]
+        lines += _excerpt(finding.location, read_lines(finding.location.file), width)
+    lines += [f"{_MARGIN}see {related.location}: {related.message}" for related in finding.related]
     if finding.hint:
-        lines.append(f"   help: {finding.hint}")
+        lines.append(f"{_MARGIN}help: {finding.hint}")
     return "\n".join(lines) + "\n"
 
 
-def _excerpt(location: Location, source: tuple[str, ...]) -> list[str]:
-    """The source line with a caret below the token; nothing if the file does not have the line."""
-    if not 1 <= location.line <= len(source):
+def _excerpt(location: Location, source: tuple[str, ...], width: int) -> list[str]:
+    """The source line with a caret below the token, cropped; nothing if the file does not have the line, or if it is
+    longer than a person reads."""
+    if not 1 <= location.line <= len(source) or len(source[location.line - 1]) > _LONGEST_READ:
         return []
-    line, start = source[location.line - 1][:_WIDTH], max(location.column - 1, 0)
-    token = _TOKEN.match(line, start)
+    line, start = masked(source[location.line - 1]).expandtabs(1), max(location.column - 1, 0)
+    token = _TOKEN.match(source[location.line - 1], start)
     gutter = len(str(location.line))
-    caret = " " * start + "^" * (len(token[0]) if token else 1)
-    return [f"   {location.line} | {masked(line)}", f"   {' ' * gutter} | {caret}"]
+    shown = max(width - len(_MARGIN) - gutter - len(" | "), _AHEAD)
+    skipped = max(0, start - _AHEAD) if start + _AHEAD > shown else 0
+    marks = min(len(token[0]) if token else 1, max(1, shown - (start - skipped)))
+    caret = " " * (start - skipped) + "^" * marks
+    cropped = line[skipped : skipped + shown].rstrip()
+    return [f"{_MARGIN}{location.line} | {cropped}", f"{_MARGIN}{' ' * gutter} | {caret}"]
 
 
 def _read_lines(file: str) -> tuple[str, ...]:
@@ -59,8 +92,22 @@ def _read_lines(file: str) -> tuple[str, ...]:
 
 
 def _write(run: Run) -> str:
-    report = text_report(run.findings, run.counts, run.color)
-    return "\n".join([*run.lines, report])
+    head = _head(run)
+    if run.findings:
+        head.append("")
+    return "\n".join([*head, text_report(run.findings, run.counts, run.color, run.width)])
 
 
-FORMAT = Format("text", "for people", _write)
+def _head(run: Run) -> list[str]:
+    """The verdict, what has none, and the results of the verb; nothing if the summary says it all."""
+    if not (run.findings or run.lines or run.unjudged):
+        return []
+    simulated = [name for name in _SIMULATED if name in run.own]
+    verdict = headline(run.findings, run.counts, simulated, failed=bool(run.exit_code))
+    if run.color:
+        name, colon, rest = verdict.partition(":")
+        verdict = f"{_BOLD}{name}{_PLAIN}{colon}{rest}"
+    return [verdict, *(f"not judged: {each}" for each in run.unjudged), *run.lines]
+
+
+FORMAT = Format("text", "for people", _write, for_people=True)

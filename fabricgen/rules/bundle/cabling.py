@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 
-from fabricgen.bundle.wiring import WiredDevice, WiredHost, WiredLink, Wiring
+from fabricgen.bundle.wiring import WiredDevice, WiredHost, WiredLink, Wiring, link_state
 from fabricgen.findings import Location, Severity
 from fabricgen.inputs import read_bytes
 from fabricgen.rules.defects import Defect, Place
@@ -20,6 +20,7 @@ _COLUMNS = (
     "cable", "plane", "kind", "a_device", "a_ports", "a_rack", "a_unit", "b_device", "b_ports", "b_rack", "b_unit",
     "length", "medium", "speed",
 )  # fmt: skip
+_STATE = "state"  # a column while a link is cordoned
 _RENDER = "run `fabricgen render` again; to change a cable, change the inventory"
 
 Arm = tuple[str, str]  # (cable, device at its end b)
@@ -49,7 +50,8 @@ class _Table:
 @rule("FG258", Severity.ERROR, "cabling.csv differs from fabric.json")
 def cabling(fabric: Fabric) -> Iterator[Defect]:
     """What: each cable of fabric.json has a row in cabling.csv with its plane, kind, ports, racks, length, medium and
-    speed. A breakout cable has a row for each device at its far end. cabling.csv has no other rows.
+    speed, and its state while a link is cordoned. A breakout cable has a row for each device at its far end.
+    cabling.csv has no other rows.
 
     Why: people plug the cables by this file. A wrong row is a wrong cable, and a missing row is a link that stays down.
 
@@ -68,15 +70,16 @@ def cabling(fabric: Fabric) -> Iterator[Defect]:
     except csv.Error as error:
         yield Defect(table.place(), f"the file is not CSV: {error}", _RENDER)
         return
-    if tuple(header) != _COLUMNS:
-        yield Defect(table.place(), f"the first row is not {','.join(_COLUMNS)}", _RENDER)
+    columns = (*_COLUMNS, _STATE) if wiring.cordoned else _COLUMNS
+    if tuple(header) != columns:
+        yield Defect(table.place(), f"the first row is not {','.join(columns)}", _RENDER)
         return
     expected, found = _planned(wiring), set[Arm]()
     for row in rows:
-        cells = dict(zip(_COLUMNS, row, strict=False))
+        cells = dict(zip(columns, row, strict=False))
         arm = cell_text(cells.get("cable", "")), cell_text(cells.get("b_device", ""))
-        if len(row) != len(_COLUMNS):
-            yield Defect(table.place(arm), f"the row has {len(row)} cells, expected {len(_COLUMNS)}", _RENDER)
+        if len(row) != len(columns):
+            yield Defect(table.place(arm), f"the row has {len(row)} cells, expected {len(columns)}", _RENDER)
         elif arm not in expected:
             known = [far for cable, far in expected if cable == arm[0]]
             message = (
@@ -117,5 +120,7 @@ def _planned(wiring: Wiring) -> Mapping[Arm, Mapping[str, str]]:
             speed = format_speed(those[0].speed_mbps)
             cells |= {"length": format_length(cable.length_m), "medium": str(cable.medium)}
             cells["speed"] = speed if len(those) == 1 else f"{len(those)}x{speed}"
+            if wiring.cordoned:
+                cells[_STATE] = str(link_state(those, wiring.cordoned))
             found[cable.id, far] = cells
     return found

@@ -1,9 +1,10 @@
-"""The rule on the P_Key that NCCL uses on hosts of InfiniBand tenants."""
+"""The rules on the P_Key and the SL that NCCL uses on hosts of InfiniBand tenants."""
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
 from fabricgen.findings import Severity
+from fabricgen.opensm.partitions_conf import key_of
 from fabricgen.opensm.pkey_table import DEFAULT_KEY, EMPTY, FULL_BIT
 from fabricgen.rules.defects import Defect
 from fabricgen.rules.rule import Basis, rule
@@ -14,7 +15,7 @@ from fabricgen.rules.view.subnet_managers import ManagedSubnet, managed_subnets
 from fabricgen.units import counted
 from fabricgen.vocabulary import Purpose
 
-_SETTING = "NCCL_IB_PKEY"
+_SETTING, _LEVEL_SETTING = "NCCL_IB_PKEY", "NCCL_IB_SL"
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,6 +57,59 @@ def tenant_keys(fabric: Fabric) -> Iterator[Defect]:
                     wrong.setdefault(port.group.files.group, []).append(port)
             for ports in wrong.values():
                 yield _defect(subnet, ports)
+
+
+@rule("FG862", Severity.WARNING, "NCCL does not use the SL of its tenant", Basis.AGREEMENT)
+def tenant_levels(fabric: Fabric) -> Iterator[Defect]:
+    """What: on compute planes, NCCL_IB_SL of hosts (without the setting, SL 0) is the SL of their tenant in
+    partitions.conf. The tenant of a port is the smallest partition in which it is a full member.
+
+    Why: NCCL requests no path record, so neither partitions.conf nor the QoS policy changes the SL of its packets. With
+    another SL its traffic is on the lane of another level.
+
+    Example: nccl.conf with NCCL_IB_SL=0 on hosts of blue=0x8001, sl=1.
+
+    Fix: set NCCL_IB_SL to the SL of the tenant. If the tenants of a group have different SLs, use a group of hosts for
+    each tenant.
+
+    Source: NVIDIA/nccl@5067397 src/transport/net_ib (ncclParamIbSl); opensm 3.3.23, doc/partition-config.txt.
+    """
+    compute = {name for name, plane in fabric.planes.items() if plane.purpose == Purpose.COMPUTE}
+    groups = {host.name: group for group in host_groups(fabric) for host in group.hosts}
+    for subnet in managed_subnets(fabric):
+        levels = _levels(subnet) if subnet.files.plane in compute else {}
+        wrong: dict[str, list[tuple[_Port, int]]] = {}
+        for port in _ports(subnet, groups) if any(levels.values()) else ():
+            text = port.group.files.settings(port.group.files.nccl_file).get(_LEVEL_SETTING, "0")
+            own = levels.get(port.tenant & DEFAULT_KEY, 0)
+            if port.tenant and number(text) != own:
+                wrong.setdefault(port.group.files.group, []).append((port, own))
+        for ports in wrong.values():
+            yield _level_defect(subnet, ports)
+
+
+def _levels(subnet: ManagedSubnet) -> Mapping[int, int]:
+    """Low 15 bits of a P_Key -> the SL of the partition."""
+    found = {}
+    for partition in subnet.partitions:
+        flag, key = partition.flag("sl"), key_of(partition)
+        level = number(flag.value.text) if flag and flag.value else 0
+        if key and level is not None:
+            found[key] = level
+    return found
+
+
+def _level_defect(subnet: ManagedSubnet, ports: list[tuple[_Port, int]]) -> Defect:
+    port, own = ports[0]
+    files = port.group.files
+    used = files.settings(files.nccl_file).get(_LEVEL_SETTING, "0")
+    message = f"{port.name} of plane {subnet.files.plane} sends with SL {used}, but the SL of its tenant is {own}"
+    message += f" ({counted(len(ports), 'port')})" if len(ports) > 1 else ""
+    levels = sorted({level for _, level in ports})
+    hint = f"set {_LEVEL_SETTING} to {own}"
+    if len(levels) > 1:
+        hint = f"the tenants have SLs {', '.join(map(str, levels))}: use a group of hosts for each tenant"
+    return Defect(port.group.place(files.nccl_file, _LEVEL_SETTING), message, hint)
 
 
 def _key_of_tenants(subnet: ManagedSubnet) -> Iterator[int]:

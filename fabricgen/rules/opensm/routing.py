@@ -214,7 +214,8 @@ def lane_tables(fabric: Fabric) -> Iterator[Defect]:
                 yield from _sl2vl(manager, name)
             elif "vlarb" in name and manager.content.text(name):
                 yield from _vlarb(manager, name)
-        if manager.content.is_true("qos") and set(manager.engines) & {*_LAYERED, "nue"}:
+        several = {*_LAYERED, "nue"} if manager.content.number("nue_max_num_vls") != 1 else {*_LAYERED}
+        if manager.content.is_true("qos") and set(manager.engines) & several:
             yield from _weights(manager)
 
 

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 from fabricgen.findings import Severity
 from fabricgen.opensm.guids import guid_text
-from fabricgen.opensm.options import LAST_VL, MTU_CODES, RATE_CODES
+from fabricgen.opensm.options import LAST_SL, LAST_VL, MTU_CODES, RATE_CODES
 from fabricgen.opensm.partitions_conf import GROUPS, Entry, Membership, PartitionEntry, expanded, guid_of, key_of
 from fabricgen.rules.defects import Defect
 from fabricgen.rules.opensm.partitions import with_partitions
@@ -15,9 +15,8 @@ from fabricgen.rules.view.subnet_managers import ManagedSubnet
 from fabricgen.units import whole_number
 
 _DEFAULT_KEY = 0x7FFF
-_LAST_SL = 15
 # Engines that choose the SL of each path -> the bits of an SL that a partition can choose: torus-2QoS has two levels.
-_LEVEL_BITS = {"torus-2QoS": 8, "dfsssp": 0, "lash": 0, "nue": 0}
+_LEVEL_BITS = {"torus-2QoS": 8, "dfsssp": 0, "lash": 0, "nue": 0}  # nue on several lanes
 _RATE_OF = {code: mbps for mbps, code in RATE_CODES.items()}
 _MTU_OF = {code: size for size, code in MTU_CODES.items()}
 
@@ -185,11 +184,12 @@ def _unserved_level(subnet: ManagedSubnet, file: str, partition: PartitionEntry)
     """An SL that switches do not map to a lane of the plan, or that the routing engine chooses by itself."""
     flag = partition.flag("sl")
     level = whole_number(flag.value.text) or 0 if flag and flag.value else 0
-    if flag is None or not 0 < level <= _LAST_SL:
+    if flag is None or not 0 < level <= LAST_SL:
         return
     place, hint = subnet.place(file, flag.value), "remove sl, or use 0"
     engine = subnet.master.engines[0]
-    if engine in _LEVEL_BITS and level & ~_LEVEL_BITS[engine]:
+    one_lane = engine == "nue" and subnet.master.content.number("nue_max_num_vls") == 1
+    if engine in _LEVEL_BITS and not one_lane and level & ~_LEVEL_BITS[engine]:
         message = f"{partition.name}: sl={level}, but {engine} chooses the SL of each path to avoid credit loops"
         yield Defect(place, message, hint)
     elif not subnet.master.content.is_true("qos"):

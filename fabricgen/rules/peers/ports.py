@@ -1,10 +1,11 @@
 """Rules that compare ports, sessions and interfaces of one kind."""
 
 from collections import Counter, defaultdict
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 
 import orjson
 
+from fabricgen.bundle.wiring import Endpoint
 from fabricgen.findings import Severity
 from fabricgen.rules.defects import Defect
 from fabricgen.rules.rule import Basis, rule
@@ -42,7 +43,7 @@ _POPULATIONS = (
 def port_deviation(fabric: Fabric) -> Iterator[Defect]:
     """What: wired ports of one kind (plane, role, hwsku, speed, length of cable and role of the far end) have the same
     MTU, FEC, cable length, QoS maps, buffers, schedulers and watchdog; more than half of at least three must agree.
-    Unused ports of a switch model are compared, too.
+    Unused ports of a switch model and speed are compared, too.
 
     Why: an unplanned difference is usually a mistake, and the flows that use the port are slow.
 
@@ -62,14 +63,16 @@ def port_deviation(fabric: Fabric) -> Iterator[Defect]:
         yield from _qos_deviations(members, peers)
         ports_alone = [(switch, port) for _, switch, port in members]
         for table in ("PORT", "CABLE_LENGTH"):
-            yield from _own_row_deviations(ports_alone, table, peers)
+            yield from _own_row_deviations(ports_alone, table, peers, fabric.bundle.cordoned)
     unused: dict[tuple[object, ...], list[tuple[Switch, str]]] = defaultdict(list)
     for switch in fabric.switches.values():
         wired, known = fabric.ends_of[switch.name], switch.layout.port_by_name if switch.layout else {}
         for port in switch.device.table("PORT").keys() - wired.keys():
             row = switch.device.row("PORT", port)
             kind_of_row = f"{row.get('speed')} on {str(row.get('lanes')).count(',') + 1} lanes"
-            use = known[port].kind if port in known else kind_of_row  # for an unknown SKU, the row itself
+            use = kind_of_row  # for an unknown SKU, the row itself
+            if port in known:
+                use = f"{known[port].kind} {known[port].breakout_mode} {known[port].speed_mbps} {known[port].fec}"
             unused[switch.network, switch.role, switch.hwsku, use].append((switch, port))
     for idle in unused.values():
         yield from _own_row_deviations(idle, "PORT", "most unused ports")
@@ -97,11 +100,19 @@ def _qos_deviations(members: Sequence[tuple[PortClass, Switch, str]], peers: str
     yield from deviation_defects(found, dict.fromkeys(switch for _, switch, _ in members), peers)
 
 
-def _own_row_deviations(members: Sequence[tuple[Switch, str]], table: str, peers: str) -> Iterator[Defect]:
-    """Fields that differ in the ports' rows of PORT, or in CABLE_LENGTH, which has a field for each port."""
+def _own_row_deviations(
+    members: Sequence[tuple[Switch, str]], table: str, peers: str, cordoned: Collection[Endpoint] = ()
+) -> Iterator[Defect]:
+    """Fields that differ in the ports' rows of PORT, or in CABLE_LENGTH, which has a field for each port.
+
+    The ports of `cordoned` links are compared as if they were up; FG237 judges their admin_status.
+    """
     skip = OWN_FIELDS.get(table, NO_FIELDS)
     if table == "PORT":
         rows: list[Row] = [switch.device.row(table, port) for switch, port in members]
+        if cordoned:
+            rows = [{**row, "admin_status": "up"} if (switch.name, port) in cordoned else row
+                    for (switch, port), row in zip(members, rows, strict=True)]  # fmt: skip
     else:
         rows = [{"length": switch.cable_text(port)} for switch, port in members]
     found = []

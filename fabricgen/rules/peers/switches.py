@@ -69,8 +69,8 @@ def switch_deviation(fabric: Fabric) -> Iterator[Defect]:
 
     Source: derived from the bundle itself.
     """
-    for ((plane, *_), role, hwsku), switches in groups(
-        fabric, lambda switch: (switch.network, switch.role, switch.hwsku)
+    for ((plane, *_), role, hwsku, _), switches in groups(
+        fabric, lambda switch: (switch.network, switch.role, switch.hwsku, switch.port_set)
     ):
         peers = " ".join(filter(None, ("most", plane, plural(role), "of", hwsku)))
         for table in dict.fromkeys(name for switch in switches for name in switch.device.config):

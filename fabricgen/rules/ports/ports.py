@@ -115,7 +115,7 @@ def unused_port_speed(fabric: Fabric) -> Iterator[Defect]:
 
 # IEEE 802.3, from 1000BASE to 1.6TBASE.
 _ETHERNET_MBPS = frozenset({
-    1_000, 2_500, 5_000, 10_000, 25_000, 40_000, 50_000, 100_000, 200_000, 400_000, 800_000, 1_600_000,
+    10, 100, 1_000, 2_500, 5_000, 10_000, 25_000, 40_000, 50_000, 100_000, 200_000, 400_000, 800_000, 1_600_000,
 })  # fmt: skip
 
 
@@ -215,16 +215,17 @@ def breakout_mode(fabric: Fabric) -> Iterator[Defect]:
             yield Defect(switch.place("BREAKOUT_CFG", cage), f"{cage} is not a cage of hwsku {switch.hwsku}", hint)
 
 
-@rule("FG237", Severity.ERROR, "A port with a cable is not up")
+@rule("FG237", Severity.ERROR, "A port with a cable is not up, or a cordoned one is not down")
 def admin_status(fabric: Fabric) -> Iterator[Defect]:
-    """What: every port with a cable has admin_status up.
+    """What: every port with a cable has admin_status up, and both ports of a cordoned link have admin_status down.
 
     Why: SONiC's default is down. A link that is down at one end carries no traffic, and ECMP loses a path without an
-    error.
+    error. A cordoned link that is up carries traffic over a cable that is taken out of service.
 
     Example: PORT|Ethernet256 leads to spine1 and has no admin_status.
 
-    Fix: set admin_status to up; a device that is drained on purpose has state drained in the inventory.
+    Fix: set admin_status to up. A device that is drained on purpose has state drained in the inventory, and a link
+    that is out of service has state cordoned.
 
     Source: sonic-buildimage src/sonic-yang-models/yang-models/sonic-port.yang (default down).
     """
@@ -232,7 +233,12 @@ def admin_status(fabric: Fabric) -> Iterator[Defect]:
         wired = end.switch.device.wired
         if wired and wired.state in (DeviceState.DRAINED, DeviceState.FAILED, DeviceState.PLANNED):
             continue
-        if end.port in end.switch.device.table("PORT") and end.text("admin_status") != "up":
+        if (end.switch.name, end.port) in fabric.bundle.cordoned:
+            if (found := end.text("admin_status") or "down") != "down":
+                message = f"admin_status of a port of a cordoned link is {found}, expected down"
+                hint = "set admin_status to down, or remove the entry of `links` from the inventory"
+                yield Defect(end.place("PORT", "admin_status"), message, hint)
+        elif end.port in end.switch.device.table("PORT") and end.text("admin_status") != "up":
             found = end.text("admin_status") or "missing, so it is down"
             hint = "set admin_status to up"
             yield Defect(end.place("PORT", "admin_status"), f"admin_status of a port with a cable is {found}", hint)

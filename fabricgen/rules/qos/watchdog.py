@@ -12,6 +12,7 @@ from fabricgen.rules.view.qos_classes import port_classes
 _BASE_MS = 200
 _PORTS_PER_STEP = 32
 _POLL_LIMIT_MS = 1000
+_DETECTION_LIMIT_MS = 5000  # the most that sonic-pfcwd.yang permits: 800 ports
 _LONGEST_FACTOR = 3
 _LONG_MS = 10_000
 _NEEDED_COUNTERS = ("PFCWD", "PORT", "QUEUE", "PG_WATERMARK")
@@ -19,7 +20,7 @@ _NEEDED_COUNTERS = ("PFCWD", "PORT", "QUEUE", "PG_WATERMARK")
 
 def scaled_ms(ports: int) -> int:
     """The detection time that SONiC itself chooses for a switch with this many ports."""
-    return _BASE_MS * max(1, (ports - 1) // _PORTS_PER_STEP + 1)
+    return min(_DETECTION_LIMIT_MS, _BASE_MS * max(1, (ports - 1) // _PORTS_PER_STEP + 1))
 
 
 def is_action_of_queue(switch: Switch) -> bool:
@@ -68,8 +69,9 @@ def missing_watchdog(fabric: Fabric) -> Iterator[Defect]:
 @rule("FG562", Severity.WARNING, "The watchdog times are too short for the switch, or too long")
 def watchdog_times(fabric: Fabric) -> Iterator[Defect]:
     """What: detection_time, restoration_time and POLL_INTERVAL are at least the times that SONiC itself uses for this
-    number of ports: 200 ms for up to 32, 400 ms for 64, 1000 ms for 130, the poll at most 1000 ms. detection_time is
-    at most three times as long, or 3 s. restoration_time is at most ten times detection_time, or 10 s.
+    number of ports: 200 ms for up to 32, 400 ms for 64, 1000 ms for 130, at most 5000 ms; the poll at most 1000 ms.
+    detection_time is at most three times as long, or 3 s. restoration_time is at most ten times detection_time, or
+    10 s.
 
     Why: every poll reads the counters of all lossless queues. If the interval is too short for a large switch, its CPU
     is overloaded and the watchdog mistakes the delay for a storm. During a long detection the storm stops the fabric,

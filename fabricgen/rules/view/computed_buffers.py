@@ -12,7 +12,7 @@ from fabricgen.sonic.dynamic_buffers.prediction import DynamicBuffers
 def computed_by_switch(fabric: Fabric) -> Mapping[str, DynamicBuffers]:
     """Switch -> its buffers; without switches that do not compute them, or whose ASIC is unknown."""
     found = {
-        name: computed_buffers(switch.device.config, switch.platform, switch.device.mmu_bytes)
+        name: computed_buffers(switch.device.config, switch.platform, switch.device.mmu_bytes, switch.device.release)
         for name, switch in fabric.switches.items()
         if switch.is_dynamic
     }

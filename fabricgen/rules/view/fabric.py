@@ -10,12 +10,13 @@ from fabricgen.bundle.read import Bundle, ObservedDevice
 from fabricgen.bundle.wiring import WiredHost, WiredLink, WiredPlane
 from fabricgen.platforms.catalog import layout_by_hwsku
 from fabricgen.platforms.model import Layout, SwitchPlatform
+from fabricgen.platforms.ports_in_use import PortsInUse
 from fabricgen.rules.defects import Place
 from fabricgen.rules.view.addresses import HeldAddress, parse_interface
 from fabricgen.rules.view.lossy import lossy_switches
 from fabricgen.rules.view.networks import joined_switches
 from fabricgen.rules.view.shape import Shapes, well_shaped
-from fabricgen.sonic.device_types import OUTSIDE_ROLE, OUTSIDE_TYPE, ROLES, SERVER_TYPE
+from fabricgen.sonic.device_types import OUTSIDE_ROLE, OUTSIDE_TYPE, ROLES, SERVER_TYPE, buffer_role
 from fabricgen.sonic.tables import Row
 from fabricgen.units import whole_number
 from fabricgen.vocabulary import LinkKind
@@ -60,6 +61,11 @@ class Switch:
         wired = self.device.wired
         return wired.role if wired else ROLES.get(self.device.text_of("DEVICE_METADATA", "localhost", "type"), "")
 
+    @cached_property
+    def buffer_role(self) -> str:
+        """The role whose buffers of the SKU it has: SONiC selects them by the type."""
+        return buffer_role(self.device.text_of("DEVICE_METADATA", "localhost", "type"), self.role)
+
     def declared_role(self, neighbor: str) -> str:
         """The role of a neighbour by DEVICE_NEIGHBOR_METADATA: leaf | spine | core | host | external, or ""."""
         found = self.device.text_of("DEVICE_NEIGHBOR_METADATA", neighbor, "type")
@@ -80,6 +86,12 @@ class Switch:
     def hwsku(self) -> str:
         """DEVICE_METADATA.hwsku."""
         return self.device.text_of("DEVICE_METADATA", "localhost", "hwsku")
+
+    @cached_property
+    def port_set(self) -> str:
+        """The name of its layout: the planned one of fabric.json, else that of the ports in its file; "" if unknown."""
+        wired = self.device.wired
+        return wired.layout if wired else self.layout.name if self.layout else ""
 
     @cached_property
     def is_dynamic(self) -> bool:
@@ -184,10 +196,13 @@ class Fabric:
         self._usual_values: dict[Callable[[End], object], Mapping[tuple[object, ...], object | None]] = {}
         self.switches: dict[str, Switch] = {}
         shapes: Shapes = {}
+        in_use = PortsInUse()
         for name, device in ((name, well_shaped(device, shapes)) for name, device in bundle.devices.items()):
             hwsku = device.text_of("DEVICE_METADATA", "localhost", "hwsku")
-            found = lookup(hwsku) if hwsku else None
-            self.switches[name] = Switch(device, *(found or (None, None)))
+            platform, layout = (lookup(hwsku) if hwsku else None) or (None, None)
+            if platform and layout:
+                layout = in_use.layout(platform, layout, device.table("PORT"), device.table("BREAKOUT_CFG"))
+            self.switches[name] = Switch(device, platform, layout)
         networks = [] if bundle.wiring else joined_switches(bundle)
         for part, names in enumerate((names for names in networks if len(names) > 1), 1):
             for name in names:

@@ -32,6 +32,7 @@ class QosTables:
     platform: SwitchPlatform | None
     layout: Layout | None
     role: str
+    buffer_role: str  # whose buffers of the SKU count
     is_dynamic: bool
     switches: list[Switch] = field(default_factory=list)
 
@@ -48,7 +49,7 @@ class QosTables:
     @cached_property
     def defaults(self) -> BufferDefaults | None:
         """The buffer defaults of the SKU's own template for this role."""
-        return self.layout.buffers.get(self.role) if self.layout else None
+        return self.layout.buffers.get(self.buffer_role) if self.layout else None
 
     @cached_property
     def headroom_keys(self) -> Collection[tuple[int, int]]:

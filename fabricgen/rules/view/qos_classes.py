@@ -39,12 +39,13 @@ def _classes(fabric: Fabric) -> tuple[tuple[QosTables, ...], tuple[PortClass, ..
     known: dict[tuple[SameTable, ...], _RowsOfPorts] = {}
     for switch in fabric.switches.values():
         tables = {name: switch.device.table(name) for name in DEFINITION_TABLES}
-        kind = (switch.network, switch.hwsku, switch.role, switch.is_dynamic, tables)
+        kind = (switch.network, switch.hwsku, switch.role, switch.buffer_role, switch.is_dynamic, tables)
         digest = orjson.dumps(kind)
         qos = definitions.get(digest)
         if qos is None:
             plane = fabric.planes.get(switch.plane)
-            qos = QosTables(tables, plane, switch.platform, switch.layout, switch.role, switch.is_dynamic)
+            roles = switch.role, switch.buffer_role
+            qos = QosTables(tables, plane, switch.platform, switch.layout, *roles, switch.is_dynamic)
             definitions[digest] = qos
         qos.switches.append(switch)
         same = tuple(SameTable(switch.device.config.get(name)) for name in PORT_TABLES)

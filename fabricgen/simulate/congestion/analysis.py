@@ -17,6 +17,7 @@ from fabricgen.simulate.plane.names import infiniband_planes, planes_for
 from fabricgen.simulate.plane.priority import judged_priority
 from fabricgen.simulate.plane.queues import marks
 from fabricgen.simulate.plane.reading import read_plane
+from fabricgen.simulate.plane.subnet_plane import STATIC, Forwarding, subnet_plane
 from fabricgen.simulate.scenario import CongestionControl, Scenario
 
 __all__ = ["MOST_FINITE_AT_GATE", "Options", "analyse_congestion", "analyse_scenario"]
@@ -44,8 +45,10 @@ def analyse_congestion(
     options: Options,
     plane: str | None = None,
     routed: Mapping[str, RoutedFabric] | None = None,
+    forwarding: Forwarding = STATIC,
 ) -> list[CongestionResult]:
-    """One result per plane that the pattern runs on, worst first. `routed` are planes that have been read already.
+    """One result per plane that the pattern runs on, worst first. `routed` are planes that have been read
+    already, `forwarding` is that of InfiniBand planes.
 
     Raises UnreadableInputError for a file without a JSON object, UsageError for an unknown plane.
     """
@@ -53,14 +56,23 @@ def analyse_congestion(
     for name, switches in planes_for(bundle, plane, to_storage=uses_storage(options.pattern)):
         fabric = (routed or {}).get(name) or read_fabric(bundle, switches)
         found.append(_analyse(bundle, fabric, name, options))
-    reason = "OpenSM computes the forwarding of InfiniBand planes, and congestion does not read its tables"
     found += [
-        CongestionResult(options.pattern, CongestionModel.SKIPPED, name=name, seed=options.seed, reason=reason)
-        for name in infiniband_planes(bundle, plane)
+        _analyse_subnets(bundle, name, options, forwarding)
+        for name in infiniband_planes(bundle, plane, to_storage=uses_storage(options.pattern))
     ]
     return sorted(
         found, key=lambda one: (one.model is CongestionModel.SKIPPED, -len(one.victims), -one.max_load, one.name)
     )
+
+
+def _analyse_subnets(bundle: Bundle, name: str, options: Options, forwarding: Forwarding) -> CongestionResult:
+    assert bundle.wiring is not None
+    network = subnet_plane(bundle.wiring, name, forwarding)
+    if network is None:
+        reason = forwarding.why_not(name)
+        return CongestionResult(options.pattern, CongestionModel.SKIPPED, name=name, seed=options.seed, reason=reason)
+    result = judge_plane(network, options)
+    return replace(result, reason="; ".join(filter(None, [forwarding.assumption(name), result.reason])))
 
 
 def _analyse(bundle: Bundle, fabric: RoutedFabric, name: str, options: Options) -> CongestionResult:

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from fabricgen.results import CongestionTree
-from fabricgen.simulate.congestion.stage import Stage, affected_flows, follow, ideal_times_ns
+from fabricgen.simulate.congestion.stage import Stage, follow, followed_flows, ideal_times_ns
 from fabricgen.simulate.congestion.trees import crossing, trees
 from fabricgen.simulate.plane.ports import Flags, Flows, Ports
 
@@ -34,10 +34,10 @@ def cascade(ports: Ports, flows: Flows, first: Stage, *, finite: bool) -> Cascad
         roots = _roots(stage, later=number > 1)
         if not roots.any():
             break
-        made += trees(ports, stage.flows, stage.found, roots, stage.victims, number)
+        made += trees(ports, stage.flows, stage.found, roots, stage.victims, stage.late, number)
         count += int(roots.sum())
         rest = rest.only(~crossing(rest.path, roots))
-        affected = affected_flows(ports, rest) if len(rest) else roots[:0]
+        affected = followed_flows(ports, rest, finite=finite) if len(rest) else roots[:0]
         if not affected.any():
             return Cascade(made, count, 0)
         ideal_ns = ideal_times_ns(ports, rest, finite=finite)

@@ -16,7 +16,7 @@ TINY = 1e-12
 
 class Fifos:
     """The bytes of each entry of `crossed` in the cells of its port. A cell is full at `cell_bytes` (per port). If the
-    ring is full, its last cell takes the rest."""
+    ring is full, its last cell takes the rest. `popped` counts the bytes that have left each port."""
 
     def __init__(self, crossed: Crossings, cell_bytes: Floats) -> None:
         self.crossed, self.cell_bytes = crossed, cell_bytes
@@ -24,7 +24,7 @@ class Fifos:
         self.filled = np.zeros((CELLS, len(crossed.ports)))
         self.head: Ints = np.zeros(len(crossed.ports), np.int64)
         self.tail: Ints = np.zeros(len(crossed.ports), np.int64)
-        self.backlog = np.zeros(len(crossed.ports))
+        self.backlog, self.popped = np.zeros(len(crossed.ports)), np.zeros(len(crossed.ports))
         self._entry, self._port = np.arange(crossed.size), np.arange(len(crossed.ports))
 
     def push(self, arriving: Floats) -> None:
@@ -50,6 +50,7 @@ class Fifos:
             moved += waiting - left
             self.filled[self.head, self._port] = here - taken
             self.backlog -= taken
+            self.popped += taken
             rest = rest - taken
             through = (taken >= here) & (self.head != self.tail)
             if not through.any():
@@ -64,7 +65,7 @@ class Fifos:
         kept.bytes = np.ascontiguousarray(self.bytes[:, entries])
         kept.filled = np.add.reduceat(kept.bytes, crossed.starts, axis=1)
         kept.backlog = kept.filled.sum(axis=0)
-        kept.head, kept.tail = self.head[ports], self.tail[ports]
+        kept.head, kept.tail, kept.popped = self.head[ports], self.tail[ports], self.popped[ports]
         return kept
 
     def _places(self, cell: Ints) -> Ints:

@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 
 from fabricgen.errors import UsageError
+from fabricgen.simulate.congestion.acks import Acks, returned
 from fabricgen.simulate.congestion.fifo import Fifos, cell_bytes
 from fabricgen.simulate.congestion.groups import Groups, group_settings, least_threshold_bytes, reaction_ns
 from fabricgen.simulate.max_min import ack_load
@@ -43,9 +44,10 @@ _WORTH_COMPILING, _MOST_REPEATED, _ENTRIES_OF_CALLS = 5_000_000, 150_000_000, 30
 class Run:
     """`time_ns`: each flow's completion from its start, NaN if it does not complete within the horizon. Per port: the
     time in which it had packets to send (`wanted_ns`), sent at full speed with more waiting (`busy_ns`), and was paused
-    with packets to send (`paused_ns`)."""
+    with packets to send (`paused_ns`). `delivered_ns` is without the wait of the last acknowledgement."""
 
     time_ns: Floats
+    delivered_ns: Floats
     wanted_ns: Floats
     busy_ns: Floats
     paused_ns: Floats
@@ -61,11 +63,12 @@ def run_fluid(ports: Ports, flows: Flows, horizon_ns: float, *, repeat: bool = T
     first = fluid.run(horizon_ns)
     if fluid.work > _MOST_REPEATED or not repeat:
         return first
-    times = [first.time_ns]
+    runs = [first]
     for seed in range(1, _RUNS):
         shift = np.random.default_rng(seed).uniform(0.0, _SHIFT_NS, len(flows))
-        times.append(_Fluid(ports, replace(flows, start_ns=flows.start_ns + shift)).run(horizon_ns).time_ns)
-    return replace(first, time_ns=np.median(times, axis=0))
+        runs.append(_Fluid(ports, replace(flows, start_ns=flows.start_ns + shift)).run(horizon_ns))
+    times, delivered = ([getattr(run, name) for run in runs] for name in ("time_ns", "delivered_ns"))
+    return replace(first, time_ns=np.median(times, axis=0), delivered_ns=np.median(delivered, axis=0))
 
 
 class _Fluid:
@@ -81,7 +84,8 @@ class _Fluid:
         self.capacity = ports.bytes_per_ns.copy()
         self.left, self.due = flows.bytes.astype(float), flows.bytes.astype(float)
         self.acked = np.zeros(len(flows))
-        self.time_ns = np.full(len(flows), np.nan)
+        self.acks = Acks(ports, flows, self.crossed)
+        self.time_ns, self.delivered_ns = np.full((2, len(flows)), np.nan)
         self.totals = np.zeros((3, len(ports)))  # wanted, busy, paused
         self.work = self._work()
 
@@ -100,20 +104,23 @@ class _Fluid:
                 self.capacity = self.ports.bytes_per_ns - ack_load(self.ports, self.flows, rates)
                 self.acked[:] = 0.0
             under_way = np.isnan(self.time_ns[self.alive])
-            step = max(step, self._next_start(under_way, begin))
+            step = self._without_idle_time(step, begin, under_way)
             if under_way.sum() < _COMPACT * len(self.alive):
                 self._continue_with(under_way)
         delay = latency_of(self.ports, self.flows) - self.step_ns * (self.flows.hops - 1)
-        return Run(self.time_ns + delay, *self.totals)
+        return Run(self.time_ns + delay, self.delivered_ns + delay, *self.totals)
 
-    def _next_start(self, under_way: Flags, begin_ns: float) -> int:
-        """The step before the next flow starts, if all flows that have started are complete; else 0."""
-        waiting_ns = self.flows.start_ns[self.alive[under_way]].min(initial=np.inf)
-        started = self.left[self.alive[under_way]] < self.flows.bytes[self.alive[under_way]]
-        if np.isinf(waiting_ns) or started.any():
-            return 0
-        self.groups.requests[:] = False
-        return int((waiting_ns - begin_ns) / self.step_ns)
+    def _without_idle_time(self, step: int, begin_ns: float, under_way: Flags) -> int:
+        """The step before the next flow starts, if all flows that have started are complete; else `step`."""
+        if under_way.all():  # the usual case: idle time follows the end of a flow
+            return step
+        rest = self.alive[under_way]
+        if not len(rest) or (self.left[rest] < self.flows.bytes[rest]).any():
+            return step
+        start = int((self.flows.start_ns[rest].min() - begin_ns) / self.step_ns)
+        if start > step:
+            self.groups.requests[:] = False  # the pauses of that time end before
+        return max(start, step)
 
     def _work(self) -> float:
         """The steps of the busiest port, times crossings."""
@@ -125,8 +132,8 @@ class _Fluid:
         """Advance up to `count` steps at once; the number of steps done."""
         crossed, fifos, groups, alive = self.crossed, self.fifos, self.groups, self.alive
         its = groups.settings
-        values = (self.left, self.due, self.acked, self.flows.start_ns, self.time_ns)
-        of_flows = left, due, acked, _, time_ns = tuple(value[alive] for value in values)
+        values = (self.left, self.due, self.acked, self.flows.start_ns, self.time_ns, self.delivered_ns)
+        of_flows = left, due, acked, _, time_ns, delivered_ns = tuple(value[alive] for value in values)
         ports = len(crossed.ports)
         totals = self.totals[:, crossed.ports]
         scratch = tuple(map(np.zeros, (ports, crossed.size, len(its.pool_bytes), ports, len(alive))))
@@ -139,14 +146,16 @@ class _Fluid:
             np.ascontiguousarray(crossed.first),
             of_flows,
             self.capacity[crossed.ports],
-            (fifos.bytes, fifos.filled, fifos.head, fifos.tail, fifos.backlog, fifos.cell_bytes),
+            (fifos.bytes, fifos.filled, fifos.head, fifos.tail, fifos.backlog, fifos.popped, fifos.cell_bytes),
+            self.acks.state,
             self.arriving,
             (its.pool, its.alpha, its.reserve, its.pool_bytes, its.resume, its.lag, its.static),
             (groups.held, groups.headroom, groups.came, groups.gone, groups.full, groups.requests),
             totals,
             scratch,
         )
-        self.left[alive], self.due[alive], self.acked[alive], self.time_ns[alive] = left, due, acked, time_ns
+        self.left[alive], self.due[alive], self.acked[alive] = left, due, acked
+        self.time_ns[alive], self.delivered_ns[alive] = time_ns, delivered_ns
         self.totals[:, crossed.ports] = totals
         return done
 
@@ -165,11 +174,22 @@ class _Fluid:
         out = moved[crossed.last]
         self.due[alive] -= out
         self.acked[alive] += out
-        ended = alive[(self.due[alive] <= _LAST_BYTES) & np.isnan(self.time_ns[alive])]
-        self.time_ns[ended] = now + self.step_ns - self.flows.start_ns[ended]
+        self._end(now + self.step_ns, service)
         self.arriving = moved[crossed.before]
         if step % _WATCHED_STEPS == 0:
             self._watch(service, paused, takers)
+
+    def _end(self, at_ns: float, service: Floats) -> None:
+        """Set the times of flows whose data arrives now, and of those whose acknowledgements return."""
+        alive = self.alive
+        acks, fifos = self.acks, self.fifos
+        for place in np.flatnonzero((self.due[alive] <= _LAST_BYTES) & np.isnan(self.time_ns[alive])).tolist():
+            flow = alive[place]
+            if np.isnan(self.delivered_ns[flow]):
+                self.delivered_ns[flow] = at_ns - self.flows.start_ns[flow]
+            since = at_ns - self.flows.start_ns[flow] - self.delivered_ns[flow]
+            if returned(place, since, acks.state, service, fifos.popped, fifos.backlog, _LAST_BYTES):
+                self.time_ns[flow] = self.delivered_ns[flow] + acks.waited_ns[place]
 
     def _at_nic(self, sent: Floats) -> Floats:
         nic = self.crossed.port[self.crossed.first]
@@ -205,6 +225,7 @@ class _Fluid:
         self.fifos = self.fifos.only(self.crossed, entries, ports)
         self.groups = self.groups.only(ports)
         self.arriving = self.arriving[entries]
+        self.acks.continue_with(self.crossed, under_way)
 
 
 def _compiled() -> Callable[..., Any] | None:

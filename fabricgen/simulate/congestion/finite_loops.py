@@ -9,13 +9,16 @@ from typing import Any
 import numpy as np
 
 from fabricgen.simulate.compilation import compiled, inlined
+from fabricgen.simulate.congestion.acks import returned
 from fabricgen.simulate.congestion.fifo import TINY
+
+_returned = inlined(returned)
 
 
 @inlined
 def _push(p: int, starts: Any, arriving: Any, fifos: Any) -> None:
     """`Fifos.push` at one port."""
-    cells, filled, head, tail, backlog, cell_bytes = fifos
+    cells, filled, head, tail, backlog, _, cell_bytes = fifos
     came = 0.0
     for e in range(starts[p], starts[p + 1]):
         came += arriving[e]
@@ -33,7 +36,7 @@ def _push(p: int, starts: Any, arriving: Any, fifos: Any) -> None:
 @inlined
 def _pop(p: int, rest: float, starts: Any, fifos: Any, moved: Any) -> None:
     """`Fifos.pop` at one port."""
-    cells, filled, head, tail, backlog, _ = fifos
+    cells, filled, head, tail, backlog, popped, _ = fifos
     while rest > 0:
         here = filled[head[p], p]
         taken = min(rest, here)
@@ -45,6 +48,7 @@ def _pop(p: int, rest: float, starts: Any, fifos: Any, moved: Any) -> None:
                 moved[e] += waiting - waiting * stays
             filled[head[p], p] = here - taken
             backlog[p] -= taken
+            popped[p] += taken
             rest -= taken
         if taken < here or head[p] == tail[p]:
             return
@@ -136,26 +140,31 @@ def _watch(watched_ns: float, least: float, service: Any, backlog: Any, takers: 
 
 
 @inlined
-def _end(at: float, last_bytes: float, due: Any, start_ns: Any, time_ns: Any) -> bool:
-    """Set the times of flows that complete now; whether there are any."""
+def _end(at: float, last_bytes: float, flows: Any, acks: Any, service: Any, fifos: Any) -> bool:
+    """Set the times of flows whose data arrives now, and of those that complete; whether any complete."""
+    _, due, _, start_ns, time_ns, delivered_ns = flows
     ended = False
     for f in range(len(due)):
         if due[f] <= last_bytes and np.isnan(time_ns[f]):
-            time_ns[f] = at - start_ns[f]
-            ended = True
+            if np.isnan(delivered_ns[f]):
+                delivered_ns[f] = at - start_ns[f]
+            since_ns = at - start_ns[f] - delivered_ns[f]
+            if _returned(f, since_ns, acks, service, fifos[5], fifos[4], last_bytes):
+                time_ns[f] = delivered_ns[f] + acks[5][f]
+                ended = True
     return ended
 
 
 @compiled
 def step_loops(
     steps: Any, limits: Any, starts: Any, crossed: Any, nic: Any, first: Any, flows: Any, capacity: Any, fifos: Any,
-    arriving: Any, settings: Any, state: Any, totals: Any, scratch: Any,
+    acks: Any, arriving: Any, settings: Any, state: Any, totals: Any, scratch: Any,
 ) -> int:  # fmt: skip
     """Advance up to `steps[0]` steps, and change all arrays in place; the number of steps done. A step in which a flow
     completes is the last. Flows are those under way; the entries of port p are `starts[p]:starts[p + 1]`."""
     count, begin, begin_ns, step_ns = steps
     watched, last_bytes, least_wait = limits
-    left, due, acked, start_ns, time_ns = flows
+    left, due, acked, start_ns, _, _ = flows
     service, moved, taken, takers, sent = scratch
     ports = len(capacity)
     for done in range(count):
@@ -174,6 +183,6 @@ def step_loops(
         _move(crossed, moved, arriving, state, due, acked)
         if (begin + done) % watched == 0:
             _watch(watched * step_ns, least_wait, service, fifos[4], takers, totals)
-        if _end(now + step_ns, last_bytes, due, start_ns, time_ns):
+        if _end(now + step_ns, last_bytes, flows, acks, service, fifos):
             return done + 1
     return int(count)

@@ -9,6 +9,7 @@ from fabricgen.simulate.congestion.dense import dense_flows, dense_rates, leaf_d
 from fabricgen.simulate.congestion.flow_rows import with_verdict
 from fabricgen.simulate.congestion.hash_spread import hash_spread, polarised, worst_collisions
 from fabricgen.simulate.congestion.options import Options
+from fabricgen.simulate.congestion.switch_loads import switch_loads
 from fabricgen.simulate.congestion.tiers import oversubscribed, rail_bytes
 from fabricgen.simulate.congestion.verdict import judge, offered_load
 from fabricgen.simulate.patterns import Everyone, Messages, make_job, make_traffic, uses_storage
@@ -57,7 +58,8 @@ def _dense(plane: HostNetwork, traffic: Everyone, basic: CongestionResult) -> Co
     rates = dense_rates(plane, demand)
     flows = dense_flows(plane, demand, rates, traffic.bytes_each * plane.wire_share)
     load = round(float(rates.load.max(initial=1.0)), 4)
-    return replace(basic, model=CongestionModel.DENSE, max_load=load, flows=flows, single_path=True)
+    loads = switch_loads(plane, rates.load)
+    return replace(basic, model=CongestionModel.DENSE, max_load=load, flows=flows, single_path=True, loads=loads)
 
 
 def _hashed(plane: HostNetwork, traffic: Messages, options: Options, basic: CongestionResult) -> CongestionResult:
@@ -67,15 +69,17 @@ def _hashed(plane: HostNetwork, traffic: Messages, options: Options, basic: Cong
         return replace(basic, model=CongestionModel.IDLE, lost=len(traffic))
     verdict = judge(plane.ports, flows, finite=len(flows) <= options.most_finite)
     chosen = hash_spread(plane, drawn)
+    load = offered_load(plane.ports, flows)
     result = replace(
         basic,
         max_load=round(_ideal_load(plane, flows), 4),
-        drawn_load=round(float(offered_load(plane.ports, flows).max()), 4),
+        drawn_load=round(float(load.max()), 4),
         lost=int((~drawn.arrived).sum()),
         single_path=not len(chosen.switch),
         collisions=worst_collisions(chosen),
         polarised=polarised(plane, chosen),
         draws=_draws(plane, traffic, options) if options.draws > 1 else None,
+        loads=switch_loads(plane, load),
     )
     ends = zip(flows.source.tolist(), flows.target.tolist(), strict=True)
     return with_verdict(result, verdict, [(plane.adapters[a].name, plane.adapters[b].name) for a, b in ends])

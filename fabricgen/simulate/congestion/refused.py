@@ -65,7 +65,7 @@ def _classes(tree: Mapping[str, Any]) -> Iterator[Mistake]:
 
 def _buffers(tree: Mapping[str, Any]) -> Iterator[tuple[tuple[Step, ...], Mapping[str, Any]]]:
     """(path, settings) of every place with settings of buffers."""
-    yield ("switch_defaults",), tree["switch_defaults"]
+    yield ("switch_defaults",), tree.get("switch_defaults", {})
     yield from ((("nodes", index), node) for index, node in enumerate(tree["nodes"]))
     for index, link in enumerate(tree["links"]):
         for end in ("a_buffers", "b_buffers"):

@@ -70,27 +70,30 @@ def blockage(flows: Flows, roots: Flags, paused: Flags) -> Blockage:
 
 
 def trees(
-    ports: Ports, flows: Flows, found: Blockage, roots: Flags, victims: Flags, number: int
+    ports: Ports, flows: Flows, found: Blockage, roots: Flags, victims: Flags, late: Flags, number: int
 ) -> list[CongestionTree]:
     """The trees of some roots in a round of the cascade, worst first; if there are more than MOST_TREES, those of the
     roots that most ports wait for."""
     waited_for = np.bincount(found.waits[:, 1], minlength=len(roots)) if len(found.waits) else roots * 0
     chosen = np.flatnonzero(roots)
     chosen = chosen[np.argsort(-waited_for[chosen], kind="stable")][:MOST_TREES]
-    crossed = _Crossed(flows)
+    crossed = _Crossed(flows, late)
     made = [_tree(ports, crossed, found, int(root), victims, number) for root in chosen]
     return sorted(made, key=lambda tree: (-tree.victims, -tree.channels, tree.root))
 
 
 class _Crossed:
-    """The flows through each port. `last` is the last port of each flow."""
+    """The flows through each port, those with a late acknowledgement on its way back. `first` and `last` are the ports
+    at the ends of each flow."""
 
-    def __init__(self, flows: Flows) -> None:
-        flow, hop = (flows.path != NO_PORT).nonzero()
-        port = flows.path[flow, hop]
+    def __init__(self, flows: Flows, late: Flags) -> None:
+        path = delaying(flows, late)
+        flow, hop = (path != NO_PORT).nonzero()
+        port = path[flow, hop]
         order = np.argsort(port, kind="stable")
         self._flow, self._port = flow[order], port[order]
-        self.source, self.last = flows.source, flows.path[np.arange(len(flows)), flows.hops - 1]
+        self.source, self.first = flows.source, flows.path[:, 0]
+        self.last = flows.path[np.arange(len(flows)), flows.hops - 1]
 
     def by(self, ports: Ints) -> Ints:
         """The flows through any of some ports."""
@@ -105,7 +108,7 @@ def _tree(ports: Ports, crossed: _Crossed, found: Blockage, root: int, victims: 
     held = crossed.by(member if len(edges) else np.array([root]))  # without a wait: only the flows that cross it
     return CongestionTree(
         root=ports.name_of(root),
-        kind=_kind(crossed, root) if len(edges) else TreeKind.UNFAIR_SHARE,
+        kind=_kind(ports, crossed, root) if len(edges) else TreeKind.UNFAIR_SHARE,
         depth=depth,
         channels=len(member),
         victims=int(victims[held].sum()),
@@ -114,12 +117,29 @@ def _tree(ports: Ports, crossed: _Crossed, found: Blockage, root: int, victims: 
     )
 
 
-def _kind(crossed: _Crossed, root: int) -> TreeKind:
-    """A root towards a host is an incast, or a slow receiver if it has a single sender."""
+def _kind(ports: Ports, crossed: _Crossed, root: int) -> TreeKind:
+    """A root towards a host is an incast; with a single sender a slow receiver, or data among acknowledgements if both
+    have one speed."""
     through = crossed.by(np.array([root]))
-    if not bool((crossed.last[through] == root).any()):
+    ending = through[crossed.last[through] == root]
+    if not len(ending):
         return TreeKind.COLLISION
-    return TreeKind.INCAST if len(np.unique(crossed.source[through])) > 1 else TreeKind.SLOW_RECEIVER
+    if len(np.unique(crossed.source[ending])) > 1:
+        return TreeKind.INCAST
+    is_slower = ports.bytes_per_ns[root] < ports.bytes_per_ns[crossed.first[ending]].max()
+    return TreeKind.SLOW_RECEIVER if is_slower else TreeKind.COLLISION
+
+
+def delaying(flows: Flows, late: Flags) -> NDArray[np.int32]:
+    """The ports that can delay each flow: its path, or the way back of a `late` acknowledgement."""
+    if flows.back is None:
+        return flows.path
+    width = max(flows.path.shape[1], flows.back.shape[1])
+    there, back = (
+        np.pad(path, ((0, 0), (0, width - path.shape[1])), constant_values=NO_PORT) for path in (flows.path, flows.back)
+    )
+    chosen: NDArray[np.int32] = np.where(late[:, None], back, there)
+    return chosen
 
 
 def crossing(path: NDArray[np.int32], member: Flags) -> Flags:
@@ -128,8 +148,10 @@ def crossing(path: NDArray[np.int32], member: Flags) -> Flags:
     return crossed
 
 
-def labels(flows: Flows, saturated: Flags, paused: Flags, victims: Flags) -> Sequence[VictimLabel]:
-    """The label of each flow: a victim is off-path if no port of the path is saturated, and one of them is paused."""
+def labels(flows: Flows, saturated: Flags, paused: Flags, victims: Flags, late: Flags) -> Sequence[VictimLabel]:
+    """The label of each flow: a victim is late if only its acknowledgement waits, and off-path if no port of the path
+    is saturated, and one of them is paused."""
     off_path = ~crossing(flows.path, saturated) & crossing(flows.path, paused)
     of_victims = np.where(off_path, VictimLabel.OFF_PATH, VictimLabel.UNFAIR_SHARE)
+    of_victims = np.where(late, VictimLabel.LATE_ACK, of_victims)
     return [VictimLabel(label) for label in np.where(victims, of_victims, VictimLabel.NONE).tolist()]

@@ -6,7 +6,14 @@ import numpy as np
 
 from fabricgen.results import CongestionModel, CongestionTree, VictimLabel
 from fabricgen.simulate.congestion.cascade import cascade
-from fabricgen.simulate.congestion.stage import VICTIM, affected_flows, follow, ideal_times_ns, is_victim, offered_load
+from fabricgen.simulate.congestion.stage import (
+    VICTIM,
+    follow,
+    followed_flows,
+    ideal_times_ns,
+    is_victim,
+    offered_load,
+)
 from fabricgen.simulate.max_min import max_min_times_ns
 from fabricgen.simulate.plane.ports import Flags, Floats, Flows, Ports, latency_ns
 
@@ -42,7 +49,7 @@ class Verdict:
 
 def judge(ports: Ports, flows: Flows, *, finite: bool) -> Verdict:
     """The verdict on finite flows by their completion, or else by the rates that flows settle at."""
-    affected = affected_flows(ports, flows)
+    affected = followed_flows(ports, flows, finite=finite)
     calm, label = ~affected, [VictimLabel.NONE] * len(flows)
     ideal = ideal_times_ns(ports, flows, finite=finite or not affected.any())
     time = np.zeros(len(flows))

@@ -11,7 +11,7 @@ from fabricgen.bundle.wiring import Endpoint
 from fabricgen.findings import Confidence, Finding, Place, Related, Severity
 from fabricgen.routing.fallback import forwarding
 from fabricgen.routing.network import Network
-from fabricgen.routing.sessions import AbsentSession
+from fabricgen.routing.spoken import AbsentSession
 from fabricgen.simulate.deadlock.analysis import Evidence, PlaneDeadlock
 from fabricgen.simulate.deadlock.core.dependencies import carried, link_dependencies
 from fabricgen.simulate.deadlock.core.tiers import tiers

@@ -9,7 +9,7 @@ from fabricgen.results import FailureSummary
 from fabricgen.simulate.deadlock.analysis import PlaneDeadlock
 from fabricgen.simulate.deadlock.failures.verdict import DepthVerdict
 
-_KINDS = {1: "single failures", 2: "double failures", 3: "triple failures"}
+KINDS = {1: "single failures", 2: "double failures", 3: "triple failures"}
 
 
 def failure_findings(bundle: Bundle, result: PlaneDeadlock) -> Iterator[Finding]:
@@ -32,7 +32,7 @@ def _disconnected(bundle: Bundle, result: PlaneDeadlock, one: DepthVerdict) -> I
     summary = one.summary
     names = " and ".join(one.first_disconnected.names) + standing_for(summary, one.first_disconnected.names)
     judged = summary.sampled or summary.sets
-    often = f"{one.name or _KINDS[summary.depth]}: {summary.unreachable_sets} of {judged} sets disconnect"
+    often = f"{one.name or KINDS[summary.depth]}: {summary.unreachable_sets} of {judged} sets disconnect"
     yield Finding(
         code="FG606",
         severity=Severity.WARNING if one.is_planned else Severity.NOTE,  # planned work must not disconnect hosts
@@ -79,7 +79,7 @@ def _sampled(bundle: Bundle, result: PlaneDeadlock, one: DepthVerdict) -> Findin
     )
     return _of_plane(
         bundle, result, "FG607",
-        f"{summary.sets} {_KINDS[summary.depth]} are too many to judge each: {summary.sampled} were drawn at random; "
+        f"{summary.sets} {KINDS[summary.depth]} are too many to judge each: {summary.sampled} were drawn at random; "
         f"with 95 % confidence, {cyclic} and at most {summary.unreachable_bound:.2%} disconnect hosts",
         "use --seed to draw a different sample", Confidence.OBSERVED,
     )  # fmt: skip
@@ -88,7 +88,7 @@ def _sampled(bundle: Bundle, result: PlaneDeadlock, one: DepthVerdict) -> Findin
 def _ambiguous(bundle: Bundle, result: PlaneDeadlock, one: DepthVerdict) -> Finding:
     return _of_plane(
         bundle, result, "FG608",
-        f"next hops depend on the order of events after {one.ambiguous_sets} {_KINDS.get(one.summary.depth, 'sets')}: "
+        f"next hops depend on the order of events after {one.ambiguous_sets} {KINDS.get(one.summary.depth, 'sets')}: "
         "the verdict covers all possibilities",
         "give all switches of a tier the same ASN, or each a different one", Confidence.POSSIBLE,
     )  # fmt: skip

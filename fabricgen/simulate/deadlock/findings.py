@@ -7,10 +7,10 @@ import numpy as np
 from fabricgen.bundle.read import Bundle
 from fabricgen.findings import Confidence, Finding, Place, Related, Severity, in_order
 from fabricgen.results import Claim, Cycle, DeadlockResult
-from fabricgen.routing.sessions import AbsentSession
+from fabricgen.routing.spoken import AbsentSession
 from fabricgen.simulate.deadlock.analysis import Evidence, PlaneDeadlock
 from fabricgen.simulate.deadlock.causes import cause_findings
-from fabricgen.simulate.deadlock.failure_findings import failure_findings, maintenance_findings, standing_for
+from fabricgen.simulate.deadlock.failure_findings import KINDS, failure_findings, maintenance_findings, standing_for
 from fabricgen.simulate.deadlock.remedy import asn_rows, remedy
 from fabricgen.simulate.plane.coverage import coverage_findings
 
@@ -70,7 +70,7 @@ def _cycle_findings(bundle: Bundle, result: PlaneDeadlock) -> Iterator[Finding]:
 
 
 def _how_often(result: PlaneDeadlock, cycle: Cycle) -> str:
-    """How many sets of the same number of failures close a cycle."""
+    """How many of all single, double or triple failures cause a cycle."""
     judged_sets = [
         one for one in result.evidence.failures if one.first_cyclic and one.first_cyclic.names == cycle.failed_links
     ]
@@ -78,7 +78,8 @@ def _how_often(result: PlaneDeadlock, cycle: Cycle) -> str:
         return ""
     summary = judged_sets[0].summary
     judged = summary.sets if summary.sampled is None else summary.sampled
-    often = f"{summary.cyclic_sets} of {judged} sets of {summary.depth} close a cycle"
+    kind = KINDS[summary.depth] if judged > 1 else KINDS[summary.depth].removesuffix("s")
+    often = f"{summary.cyclic_sets} of {judged} {kind} {'causes' if summary.cyclic_sets == 1 else 'cause'} a cycle"
     return f" ({often}{standing_for(summary, cycle.failed_links)})"
 
 
@@ -110,7 +111,7 @@ def _session_findings(bundle: Bundle, evidence: Evidence) -> Iterator[Finding]:
     """One finding for each switch and reason. A row that fails only because of its far end is reported there."""
     groups: dict[tuple[str, str, bool], list[AbsentSession]] = {}
     for absent in evidence.fabric.spoken.absent:
-        if not absent.follows:
+        if not absent.follows and not absent.is_cordoned:
             reason = absent.reason if absent.inside else "the far end is not a judged switch"
             groups.setdefault((absent.switch, reason, absent.inside), []).append(absent)
     for (switch, reason, inside), rows in groups.items():

@@ -13,9 +13,11 @@ from numpy.typing import NDArray
 from fabricgen.errors import UsageError
 from fabricgen.observed.opensm_dumps import Dumps
 from fabricgen.observed.path_sls import NO_PATH
-from fabricgen.opensm.options import Engine
+from fabricgen.opensm.options import LAST_SL, Engine
+from fabricgen.simulate.opensm import mad
 from fabricgen.simulate.opensm.bench import Bench
-from fabricgen.simulate.opensm.mad import NONE, P_KEYS, PATH
+from fabricgen.simulate.opensm.directed import directed_routes
+from fabricgen.simulate.opensm.mad import NONE, P_KEYS, PATH, ROUTE_BYTES
 
 _PER_PORT = (Engine.DFSSSP, Engine.NUE)  # engines that choose the SL by LID; others choose by switch or not at all
 _MOST_PATHS = 1 << 21  # some 13,000 answers a second
@@ -23,6 +25,7 @@ _BLOCK = 32
 _RULES_BY_PORT = re.compile(r"^\s*(?:any|source|destination|use|ipoib|sdp|iser|rds|srp)\b", re.MULTILINE)
 _LEVELS = re.compile(r"^\s*qos-levels\b.*?^\s*end-qos-levels\b", re.MULTILINE | re.DOTALL)  # `use` is a comment there
 _TIMEOUT_S = 900
+_NO_ROUTES = np.zeros((0, ROUTE_BYTES), np.uint8)
 
 
 Keys = Mapping[int, set[int] | None]  # by port GUID
@@ -59,7 +62,7 @@ def path_levels(bench: Bench, dumps: Dumps, engine: str, keys: Keys) -> PathLeve
     groups, place = np.unique(columns if by_lid else group[dumps.owners], return_inverse=True)
     queried = columns if by_lid else np.array([np.flatnonzero(place == one)[0] for one in range(len(groups))])
     lids_each = lids_each if by_lid else 1
-    queries = np.empty((lids_each, len(sources), len(queried), 3), np.uint16)
+    queries = np.zeros((lids_each, len(sources), len(queried), 4), np.uint16)
     queries[..., 0] = PATH
     base = np.array([subnet.adapters[source].lid for source in sources.tolist()])
     queries[..., 1] = (np.arange(lids_each)[:, None] + base)[..., None]
@@ -82,7 +85,8 @@ def _may_talk(keys: Keys, one: int, other: int) -> bool:
 def port_keys(bench: Bench, dumps: Dumps) -> Keys:
     """Port GUID -> the P_Keys of its table, read from the port; None for a port that does not answer."""
     adapters = dumps.subnet.adapters
-    found = _key_tables(bench, dumps, [(port.lid, 0) for port in adapters])
+    _, routes = directed_routes(dumps.subnet, sm_port(bench))
+    found = _key_tables(bench, dumps, routes, [(row, 0) for row in range(len(adapters))])
     return {port.port_guid: keys for port, keys in zip(adapters, found, strict=True)}
 
 
@@ -92,17 +96,20 @@ def switch_keys(bench: Bench, dumps: Dumps) -> Mapping[tuple[int, int], set[int]
     subnet = dumps.subnet
     places = [(switch, 0) for switch in range(len(subnet.switches))]
     places += zip(*(axis.tolist() for axis in (subnet.adapter_at >= 0).nonzero()), strict=True)
-    found = _key_tables(bench, dumps, [(subnet.switches[switch].lid, port) for switch, port in places])
+    routes, _ = directed_routes(subnet, sm_port(bench))
+    found = _key_tables(bench, dumps, routes, places)
     return dict(zip(places, found, strict=True))
 
 
-def _key_tables(bench: Bench, dumps: Dumps, ports: Sequence[tuple[int, int]]) -> list[set[int] | None]:
-    """The P_Keys of ports, each a LID and the number of a switch's port."""
+def _key_tables(
+    bench: Bench, dumps: Dumps, routes: NDArray[np.uint8], ports: Sequence[tuple[int, int]]
+) -> list[set[int] | None]:
+    """The P_Keys of ports, each a row of the directed routes and the number of a switch's port."""
     keys: list[set[int] | None] = [None] * len(ports)
     waiting, block = list(range(len(ports))), 0
     while waiting:
-        queries = np.array([(P_KEYS + ports[one][1], ports[one][0], block) for one in waiting], np.uint16)
-        tables = _query(bench, dumps, queries, _BLOCK).reshape(-1, _BLOCK)
+        queries = np.array([(P_KEYS + ports[one][1], ports[one][0], block, 0) for one in waiting], np.uint16)
+        tables = _query(bench, dumps, queries, _BLOCK, routes).reshape(-1, _BLOCK)
         more = []
         for one, table in zip(waiting, tables, strict=True):
             if (table == NONE).all():
@@ -112,6 +119,17 @@ def _key_tables(bench: Bench, dumps: Dumps, ports: Sequence[tuple[int, int]]) ->
                 more.append(one)
         waiting, block = more, block + 1
     return keys
+
+
+def tenant_level(bench: Bench, dumps: Dumps, key: int, members: Sequence[int]) -> int | None:
+    """The SL of a path between the first two of the ports, given by GUID, in answer to a query with their P_Key, as
+    IPoIB and rdma_cm ask; None without a path or a second port."""
+    lids = {port.port_guid: port.lid for port in dumps.subnet.adapters}
+    ends = [lids[guid] for guid in members if lids.get(guid)][:2]
+    if len(ends) < 2:
+        return None
+    (level,) = _query(bench, dumps, np.array([(PATH, *ends, key)], np.uint16), 1).tolist()
+    return level if level <= LAST_SL else None
 
 
 def sm_port(bench: Bench) -> int:
@@ -130,21 +148,23 @@ def _policy_depends_on_ports(bench: Bench) -> bool:
     return bool(_RULES_BY_PORT.search(_LEVELS.sub("", text)))
 
 
-def _query(bench: Bench, dumps: Dumps, queries: NDArray[np.uint16], per_query: int) -> NDArray[np.uint16]:
+def _query(
+    bench: Bench, dumps: Dumps, queries: NDArray[np.uint16], per_query: int, routes: NDArray[np.uint8] = _NO_ROUTES
+) -> NDArray[np.uint16]:
     """The answers to all queries. Raises UsageError if the subnet does not answer."""
     manager = next((port for port in dumps.subnet.adapters if port.port_guid == sm_port(bench)), None)
     key = bench.staged.options.get("m_key", "0")
-    command = [sys.executable, "-m", "fabricgen.simulate.opensm.mad", str(manager.lid if manager else 1), key]
-    environment = bench.environment | {"PYTHONPATH": ":".join(filter(None, sys.path))}
+    lid, count = str(manager.lid if manager else 1), str(len(routes))
+    command = [sys.executable, "-I", "-S", mad.__file__, lid, key, count]  # it needs the standard library only
     try:
         run = subprocess.run(
-            command, input=queries.tobytes(), env=environment, cwd=bench.scratch, capture_output=True,
-            timeout=_TIMEOUT_S, check=False, start_new_session=True,
+            command, input=routes.tobytes() + queries.tobytes(), env=bench.environment, cwd=bench.scratch,
+            capture_output=True, timeout=_TIMEOUT_S, check=False, start_new_session=True,
         )  # fmt: skip
     except subprocess.TimeoutExpired as error:
         raise UsageError(f"the simulated subnet did not answer within {_TIMEOUT_S} s") from error
     answers = np.frombuffer(run.stdout, np.uint16)
-    if run.returncode or len(answers) != len(queries.reshape(-1, 3)) * per_query:
+    if run.returncode or len(answers) != len(queries.reshape(-1, 4)) * per_query:
         error_text = run.stderr.decode("utf-8", "replace").strip()[-300:]
         raise UsageError(f"the simulated subnet cannot be queried (code {run.returncode}): {error_text}")
     return answers

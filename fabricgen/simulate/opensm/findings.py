@@ -3,6 +3,7 @@
 import re
 from collections.abc import Iterator
 from dataclasses import replace
+from pathlib import Path
 
 from fabricgen.findings import Confidence, Finding, Severity
 from fabricgen.observed.subnet_files import SubnetFiles
@@ -15,11 +16,17 @@ _MOST_NAMED = 3
 def proof_findings(files: SubnetFiles, proof: Proof) -> Iterator[Finding]:
     """FG801: another engine than configured. FG802: refused options. FG803: files that OpenSM did not read completely.
     FG804: P_Key tables that differ. FG805: members that are not a port of the subnet. FG807: pairs of ports that share
-    a P_Key and have no path."""
+    a P_Key and have no path. FG844: partitions whose paths have another SL."""
     yield from _engine(files, proof)
     yield from _refused(files, proof)
     yield from _misread(files, proof)
     yield from _keys(files, proof)
+    for one in proof.levels:
+        yield _finding(
+            files, "FG844", "partitions.conf", one.partition,
+            f"paths of partition {one.partition} have SL {one.found}, expected {one.expected} of partitions.conf",
+            "set qos to TRUE, and give the P_Key a level with this SL in the QoS policy",
+        )  # fmt: skip
     for source, destination in proof.refused_paths[:1]:
         yield _finding(
             files, "FG807", CONF, "routing_engine",
@@ -64,6 +71,15 @@ def _misread(files: SubnetFiles, proof: Proof) -> Iterator[Finding]:
             f"{CONF} names {name}, but the file is missing",
             "add the file, or remove the line",
         )
+    if proof.absent_roots:
+        option = proof.staged.options.get("root_guid_file", "root_guids")
+        named = ", ".join(proof.absent_roots[:_MOST_NAMED])
+        found = _finding(
+            files, "FG803", Path(option).name, proof.absent_roots[0],
+            f"the subnet has no switch {named} of the list of roots: it is down, or the list is outdated",
+            "correct the list if the switch is not down", count=len(proof.absent_roots),
+        )  # fmt: skip
+        yield replace(found, severity=Severity.WARNING)
     for line in proof.misread:
         file = "partitions.conf" if "PARSE" in line or "artition" in line else CONF
         where = re.search(r"line (\d+)", line)

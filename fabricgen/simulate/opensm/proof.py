@@ -6,17 +6,20 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from fabricgen.observed.opensm_dumps import Dumps, read_dumps
-from fabricgen.simulate.opensm.answers import Keys, path_levels, port_keys, sm_port, switch_keys
+from fabricgen.opensm.partitions_conf import guid_of, key_of, read_partitions
+from fabricgen.simulate.opensm.answers import Keys, path_levels, port_keys, sm_port, switch_keys, tenant_level
 from fabricgen.simulate.opensm.bench import Bench, swept
 from fabricgen.simulate.opensm.intended_keys import FULL, IntendedKeys, intended_keys
 from fabricgen.simulate.opensm.staging import Staged
 from fabricgen.simulate.opensm.tools import Tools
+from fabricgen.units import whole_number
 
 _CONFIGURED = re.compile(r"osm_ucast_mgr_process: (\S+) tables configured")
 _REFUSED = re.compile(r'Unrecognized token: "(?P<token>.*?)"|(?P<value>(?:Invalid Cached Option|-E- Parsing error).*)')
 _MISREAD = re.compile(
-    r"-> \w+: ((?:PARSE (?:WARN|ERROR)|Partition configuration in error|ERR (?:AC(?!01)|1B|0512|AA02|AB)).*)"
-)
+    r"-> \w+: ((?:PARSE (?:WARN|ERROR)|Partition configuration in error|ERR (?:AC(?!01)|1B|0512|AA02|AB(?!24|26))).*)"
+)  # AB24, AB26: ftree on a wiring that is not that of its lists
+_ABSENT_ROOT = re.compile(r"ERR AB24: Root switch GUID (0x\w+) not found")
 _FAILED = re.compile(r"-> (\w+: ERR .*)")
 
 
@@ -30,9 +33,18 @@ class KeyDifference:
 
 
 @dataclass(frozen=True)
+class LevelDifference:
+    """A partition whose paths have another SL than partitions.conf gives it."""
+
+    partition: str
+    expected: int
+    found: int
+
+
+@dataclass(frozen=True)
 class Proof:
     """The result of the run. `active` and `dumps` are None if no engine succeeded. `refused` are lines of the standard
-    output, `misread` and `failed` are lines of the log."""
+    output, `misread` and `failed` are lines of the log, `absent_roots` GUIDs in the list of roots."""
 
     staged: Staged
     active: str | None
@@ -40,7 +52,9 @@ class Proof:
     misread: tuple[str, ...]
     failed: tuple[str, ...]
     keys: tuple[KeyDifference, ...] = ()
+    levels: tuple[LevelDifference, ...] = ()
     unknown_members: tuple[str, ...] = ()
+    absent_roots: tuple[str, ...] = ()
     dumps: Dumps | None = None
     refused_paths: tuple[tuple[str, str], ...] = ()
     knows_all_levels: bool = True
@@ -60,6 +74,7 @@ def prove(tools: Tools, netlist: Path, folder: Path) -> Proof:
             active=engine_at_work(bench),
             refused=_distinct(found["token"] or found["value"] for found in _REFUSED.finditer(bench.output)),
             misread=_distinct(found[1].strip() for found in _MISREAD.finditer(log)),
+            absent_roots=_distinct(found[1] for found in _ABSENT_ROOT.finditer(log)),
             failed=_distinct(found[1].strip() for found in _FAILED.finditer(log)),
         )
         if proof.active is None:
@@ -77,6 +92,7 @@ def prove(tools: Tools, netlist: Path, folder: Path) -> Proof:
             refused_paths=levels.refused,
             knows_all_levels=levels.is_complete,
             keys=different,
+            levels=tuple(_level_differences(bench, dumps)),
             unknown_members=_distinct(intended.unknown_members),
         )
 
@@ -87,10 +103,27 @@ def engine_at_work(bench: Bench) -> str | None:
     return engines[-1] if engines and bench.is_up else None
 
 
-def _intended(bench: Bench, dumps: Dumps) -> IntendedKeys:
+def _partitions(bench: Bench) -> str:
     name = bench.staged.options.get("partition_config_file", "partitions.conf").rpartition("/")[2]
     file = bench.scratch / name
-    text = file.read_text("utf-8", "replace") if file.is_file() else "Default=0x7fff : ALL=full ;"
+    return file.read_text("utf-8", "replace") if file.is_file() else "Default=0x7fff : ALL=full ;"
+
+
+def _level_differences(bench: Bench, dumps: Dumps) -> Iterator[LevelDifference]:
+    """The partitions whose paths have another SL, in answer to a path query between two of their members."""
+    for partition in read_partitions(_partitions(bench)).partitions:
+        flag, key = partition.flag("sl"), key_of(partition)
+        expected = whole_number(flag.value.text) if flag and flag.value else None
+        if expected is None or not key:
+            continue
+        full = [guid for one in partition.members if one.value and one.value.text == "full" and (guid := guid_of(one))]
+        found = tenant_level(bench, dumps, key | FULL, full)
+        if found is not None and found != expected:
+            yield LevelDifference(partition.name.text, expected, found)
+
+
+def _intended(bench: Bench, dumps: Dumps) -> IntendedKeys:
+    text = _partitions(bench)
     adapters = [port.port_guid for port in dumps.subnet.adapters]
     return intended_keys(text, adapters, [one.node_guid for one in dumps.subnet.switches], sm_port(bench))
 

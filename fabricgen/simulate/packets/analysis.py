@@ -13,6 +13,7 @@ from fabricgen.simulate.packets.network import Network
 from fabricgen.simulate.packets.outcome import outcome
 from fabricgen.simulate.packets.simulation import Observer, run
 from fabricgen.simulate.packets.slicing import DEFAULT_MAX_HOPS
+from fabricgen.simulate.packets.subnets import NO_SUBNETS, SubnetPlanes
 from fabricgen.simulate.patterns import uses_storage
 from fabricgen.simulate.plane.from_scenario import from_scenario
 from fabricgen.simulate.plane.lossless import lossless_links
@@ -54,18 +55,23 @@ def simulate_bundle(
     observers: Observers = _none,
     priorities: Sequence[int] = (),
     max_hops: int = DEFAULT_MAX_HOPS,
+    subnets: SubnetPlanes = NO_SUBNETS,
 ) -> list[PlaneRun]:
-    """One run per RoCE plane, with the pattern on each of `priorities` at once, by default on the first lossless one.
+    """One run per RoCE plane, with the pattern on each of `priorities` at once, by default on the first lossless one,
+    and one for each of `subnets`.
     Above `max_hops` packet hops it is a slice of the hosts.
     Raises UsageError for an unknown plane, and if no plane can be simulated."""
     chosen = planes_for(bundle, plane, to_storage=uses_storage(pattern))
-    if not chosen:
-        raise UsageError(
-            f"{pattern} cannot run on these planes: no switch has a config_db.json, and InfiniBand is not simulated"
-        )
+    if not chosen and not subnets.planes:
+        why = "; ".join(f"plane {name}: {reason}" for name, reason in subnets.left_out.items())
+        raise UsageError(f"{pattern} cannot run on these planes: {why or 'no switch has a config_db.json'}")
     found = []
     for name, switches in chosen:
         made = _plane_scenario(bundle, name, switches, TrafficChoice(pattern, size_bytes, seed, max_hops), priorities)
+        if made is not None:
+            found.append(_run(made, pattern, seed, observers))
+    for subnet in subnets.planes:
+        made = subnet.scenario(TrafficChoice(pattern, size_bytes, seed, max_hops))
         if made is not None:
             found.append(_run(made, pattern, seed, observers))
     if not found:

@@ -1,12 +1,11 @@
 """Findings of a packet run: FG640 to FG649 freezes, FG750 to FG799 congestion."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 
 from fabricgen.bundle.read import Bundle
 from fabricgen.findings import Confidence, Finding, Location, Place, Severity, in_order
 from fabricgen.results import GroupUse, PacketFlow, PacketsResult, PauseKind, QueueUse
-from fabricgen.simulate.plane.names import infiniband_planes
 
 LONG_QUEUE_NS = 100_000  # a queue that first marks above this time of its line rate marks too late
 LONG_PAUSE = 0.2  # share of the run: a host that pauses its switch for longer is the root of a storm
@@ -22,10 +21,11 @@ def packet_findings(
     return in_order(found)
 
 
-def left_out(bundle: Bundle, plane: str | None) -> list[Finding]:
-    """FG708 for each InfiniBand plane among the selected planes."""
-    reason = "not simulated: OpenSM computes the forwarding of InfiniBand planes"
-    return [Finding("FG708", Severity.NOTE, f"plane {name}: {reason}") for name in infiniband_planes(bundle, plane)]
+def left_out(reasons: Mapping[str, str]) -> list[Finding]:
+    """FG708 for each plane that is not simulated, with its reason."""
+    return [
+        Finding("FG708", Severity.NOTE, f"plane {name}: not simulated: {reason}") for name, reason in reasons.items()
+    ]
 
 
 def _placed(bundle: Bundle, finding: Finding) -> Finding:
@@ -54,7 +54,9 @@ def _freezes(result: PacketsResult, place: Location | None) -> Iterator[Finding]
         yield _finding(
             "FG640", Severity.ERROR, f"frozen since {result.freeze.time_ns} ns{over}: {around}", place,
             device=result.freeze.cycle[0][0],
-            hint="break the cycle in the routes; a watchdog acts only after the freeze, and drops packets",
+            hint="use an engine without credit loops on this lane; head_of_queue_lifetime only drops packets later"
+            if result.credit_waits is not None
+            else "break the cycle in the routes; a watchdog acts only after the freeze, and drops packets",
         )  # fmt: skip
     if result.storms:
         first = result.storms[0]

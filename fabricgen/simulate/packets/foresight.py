@@ -3,36 +3,44 @@
 import numpy as np
 
 from fabricgen.simulate.compilation import inlined
-from fabricgen.simulate.packets.intrinsics import prefetch, trailing_zeros, whole
-from fabricgen.simulate.packets.records import NAK, SENT
+from fabricgen.simulate.packets.intrinsics import prefetch, trailing_zeros, unsigned, whole
+from fabricgen.simulate.packets.records import CONTROL, NAK, NONE, SENT
 from fabricgen.simulate.packets.state import Run
 
-FAR, NEAR, NEXT = 9, 6, 3  # how many events ahead
+EVENT, PORT, QUEUE, PACKET, GROUP = 16, 12, 9, 6, 3  # how many events ahead
 
 
 @inlined
 def foresee(run: Run, at: int) -> None:
-    """Prefetch the records of the events that follow the present one. Each event is followed in three steps, so no step
+    """Prefetch the records of the events that follow the present one. Each event is followed in five steps, so no step
     waits for another."""
     left = whole(run.clock[0].count) - at
-    if left > FAR:
-        _prefetch_port(run, at + FAR)
-    if left > NEAR:
-        _prefetch_queue(run, at + NEAR)
-    if left > NEXT:
-        _prefetch_packet(run, at + NEXT)
+    if left > EVENT:
+        prefetch(run.events, unsigned(run.present[0, at + EVENT]), 0)
+    if left > PORT:
+        _prefetch_port(run, at + PORT)
+    if left > QUEUE:
+        _prefetch_queue(run, at + QUEUE)
+    if left > PACKET:
+        _prefetch_packet(run, at + PACKET)
+    if left > GROUP:
+        _prefetch_group(run, at + GROUP)
 
 
 @inlined
 def foresee_first(run: Run) -> None:
     """Prefetch the records of the first events of the present slot, which follow no event of the slot."""
     count = whole(run.clock[0].count)
-    for at in range(min(FAR, count)):
+    for at in range(min(EVENT, count)):
+        prefetch(run.events, unsigned(run.present[0, at]), 0)
+    for at in range(min(PORT, count)):
         _prefetch_port(run, at)
-    for at in range(min(NEAR, count)):
+    for at in range(min(QUEUE, count)):
         _prefetch_queue(run, at)
-    for at in range(min(NEXT, count)):
+    for at in range(min(PACKET, count)):
         _prefetch_packet(run, at)
+    for at in range(min(GROUP, count)):
+        _prefetch_group(run, at)
 
 
 @inlined
@@ -50,14 +58,14 @@ def _prefetch_queue(run: Run, at: int) -> None:
     port = run.ports[event.port]
     if event.kind == SENT:
         prefetch(run.queues, event.port, _first_waiting(run, event.port))
-    elif port.is_switch:
+    elif not port.is_switch:
+        prefetch(run.flows, event.flow, 0)
+        prefetch(run.flows, event.flow, 64)
+    elif event.kind <= NAK:  # other events at a switch have no valid step, such as a loss
         out = run.steps[event.step].port
         prefetch(run.groups, event.port, event.queue)
         prefetch(run.ports, out, 0)
         prefetch(run.queues, out, event.queue)
-    else:
-        prefetch(run.flows, event.flow, 0)
-        prefetch(run.flows, event.flow, 64)
 
 
 @inlined
@@ -66,8 +74,19 @@ def _prefetch_packet(run: Run, at: int) -> None:
     event = run.events[run.present[0, at]]
     if event.kind == SENT:
         prefetch(run.events, run.queues[event.port, _first_waiting(run, event.port)].head, 0)
-    elif event.kind <= NAK and run.ports[event.port].is_switch:
+    elif event.kind <= NAK and event.queue != CONTROL and run.ports[event.port].is_switch:
         prefetch(run.events, run.queues[run.steps[event.step].port, event.queue].tail, 0)
+
+
+@inlined
+def _prefetch_group(run: Run, at: int) -> None:
+    """Prefetch the group that the packet of a port leaves."""
+    event = run.events[run.present[0, at]]
+    if event.kind == SENT:
+        lane = _first_waiting(run, event.port)
+        packet = unsigned(run.queues[event.port, lane].head)
+        if packet != NONE:
+            prefetch(run.groups, run.events[packet].port, lane)
 
 
 @inlined

@@ -2,6 +2,7 @@
 
 from fabricgen.simulate.compilation import compiled, inlined
 from fabricgen.simulate.packets.buffer import resume_if_empty
+from fabricgen.simulate.packets.credits import owe, regain, spend, take_in
 from fabricgen.simulate.packets.dcqcn import decrease, increase_by_time
 from fabricgen.simulate.packets.intrinsics import unsigned
 from fabricgen.simulate.packets.nic import next_of_host, receive, start
@@ -9,6 +10,7 @@ from fabricgen.simulate.packets.packet import give_back
 from fabricgen.simulate.packets.pause import expire, obey, refresh
 from fabricgen.simulate.packets.records import (
     CONTROL,
+    CREDIT,
     DECREASE,
     DOWN,
     EXPIRE,
@@ -74,6 +76,8 @@ def happen(run: Run, event: int) -> tuple[int, int]:
             return obey(run, event), NONE
         if run.ports[port].is_switch:
             return forward(run, event)
+        if run.settings.credits:
+            take_in(run, event)
         return receive(run, event)
     return _timer(run, event, kind, port)
 
@@ -100,6 +104,8 @@ def _timer(run: Run, event: int, kind: int, port: int) -> tuple[int, int]:
         return expire(run, event), NONE
     elif kind == REFRESH:
         return refresh(run, event), NONE
+    elif kind == CREDIT:
+        return regain(run, event), NONE
     elif kind == FLUSH:
         flush(run, port, run.events[event].queue)
     return NONE, NONE
@@ -130,6 +136,13 @@ def _send(run: Run, port: int) -> int:
         if packet == NONE:
             return NONE
         event = run.events[packet]
+    if run.settings.credits:
+        came_by = event.port
+        spend(run, port, packet)
+        _transmit(run, port, packet)
+        if out.is_switch:
+            owe(run, came_by, event.queue, event.size, out.free_at)
+        return NONE
     _transmit(run, port, packet)
     return resuming
 

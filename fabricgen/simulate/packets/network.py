@@ -6,6 +6,7 @@ from fractions import Fraction
 import numpy as np
 from numpy.typing import NDArray
 
+from fabricgen.physics import CREDIT_BLOCK_BYTES
 from fabricgen.results import Compat
 from fabricgen.simulate.packets import records
 from fabricgen.simulate.packets.clock import exact_durations, exact_tick_s, floored_durations
@@ -84,7 +85,7 @@ def build(scenario: Scenario, seed: int = 1) -> Network:
     fill_ports(ports, pfc_times, scenario, ends, node_of, speeds, durations[:, 1], ticks_per_ns, len(classes))
     queues, groups, holds = (aligned(len(ends) * len(classes), kind).reshape(len(ends), -1) for kind in _PER_CLASS)
     fill_queues(queues, groups, ports, scenario, classes)
-    hosts = np.zeros(len(nodes), records.NODE)
+    hosts = aligned(len(nodes), records.NODE)
     fill_switches(hosts, scenario, ticks_per_ns)
     pools, ingress_pools = fill_pools(queues, groups, ports, scenario, ends, classes)
     hosts["first_flow"] = first_flow
@@ -101,6 +102,7 @@ def build(scenario: Scenario, seed: int = 1) -> Network:
         queues=queues,
         groups=groups,
         holds=holds,
+        credits=np.full((len(ends), len(classes)), _blocks(scenario), np.int64),
         pools=pools,
         nodes=hosts,
         flows=flows,
@@ -114,6 +116,11 @@ def build(scenario: Scenario, seed: int = 1) -> Network:
     free_packets(run, settings.first_packet)
     schedule_beginnings(run, scenario, home, ticks_per_ns)
     return Network(scenario, run, nodes, _labels(scenario), ends, classes, ticks_per_ns, steps, ingress_pools)
+
+
+def _blocks(scenario: Scenario) -> int:
+    """The credits of each port and class at the start."""
+    return scenario.credits.buffer_bytes // CREDIT_BLOCK_BYTES if scenario.credits else 0
 
 
 _PER_CLASS = (records.QUEUE, records.GROUP, records.HOLD)

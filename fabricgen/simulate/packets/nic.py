@@ -52,7 +52,7 @@ def receive(run: Run, packet: int) -> tuple[int, int]:
     port = event.port
     if event.kind <= MARKED_DATA:
         slow = NONE
-        if run.nodes[run.ports[port].node].drain > 0:
+        if run.nodes[run.ports[port].node].drain > 0 and not run.settings.credits:
             slow = _backlog(run, port, packet)
         _notify_of_mark(run, packet)
         if _acknowledge(run, packet):

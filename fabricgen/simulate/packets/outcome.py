@@ -41,6 +41,7 @@ def outcome(finished: Finished, seed: int) -> PacketsResult:
         roots=_roots(network),
         lost=_lost(network),
         discarded=int(run.holds["discarded"].sum()),
+        credit_waits=int(run.holds["frames"].sum()) if run.settings.credits else None,
         marked=int(run.queues["marked"].sum()),
         ecn=run.settings.ecn,
     )

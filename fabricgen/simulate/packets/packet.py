@@ -1,7 +1,7 @@
 """Packets: allocation, and the queues that they wait in."""
 
 from fabricgen.simulate.compilation import inlined
-from fabricgen.simulate.packets.records import NONE
+from fabricgen.simulate.packets.records import NAK, NONE
 from fabricgen.simulate.packets.state import Run
 
 
@@ -71,14 +71,21 @@ def pop_control(run: Run, port: int) -> int:
 
 @inlined
 def push_pause(run: Run, port: int, lane: int, kind: int) -> None:
-    """Send a pause frame for a class, PAUSE or RESUME, to the peer of a port. A host sends it before its ACKs, which
-    may be paused."""
+    """Send a pause frame for a class, PAUSE or RESUME, to the peer of a port. A host sends it after earlier frames, and
+    before its ACKs, which may be paused."""
     frame = take(run)
     event = run.events[frame]
     event.kind, event.size, event.queue = kind, run.settings.pause_size, lane
     out = run.ports[port]
-    if run.nodes[out.node].is_switch or out.control_head == NONE:
+    before, following = NONE, out.control_head
+    if not run.nodes[out.node].is_switch:
+        while following != NONE and run.events[following].kind > NAK:
+            before, following = following, run.events[following].next
+    if run.nodes[out.node].is_switch or following == NONE:
         push_control(run, port, frame)
-    else:
-        event.next = out.control_head
+        return
+    event.next = following
+    if before == NONE:
         out.control_head = frame
+    else:
+        run.events[before].next = frame

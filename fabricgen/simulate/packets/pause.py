@@ -20,7 +20,7 @@ def obey(run: Run, frame: int) -> int:
     _log(run, port, lane, pauses)
     give_back(run, frame)
     if not pauses:
-        return _resume(run, port, lane)
+        return resume(run, port, lane)
     out, hold = run.ports[port], run.holds[port, lane]
     hold.frames += 1
     if out.deaf >> lane & 1 or (out.is_switch and not run.groups[port, lane].lossless):
@@ -45,7 +45,7 @@ def expire(run: Run, event: int) -> int:
     if not run.ports[port].paused >> lane & 1:
         return NONE
     if run.clock[0].now >= hold.expires:
-        return _resume(run, port, lane)
+        return resume(run, port, lane)
     hold.armed = 1
     _time(run, port, lane, EXPIRE, hold.expires)
     return NONE
@@ -107,7 +107,8 @@ def drain(run: Run, port: int) -> None:
 
 
 @inlined
-def _resume(run: Run, port: int, lane: int) -> int:
+def resume(run: Run, port: int, lane: int) -> int:
+    """End the pause of a class; the port."""
     out, hold = run.ports[port], run.holds[port, lane]
     if out.paused >> lane & 1:
         hold.total += run.clock[0].now - hold.since

@@ -4,8 +4,10 @@ Times are ticks of the run's clock (`clock.py`), sizes are bytes on the wire. Pa
 event is in at most one list, so a single `next` serves the queues, the far future and the free list.
 """
 
+from typing import Any
+
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import DTypeLike, NDArray
 
 INDEX = np.uint32  # never negative, so numba does not count indices from the end of an array
 NONE = (1 << 32) - 1  # no index
@@ -15,7 +17,7 @@ CONTROL = 15  # the queue of pause frames, which is served first; with compat hp
 # Kinds of events. An ACK or a NAK of compat hpcc that answers a marked packet carries the mark to the source: ECHO,
 # MARKED_NAK. Otherwise a CNP does. Kinds up to NAK are packets.
 DATA, MARKED_DATA, CNP, ACK, ECHO, MARKED_NAK, NAK, PAUSE, RESUME = range(9)
-LOSS, SENT, WAKE, START, TIMEOUT, EXPIRE, REFRESH, FLUSH, DECREASE, INCREASE = range(9, 19)
+LOSS, SENT, WAKE, START, TIMEOUT, EXPIRE, REFRESH, FLUSH, CREDIT, DECREASE, INCREASE = range(9, 20)
 
 SCHEDULED, DOWN = 1, 2  # states of a port, as bits: its event SENT is scheduled; its link is down
 
@@ -36,6 +38,8 @@ EVENT = np.dtype(
 LIST = np.dtype([("head", INDEX), ("tail", INDEX)])
 
 LINE = 64  # bytes of a cache line
+HUGE = 1 << 22  # numpy asks for huge pages for an array of this size; what is not touched takes no memory
+LARGE = 1 << 20  # smaller arrays gain less from huge pages than it costs to clear them
 
 
 def _on_lines(fields: list[tuple[str, type]]) -> np.dtype[np.void]:
@@ -219,8 +223,10 @@ CLOCK = np.dtype(
 FRAME = np.dtype([("time", np.int64), ("port", INDEX), ("queue", np.int16), ("pause", np.int16)])
 
 
-def aligned(count: int, dtype: np.dtype[np.void]) -> NDArray[np.void]:
-    """An array of zeros that starts on a cache line."""
-    room = np.zeros(count * dtype.itemsize + LINE, np.uint8)
+def aligned(count: int, dtype: DTypeLike) -> NDArray[Any]:
+    """An array of zeros that starts on a cache line. A large one may use huge pages, so fewer addresses are looked
+    up."""
+    size = count * np.dtype(dtype).itemsize
+    room = np.zeros(LINE + (max(size, HUGE) if size >= LARGE else size), np.uint8)
     start = -room.ctypes.data % LINE
-    return room[start : start + count * dtype.itemsize].view(dtype)
+    return room[start : start + size].view(dtype)

@@ -11,7 +11,7 @@ from fabricgen.simulate.packets.wheel import CHUNK, SLOTS, TURNS
 
 def empty_wheel(events: int) -> dict[str, Any]:
     """The arrays of a wheel with room for some events."""
-    slots, turns = np.zeros(SLOTS, SLOT), np.zeros(TURNS, LIST)
+    slots, turns = aligned(SLOTS, SLOT), np.zeros(TURNS, LIST)
     slots["chunk"], turns["head"], turns["tail"] = NONE, NONE, NONE
     return {
         "slots": slots,
@@ -56,11 +56,11 @@ def free_packets(run: Run, first: int) -> None:
 def _sized(events: int) -> dict[str, Any]:
     chunks = _chunks(events)
     return {
-        "ties": np.zeros(events, np.int64),
-        "chunk_keys": np.zeros((chunks, CHUNK), np.int64),
-        "chunks": np.zeros((chunks, CHUNK), INDEX),
-        "present_keys": np.zeros((2, events + 1), np.int64),
-        "present": np.zeros((2, events + 1), INDEX),
+        "ties": aligned(events, np.int64),
+        "chunk_keys": aligned(chunks * CHUNK, np.int64).reshape(chunks, CHUNK),
+        "chunks": aligned(chunks * CHUNK, INDEX).reshape(chunks, CHUNK),
+        "present_keys": aligned(2 * (events + 1), np.int64).reshape(2, -1),
+        "present": aligned(2 * (events + 1), INDEX).reshape(2, -1),
     }
 
 

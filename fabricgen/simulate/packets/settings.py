@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 
+from fabricgen.physics import CREDIT_BLOCK_BYTES
 from fabricgen.results import Compat
 from fabricgen.simulate.packets.queues import buffers_by_port
 from fabricgen.simulate.packets.state import Settings
@@ -61,6 +62,9 @@ def run_settings(
         additive=dcqcn.rate_ai_mbps * 1e6,
         hyper=dcqcn.rate_hai_mbps * 1e6,
         least_rate=dcqcn.min_rate_mbps * 1e6,
+        credits=scenario.credits is not None,
+        credit_ticks=(scenario.credits.return_ns if scenario.credits else 0) * ticks_per_ns,
+        full_blocks=-(-transport.packet_bytes // CREDIT_BLOCK_BYTES),
         timeout=int(_timeout_ns(scenario) * ticks_per_ns),
         refusal_interval=_HPCC_NAK_NS * ticks_per_ns if compat else _NEVER,
     )

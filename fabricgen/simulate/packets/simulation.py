@@ -105,7 +105,7 @@ def _watchdogs(network: Network) -> list[SwitchWatchdog]:
         for port, buffers in enumerate(buffers_by_port(network.scenario, priority)):
             if buffers and buffers.watchdog:
                 guarded.setdefault((network.ends[port][0], buffers.watchdog), []).append((port, lane))
-    switches = list(dict.fromkeys(node for node, _ in guarded))
+    switches = sorted({node for node, _ in guarded})
     return [
         SwitchWatchdog(network, queues, settings, switches.index(node), len(switches))
         for (node, settings), queues in guarded.items()

@@ -41,6 +41,9 @@ class Settings(NamedTuple):
     hyper: float
     least_rate: float
     timeout: int  # 0: none
+    credits: bool  # whether ports send by credits instead of pauses
+    credit_ticks: int  # from when a buffer is free until its credits are sent
+    full_blocks: int  # credits of a full packet
     refusal_interval: int  # minimum time between two NAKs for the same packet
 
 
@@ -66,6 +69,7 @@ class Run(NamedTuple):
     queues: Records  # [port, class]
     groups: Records  # [port, class]
     holds: Records  # [port, class]: the pauses of the queue
+    credits: NDArray[Any]  # int64 [port, class]: blocks that the port may still send
     pools: Records  # the buffer of each node, then other ingress pools, then egress pools
     nodes: Records
     flows: Records

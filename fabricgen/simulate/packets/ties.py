@@ -1,8 +1,8 @@
 """The order of events of the same tick: a key that does not depend on the order in which they were scheduled.
 
-First the kind of the event, then the names of its flow or port: DCQCN, pause frames, packets, losses and timeouts,
-timers of pauses, ends of transmissions, wake-ups, starts. So a port that becomes idle has seen all that arrived. With
-compat hpcc events are in the order of scheduling, as in ns-3, timers of DCQCN before others.
+First the kind of the event, then the names of its flow or port: DCQCN, pause frames or credits, packets, losses and
+timeouts, timers of pauses, ends of transmissions, wake-ups, starts. So a port that becomes idle has seen all that
+arrived. With compat hpcc events are in the order of scheduling, as in ns-3, timers of DCQCN before others.
 """
 
 import numpy as np
@@ -17,7 +17,7 @@ PLACE_BITS = 44  # of the key of an event within its slot: its place in the tick
 _KIND_BITS = 40
 _ORDER = (
     (records.DECREASE, records.INCREASE),
-    (records.PAUSE, records.RESUME),
+    (records.PAUSE, records.RESUME, records.CREDIT),
     (records.DATA, records.MARKED_DATA, records.CNP, records.ACK, records.ECHO, records.MARKED_NAK, records.NAK),
     (records.LOSS, records.TIMEOUT),
     (records.EXPIRE, records.REFRESH, records.FLUSH),
@@ -45,7 +45,7 @@ def tie_of(run: Run, event: int) -> int:
     if kind <= RESUME:
         port = run.ports[port].peer
     place = whole(run.ports[port].rank)
-    if records.EXPIRE <= kind <= records.FLUSH:
+    if records.EXPIRE <= kind <= records.CREDIT:
         place = ((place << 4) | run.events[event].queue) << 2 | (kind - records.EXPIRE)
     return _RANK[kind] | place
 

@@ -28,8 +28,8 @@ class _Seen:
 
 
 class SwitchWatchdog:
-    """The watchdog of queues with the same settings on one switch. Switches poll at different times, by their `place`
-    among `switches`."""
+    """The watchdog of queues with the same settings on one switch. Switches poll at different times, by the `place` of
+    their names among `switches`."""
 
     def __init__(
         self, network: Network, queues: Sequence[Queue], settings: Watchdog, place: int, switches: int

@@ -147,10 +147,13 @@ def _open(run: Run, index: int) -> None:
     end = whole(slot.count)
     clock.count = end
     while first >= 0:
+        following = whole(run.links[chunk])
+        if first > 0:
+            prefetch(run.chunk_keys, following, 0)
+            prefetch(run.chunks, following, 0)
         for at in range(end - first):
             run.present_keys[0, first + at] = run.chunk_keys[chunk, at]
             run.present[0, first + at] = run.chunks[chunk, at]
-        following = whole(run.links[chunk])
         run.links[chunk] = clock.chunk
         clock.chunk = chunk
         chunk, end, first = following, first, first - CHUNK
@@ -170,6 +173,7 @@ def _foresee_slot(run: Run, index: int) -> None:
     slot = run.slots[index]
     chunk, count = whole(slot.chunk), (slot.count - 1 & (CHUNK - 1)) + 1
     for _ in range(4):
+        prefetch(run.chunk_keys, chunk, 0)
         for at in range(count):
             prefetch(run.events, whole(run.chunks[chunk, at]), 0)
         chunk, count = whole(run.links[chunk]), CHUNK

@@ -43,7 +43,7 @@ class SwitchBufferTables:
         self._platform = known_platform(device.text_of("DEVICE_METADATA", "localhost", "hwsku"))
         self._profiles: dict[str, Profile | None] = {}
         self.groups_configured = bool(rows(self._config, "BUFFER_PG"))
-        self.computed = computed_buffers(self._config, self._platform, device.mmu_bytes)
+        self.computed = computed_buffers(self._config, self._platform, device.mmu_bytes, device.release)
         self.cell_bytes = (self._platform.cell_bytes if self._platform else None) or 0
 
     @cached_property

@@ -37,7 +37,8 @@ def covers(bundle: Bundle, fabric: RoutedFabric, routes: Routes | None = None) -
     lossless = [(a, b) for a, b in links if ends.pfc(a) & ends.pfc(b) and ends.counts(a) and ends.counts(b)]
     lost = [(a, b) for a, b in lossless if ends.interface(a) not in used and ends.interface(b) not in used]
     total = len(spoken.sessions) + spoken.left_out
-    return Covers(total, spoken.left_out, len(lossless), len(lost), lost[0] if lost else ())
+    first = lost[0] if lost else ()
+    return Covers(total, spoken.left_out, len(lossless), len(lost), first, cordoned=spoken.cordoned)
 
 
 class _Ends:
@@ -104,7 +105,7 @@ def coverage_findings(bundle: Bundle, fabric: RoutedFabric, found: Covers) -> It
         return
     spoken, device = fabric.spoken, bundle.devices[fabric.names[0]]
     row: tuple[str, ...] = ("BGP_NEIGHBOR",)
-    first = next((one for one in spoken.absent if one.inside and not one.follows), None)
+    first = next((one for one in spoken.absent if one.inside and not one.follows and not one.is_cordoned), None)
     if found.left_out and first and first.cause[0]:
         device, row = bundle.devices[first.cause[0]], first.cause[1]
     elif found.example:

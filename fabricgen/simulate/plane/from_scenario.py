@@ -5,6 +5,7 @@ import numpy as np
 from fabricgen.errors import UsageError
 from fabricgen.physics import held_bytes
 from fabricgen.results import Compat
+from fabricgen.simulate.plane.credit_ports import with_credits
 from fabricgen.simulate.plane.ports import NO_POOL, NO_PORT, Floats, Flows, Ports
 from fabricgen.simulate.plane.scenario_pools import ScenarioPools, fed_groups
 from fabricgen.simulate.scenario import Scenario
@@ -44,9 +45,13 @@ def from_scenario(scenario: Scenario) -> tuple[Ports, Flows]:
         peer_of=lambda index: ends[index ^ 1],
         packet_bytes=wire,
         ack_bytes=transport.ack_bytes,
+        acks_wait=transport.ack_lossless,
         xon_offset_bytes=cells * [one.xon_offset_bytes if one else 0 for one in fed],
         response_bytes=rate * _response_ns(scenario),
     )
+    if scenario.credits:
+        to_switch = np.array([not is_host[node] for node in into])
+        ports = with_credits(ports, to_switch, scenario.credits.buffer_bytes, scenario.credits.return_ns)
     nic = {a: index for (a, _), index in port.items() if ports.is_nic[index]}
 
     def path(src: str, dst: str) -> list[int]:

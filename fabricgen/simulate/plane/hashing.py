@@ -10,6 +10,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from fabricgen.simulate.plane.adaptive import least_loaded
 from fabricgen.simulate.plane.host_network import NO_COLUMN, HostNetwork
 from fabricgen.simulate.plane.ports import NO_PORT, Flags, Floats, Flows, Ints
 
@@ -52,7 +53,9 @@ class Hashed:
 def hashed_flows(
     plane: HostNetwork, source: Ints, target: Ints, size_bytes: Floats, start_ns: Floats, seed: int
 ) -> Hashed:
-    """One draw of the paths of flows between adapters."""
+    """One draw of the paths of flows between adapters; with adaptive routing the paths by load, without choices."""
+    if plane.adaptive:
+        return _by_load(plane, source, target, size_bytes, start_ns)
     keys = flow_keys(source, target, seed)
     rows, arrived = [], np.zeros(len(source), bool)
     for first in range(0, len(source), _FLOWS_AT_ONCE):
@@ -60,15 +63,36 @@ def hashed_flows(
         steps, arrived[part] = _walk(plane, source[part], target[part], keys[part])
         rows.append((first, steps))
     width = max((steps.shape[2] for _, steps in rows), default=0)
-    path = np.full((len(source), width + 2), NO_PORT, np.int32)
+    links = np.full((len(source), width), NO_PORT, np.int32)
     made = np.zeros((2, len(source), width + 1), np.int32)
-    path[:, 0] = plane.nic_port(source)
     for first, steps in rows:
         last, hops = first + steps.shape[1], steps.shape[2]
-        path[first:last, 1 : 1 + hops], made[:, first:last, :hops] = steps[0], steps[1:]
+        links[first:last, :hops], made[:, first:last, :hops] = steps[0], steps[1:]
+    flows = _flows(plane, source, target, size_bytes, start_ns, links)
+    return Hashed(flows.only(arrived), arrived, *made[:, arrived])
+
+
+def _by_load(plane: HostNetwork, source: Ints, target: Ints, size_bytes: Floats, start_ns: Floats) -> Hashed:
+    links, arrived = least_loaded(plane, source, target, size_bytes, start_ns)
+    flows = _flows(plane, source, target, size_bytes, start_ns, links)
+    nothing = np.zeros((int(arrived.sum()), links.shape[1] + 1), np.int32)
+    return Hashed(flows.only(arrived), arrived, nothing, nothing)
+
+
+def _flows(
+    plane: HostNetwork, source: Ints, target: Ints, size_bytes: Floats, start_ns: Floats, links: NDArray[np.int32]
+) -> Flows:
+    """The flows on their links, between the port of the NIC and the port towards the receiver, and the other ends of
+    these cables for the way back."""
+    path = np.full((len(source), links.shape[1] + 2), NO_PORT, np.int32)
+    path[:, 0] = plane.nic_port(source)
+    path[:, 1:-1] = links
     length = (path != NO_PORT).sum(axis=1)
     path[np.arange(len(source)), length] = plane.host_port(target)
-    return Hashed(Flows(source, target, size_bytes, start_ns, path).only(arrived), arrived, *made[:, arrived])
+    place = length[:, None] - np.arange(path.shape[1])
+    turned = np.take_along_axis(path, np.maximum(place, 0), axis=1)
+    back = np.where(place >= 0, plane.other_end[turned], NO_PORT).astype(np.int32)
+    return Flows(source, target, size_bytes, start_ns, path, back)
 
 
 def _walk(plane: HostNetwork, source: Ints, target: Ints, keys: NDArray[np.uint64]) -> tuple[NDArray[np.int32], Flags]:

@@ -2,6 +2,9 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
+
+import numpy as np
 
 from fabricgen.physics import DEFAULT_ROCE_MTU_BYTES
 from fabricgen.routing.bits import Words
@@ -31,6 +34,7 @@ class HostNetwork:
     hash_seed: Ints
     payload_bytes: int = DEFAULT_ROCE_MTU_BYTES
     name: str = ""
+    adaptive: bool = False  # switches choose among `hops` by load, not by a hash
     tier: Mapping[int, str] = field(default_factory=dict)  # switch -> leaf | spine | core, where known
     rail: Mapping[int, int] = field(default_factory=dict)  # leaf -> rail, where known
 
@@ -41,6 +45,12 @@ class HostNetwork:
     def host_port(self, adapter: Ints) -> Ints:
         """The ports of leaves towards adapters."""
         return self.network.links + len(self.adapters) + adapter
+
+    @cached_property
+    def other_end(self) -> Ints:
+        """Of each port, the port of the opposite direction of its cable."""
+        adapters = np.arange(len(self.adapters))
+        return np.concatenate([self.network.reverse, self.host_port(adapters), self.nic_port(adapters)])
 
     @property
     def line_rate(self) -> Floats:

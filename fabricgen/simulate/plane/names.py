@@ -34,10 +34,12 @@ def wired_plane(bundle: Bundle, plane: str) -> WiredPlane | None:
     return next((one for one in (bundle.wiring.planes if bundle.wiring else ()) if one.name == plane), None)
 
 
-def infiniband_planes(bundle: Bundle, plane: str | None) -> list[str]:
-    """The InfiniBand planes of the bundle: all of them, or the one with the name `plane`."""
-    wired = bundle.wiring.planes if bundle.wiring else ()
-    return [one.name for one in wired if one.technology == Technology.INFINIBAND and plane in (None, one.name)]
+def infiniband_planes(bundle: Bundle, plane: str | None, *, to_storage: bool = False) -> list[str]:
+    """The InfiniBand planes of the bundle for traffic, as `planes_for`."""
+    wired = [one for one in (bundle.wiring.planes if bundle.wiring else ()) if not one.is_management]
+    on_storage = to_storage and any(one.purpose == Purpose.STORAGE for one in wired)
+    chosen = [one for one in wired if (one.purpose == Purpose.STORAGE) == on_storage] if plane is None else wired
+    return [one.name for one in chosen if one.technology == Technology.INFINIBAND and plane in (None, one.name)]
 
 
 def require_plane(bundle: Bundle, plane: str | None) -> None:

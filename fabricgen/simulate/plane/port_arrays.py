@@ -6,7 +6,7 @@ import numpy as np
 
 from fabricgen.bundle.read import Bundle
 from fabricgen.bundle.wiring import WiredLink
-from fabricgen.physics import PROPAGATION_NS_PER_M, held_bytes, peer_response_bytes
+from fabricgen.physics import PFC_FRAME_BYTES, PROPAGATION_NS_PER_M, held_bytes, peer_response_bytes
 from fabricgen.routing.fabric import RoutedFabric
 from fabricgen.simulate.plane.interfaces import PlaneQos
 from fabricgen.simulate.plane.ports import NO_POOL, Ports
@@ -52,6 +52,8 @@ def port_arrays(
         name_of=_namer(names, near, links),
         peer_of=_namer(names, far, links, far_end=True),
         packet_bytes=wire,
+        ack_bytes=PFC_FRAME_BYTES,  # the smallest frame, in the class of its queue pair
+        acks_wait=True,
         xon_offset_bytes=cells * [group.xon_offset_bytes if group else 0 for group in groups],
         response_bytes=np.array([peer_response_bytes(int(mbps)) or 0 for mbps in speed], float),
     )

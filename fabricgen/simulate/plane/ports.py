@@ -41,8 +41,10 @@ class Ports:
     peer_of: Callable[[int], tuple[str, str]] = field(repr=False)
     packet_bytes: int = DEFAULT_ROCE_MTU_BYTES + ROCE_V2_WIRE_BYTES
     ack_bytes: float = 0.0  # for every packet, on the way back; 0 if adapters merge them
+    acks_wait: bool = False  # in the class of their flow, behind its data
     static_bytes: Floats | float = 0.0  # of a group's threshold, where alpha is 0
     xon_offset_bytes: Floats | float = 0.0  # how far below its threshold a group resumes its port
+    unlimited_bytes_per_ns: Floats | None = None  # of the cables, where small buffers limit `bytes_per_ns`
     response_bytes: Floats | float = 0.0  # what a port sends between a pause frame and its effect
 
     def __len__(self) -> int:
@@ -51,6 +53,11 @@ class Ports:
     def of_groups(self, per_port: Floats | float) -> Floats:
         """A setting of the groups as an array."""
         return np.broadcast_to(np.asarray(per_port, float), len(self))
+
+    @property
+    def wire_bytes_per_ns(self) -> Floats:
+        """The speed of each cable."""
+        return self.bytes_per_ns if self.unlimited_bytes_per_ns is None else self.unlimited_bytes_per_ns
 
     @cached_property
     def reaction_bytes(self) -> Floats:

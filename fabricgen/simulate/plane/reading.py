@@ -57,8 +57,10 @@ def read_plane(bundle: Bundle, fabric: RoutedFabric, plane: str, priority: int |
 
 
 def _host_links(bundle: Bundle, fabric: RoutedFabric, plane: str) -> list[WiredLink]:
-    inside = set(fabric.names)
-    return [link for link in bundle.host_links if link.b[0] in inside and link.plane in (plane, "")]
+    """The links of the plane's NICs that are in service."""
+    inside, cordoned = set(fabric.names), bundle.cordoned
+    found = (link for link in bundle.host_links if link.b[0] in inside and link.plane in (plane, ""))
+    return [link for link in found if link.b not in cordoned]
 
 
 def _adapters(bundle: Bundle, links: list[WiredLink]) -> list[Adapter]:

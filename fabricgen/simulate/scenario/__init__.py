@@ -3,6 +3,7 @@
 from fabricgen.simulate.scenario.check import check_scenario
 from fabricgen.simulate.scenario.model import (
     CongestionControl,
+    Credits,
     Dcqcn,
     Ecn,
     Flow,
@@ -22,7 +23,7 @@ from fabricgen.simulate.scenario.model import (
 from fabricgen.simulate.scenario.read import parse_scenario, read_scenario
 
 __all__ = [
-    "CongestionControl", "Dcqcn", "Ecn", "Flow", "Link", "LinkFailure", "Node", "NodeKind", "PauseStorm",
+    "CongestionControl", "Credits", "Dcqcn", "Ecn", "Flow", "Link", "LinkFailure", "Node", "NodeKind", "PauseStorm",
     "Pfc", "Scenario", "Scheduler", "SwitchBuffers", "TrafficClass", "Transport", "Watchdog", "check_scenario",
     "parse_scenario", "read_scenario",
 ]  # fmt: skip

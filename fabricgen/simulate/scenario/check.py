@@ -10,6 +10,7 @@ from fabricgen.bundle.read import parse_object
 from fabricgen.findings import Finding, Location, Severity
 from fabricgen.inputs import read_bytes
 from fabricgen.resources import resource
+from fabricgen.simulate.scenario.credit_mistakes import credit_mistakes
 from fabricgen.simulate.scenario.model import NodeKind
 from fabricgen.simulate.scenario.places import Mistake, Places, dotted
 
@@ -28,7 +29,7 @@ def check_scenario(file: Path) -> list[Finding]:
     """FG790 for every mistake in a scenario file. Raises UnreadableInputError for a file without a JSON object."""
     text = read_bytes(file)
     tree = parse_object(text, file)
-    mistakes = list(_schema_mistakes(tree)) or list(_name_mistakes(tree))
+    mistakes = list(_schema_mistakes(tree)) or [*_name_mistakes(tree), *credit_mistakes(tree)]
     if not mistakes:
         return []
     places = Places(text)
@@ -85,6 +86,9 @@ def _name_mistakes(tree: Mapping[str, Any]) -> Iterator[Mistake]:
                 found = kinds.get(item[field])
                 if found is None or kind not in (None, found):
                     yield (key, index, field), f"{item[field]!r} is not a {kind or 'node'}"
+    for host, storms in Counter(storm["host"] for storm in tree.get("storms", ())).items():
+        if storms > 1:
+            yield ("storms",), f"{host!r} has {storms} storms; a host can have one"
     for index, flow in enumerate(tree["flows"]):
         if flow["src"] == flow["dst"]:
             yield ("flows", index, "dst"), "the flow ends where it begins"

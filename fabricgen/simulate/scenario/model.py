@@ -181,6 +181,23 @@ class Pfc:
 
 
 @dataclass(frozen=True, slots=True)
+class Credits:
+    """The flow control of InfiniBand, in place of pauses: a port sends while the buffer of its virtual lane at the far
+    end, `buffer_bytes` for each port and class, has room for a full packet. Credits are sent `return_ns` after the
+    buffer is free."""
+
+    buffer_bytes: int
+    return_ns: int = 0
+
+    @property
+    def buffers(self) -> SwitchBuffers:
+        """The buffer of each port of a switch, which pauses nothing and never overflows."""
+        return SwitchBuffers(
+            self.buffer_bytes, 0, 0, 1.0, 0, static_threshold_bytes=self.buffer_bytes, pfc=False
+        )  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True)
 class PauseStorm:
     """A broken NIC that pauses its switch from one time to another."""
 
@@ -214,6 +231,7 @@ class Scenario:
     description: str = ""
     classes: tuple[TrafficClass, ...] = ()
     pfc: Pfc = Pfc()
+    credits: Credits | None = None  # InfiniBand; None: PFC
     storms: tuple[PauseStorm, ...] = ()
     failures: tuple[LinkFailure, ...] = ()
 

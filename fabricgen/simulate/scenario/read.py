@@ -12,6 +12,7 @@ from fabricgen.inputs import read_bytes
 from fabricgen.results import Compat
 from fabricgen.simulate.scenario.model import (
     CongestionControl,
+    Credits,
     Dcqcn,
     Ecn,
     Flow,
@@ -63,7 +64,8 @@ def _whole_numbers(tree: Any) -> Any:
 def _scenario(tree: Mapping[str, Any]) -> Scenario:
     if tree["format"] != FORMAT:
         raise ValueError(f"format is {tree['format']!r}, this version reads {FORMAT!r}")
-    nodes = {node["name"]: _node(node, tree["switch_defaults"]) for node in tree["nodes"]}
+    given = Credits(**tree["credits"]) if tree.get("credits") else None
+    nodes = {node["name"]: _node(node, tree.get("switch_defaults", {}), given) for node in tree["nodes"]}
     if len(nodes) != len(tree["nodes"]):
         raise ValueError("two nodes have the same name")
     scenario = Scenario(
@@ -78,6 +80,7 @@ def _scenario(tree: Mapping[str, Any]) -> Scenario:
         description=tree.get("description", ""),
         classes=tuple(TrafficClass(**_with_scheduler(each)) for each in tree.get("classes", ())),
         pfc=Pfc(**tree.get("pfc", {})),
+        credits=given,
         storms=tuple(PauseStorm(**each) for each in tree.get("storms", ())),
         failures=tuple(
             LinkFailure(each["a"], each["b"], each["at_ns"], _routes(each.get("routes", ())))
@@ -88,11 +91,13 @@ def _scenario(tree: Mapping[str, Any]) -> Scenario:
     return scenario
 
 
-def _node(node: Mapping[str, Any], defaults: Mapping[str, Any]) -> Node:
+def _node(node: Mapping[str, Any], defaults: Mapping[str, Any], flow_control: Credits | None) -> Node:
     """A node; the fields of a switch replace those of the defaults."""
     if NodeKind(node["kind"]) is NodeKind.HOST:
         own = {name: node[name] for name in ("drain_gbps", "receive_buffer_bytes") if name in node}
         return Node(node["name"], NodeKind.HOST, **own)
+    if flow_control is not None:
+        return Node(node["name"], NodeKind.SWITCH, flow_control.buffers)
     return Node(node["name"], NodeKind.SWITCH, SwitchBuffers(**{**_buffers(defaults), **_buffers(node)}))
 
 

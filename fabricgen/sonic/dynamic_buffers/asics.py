@@ -2,7 +2,7 @@
 
 import functools
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, cast
 
@@ -20,12 +20,16 @@ class Asic:
     extra_xoff_bytes: int
     mirror_bytes: int
     descriptor_bytes: int
+    gearbox: str = ""  # between the ASIC and the ports; its delay is of the formula's own unit
+    gearbox_delay: int = 0
 
     def lossy_group_bytes(self, lanes: int) -> int:
         """What a lossy priority group, and the group of the management traffic, reserve at a port."""
         return (2 * self.pipeline_kib - 1 if lanes == WIDE_LANES else self.pipeline_kib) * 1024
 
 
+# sonic-buildimage @086b03bd70f9 platform/mellanox/peripheral_table.j2: platform -> gearbox, delay.
+_GEARBOXES = {"x86_64-mlnx_msn3800-r0": ("MELLANOX-GEARBOX-3800", 400)}
 WIDE_LANES = 8  # such a port has two pipelines
 
 
@@ -45,4 +49,6 @@ def _asics() -> Mapping[str, Asic]:
         numbers = {name: float(text) if "." in text else int(text) for name, text in row.items() if name != "asic"}
         asic = Asic(asic=row["asic"], **cast(dict[str, Any], numbers))
         found.update(dict.fromkeys(platforms, asic))
+    for platform, (gearbox, delay) in _GEARBOXES.items():
+        found[platform] = replace(found[platform], gearbox=gearbox, gearbox_delay=delay)
     return found

@@ -12,6 +12,7 @@ from functools import cached_property
 from fabricgen.physics import DEFAULT_MTU_BYTES
 from fabricgen.sonic.dynamic_buffers.asics import Asic, asic_of
 from fabricgen.sonic.dynamic_buffers.headroom import (
+    FIRST_RELEASE,
     Headroom,
     TrafficPattern,
     WiredPort,
@@ -23,10 +24,12 @@ from fabricgen.sonic.image import rows, text
 from fabricgen.sonic.port_qos import PortRows, rows_of_ports
 from fabricgen.sonic.references import reference_name
 from fabricgen.sonic.tables import ConfigDb, Row, parse_priorities
+from fabricgen.sonic.updater.tables import MASTER
 from fabricgen.units import parse_length_m, signed_number, whole_number
 
 LOSSLESS_POOL = "ingress_lossless_pool"
 _MEMORY_POOL = "egress_lossless_pool"  # its size in SONiC's templates is that of the whole memory
+PREDICTED = "predicted, by SONiC's own script"  # how every output names these values
 _LISTS = ("BUFFER_PORT_INGRESS_PROFILE_LIST", "BUFFER_PORT_EGRESS_PROFILE_LIST")
 
 
@@ -41,6 +44,7 @@ class DynamicBuffers:
     config: ConfigDb
     mmu_bytes: int
     memory_source: str
+    release: int = MASTER
 
     def headroom(self, port: str) -> Headroom | None:
         """The profile that the switch computes for a port; None without a speed or a cable length."""
@@ -138,7 +142,9 @@ class DynamicBuffers:
     def _computed(self, wired: WiredPort) -> Headroom:
         known = self._known
         if wired not in known:
-            known[wired] = computed_headroom(self.asic, wired, self.pattern, shared=self.shared.is_on)
+            known[wired] = computed_headroom(
+                self.asic, wired, self.pattern, shared=self.shared.is_on, release=self.release
+            )
         return known[wired]
 
     def _rows_of(self, port: str) -> PortRows:
@@ -190,8 +196,11 @@ class DynamicBuffers:
 _NO_ROWS: PortRows = {name: {} for name in ("BUFFER_PG", "BUFFER_QUEUE", *_LISTS)}
 
 
-def predict(config: ConfigDb, platform: str = "", mmu_bytes: int | None = None) -> DynamicBuffers | None:
-    """What the switch of a file computes; None if it computes nothing, or if its ASIC or a parameter is unknown.
+def predict(
+    config: ConfigDb, platform: str = "", mmu_bytes: int | None = None, release: int = MASTER
+) -> DynamicBuffers | None:
+    """What the switch of a file computes; None if it computes nothing, or if its ASIC or a parameter is unknown, or the
+    script of its release (before 202405, whose script differs).
 
     `platform` replaces a missing DEVICE_METADATA.platform. `mmu_bytes` is the memory of the ASIC where it is known.
     """
@@ -204,10 +213,12 @@ def predict(config: ConfigDb, platform: str = "", mmu_bytes: int | None = None) 
     memory = mmu_bytes or whole_number(text(memory_pool, "size"))
     if text(metadata, "buffer_model") != "dynamic" or asic is None or mtu is None or small is None or not memory:
         return None
+    if release < FIRST_RELEASE:
+        return None
     ratio = signed_number(text(_first(config, "DEFAULT_LOSSLESS_BUFFER_PARAMETER"), "over_subscribe_ratio"))
     shared = SharedHeadroom(max(0, ratio or 0), whole_number(text(lossless_pool, "xoff")) or 0)
     source = "the platform's mmu_bytes" if mmu_bytes else f"assumed: the size of {_MEMORY_POOL}"
-    return DynamicBuffers(name, asic, TrafficPattern(mtu, small), shared, config, memory, source)
+    return DynamicBuffers(name, asic, TrafficPattern(mtu, small), shared, config, memory, source, release)
 
 
 def _lanes(port: Row) -> int:

@@ -12,7 +12,7 @@ from collections.abc import Iterator, Mapping
 from functools import cached_property
 from typing import NamedTuple
 
-from ..releases import DEFAULT, release_of
+from ..releases import DEFAULT, release_name, release_of
 from ..tables import ConfigDb, Row
 from ..yang_tables import YANG_TABLES
 from .validators import UNKNOWN, asic_of, is_validated, refused_by
@@ -130,7 +130,7 @@ class Updater:
     @property
     def name(self) -> str:
         """The updater and its release, for messages."""
-        return f"the updater of release {self.release}"
+        return f"the updater of {release_name(self.release)}"
 
     def _on_port(self, port: str) -> Verdict:
         """The sorter takes a port that is up down during the change."""

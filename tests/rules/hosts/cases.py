@@ -9,6 +9,7 @@ from tests.rules.hosts.inventories import (
     DGX,
     IN_BAND,
     INFINIBAND,
+    LEVELS,
     NCCL,
     NETPLAN,
     RAIL_ONLY,
@@ -105,6 +106,15 @@ CASES = [
         "net/ipv4/ip_forward is 1: the host forwards packets between its networks",
         "remove net/ipv4/ip_forward, or set it to 0",
         clean=HostFiles(DGX),
+    ),
+    Case(
+        "FG862",
+        edit(NCCL, "NCCL_IB_SL=3", "NCCL_IB_SL=0"),
+        f"hosts/gpu:{NCCL}|NCCL_IB_SL",
+        WARNING,
+        "gpu-000 rail0 of plane compute sends with SL 0, but the SL of its tenant is 3 (32 ports)",
+        "set NCCL_IB_SL to 3",
+        clean=HostFiles(LEVELS),
     ),
     Case(
         "FG916",

@@ -43,6 +43,10 @@ planes:
       - {name: green, pkey: 0x8002, members: [gpu/2-3]}
       - {name: shared, pkey: 0x8003, membership: limited, members: [gpu/1-3, {member: gpu/0, membership: full}]}
 """
+LEVELS = TENANTS.replace("members: [gpu/0-1]}", "members: [gpu], qos_level: fast}").replace(
+    "    partitions:\n", "    infiniband: {qos: {levels: [{name: fast, sl: 3}]}}\n    partitions:\n"
+)
+LEVELS = "".join(line for line in LEVELS.splitlines(keepends=True) if "green" not in line)
 SMALL_PORT_MTU = f"""\
 {DGX}
 overrides:

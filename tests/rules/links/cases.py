@@ -11,7 +11,7 @@ from fabricgen.observed.lldp import with_lldp
 from tests.rules.case import ERROR, NOTE, WARNING, Case, Switches
 from tests.rules.changes import both, drop, put
 from tests.rules.clean import clean_fabric
-from tests.rules.fabrics import META, of_wiring, rewired, unchanged, with_rails
+from tests.rules.fabrics import META, cordoned, of_wiring, rewired, unchanged, with_rails
 
 Seen = dict[str, dict[str, tuple[str, str]]]  # switch -> port -> (neighbor, its port)
 
@@ -65,6 +65,25 @@ def unplanned(seen: Seen) -> None:
 
 
 CASES = [
+    Case(
+        "FG264",
+        both(*(put("down", f"leaf{n}", "PORT", "Ethernet0", "admin_status") for n in (1, 2, 3))),
+        "leaf1:PORT|Ethernet0|admin_status",
+        ERROR,
+        "gpu1 has no link in service on plane compute",
+        "drain the host in the scheduler until the cable is replaced",
+        clean=Switches(plug=of_wiring(cordoned(*(f"leaf{n}:Ethernet0" for n in (1, 2, 3))))),
+        related="leaf2:PORT|Ethernet0|admin_status",
+    ),
+    Case(
+        "FG264",
+        put("down", "leaf2", "PORT", "Ethernet0", "admin_status"),
+        "leaf2:PORT|Ethernet0|admin_status",
+        WARNING,
+        "gpu1 has no link in service on rail 1 of plane compute",
+        "drain the host in the scheduler until the cable is replaced",
+        clean=Switches(plug=of_wiring(cordoned("leaf2:Ethernet0"))),
+    ),
     Case(
         "FG570",
         both(

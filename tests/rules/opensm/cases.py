@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from pathlib import Path
 
-from tests.opensm.small import DRAGONFLY, MESH, TORUS, UFM
+from tests.opensm.small import DRAGONFLY, LEVELS, MESH, TORUS, UFM
 from tests.rules.case import ERROR, WARNING, Case, GoodCase, SubnetFiles
 from tests.rules.changes import Remove, Write, both, edit
 from tests.rules.opensm.changes import (
@@ -43,6 +43,9 @@ from tests.rules.opensm.changes import (
 M_CONF, M_PARTS, M_ROOTS, M_NAMES = (
     f"mlnx-sm-5/{name}" for name in ("opensm.conf", "partitions.conf", "root_guids", "ib-node-name-map")
 )
+
+
+DEFAULT_ONLY = "qos-levels\n    qos-level\n        name: DEFAULT\n        sl: 0\n    end-qos-level\nend-qos-levels\n"
 
 
 def _ufm(
@@ -1740,10 +1743,60 @@ CASES = [
         at="compute-leaf-00",
         also=("FG841",),
     ),
+    Case(
+        "FG860",
+        edit(POLICY, "        pkey: 0x8001\n", "        pkey: 0x8009\n"),
+        "compute:partitions.conf|2",
+        ERROR,
+        "blue has sl=2, but qos-policy.conf gives its paths SL 0",
+        "add a level with SL 2 and a rule with pkey 0x8001 to qos-policy.conf",
+        clean=SubnetFiles(LEVELS),
+        at="blue=0x8001",
+    ),
+    Case(
+        "FG860",
+        Write(
+            POLICY,
+            f"{DEFAULT_ONLY}qos-ulps\n    ipoib : 2\n    any, pkey 0x8001-0x8003 : 5\n    default : 2\nend-qos-ulps\n",
+        ),
+        "compute:partitions.conf|2",
+        ERROR,
+        "blue has sl=2, but qos-policy.conf gives its paths SL 5",
+        "add a level with SL 2 and a rule with pkey 0x8001 to qos-policy.conf",
+        clean=SubnetFiles(LEVELS),
+        at="blue=0x8001",
+    ),
+    Case(
+        "FG861",
+        option("qos_vlarb_high", "1:128", "2:128"),
+        "compute:opensm.conf|qos_vlarb_low",
+        ERROR,
+        "ports never send on lane 1, which is that of SL 2 (partition blue)",
+        "add 1:64 to qos_vlarb_low",
+        clean=SubnetFiles(LEVELS),
+        also=("FG861",),
+    ),
+    Case(
+        "FG861",
+        option("qos_high_limit", "4", "255"),
+        "compute:opensm.conf|qos_vlarb_low",
+        WARNING,
+        "qos_high_limit is 255, and lane 0 of SL 0 (all packets without a level) is in the low table only",
+        "set qos_high_limit to 254 or less",
+        clean=SubnetFiles(LEVELS),
+        also=("FG861",),
+    ),
 ]
 
 # What OpenSM accepts with the meaning that was intended: no finding.
 GOOD = [
+    GoodCase("FG860", edit(POLICY, "pkey: 0x8001", "pkey: 0x0004, 0x8001-0x8002"), clean=SubnetFiles(LEVELS)),
+    GoodCase(
+        "FG860",
+        Write(POLICY, f"{DEFAULT_ONLY}qos-ulps\n    any, pkey 0x8001 : 2\nend-qos-ulps\n"),
+        clean=SubnetFiles(LEVELS),
+    ),
+    GoodCase("FG861", option("qos_vlarb_low", "0:64", "0:64,1:0"), clean=SubnetFiles(LEVELS)),
     GoodCase("FG810", edit(MANAGERS, END, f"\n# ar_mode 1\nsweep_interval 10{END}"), clean=SubnetFiles()),
     GoodCase("FG811", option("qos", "TRUE", "TRUE # in capitals"), clean=SubnetFiles(TORUS)),
     GoodCase("FG811", option("subnet_timeout", "18", "0x12"), clean=SubnetFiles()),
@@ -1775,7 +1828,7 @@ GOOD = [
             edit(MANAGERS, END, f"\nqos_sl2vl {','.join('0' * 15)}{END}"),
         ),
         clean=SubnetFiles(),
-        also=("FG816",),
+        also=("FG816", "FG862"),
     ),
     GoodCase(  # a tree has no loops that lanes must break
         "FG815",
@@ -1787,7 +1840,7 @@ GOOD = [
         clean=SubnetFiles(),
         also=("FG814", "FG816", "FG818"),
     ),
-    GoodCase("FG815", option("max_op_vls", "4", "5"), clean=SubnetFiles(DRAGONFLY), also=("FG816",)),
+    GoodCase("FG815", option("max_op_vls", "4", "5"), clean=SubnetFiles(DRAGONFLY), also=("FG816", "FG862")),
     GoodCase("FG816", option("qos_ca_vlarb_low", "0:64,1:64", "0:255, 1:255"), clean=SubnetFiles(TORUS)),
     GoodCase("FG817", option("leaf_head_of_queue_lifetime", "0x10", "0x0f"), clean=SubnetFiles()),
     GoodCase(

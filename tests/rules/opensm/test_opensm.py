@@ -11,19 +11,19 @@ from fabricgen.bundle.read import open_bundle
 from fabricgen.rules.registry import all_rules
 from fabricgen.rules.run import run
 from tests.conftest import Cli
-from tests.opensm.small import DRAGONFLY, MESH, TORUS, TREE, rendered
+from tests.opensm.small import DRAGONFLY, LEVELS, MESH, TORUS, TREE, rendered
 from tests.rules.case import Case, GoodCase, SubnetFiles
 from tests.rules.opensm.cases import CASES, GOOD
 from tests.rules.opensm.changes import CONF, NET, PARTS, PORT
 
-CODES = {rule.code for rule in all_rules() if re.fullmatch(r"FG8[123]\d|FG84[12]", rule.code)}
+CODES = {rule.code for rule in all_rules() if re.fullmatch(r"FG8[123]\d|FG84[12]|FG86[01]", rule.code)}
 
 
 @pytest.fixture(scope="module")
 def clean(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The clean bundles by name."""
     folder = tmp_path_factory.mktemp("clean")
-    for name in (TREE, TORUS, MESH, DRAGONFLY):
+    for name in (TREE, TORUS, MESH, DRAGONFLY, LEVELS):
         rendered(folder, name)
     return folder
 
@@ -35,7 +35,7 @@ def broken(folder: Path, case: Case) -> Path:
     return folder / case.clean.bundle
 
 
-@pytest.mark.parametrize("name", [TREE, TORUS, MESH, DRAGONFLY])
+@pytest.mark.parametrize("name", [TREE, TORUS, MESH, DRAGONFLY, LEVELS])
 def test_clean_bundles_have_no_finding(clean: Path, name: str) -> None:
     assert run(open_bundle([clean / name])) == []
 

@@ -2,7 +2,7 @@
 
 from tests.rules.case import ERROR, WARNING, Case, Switches
 from tests.rules.changes import both, drop, put
-from tests.rules.fabrics import META
+from tests.rules.fabrics import META, cordoned, of_wiring
 
 CASES = [
     Case(
@@ -121,6 +121,15 @@ CASES = [
         ERROR,
         "admin_status of a port with a cable is missing, so it is down",
         "set admin_status to up",
+    ),
+    Case(
+        "FG237",
+        put("down", "spine1", "PORT", "Ethernet0", "admin_status"),
+        "leaf1:PORT|Ethernet256|admin_status",
+        ERROR,
+        "admin_status of a port of a cordoned link is up, expected down",
+        "set admin_status to down, or remove the entry of `links` from the inventory",
+        clean=Switches(plug=of_wiring(cordoned("leaf1:Ethernet256"))),
     ),
     Case(
         "FG238",

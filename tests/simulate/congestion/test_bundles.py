@@ -225,17 +225,21 @@ def test_numbers_without_quotes_are_read(bundle: Path) -> None:
     assert judged(bundle, pattern=name).victims[0].fct_ns == usual
 
 
-def test_infiniband_planes_are_reported(tmp_path: Path, cli: Cli) -> None:
+def test_infiniband_planes_without_tables(tmp_path: Path, cli: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A tree without OpenSM gets shortest paths by destination, and FG710 says so."""
+    monkeypatch.setattr("fabricgen.simulate.opensm.plane_tables.find_tools", lambda: None)
     folder = tmp_path / "inventory"
     shutil.copytree(resource("inventories", "infiniband"), folder)
     cli("-q", "render", folder, "--output", tmp_path / "bundle")
     outcome = cli("simulate", "congestion", tmp_path / "bundle", "--format", "json")
     found = json.loads(outcome.out)
-    assert [one["code"] for one in found["findings"]] == ["FG708", "FG708"]
-    assert {(one["name"], one["model"]) for one in found["congestion"]["planes"]} == {
-        ("compute", "skipped"), ("storage", "skipped"),
-    }  # fmt: skip
-    assert all("InfiniBand" in one["reason"] for one in found["congestion"]["planes"])
+    assert [one["code"] for one in found["findings"]] == ["FG710"]
+    assert found["congestion"]["max_load"] == 1.0 and "rail" in found["congestion"]["flows"][0]["src"]
+    assert "no tables of OpenSM" in found["congestion"]["reason"]
+    stored = json.loads(
+        cli("simulate", "congestion", tmp_path / "bundle", "--pattern", "storage-read", "--format", "json").out
+    )
+    assert "storage" in stored["congestion"]["flows"][0]["src"]
 
 
 def test_patterns_are_listed(cli: Cli) -> None:

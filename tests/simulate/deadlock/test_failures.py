@@ -164,7 +164,7 @@ def test_a_cycle_after_failures_names_them_and_leads_to_their_lines(tmp_path: Pa
     assert len(result.cycles[0].hops) == len(result.cycles[0].witnesses) == 4
     found = {finding.code: finding for finding in deadlock_findings(bundle, [result])}
     assert {code for code in found if code < "FG620"} == {"FG605", "FG606"}
-    assert "12 of 28 sets of 2" in found["FG605"].message
+    assert "12 of 28 double failures cause a cycle" in found["FG605"].message
     assert "one ASN (RFC 7938)" in found["FG605"].hint
     assert found["FG606"].severity is Severity.NOTE, "two failures at once"
     fails = [related for related in found["FG605"].related if related.message.endswith(" fails")]

@@ -268,7 +268,7 @@ def test_a_pair_says_what_it_stands_for(tmp_path: Path, monkeypatch: pytest.Monk
     lines = "\n".join(deadlock_lines(by_orbits))
     assert "l0:Ethernet0--s0:Ethernet0 and l1:Ethernet4--s1:Ethernet4: cyclic; this pair represents 20" in lines
     messages = {one.code: one.message for one in deadlock_findings(bundle, by_orbits)}
-    assert "20 of 45 sets of 2 close a cycle; this pair stands for 20" in messages["FG605"]
+    assert "20 of 45 double failures cause a cycle; this pair stands for 20" in messages["FG605"]
     assert messages["FG606"].endswith("this pair stands for 5")
 
 

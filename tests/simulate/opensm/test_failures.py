@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from fabricgen.errors import UnreadableInputError
 from fabricgen.findings import Severity
 from fabricgen.observed.opensm_dumps import read_subnet
 from fabricgen.observed.subnet_files import SubnetFiles
@@ -20,11 +21,11 @@ from fabricgen.simulate.deadlock.infiniband.failures import (
     rerouted,
 )
 from fabricgen.simulate.deadlock.infiniband.findings import subnet_findings
-from fabricgen.simulate.deadlock.infiniband.fixed_level import NO_JOBS, JobLevels, on_levels
 from fabricgen.simulate.deadlock.infiniband.virtual_lanes import find_credit_loops
-from fabricgen.simulate.opensm import Tools
+from fabricgen.simulate.opensm import Tools, rewiring
 from fabricgen.simulate.opensm.bench import swept
-from fabricgen.simulate.opensm.rewiring import without
+from fabricgen.simulate.opensm.rewiring import reached, without
+from fabricgen.simulate.plane.service_levels import NO_JOBS, JobLevels, on_levels
 from tests.opensm.netlists import Net, dragonfly, three_tier, torus, two_tier, write
 
 EVERY = 1000
@@ -102,17 +103,42 @@ def test_two_failed_hops_of_a_ring(opensm: Tools, tmp_path: Path, engines: str, 
     net, conf = torus((4, 4), 1)
     write(tmp_path, net, f"{engines},no_fallback", torus_conf=conf, extra="nue_max_num_vls 1")
     netlist = tmp_path / "topology.ibsim"
-    cables, failures = failures_of(read_subnet(netlist), switches=False)
+    whole = read_subnet(netlist)
+    cables, failures = failures_of(whole, switches=False)
     hops = {one.name: cables[one.links[0]] for one in failures}
     with swept(opensm, netlist, tmp_path) as bench:
-        with without(bench, netlist, [hops["sw0.0:3--sw0.1:4"], hops["sw0.2:3--sw0.3:4"]]) as found:
+        with without(bench, netlist, whole, [hops["sw0.0:3--sw0.1:4"], hops["sw0.2:3--sw0.3:4"]]) as found:
             assert found.engine == after
             if after:
                 assert found.dumps is not None
                 loops = find_credit_loops(on_levels(found.dumps, (0,)))
                 assert loops.cycle is None and loops.lost_count == 0
-        with without(bench, netlist, []) as again:
+        with without(bench, netlist, whole, []) as again:
             assert again.engine == "torus-2QoS", "both hops are back"
+
+
+def test_only_cables_that_opensm_can_reach_are_expected() -> None:
+    """A switch that lost its other cables, and its adapters, are not in the tables."""
+    trunk, spare = ((1, 1), (2, 1)), ((1, 2), (2, 2))
+    hosts = ((11, 0), (1, 3)), ((12, 0), (2, 3))
+    assert reached({trunk, spare, *hosts}, 11) == {trunk, spare, *hosts}
+    assert reached({*hosts}, 11) == {hosts[0]}
+
+
+def test_tables_of_another_wiring_are_not_taken(opensm: Tools, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """As on a busy machine, where OpenSM sweeps before ibsim has linked the cables again."""
+    net, conf = torus((4, 4), 1)
+    write(tmp_path, net, "torus-2QoS,no_fallback", torus_conf=conf)
+    netlist = tmp_path / "topology.ibsim"
+    whole = read_subnet(netlist)
+    cables, _ = failures_of(whole, switches=False)
+    monkeypatch.setattr(rewiring, "_TRIES", 2)
+    monkeypatch.setattr(rewiring, "_command", lambda bench, lines: None)
+    with swept(opensm, netlist, tmp_path) as bench:
+        with pytest.raises(UnreadableInputError), without(bench, netlist, whole, cables[:1]):
+            pass
+        with without(bench, netlist, whole, []) as after:
+            assert after.engine == "torus-2QoS"
 
 
 def test_an_engine_that_stays_free_and_one_that_gives_up(opensm: Tools, tmp_path: Path) -> None:

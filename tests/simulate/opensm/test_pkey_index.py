@@ -9,8 +9,9 @@ import pytest
 from fabricgen.observed.opensm_dumps import read_dumps
 from fabricgen.opensm.pkey_table import pkey_table
 from fabricgen.simulate.opensm import Tools
-from fabricgen.simulate.opensm.answers import _query
+from fabricgen.simulate.opensm.answers import _query, sm_port
 from fabricgen.simulate.opensm.bench import swept
+from fabricgen.simulate.opensm.directed import directed_routes
 from fabricgen.simulate.opensm.mad import P_KEYS
 from tests.opensm.netlists import two_tier, write
 
@@ -27,8 +28,9 @@ def tables(opensm: Tools, folder: Path, partitions: str, *, allow_both: bool) ->
     (files / "partitions.conf").write_text(partitions)
     with swept(opensm, files / "topology.ibsim", files) as bench:
         dumps = read_dumps(bench.scratch)
-        queries = np.array([(P_KEYS, port.lid, 0) for port in dumps.subnet.adapters], np.uint16)
-        answers = _query(bench, dumps, queries, 32).reshape(-1, 32).tolist()
+        _, routes = directed_routes(dumps.subnet, sm_port(bench))
+        queries = np.array([(P_KEYS, row, 0, 0) for row in range(len(dumps.subnet.adapters))], np.uint16)
+        answers = _query(bench, dumps, queries, 32, routes).reshape(-1, 32).tolist()
     ports = (port.port_guid for port in dumps.subnet.adapters)
     return {port: table[: max(np.flatnonzero(table)) + 1] for port, table in zip(ports, answers, strict=True)}
 

@@ -12,7 +12,8 @@ from pathlib import Path
 
 import pytest
 
-from fabricgen.bundle.wiring import Wiring, dump_wiring
+from fabricgen.bundle.fabric_file import dump_wiring
+from fabricgen.bundle.wiring import Wiring
 from fabricgen.simulate.opensm import Tools, find_tools
 from tests.opensm.netlists import Net, two_tier, write
 from tests.signals import restore_interrupts
@@ -116,6 +117,36 @@ def test_mistakes_are_found(opensm: Tools, tmp_path: Path, mistake: dict[str, st
     code, report = judged(str(subnet(tmp_path, **mistake)))
     assert code == 1
     assert sorted(set(codes(report))) == expected
+
+
+def test_a_root_that_is_not_there_is_a_warning(opensm: Tools, tmp_path: Path) -> None:
+    """OpenSM routes with the other roots: the switch can be down."""
+    root = subnet(tmp_path, "ftree,no_fallback", extra="root_guid_file /etc/opensm/root_guids")
+    roots = [*(NET.guid(one) for one in NET.roots), 0xE8EBD30300009999]
+    (root / "infiniband" / "compute" / "root_guids").write_text("".join(f"0x{one:016x}\n" for one in roots))
+    code, report = judged(str(root))
+    assert (code, codes(report)) == (0, ["FG803"])
+    (finding,) = report["findings"]
+    assert finding["severity"] == "warning" and "0xe8ebd30300009999" in finding["message"]
+    assert finding["location"]["file"].endswith("root_guids") and finding["location"]["line"] == 3
+
+
+def test_p_keys_are_read_where_nothing_is_routed(opensm: Tools, tmp_path: Path) -> None:
+    """With missing cables two leaves have no common spine. Their hosts have their P_Keys, and no path to each other."""
+    net = Net()
+    near, far, between = (net.switch(name) for name in ("near", "far", "between"))
+    roots = [net.switch("one"), net.switch("other")]
+    for leaf, root in ((near, roots[0]), (between, roots[0]), (between, roots[1]), (far, roots[1])):
+        net.link(leaf, root)
+    for leaf in (near, near, far, far, between):
+        net.host(leaf)
+    partitions = "Default=0x7fff, ipoib : ALL=limited, SELF=full ;\ntenant=0x8011 : ALL_CAS=full ;\n"
+    extra = "root_guid_file /etc/opensm/root_guids"
+    root = subnet(tmp_path, partitions=partitions, extra=extra, net=net)
+    listed = "".join(f"0x{net.guid(one):016x}\n" for one in roots)
+    (root / "infiniband" / "compute" / "root_guids").write_text(listed)
+    code, report = judged(str(root))
+    assert (code, codes(report)) == (1, ["FG807"])
 
 
 def test_p_keys_of_switches_are_read_back(opensm: Tools, tmp_path: Path) -> None:

@@ -62,6 +62,17 @@ def test_a_pause_ends_after_its_quanta() -> None:
     assert sum(kind for _, _, kind in once.pfc_frames) == 1
 
 
+def test_pause_frames_of_a_busy_nic_keep_their_order() -> None:
+    """h1 receives faster than its link sends, with a buffer of no byte: while its NIC sends a large packet, a pause and
+    the resume after it wait."""
+    tree = star(1, 4_000, transport={"payload_bytes": 8_000})
+    tree["nodes"][1].update(drain_gbps=1000, receive_buffer_bytes=0)
+    tree["flows"].append({"src": "h1", "dst": "h0", "bytes": 800_000, "start_ns": 0})
+    run = result(tree)
+    assert [(node, pauses) for _, node, pauses in run.pfc_frames] == [("s", 1), ("s", 0)]
+    assert run.finished == 2
+
+
 def test_a_repeated_pause_lasts() -> None:
     storm = {"host": "h1", "at_ns": 0, "until_ns": 2_000_000}
     paused = result(star(1, 100_000, storms=[storm]))

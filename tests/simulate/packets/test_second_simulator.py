@@ -5,6 +5,7 @@ from typing import Any
 
 import pytest
 
+from fabricgen.simulate.packets import settings
 from tests.simulate.packets.reference.comparing import Answer, difference, of_simulator, shuffled
 from tests.simulate.packets.reference.scenarios import random_scenario
 
@@ -40,3 +41,12 @@ def test_random_scenarios_have_what_they_are_for() -> None:
     assert any(answer["pauses"] for answer in answers)
     sizes = [flow["bytes"] for seed in range(200) for flow in random_scenario(seed)["flows"]]
     assert (min(sizes), max(sizes)) == (1, 4_000_000)
+
+
+def test_prefetching_changes_no_result(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Large networks prefetch the records of all events, also of a loss, whose packet is gone."""
+    trees = [random_scenario(seed) for seed in range(5000, 5012)]
+    small = [of_simulator(tree, 1) for tree in trees]
+    assert any(answer["drops"] for answer in small)
+    monkeypatch.setattr(settings, "_LARGE_PORTS", 0)
+    assert [of_simulator(tree, 1) for tree in trees] == small

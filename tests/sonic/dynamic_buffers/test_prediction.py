@@ -134,3 +134,47 @@ def test_spectrum_6_reserves_descriptors_and_no_mirrors() -> None:
 )
 def test_names_of_profiles(platform: str, speed: int, lanes: int, mtu: int, name: str) -> None:
     assert profile_name(platform, WiredPort(speed, 40.0, lanes, mtu)) == name
+
+
+SN4700, SN5600 = "x86_64-mlnx_msn4700-r0", "x86_64-nvidia_sn5600-r0"
+
+
+@pytest.mark.parametrize(
+    ("platform", "port", "values"),
+    [
+        (SN4700, WiredPort(400_000, 300, 8), (38_912, 272_384, 320_512)),
+        (SN4700, WiredPort(100_000, 40, 1), (19_456, 51_200, 70_656)),
+        (SN5600, WiredPort(800_000, 300, 8), (38_912, 474_112, 522_240)),
+        (SN5600, WiredPort(200_000, 40, 2), (19_456, 65_536, 84_992)),
+    ],
+)
+def test_the_published_rows_of_the_algorithm(platform: str, port: WiredPort, values: tuple[int, ...]) -> None:
+    """sonic-swss pull request 3235, in 202405 to 202511. Pull request 4757 added 2 KiB, from 202605 on."""
+    asic = asic_of(platform)
+    assert asic is not None
+    for release in (202405, 202505, 202511):
+        found = computed_headroom(asic, port, TrafficPattern(1024, 50), shared=False, release=release)
+        assert (found.xon_bytes, found.xoff_bytes, found.size_bytes) == values
+    later = computed_headroom(asic, port, TrafficPattern(1024, 50), shared=False, release=202605)
+    assert (later.xon_bytes, later.xoff_bytes - 2048, later.size_bytes - 2048) == values
+
+
+def test_the_script_of_the_release_counts() -> None:
+    assert predict(tables(), release=202311) is None  # another algorithm
+    old, new = (predict(tables(), release=release) for release in (202405, 202605))
+    assert old and new and old.headroom("Ethernet0") != new.headroom("Ethernet0")
+    asic = asic_of("x86_64-nvidia_sn6600_ld-r0")
+    assert asic is not None and asic == asic_of("x86_64-nvidia_sn6810_ld-r0")
+    port, pattern = WiredPort(400_000, 40, 4), TrafficPattern(4192, 100)
+    before, after = (computed_headroom(asic, port, pattern, shared=True, release=one) for one in (202511, 202605))
+    assert after.xoff_bytes - before.xoff_bytes == 18 * 1024
+
+
+def test_a_gearbox_delays() -> None:
+    asic, plain = asic_of("x86_64-mlnx_msn3800-r0"), asic_of("x86_64-mlnx_msn3700-r0")
+    assert asic is not None and plain is not None
+    port, pattern = WiredPort(100_000, 40, 4), TrafficPattern(1024, 100)
+    slow, fast = (computed_headroom(one, port, pattern, shared=True).xoff_bytes for one in (asic, plain))
+    # 2 x 100000 x 400 / 8192 bytes, which small packets take three times of, to KiB
+    assert slow - fast == 29 * 1024
+    assert profile_name("x86_64-mlnx_msn3800-r0", port) == "pg_lossless_100000_40m_MELLANOX-GEARBOX-3800_profile"

@@ -1,6 +1,6 @@
 """Judges many failure sets one by one: a pure function over batches, run here, in processes, or on other machines."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass
 from functools import cached_property
@@ -22,7 +22,7 @@ _CONNECT_TIMEOUT_S = 10
 
 Verdicts = NDArray[np.uint8]  # per failure set, the sum of the flags that hold
 Batch = list[tuple[Indices, tuple[int, ...]]]  # (failed directed links, failed switches) of each set
-Spread = Callable[["SetJudge", list[Batch]], Iterator[Verdicts]]
+Spread = Callable[["SetJudge", list[Batch]], Iterable[Verdicts]]
 
 
 @dataclass(frozen=True, eq=False)

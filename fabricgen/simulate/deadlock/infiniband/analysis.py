@@ -1,14 +1,15 @@
 """Verdicts on InfiniBand subnets: on tables that the real OpenSM makes, on dumped tables, or on the wiring only."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from types import MappingProxyType
+from typing import Any
 
 import numpy as np
 
 from fabricgen.errors import UsageError
-from fabricgen.observed.opensm_dumps import FORWARDING, Dumps, read_dumps, read_subnet
+from fabricgen.observed.opensm_dumps import Dumps, read_dumps, read_subnet
 from fabricgen.observed.path_sls import NO_PATH
 from fabricgen.observed.subnet_files import SubnetFiles, subnets_of, with_names
 from fabricgen.opensm.options import Engine
@@ -21,12 +22,13 @@ from fabricgen.simulate.deadlock.infiniband.failures import (
     modelled,
     rerouted,
 )
-from fabricgen.simulate.deadlock.infiniband.fixed_level import NO_JOBS, JobLevels, on_levels
 from fabricgen.simulate.deadlock.infiniband.planned_wiring import OtherWiring, find_other_wiring
 from fabricgen.simulate.deadlock.infiniband.up_down import UpDown, up_down
 from fabricgen.simulate.deadlock.infiniband.virtual_lanes import CreditLoops, find_credit_loops
 from fabricgen.simulate.opensm import Proof, find_tools, prove
+from fabricgen.simulate.opensm.plane_tables import dump_folders
 from fabricgen.simulate.opensm.staging import engines_of
+from fabricgen.simulate.plane.service_levels import NO_JOBS, JobLevels, on_levels
 
 _UP_DOWN = {Engine.UPDN, Engine.FTREE}
 
@@ -75,6 +77,15 @@ def analyse_subnets(
     return [_with_failures(_analyse(files, jobs.get(files.plane, NO_JOBS)), wanted) for files in chosen]
 
 
+def tables_by_plane(results: Sequence[SubnetDeadlock]) -> dict[str, list[Dumps]]:
+    """The tables of the planes all of whose subnets have some."""
+    made: dict[str, list[Dumps | None]] = {}
+    for one in results:
+        if one.evidence.files is not None:
+            made.setdefault(one.evidence.files.plane, []).append(one.evidence.dumps)
+    return {plane: [one for one in found if one] for plane, found in made.items() if all(found)}
+
+
 def analyse_dumps(
     folder: Path,
     names: Path | None = None,
@@ -84,10 +95,10 @@ def analyse_dumps(
     """Verdicts on dumps of one subnet, or of several with one folder each. `names` is a bundle whose node-name-maps
     name the switches, in addition to a map among the dumps. `jobs` are the SLs of collectives by plane. Raises
     UnreadableInputError."""
-    found = [SubnetFiles(plane or "", plane or "", folder)]
-    if folder.is_dir() and not any(any(folder.glob(pattern)) for pattern in FORWARDING):
-        below = [one for one in sorted(folder.iterdir()) if any(any(one.glob(pattern)) for pattern in FORWARDING)]
-        found = [SubnetFiles(one.name, one.name, one) for one in below] or found
+    found = [
+        SubnetFiles(plane or "", plane or "", one) if one == folder else SubnetFiles(one.name, one.name, one)
+        for one in dump_folders(folder)
+    ]
     return [
         _dumped(files, names, files.folder.relative_to(folder).as_posix(), jobs.get(files.plane, NO_JOBS))
         for files in found
@@ -214,20 +225,27 @@ def _designed(files: SubnetFiles, jobs: JobLevels) -> SubnetDeadlock:
 def _verdict(
     name: str, model: RoutesModel, loops: CreditLoops, is_certain: bool, evidence: SubnetEvidence
 ) -> SubnetDeadlock:
-    cyclic = loops.cycle is not None
     return SubnetDeadlock(
-        verdict=Verdict.CYCLIC if cyclic else Verdict.FREE,
+        **_figures(loops),
         claim=Claim.PROVED if is_certain else Claim.POSSIBLE,
         model=model,
-        priorities=loops.lanes,
-        channels=loops.channels,
-        dependencies=loops.dependencies,
-        failures=FailureSummary(0, 1, int(cyclic), int(loops.lost_count > 0)),
-        cycles=(loops.cycle,) if loops.cycle else (),
         name=name,
         fixed_sl=_on_fixed_levels(evidence, model),
         evidence=evidence,
     )
+
+
+def _figures(loops: CreditLoops) -> dict[str, Any]:
+    """The fields of a verdict that the credit loops of its tables give."""
+    cyclic = loops.cycle is not None
+    return {
+        "verdict": Verdict.CYCLIC if cyclic else Verdict.FREE,
+        "priorities": loops.lanes,
+        "channels": loops.channels,
+        "dependencies": loops.dependencies,
+        "failures": FailureSummary(0, 1, int(cyclic), int(loops.lost_count > 0)),
+        "cycles": (loops.cycle,) if loops.cycle else (),
+    }
 
 
 def _on_fixed_levels(evidence: SubnetEvidence, model: RoutesModel) -> DeadlockResult:
@@ -236,15 +254,6 @@ def _on_fixed_levels(evidence: SubnetEvidence, model: RoutesModel) -> DeadlockRe
     assert evidence.dumps is not None
     levels = evidence.jobs.levels
     loops = find_credit_loops(on_levels(evidence.dumps, levels))
-    cyclic = loops.cycle is not None
-    return DeadlockResult(
-        verdict=Verdict.CYCLIC if cyclic else Verdict.FREE,
-        claim=Claim.POSSIBLE if cyclic and len(levels) > 1 else Claim.PROVED,
-        model=model,
-        priorities=loops.lanes,
-        channels=loops.channels,
-        dependencies=loops.dependencies,
-        failures=FailureSummary(0, 1, int(cyclic), int(loops.lost_count > 0)),
-        cycles=(loops.cycle,) if loops.cycle else (),
-        service_levels=levels,
-    )
+    is_possible = loops.cycle is not None and len(levels) > 1
+    claim = Claim.POSSIBLE if is_possible else Claim.PROVED
+    return DeadlockResult(**_figures(loops), claim=claim, model=model, service_levels=levels)

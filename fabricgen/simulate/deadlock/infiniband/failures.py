@@ -22,7 +22,6 @@ from fabricgen.opensm.options import Engine
 from fabricgen.results import Cycle, FailureSummary
 from fabricgen.simulate.deadlock.failures.failure_sets import Failure, FailureSet, SetsOf
 from fabricgen.simulate.deadlock.failures.sample_bound import upper_bound
-from fabricgen.simulate.deadlock.infiniband.fixed_level import on_levels
 from fabricgen.simulate.deadlock.infiniband.tree_failures import UpDownTree
 from fabricgen.simulate.deadlock.infiniband.virtual_lanes import find_credit_loops
 from fabricgen.simulate.opensm.answers import path_levels, port_keys, sm_port
@@ -31,6 +30,7 @@ from fabricgen.simulate.opensm.proof import engine_at_work
 from fabricgen.simulate.opensm.rewiring import ManagerEndedError, Rerouted, without
 from fabricgen.simulate.opensm.staging import engines_of
 from fabricgen.simulate.opensm.tools import Tools
+from fabricgen.simulate.plane.service_levels import on_levels
 
 MOST_SWEPT, MOST_MODELLED = 16, 1 << 14
 _MOST_PATHS = 1 << 17  # queries for the SLs of paths, some 13,000 a second
@@ -169,7 +169,7 @@ def rerouted(
             cut = [cables[link] for link in one.dead.tolist()]
             gone = {base.subnet.switches[row].node_guid for row in one.gone}
             try:
-                with without(bench, files.netlist, cut) as after:
+                with without(bench, files.netlist, base.subnet, cut) as after:
                     judged.append(_judge(bench, one.names, base, after, gone, levels, one_level=one_level))
             except UnreadableInputError:
                 continue

@@ -40,8 +40,9 @@ class UpDownTree:
         upwards = rank[source] > rank[target]
         for level in range(1, int(rank.max()) + 1):
             chosen = upwards & (rank[source] == level)
-            np.add.at(above, source[chosen], above[target[chosen]])
-            np.minimum(above, 1, out=above)
+            links = np.zeros_like(above)
+            links[source[chosen], target[chosen]] = 1
+            np.minimum(above + links @ above, 1, out=above)
         leaves = self.has_adapters & ~np.isin(np.arange(len(rank)), list(gone))
         rows = above[leaves & (rank >= 0)]
         alone = int((leaves & (rank < 0)).sum())

@@ -11,12 +11,12 @@ import pytest
 from fabricgen.observed.opensm_dumps import read_dumps
 from fabricgen.simulate.deadlock.certificate import certificate
 from fabricgen.simulate.deadlock.infiniband.analysis import analyse_dumps
-from fabricgen.simulate.deadlock.infiniband.fixed_level import on_levels
 from fabricgen.simulate.deadlock.infiniband.virtual_lanes import find_credit_loops
 from fabricgen.simulate.opensm import Tools, prove
 from fabricgen.simulate.opensm.answers import path_levels, port_keys
 from fabricgen.simulate.opensm.bench import swept
 from fabricgen.simulate.opensm.proof import engine_at_work
+from fabricgen.simulate.plane.service_levels import on_levels
 from tests.opensm.netlists import Net, dragonfly, lines, three_tier, torus, two_tier, write
 from tests.opensm.peer import credit_loops, path_sl_text
 from tests.opensm.recorded import recorded
@@ -24,15 +24,16 @@ from tests.simulate.deadlock.test_certificate import checked
 
 WIRINGS: dict[str, Callable[[], Net | tuple[Net, str]]] = {
     "two-tier": lambda: two_tier(8, 4, 8),
-    "three-tier": lambda: three_tier(4, 4, 4, 8, 8),
+    "three-tier": lambda: three_tier(4, 4, 4, 8, 2),
     "torus-5x5": lambda: torus((5, 5), 2),
-    "torus-4x4x4": lambda: torus((4, 4, 4), 2),
+    "torus-4x4x4": lambda: torus((4, 4, 4), 1),
+    "torus-4x4x4, two hosts": lambda: torus((4, 4, 4), 2),  # which stop dfsssp
     "torus-5x5x5": lambda: torus((5, 5, 5), 1),
     "dragonfly": lambda: dragonfly(4, 2, 2),
     "torus-6x4": lambda: torus((6, 4), 2),
     "mesh-4x4": lambda: lines((4, 4), 2, longest=1),
     "hyperx-4x3": lambda: lines((4, 3), 2, longest=3),
-    "dragonfly-342": lambda: dragonfly(6, 3, 3),
+    "dragonfly-114": lambda: dragonfly(6, 1, 3),
 }
 # wiring, configured engine, active engine, whether there is a loop
 MEASURED = [
@@ -43,7 +44,7 @@ MEASURED = [
     ("torus-5x5", "updn", "minhop", True),
     *[("torus-4x4x4", engine, engine, False) for engine in ("lash", "nue", "torus-2QoS")],
     *[("torus-4x4x4", engine, engine, True) for engine in ("dor", "minhop")],
-    *[("torus-4x4x4", engine, "minhop", True) for engine in ("dfsssp", "dfsssp,updn")],
+    *[("torus-4x4x4, two hosts", engine, "minhop", True) for engine in ("dfsssp", "dfsssp,updn")],
     *[("torus-5x5x5", engine, engine, False) for engine in ("lash", "torus-2QoS")],
     ("torus-5x5x5", "minhop", "minhop", True),
     ("torus-5x5x5", "dfsssp", "minhop", True),
@@ -57,12 +58,12 @@ MEASURED = [
     *[("hyperx-4x3", engine, engine, False) for engine in ("dfsssp", "dor", "lash", "nue")],
     *[("hyperx-4x3", engine, engine, True) for engine in ("minhop", "sssp")],
     ("hyperx-4x3", "updn", "minhop", True),
-    ("dragonfly-342", "lash", "lash", False),
+    ("dragonfly-114", "lash", "lash", False),
 ]
 # Free with the SLs of path records, cyclic with all packets on SL 0.
 LOOPS_ON_SL_0 = {
     *((wiring, engine) for wiring in ("torus-5x5", "torus-6x4") for engine in ("dfsssp", "lash", "torus-2QoS")),
-    *((wiring, "lash") for wiring in ("torus-4x4x4", "torus-5x5x5", "dragonfly", "dragonfly-342")),
+    *((wiring, "lash") for wiring in ("torus-4x4x4", "torus-5x5x5", "dragonfly", "dragonfly-114")),
     *(("torus-5x5x5", "torus-2QoS"), ("dragonfly", "dfsssp"), ("mesh-4x4", "dfsssp"), ("hyperx-4x3", "dfsssp")),
 }
 WITH_LMC = [("torus-6x4", engine, engine, engine == "minhop") for engine in ("minhop", "nue", "torus-2QoS")]

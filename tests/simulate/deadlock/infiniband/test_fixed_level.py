@@ -13,8 +13,8 @@ from fabricgen.report.deadlock import deadlock_lines, deadlock_object
 from fabricgen.results import Claim, Verdict
 from fabricgen.simulate.deadlock.infiniband.analysis import SubnetDeadlock, analyse_dumps
 from fabricgen.simulate.deadlock.infiniband.findings import subnet_findings
-from fabricgen.simulate.deadlock.infiniband.fixed_level import JobLevels, job_levels, on_levels
 from fabricgen.simulate.opensm import Tools
+from fabricgen.simulate.plane.service_levels import JobLevels, job_levels, on_levels
 from tests.conftest import Cli
 from tests.inventories import Tree, grouped, write
 from tests.opensm.small import TORUS, rendered
@@ -125,7 +125,7 @@ def asked(tree: Tree, engine: str) -> Tree:
 def test_check_is_decided_by_the_fixed_level(
     opensm: Tools, cli: Cli, tmp_path: Path, engine: str, code: int, found: list[str]
 ) -> None:
-    tree = asked(grouped("dragonfly", {"switches": 4, "global_links": 2}, 9, 1, 9), engine)
+    tree = asked(grouped("dragonfly", {"switches": 2, "global_links": 1}, 3), engine)
     outcome = cli("check", write(tmp_path, tree), "--format", "concise", "--select", "FG8")
     assert outcome.code == code, outcome.out
     assert [word for word in ("FG843", "FG806") if word in outcome.out] == found

@@ -9,6 +9,7 @@ from typing import Any
 from tests.simulate.packets.reference.dcqcn import Dcqcn
 from tests.simulate.packets.reference.events import Order
 from tests.simulate.packets.reference.network import Network, Packet, Port
+from tests.simulate.packets.reference.receiver import SlowReceiver
 
 
 class Host:
@@ -16,8 +17,9 @@ class Host:
 
     is_switch = False
 
-    def __init__(self, network: Network) -> None:
+    def __init__(self, network: Network, node: Mapping[str, Any]) -> None:
         self.network = network
+        self.receiver = SlowReceiver(self, node)
         self.port: Port
         self.flows: list[Flow] = []  # started, in order
         self.last: Flow | None = None
@@ -38,6 +40,7 @@ class Host:
     def receive(self, port: Port, packet: Packet) -> None:
         flow = packet.flow
         if packet.kind == "data":
+            self.receiver.take(packet)
             self._answer(flow, packet)
         elif packet.kind == "cnp":
             flow.dcqcn.notify()
@@ -64,7 +67,12 @@ class Host:
 
     def _queue(self, kind: str, flow: "Flow", lane: int) -> None:
         size = self.network.tree["transport"]["ack_bytes"]
-        self.answers[lane].append(Packet(kind, flow, flow.expected, size, lane, flow.back))
+        self.answers[lane].append(Packet(kind, flow, flow.expected, size, lane, flow.names[0]))
+
+    def empty(self, port: Port, lane: int) -> None:
+        """Drop the answers of a class that wait."""
+        while self.answers[lane]:
+            self.network.lost(self.answers[lane].popleft())
 
     def next_packet(self, port: Port) -> Packet | None:
         for lane in sorted(self.answers, reverse=True):
@@ -93,8 +101,8 @@ class Flow:
         self.payload, self.header = transport["payload_bytes"], transport["header_bytes"]
         self.packets = -(-tree["bytes"] // self.payload)
         self.last_size = tree["bytes"] - (self.packets - 1) * self.payload + self.header
-        there, back = (self._path(routes, *ends) for ends in ((tree["src"], tree["dst"]), (tree["dst"], tree["src"])))
-        self.out, self.back = there[1:], back[1:]
+        self.names = tree["src"], tree["dst"]
+        there = self._path(routes, *self.names)
         self.travel = sum(port.delay for port in there)
         self.sent = self.acked = self.expected = 0
         self.refused = False
@@ -129,7 +137,7 @@ class Flow:
         clock, size = self.network.clock, self.payload + self.header
         if self.sent + 1 == self.packets:
             size = self.last_size
-        packet = Packet("data", self, self.sent, size, self.lane, self.out)
+        packet = Packet("data", self, self.sent, size, self.lane, self.names[1])
         self.sent += 1
         interval = clock.wire(size, self.host.port.gbps)
         if self.dcqcn.rate != self.line_rate:

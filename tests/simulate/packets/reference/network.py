@@ -1,23 +1,23 @@
 """Ports and packets, and a whole run of a scenario."""
 
-from collections import deque
+from collections import Counter, deque
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Protocol
 
-from tests.simulate.packets.reference.events import Clock, Order
+from tests.simulate.packets.reference.events import END_OF_PAUSE, Clock, Order
 
 
 @dataclass
 class Packet:
-    """A packet on its way along `path`, the ports still to cross."""
+    """A packet on its way to the host `goal`."""
 
     kind: str  # data, ack, nak, cnp
     flow: Any
     number: int
     size: int
     lane: int
-    path: tuple["Port", ...]
+    goal: str
     marked: bool = False
     came_by: Any = None
 
@@ -51,6 +51,11 @@ class Port:
         self.frames: deque[tuple[int, bool]] = deque()  # pause frames to send
         self.busy = False
         self.paused: dict[int, int] = {}  # class -> when the pause ends
+        self.since: dict[int, int] = {}  # class -> when its present pause began
+        self.heard: Counter[int] = Counter()  # pauses by class
+        self.down = False
+        self.blocked: set[int] = set()  # classes that the watchdog drops
+        self.deaf: set[int] = set()  # classes whose pauses the watchdog ignores
         pfc, tree = network.pfc, network.tree
         quanta = pfc.get("pause_quanta", 65_535)
         self.pause_time = network.clock.wire(64, self.gbps) * quanta
@@ -61,7 +66,7 @@ class Port:
 
     def look(self) -> None:
         """Send the next packet, if the port is idle."""
-        if self.busy:
+        if self.busy or self.down:
             return
         clock = self.network.clock
         if self.frames:
@@ -73,8 +78,19 @@ class Port:
         if packet is None:
             return
         arrives = self._occupy(packet.size)
-        clock.at(arrives, Order.ARRIVAL, (self.rank,), lambda: self.peer.node.receive(self.peer, packet))
+        clock.at(arrives, Order.ARRIVAL, (self.rank,), lambda: self.peer._arrive(packet))
         self.node.after_sending(packet)
+
+    def _arrive(self, packet: Packet) -> None:
+        if self.down:
+            self.network.lost(packet)
+        else:
+            self.node.receive(self, packet)
+
+    def look_soon(self) -> None:
+        """Look as at the end of a transmission of this tick."""
+        if not self.busy:
+            self.network.clock.at(self.network.clock.now, Order.SENT, (self.rank,), self.look)
 
     def _occupy(self, size: int) -> int:
         clock = self.network.clock
@@ -91,14 +107,21 @@ class Port:
     def obey(self, lane: int, *, pause: bool) -> None:
         """A pause frame takes effect."""
         clock = self.network.clock
+        if self.down:
+            return
         self.network.pauses.append(((clock.now - self.response) // clock.per_ns, self.names[0], int(pause)))
         if not pause:
             self.paused.pop(lane, None)
             self.look()
-        elif self.node.obeys(self, lane):
+            return
+        self.heard[lane] += 1
+        if self.node.obeys(self, lane) and lane not in self.deaf:
+            if lane not in self.paused:
+                self.since[lane] = clock.now
             ends = self.paused[lane] = clock.now + self.pause_time
             if self.pause_time:
-                clock.at(ends, Order.END_OF_PAUSE, (self.rank, lane), lambda: self._end_pause(lane, ends))
+                place = (self.rank, lane, END_OF_PAUSE)
+                clock.at(ends, Order.OF_CLASS, place, lambda: self._end_pause(lane, ends))
 
     def _end_pause(self, lane: int, ends: int) -> None:
         if self.paused.get(lane) == ends:
@@ -112,6 +135,7 @@ class Network:
     def __init__(self, tree: Mapping[str, Any], seed: int = 1) -> None:
         from tests.simulate.packets.reference.host import Flow, Host
         from tests.simulate.packets.reference.switch import Switch
+        from tests.simulate.packets.reference.troubles import begin_troubles
 
         self.tree, self.seed = tree, seed
         self.clock = Clock([link["speed_gbps"] for link in tree["links"]])
@@ -137,7 +161,7 @@ class Network:
         for rank, names in enumerate(sorted(self.ports)):
             self.ports[names].rank = rank
         self.nodes: dict[str, Any] = {
-            node["name"]: Host(self) if node["kind"] == "host" else Switch(self, node) for node in tree["nodes"]
+            node["name"]: Host(self, node) if node["kind"] == "host" else Switch(self, node) for node in tree["nodes"]
         }
         for (name, _), port in self.ports.items():
             port.node = self.nodes[name]
@@ -150,6 +174,8 @@ class Network:
             node.begin()
         routes = {(route["at"], route["to"]): route["via"] for route in tree["routes"]}
         self.flows = [Flow(self, flow, routes) for flow in tree["flows"]]
+        self.routes = routes
+        begin_troubles(self)
         for rank, flow in enumerate(sorted(self.flows, key=lambda flow: flow.name)):
             flow.rank = rank
             flow.begin()

@@ -3,6 +3,8 @@
 import random
 from typing import Any
 
+from tests.simulate.packets.reference.scenario_troubles import with_troubles
+
 SPEEDS = (25, 40, 50, 100, 200, 400, 800)
 PRIORITIES = (0, 1, 3, 4, 5, 6)
 MOST_PACKETS = 1500  # of a scenario
@@ -36,7 +38,7 @@ def random_scenario(seed: int) -> dict[str, Any]:
     ]
     routes += [{"at": top, "to": host, "via": home[host]} for top in tops for host in hosts]
     draw.shuffle(links)
-    return {
+    tree = {
         "format": "fabricgen-scenario/1",
         "name": f"random-{seed}",
         "nodes": [
@@ -68,6 +70,7 @@ def random_scenario(seed: int) -> dict[str, Any]:
         ),
         "stop_ns": draw.choice((3_000_000, 10_000_000)),
     }
+    return with_troubles(tree, random.Random(f"troubles of {seed}"))
 
 
 def _alpha(draw: random.Random) -> float:

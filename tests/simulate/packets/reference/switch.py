@@ -4,7 +4,7 @@ from collections import deque
 from collections.abc import Mapping
 from typing import Any
 
-from tests.simulate.packets.reference.events import Order
+from tests.simulate.packets.reference.events import REPETITION, Order
 from tests.simulate.packets.reference.network import Network, Packet, Port
 
 MASK = (1 << 64) - 1
@@ -61,7 +61,7 @@ class Switch:
     is_switch = True
 
     def __init__(self, network: Network, node: Mapping[str, Any]) -> None:
-        self.network = network
+        self.network, self.name = network, node["name"]
         self.own = {**network.tree["switch_defaults"], **node}
         self.ports: list[Port] = []
         self.groups: dict[tuple[Port, int], Group] = {}
@@ -98,9 +98,11 @@ class Switch:
         return group.static or max(0, self.free * group.alpha // 256)
 
     def receive(self, port: Port, packet: Packet) -> None:
-        out, lane, size = packet.path[0], packet.lane, packet.size
+        out = self.network.ports[self.name, self.network.routes[self.name, packet.goal]]
+        lane, size = packet.lane, packet.size
         queue, group = self.queues[out, lane], self.groups[port, lane]
-        if not self._fits(queue, lane, size) or not self._admit(group, size):
+        blocked = lane in out.blocked or lane in port.blocked
+        if out.down or not self._fits(queue, lane, size) or blocked or not self._admit(group, size):
             self.network.lost(packet)
             return
         queue.bytes += size
@@ -110,7 +112,7 @@ class Switch:
             if not group.repeating and port.refresh:
                 group.repeating = True
                 self._repeat_later(port, lane)
-        packet.path, packet.came_by = packet.path[1:], port
+        packet.came_by = port
         queue.packets.append(packet)
         port.look()
         out.look()
@@ -149,7 +151,8 @@ class Switch:
 
     def _repeat_later(self, port: Port, lane: int) -> None:
         clock = self.network.clock
-        clock.at(clock.now + port.refresh, Order.REPETITION, (port.rank, lane), lambda: self._repeat(port, lane))
+        place = (port.rank, lane, REPETITION)
+        clock.at(clock.now + port.refresh, Order.OF_CLASS, place, lambda: self._repeat(port, lane))
 
     def _repeat(self, port: Port, lane: int) -> None:
         group = self.groups[port, lane]
@@ -166,15 +169,28 @@ class Switch:
             return None
         lane = self._choose(port, ready)
         queue = self.queues[port, lane]
-        packet = queue.packets.popleft()
+        packet = self._take(queue, lane)
         if not queue.packets:
             queue.deficit = 0
-        queue.bytes -= packet.size
         queue.left += 1
-        self._release(self.groups[packet.came_by, lane], packet.size)
         if packet.kind == "data" and queue.ecn and not packet.marked:
             packet.marked = self._marks(port, lane, queue)
         return packet
+
+    def _take(self, queue: Queue, lane: int) -> Packet:
+        packet = queue.packets.popleft()
+        queue.bytes -= packet.size
+        self._release(self.groups[packet.came_by, lane], packet.size)
+        return packet
+
+    def empty(self, port: Port, lane: int) -> None:
+        """Drop the packets of a queue."""
+        queue = self.queues[port, lane]
+        while queue.packets:
+            packet = self._take(queue, lane)
+            self._resume(packet.came_by, lane)
+            packet.came_by.look_soon()
+            self.network.lost(packet)
 
     def _choose(self, port: Port, ready: list[int]) -> int:
         if len(ready) == 1:
@@ -203,11 +219,14 @@ class Switch:
         return (mixed((of_queue + GOLDEN * queue.left) & MASK) >> 11) * 2.0**-53 < share
 
     def after_sending(self, packet: Packet) -> None:
-        port, lane = packet.came_by, packet.lane
+        if self._resume(packet.came_by, packet.lane):
+            packet.came_by.look()
+
+    def _resume(self, port: Port, lane: int) -> bool:
         group = self.groups[port, lane]
-        if group.pausing:
-            bound = max(group.xon, group.reserve + self.limit(group) - group.offset)
-            if group.used + group.headroom <= bound:
-                group.pausing = False
-                port.frames.append((lane, False))
-                port.look()
+        bound = max(group.xon, group.reserve + self.limit(group) - group.offset)
+        if not group.pausing or group.used + group.headroom > bound:
+            return False
+        group.pausing = False
+        port.frames.append((lane, False))
+        return True

@@ -1,6 +1,10 @@
-"""The index of the tenant's P_Key, which NCCL needs: by default it takes index 0, where hosts are limited members."""
+"""What NCCL must know of a host's tenant: the index of its P_Key, and its service level.
+
+By default NCCL takes index 0, where hosts are limited members, and SL 0.
+"""
 
 from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
 
 from fabricgen.allocation.allocate import Allocation
 from fabricgen.control_plane.managers import manager_links
@@ -14,24 +18,43 @@ from fabricgen.origin import Value, value
 from fabricgen.vocabulary import Purpose, Technology
 
 
-def plan_key_indexes(fabric: Fabric, allocation: Allocation) -> Mapping[str, Value]:
-    """Group of hosts -> the index that has a full P_Key of its tenant on every port of the compute planes. A group is
-    omitted if it has no tenant, or if the indexes of its ports differ."""
+@dataclass(frozen=True, slots=True)
+class TenantSettings:
+    """The settings of a group of hosts: `pkey_index` is the index that has a full P_Key of the tenant on every port of
+    the compute planes. Either is None if it is the default, or differs among the ports of the group."""
+
+    pkey_index: Value | None
+    service_level: Value | None
+
+
+def plan_tenant_settings(fabric: Fabric, allocation: Allocation) -> Mapping[str, TenantSettings]:
+    """Group of hosts -> its settings; groups without a tenant are omitted."""
     found: dict[str, set[int]] = {}
+    levels: dict[str, set[int]] = {}
     source = ""
     for design in fabric.planes:
         plane = design.plane
         if plane.technology == Technology.INFINIBAND and plane.purpose == Purpose.COMPUTE and plane.partitions:
             source = source or plane.source("partitions")
             for subnet in split_subnets(design):
-                for group, index in _indexes(subnet, allocation):
+                for group, index, level in _tenants(subnet, allocation):
                     found.setdefault(group, set()).add(index)
+                    levels.setdefault(group, set()).add(level)
     why = "the place of the tenant's key in the tables that OpenSM writes; index 0 is Default, where hosts are limited"
-    return {group: value(min(own), why, inventory=source) for group, own in found.items() if len(own) == 1}
+    why_level = "the SL of the tenant's QoS level: NCCL requests no path records"
+    return {
+        group: TenantSettings(
+            pkey_index=value(min(own), why, inventory=source) if len(own) == 1 else None,
+            service_level=value(min(levels[group]), why_level, inventory=source)
+            if len(levels[group]) == 1 and levels[group] != {0}
+            else None,
+        )
+        for group, own in found.items()
+    }
 
 
-def _indexes(subnet: SubnetDesign, allocation: Allocation) -> Iterator[tuple[str, int]]:
-    """(group, index of the tenant's key) of every port of a host with GPUs."""
+def _tenants(subnet: SubnetDesign, allocation: Allocation) -> Iterator[tuple[str, int, int]]:
+    """(group, index of the tenant's key, SL of the tenant) of every port of a host with GPUs."""
     partitions = plan_partitions(subnet, allocation, manager_links(subnet, allocation))
     default, *tenants = partitions
     allow_both = allows_both(partitions)
@@ -47,7 +70,7 @@ def _indexes(subnet: SubnetDesign, allocation: Allocation) -> Iterator[tuple[str
             everybody = default.members.get(port, default_membership(subnet.plane.plane))
             keys = [key for one in own for key in _keys(one.pkey, one.members[port])]
             table = pkey_table([*_keys(DEFAULT_PKEY, everybody), *keys], allow_both=allow_both)
-            yield link.a.group, table.index(full.pkey | FULL_BIT)
+            yield link.a.group, table.index(full.pkey | FULL_BIT), full.level.sl if full.level else 0
 
 
 def _keys(pkey: int, membership: Membership) -> list[int]:

@@ -1,0 +1,161 @@
+"""Counters of switches before and after the tests, as SONiC prints them.
+
+Tables: sonic-utilities 691b1bb, pfcstat, pg-drop, watermarkstat, queuestat, wredstat and pfcwd. A number that the
+switch does not have is N/A, and thousands are separated by commas.
+"""
+
+import re
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import orjson
+
+from fabricgen.errors import UnreadableInputError
+from fabricgen.findings import Location
+
+Port = str
+Numbers = Mapping[tuple[Port, int], int]  # (port, priority, queue or priority group) -> number
+
+_QUEUE = re.compile(r"(Ethernet\d+):(\d+)")
+FILES = (
+    "pfc.txt", "watchdog.txt", "pg-headroom.json", "pg-shared.json", "queue.json", "pg-drops.txt",
+    "queue-counters.json", "ecn.json",
+)  # fmt: skip
+
+
+@dataclass(frozen=True)
+class Counters:
+    """The readings of one switch; a reading that does not exist is empty. `files` are those that exist."""
+
+    files: tuple[str, ...] = ()
+    pfc_sent: Numbers = field(default_factory=dict)
+    pfc_received: Numbers = field(default_factory=dict)
+    dropped: Numbers = field(default_factory=dict)  # packets of priority groups
+    queued: Numbers = field(default_factory=dict)  # packets of unicast queues
+    marked: Numbers = field(default_factory=dict)  # packets of unicast queues
+    detected: Numbers = field(default_factory=dict)  # storms of queues
+    restored: Numbers = field(default_factory=dict)
+    headroom: Numbers = field(default_factory=dict)  # watermarks in bytes, of priority groups
+    shared: Numbers = field(default_factory=dict)
+    queue: Numbers = field(default_factory=dict)  # watermarks in bytes, of unicast queues
+
+
+def rise(before: Numbers, after: Numbers) -> dict[tuple[Port, int], int]:
+    """What rose, and by how much. A counter that is smaller than before was cleared in between."""
+    found = {}
+    for key, value in after.items():
+        earlier = before.get(key, 0)
+        if gained := value - earlier if value >= earlier else value:
+            found[key] = gained
+    return found
+
+
+def read_counters(folders: Mapping[str, Path]) -> dict[str, Counters]:
+    """Switch -> its readings, from the folder of each. Raises UnreadableInputError for a file of another form."""
+    return {name: _read(folder) for name, folder in folders.items()}
+
+
+def counter_folders(roots: Iterable[Path], moment: str, *, of_watchdog: bool = False) -> dict[str, Path]:
+    """Switch -> its folder, below a folder with the name of the moment, before or after.
+
+    The stage of the watchdog has separate readings, below a folder watchdog.
+    """
+    found: dict[str, Path] = {}
+    for root in roots:
+        for file in sorted(file for file in root.rglob("*") if file.name in FILES) if root.is_dir() else ():
+            folders = file.parent.relative_to(root.parent).parts
+            if moment in folders and ("watchdog" in folders) == of_watchdog:
+                found.setdefault(file.parent.name, file.parent)
+    return found
+
+
+def _read(folder: Path) -> Counters:
+    texts = {name: (folder / name).read_bytes() for name in FILES if (folder / name).is_file()}
+    sent, received = _pfc(_text(texts, "pfc.txt"))
+    detected, restored = storms(_text(texts, "watchdog.txt"))
+    return Counters(
+        tuple(texts),
+        sent,
+        received,
+        _table(_text(texts, "pg-drops.txt")),
+        _nested(texts, folder, "queue-counters.json", "totalpacket"),
+        _nested(texts, folder, "ecn.json", "ecnmarkedpacket"),
+        detected,
+        restored,
+        _watermarks(texts, folder, "pg-headroom.json", "PG"),
+        _watermarks(texts, folder, "pg-shared.json", "PG"),
+        _watermarks(texts, folder, "queue.json", "UC"),
+    )
+
+
+def _text(texts: Mapping[str, bytes], name: str) -> str:
+    return texts.get(name, b"").decode(errors="replace")
+
+
+def _number(text: object) -> int | None:
+    words = str(text).replace(",", "").strip()
+    return int(words) if words.isdecimal() else None
+
+
+def _pfc(text: str) -> tuple[Numbers, Numbers]:
+    """Frames that ports sent and received: two tables with the titles Port Tx and Port Rx."""
+    received, _, sent = text.partition("Port Tx")
+    return _table(sent), _table(received)
+
+
+def _table(text: str) -> dict[tuple[Port, int], int]:
+    """A row for each port, a column for each number from 0."""
+    found = {}
+    for line in text.splitlines():
+        words = line.split()
+        if words and words[0].startswith("Ethernet"):
+            values = enumerate(map(_number, words[1:]))
+            found.update({(words[0], number): value for number, value in values if value is not None})
+    return found
+
+
+def storms(text: str) -> tuple[dict[tuple[Port, int], int], dict[tuple[Port, int], int]]:
+    """Storms that the watchdog detected, and queues that it restored, from `pfcwd show stats`."""
+    detected, restored = {}, {}
+    for line in text.splitlines():
+        words = line.split()
+        queue = _QUEUE.fullmatch(words[0]) if len(words) > 2 else None
+        if queue and "/" in words[2]:
+            key = queue[1], int(queue[2])
+            detected[key], restored[key] = (_number(part) or 0 for part in words[2].split("/", 1))
+    return detected, restored
+
+
+def _load(texts: Mapping[str, bytes], folder: Path, name: str) -> Any:
+    """JSON behind a line of text that some releases print first; None without the file."""
+    content = texts.get(name)
+    if content is None:
+        return None
+    start = min((place for place in (content.find(b"["), content.find(b"{")) if place >= 0), default=0)
+    try:
+        return orjson.loads(content[start:])
+    except orjson.JSONDecodeError as error:
+        raise UnreadableInputError(f"not JSON: {error.msg}", Location(str(folder / name), error.lineno)) from error
+
+
+def _watermarks(texts: Mapping[str, bytes], folder: Path, name: str, title: str) -> dict[tuple[Port, int], int]:
+    found = {}
+    for row in _load(texts, folder, name) or ():
+        for column, text in row.items():
+            value = _number(text)
+            if column.startswith(title) and column[len(title) :].isdecimal() and value is not None:
+                found[str(row["Port"]), int(column[len(title) :])] = value
+    return found
+
+
+def _nested(texts: Mapping[str, bytes], folder: Path, name: str, member: str) -> dict[tuple[Port, int], int]:
+    """Port -> queue UCn -> counters."""
+    found = {}
+    for port, queues in (_load(texts, folder, name) or {}).items():
+        for queue, row in queues.items() if isinstance(queues, dict) else ():
+            value = _number(row.get(member)) if isinstance(row, dict) else None
+            if queue.startswith("UC") and queue[2:].isdecimal() and value is not None:
+                found[port, int(queue[2:])] = value
+    return found

@@ -1,0 +1,89 @@
+"""The verdict on an acceptance run: the tests with their values, and findings that name the cause."""
+
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from fabricgen.acceptance.collided import predictor
+from fabricgen.acceptance.counters import counter_folders, read_counters
+from fabricgen.acceptance.made import made_tests
+from fabricgen.acceptance.measured import Measured, Verdict, measure
+from fabricgen.acceptance.missing import missing, wrong
+from fabricgen.acceptance.planned import GBPS, Planned, Stage, load_tests
+from fabricgen.acceptance.reported import observed
+from fabricgen.acceptance.slow import slow
+from fabricgen.acceptance.traffic import traffic
+from fabricgen.acceptance.watermarks import watermarks
+from fabricgen.bundle.read import Bundle
+from fabricgen.errors import UnreadableInputError, UsageError
+from fabricgen.findings import Finding, Location
+from fabricgen.inputs import read_bytes
+
+TESTS_NAME = "tests.jsonl"
+
+
+@dataclass(frozen=True)
+class Accepted:
+    """The tests with their verdicts, and the findings."""
+
+    measured: tuple[Measured, ...]
+    findings: tuple[Finding, ...]
+
+
+def accept(
+    bundle: Bundle,
+    roots: Sequence[Path],
+    unit: str = GBPS,
+    stages: Collection[str] = (),
+    with_watermarks: bool = False,
+) -> Accepted:
+    """Judge the results below `roots`. `unit` is that of perftest's bandwidths; `stages` are the stages to judge.
+    `with_watermarks` also judges the watermarks of buffers after the tests.
+
+    The tests are those of tests.jsonl below `roots`, otherwise those that the bundle needs. Raises UnreadableInputError
+    for a missing path or a file of an unknown form, UsageError if the bundle or `stages` leave no test.
+    """
+    for root in roots:
+        if not root.exists():
+            raise UnreadableInputError("no such file or folder", Location(str(root)))
+    tests = [test for test in _tests(bundle, roots) if not stages or test.stage in stages]
+    if not tests:
+        raise UsageError("the bundle has no hosts with GPUs on a compute plane: there are no tests to judge")
+    moments = [counter_folders(roots, moment, of_watchdog=True) for moment in ("before", "after")]
+    found = measure(tests, roots, unit, *moments)
+    before, after = (read_counters(counter_folders(roots, moment)) for moment in ("before", "after"))
+    findings = [*missing(found), *wrong(found), *slow(found, bundle, predictor(bundle)), *_watchdog(found)]
+    findings += traffic(found, bundle, before, after)
+    if with_watermarks:
+        if not after:
+            raise UsageError("the results have no counters of switches, which contain the watermarks")
+        findings += watermarks(bundle, after)
+    return Accepted(tuple(found), tuple(findings))
+
+
+def _watchdog(found: Sequence[Measured]) -> list[Finding]:
+    failed = [one.test for one in found if one.test.stage is Stage.WATCHDOG and one.verdict is Verdict.FAIL]
+    hint = "compare PFC_WD and FLEX_COUNTER_TABLE|PFCWD with `pfcwd show config`"
+    return [
+        observed(
+            "FG968", test.at[0], f"no storm was detected and ended on {test.at[1]}", hint, path=f"PFC_WD|{test.at[1]}"
+        )
+        for test in failed
+        if test.at
+    ]
+
+
+def _tests(bundle: Bundle, roots: Sequence[Path]) -> Sequence[Planned]:
+    files = [root if root.is_file() else root / TESTS_NAME for root in roots]
+    file = next((file for file in files if file.name == TESTS_NAME and file.is_file()), None)
+    if file is None:
+        return list(made_tests(bundle))
+    try:
+        return load_tests(read_bytes(file))
+    except ValueError as error:
+        raise UnreadableInputError(f"not a list of acceptance tests: {error}", Location(str(file))) from error
+
+
+def lldp_folder(roots: Sequence[Path]) -> Path | None:
+    """The folder with the LLDP dumps of the switches, below one of the roots."""
+    return next((path for root in roots if root.is_dir() for path in sorted(root.rglob("lldp")) if path.is_dir()), None)

@@ -1,0 +1,118 @@
+"""Planned tests with what was measured, and the verdict of each."""
+
+import enum
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from fabricgen.acceptance.counters import rise, storms
+from fabricgen.acceptance.culprits import outliers
+from fabricgen.acceptance.planned import GBPS, Planned, Stage
+from fabricgen.acceptance.results import Result, read_result
+from fabricgen.inputs import read_text
+
+_ABOVE = 1.02  # of the expected value: more than the wire carries
+_SUFFIXES = (".json", ".txt", ".log")
+
+
+class Verdict(enum.StrEnum):
+    """The verdict of a test."""
+
+    PASS = "pass"
+    RETEST = "retest"  # between the limit and the floor, or far below its peers
+    FAIL = "fail"
+    ABOVE = "above"  # more than the NICs carry: something else was measured
+    MISSING = "missing"
+    NONE = ""  # a test that another part judges: LLDP
+
+
+@dataclass(frozen=True, slots=True)
+class Measured:
+    """A test with its results: one, or those of all writers of an incast."""
+
+    test: Planned
+    results: tuple[Result, ...]
+    value: float | None
+    verdict: Verdict
+
+    @property
+    def is_slow(self) -> bool:
+        """Whether the value is too small."""
+        return self.verdict in (Verdict.RETEST, Verdict.FAIL)
+
+
+def measure(
+    tests: Sequence[Planned], roots: Sequence[Path], unit: str, before: Mapping[str, Path], after: Mapping[str, Path]
+) -> list[Measured]:
+    """The tests with their results below `roots`. `before` and `after` have the watchdog's readings of that stage.
+
+    Raises UnreadableInputError for a result file of an unknown program.
+    """
+    known = _files(roots)
+    found = []
+    for test in tests:
+        if test.stage is Stage.WATCHDOG:
+            value = _storms(test, before, after)
+            found.append(Measured(test, (), value, _verdict(test, value)))
+            continue
+        names = [f"{test.id}.{number}" for number in range(len(test.writers))] or [test.id]
+        files = [known[name] for name in names if name in known]
+        if test.stage is Stage.LLDP:
+            found.append(Measured(test, (), None, Verdict.NONE if files else Verdict.MISSING))
+            continue
+        results = tuple(read_result(file, unit if test.unit == GBPS else GBPS) for file in files)
+        values = [result.value for result in results if result.value is not None]
+        value = sum(values) if len(values) == len(names) else None
+        found.append(Measured(test, results, value, _verdict(test, value)))
+    return _with_outliers(found)
+
+
+def _files(roots: Iterable[Path]) -> dict[str, Path]:
+    """Id -> file: the path from the folder of results, or from any folder above, without the suffix."""
+    found: dict[str, Path] = {}
+    for root in roots:
+        files = [root] if root.is_file() else sorted(path for path in root.rglob("*") if path.suffix in _SUFFIXES)
+        for file in files:
+            parts = file.with_suffix("").parts
+            for depth in range(1, min(len(parts), 5) + 1):
+                found.setdefault("/".join(parts[-depth:]), file)
+    return found
+
+
+def _storms(test: Planned, before: Mapping[str, Path], after: Mapping[str, Path]) -> float | None:
+    """Storms that the watchdog detected and ended at the port of the test; None without readings."""
+    if test.at is None or not (test.at[0] in before and test.at[0] in after):
+        return None
+    first, last = (storms(read_text(folder[test.at[0]] / "watchdog.txt")) for folder in (before, after))
+    counts = [rise(one, other) for one, other in zip(first, last, strict=True)]
+    return float(min(sum(value for (port, _), value in count.items() if port == test.at[1]) for count in counts))
+
+
+def _verdict(test: Planned, value: float | None) -> Verdict:
+    if value is None:
+        return Verdict.MISSING
+    if test.floor is not None and value < test.floor:
+        return Verdict.FAIL
+    if test.limit is not None and value < test.limit:
+        return Verdict.RETEST
+    if test.stage is not Stage.WATCHDOG and test.expected is not None and value > _ABOVE * test.expected:
+        return Verdict.ABOVE
+    return Verdict.PASS
+
+
+def _with_outliers(found: list[Measured]) -> list[Measured]:
+    """With tests that pass but are far below the others of their stage as tests to repeat."""
+    far: set[str] = set()
+    for stage in (Stage.LOOPBACK, Stage.NEAR, Stage.BACK, Stage.FAR):
+        shares = {
+            one.test.id: one.value / one.test.expected
+            for one in found
+            if one.test.stage is stage and one.value is not None and one.test.expected
+        }
+        far |= outliers(shares)
+    return [
+        Measured(one.test, one.results, one.value, Verdict.RETEST)
+        if one.verdict is Verdict.PASS and one.test.id in far
+        else one
+        for one in found
+    ]

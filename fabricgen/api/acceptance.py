@@ -1,0 +1,62 @@
+"""Acceptance: measurements of a fabric against what its files promise."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from fabricgen.api.judgement import DEFAULT_POLICY, SILENT, Judgement, Policy, Progress, codes_of, open_judging
+from fabricgen.api.validation import apply_rules
+from fabricgen.units import counted
+
+if TYPE_CHECKING:
+    from fabricgen.acceptance.measured import Measured
+
+_CABLES = ("FG260", "FG261")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Acceptance(Judgement):
+    """`measured` are the tests with their values and verdicts, in the order of their stages."""
+
+    measured: tuple["Measured", ...] = ()
+
+
+def accept(
+    bundle: Path,
+    results: Sequence[Path],
+    *,
+    unit: str = "Gb/s",
+    stages: Sequence[str] = (),
+    watermarks: bool = False,
+    inventory: Path | None = None,
+    policy: Policy = DEFAULT_POLICY,
+    progress: Progress = SILENT,
+) -> Acceptance:
+    """Judge the results of acceptance tests.
+
+    `results` are the folder of `handoff acceptance` after its run, or files and folders of results. `unit` is Gb/s or
+    MiB/s: perftest does not write in which it measures. `stages` are the stages to judge, by default all. `watermarks`
+    also judges the watermarks of buffers. Cables are compared with LLDP dumps below `results`. See `validate` for the
+    other arguments. Raises UnreadableInputError and UsageError.
+    """
+    from fabricgen.acceptance.judge import accept as judged
+    from fabricgen.acceptance.judge import lldp_folder
+    from fabricgen.acceptance.planned import Stage
+
+    dumps = lldp_folder(results) if not stages or Stage.LLDP in stages else None
+    judging = open_judging([bundle], None, dumps, policy)
+    if dumps is not None:
+        apply_rules(judging, _CABLES, (), ())
+    found = judged(judging.bundle, results, unit, stages, watermarks)
+    judging.findings += found.findings
+    judging.codes |= codes_of("FG96", "FG97", *(["FG98"] if watermarks else []))
+    progress.step("judged", counted(len(found.measured), "test"))
+    outcome = judging.outcome(inventory)
+    return Acceptance(
+        findings=outcome.findings,
+        suppressed=outcome.suppressed,
+        counts=judging.counts,
+        codes=frozenset(judging.codes),
+        measured=found.measured,
+    )

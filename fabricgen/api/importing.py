@@ -1,0 +1,62 @@
+"""Numbers of an existing fabric into the lock file of an inventory."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from fabricgen.findings import Finding, Location, has_errors
+from fabricgen.inputs import TABLE_BYTES, read_text
+
+if TYPE_CHECKING:
+    from fabricgen.allocation.lock import Lock
+    from fabricgen.inventory.read_files import InventorySource
+
+
+@dataclass(frozen=True)
+class ImportedAddresses:
+    """The lock with the entries of the table, to be written unless a finding is an error. `entries` counts them."""
+
+    lock: "Lock"
+    findings: tuple[Finding, ...]
+    entries: Mapping[str, int]
+    devices: int
+    links: int
+
+
+def import_addresses(table: Path, inventory: "InventorySource") -> ImportedAddresses:
+    """Read a CSV table of names, ASNs and addresses for the lock file of an inventory. Nothing is written.
+
+    The errors of the inventory itself come first: without a correct design there is nothing to give numbers to. Raises
+    UnreadableInputError for a table or inventory that cannot be read.
+    """
+    from fabricgen.allocation.imported import import_table
+    from fabricgen.inventory.load import inventory_root
+    from fabricgen.inventory.read_files import opened
+    from fabricgen.render.plans import make_plans
+
+    text = read_text(table, TABLE_BYTES)
+    plans = make_plans(inventory)
+    fabric = plans.fabric
+    size = len(fabric.switches), len(fabric.links)
+    own = [one for one in plans.findings if not one.code.startswith(_OF_LOCK)]
+    if has_errors(own):
+        return ImportedAddresses(plans.lock, tuple(own), {}, *size)
+    found = import_table(fabric, plans.old_lock, str(table), text)
+    root = inventory_root(inventory)
+
+    def openable(place: Location) -> Location:
+        return place if place.file == str(table) else opened(root, place)
+
+    findings = tuple(
+        replace(
+            one,
+            location=openable(one.location) if one.location else None,
+            related=tuple(replace(each, location=openable(each.location)) for each in one.related),
+        )
+        for one in found.findings
+    )
+    return ImportedAddresses(found.lock, findings, found.entries, *size)
+
+
+_OF_LOCK = ("FG384", "FG398", "FG399", "FG400")  # the table may correct what the lock file has

@@ -1,0 +1,149 @@
+"""The report: all verdicts on a bundle or an inventory, as one object that the page shows."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from fabricgen.api.against import Changes, compare_with
+from fabricgen.api.checking import How, check_in
+from fabricgen.api.judgement import DEFAULT_POLICY, SILENT, Judgement, Judging, Policy, Progress, open_judging
+from fabricgen.api.verdicts import Wanted, judge_all
+from fabricgen.atomic import temporary_folder
+from fabricgen.bundle.manifest import read_manifest
+from fabricgen.bundle.names import CONFIG_NAME
+from fabricgen.bundle.read import OPTIONS_NAME, Bundle
+from fabricgen.errors import UnreadableInputError, UsageError
+from fabricgen.findings import Location
+from fabricgen.inventory.read_files import InventorySource, Layers, inventory_path
+from fabricgen.results import CongestionResult, DeadlockResult
+from fabricgen.units import counted
+
+_OF_BUNDLES = ("fabric.json", "manifest.json", CONFIG_NAME, OPTIONS_NAME, f"*/{CONFIG_NAME}", "infiniband/*/")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Report(Judgement):
+    """The findings and the results by plane, worst first. `content` is all that the page shows. `folder` is the
+    temporary bundle of an inventory, whose path the texts contain; "" for a bundle."""
+
+    content: Mapping[str, Any]
+    deadlock: Sequence[DeadlockResult] = ()
+    congestion: Sequence[CongestionResult] = ()
+    folder: str = ""
+
+
+def report(
+    source: InventorySource,
+    *,
+    against: Path | None = None,
+    patterns: Sequence[str] = (),
+    failures: int | None = None,
+    inventory: Path | None = None,
+    jobs: int = 1,
+    policy: Policy = DEFAULT_POLICY,
+    progress: Progress = SILENT,
+) -> Report:
+    """Judge a bundle, other files with a config_db.json, or an inventory (or layers of it), which is rendered into a
+    temporary folder.
+
+    `against` is a bundle to compare with. `patterns` are names of traffic patterns, by default ring-all-reduce.
+    `failures` is how many links fail at a time, by default as the inventory says. `inventory` is where the lines of
+    inventory values of a bundle are looked up. Raises UnreadableInputError and UsageError.
+    """
+    from fabricgen.simulate.patterns import check_pattern
+
+    _refuse_sources(source)
+    for pattern in patterns:
+        check_pattern(pattern)
+    if against is not None and not (against / "fabric.json").is_file():
+        raise UsageError(f"{against} is not a bundle: it has no fabric.json")
+    wanted = Wanted(patterns=patterns, depth=failures, jobs=jobs)
+    if isinstance(source, Path) and is_judged_as_it_is(source):
+        return _of_bundle(source, inventory, against, wanted, policy, progress)
+    with temporary_folder("report") as aside:
+        folder = aside / "bundle"
+        found, judging = check_in(source, folder, How(wanted, against=against, policy=policy, progress=progress))
+        content = _content(
+            found, judging, folder, found.changes, inventory_path(source).stem, found.deadlock, found.congestion
+        )
+        return Report(
+            findings=found.findings, suppressed=found.suppressed, counts=found.counts, codes=found.codes,
+            content=content, deadlock=found.deadlock, congestion=found.congestion, folder=f"{folder}/",
+        )  # fmt: skip
+
+
+def _refuse_sources(source: InventorySource) -> None:
+    """Raises UnreadableInputError for a missing path, UsageError for a layer that is not an inventory."""
+    paths = source.inventories if isinstance(source, Layers) else (source,)
+    for path in paths:
+        if not path.exists():
+            raise UnreadableInputError("no such file or folder", Location(str(path)))
+        if isinstance(source, Layers) and is_judged_as_it_is(path):
+            raise UsageError(f"{path} is not an inventory: it is reported alone, without --set")
+
+
+def is_judged_as_it_is(source: Path) -> bool:
+    """Whether a path is a bundle, or has files of switches or of subnet managers; otherwise it is an inventory."""
+    if source.is_file():
+        return source.suffix not in (".yaml", ".yml")
+    return any(next(source.glob(pattern), None) for pattern in _OF_BUNDLES)
+
+
+def _of_bundle(
+    source: Path, inventory: Path | None, against: Path | None, wanted: Wanted, policy: Policy, progress: Progress
+) -> Report:
+    judging = open_judging([source], None, None, policy)
+    verdicts = judge_all(judging, wanted, progress)
+    changes = compare_with(against, source, judging.bundle) if against else None
+    outcome = judging.outcome(inventory)
+    found = Judgement(
+        findings=outcome.findings, suppressed=outcome.suppressed, counts=judging.counts, codes=frozenset(judging.codes)
+    )
+    content = _content(found, judging, source, changes, source.name, verdicts.deadlock, verdicts.congestion)
+    return Report(
+        findings=found.findings, suppressed=found.suppressed, counts=found.counts, codes=found.codes,
+        content=content, deadlock=verdicts.deadlock, congestion=verdicts.congestion,
+    )  # fmt: skip
+
+
+def _content(
+    found: Judgement,
+    judging: Judging | None,
+    folder: Path,
+    changes: Changes | None,
+    name: str,
+    deadlock: Sequence[DeadlockResult],
+    congestion: Sequence[CongestionResult],
+) -> Mapping[str, Any]:
+    from fabricgen.page.differences import differences_object
+    from fabricgen.page.report import report_object
+    from fabricgen.page.verdict import Judged
+
+    judged = Judged(
+        findings=found.findings,
+        suppressed=found.suppressed,
+        counts=found.counts,
+        is_complete=judging is not None,
+        deadlock=deadlock,
+        congestion=congestion,
+        digests=_digests(deadlock),
+        not_judged=_cordoned(judging.bundle) if judging else (),
+    )
+    manifest = read_manifest(folder) if folder.is_dir() else None
+    differences = differences_object(str(changes.bundle), changes.difference, changes.cables) if changes else None
+    return report_object(judged, judging.bundle if judging else None, manifest, differences, name)
+
+
+def _cordoned(bundle: Bundle) -> list[str]:
+    """That links are out of service on purpose: every verdict counts without them."""
+    count = len(bundle.wiring.cordoned) if bundle.wiring else 0
+    return [f"{counted(count, 'link')} out of service (`links`)"] if count else []
+
+
+def _digests(deadlock: Sequence[DeadlockResult]) -> dict[str, str]:
+    """Plane -> the seal of its certificate, for planes with a proof."""
+    from fabricgen.simulate.deadlock.certificate import certificate
+
+    planes = certificate(deadlock)["planes"] if deadlock else []
+    return {plane["name"]: plane["seal"] for plane in planes if plane["order"] is not None}

@@ -1,0 +1,123 @@
+"""fabric.json: reading and writing the wiring."""
+
+from collections.abc import Mapping
+from dataclasses import fields
+from typing import Any
+
+import orjson
+
+from fabricgen.bundle.listing import dump_listing
+from fabricgen.bundle.names import check_names
+from fabricgen.bundle.typed import checked, each, require, unique
+from fabricgen.bundle.wiring import (
+    Checks,
+    MaintenanceSet,
+    WiredAdapter,
+    WiredCable,
+    WiredDevice,
+    WiredExternal,
+    WiredHost,
+    WiredLink,
+    WiredModel,
+    WiredNic,
+    WiredPlaceholders,
+    WiredPlane,
+    Wiring,
+)
+from fabricgen.bundle.wiring_values import check_values
+from fabricgen.vocabulary import DeviceState, LinkKind, Medium, Purpose, Repair, Role, Technology, Word
+
+FORMAT_VERSION = "1"
+
+
+def dump_wiring(wiring: Wiring) -> bytes:
+    """The bytes of fabric.json."""
+    lists = {name: getattr(wiring, name) for name in ("planes", "devices", "hosts", "links", "cables")}
+    lists["devices"] = tuple(_without_unknown(device, "mmu_bytes") for device in wiring.devices)
+    lists["hosts"] = tuple(_without_unknown(host, "rack", "unit", "serial", "nvlink_domain") for host in wiring.hosts)
+    lists |= {
+        name: items
+        for name in ("host_models", "externals", "placeholders", "cordoned")
+        if (items := getattr(wiring, name))
+    }
+    head: dict[str, object] = {"format_version": FORMAT_VERSION, "fabric": wiring.fabric}
+    if wiring.checks != Checks():
+        head["checks"] = wiring.checks
+    return dump_listing(head, lists)
+
+
+def _without_unknown(item: WiredDevice | WiredHost, *optional: str) -> dict[str, object]:
+    """The keys of an item; the optional ones only where they are known."""
+    keys = {field.name: getattr(item, field.name) for field in fields(item)}
+    return {name: value for name, value in keys.items() if name not in optional or value not in ("", None)}
+
+
+def load_wiring(text: bytes) -> Wiring:
+    """The wiring in the bytes of fabric.json. Raises ValueError, KeyError or TypeError if they have another form."""
+    raw = orjson.loads(text)
+    if not isinstance(raw, dict):
+        raise ValueError("not a JSON object")
+    if (found := raw.get("format_version")) != FORMAT_VERSION:
+        raise ValueError(f"fabric.json has format_version {found!r}, this fabricgen reads {FORMAT_VERSION!r}")
+    check_names(raw, text)
+    raw = {"externals": [], "host_models": [], "placeholders": [], "checks": {}, "cordoned": [], **raw}
+    wiring = Wiring(
+        fabric=raw["fabric"],
+        planes=each(raw, "planes", _plane),
+        devices=each(raw, "devices", _device),
+        hosts=each(raw, "hosts", _host),
+        links=each(raw, "links", lambda row: WiredLink(**_words(_tuples(row, "a", "b"), kind=LinkKind))),
+        cables=each(raw, "cables", lambda row: WiredCable(**_words(_tuples(row, "links"), medium=Medium))),
+        externals=each(raw, "externals", lambda row: WiredExternal(**_tuples(row, "addresses"))),
+        host_models=each(raw, "host_models", _model),
+        placeholders=each(raw, "placeholders", lambda row: WiredPlaceholders(**row)),
+        checks=_checks(raw["checks"]),
+        cordoned=tuple(require(raw["cordoned"], list[str], "cordoned")),
+    )
+    unique((device.name for device in wiring.devices), "devices")
+    unique((host.name for host in wiring.hosts), "hosts")
+    unique((plane.name for plane in wiring.planes), "planes")
+    planes = {plane.name for plane in wiring.planes}
+    nics = (nic for host in wiring.hosts for nic in host.nics)
+    items: tuple[Any, ...] = (*wiring.devices, *nics, *wiring.links, *wiring.externals, *wiring.placeholders)
+    for item in items:
+        if item.plane not in planes:
+            raise ValueError(f"{item} is of a plane that the file does not have")
+    checked(wiring, "fabric.json")
+    check_values(wiring)
+    return wiring
+
+
+def _plane(raw: Mapping[str, Any]) -> WiredPlane:
+    row = _words(_tuples({"host_prefixes": [], **raw}, "lossless", "host_prefixes"), technology=Technology)
+    return WiredPlane(**{**row, "purpose": Purpose.read(raw["purpose"]) if raw.get("purpose") else None})
+
+
+def _device(raw: Mapping[str, Any]) -> WiredDevice:
+    row = _tuples(raw, "loopbacks", "management")
+    return WiredDevice(**_words(row, role=Role, technology=Technology, state=DeviceState))
+
+
+def _host(raw: Mapping[str, Any]) -> WiredHost:
+    return WiredHost(**{**raw, "nics": each(raw, "nics", lambda row: WiredNic(**_tuples(row, "addresses")))})
+
+
+def _model(raw: Mapping[str, Any]) -> WiredModel:
+    return WiredModel(**{**raw, "nics": each(raw, "nics", lambda row: WiredAdapter(**row))})
+
+
+def _checks(raw: object) -> Checks:
+    given = {"maintenance": [], **require(raw, dict[str, Any], "checks")}
+    sets = each(given, "maintenance", lambda row: MaintenanceSet(**_tuples(row, "switches", "links")))
+    return checked(Checks(**_words({**given, "maintenance": sets}, repair=Repair)), "checks")
+
+
+def _tuples(row: Mapping[str, Any], *names: str) -> dict[str, Any]:
+    return {**row, **{name: tuple(require(row[name], list[Any], name)) for name in names}}
+
+
+def _words(row: dict[str, Any], **kinds: type[Word]) -> dict[str, Any]:
+    for name, kind in kinds.items():
+        if name in row:
+            row[name] = kind.read(row[name])
+    return row

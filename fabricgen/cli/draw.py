@@ -1,0 +1,69 @@
+"""`fabricgen draw`: pictures of a bundle."""
+
+from pathlib import Path
+
+import click
+
+from fabricgen.cli.settings import Settings, verb
+from fabricgen.cli.streams import write
+from fabricgen.errors import UsageError
+
+
+@click.command("draw")
+@click.argument("bundle", type=click.Path(path_type=Path))
+@click.option(
+    "--output", "-o", required=True, type=click.Path(path_type=Path, dir_okay=False),
+    help="File to write: .svg, .drawio (for draw.io) or .dot (for Graphviz). Several planes are one file each.",
+)  # fmt: skip
+@click.option("--plane", help="Draw only this plane.")
+@click.option("--device", metavar="NAME", help="Draw the front panel of this switch, with speeds and far ends.")
+@click.option("--rack", metavar="NAME", help="Draw this rack.")
+@click.option("--cable", metavar="ID", help="Draw this cable with both ends; cabling.csv lists all.")
+@verb
+def command(
+    settings: Settings,
+    bundle: Path,
+    output: Path,
+    plane: str | None,
+    device: str | None,
+    rack: str | None,
+    cable: str | None,
+) -> int:
+    """Draw the planes of BUNDLE, a switch, a rack or a cable.
+
+    A plane of more than 500 switches is drawn as pods with counts.
+
+    \b
+    Examples:
+      fabricgen draw build --output fabric.svg
+      fabricgen draw build --device compute-su00-r0-leaf --output leaf.svg
+      fabricgen draw build --output fabric.drawio
+    """
+    from fabricgen.atomic import write_atomically
+    from fabricgen.bundle.read import open_bundle
+    from fabricgen.draw.equipment import cable_scene, panel_scene, rack_scene
+    from fabricgen.draw.picture import WRITERS, fabric_scenes
+
+    given = [
+        name
+        for name, value in (("--plane", plane), ("--device", device), ("--rack", rack), ("--cable", cable))
+        if value
+    ]
+    if len(given) > 1:
+        raise UsageError(f"{' and '.join(given)}: choose one of them")
+    if output.suffix not in WRITERS:
+        raise UsageError(f"{output}: the name must end with {', '.join(WRITERS)}")
+    opened = open_bundle([bundle])
+    if device:
+        scenes = {"": panel_scene(opened, device)}
+    elif rack:
+        scenes = {"": rack_scene(opened, rack)}
+    elif cable:
+        scenes = {"": cable_scene(opened, cable)}
+    else:
+        scenes = fabric_scenes(opened, plane)
+    for name, scene in scenes.items():
+        file = output if len(scenes) == 1 else output.with_stem(f"{output.stem}-{name}")
+        write_atomically(file, WRITERS[output.suffix](scene).encode())
+        write(f"{file}: {scene.caption}", wraps=True)
+    return 0

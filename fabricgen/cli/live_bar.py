@@ -1,0 +1,88 @@
+"""A bar on the terminal for work that takes longer than two seconds; it is gone when the work ends."""
+
+import threading
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from types import TracebackType
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from rich.progress import Progress
+
+PATIENCE_S = 2.0  # shorter work has no bar
+_REFRESHES = 5  # a second
+
+
+class LiveBar:
+    """The share of work that is done and the time left; a moving bar and the time so far if the total is not known.
+
+    Use it as a context. A thread draws it, so it also moves while one long computation runs. `total` is in the units
+    of `reach`; 0 if it is not known.
+    """
+
+    def __init__(self, label: str, total: float = 0) -> None:
+        self._label, self._total = label, total
+        self._done, self._state = 0.0, ""
+        self._created = self._begun = time.monotonic()
+        self._lock = threading.Lock()
+        self._shown: Progress | None = None
+        self._timer = threading.Timer(PATIENCE_S, self._show)
+        self._timer.daemon = True
+
+    def __enter__(self) -> "LiveBar":
+        self._timer.start()
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
+        self._timer.cancel()
+        self._timer.join()  # it may be drawing for the first time
+        with self._lock:
+            if self._shown is not None:
+                self._shown.stop()
+
+    def reach(self, done: float, state: str = "") -> None:
+        """Set how much is done, and a few words about the state."""
+        self._done, self._state = done, state
+        with self._lock:
+            if self._shown is not None:
+                self._shown.update(self._shown.task_ids[0], **self._task())
+
+    @contextmanager
+    def counting(self, label: str, total: float) -> Iterator[None]:
+        """A part of the work whose length is known."""
+        before = (self._label, self._total, self._begun)
+        self._label, self._total, self._begun = label, total, time.monotonic()
+        yield
+        self._label, self._total, self._begun = before
+        self.reach(0)
+
+    def _show(self) -> None:
+        from rich.console import Console  # most commands end before they need a bar
+        from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
+
+        columns = (TextColumn("{task.description}"), BarColumn(bar_width=20), TextColumn("{task.fields[words]}"))
+        console = Console(stderr=True)
+        shown = Progress(TimeElapsedColumn(), *columns, console=console, transient=True, refresh_per_second=_REFRESHES)
+        shown.add_task(**self._task())
+        shown.tasks[0].start_time = self._created
+        with self._lock:
+            self._shown = shown
+            shown.start()
+
+    def _task(self) -> dict[str, Any]:
+        return {
+            "description": self._label,
+            "total": self._total or None,
+            "completed": self._done,
+            "words": self._words(),
+        }
+
+    def _words(self) -> str:
+        """'41 %, 12 s left, 3/8 flows'."""
+        if not self._total:
+            return self._state
+        share = min(1.0, self._done / self._total)
+        left_s = (time.monotonic() - self._begun) * (1 / share - 1) if share else None
+        left = [] if left_s is None else [f"{left_s:.0f} s left"]
+        return ", ".join(filter(None, [f"{share:.0%}", *left, self._state]))

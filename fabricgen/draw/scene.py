@@ -1,0 +1,74 @@
+"""A picture before it is written: boxes, lines and labels with their places in pixels. Every writer reads this."""
+
+from dataclasses import dataclass
+from enum import StrEnum
+
+WIDTH = 880
+
+
+class BoxKind(StrEnum):
+    """What a box stands for; writers choose its colours by this."""
+
+    SWITCH = "switch"
+    HOST = "host"
+    POD = "pod"
+    PORT = "port"
+    FREE = "free"  # an empty port, or an empty unit of a rack
+
+
+@dataclass(frozen=True, slots=True)
+class Box:
+    """A rectangle with a text, and a second line below it. `name` is what it stands for: a switch, a pod, a port."""
+
+    name: str
+    kind: BoxKind
+    x: float
+    y: float
+    width: float
+    height: float
+    text: str = ""
+    note: str = ""
+
+    @property
+    def middle(self) -> tuple[float, float]:
+        """The centre."""
+        return self.x + self.width / 2, self.y + self.height / 2
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """A line from one box to another, by their indices, that stands for `links` links; `text` is written beside it.
+    `bow` moves the middle of the line sideways, so that it does not run through other boxes."""
+
+    a: int
+    b: int
+    links: int
+    x1: float
+    y1: float
+    x2: float
+    y2: float
+    bow: float = 0.0
+    text: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Label:
+    """A text. `anchor` is start, middle or end."""
+
+    x: float
+    y: float
+    text: str
+    anchor: str = "start"
+
+
+@dataclass(frozen=True)
+class Scene:
+    """A picture in pixels. `caption` is the sentence that a screen reader reads, and a legend below the picture."""
+
+    name: str
+    caption: str
+    height: float
+    boxes: tuple[Box, ...]
+    lines: tuple[Line, ...] = ()
+    labels: tuple[Label, ...] = ()
+    width: float = WIDTH

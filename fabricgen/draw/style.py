@@ -1,0 +1,26 @@
+"""The colours and the font of all pictures. Fills differ in lightness as well, for people who do not see all hues."""
+
+from collections.abc import Mapping
+
+from fabricgen.draw.scene import BoxKind
+
+INK, FAINT, WIRE, PAPER = "#191a1d", "#666a73", "#777b86", "#ffffff"
+FONT = "system-ui, 'Segoe UI', Roboto, 'Noto Sans', sans-serif"
+FONT_PX = 11
+FILLS: Mapping[BoxKind, tuple[str, str]] = {  # fill, edge
+    BoxKind.SWITCH: ("#e3e6ee", "#9aa0ae"),
+    BoxKind.HOST: ("#ffffff", "#b9bcc4"),
+    BoxKind.POD: ("#ffffff", "#9aa0ae"),
+    BoxKind.PORT: ("#dbe6ff", "#2a5bd7"),
+    BoxKind.FREE: ("#ffffff", "#d3d3ce"),
+}
+
+
+def line_width(links: int) -> float:
+    """Wider for more links, slowly."""
+    return round(min(3.0, 0.7 + 0.35 * (max(links, 1)).bit_length()), 2)
+
+
+def line_opacity(lines: int) -> float:
+    """Fainter for more lines, so that many remain readable."""
+    return round(max(0.14, min(0.6, 80 / max(lines, 1) + 0.08)), 2)

@@ -1,0 +1,80 @@
+"""A scene as SVG."""
+
+from collections.abc import Iterator
+from html import escape
+from math import hypot
+
+from fabricgen.draw.scene import Box, BoxKind, Line, Scene
+from fabricgen.draw.style import FAINT, FILLS, FONT, FONT_PX, INK, PAPER, WIRE, line_opacity, line_width
+from fabricgen.visible import visible
+
+_HEAD = 34  # px above the scene, for its title
+_CURVED = 100  # px between two tiers, from which lines are curves
+
+
+def scene_svg(scene: Scene) -> str:
+    """The picture with its title. Names are text: markup and control characters in them have no effect."""
+    width, height = round(scene.width), round(scene.height) + _HEAD
+    title = _text(f"{scene.name}: {scene.caption}" if scene.name else scene.caption)
+    parts = [
+        f'<svg xmlns="http://www.w3.org/2000/svg" width="{width}" height="{height}" viewBox="0 0 {width} {height}" '
+        f'font-family="{FONT}" font-size="{FONT_PX}" role="img"><title>{title}</title>',
+        f'<rect width="{width}" height="{height}" fill="{PAPER}"/>',
+        f'<text x="16" y="24" font-size="15" font-weight="600" fill="{INK}">{title}</text>',
+        f'<g transform="translate(0 {_HEAD})">',
+        f'<g fill="none" stroke="{WIRE}" stroke-opacity="{line_opacity(len(scene.lines))}">',
+        *map(_line, scene.lines),
+        "</g>",
+        *(
+            _words((line.x1 + line.x2) / 2 + 6, (line.y1 + line.y2) / 2, line.text, "start")
+            for line in scene.lines
+            if line.text
+        ),
+        *(part for box in scene.boxes for part in _box(box)),
+        *(_words(label.x, label.y, label.text, label.anchor) for label in scene.labels),
+    ]
+    return "\n".join([*parts, "</g>", "</svg>", ""])
+
+
+def _text(text: str) -> str:
+    return escape(visible(text))
+
+
+def _words(x: float, y: float, text: str, anchor: str, color: str = FAINT) -> str:
+    return f'<text x="{x:.1f}" y="{y:.1f}" text-anchor="{anchor}" fill="{color}">{_text(text)}</text>'
+
+
+def _line(line: Line) -> str:
+    return f'<path d="{_path(line)}" stroke-width="{line_width(line.links)}"/>'
+
+
+def _path(line: Line) -> str:
+    start, end = f"M{line.x1:g} {line.y1:g}", f"{line.x2:g} {line.y2:g}"
+    if line.bow:
+        length = hypot(line.x2 - line.x1, line.y2 - line.y1) or 1.0
+        x = (line.x1 + line.x2) / 2 + (line.y1 - line.y2) / length * line.bow * 2
+        y = (line.y1 + line.y2) / 2 + (line.x2 - line.x1) / length * line.bow * 2
+        return f"{start}Q{x:.1f} {y:.1f} {end}"
+    middle = (line.y1 + line.y2) / 2
+    return (
+        f"{start}C{line.x1:g} {middle:g} {line.x2:g} {middle:g} {end}"
+        if abs(line.y2 - line.y1) > _CURVED
+        else f"{start}L{end}"
+    )
+
+
+def _box(box: Box) -> Iterator[str]:
+    fill, edge = FILLS[box.kind]
+    dash = ' stroke-dasharray="3 3"' if box.kind is BoxKind.FREE else ""
+    notes = box.note.split("\n") if box.note else []
+    yield (
+        f'<g fill="{fill}" stroke="{edge}"><title>{_text(", ".join([box.name, *notes]))}</title>'
+        f'<rect x="{box.x:.1f}" y="{box.y:.1f}" width="{box.width:.1f}" height="{box.height:.1f}" '
+        f'rx="{min(4.0, box.height / 5):.1f}"{dash}/></g>'
+    )
+    middle, below = box.middle
+    top = below + 4 - 6.5 * len(notes) if box.height > 16 else below + 3
+    if box.text:
+        yield _words(middle, top, box.text, "middle", INK)
+    for number, note in enumerate(notes, 1):
+        yield _words(middle, top + 14 * number, note, "middle")

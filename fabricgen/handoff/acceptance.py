@@ -1,0 +1,167 @@
+"""The acceptance pack: scripts that a commissioning team runs on the hosts, and the list of tests with their limits."""
+
+from collections.abc import Iterable, Iterator, Mapping
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+from fabricgen.errors import UsageError
+from fabricgen.handoff import Handoff
+from fabricgen.handoff.chosen import refuse_strange_names
+from fabricgen.handoff.management import management_addresses
+from fabricgen.resources import resource
+from fabricgen.sonic.tables import parse_priorities
+from fabricgen.units import whole_number
+from fabricgen.vocabulary import Technology
+
+if TYPE_CHECKING:
+    from fabricgen.acceptance.planned import Planned
+    from fabricgen.bundle.read import Bundle
+    from fabricgen.bundle.wiring import Endpoint, WiredAdapter, Wiring
+
+_NONE = "-"
+
+
+def acceptance_files(bundle: "Bundle") -> Iterator[tuple[str, bytes]]:
+    """(relative path, bytes): the scripts, lists/ with what each stage runs, and tests.jsonl with the limits.
+
+    Raises UsageError if the bundle has no hosts with GPUs on a compute plane, and for names that shells do not allow.
+    """
+    from fabricgen.acceptance.made import QUEUE_PAIRS, made_tests
+    from fabricgen.acceptance.planned import Stage, dump_tests
+
+    wiring = bundle.wiring
+    tests = list(made_tests(bundle))
+    if wiring is None or not any(test.a for test in tests):
+        raise UsageError("the bundle has no hosts with GPUs on a compute plane: there are no tests to run")
+    refuse_strange_names(
+        (name for host in wiring.hosts for name in (host.name, *(nic.name for nic in host.nics))), "name"
+    )
+    refuse_strange_names((device.name for device in wiring.devices), "device name")
+    lists = _Lists(bundle, wiring)
+    folder = resource("templates", "handoff", "acceptance")
+    for file in sorted(path for path in folder.rglob("*") if path.is_file()):
+        yield file.relative_to(folder).as_posix(), file.read_bytes()
+    yield "bundle.sh", f"# shellcheck shell=bash disable=SC2034\nQUEUE_PAIRS={QUEUE_PAIRS}\n".encode()
+    yield "tests.jsonl", dump_tests(tests)
+    of_stage: dict[str, list[Planned]] = {stage: [] for stage in Stage}
+    for test in tests:
+        of_stage[test.stage].append(test)
+    for stage in ("loopback", "near", "back", "far", "bisection"):
+        yield f"lists/{stage}.txt", _text(lists.pair(test) for test in of_stage[stage])
+    for stage in ("rails", "collectives"):
+        yield f"lists/{stage}.txt", _text(lists.collective(test) for test in of_stage[stage])
+    yield "lists/incast.txt", _text(line for test in of_stage["incast"] for line in lists.incast(test))
+    yield "lists/watchdog.txt", _text(lists.watchdog(test) for test in of_stage["watchdog"])
+    yield "lists/failover.txt", _text(lists.failover(test) for test in of_stage["failover"])
+    yield "lists/hosts.txt", _text(lists.hosts(of_stage["loopback"]))
+    yield "lists/switches.txt", _text(lists.switches())
+
+
+def _text(lines: Iterable[str]) -> bytes:
+    return "".join(f"{line}\n" for line in lines).encode()
+
+
+class _Lists:
+    """Lines of words for the scripts."""
+
+    def __init__(self, bundle: "Bundle", wiring: "Wiring") -> None:
+        self._bundle, self._wiring = bundle, wiring
+        self._class_of: dict[str, str] = {}
+
+    @cached_property
+    def _group_of(self) -> Mapping[str, str]:
+        return {host.name: host.group for host in self._wiring.hosts}
+
+    @cached_property
+    def _adapters(self) -> Mapping["Endpoint", "WiredAdapter"]:
+        models = {model.name: {nic.name: nic for nic in model.nics} for model in self._wiring.host_models}
+        return {
+            (host.name, nic.name): adapter
+            for host in self._wiring.hosts
+            for nic in host.nics
+            if (adapter := models.get(host.model, {}).get(nic.name))
+        }
+
+    def end(self, end: "Endpoint") -> str:
+        """Host, interface, RDMA device."""
+        adapter = self._adapters.get(end)
+        return f"{end[0]} {end[1]} {(adapter.rdma if adapter else '') or end[1]}"
+
+    def hosts(self, loopback: Iterable["Planned"]) -> Iterator[str]:
+        """Host, and interface:device of its NICs."""
+        found: dict[str, list[str]] = {}
+        for test in loopback:
+            if test.a:
+                host, nic, rdma = self.end(test.a).split()
+                found.setdefault(host, []).append(f"{nic}:{rdma}")
+        yield from (f"{host} {' '.join(nics)}" for host, nics in found.items())
+
+    def traffic(self, test: "Planned", host: str) -> str:
+        """The option of perftest for the class of the host's collectives, from its file of NCCL settings.
+
+        Raises UsageError if the bundle has no such setting: another class would test another queue.
+        """
+        group = self._group_of[host]
+        if group not in self._class_of:
+            files = self._bundle.hosts.get(group)
+            settings = files.settings(files.nccl_file) if files else {}
+            infiniband = test.plane in self._wiring.infiniband_planes
+            name = "NCCL_IB_SL" if infiniband else "NCCL_IB_TC"
+            if whole_number(settings.get(name)) is None:
+                raise UsageError(f"hosts/{group} has no {name}: render the bundle with this version of fabricgen")
+            self._class_of[group] = f"--{'sl' if infiniband else 'tclass'}={settings[name]}"
+        return self._class_of[group]
+
+    def pair(self, test: "Planned") -> str:
+        """Round, id, both ends, class."""
+        assert test.a and test.b
+        return f"{test.round} {test.id} {self.end(test.a)} {self.end(test.b)} {self.traffic(test, test.a[0])}"
+
+    def incast(self, test: "Planned") -> Iterator[str]:
+        """A line for each writer, with the number of the test as the round."""
+        assert test.b
+        for number, writer in enumerate(test.writers):
+            yield (
+                f"{test.rail or 0} {test.id}.{number} {self.end(writer)} {self.end(test.b)} "
+                f"{self.traffic(test, writer[0])}"
+            )
+
+    def collective(self, test: "Planned") -> str:
+        """Id, program, tasks of a host, device and GPU of a single rail, hosts."""
+        device = gpu = _NONE
+        if test.stage == "rails":
+            adapter = self._adapters.get((test.hosts[0], test.id.split("/")[2].partition("+")[0]))
+            device, gpu = (adapter.rdma or _NONE, str(adapter.gpu or 0)) if adapter else (_NONE, _NONE)
+        return f"{test.id} {test.collective} {test.ranks_of_host} {device} {gpu} {','.join(test.hosts)}"
+
+    def watchdog(self, test: "Planned") -> str:
+        """Id, host, interface, switch, detection time in ms, priority."""
+        assert test.a and test.at
+        device = self._bundle.devices[test.at[0]]
+        detection_ms = device.text_of("PFC_WD", test.at[1], "detection_time")
+        priority = min(parse_priorities(device.text_of("PORT_QOS_MAP", test.at[1], "pfc_enable")))
+        return f"{test.id} {test.a[0]} {test.a[1]} {test.at[0]} {detection_ms} {priority}"
+
+    def failover(self, test: "Planned") -> str:
+        """The words of a pair with a round, the switch port, and the seconds."""
+        from fabricgen.acceptance.made import FAILOVER_S
+
+        assert test.at
+        return f"0 {self.pair(test)} {' '.join(test.at)} {FAILOVER_S:.0f}"
+
+    def switches(self) -> Iterator[str]:
+        """Name and address of each switch; its name where the file has no management address."""
+        roce = {plane.name for plane in self._wiring.planes if plane.technology != Technology.INFINIBAND}
+        for device in self._bundle.devices.values():
+            if device.wired is None or device.wired.plane in roce:
+                addresses = [address.ip for address, _ in management_addresses(device)]
+                yield f"{device.name} {addresses[0] if addresses else device.name}"
+
+
+HANDOFF = Handoff(
+    "acceptance",
+    "Write the acceptance tests of a new fabric: scripts for ssh, mpirun and Slurm, with expected values and limits.",
+    acceptance_files,
+    next_step="bash {output}/run.sh, then fabricgen accept {bundle} {output}",
+    examples=("", "--adopt-folder"),
+)

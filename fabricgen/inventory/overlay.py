@@ -1,0 +1,82 @@
+"""One inventory tree over another, and single values over a tree: how a layer changes its base."""
+
+import re
+
+from fabricgen.inventory.nodes import Node
+from fabricgen.units import counted
+
+_INDEX = re.compile(r"\[(\d+)\]")
+
+
+def overlay(base: Node, layer: Node) -> None:
+    """Change `base` by a layer.
+
+    Mappings merge. A list of values replaces that of the base. A list of entries is added to it, and entries with the
+    same `name` merge. Any other value replaces that of the base, and null removes it. A mapping of plain values
+    that the layer changes, such as a cable with length and medium, has the place of the layer.
+    """
+    for key, child in layer.mapping.items():
+        own = base.mapping.get(key)
+        if child.value is None:
+            base.mapping.pop(key, None)
+            base.keys.pop(key, None)
+        elif own is not None and isinstance(own.value, dict) and isinstance(child.value, dict):
+            overlay(own, child)
+            if child.value and not any(isinstance(one.value, dict | list) for one in own.mapping.values()):
+                own.location, base.keys[key] = child.location, layer.keys[key]
+        elif own is not None and isinstance(own.value, list) and _has_entries(child):
+            _add_entries(own, child)
+        else:
+            base.mapping[key], base.keys[key] = child, layer.keys[key]
+
+
+def _has_entries(node: Node) -> bool:
+    """Whether a list has mappings or lists as items."""
+    return any(isinstance(item.value, dict | list) for item in node.items)
+
+
+def _add_entries(base: Node, layer: Node) -> None:
+    named = {name: item for item in base.items if isinstance(name := item.scalar("name"), str)}
+    for item in layer.items:
+        twin = named.get(str(item.scalar("name")))
+        if twin is not None and item.mapping:
+            overlay(twin, item)
+        else:
+            base.items.append(item)
+
+
+def set_value(tree: Node, path: str, made: Node) -> str:
+    """Set the value at a dotted path, and make the mappings that are missing on the way. Returns the reason if the path
+    leads nowhere, else "".
+
+    Keys may contain dots: the longest key that exists is meant.
+    """
+    node, rest = tree, path
+    while True:
+        index = _INDEX.match(rest)
+        if index:
+            if int(index[1]) >= len(node.items):
+                return (
+                    f"the list has {counted(len(node.items), 'item')}"
+                    if node.items
+                    else f"{index[0]} is not an item of a list"
+                )
+            number, rest = int(index[1]), rest[index.end() :].removeprefix(".")
+            if not rest:
+                node.items[number] = made
+                return ""
+            node = node.items[number]
+            continue
+        if not isinstance(node.value, dict):
+            return f"the value before {rest!r} is not a mapping"
+        known = [key for key in node.mapping if rest == key or rest.startswith((f"{key}.", f"{key}["))]
+        key = max(known, key=len) if known else re.split(r"[.\[]", rest, maxsplit=1)[0]
+        if not key:
+            return "a key of the path is empty"
+        rest = rest[len(key) :].removeprefix(".")
+        if not rest:
+            overlay(node, Node({key: made}, made.location, {key: made.location}))
+            return ""
+        if key not in node.mapping:
+            node.mapping[key], node.keys[key] = Node({}, made.location), made.location
+        node = node.mapping[key]

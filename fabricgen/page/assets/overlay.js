@@ -1,0 +1,58 @@
+// What is drawn over the links: a cyclic buffer dependency, a congestion tree.
+import { content, cycles } from "./content.js";
+import { svg } from "./dom.js";
+import { state } from "./state.js";
+
+const centre = ([, x, y, width, height]) => [x + width / 2, y + height / 2];
+
+// An arrow between two boxes, cut at their borders, beside the line of the opposite direction.
+function arrow(from, to, kind, text) {
+  const [ax, ay] = centre(from);
+  const [bx, by] = centre(to);
+  const length = Math.hypot(bx - ax, by - ay) || 1;
+  const [ux, uy] = [(bx - ax) / length, (by - ay) / length];
+  const cut = (box) => Math.min(length / 3, Math.min(box[3] / 2 / Math.max(Math.abs(ux), 0.01), box[4] / 2 / Math.max(Math.abs(uy), 0.01)) + 3);
+  const [sx, sy] = [ax + ux * cut(from) - uy * 6, ay + uy * cut(from) + ux * 6];
+  const [tx, ty] = [bx - ux * cut(to) - uy * 6, by - uy * cut(to) + ux * 6];
+  // In one row, boxes may stand between: the arrow passes beside them.
+  const bow = Math.abs(by - ay) < 5 && length > 1.6 * from[3] ? Math.min(46, 14 + length * 0.08) : 0;
+  const [qx, qy] = [(sx + tx) / 2 - uy * bow, (sy + ty) / 2 + ux * bow];
+  const at = (start, middle, end) => 0.36 * start + 0.48 * middle + 0.16 * end; // of the curve, at 0.4
+  const [mx, my] = [at(sx, qx, tx), at(sy, qy, ty)];
+  return [
+    svg("path", { class: `over ${kind}`, d: `M${sx} ${sy}Q${qx} ${qy} ${tx} ${ty}`, "marker-end": `url(#tip-${kind})` }),
+    text && svg("circle", { class: `dot ${kind}`, cx: mx, cy: my, r: 8.5 }),
+    text && svg("text", { class: "dot-text", x: mx, y: my + 3.5, "text-anchor": "middle" }, text),
+  ];
+}
+
+// The tree of the chosen pattern with the most paused ports, or the chosen one.
+export const shownTree = () => (content.traffic[state.pattern] ? content.traffic[state.pattern].trees[state.tree] : undefined);
+
+// [elements, names of the devices that they touch] of the overlay, for boxes by the name of their switch.
+export function overlay(boxes) {
+  if (state.overlay === "cycle" && cycles[state.cycle]) {
+    const { hops, failed_pairs: failed } = cycles[state.cycle];
+    const pairs = hops.map(([name], index) => [name, hops[(index + 1) % hops.length][0], String(index + 1)]);
+    const dashed = failed.filter(([a, b]) => boxes.has(a) && boxes.has(b)).map(([a, b]) => {
+      const [[ax, ay], [bx, by]] = [centre(boxes.get(a)), centre(boxes.get(b))];
+      return svg("path", { class: "over failed", d: `M${ax} ${ay}L${bx} ${by}` }, svg("title", {}, `failed: ${a} – ${b}`));
+    });
+    return [[...dashed, ...arrows(boxes, pairs, "cycle")], new Set(hops.map(([name]) => name))];
+  }
+  const tree = state.overlay === "tree" && shownTree();
+  if (tree) {
+    const pairs = tree.waits.map(([[a], [b]]) => [a, b, ""]);
+    return [arrows(boxes, pairs, "tree"), new Set([tree.root[0], ...pairs.flatMap(([a, b]) => [a, b])])];
+  }
+  return [[], new Set()];
+}
+
+const arrows = (boxes, pairs, kind) =>
+  pairs.filter(([a, b]) => a !== b && boxes.has(a) && boxes.has(b))
+    .flatMap(([a, b, text]) => arrow(boxes.get(a), boxes.get(b), kind, text));
+
+export const tips = () =>
+  svg("defs", {}, ["cycle", "tree"].map((kind) =>
+    svg("marker", { id: `tip-${kind}`, viewBox: "0 0 10 10", refX: 9, refY: 5, markerWidth: 6, markerHeight: 6, orient: "auto" },
+      svg("path", { class: `dot ${kind}`, d: "M0 0L10 5L0 10z" }))));

@@ -1,0 +1,45 @@
+// What is selected and shown. Every section listens, so the picture, the lists and the inspector agree.
+import { content, cycles, indexOf, planes, scenes, switches } from "./content.js";
+
+const listeners = [];
+
+export const state = { plane: planes[0], scene: 0, overlay: "links", cycle: 0, tree: 0, pattern: 0, selected: null };
+
+export const listen = (listener) => listeners.push(listener);
+
+export function change(values) {
+  Object.assign(state, values);
+  listeners.forEach((listener) => listener(values));
+}
+
+const sceneWith = (index) =>
+  scenes[switches[index].plane].findIndex((scene) => scene.boxes.some((box) => box[0] === index));
+
+export function showPlane(plane) {
+  change({ plane, scene: 0, overlay: "links", selected: null });
+}
+
+export function selectSwitch(index) {
+  const { plane } = switches[index];
+  const here = scenes[state.plane][state.scene];
+  const visible = plane === state.plane && here.boxes.some((box) => box[0] === index);
+  change({ ...(visible ? {} : { plane, scene: sceneWith(index), overlay: "links" }), selected: { kind: "switch", index } });
+}
+
+export function selectNamed(name) {
+  if (indexOf.has(name)) selectSwitch(indexOf.get(name));
+}
+
+export function showCycle(number) {
+  const [first] = cycles[number].hops[0];
+  if (!indexOf.has(first)) return;
+  const { plane } = switches[indexOf.get(first)];
+  change({ plane, scene: sceneWith(indexOf.get(first)), overlay: "cycle", cycle: number, selected: null });
+}
+
+export function showTree(pattern, number) {
+  const [root] = content.traffic[pattern].trees[number].root;
+  if (!indexOf.has(root)) return;
+  const { plane } = switches[indexOf.get(root)];
+  change({ plane, scene: sceneWith(indexOf.get(root)), overlay: "tree", pattern, tree: number, selected: null });
+}

@@ -1,0 +1,18 @@
+// The answer, its reasons and evidence, and what was not judged.
+import { content } from "./content.js";
+import { byId, html, put } from "./dom.js";
+
+export function drawVerdict(sections) {
+  const { answer, level, reasons, evidence, not_judged: notJudged } = content.verdict;
+  const cell = (one) => {
+    const inside = [html("small", {}, one.name), html("strong", { class: `level-${one.level}` }, one.value),
+      html("small", {}, one.detail)];
+    return sections.has(one.section) ? html("a", { href: `#${one.section}` }, inside) : html("div", {}, inside);
+  };
+  put(byId("verdict"),
+    html("div", { class: `answer level-${level}` },
+      html("h1", { id: "verdict-title" }, answer),
+      html("p", {}, reasons.join(" "))),
+    html("div", { class: "evidence" }, evidence.map(cell)),
+    html("p", { class: "not-judged" }, html("b", {}, "Not judged: "), notJudged.join("; "), "."));
+}

@@ -1,0 +1,80 @@
+"""The report as one JSON object: everything that the page shows. Every number of the page is in it."""
+
+from collections.abc import Sequence
+from typing import Any
+
+from fabricgen.bundle.manifest import Manifest
+from fabricgen.bundle.read import Bundle
+from fabricgen.draw.topology import read_topology
+from fabricgen.page.bill import bill_object
+from fabricgen.page.configurations import Configuration, configurations, rows_object
+from fabricgen.page.findings import findings_object, titles
+from fabricgen.page.graph import graph_object
+from fabricgen.page.lossless import plan_object
+from fabricgen.page.traffic import traffic_object
+from fabricgen.page.verdict import Judged, verdict_object
+from fabricgen.report.deadlock import deadlock_object
+from fabricgen.simulate.deadlock.failures.named_links import failed_links
+
+
+def report_object(
+    judged: Judged, bundle: Bundle | None, manifest: Manifest | None, differences: dict[str, Any] | None, name: str
+) -> dict[str, Any]:
+    """The object. Without a bundle (the inventory has errors) it has the verdict and the findings only."""
+    bill = bill_object(bundle) if bundle else None
+    found: dict[str, Any] = {
+        "fabric": _fabric(bundle, manifest, name),
+        "verdict": verdict_object(judged, bill),
+        "findings": findings_object(judged.findings),
+        "suppressed": findings_object(judged.suppressed),
+        "titles": titles([*judged.findings, *judged.suppressed]),
+        "deadlock": _planes(judged, bundle),
+        "traffic": traffic_object(judged.congestion),
+        "bill": bill,
+        "differences": differences,
+    }
+    if bundle is not None:
+        topology, distinct = read_topology(bundle), configurations(bundle)
+        number = {device: index for index, one in enumerate(distinct) for device in one.devices}
+        of_switch = [number.get(switch.name) for switch in topology.switches]
+        found["topology"] = graph_object(bundle, topology, of_switch)
+        found["configurations"] = [rows_object(bundle, one) for one in distinct]
+        found["lossless"] = _plans(distinct)
+    return found
+
+
+def _fabric(bundle: Bundle | None, manifest: Manifest | None, name: str) -> dict[str, Any]:
+    wiring = bundle.wiring if bundle else None
+    return {
+        "name": wiring.fabric if wiring else name,
+        "links_from": bundle.links_from if bundle else None,
+        "inventory_digest": manifest.inventory_digest if manifest else None,
+        "output_version": manifest.output_version if manifest else None,
+        "sonic_release": manifest.sonic_release if manifest else None,
+        "planes": [
+            {"name": plane.name, "technology": plane.technology, "design": plane.design, "purpose": plane.purpose,
+             "lossless": plane.lossless, "roce_mtu": plane.roce_mtu}
+            for plane in (wiring.planes if wiring else ())
+        ],
+    }  # fmt: skip
+
+
+def _planes(judged: Judged, bundle: Bundle | None) -> list[dict[str, Any]]:
+    """The verdict of each plane as `simulate deadlock` has it, the digest of its certificate, and `failed_pairs`: the
+    switches at both ends of the failed links of a cycle."""
+    found = []
+    for result in judged.deadlock:
+        plane = deadlock_object([result])
+        for one in (plane, plane.get("fixed_sl", plane)):
+            for cycle in one["cycles"]:
+                wires = [
+                    wire for name in cycle["failed_links"] for wire in (failed_links(bundle, name) if bundle else ())
+                ]
+                cycle["failed_pairs"] = sorted({(a[0], b[0]) for a, b in wires})
+        found.append({"name": result.name, **plane, "certificate": judged.digests.get(result.name)})
+    return found
+
+
+def _plans(distinct: Sequence[Configuration]) -> list[dict[str, Any]]:
+    """The lossless plan of each configuration; its place in the list is that of the configuration."""
+    return [plan_object(one) for one in distinct]

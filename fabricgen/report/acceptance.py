@@ -1,0 +1,49 @@
+"""Acceptance tests as text and as JSON."""
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from statistics import median
+from typing import TYPE_CHECKING
+
+from fabricgen.units import counted
+
+if TYPE_CHECKING:
+    from fabricgen.acceptance.measured import Measured
+
+
+def acceptance_json(measured: Sequence["Measured"]) -> Mapping[str, object]:
+    """The key `acceptance`: the number of tests by verdict, and each test with its value."""
+    rows = [
+        {
+            "test": one.test.id,
+            "a": one.test.a,
+            "b": one.test.b,
+            "rail": one.test.rail,
+            "value": one.value,
+            "unit": one.test.unit,
+            "expected": one.test.expected,
+            "limit": one.test.limit,
+            "verdict": one.verdict or None,
+        }
+        for one in measured
+    ]
+    return {"acceptance": {"tests": len(rows), "verdicts": _verdicts(measured), "measurements": rows}}
+
+
+def acceptance_lines(measured: Sequence["Measured"]) -> list[str]:
+    """A line for each stage: the number of tests, their verdicts, and the median."""
+    lines = []
+    for stage in dict.fromkeys(one.test.stage for one in measured):
+        tests = [one for one in measured if one.test.stage is stage]
+        verdicts = ", ".join(f"{count} {name}" for name, count in _verdicts(tests).items())
+        shares = [one.value / one.test.expected for one in tests if one.value is not None and one.test.expected]
+        middle = f"; median {median(shares):.1%} of the expected value" if shares else ""
+        lines.append(f"{stage}: {counted(len(tests), 'test')}" + (f", {verdicts}" if verdicts else "") + middle)
+    return lines
+
+
+def _verdicts(measured: Sequence["Measured"]) -> dict[str, int]:
+    from fabricgen.acceptance.measured import Verdict
+
+    found = Counter(one.verdict for one in measured)
+    return {str(verdict): found[verdict] for verdict in Verdict if verdict and found[verdict]}

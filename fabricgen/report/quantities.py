@@ -1,0 +1,32 @@
+"""Times, rates and shares for people, in SI units with three digits."""
+
+
+def scaled(value: float, units: tuple[str, ...]) -> tuple[float, str]:
+    """The value in the largest of `units` (each 1000 times the one before) in which it is at least 1."""
+    for unit in units[:-1]:
+        if abs(value) < 999.5:
+            return value, unit
+        value /= 1000
+    return value, units[-1]
+
+
+def digits(value: float) -> str:
+    """'0.69', '12.3', '489'."""
+    return f"{value:.2f}" if abs(value) < 9.995 else f"{value:.1f}" if abs(value) < 99.95 else f"{value:.0f}"
+
+
+def time_text(nanoseconds: float) -> str:
+    """1369536 to '1.37 ms'."""
+    value, unit = scaled(nanoseconds, ("ns", "us", "ms", "s"))
+    return f"{digits(value)} {unit}"
+
+
+def rate_text(gbytes: float) -> str:
+    """489.4 to '489 GB/s'."""
+    value, unit = scaled(gbytes, ("GB/s", "TB/s"))
+    return f"{digits(value)} {unit}"
+
+
+def share_text(share: float) -> str:
+    """0.5 to '50 %'."""
+    return f"{100 * share:.0f} %"

@@ -1,0 +1,139 @@
+"""Rules on service levels: what partitions, the QoS policy and the arbitration of lanes make of an SL together."""
+
+from collections.abc import Iterator, Mapping
+
+from fabricgen.findings import Severity
+from fabricgen.opensm.options import LAST_SL, VL_CODES
+from fabricgen.opensm.partitions_conf import key_of
+from fabricgen.opensm.qos_policy_conf import PolicyFile, level_for, read_policy
+from fabricgen.rules.defects import Defect
+from fabricgen.rules.opensm.partitions import with_partitions
+from fabricgen.rules.rule import Basis, rule
+from fabricgen.rules.view.fabric import Fabric
+from fabricgen.rules.view.subnet_managers import ManagedSubnet, ManagerFile, managed_subnets
+from fabricgen.units import whole_number
+
+_PORTS = {"": "ports", "ca_": "adapters", "sw0_": "switch ports 0", "swe_": "switch ports", "rtr_": "routers"}
+_UNLIMITED = 255
+
+
+@rule("FG860", Severity.ERROR, "The QoS policy gives a partition another SL", Basis.AGREEMENT)
+def level_of_partition(fabric: Fabric) -> Iterator[Defect]:
+    """What: with qos TRUE, the SL of a partition in partitions.conf is the SL that qos-policy.conf gives to path
+    queries with its P_Key: that of the first rule with this key, else that of the level DEFAULT.
+
+    Why: the SL of a partition counts for its multicast group only if a QoS level gives another one. The level DEFAULT,
+    without which OpenSM rejects the policy, gives one to every query. IPoIB and rdma_cm then send on the SL of the
+    policy, without a message in the log.
+
+    Example: blue=0x8001, sl=1 with a policy that has only the level DEFAULT with sl: 0.
+
+    Fix: add a level with this SL and a rule with the P_Key, as fabricgen renders them.
+
+    Source: opensm 3.3.23, osm_sa_path_record.c and osm_qos_policy.c; measured with opensm 3.3.23: SL 0 with DEFAULT
+    alone, SL 1 with the rule.
+    """
+    for subnet, file in with_partitions(fabric):
+        policy = _policy(subnet)
+        for partition in subnet.partitions if policy else ():
+            flag, key = partition.flag("sl"), key_of(partition)
+            own = whole_number(flag.value.text) if flag and flag.value else None
+            if not policy or not key or own is None or own > LAST_SL:
+                continue
+            level = level_for(policy[1], key)
+            given = whole_number(level.text) if level else None
+            if level and given is not None and given != own:
+                message = f"{partition.name} has sl={own}, but {policy[0]} gives its paths SL {given}"
+                place = subnet.place(file, flag.value if flag else None)
+                related = (("the level in the policy", subnet.place(policy[0], level)),)
+                hint = f"add a level with SL {own} and a rule with pkey 0x{key | 0x8000:04x} to {policy[0]}"
+                yield Defect(place, message, hint, related)
+
+
+def _policy(subnet: ManagedSubnet) -> tuple[str, PolicyFile] | None:
+    """The policy that OpenSM reads, and its file."""
+    name = subnet.named("qos_policy_file", "qos-policy.conf")
+    if name is None or not subnet.master.content.is_true("qos"):
+        return None
+    policy = read_policy(subnet.text(name) or "")
+    return None if policy.faults else (name, policy)
+
+
+@rule("FG861", Severity.ERROR, "No arbitration table serves a lane that is used")
+def served_lanes(fabric: Fabric) -> Iterator[Defect]:
+    """What: the lane of SL 0, and of each SL of a partition or of a QoS level, has a weight above 0 in qos_vlarb_high
+    or qos_vlarb_low. If qos_high_limit is 255, it has one in qos_vlarb_high (a warning).
+
+    Why: a port sends packets of a lane only in its turns. A lane without a weight has no turn, and the tenant has no
+    connectivity. With limit 255 the low table has no turn while the high table has packets.
+
+    Example: qos_sl2vl 0,1,… with qos_vlarb_high 0:64 and qos_vlarb_low 0:64.
+
+    Fix: add the lane with a weight to one of the tables.
+
+    Source: InfiniBand Architecture Specification, volume 1, section 7.6.9; opensm 3.3.23, osm_qos.c.
+    """
+    for subnet in managed_subnets(fabric):
+        for manager in subnet.managers:
+            if manager.content.is_true("qos"):
+                yield from _unserved(manager, _levels(subnet))
+
+
+def _levels(subnet: ManagedSubnet) -> Mapping[int, str]:
+    """SL -> who uses it."""
+    used = {0: "all packets without a level"}
+    for partition in subnet.partitions:
+        flag = partition.flag("sl")
+        if flag and flag.value and (level := whole_number(flag.value.text)) is not None:
+            used.setdefault(level, f"partition {partition.name}")
+    policy = _policy(subnet)
+    for one in policy[1].levels if policy else ():
+        if (sl := one.values.get("sl")) and (level := whole_number(sl.text)) is not None:
+            used.setdefault(level, f"QoS level {one.values.get('name', '')}")
+    return used
+
+
+def _unserved(manager: ManagerFile, used: Mapping[int, str]) -> Iterator[Defect]:
+    for ports, whose in _PORTS.items():
+        names = [f"qos_{ports}vlarb_{table}" for table in ("high", "low")]
+        if not any(manager.content.text(name) for name in names):
+            continue
+        high = _weights(manager, names[0], "qos_vlarb_high")
+        low = _weights(manager, names[1], "qos_vlarb_low")
+        if high is None or low is None:
+            continue
+        own_limit = f"qos_{ports}high_limit"
+        limit = manager.content.number(own_limit if own_limit in manager.content.options else "qos_high_limit")
+        for level, who in used.items():
+            lane = _lane(manager, ports, level)
+            if lane is None:
+                continue
+            place = manager.place(names[1] if names[1] in manager.content.options else names[0])
+            if not high.get(lane) and not low.get(lane):
+                message = f"{whose} never send on lane {lane}, which is that of SL {level} ({who})"
+                yield Defect(place, message, f"add {lane}:64 to {names[1]}")
+            elif limit == _UNLIMITED and not high.get(lane):
+                message = f"{own_limit} is 255, and lane {lane} of SL {level} ({who}) is in the low table only"
+                yield Defect(place, message, f"set {own_limit} to 254 or less", severity=Severity.WARNING)
+
+
+def _lane(manager: ManagerFile, ports: str, level: int) -> int | None:
+    """The lane of an SL; None if the table is wrong, which FG816 reports."""
+    text = manager.content.text(f"qos_{ports}sl2vl") or manager.content.text("qos_sl2vl")
+    lanes = [whole_number(one.strip()) for one in text.split(",")] if text else [*range(LAST_SL), 7]
+    lane = lanes[level] if level < len(lanes) else None
+    code = manager.content.number("max_op_vls")
+    most = next((lanes for lanes, known in VL_CODES.items() if known == code), None)
+    return lane % most if lane is not None and lane < LAST_SL and most else None
+
+
+def _weights(manager: ManagerFile, name: str, general: str) -> Mapping[int, int] | None:
+    """Lane -> weight; None for OpenSM's default, which serves every lane, and for a table that FG816 reports."""
+    text = manager.content.text(name) or manager.content.text(general)
+    found: dict[int, int] = {}
+    for pair in text.split(",") if text else ():
+        lane, weight = (whole_number(part.strip()) for part in pair.partition(":")[::2])
+        if lane is None or weight is None:
+            return None
+        found[lane] = found.get(lane, 0) + weight
+    return found or None

@@ -1,0 +1,127 @@
+"""The bandwidth of one plane of a bundle."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from fabricgen.bundle.read import Bundle
+from fabricgen.errors import UsageError
+from fabricgen.results import BandwidthResult, FailureCost, FailureKind, PatternTime
+from fabricgen.routing.bgp import solve
+from fabricgen.routing.fabric import RoutedFabric, read_fabric
+from fabricgen.routing.fallback import forwarding
+from fabricgen.routing.survivors import without_links
+from fabricgen.simulate.bandwidth.failures import FailureJudge, Reroute
+from fabricgen.simulate.bandwidth.times import demand_of, pattern_time
+from fabricgen.simulate.patterns import DEFAULT_BYTES, Job, Pattern, Placement
+from fabricgen.simulate.plane.host_network import HostNetwork
+from fabricgen.simulate.plane.hosts import host_traffic
+from fabricgen.simulate.plane.lossless import lossless_links
+from fabricgen.simulate.plane.names import infiniband_planes, planes_for
+from fabricgen.simulate.plane.priority import judged_priority
+from fabricgen.simulate.plane.reading import read_plane
+from fabricgen.simulate.plane.subnet_plane import STATIC, Forwarding, subnet_plane
+
+DEFAULT_PATTERNS = (Pattern.RING_ALL_REDUCE, Pattern.TREE_ALL_REDUCE, Pattern.ALL_TO_ALL, Pattern.PERMUTATION,
+                    Pattern.PIPELINE, Pattern.INCAST)  # fmt: skip
+MOST_MESSAGES = 4_000_000  # of a pattern: each has its path in every draw
+DEPTHS = (1, 2)
+
+
+@dataclass(frozen=True)
+class Options:
+    """`size_bytes` is the buffer of one rank. `draws` hashes are drawn, from `seed` on. `failure_sets` is the most sets
+    that are judged of each kind and number of failures; 0: no failures."""
+
+    patterns: Sequence[str] = DEFAULT_PATTERNS
+    size_bytes: float = DEFAULT_BYTES
+    placement: Placement = Placement.ALIGNED
+    seed: int = 0
+    draws: int = 8
+    failure_sets: int = 64
+
+    @property
+    def failure_pattern(self) -> str:
+        """The traffic of failures: all-to-all, which uses every link, if it is among the patterns."""
+        return Pattern.ALL_TO_ALL if Pattern.ALL_TO_ALL in self.patterns else self.patterns[0]
+
+
+def analyse_bandwidth(
+    bundle: Bundle,
+    options: Options,
+    plane: str | None = None,
+    routed: Mapping[str, RoutedFabric] | None = None,
+    subnets: Forwarding = STATIC,
+) -> BandwidthResult:
+    """The bandwidth of `plane`, by default of the first one that carries traffic of jobs.
+
+    `routed` are planes that have been read already, `subnets` is the forwarding of InfiniBand planes. Raises UsageError
+    for an unknown plane, and for a pattern with more than MOST_MESSAGES.
+    """
+    for name, switches in planes_for(bundle, plane, to_storage=False):
+        fabric = (routed or {}).get(name) or read_fabric(bundle, switches)
+        priority = judged_priority(bundle, fabric, lossless_links(fabric).priorities)
+        network = read_plane(bundle, fabric, name, priority)
+        return _judge(bundle, network, options, converged(bundle, fabric, network))
+    for name in infiniband_planes(bundle, plane):
+        assert bundle.wiring is not None
+        found = subnet_plane(bundle.wiring, name, subnets)
+        if found is None:
+            return BandwidthResult(name, (), reason=subnets.why_not(name))
+        return _judge(bundle, found, options, None, subnets.assumption(name))
+    return BandwidthResult(plane or "", (), reason="no plane carries the traffic of jobs")
+
+
+def _judge(
+    bundle: Bundle, plane: HostNetwork, options: Options, reroute: Reroute | None, assumed: str = ""
+) -> BandwidthResult:
+    if not plane.adapters:
+        return BandwidthResult(plane.name, (), reason="the files contain no hosts")
+    times: list[PatternTime] = []
+    failures: list[FailureCost] = []
+    for pattern in options.patterns:
+        demand = demand_of(plane, pattern, options.size_bytes, options.placement, options.seed)
+        if not len(demand.messages):
+            continue  # one node: its traffic stays on NVLink
+        if len(demand.messages) > MOST_MESSAGES:
+            raise UsageError(
+                f"{pattern} has {len(demand.messages)} messages, the most are {MOST_MESSAGES}: leave it out"
+            )
+        seeds = range(options.seed, options.seed + options.draws)
+        times.append(pattern_time(plane, demand, options.size_bytes, _gpus_of_node(bundle, plane, demand.job), seeds))
+        if pattern == options.failure_pattern and reroute is not None and options.failure_sets:
+            judge = FailureJudge(plane, demand.messages, reroute)
+            failures = [
+                judge.cost(kind, depth, options.failure_sets, options.seed) for kind in FailureKind for depth in DEPTHS
+            ]
+    reason = assumed
+    if reroute is None and options.failure_sets:
+        why = "failures are not judged: after one, the subnet manager computes new routes"
+        reason = "; ".join(filter(None, [assumed, why]))
+    return BandwidthResult(plane.name, tuple(times), options.failure_pattern, tuple(failures), reason)
+
+
+def _gpus_of_node(bundle: Bundle, plane: HostNetwork, job: Job) -> int:
+    """The GPUs of a node, mean of the nodes that have any; where the files name no GPUs, one for each channel."""
+    models = {model.name: model.gpus for model in (bundle.wiring.host_models if bundle.wiring else ())}
+    of_nodes = []
+    for row in job.members.tolist():
+        hosts = {plane.adapters[number].host: plane.adapters[number].model for number in row if number >= 0}
+        of_nodes.append(sum(models.get(model, 0) for model in hosts.values()))
+    found = [gpus for gpus in of_nodes if gpus]
+    return round(sum(found) / len(found)) if found else job.channels
+
+
+def converged(bundle: Bundle, fabric: RoutedFabric, plane: HostNetwork) -> Reroute:
+    """The next hops after BGP has converged without some links."""
+    traffic = host_traffic(bundle, fabric)
+    destinations = tuple(fabric.destinations[column] for column in traffic.columns)
+
+    def reroute(dead: np.ndarray[tuple[int], np.dtype[np.int64]]) -> np.ndarray[tuple[int, int], np.dtype[np.uint64]]:
+        network, policy, kept = without_links(fabric.network, fabric.policy, dead)
+        hops = np.zeros_like(plane.hops)
+        hops[kept] = forwarding(network, solve(network, policy, destinations), fabric.discards)
+        return hops
+
+    return reroute

@@ -1,0 +1,123 @@
+"""What failures cost: routes converge without what failed, and the other port of a GPU sends what its dead port had.
+
+A set is one or more links of hosts, links between switches, or switches. Few sets are all judged, of many a sample.
+"""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from itertools import combinations
+from math import comb
+
+import numpy as np
+from numpy.typing import NDArray
+
+from fabricgen.results import FailureCost, FailureKind
+from fabricgen.routing.bits import Words
+from fabricgen.simulate.bandwidth.ports_of_gpus import PortsOfGpus
+from fabricgen.simulate.bandwidth.times import EvenLoad
+from fabricgen.simulate.patterns import Messages
+from fabricgen.simulate.plane.host_network import HostNetwork
+from fabricgen.simulate.plane.ports import Flags
+
+Indices = NDArray[np.int64]
+Reroute = Callable[[Indices], Words]  # dead directed links -> the next hops (links x words) after the routes converge
+
+
+@dataclass(frozen=True)
+class Part:
+    """What can fail: directed links between switches, and adapters with their links."""
+
+    name: str
+    links: tuple[int, ...] = ()
+    adapters: tuple[int, ...] = ()
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """The share of the bandwidth that is left, 0 if the job stops, the GPUs that are cut off, and what failed."""
+
+    share: float
+    cut_off: int
+    names: tuple[str, ...]
+
+
+def parts_of(plane: HostNetwork, kind: FailureKind) -> list[Part]:
+    """What can fail of a kind."""
+    network = plane.network
+    if kind is FailureKind.SWITCH:
+        below = [np.flatnonzero(plane.leaf == number) for number in range(network.switches)]
+        out = [np.arange(network.offsets[number], network.offsets[number + 1]) for number in range(network.switches)]
+        return [
+            Part(name, (*links.tolist(), *network.reverse[links].tolist()), tuple(adapters.tolist()))
+            for name, links, adapters in zip(plane.names, out, below, strict=True)
+        ]
+    name = plane.ports.name_of
+    if kind is FailureKind.HOST_LINK:
+        ports = plane.nic_port(np.arange(len(plane.adapters))).tolist()
+        return [Part(":".join(name(port)), (), (number,)) for number, port in enumerate(ports)]
+    pairs = [(link, int(network.reverse[link])) for link in range(network.links)]
+    return [Part(":".join(name(near)), (near, far)) for near, far in pairs if near < far]
+
+
+class FailureJudge:
+    """Judges failures of a plane under one pattern."""
+
+    def __init__(self, plane: HostNetwork, messages: Messages, reroute: Reroute) -> None:
+        self.plane, self.reroute = plane, reroute
+        even = EvenLoad(plane)
+        self.messages = messages.only(even.has_path(messages))
+        self.base_ns = even.time_ns(self.messages)
+        self.gpus = PortsOfGpus(plane.adapters)
+
+    def cost(self, kind: FailureKind, depth: int, most_sets: int, seed: int) -> FailureCost:
+        """The cost of `depth` failures of a kind at the same time, of up to `most_sets` sets; of all parts, if there
+        are fewer."""
+        parts = parts_of(self.plane, kind)
+        total = comb(len(parts), min(depth, len(parts))) if parts else 0
+        found = [self.outcome(chosen) for chosen in _chosen(parts, min(depth, len(parts)), total, most_sets, seed)]
+        shares, cut_off = [one.share for one in found] or [1.0], [one.cut_off for one in found] or [0]
+        share = float(np.mean(shares))
+        return FailureCost(
+            kind=kind,
+            depth=depth,
+            sets=total,
+            judged=len(found),
+            share_mean=round(share, 4),
+            share_least=round(min(shares), 4),
+            delivered_gbytes=round(share * float(self.messages.bytes.sum()) / self.base_ns, 3),
+            stopping=shares.count(0.0),
+            cut_off_mean=round(float(np.mean(cut_off)), 4),
+            cut_off_most=max(cut_off),
+            worst=min(found, key=_badness).names if found else (),
+        )
+
+    def outcome(self, parts: Sequence[Part]) -> Outcome:
+        """What one set of failures costs."""
+        dead_links = np.unique(np.array([link for part in parts for link in part.links], np.int64))
+        plane = replace(self.plane, hops=self.reroute(dead_links)) if len(dead_links) else self.plane
+        dead = np.zeros(len(plane.adapters), bool)
+        dead[[number for part in parts for number in part.adapters]] = True
+        even = EvenLoad(plane)
+
+        def arrives(messages: Messages) -> Flags:
+            alive: Flags = ~dead[messages.source] & ~dead[messages.target]
+            return alive & even.has_path(messages)
+
+        sent, lost = self.gpus.moved(self.messages, arrives)
+        share = 0.0 if lost.any() else min(1.0, self.base_ns / even.time_ns(sent))
+        return Outcome(share, self.gpus.cut_off(self.messages, lost, dead), tuple(part.name for part in parts))
+
+
+def _badness(one: Outcome) -> tuple[float, int, tuple[str, ...]]:
+    return one.share, -one.cut_off, one.names
+
+
+def _chosen(parts: Sequence[Part], depth: int, total: int, most_sets: int, seed: int) -> list[tuple[Part, ...]]:
+    """All sets, or different ones drawn at random."""
+    if total <= most_sets:
+        return list(combinations(parts, depth)) if total else []
+    chance = np.random.default_rng([seed, depth, len(parts)])
+    drawn: dict[tuple[int, ...], None] = {}
+    while len(drawn) < most_sets:
+        drawn[tuple(sorted(chance.choice(len(parts), depth, replace=False).tolist()))] = None
+    return [tuple(parts[number] for number in chosen) for chosen in drawn]

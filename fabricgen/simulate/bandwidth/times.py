@@ -1,0 +1,131 @@
+"""The completion time of a pattern: of the port with the most bytes for its speed, and the way of a packet."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+
+from fabricgen.results import PatternTime, Spread
+from fabricgen.simulate.bandwidth.bus import bus_bytes
+from fabricgen.simulate.patterns import Everyone, Job, Messages, Placement, make_job, make_traffic
+from fabricgen.simulate.plane.hashing import hashed_flows
+from fabricgen.simulate.plane.host_network import NO_COLUMN, HostNetwork
+from fabricgen.simulate.plane.ports import NO_PORT, Flags, Ints, latency_ns
+from fabricgen.simulate.plane.spreading import split_loads
+
+
+@dataclass(frozen=True)
+class Demand:
+    """The messages of a pattern on a plane. `seed` is that of shuffles and permutations."""
+
+    pattern: str
+    job: Job
+    messages: Messages
+
+    @property
+    def sent_bytes(self) -> float:
+        """Payload bytes of all messages."""
+        return float(self.messages.bytes.sum())
+
+
+@dataclass(frozen=True)
+class Drawn:
+    """One draw: the time in ns, the messages that arrived, and the number of switches on each of their paths."""
+
+    time_ns: float
+    arrived: Flags
+    switches: Ints
+
+
+def demand_of(plane: HostNetwork, pattern: str, size_bytes: float, placement: Placement, seed: int) -> Demand:
+    """The messages of a pattern between the adapters of a plane."""
+    job = make_job(plane.adapters, placement, seed)
+    traffic = make_traffic(pattern, job, plane.adapters, size_bytes, seed)
+    return Demand(pattern, job, traffic.messages() if isinstance(traffic, Everyone) else traffic)
+
+
+def drawn(plane: HostNetwork, messages: Messages, seed: int) -> Drawn:
+    """The time with the paths of one draw of the hashes."""
+    size = messages.bytes * plane.wire_share
+    found = hashed_flows(plane, messages.source, messages.target, size, messages.start_ns, seed)
+    flows = found.flows
+    if not len(flows):
+        return Drawn(0.0, found.arrived, np.zeros(0, np.int64))
+    flow, hop = (flows.path != NO_PORT).nonzero()
+    load = np.bincount(flows.path[flow, hop], weights=flows.bytes[flow], minlength=len(plane.ports))
+    needed = float((load / plane.ports.bytes_per_ns).max())
+    return Drawn(needed + float(latency_ns(plane.ports, flows).max()), found.arrived, flows.hops - 1)
+
+
+class EvenLoad:
+    """Times where every switch spreads the bytes to each destination evenly over its next hops."""
+
+    def __init__(self, plane: HostNetwork) -> None:
+        self.plane = plane
+
+    @cached_property
+    def reaches(self) -> Flags:
+        """Whether a switch has a next hop to a destination (switches x columns)."""
+        plane = self.plane
+        bits = np.zeros((plane.network.switches, plane.hops.shape[1]), np.uint64)
+        np.bitwise_or.at(bits, plane.network.source, plane.hops)
+        unpacked = np.unpackbits(bits.view(np.uint8), axis=1, bitorder="little")
+        return unpacked[:, : plane.columns].astype(bool)
+
+    def has_path(self, messages: Messages) -> Flags:
+        """Whether each message can leave its leaf, or stays below it."""
+        plane = self.plane
+        leaf, column = plane.leaf[messages.source], plane.column[messages.target]
+        stays = leaf == plane.leaf[messages.target]
+        found: Flags = stays | ((column != NO_COLUMN) & self.reaches[leaf, np.maximum(column, 0)])
+        return found
+
+    def time_ns(self, messages: Messages) -> float:
+        """The time of messages that all have a path, without the latency of a packet."""
+        plane = self.plane
+        size = messages.bytes * plane.wire_share
+        adapters = len(plane.adapters)
+        sent = np.bincount(messages.source, weights=size, minlength=adapters) / plane.line_rate
+        received = np.bincount(messages.target, weights=size, minlength=adapters) / plane.line_rate
+        leaf, to = plane.leaf[messages.source], plane.leaf[messages.target]
+        away = leaf != to
+        cells = leaf[away] * plane.columns + plane.column[messages.target[away]]
+        table = np.bincount(cells, weights=size[away], minlength=plane.network.switches * plane.columns)
+        demand = table.reshape(plane.network.switches, plane.columns).astype(np.float32)
+        load = split_loads(plane.network, plane.hops, demand) / plane.ports.bytes_per_ns[: plane.network.links]
+        return float(max(sent.max(initial=0.0), received.max(initial=0.0), load.max(initial=0.0)))
+
+
+def pattern_time(plane: HostNetwork, demand: Demand, size_bytes: float, gpus_of_node: int, seeds: range) -> PatternTime:
+    """The time of a pattern over the draws of `seeds`."""
+    messages = demand.messages
+    draws = [drawn(plane, messages, seed) for seed in seeds]
+    first = draws[0]
+    even = EvenLoad(plane)
+    kept = messages.only(even.has_path(messages))
+    times = [one.time_ns for one in draws]
+    bus = bus_bytes(demand.pattern, demand.job, size_bytes, gpus_of_node)
+    return PatternTime(
+        pattern=demand.pattern,
+        messages=len(messages),
+        bytes=demand.sent_bytes,
+        time_ns=_spread(times),
+        even_ns=even.time_ns(kept),
+        bus_gbytes=None if bus is None else _spread([bus / time if time else 0.0 for time in times]),
+        delivered_gbytes=_spread(
+            [float(messages.bytes[one.arrived].sum()) / one.time_ns if one.time_ns else 0.0 for one in draws]
+        ),
+        switches=_switches(first.switches),
+        lost=int((~first.arrived).sum()),
+    )  # fmt: skip
+
+
+def _switches(found: Ints) -> tuple[int, float, int]:
+    if not len(found):
+        return 0, 0.0, 0
+    return int(found.min()), round(float(found.mean()), 3), int(found.max())
+
+
+def _spread(values: Sequence[float]) -> Spread:
+    return Spread(float(np.mean(values)), min(values), max(values))

@@ -1,0 +1,1 @@
+"""Programs for maintainers: they make data of the package from public sources, and releases."""

@@ -1,0 +1,3 @@
+# shellcheck shell=bash
+# The pairs at one leaf, in the other direction.
+pairs back

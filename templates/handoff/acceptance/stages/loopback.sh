@@ -1,0 +1,3 @@
+# shellcheck shell=bash
+# Each NIC alone: PCIe, firmware and driver.
+pairs loopback

@@ -1,0 +1,3 @@
+# shellcheck shell=bash
+# Pairs at one leaf.
+pairs near

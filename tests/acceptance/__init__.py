@@ -1,0 +1,1 @@
+"""Tests of the acceptance run and of its verdict."""

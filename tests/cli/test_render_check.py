@@ -1,0 +1,62 @@
+"""`render` names the edited files that it replaces, and `--check --diff` shows what would change."""
+
+from pathlib import Path
+
+import pytest
+
+from tests.conftest import Cli
+
+SPINE = "sonic/compute-spine-00/config_db.json"
+
+
+@pytest.fixture
+def fabric(cli: Cli, tmp_path: Path) -> Path:
+    """An inventory, rendered into the folder `build` beside it."""
+    cli("init", tmp_path / "fabric", "--hosts", 2)
+    assert cli("render", tmp_path / "fabric", "-o", tmp_path / "build").code == 0
+    return tmp_path / "fabric"
+
+
+def edit(build: Path, path: str) -> None:
+    text = (build / path).read_text()
+    assert '"mtu": "9100"' in text
+    (build / path).write_text(text.replace('"mtu": "9100"', '"mtu": "9000"'))
+
+
+@pytest.mark.parametrize("quiet", [(), ("-q",)])
+def test_render_names_the_edited_files_that_it_replaces(quiet: tuple[str, ...], fabric: Path, cli: Cli) -> None:
+    build = fabric.parent / "build"
+    edit(build, SPINE)
+    done = cli("render", fabric, "-o", build, *quiet)
+    assert done.code == 0
+    assert f"warning: replaced 1 file edited by hand since the last render: {SPINE}" in done.err
+    assert "warning" not in cli("render", fabric, "-o", build).err
+
+
+def test_check_and_diff_show_the_rows_and_write_nothing(fabric: Path, cli: Cli) -> None:
+    build = fabric.parent / "build"
+    clean = cli("render", fabric, "-o", build, "--check", "--diff")
+    assert clean.code == 0 and "~" not in clean.out
+    edit(build, SPINE)
+    before = {file: file.read_bytes() for file in build.rglob("*") if file.is_file()}
+    shown = cli("render", fabric, "-o", build, "--check", "--diff")
+    assert shown.code == 1
+    assert f"{SPINE} differs from what the inventory renders, and was edited after it was rendered" in shown.out
+    assert "mtu 9000 → 9100" in shown.out
+    assert "mtu 9000" not in cli("render", fabric, "-o", build, "--check").out
+    assert {file: file.read_bytes() for file in build.rglob("*") if file.is_file()} == before
+
+
+def test_the_difference_of_chosen_switches(fabric: Path, cli: Cli) -> None:
+    """Switches that --only excludes keep their files, so their edits are not shown."""
+    build = fabric.parent / "build"
+    edit(build, SPINE)
+    shown = cli("render", fabric, "-o", build, "--check", "--diff", "--only", "*-leaf")
+    assert "mtu" not in shown.out and "removed device" not in shown.out
+
+
+def test_a_difference_needs_check(fabric: Path, cli: Cli) -> None:
+    done = cli("render", fabric, "-o", fabric.parent / "build", "--diff")
+    assert done.code == 2 and "add --check" in done.err
+    missing = cli("render", fabric, "-o", fabric.parent / "new", "--check", "--diff")
+    assert missing.code == 1 and not (fabric.parent / "new").exists()

@@ -1,0 +1,172 @@
+"""Pictures of bundles: what they show, in three formats, and what cannot be drawn."""
+
+import json
+import re
+import shutil
+import subprocess
+from pathlib import Path
+from xml.etree import ElementTree
+
+import pytest
+
+from fabricgen.bundle.read import open_bundle
+from fabricgen.draw.dot import quoted, scene_dot
+from fabricgen.draw.drawio import scene_drawio
+from fabricgen.draw.equipment import cable_scene, panel_scene
+from fabricgen.draw.layout import plane_scene
+from fabricgen.draw.picture import fabric_scenes
+from fabricgen.draw.pods import overview_scene, pod_scene, pods_of
+from fabricgen.draw.scene import Box, BoxKind, Scene
+from fabricgen.draw.svg import scene_svg
+from fabricgen.draw.topology import Topology, read_topology, strides
+from fabricgen.resources import resource
+from tests.conftest import Cli
+from tests.hostile.payloads import PAYLOAD
+
+SVG = "{http://www.w3.org/2000/svg}"
+
+
+def rendered_example(cli: Cli, name: str, folder: Path) -> Path:
+    copy = shutil.copytree(resource("inventories", name), folder / name)
+    assert cli("-q", "render", copy, "-o", folder / "bundle").code == 0
+    return folder / "bundle"
+
+
+def overlapping(scene: Scene) -> list[tuple[str, str]]:
+    boxes = scene.boxes
+    return [
+        (a.name, b.name)
+        for number, a in enumerate(boxes)
+        for b in boxes[number + 1 :]
+        if a.x < b.x + b.width - 0.1 and b.x < a.x + a.width - 0.1 and a.y < b.y + b.height and b.y < a.y + a.height
+    ]
+
+
+@pytest.mark.parametrize("name", ["quickstart", "superpod", "torus", "dragonfly-plus", "dual-tor", "rail-only"])
+def test_every_switch_is_a_box_inside_the_picture(name: str, cli: Cli, tmp_path: Path) -> None:
+    """No two boxes overlap, nothing is outside, and every pair of switches with links is a line that counts them."""
+    bundle = open_bundle([rendered_example(cli, name, tmp_path)])
+    topology = read_topology(bundle)
+    links = 0
+    for plane, scene in fabric_scenes(bundle).items():
+        switches = [box.name for box in scene.boxes if box.kind is BoxKind.SWITCH]
+        assert sorted(switches) == sorted(topology.switches[index].name for index in topology.planes[plane])
+        assert overlapping(scene) == []
+        for box in scene.boxes:
+            assert box.x >= 0 and box.x + box.width <= scene.width and box.y >= 0 and box.y + box.height <= scene.height
+        between = [line for line in scene.lines if scene.boxes[line.b].kind is BoxKind.SWITCH]
+        links += sum(line.links for line in between)
+        assert len(between) == len({(line.a, line.b) for line in between})
+    assert bundle.wiring
+    names = {switch.name for switch in topology.switches}
+    assert links == sum(link.a[0] in names and link.b[0] in names for link in bundle.wiring.links)
+
+
+def test_a_grid_is_found_by_its_links(cli: Cli, tmp_path: Path) -> None:
+    """The torus of 4 x 4 x 4 is four cards of four columns."""
+    topology = read_topology(open_bundle([rendered_example(cli, "torus", tmp_path)]))
+    assert strides(topology, topology.planes["compute"]) == (1, 4, 16)
+    scene = plane_scene(topology, "compute")
+    assert len({box.y for box in scene.boxes}) == 4
+
+
+def test_pods_count_their_links(cli: Cli, tmp_path: Path) -> None:
+    """A large plane as pods, here of a small one: the numbers of the cards are those of the links."""
+    topology = read_topology(open_bundle([rendered_example(cli, "quickstart", tmp_path)]))
+    of_pods = Topology(
+        tuple(switch if switch.role == "leaf" else type(switch)(**{name: getattr(switch, name) for name in
+              switch.__slots__} | {"pod": index % 2}) for index, switch in enumerate(topology.switches)),
+        topology.pairs, topology.hosts,
+    )  # fmt: skip
+    pods = pods_of(of_pods, "compute")
+    assert set(pods) == {0, 1} and sum(map(len, pods.values())) == 20
+    scene = overview_scene(of_pods, "compute")
+    texts = [box.note for box in scene.boxes if box.kind is BoxKind.POD]
+    assert sum(int(re.findall(r"([\d,]+) NICs", note)[0]) for note in texts) == 256
+    assert overlapping(scene) == []
+    one = pod_scene(of_pods, "compute", 0)
+    assert {box.name for box in one.boxes} == {topology.switches[index].name for index in pods[0]} and not one.lines
+
+
+@pytest.mark.parametrize("suffix", [".svg", ".drawio", ".dot"])
+def test_formats(suffix: str, rendered: Path, cli: Cli, tmp_path: Path) -> None:
+    """Each format has all switches and lines, the same twice; Graphviz reads its own where it is installed."""
+    files = [tmp_path / f"{number}{suffix}" for number in (1, 2)]
+    for file in files:
+        assert cli("draw", rendered, "-o", file).code == 0
+    text = files[0].read_text()
+    assert text == files[1].read_text()
+    scene = fabric_scenes(open_bundle([rendered]))["compute"]
+    if suffix == ".svg":
+        root = ElementTree.fromstring(text)
+        assert len(list(root.iter(f"{SVG}rect"))) == len(scene.boxes) + 1
+        assert len(list(root.iter(f"{SVG}path"))) == len(scene.lines)
+    elif suffix == ".drawio":
+        cells = list(ElementTree.fromstring(text).iter("mxCell"))
+        known = {cell.get("id") for cell in cells}
+        edges = [cell for cell in cells if cell.get("edge")]
+        assert len(edges) == len(scene.lines)
+        assert all({edge.get("source"), edge.get("target")} <= known for edge in edges)
+    else:
+        assert text.count(" -- ") == len(scene.lines)
+        if neato := shutil.which("neato"):
+            subprocess.run([neato, "-n", "-Tsvg", files[0], "-o", tmp_path / "out.svg"], check=True, timeout=60)
+
+
+def test_a_panel_shows_speeds_and_far_ends(rendered: Path, cli: Cli, tmp_path: Path) -> None:
+    scene = panel_scene(open_bundle([rendered]), "compute-su00-r0-leaf")
+    assert scene.caption == "arista-7060x6-64pe, 32 ports of 128 used"
+    assert len(scene.boxes) == 64 and sum(box.kind is BoxKind.PORT for box in scene.boxes) == 16
+    assert "Ethernet448  400G  compute-spine-00 Ethernet0" in [label.text for label in scene.labels]
+    assert cli("draw", rendered, "--device", "compute-su00-r0-leaf", "-o", tmp_path / "panel.svg").code == 0
+
+
+def test_a_cable_shows_both_ends(rendered: Path) -> None:
+    bundle = open_bundle([rendered])
+    assert bundle.wiring
+    cable = bundle.wiring.cables[0]
+    scene = cable_scene(bundle, cable.id)
+    assert [box.text for box in scene.boxes] == ["gpu-000", "compute-su00-r0-leaf"]
+    assert scene.lines[0].text == "400G, mmf, 5m"
+
+
+def test_a_rack_shows_its_units(bundle: Path, cli: Cli, tmp_path: Path) -> None:
+    wiring = json.loads((bundle / "fabric.json").read_text())
+    wiring["devices"][0] |= {"rack": "r1", "unit": "40"}
+    wiring["hosts"][0] |= {"rack": "r1", "unit": "u1"}
+    wiring["hosts"][1] |= {"rack": "r1"}
+    (bundle / "fabric.json").write_text(json.dumps(wiring))
+    out = tmp_path / "rack.svg"
+    assert cli("draw", bundle, "--rack", "r1", "-o", out).code == 0
+    texts = [node.text for node in ElementTree.fromstring(out.read_text()).iter(f"{SVG}text")]
+    assert texts[0] == "rack r1: 3 devices"
+    assert {"compute-su00-r0-leaf", "gpu-000", "gpu-001", "42"} <= set(texts)
+
+
+def test_names_stay_text() -> None:
+    scene = Scene(PAYLOAD, PAYLOAD, 60, (Box(PAYLOAD, BoxKind.SWITCH, 1, 1, 40, 20, PAYLOAD, PAYLOAD),))
+    for text in (scene_svg(scene), scene_drawio(scene)):
+        root = ElementTree.fromstring(text)
+        assert not any("img" in node.tag for node in root.iter())
+        assert not re.search("[\x00-\x08\x0b-\x1f\x7f-\x9f\u202e\u2028]", text)
+    assert '\n"' not in scene_dot(scene) and quoted('a"b\\') == '"a\\"b\\\\"'
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (("-o", "x.png"), "the name must end with .svg, .drawio, .dot"),
+        (("--device", "leaf9", "-o", "x.svg"), "the bundle has no switch 'leaf9'; it has compute-spine-00"),
+        (("--rack", "r1", "-o", "x.svg"), "no device is in rack 'r1'"),
+        (("--cable", "c", "-o", "x.svg"), "the bundle has no cable 'c'; it has compute/"),
+        (("--plane", "p", "-o", "x.svg"), "the bundle has no plane 'p'; it has compute"),
+        (("--rack", "r1", "--cable", "c", "-o", "x.svg"), "--rack and --cable: choose one of them"),
+    ],
+)
+def test_wrong_arguments(
+    arguments: tuple[str, ...], message: str, rendered: Path, cli: Cli, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    outcome = cli("draw", rendered, *arguments)
+    assert outcome.code == 2 and message in outcome.err
+    assert list(tmp_path.glob("x.*")) == []

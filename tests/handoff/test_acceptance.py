@@ -1,0 +1,166 @@
+"""The acceptance pack: its scripts are clean, run with stand-ins of the programs, and give what `accept` judges."""
+
+import os
+import stat
+import subprocess
+from collections import Counter
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from fabricgen.acceptance.planned import Stage, load_tests
+from tests.acceptance.runs import put
+from tests.conftest import Cli
+from tests.handoff.tools import tool
+from tests.inventories import explicit, write
+
+SSH = """#!/usr/bin/env bash
+while [ "${1#-}" != "$1" ]; do shift 2; done
+export STAND_IN_HOST=$1
+exec bash -c "$2"
+"""
+PERFTEST = """#!/usr/bin/env bash
+for word in "$@"; do
+    case $word in --out_json_file=*) file=${word#*=} ;; --tclass=106) class=yes ;; esac
+done
+[ "${class:-}" = yes ] || exit 1
+[ -z "${file:-}" ] || echo '{"test_info": {}, "results": {"BW_average": 386.0}}' > "$file"
+"""
+MPIRUN = """#!/usr/bin/env bash
+echo "# nThread 1"
+number=0
+while read -r host slots; do
+    for _ in $(seq "${slots#slots=}"); do
+        echo "#  Rank $number Group 0 Pid 1 on $host device 0 [0000:18:00] GPU"
+        number=$((number + 1))
+    done
+done < "$2"
+echo "$@" >> "$CALLS"
+case "$*" in *mlx5_*) speed=47 ;; *alltoall*) speed=75 ;; *sendrecv*) speed=47 ;; *) speed=375 ;; esac
+echo "  8589934592  2147483648  float  sum  -1  43944  195.47  $speed  0  43925  195.56  $speed  0"
+"""
+DOCKER = """#!/usr/bin/env bash
+cat "$DUMPS/$(basename "${STAND_IN_HOST#*@}").json"
+"""
+SHOW = """#!/usr/bin/env bash
+case "$*" in *json | *-j) echo '{}' ;; *) echo "" ;; esac
+"""
+STAND_INS = {"ssh": SSH, "ib_write_bw": PERFTEST, "mpirun": MPIRUN, "docker": DOCKER, "show": SHOW, "pfcwd": SHOW}
+
+
+def one_rail() -> dict[str, Any]:
+    """Two leaves with two hosts each, and two spines."""
+    tree = explicit(leaves=[{"name": "leaf1"}, {"name": "leaf2"}])
+    tree["hosts"]["gpu"]["count"] = 4
+    plane = tree["planes"]["compute"]
+    hosts = [[f"gpu/{host}:rail0", f"leaf{host // 2 + 1}:Ethernet{host % 2 * 8}"] for host in range(4)]
+    plane["links"] = hosts + plane["links"][2:]
+    return tree
+
+
+@pytest.fixture(scope="module")
+def pack(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder with a bundle, the pack, and stand-ins in bin."""
+    from fabricgen.api import render
+    from fabricgen.bundle.read import open_bundle
+    from fabricgen.handoff.acceptance import acceptance_files
+    from fabricgen.handoff.folder import write_folder
+
+    folder = tmp_path_factory.mktemp("pack")
+    render(write(folder / "in", one_rail()), folder / "bundle")
+    write_folder(folder / "pack", acceptance_files(open_bundle([folder / "bundle"])))
+    for name, text in {**STAND_INS, "sudo": '#!/usr/bin/env bash\nexec "$@"\n'}.items():
+        put(folder / "bin" / name, text)
+        (folder / "bin" / name).chmod(0o755)
+    return folder
+
+
+def run(pack: Path, *arguments: str, **settings: str) -> subprocess.CompletedProcess[str]:
+    environment = {
+        **os.environ,
+        "PATH": f"{pack / 'bin'}:/usr/bin:/bin",
+        "RESULTS": str(pack / "results"),
+        "CALLS": str(pack / "calls"),
+        "DUMPS": str(pack / "dumps"),
+        "START_S": "0",
+        **settings,
+    }
+    command = ["bash", str(pack / "pack" / "run.sh"), *arguments]
+    return subprocess.run(command, env=environment, capture_output=True, text=True, timeout=300)
+
+
+def test_the_scripts_are_clean(pack: Path) -> None:
+    scripts = [
+        str(file.relative_to(pack / "pack")) for file in (pack / "pack").rglob("*.s*") if file.suffix != ".jsonl"
+    ]
+    assert len(scripts) == 16
+    shellcheck = tool("shellcheck", "shellcheck")
+    done = subprocess.run([shellcheck, "-x", *scripts], cwd=pack / "pack", capture_output=True, text=True)
+    assert done.returncode == 0, done.stdout
+    assert not any(file.stat().st_mode & stat.S_IXUSR for file in (pack / "pack").rglob("*.txt"))
+
+
+def test_a_run_gives_what_accept_judges(pack: Path, cli: Cli) -> None:
+    stages = [stage for stage in Stage if stage not in (Stage.LLDP, Stage.WATCHDOG, Stage.FAILOVER)]
+    done = run(pack, "--in-service", *stages)
+    assert done.returncode == 0, done.stderr
+    options = [word for stage in stages for word in ("--stages", stage)]
+    outcome = cli("accept", pack / "bundle", pack / "pack", pack / "results", *options)
+    assert outcome.code == 1, outcome.out + outcome.err
+    # The stand-ins do not count; and eight writers that each have the whole NIC are more than it carries.
+    assert {line.split()[1] for line in outcome.out.splitlines() if line.startswith(("error", "warning"))} <= {
+        "FG971", "FG973", "FG974"
+    }  # fmt: skip
+    assert "near: 2 tests, 2 pass" in outcome.out
+    calls = (pack / "calls").read_text()
+    assert "NCCL_IB_HCA==mlx5_0" in calls and "CUDA_VISIBLE_DEVICES=0" in calls
+    assert calls.count("NCCL_ALGO=RING") == calls.count("all_reduce") + calls.count("all_gather") + calls.count(
+        "reduce_s"
+    )
+
+
+def test_hosts_that_send_stop_the_run(pack: Path) -> None:
+    done = run(pack, "near", RESULTS=str(pack / "none"))
+    assert done.returncode == 1
+    assert "cannot be read" in done.stderr and "--in-service" in done.stderr
+    assert not list((pack / "none").rglob("*.json"))
+
+
+@pytest.mark.parametrize(
+    ("settings", "message"),
+    [
+        ({"DURATION_S": "3600"}, "DURATION_S is 3600, expected 1 to 60"),
+        ({"MESSAGE_BYTES": "1G"}, "MESSAGE_BYTES is 1G"),
+        ({"NCCL_MOST_BYTES": "1"}, "NCCL_MOST_BYTES is 1"),
+    ],
+)
+def test_sizes_and_durations_are_bounded(pack: Path, settings: dict[str, str], message: str) -> None:
+    done = run(pack, "--in-service", "near", **settings)
+    assert (done.returncode, message in done.stderr) == (1, True)
+
+
+def test_an_unknown_stage_is_refused(pack: Path) -> None:
+    done = run(pack, "--in-service", "nearby")
+    assert (done.returncode, "unknown stage nearby" in done.stderr) == (1, True)
+
+
+def test_every_nic_is_tested_alone_and_in_both_directions(pack: Path) -> None:
+    tests = load_tests((pack / "pack" / "tests.jsonl").read_bytes())
+    nics = {test.a for test in tests if test.stage is Stage.LOOPBACK}
+    assert len(nics) == 4 and len({test.id for test in tests}) == len(tests)
+    for stages in ((Stage.NEAR, Stage.BACK), (Stage.FAR,), (Stage.BISECTION,)):
+        ends = Counter(end for test in tests if test.stage in stages for end in (test.a, test.b))
+        assert set(ends) == nics, stages
+    rounds: dict[tuple[str, int], list[object]] = {}
+    for test in tests:
+        if test.stage in (Stage.NEAR, Stage.BACK, Stage.FAR, Stage.BISECTION):
+            rounds.setdefault((test.stage, test.round), []).extend([test.a, test.b])
+    assert all(len(ends) == len(set(ends)) for ends in rounds.values())
+
+
+def test_a_bundle_without_gpus_has_no_tests(tmp_path: Path, cli: Cli) -> None:
+    (tmp_path / "sonic" / "x").mkdir(parents=True)
+    put(tmp_path / "sonic" / "x" / "config_db.json", '{"PORT": {}}')
+    outcome = cli("handoff", "acceptance", tmp_path, "-o", tmp_path / "out")
+    assert (outcome.code, "there are no tests to run" in outcome.err) == (2, True)

@@ -1,0 +1,145 @@
+"""The report in a real browser: it draws, follows clicks, filters, changes its colours, prints, and loads nothing."""
+
+import json
+import shutil
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import Browser
+
+from fabricgen.resources import resource
+from tests.conftest import Cli
+from tests.hostile.payloads import edit
+from tests.page.browser import opened
+from tests.simulate.deadlock.test_certificate import _without
+from tests.simulate.deadlock.test_fabrics import clos
+
+
+def broken(bundle: Path) -> Path:
+    """The quickstart with a wrong MTU, PFC on one priority, and too little headroom, on three switches."""
+
+    def change(name: str, table: str, key: str, **fields: str) -> None:
+        file = bundle / f"sonic/{name}/config_db.json"
+        edit(file, lambda tables: tables[table][key].update(fields))
+
+    change("compute-spine-02", "PORT", "Ethernet0", mtu="1500")
+    change("compute-su01-r6-leaf", "PORT_QOS_MAP", "Ethernet448", pfc_enable="3")
+    change("compute-su00-r3-leaf", "BUFFER_PROFILE", "pg_lossless_400000_40m_profile", xoff="1000")
+    return bundle
+
+
+def test_a_broken_bundle(bundle: Path, browser: Browser, cli: Cli, tmp_path: Path) -> None:
+    """The answer is read without scrolling; a finding leads to its line and its switch; filter, theme and print."""
+    report = tmp_path / "report.html"
+    patterns = ("--pattern", "permutation", "--pattern", "incast")
+    outcome = cli("report", broken(bundle), *patterns, "-o", report)
+    assert outcome.code == 1 and outcome.out.startswith("Do not merge: 3 errors of 3 kinds on 3 devices")
+    with opened(browser, report) as found:
+        page = found.page
+        answer = page.locator("h1")
+        assert answer.inner_text() == "Do not merge"
+        evidence = page.locator(".evidence").bounding_box()
+        assert evidence and evidence["y"] + evidence["height"] < 320
+        assert page.locator(".box.switch").count() == 20
+        assert page.locator(".box.error").count() == 3
+        assert found.faults() == []
+
+        page.locator(".box.error").first.click()
+        assert "compute-spine-02" in page.locator("#inspector h3").first.inner_text()
+        assert page.locator(".box.near").count() == 16
+        assert page.url.endswith("#switch=compute-spine-02")
+        page.keyboard.press("Escape")
+        assert page.locator(".box.near").count() == 0
+
+        page.locator("#filter").fill("mtu")
+        assert page.locator("#finding-count").inner_text().startswith("1 of")
+        group = page.locator("details.code")
+        assert "FG243" in group.locator("summary").inner_text()
+        assert '"mtu": "1500"' in group.locator("pre .at").inner_text()
+        group.get_by_text("show on the picture").click()
+        assert page.locator("#inspector h3").first.inner_text() == "FG243"
+        assert page.locator(".finding.on").count() == 1
+        page.locator("#filter").fill("nothing like this")
+        assert "No finding matches" in page.locator("#finding-list").inner_text()
+
+        page.get_by_role("button", name="Congestion tree").click()
+        assert page.locator(".over.tree").count() > 0
+        page.get_by_role("button", name="Use dark colors").click()
+        assert page.evaluate("getComputedStyle(document.body).backgroundColor") == "rgb(14, 15, 17)"
+        assert found.faults() == []
+        page.reload()
+        assert page.get_by_role("button", name="Use light colors").is_visible()
+        printed = page.pdf(format="A4")
+        assert printed.startswith(b"%PDF") and printed.count(b"/Type /Page\n") <= 8
+
+
+@pytest.mark.parametrize("width", [1280, 390])
+def test_planes_and_the_phone(width: int, browser: Browser, cli: Cli, tmp_path: Path) -> None:
+    """Several planes are tabs; nothing is wider than a phone; arrow keys move between switches."""
+    bundle, report = tmp_path / "bundle", tmp_path / "report.html"
+    copy = shutil.copytree(resource("inventories", "superpod"), tmp_path / "superpod")
+    assert cli("-q", "render", copy, "-o", bundle).code == 0
+    assert cli("report", bundle, "-o", report).code == 0
+    with opened(browser, report, width=width) as found:
+        page = found.page
+        assert page.locator("h1").inner_text() == "Safe to merge"
+        assert page.evaluate("document.documentElement.scrollWidth") <= width
+        assert found.faults() == []
+        page.get_by_role("group", name="Plane").get_by_text("storage").click()
+        assert page.locator(".box.switch").count() == 4
+        page.locator(".box.switch").first.focus()
+        page.keyboard.press("ArrowRight")
+        page.keyboard.press("Enter")
+        assert page.locator(".box.on").count() == 1
+        origins = page.locator("#inspector .value small")
+        assert "superpod" in page.locator("#fabric").inner_text() and origins.count() > 10
+
+
+def test_a_cycle_opens_itself(browser: Browser, cli: Cli, tmp_path: Path) -> None:
+    fabric = _without(clos(4, 2, lambda spine: 65000 + spine), ("l0", "s0"), ("l1", "s1"))
+    for name, tables in fabric.configs().items():
+        (tmp_path / "cyclic" / name).mkdir(parents=True)
+        (tmp_path / "cyclic" / name / "config_db.json").write_text(json.dumps(tables))
+    report = tmp_path / "report.html"
+    outcome = cli("report", tmp_path / "cyclic", "-o", report)
+    assert outcome.code == 1 and "Traffic can deadlock: 4 switches wait for each other in a cycle." in outcome.out
+    with opened(browser, report) as found:
+        page = found.page
+        assert page.locator(".over.cycle").count() == 4
+        assert {box.get_attribute("aria-label").split(",")[0] for box in page.locator(".box.touched").all()} == {
+            "s0", "s1", "l2", "l3",
+        }  # fmt: skip
+        assert "Cycle 1 of 4 switches on priority 3" in page.locator("#deadlock").inner_text()
+        assert found.faults() == []
+
+
+def test_growth_in_colour(browser: Browser, rendered: Path, cli: Cli, tmp_path: Path) -> None:
+    grown = Path(shutil.copytree(resource("inventories", "quickstart"), tmp_path / "fabric"))
+    file = grown / "fabric.yaml"
+    file.write_text(file.read_text().replace("count: 32", "count: 48"))
+    report = tmp_path / "report.html"
+    assert cli("report", grown, "--against", rendered, "-o", report).code == 0
+    with opened(browser, report, theme="dark") as found:
+        page = found.page
+        assert page.locator(".box.added").count() == 8
+        assert page.locator(".box.changed").count() == 4
+        assert page.locator(".line.added").count() == 32
+        text = page.locator("#differences").inner_text()
+        assert "0 cables moved, 192 new, 0 removed, 384 unchanged." in text
+        assert "8 new switches, 4 changed, 0 removed, 16 unchanged." in text
+        assert found.faults() == []
+
+
+def test_errors_of_an_inventory(browser: Browser, cli: Cli, tmp_path: Path) -> None:
+    """Nothing is rendered, so the page has the verdict and the findings only."""
+    wrong = Path(shutil.copytree(resource("inventories", "quickstart"), tmp_path / "fabric"))
+    file = wrong / "fabric.yaml"
+    file.write_text(file.read_text().replace("model: ", "model: no-"))
+    report = tmp_path / "report.html"
+    assert cli("report", wrong, "-o", report).code == 1
+    with opened(browser, report) as found:
+        page = found.page
+        assert page.locator("h1").inner_text() == "Do not merge"
+        assert page.locator("section").count() == 2
+        assert "no-dgx" in page.locator(".finding pre .at").first.inner_text()
+        assert found.faults() == []

@@ -1,0 +1,252 @@
+"""The content of the report: its numbers are those of the verbs, its answer follows from them, and names stay text."""
+
+import json
+import random
+import re
+from collections import Counter
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from fabricgen.bundle.read import open_bundle
+from fabricgen.findings import Finding, Severity
+from fabricgen.page.configurations import Configuration, configurations, rows_object
+from fabricgen.page.graph import runs
+from fabricgen.page.html import content_json, html_page
+from fabricgen.page.lossless import plan_object
+from fabricgen.page.traffic import percentile
+from fabricgen.page.verdict import Answer, Judged, answer, verdict_object
+from fabricgen.platforms.dynamic_buffers import buffers_of
+from fabricgen.report.summary import Counts
+from fabricgen.results import Claim, DeadlockResult, FailureSummary, RoutesModel, Verdict
+from tests.conftest import Cli
+from tests.hostile.payloads import PAYLOAD, add_secrets, edit, poison_texts, shows_secret
+from tests.inventories import NVIDIA, QUICKSTART, rail_optimized, write
+
+COUNTS = Counts(devices=2, links=4, rules=200)
+
+
+def shown(cli: Cli, folder: Path, *arguments: object) -> dict[str, Any]:
+    file = folder / "report.json"
+    cli("report", *arguments, "--format", "json", "-o", file)
+    found: dict[str, Any] = json.loads(file.read_text())
+    return found
+
+
+def verb(cli: Cli, *arguments: object) -> dict[str, Any]:
+    found: dict[str, Any] = json.loads(cli(*arguments, "--format", "json").out)
+    return found
+
+
+def test_numbers_are_those_of_the_verbs(rendered: Path, cli: Cli, tmp_path: Path) -> None:
+    """100 elements, chosen at random, of the files and of the verbs' JSON."""
+    whole = shown(cli, tmp_path, rendered, "--pattern", "permutation", "--failures", "1")
+    report = whole["report"]
+    draw = random.Random(7)
+    wiring = json.loads((rendered / "fabric.json").read_text())
+    links = {frozenset((tuple(link["a"]), tuple(link["b"]))): link for link in wiring["links"]}
+    names = [row[0] for row in report["topology"]["switches"]]
+    for a, b, count, speed, _, _, ports in draw.sample(report["topology"]["pairs"], 30):
+        between = [link for ends, link in links.items() if {name for name, _ in ends} == {names[a], names[b]}]
+        assert (len(between), {link["speed_mbps"] for link in between}) == (count, {speed})
+        near, far = draw.choice(ports)
+        assert frozenset(((names[a], near), (names[b], far))) in links
+    configured = {name: row[-1] for name, row in zip(names, report["topology"]["switches"], strict=True)}
+    for _ in range(40):
+        name = draw.choice(names)
+        tables = json.loads((rendered / f"sonic/{name}/config_db.json").read_text())
+        row, field, value, _ = draw.choice(report["configurations"][configured[name]])
+        table, _, key = row.partition(" and ")[0].partition("|")
+        assert tables[table][key][field] == value, (name, row, field)
+    loads = verb(cli, "simulate", "congestion", rendered, "--pattern", "permutation")["congestion"]
+    (traffic,) = report["traffic"]
+    assert traffic["loads"] == [list(one.values()) for one in loads["loads"]]
+    assert (traffic["victims"], traffic["drawn_load"]) == (len(loads["victims"]), loads["drawn_load"])
+    assert traffic["slowest_ns"] == max(flow["fct_ns"] for flow in loads["flows"])
+    for flow in draw.sample(traffic["slowest"], min(5, len(traffic["slowest"]))):
+        assert any(flow.items() >= {(key, one[key]) for key in ("src", "dst", "fct_ns", "hol_factor")}
+                   for one in loads["flows"])  # fmt: skip
+    deadlock = verb(cli, "simulate", "deadlock", rendered, "--failures", "1")["deadlock"]
+    (plane,) = report["deadlock"]
+    for key in ("verdict", "claim", "channels", "dependencies", "failures", "covers"):
+        assert plane[key] == deadlock[key], key
+    certificate = tmp_path / "certificate.json"
+    cli("simulate", "deadlock", rendered, "--certificate", certificate)
+    assert plane["certificate"] == json.loads(certificate.read_text())["planes"][0]["seal"]
+    capacity = verb(cli, "capacity", QUICKSTART)["capacity"]
+    bill, total = report["bill"], capacity["total"]
+    assert {key: bill[key] for key in total if key in bill} == {key: total[key] for key in total if key in bill}
+    assert [{key: row[key] for key in row if key != "plane"} for row in bill["optics"]] == capacity["planes"][0][
+        "optics"
+    ]
+    assert bill["planes"][0]["ports"] == capacity["planes"][0]["ports"]
+    validated = verb(cli, "validate", rendered)["summary"]
+    assert {key: whole["summary"][key] for key in ("devices", "links", "rules", "errors")} == {
+        key: validated[key] for key in ("devices", "links", "rules", "errors")
+    }
+
+
+def test_the_page_has_the_content_of_the_json(rendered: Path, cli: Cli, tmp_path: Path) -> None:
+    """An inventory gives the same page twice, and without the path of the temporary folder."""
+    first, second = tmp_path / "1.html", tmp_path / "2.html"
+    for file in (first, second):
+        assert cli("report", QUICKSTART, "-o", file).code == 0
+    text = first.read_text()
+    assert text == second.read_text() and str(tmp_path) not in text and "/tmp/" not in text
+    found = re.search(r'<script type="application/json" id="content">(.*?)</script>', text, re.DOTALL)
+    assert found
+    content = json.loads(found[1])
+    assert content.pop("tool")["name"] == "fabricgen" and content.pop("summary")["rules"] > 200
+    assert content == shown(cli, tmp_path, QUICKSTART)["report"]
+    assert len(text) < 200_000
+
+
+def test_hostile_names_are_text(bundle: Path, cli: Cli, tmp_path: Path) -> None:
+    """Payloads of files reach the page as text only, secrets not at all."""
+    leaf = bundle / "sonic/compute-su00-r0-leaf/config_db.json"
+    edit(leaf, poison_texts, add_secrets)
+    edit(leaf, lambda tables: tables["BUFFER_PROFILE"].update({"</script><script>pwned()</script>": {"pool": PAYLOAD}}))
+    page = tmp_path / "report.html"
+    assert cli("report", bundle, "-o", page).code == 1
+    text = page.read_text()
+    assert text.count("<script") == 2 and text.count("</script") == 2 and text.count("</style") == 1
+    assert "pwned()" in text and "<img" not in text
+    assert not re.search("[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2028]", text)
+    assert not shows_secret(text)
+
+
+@given(
+    st.recursive(st.text() | st.integers(-10, 10), lambda inner: st.lists(inner) | st.dictionaries(st.text(), inner))
+)
+def test_content_cannot_leave_its_element(value: Any) -> None:
+    text = content_json({"value": value})
+    assert not re.search("[<>&\u2028\u2029\x00-\x1f]", text)
+    assert "value" in json.loads(text)
+
+
+def test_the_page_runs_its_own_script_only() -> None:
+    """The policy has the digests of the style and of the script, and allows nothing else."""
+    import base64
+    import hashlib
+
+    text = html_page({})
+    policy = re.search(r'Content-Security-Policy" content="([^"]*)"', text)
+    assert policy and policy[1].startswith("default-src 'none'")
+    for element in (r"<style>(.*?)</style>", r"<script>(.*?)</script>"):
+        body = re.search(element, text, re.DOTALL)
+        assert body
+        digest = base64.b64encode(hashlib.sha256(body[1].encode()).digest()).decode()
+        assert f"'sha256-{digest}'" in policy[1]
+    assert "http://" not in re.sub(r"http://www\.w3\.org/\S+", "", text) and "https://" not in text
+
+
+def free(**changes: Any) -> DeadlockResult:
+    given: dict[str, Any] = {
+        "verdict": Verdict.FREE, "claim": Claim.PROVED, "model": RoutesModel.BGP, "priorities": (3,), "channels": 8,
+        "dependencies": 8, "failures": FailureSummary(1, 4),
+    }  # fmt: skip
+    return DeadlockResult(**(given | changes))
+
+
+def finding(severity: Severity, code: str = "FG999") -> Finding:
+    return Finding(code, severity, "the message", device="leaf1")
+
+
+@pytest.mark.parametrize(
+    ("judged", "expected"),
+    [
+        (Judged([], counts=COUNTS, deadlock=[free()]), Answer.SAFE),
+        (Judged([finding(Severity.NOTE)], counts=COUNTS, deadlock=[free()]), Answer.SAFE),
+        (Judged([finding(Severity.WARNING)], counts=COUNTS, deadlock=[free()]), Answer.REVIEW),
+        (Judged([finding(Severity.ERROR)], counts=COUNTS, deadlock=[free()]), Answer.UNSAFE),
+        (Judged([], counts=COUNTS, deadlock=[free(verdict=Verdict.CYCLIC)]), Answer.REVIEW),
+        (Judged([], counts=COUNTS, deadlock=[free(verdict=Verdict.UNKNOWN)]), Answer.UNJUDGED),
+        (Judged([], counts=COUNTS, deadlock=[free(fixed_sl=free(verdict=Verdict.UNKNOWN))]), Answer.UNJUDGED),
+        (Judged([], counts=COUNTS), Answer.UNJUDGED),
+        (Judged([], deadlock=[free()]), Answer.UNJUDGED),
+        (Judged([], counts=COUNTS, is_complete=False), Answer.UNJUDGED),
+    ],
+)
+def test_the_answer(judged: Judged, expected: Answer) -> None:
+    """Only a complete judgement without errors, warnings and cycles is safe."""
+    assert answer(judged) is expected
+    found = verdict_object(judged, None)
+    assert found["answer"] == expected.value and found["reasons"]
+
+
+def test_a_sample_of_failures_is_not_called_a_proof() -> None:
+    sampled = free(failures=FailureSummary(2, 1000, sampled=16, cyclic_bound=0.1, unreachable_bound=0.1))
+    found = verdict_object(Judged([], counts=COUNTS, deadlock=[sampled]), None)
+    assert found["reasons"] == ["No errors and no warnings. No cyclic buffer dependency is possible."]
+    assert "984 of 1,000 sets of failures" in found["not_judged"]
+    whole = verdict_object(Judged([], counts=COUNTS, deadlock=[free()]), None)
+    assert whole["reasons"][0].endswith("possible, also with any one failure.")
+
+
+def test_warnings_about_deadlock_narrow_it() -> None:
+    judged = Judged([finding(Severity.WARNING, "FG627")], counts=COUNTS, deadlock=[free()])
+    cells = {one["name"]: one for one in verdict_object(judged, None)["evidence"]}
+    assert (cells["Deadlock"]["level"], cells["Deadlock"]["value"]) == ("warning", "None, with caveats")
+
+
+@given(st.sets(st.integers(0, 200)))
+def test_runs_name_the_same_numbers(numbers: set[int]) -> None:
+    ordered = sorted(numbers)
+    found = [first + turn * step for first, count, step in runs(ordered) for turn in range(count)]
+    assert found == ordered
+
+
+@given(st.lists(st.tuples(st.floats(0.1, 9), st.integers(1, 5)), min_size=1))
+def test_percentiles_count_flows(timed: Sequence[tuple[float, int]]) -> None:
+    ordered = sorted(timed)
+    every = sorted(ratio for ratio, count in ordered for _ in range(count))
+    assert percentile(ordered, 1.0) == round(every[-1], 4)
+    assert percentile(ordered, 0.5) == round(every[-(-len(every) // 2) - 1], 4)
+
+
+def test_configurations_are_of_equal_switches(bundle: Path) -> None:
+    """An edited switch is a configuration by itself; each value has the inventory value that it comes from."""
+    edit(bundle / "sonic/compute-su00-r3-leaf/config_db.json",
+         lambda tables: tables["PORT"]["Ethernet0"].update(mtu="1500"))  # fmt: skip
+    opened = open_bundle([bundle])
+    found: list[Configuration] = configurations(opened)
+    assert Counter(len(one.devices) for one in found) == {4: 1, 15: 1, 1: 1}
+    rows = rows_object(opened, found[0])
+    (found_at,) = (row[3] for row in rows if row[0].startswith("PFC_WD|") and row[1] == "detection_time")
+    assert found_at.endswith("as pfcwd start_default")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (("missing",), "missing: no such file or folder"),
+        ((QUICKSTART, "--pattern", "ring"), "ring"),
+        ((QUICKSTART, "--against", QUICKSTART), "is not a bundle: it has no fabric.json"),
+        ((QUICKSTART, "--failures", "9"), "--failures"),
+    ],
+)
+def test_wrong_arguments(arguments: tuple[object, ...], message: str, cli: Cli, tmp_path: Path) -> None:
+    outcome = cli("report", *arguments, "-o", tmp_path / "report.html")
+    assert outcome.code == 2 and message in outcome.err and "Traceback" not in outcome.err
+    assert not (tmp_path / "report.html").exists()
+
+
+def test_what_a_switch_computes_is_predicted_in_its_plan(cli: Cli, tmp_path: Path) -> None:
+    tree = rail_optimized(platform=NVIDIA, hosts=4)
+    assert cli("render", write(tmp_path / "in", tree), "-o", tmp_path / "bundle").code == 0
+    bundle = open_bundle([tmp_path / "bundle"])
+    for one in configurations(bundle):
+        plan, computed = plan_object(one), buffers_of(one.device)
+        assert computed and plan["headroom"]
+        profiles = {headroom.xoff_bytes: headroom.size_bytes for headroom, _ in computed.profiles.values()}
+        for row in plan["headroom"]:
+            assert row["source"] == "predicted, by SONiC's own script"
+            assert profiles[row["xoff_bytes"]] == row["size_bytes"]
+        pools = {pool["name"]: pool for pool in plan["pools"] if pool["source"]}
+        assert {name: pool["size_bytes"] for name, pool in pools.items()} == {
+            name: size for name, size in computed.sizes.bytes.items() if name != "egress_lossless_pool"
+        }
