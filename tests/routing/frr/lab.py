@@ -88,10 +88,14 @@ class Lab:
     def settled(self, differences: Callable[[Table], list[str]]) -> list[str]:
         """Wait until FRR's table shows no differences and goes on so, or for the deadline; those that are left."""
         end = time.monotonic() + _DEADLINE_S
-        while differences(self.table()) and time.monotonic() < end:
-            time.sleep(0.2)
-        time.sleep(_SETTLED_S)
-        return differences(self.table())
+        while True:
+            while (found := differences(self.table())) and time.monotonic() < end:
+                time.sleep(0.2)
+            if found:
+                return found
+            time.sleep(_SETTLED_S)
+            if not (found := differences(self.table())) or time.monotonic() >= end:
+                return found
 
     def table(self) -> Table:
         """The next hops that zebra installed for BGP routes, by the switches they lead to."""
