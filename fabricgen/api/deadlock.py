@@ -118,7 +118,7 @@ def _prove(
         from fabricgen.simulate.plane.service_levels import job_levels
 
         jobs = job_levels(judging.bundle)
-        wanted = Wanted(failures.most_links, failures.switches, failures.seed)
+        wanted = Wanted(failures.most_links, failures.switches, failures.seed, failures.scheduler)
         if lfts is not None:
             subnets = analyse_dumps(lfts, root, plane, jobs)
         else:

@@ -5,6 +5,7 @@ from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass
 from functools import cached_property
 from multiprocessing import get_context
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,6 +16,9 @@ from fabricgen.routing.bits import Indices
 from fabricgen.simulate.deadlock.core.state import Ground, State
 from fabricgen.simulate.deadlock.failures.repair import Repaired
 from fabricgen.simulate.deadlock.failures.shortest_paths import ShortestPaths
+
+if TYPE_CHECKING:
+    from distributed import Client
 
 CYCLIC, DISCONNECTED, AMBIGUOUS = 1, 2, 4
 _BATCH = 256
@@ -116,17 +120,22 @@ def _judge_here(batch: Batch) -> Verdicts:
     return judge_batch(_of_this_process[0], batch)
 
 
-def on_dask(url: str) -> Spread:
-    """Judges batches on the workers of a Dask scheduler. Raises UsageError if `distributed` is not installed or no
+def connected(url: str) -> "Client":
+    """A client of a Dask scheduler, tcp://HOST:PORT. Raises UsageError if `distributed` is not installed or no
     scheduler answers."""
     try:
         from distributed import Client
     except ImportError as error:
         raise UsageError("--scheduler needs the extra [distributed]: pip install 'fabricgen[distributed]'") from error
     try:
-        client = Client(url, timeout=_CONNECT_TIMEOUT_S, set_as_default=False)
+        return Client(url, timeout=_CONNECT_TIMEOUT_S, set_as_default=False)
     except (OSError, TimeoutError, ValueError) as error:
         raise UsageError(f"no Dask scheduler answers at {url}: {error}") from error
+
+
+def on_dask(url: str) -> Spread:
+    """Judges batches on the workers of a Dask scheduler. Raises UsageError as `connected`."""
+    client = connected(url)
 
     def spread(judge: SetJudge, batches: list[Batch]) -> Iterator[Verdicts]:
         held = client.scatter(judge, broadcast=True, hash=False)
