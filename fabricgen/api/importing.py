@@ -85,8 +85,9 @@ def import_foreign(kind: str, paths: Sequence[Path], fabric: str, hardware: Mapp
 
     readers = {"avd": read_avd, "hhfab": read_wiring, "minigraph": read_minigraphs}
     for model, platform in hardware.items():
-        if switch_platform(platform) is None:
-            raise UsageError(f"--hardware {model}={platform}: the catalog has no platform {platform}")
+        found = switch_platform(platform)
+        if found is None or not found.is_product:
+            raise UsageError(f"--hardware {model}={platform}: not a name of `fabricgen list platforms`")
     endings = (".xml",) if kind == "minigraph" else (".yaml", ".yml")
     described = readers[kind](_files(paths, endings))
     adopted = explicit_inventory(described, fabric_name(fabric), kind, hardware)

@@ -260,7 +260,7 @@ def _platforms_of(options: Sequence[str]) -> dict[str, str]:
     for text in options:
         model, separator, platform = text.partition("=")
         if not (separator and platform):
-            raise UsageError(f"--hardware {text!r}: write MODEL=PLATFORM, for example vEOS-lab=generic-64x400g")
+            raise UsageError(f"--hardware {text!r}: write MODEL=PLATFORM, for example vEOS-lab=dell-s5232f")
         found[model] = platform
     return found
 
@@ -274,14 +274,14 @@ _foreign(
     "avd",
     "FILE...",
     "  fabricgen import avd intended/structured_configs --output my-fabric\n"
-    "  fabricgen import avd group_vars/DC1 --hardware vEOS-lab=generic-64x400g --output my-fabric",
+    "  fabricgen import avd group_vars/DC1 --hardware vEOS-lab=dell-s5232f --output my-fabric",
 )
 _foreign(
     f"Convert the wiring diagram of a Hedgehog fabric (hhfab) into an explicit inventory. {_NOTES}",
     "hhfab",
     "FILE...",
     "  fabricgen import hhfab wiring.yaml --output my-fabric\n"
-    "  fabricgen import hhfab include --hardware vs=generic-64x400g --output my-fabric",
+    "  fabricgen import hhfab include --hardware vs=dell-s5232f --output my-fabric",
 )
 _foreign(
     f"Convert minigraph.xml files of SONiC switches into an explicit inventory. {_NOTES}",

@@ -26,6 +26,11 @@ _READ = {
     "is_deployed", "config_end", "serial_number", "ip_routing", "service_routing_protocols_model",
 }  # fmt: skip
 
+_READ_OF_PORT = {
+    "name", "peer", "peer_interface", "peer_type", "description", "shutdown", "speed", "mtu", "type", "switchport",
+    "ip_address", "ipv6_address",
+}  # fmt: skip
+
 
 def read_avd(files: Sequence[Path]) -> Description:
     """What the files describe. Raises UnreadableInputError for a file that is not YAML."""
@@ -66,10 +71,11 @@ def _read_switch(described: Description, name: str, tree: Tree) -> None:
             described.wrong(f"{interface!r} is not a port such as Ethernet1 or Ethernet1/5", value.place)
             continue
         port.speed_mbps = _speed_mbps(value.at("speed").text)
+        port.mtu = value.at("mtu").text
         texts = [value.at("ip_address").text, value.at("ipv6_address").text]
         port.addresses = described.addresses(filter(_is_written, texts), value.place)
-        if value.at("channel_group").members:
-            described.leave_out("a port channel", value.place)
+        for key in sorted(value.members.keys() - _READ_OF_PORT):
+            described.leave_out(f"{key} of a port", value.at(key).place)
         if value.at("peer").text:
             switch.ports[interface] = port
         elif port.addresses:

@@ -43,7 +43,7 @@ class _Node:
 def read_design(described: Description, trees: Sequence[Tree]) -> None:
     """Add the switches and links of the group variables to a description."""
     gateway = next((text for tree in trees if (text := tree.at("mgmt_gateway").text)), "")
-    nodes = [node for tree in trees for kind in NODE_TYPES for node in _nodes(kind, tree.at(kind))]
+    nodes = [node for tree in trees for kind, role in NODE_TYPES.items() for node in _nodes(role, tree.at(kind))]
     for node in nodes:
         _read_node(described, node, gateway)
     for node in nodes:
@@ -54,17 +54,17 @@ def read_design(described: Description, trees: Sequence[Tree]) -> None:
                 for adapter in endpoint.at("adapters").items:
                     _read_adapter(described, name, adapter)
         for key, value in tree.members.items():
-            if key in _OTHER_TYPES or key not in _READ:
+            if key not in _READ or (key in _OTHER_TYPES and list(_nodes(Role.LEAF, value))):
                 described.leave_out(key, value.place)
 
 
-def _nodes(kind: str, tree: Tree) -> Iterator[_Node]:
+def _nodes(role: Role, tree: Tree) -> Iterator[_Node]:
     defaults = tree.at("defaults")
     for name, node in tree.at("nodes").named():
-        yield _Node(name, NODE_TYPES[kind], (node, defaults))
+        yield _Node(name, role, (node, defaults))
     for _, group in tree.at("node_groups").named("group"):
         for name, node in group.at("nodes").named():
-            yield _Node(name, NODE_TYPES[kind], (node, group, defaults))
+            yield _Node(name, role, (node, group, defaults))
 
 
 def _read_node(described: Description, node: _Node, gateway: str) -> None:
@@ -102,7 +102,7 @@ def _pool(described: Description, tree: Tree) -> IPv4Network | None:
 
 def _read_uplinks(described: Description, node: _Node) -> None:
     uppers, own, far = (
-        list(expanded(node.at(f"uplink_{key}").texts())) for key in ("switches", "interfaces", "switch_interfaces")
+        expanded(node.at(f"uplink_{key}").texts()) for key in ("switches", "interfaces", "switch_interfaces")
     )
     if not uppers:
         return
@@ -145,8 +145,8 @@ def _add_port(described: Description, name: str, text: str, tree: Tree) -> bool:
 def _read_adapter(described: Description, host: str, adapter: Tree) -> None:
     """The links of one adapter of a server: three lists of equal length."""
     switches = adapter.texts("switches")
-    ports = list(expanded(adapter.texts("switch_ports")))
-    nics = list(expanded(adapter.texts("endpoint_ports"))) or [f"nic{index}" for index in range(len(ports))]
+    ports = expanded(adapter.texts("switch_ports"))
+    nics = expanded(adapter.texts("endpoint_ports")) or [f"nic{index}" for index in range(len(ports))]
     if not len(switches) == len(ports) == len(nics):
         described.wrong(
             f"the adapter of {host} has {len(switches)} switches, {len(ports)} switch_ports and {len(nics)} "

@@ -27,6 +27,7 @@ class DescribedPort:
     lane: int = 0
     part: int = 0
     speed_mbps: int | None = None
+    mtu: str = ""
     addresses: Addresses = ()
 
 

@@ -2,12 +2,14 @@
 
 import re
 from collections.abc import Iterator
+from itertools import islice
 
 from fabricgen.adopt.foreign.described import DescribedPort
 from fabricgen.findings import Location
 
 _PORT = re.compile(r"Ethernet(\d{1,4})(?:/(\d{1,2}))?")
-_RANGE = re.compile(r"(.*?)(\d{1,4})-(\d{1,4})")
+_RANGE = re.compile(r"(\d{1,4})-(\d{1,4})")
+_MOST = 4096
 
 
 def port_of(name: str, place: Location) -> DescribedPort | None:
@@ -16,14 +18,20 @@ def port_of(name: str, place: Location) -> DescribedPort | None:
     return DescribedPort(place, cage=int(match[1]), lane=int(match[2] or 0)) if match else None
 
 
-def expanded(names: list[str]) -> Iterator[str]:
-    """Ethernet1-3 to Ethernet1, Ethernet2, Ethernet3; also after commas: Ethernet1,3."""
+def expanded(names: list[str]) -> list[str]:
+    """Ethernet1-3 to Ethernet1, Ethernet2, Ethernet3; Ethernet1,3/1 to Ethernet1, Ethernet3/1. At most 4,096 names."""
+    texts = []
     for name in names:
-        prefix = ""
-        for part in name.split(","):
-            text = part if not part[:1].isdecimal() else prefix + part
-            prefix = text.rstrip("0123456789-")
-            if match := _RANGE.fullmatch(text):
-                yield from (f"{match[1]}{number}" for number in range(int(match[2]), int(match[3]) + 1))
-            else:
-                yield text
+        first, *others = name.split(",")
+        kind = first.rstrip("0123456789/-")
+        texts += [first, *(text if not text[:1].isdecimal() else kind + text for text in others)]
+    return list(islice((each for text in texts for each in _range(text)), _MOST))
+
+
+def _range(text: str) -> Iterator[str]:
+    match = _RANGE.search(text)
+    if match is None:
+        yield text
+        return
+    for number in range(int(match[1]), int(match[2]) + 1):
+        yield from _range(f"{text[: match.start()]}{number}{text[match.end() :]}")

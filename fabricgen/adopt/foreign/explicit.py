@@ -1,6 +1,7 @@
 """A described fabric to an explicit inventory, and what its render does not have of the description."""
 
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
 from typing import Any
 
 from fabricgen.adopt.foreign.described import DescribedEnd, DescribedSwitch, Description
@@ -30,6 +31,8 @@ def explicit_inventory(described: Description, fabric: str, kind: str, hardware:
         adopted.findings.append(Finding("FG866", Severity.ERROR, "the files do not describe a switch of a fabric"))
     if has_errors(adopted.findings):
         return adopted
+    for name in _agree_on_speeds(described, fitted):
+        fitted[name] = fit(described.switches[name], fitted[name].platform)
     roles = _roles(described)
     switches = {
         name: SourceSwitch(name, roles[name], _tables(switch, fitted[name]), fitted[name].platform,
@@ -51,7 +54,7 @@ def explicit_inventory(described: Description, fabric: str, kind: str, hardware:
         files[LOCK_NAME] = lock.dump()
         tables, lock, findings = rendered_tables({FILE_NAME: inventory_yaml(tree), **files})
     if tables is None:
-        adopted.findings += findings
+        adopted.findings += [replace(one, location=None, related=()) for one in findings]  # not a file of the person
         return adopted
     adopted.links = len(usable)
     adopted.findings += _differences(described, switches, tables)
@@ -74,7 +77,7 @@ def _fitted(described: Description, hardware: Mapping[str, str], findings: list[
             unknown.setdefault(switch.model, []).append(switch)
     for model, switches in unknown.items():
         example = f"--hardware {model or 'MODEL'}=PLATFORM"
-        hint = f"add {example} with a platform of `fabricgen list platforms`, or generic-64x400g for 64 ports of 400G"
+        hint = f"add {example}, a name of `fabricgen list platforms` that has the same ports"
         message = f"the catalog has no switch {model!r}" if model else "the files do not name the hardware of a switch"
         first = switches[0]
         findings.append(
@@ -82,6 +85,25 @@ def _fitted(described: Description, hardware: Mapping[str, str], findings: list[
                     count=len(switches))
         )  # fmt: skip
     return found
+
+
+def _agree_on_speeds(described: Description, fitted: Mapping[str, Fitted]) -> set[str]:
+    """The switches with a port that got the speed of the far end of its link: the stated one, else the lower one.
+
+    The speed of a port without a stated one depends on the layout, and many layouts have the port.
+    """
+    changed = set()
+    for link in described.links:
+        if link.a.device not in fitted or link.b.device not in fitted:
+            continue
+        ports = [described.switches[end.device].ports[end.port] for end in (link.a, link.b)]
+        made = [fitted[end.device].ports.get(end.port) for end in (link.a, link.b)]
+        speeds = [port.speed_mbps for port in ports if port.speed_mbps] or [each.speed_mbps for each in made if each]
+        for end, port, each in zip((link.a, link.b), ports, made, strict=True):
+            if port.speed_mbps is None and each and each.speed_mbps != min(speeds):
+                port.speed_mbps = min(speeds)
+                changed.add(end.device)
+    return changed
 
 
 def _roles(described: Description) -> dict[str, Role]:
@@ -104,9 +126,10 @@ def _tables(switch: DescribedSwitch, fitted: Fitted) -> Tables:
     interfaces = {
         f"{port.name}|{address}": {} for name, port in fitted.ports.items() for address in switch.ports[name].addresses
     }
+    mtus = {port.name: {"mtu": mtu} for name, port in fitted.ports.items() if (mtu := switch.ports[name].mtu)}
     return {
         "DEVICE_METADATA": {"localhost": metadata},
-        "PORT": {port.name: {"speed": str(port.speed_mbps)} for port in fitted.layout.ports},
+        "PORT": {port.name: {"speed": str(port.speed_mbps)} | mtus.get(port.name, {}) for port in fitted.layout.ports},
         "INTERFACE": dict(interfaces),
         "LOOPBACK_INTERFACE": {f"Loopback0|{address}": {} for address in switch.loopbacks},
         "MGMT_INTERFACE": {

@@ -89,7 +89,7 @@ def _read_ports(described: Description, switch: DescribedSwitch, root: Element) 
         if port := switch.ports.get(name):
             port.addresses += described.addresses([address.value("Prefix")], address.place)
         else:
-            described.leave_out(f"an address of {'a port channel or VLAN'}", address.place)
+            described.leave_out("an address of a port channel or VLAN", address.place)
 
 
 def _read_links(described: Description, root: Element) -> None:
