@@ -4,9 +4,7 @@ from collections.abc import Mapping
 from dataclasses import fields
 from typing import Any
 
-import orjson
-
-from fabricgen.bundle.listing import dump_listing
+from fabricgen.bundle.listing import dump_listing, load_listing
 from fabricgen.bundle.names import check_names
 from fabricgen.bundle.typed import checked, each, require, unique
 from fabricgen.bundle.wiring import (
@@ -54,20 +52,21 @@ def _without_unknown(item: WiredDevice | WiredHost, *optional: str) -> dict[str,
 
 def load_wiring(text: bytes) -> Wiring:
     """The wiring in the bytes of fabric.json. Raises ValueError, KeyError or TypeError if they have another form."""
-    raw = orjson.loads(text)
+    raw = load_listing(text)
     if not isinstance(raw, dict):
         raise ValueError("not a JSON object")
     if (found := raw.get("format_version")) != FORMAT_VERSION:
         raise ValueError(f"fabric.json has format_version {found!r}, this fabricgen reads {FORMAT_VERSION!r}")
     check_names(raw, text)
     raw = {"externals": [], "host_models": [], "placeholders": [], "checks": {}, "cordoned": [], **raw}
+    shared = _Shared()
     wiring = Wiring(
         fabric=raw["fabric"],
         planes=each(raw, "planes", _plane),
         devices=each(raw, "devices", _device),
-        hosts=each(raw, "hosts", _host),
-        links=each(raw, "links", lambda row: WiredLink(**_words(_tuples(row, "a", "b"), kind=LinkKind))),
-        cables=each(raw, "cables", lambda row: WiredCable(**_words(_tuples(row, "links"), medium=Medium))),
+        hosts=each(raw, "hosts", shared.host),
+        links=each(raw, "links", shared.link),
+        cables=each(raw, "cables", shared.cable),
         externals=each(raw, "externals", lambda row: WiredExternal(**_tuples(row, "addresses"))),
         host_models=each(raw, "host_models", _model),
         placeholders=each(raw, "placeholders", lambda row: WiredPlaceholders(**row)),
@@ -98,8 +97,35 @@ def _device(raw: Mapping[str, Any]) -> WiredDevice:
     return WiredDevice(**_words(row, role=Role, technology=Technology, state=DeviceState))
 
 
-def _host(raw: Mapping[str, Any]) -> WiredHost:
-    return WiredHost(**{**raw, "nics": each(raw, "nics", lambda row: WiredNic(**_tuples(row, "addresses")))})
+class _Shared:
+    """Makes hosts, links and cables in which equal texts are one object: each name is in several of them."""
+
+    def __init__(self) -> None:
+        self._one: dict[str, str] = {}
+
+    def host(self, raw: Mapping[str, Any]) -> WiredHost:
+        return WiredHost(**{**self._texts(raw), "nics": each(raw, "nics", self._nic)})
+
+    def _nic(self, raw: Mapping[str, Any]) -> WiredNic:
+        return WiredNic(**_tuples(self._texts(raw), "addresses"))
+
+    def link(self, raw: Mapping[str, Any]) -> WiredLink:
+        row = _words(_tuples(self._texts(raw), "a", "b"), kind=LinkKind)
+        row["a"], row["b"] = self._items(row["a"]), self._items(row["b"])
+        return WiredLink(**row)
+
+    def cable(self, raw: Mapping[str, Any]) -> WiredCable:
+        row = _words(_tuples(self._texts(raw), "links"), medium=Medium)
+        row["links"] = self._items(row["links"])
+        return WiredCable(**row)
+
+    def _texts(self, raw: Mapping[str, Any]) -> dict[str, Any]:
+        one = self._one.setdefault
+        return {key: one(value, value) if type(value) is str else value for key, value in raw.items()}
+
+    def _items(self, values: tuple[Any, ...]) -> tuple[Any, ...]:
+        one = self._one.setdefault
+        return tuple([one(value, value) if type(value) is str else value for value in values])
 
 
 def _model(raw: Mapping[str, Any]) -> WiredModel:

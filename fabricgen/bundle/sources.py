@@ -176,7 +176,7 @@ def _checked(raw: Any) -> Mapping[str, Any]:
         found = require(form["rows"], dict[str, dict[str, list[int]]], f"forms[{index}].rows")
         if not all(0 <= each < known for row in found.values() for origins in row.values() for each in origins):
             raise ValueError(f"forms[{index}].rows refers to an origin that is missing")
-    devices = rows(raw["devices"], "devices")
+    devices = tuple(rows(raw["devices"], "devices"))
     for index, device in enumerate(devices):
         place = f"devices[{index}]"
         require(device["name"], str, f"{place}.name")

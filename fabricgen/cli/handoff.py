@@ -71,12 +71,12 @@ def _command(handoff: "Handoff") -> click.Command:
         if output.resolve() == bundle.resolve():
             raise UsageError(f"--output {output} is the bundle itself: choose another folder")
         with TerminalProgress(settings).stage("writing"):
-            files = dict(handoff.files(with_whole_rows(open_bundle([bundle])), **options))
-            count = write_folder(output, files.items(), adopt=adopt_folder)
+            made = handoff.files(with_whole_rows(open_bundle([bundle])), **options)
+            files = write_folder(output, made, adopt=adopt_folder)
         for line in handoff.notes(files):
             settings.say(line)
         step = handoff.next_step.format(bundle=as_words(bundle), output=as_words(output), **options)
-        write(f"{counted(count, 'file')} in {output}." + (f" Next: {step}" if step else ""), wraps=True)
+        write(f"{counted(len(files), 'file')} in {output}." + (f" Next: {step}" if step else ""), wraps=True)
         return 0
 
     options = several(

@@ -8,7 +8,7 @@ import click
 
 from fabricgen.cli.options import inventory_arguments, layers_of, link_options, platform_option
 from fabricgen.cli.output import EXIT_FINDINGS, print_findings
-from fabricgen.cli.settings import FullGroup, Settings, verb
+from fabricgen.cli.settings import FullGroup, Settings, several, verb
 from fabricgen.cli.streams import as_words, write
 from fabricgen.errors import UsageError
 from fabricgen.findings import Finding, has_errors, in_order
@@ -25,6 +25,7 @@ def command() -> None:
     \b
     Examples:
       fabricgen import config-db running --output my-fabric
+      fabricgen import avd intended/structured_configs --output my-fabric
       fabricgen import addresses addresses.csv my-fabric
       fabricgen import sonic-device x86_64-vendor_model-r0 --output model.yaml
     """
@@ -155,7 +156,8 @@ def config_db(
       fabricgen import config-db running --output my-fabric
       fabricgen import config-db running --fabric east > east.yaml
     """
-    from fabricgen.adopt.adopt import FILE_NAME, adopt, fabric_name
+    from fabricgen.adopt.adopt import adopt
+    from fabricgen.adopt.written import FILE_NAME, fabric_name
     from fabricgen.api.judgement import open_observed
     from fabricgen.atomic.folder import create_files
     from fabricgen.platforms.catalog import layout_by_hwsku
@@ -201,6 +203,93 @@ def config_db(
         f"differ: {len(adopted.differences)} ({DIFFERENCES}). Next: fabricgen check {as_words(output)}"
     )
     return 0
+
+
+def _foreign(summary: str, name: str, metavar: str, examples: str) -> None:
+    """Register the import of another tool's files."""
+
+    def convert(
+        settings: Settings, paths: tuple[Path, ...], output: Path | None, fabric: str, hardware: tuple[str, ...]
+    ) -> int:
+        from fabricgen.adopt.written import FILE_NAME
+        from fabricgen.api.importing import import_foreign
+        from fabricgen.atomic.folder import create_files
+        from fabricgen.report.summary import Counts
+
+        if output is not None and output.is_dir() and any(output.iterdir()):
+            raise UsageError(f"{output} is not empty; import needs a new folder")
+        default = output.resolve().name if output else "imported"
+        imported = import_foreign(name, paths, fabric or default, _platforms_of(hardware))
+        if not imported.files:
+            print_findings(settings, in_order(imported.findings), Counts(devices=imported.switches))
+            return EXIT_FINDINGS
+        _print_notes(settings, imported.findings)
+        if output is None:
+            write(imported.files[FILE_NAME], nl=False)
+            return 0
+        create_files(output, {path: text.encode() for path, text in imported.files.items()})
+        settings.say(
+            f"wrote {output}: {counted(imported.switches, 'switch')}, {counted(imported.links, 'link')}. "
+            f"Next: fabricgen check {as_words(output)}"
+        )
+        return 0
+
+    options = several(
+        click.argument("paths", nargs=-1, required=True, metavar=metavar, type=click.Path(path_type=Path)),
+        click.option(
+            "--output",
+            "-o",
+            type=click.Path(path_type=Path, file_okay=False),
+            help="New folder for the inventory and its lock file. By default, the inventory without the lock file is "
+            "printed to standard output.",
+        ),
+        click.option("--fabric", default="", help="Name of the fabric.  [default: name of the folder]"),
+        click.option(
+            "--hardware",
+            multiple=True,
+            metavar="MODEL=PLATFORM",
+            help="Platform for a model of the files that the catalog does not have. The option can be repeated.",
+        ),
+    )
+    command.command(name, help=f"{summary}\n\n\b\nExamples:\n{examples}")(options(verb(convert)))
+
+
+def _platforms_of(options: Sequence[str]) -> dict[str, str]:
+    """Model -> platform. Raises UsageError."""
+    found = {}
+    for text in options:
+        model, separator, platform = text.partition("=")
+        if not (separator and platform):
+            raise UsageError(f"--hardware {text!r}: write MODEL=PLATFORM, for example vEOS-lab=dell-s5232f")
+        found[model] = platform
+    return found
+
+
+_NOTES = (
+    "The files become an explicit inventory. What does not carry over, and numbers that the inventory does not have, "
+    "are listed on standard error."
+)
+_foreign(
+    f"Convert structured configurations of Arista AVD, else its group variables, into an explicit inventory. {_NOTES}",
+    "avd",
+    "FILE...",
+    "  fabricgen import avd intended/structured_configs --output my-fabric\n"
+    "  fabricgen import avd group_vars/DC1 --hardware vEOS-lab=dell-s5232f --output my-fabric",
+)
+_foreign(
+    f"Convert the wiring diagram of a Hedgehog fabric (hhfab) into an explicit inventory. {_NOTES}",
+    "hhfab",
+    "FILE...",
+    "  fabricgen import hhfab wiring.yaml --output my-fabric\n"
+    "  fabricgen import hhfab include --hardware vs=dell-s5232f --output my-fabric",
+)
+_foreign(
+    f"Convert minigraph.xml files of SONiC switches into an explicit inventory. {_NOTES}",
+    "minigraph",
+    "FILE...",
+    "  fabricgen import minigraph leaf1.xml leaf2.xml spine1.xml --output my-fabric\n"
+    "  fabricgen import minigraph graphs --fabric east --output my-fabric",
+)
 
 
 def _print_notes(settings: Settings, findings: Sequence[Finding]) -> None:
