@@ -11,6 +11,7 @@ from fabricgen.cli.settings import Settings, several
 from fabricgen.cli.streams import write
 from fabricgen.errors import UsageError
 from fabricgen.units import parse_bytes
+from fabricgen.vocabulary import HashModel
 
 if TYPE_CHECKING:
     from fabricgen.api.judgement import Policy
@@ -100,6 +101,23 @@ traffic_options = several(
         "--scenario",
         type=click.Path(path_type=Path, dir_okay=False),
         help="Scenario file to simulate instead of PATHS.",
+    ),
+)
+
+hash_options = several(
+    click.option(
+        "--queue-pairs",
+        type=click.IntRange(1, 64),
+        help="Queue pairs of a connection. Each is hashed by itself.  [default: NCCL_IB_QPS_PER_CONNECTION of the "
+        "files of hosts, else 1]",
+    ),
+    click.option(
+        "--hash",
+        "hash_model",
+        type=click.Choice([word.value for word in HashModel]),
+        default=HashModel.DEPLOYED.value,
+        show_default=True,
+        help="What switches compute: the linear hash of their files, as chips have it, or an ideal one.",
     ),
 )
 

@@ -5,12 +5,15 @@ from dataclasses import dataclass
 
 from fabricgen.platforms.model import SwitchPlatform
 
-_OUTER = ("SRC_MAC", "DST_MAC", "ETHERTYPE", "VLAN_ID", "IP_PROTOCOL", "SRC_IP", "DST_IP", "L4_SRC_PORT", "L4_DST_PORT")
+_OUTER = (
+    *("SRC_MAC", "DST_MAC", "ETHERTYPE", "VLAN_ID"),
+    *("IP_PROTOCOL", "SRC_IP", "DST_IP", "L4_SRC_PORT", "L4_DST_PORT"),
+)
 _INNER = (
     *("INNER_SRC_IP", "INNER_DST_IP", "INNER_IP_PROTOCOL", "INNER_ETHERTYPE"),
     *("INNER_L4_SRC_PORT", "INNER_L4_DST_PORT", "INNER_SRC_MAC", "INNER_DST_MAC"),
 )
-# Vendor of the chip -> fields, as sonic-mgmt@056a8260 tests/hash/generic_hash_helper.py tests them. Broadcom's SAI cannot set the hash: sonic-mgmt pull request 15091.
+
 HASH_FIELDS: Mapping[str, tuple[str, ...]] = {
     "nvidia": ("IN_PORT", *_OUTER, *_INNER),
     "cisco": tuple(name for name in _OUTER if name != "ETHERTYPE"),
@@ -21,8 +24,8 @@ _ALGORITHMS: Mapping[str, tuple[str, ...]] = {"nvidia": ("CRC", "CRC_CCITT"), "c
 
 @dataclass(frozen=True, slots=True)
 class HashSupport:
-    """The fields and algorithms of an ECMP hash. Without `fields` the hash cannot be set; without `algorithms` it is not
-    known which ones the platform has."""
+    """The fields and algorithms of an ECMP hash. Without `fields` the hash cannot be set. Without `algorithms` it is
+    not known which ones the platform has."""
 
     fields: tuple[str, ...]
     algorithms: tuple[str, ...]

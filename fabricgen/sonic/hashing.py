@@ -50,7 +50,9 @@ def hash_start(metadata: Row, release: int | None = None) -> HashStart:
     CONFIG_DB cannot set them. The number of an ASIC's namespace adds to the seed.
     """
     kind, switch_type = metadata.get("type", ""), metadata.get("switch_type", "")
-    known = {name: start for name, start in _BY_TYPE.items() if "Hub" not in name or (release or _HUBS_SINCE) >= _HUBS_SINCE}
+    known = {
+        name: start for name, start in _BY_TYPE.items() if "Hub" not in name or (release or _HUBS_SINCE) >= _HUBS_SINCE
+    }
     seed, offset = next((start for name, start in known.items() if name in str(kind)), (0, 0))
     namespace = str(metadata.get("namespace_id", ""))
     seed += int(namespace) if namespace.isdecimal() else 0

@@ -37,6 +37,7 @@ class HostNetwork:
     ports: Ports
     hashes: SwitchHashes
     payload_bytes: int = DEFAULT_ROCE_MTU_BYTES
+    queue_pairs: int = 1  # of a connection, by the files of its hosts
     name: str = ""
     adaptive: bool = False  # switches choose among `hops` by load, not by a hash
     tier: Mapping[int, str] = field(default_factory=dict)  # switch -> leaf | spine | core, where known

@@ -1,8 +1,8 @@
 """Linear hashes of many packets at once.
 
-A CRC, or an XOR of words, is linear: the hash of a packet is the XOR of what each field adds and of what the start value
-becomes. So a field is hashed once, for all packets and for all switches. It also means that another start value changes
-the hashes of all packets by the same XOR, and leaves flows together that an equal hash put together.
+A CRC, or an XOR of words, is linear: the hash of a packet is the XOR of what its bytes add and of what the start value
+adds. So packets are hashed once, for all switches. It also means that another start value changes the hashes of all
+packets by the same XOR: flows whose hashes are equal stay together.
 """
 
 import zlib
@@ -44,7 +44,7 @@ def linear_part(algorithm: str, fields: Sequence[Bytes]) -> Words:
 
 def start_part(algorithm: str, seed: int, width: int) -> int:
     """What a start value adds to the hash of a packet of `width` bytes. CRC inverts it first and the result last, as
-    zlib does, so that `linear_part ^ start_part` is zlib.crc32(packet, seed), and for CRC_CCITT crc_hqx(packet, seed)."""
+    zlib does: `linear_part ^ start_part` is zlib.crc32(packet, seed), for CRC_CCITT binascii.crc_hqx(packet, seed)."""
     if algorithm == "XOR":
         return seed & 0xFFFF
     if algorithm == "CRC_CCITT":

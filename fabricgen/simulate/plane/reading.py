@@ -15,9 +15,11 @@ from fabricgen.simulate.plane.hosts import host_traffic
 from fabricgen.simulate.plane.names import wired_plane
 from fabricgen.simulate.plane.port_arrays import port_arrays
 from fabricgen.simulate.plane.priority import roce_dscp
+from fabricgen.simulate.plane.queue_pairs import stated_queue_pairs
 from fabricgen.simulate.plane.switch import RoceClass
-from fabricgen.simulate.plane.switch_hashes import HashModel, deployed_hashes
+from fabricgen.simulate.plane.switch_hashes import deployed_hashes
 from fabricgen.sonic.addresses import Address, parse_address
+from fabricgen.vocabulary import HashModel
 
 
 def read_plane(
@@ -49,6 +51,7 @@ def read_plane(
         ports=port_arrays(bundle, fabric, links, roce, lossless=priority is not None),
         hashes=deployed_hashes(devices, model),
         payload_bytes=payload,
+        queue_pairs=stated_queue_pairs(bundle),
         name=plane,
         tier={index: one.role for index, one in known.items()},
         rail={index: one.rail for index, one in known.items() if one.rail is not None},

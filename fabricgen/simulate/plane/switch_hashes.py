@@ -1,6 +1,5 @@
 """The ECMP hashes of the switches of a plane, as deployed, and their values for flows."""
 
-import enum
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
@@ -15,6 +14,7 @@ from fabricgen.simulate.plane.linear_hash import BITS, Bytes, linear_part, rotat
 from fabricgen.simulate.plane.mixing import GOLDEN, mixed
 from fabricgen.simulate.plane.ports import Ints
 from fabricgen.sonic.hashing import ROCE_HASH_FIELDS, HashStart, hash_fields, hash_start
+from fabricgen.vocabulary import HashModel
 
 Words = NDArray[np.uint64]
 
@@ -22,14 +22,6 @@ DEFAULT_ALGORITHM = "CRC"
 _U64 = np.uint64
 _PROTOCOL, _PORT = 17, 4791  # UDP, RoCE v2
 _ORDER = ("SRC_IP", "DST_IP", "IPV6_FLOW_LABEL", "IP_PROTOCOL", "L4_SRC_PORT", "L4_DST_PORT")  # in a packet
-
-
-class HashModel(enum.StrEnum):
-    """What switches compute: the linear hash of their files, as chips have it, or an ideal one, whose results are
-    independent for different seeds or offsets."""
-
-    DEPLOYED = "deployed"
-    IDEAL = "ideal"
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,7 +43,9 @@ class SwitchHashes:
     model: HashModel = HashModel.DEPLOYED
 
     @staticmethod
-    def of(rules: Sequence[HashRule], starts: Sequence[HashStart], model: HashModel = HashModel.DEPLOYED) -> "SwitchHashes":
+    def of(
+        rules: Sequence[HashRule], starts: Sequence[HashStart], model: HashModel = HashModel.DEPLOYED
+    ) -> "SwitchHashes":
         """Of the rule and the start of each switch."""
         number = {rule: index for index, rule in enumerate(dict.fromkeys(rules))}
         return SwitchHashes(
@@ -75,8 +69,9 @@ class SwitchHashes:
 
 def deployed_hashes(devices: Sequence[ObservedDevice], model: HashModel = HashModel.DEPLOYED) -> SwitchHashes:
     """The hashes of switches by their files. orchagent applies nothing of a row SWITCH_HASH with a field that the
-    platform does not have; such a switch hashes as one without the row. The default of the SDKs is not published: it is
-    taken to be a CRC of both addresses, the protocol and both ports."""
+    platform does not have; such a switch hashes as one without the row. Where it is not known whether the SAI takes the
+    row, it counts as applied. The default of the SDKs is not published: it is taken to be a CRC of both addresses, the
+    protocol and both ports."""
     starts = [hash_start(device.row("DEVICE_METADATA", "localhost"), device.release) for device in devices]
     return SwitchHashes.of([_rule(device) for device in devices], starts, model)
 
@@ -89,7 +84,7 @@ def _rule(device: ObservedDevice) -> HashRule:
     support = hash_support(found[0] if found else None)
     fields = hash_fields(row) or ROCE_HASH_FIELDS
     algorithm = device.text_of("SWITCH_HASH", "GLOBAL", "ecmp_hash_algorithm") or DEFAULT_ALGORITHM
-    if support and not set(fields) <= set(support.fields):
+    if support and support.fields and not set(fields) <= set(support.fields):
         return HashRule()
     if support and support.algorithms and algorithm not in support.algorithms:
         return HashRule()
