@@ -13,7 +13,8 @@ _INNER = (
     *("INNER_SRC_IP", "INNER_DST_IP", "INNER_IP_PROTOCOL", "INNER_ETHERTYPE"),
     *("INNER_L4_SRC_PORT", "INNER_L4_DST_PORT", "INNER_SRC_MAC", "INNER_DST_MAC"),
 )
-
+# Vendor of the chip -> fields that sonic-mgmt@056a8260 tests/hash/generic_hash_helper.py tests. The tests are skipped on
+# Broadcom, whose SAI cannot set the hash (sonic-mgmt pull request 15091, of October 2024).
 HASH_FIELDS: Mapping[str, tuple[str, ...]] = {
     "nvidia": ("IN_PORT", *_OUTER, *_INNER),
     "cisco": tuple(name for name in _OUTER if name != "ETHERTYPE"),
@@ -24,7 +25,7 @@ _ALGORITHMS: Mapping[str, tuple[str, ...]] = {"nvidia": ("CRC", "CRC_CCITT"), "c
 
 @dataclass(frozen=True, slots=True)
 class HashSupport:
-    """The fields and algorithms of an ECMP hash. Without `fields` the hash cannot be set. Without `algorithms` it is
+    """The fields and algorithms of an ECMP hash. Without `fields` no test sets the hash. Without `algorithms` it is
     not known which ones the platform has."""
 
     fields: tuple[str, ...]

@@ -166,7 +166,7 @@ def test_a_hash_of_addresses_keeps_queue_pairs_together(bundle: Path) -> None:
     spread = judged(bundle, **options)
 
     def addresses_only(config: dict[str, Any]) -> None:
-        config["SWITCH_HASH"]["GLOBAL"]["ecmp_hash"] = ["DST_IP", "SRC_IP"]
+        config["SWITCH_HASH"] = {"GLOBAL": {"ecmp_hash": ["DST_IP", "SRC_IP"]}}
 
     edit(bundle, addresses_only)
     together = judged(bundle, **options)
