@@ -13,7 +13,7 @@ _INNER = (
     *("INNER_SRC_IP", "INNER_DST_IP", "INNER_IP_PROTOCOL", "INNER_ETHERTYPE"),
     *("INNER_L4_SRC_PORT", "INNER_L4_DST_PORT", "INNER_SRC_MAC", "INNER_DST_MAC"),
 )
-# Vendor of the chip -> fields that sonic-mgmt@056a8260 tests/hash/generic_hash_helper.py tests. The tests are skipped on
+# Vendor of the chip -> fields that tests/hash/generic_hash_helper.py of sonic-mgmt@056a8260 sets. It is skipped on
 # Broadcom, whose SAI cannot set the hash (sonic-mgmt pull request 15091, of October 2024).
 HASH_FIELDS: Mapping[str, tuple[str, ...]] = {
     "nvidia": ("IN_PORT", *_OUTER, *_INNER),

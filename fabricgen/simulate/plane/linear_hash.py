@@ -30,7 +30,8 @@ def linear_part(algorithm: str, fields: Sequence[Bytes]) -> Words:
     packet = np.concatenate(fields, axis=1)
     if algorithm == "XOR":
         even = np.pad(packet, ((0, 0), (0, packet.shape[1] % 2)))
-        return np.bitwise_xor.reduce(even.view(">u2").astype(np.uint64), axis=1)
+        folded: Words = np.bitwise_xor.reduce(even.view(">u2").astype(np.uint64), axis=1)
+        return folded
     if algorithm == "CRC_CCITT":
         short = np.zeros(len(packet), np.uint16)
         for byte in packet.T:
@@ -58,7 +59,8 @@ def rotated(values: Words, bits: NDArray[np.uint64], offset: NDArray[np.uint64])
     """Values of `bits` bits, rotated right by `offset` bits."""
     by = offset % bits
     mask = (np.uint64(1) << bits) - np.uint64(1)
-    return ((values >> by) | (values << (bits - by))) & mask
+    turned: Words = ((values >> by) | (values << (bits - by))) & mask
+    return turned
 
 
 def _cut(algorithm: str, values: Words) -> Words:

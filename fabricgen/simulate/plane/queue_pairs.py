@@ -37,7 +37,7 @@ def ports_by_driver(nic: str) -> bool:
 def flow_labels(source: Ints, target: Ints, by_driver: Flags, seed: int) -> NDArray[np.uint64]:
     """One label per flow, each of which is one queue pair; `by_driver` is that of adapters. Source ports follow."""
     numbers = _queue_pairs(source, target, seed)
-    labels: NDArray[np.uint64] = flow_label(*numbers)  # type: ignore[assignment, arg-type]  # also of arrays
+    labels: NDArray[np.uint64] = flow_label(*numbers)  # type: ignore[assignment]  # also of arrays
     drawn = ~by_driver[source]
     if drawn.any():
         own = mixed(numbers[0] + (source.astype(np.uint64) + np.uint64(1)) * GOLDEN)
