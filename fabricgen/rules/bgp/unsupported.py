@@ -36,25 +36,20 @@ def adaptive_routing(fabric: Fabric) -> Iterator[Defect]:
 @rule("FG371", Severity.ERROR, "The image or chip does not have these SRv6 SIDs")
 def srv6_sids(fabric: Fabric) -> Iterator[Defect]:
     """What: rows of SRV6_MY_SIDS are on release 202511 or later, and on chips that take them. The action uA is on the
-    master branch only. Static routes have no sidlist. A missing decap_dscp_mode is a warning.
+    master branch only. A missing decap_dscp_mode is a warning.
 
     Why: release 202505 does not make the interface sr0, so static SIDs fail. Tomahawk, Tomahawk 2 and Trident 3 refuse
-    them. Earlier models do not have the action uA, and no model has sidlist. Images before and after April 2026 take
-    different modes where decap_dscp_mode is missing.
+    them. Earlier images do not have the action uA. Images before and after April 2026 take different modes where
+    decap_dscp_mode is missing.
 
     Example: a row with action uA on release 202511.
 
     Fix: use uN, a later release, or switches whose chip has SRv6; encapsulate at the hosts.
 
-    Source: sonic-buildimage issue 21857, pull requests 27902, 27903, 24850; sonic-mgmt issue 24698; sonic-swss pull
+    Source: sonic-buildimage issue 21857, pull requests 27902 and 27903; sonic-mgmt issue 24698; sonic-swss pull
     request 4457; src/sonic-bgpcfgd managers_srv6.py.
     """
     for switch in fabric.switches.values():
-        for key, row in switch.device.table("STATIC_ROUTE").items():
-            if "sidlist" in row:
-                message = "no release has the field sidlist: the route has no SIDs"
-                place = switch.place("STATIC_ROUTE", key, "sidlist")
-                yield Defect(place, message, "remove sidlist, and encapsulate at the hosts")
         if sids := switch.device.table(_SIDS):
             yield from _whole_table(switch)
             for key, row in sids.items():

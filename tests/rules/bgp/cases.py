@@ -1,7 +1,7 @@
 """Bad cases of the rules in fabricgen/rules/bgp."""
 
 from tests.rules.case import ERROR, WARNING, Case, Switches
-from tests.rules.changes import Put, both, drop, put, rekey
+from tests.rules.changes import Put, Several, both, drop, put, rekey
 from tests.rules.clean import HASH, SPINE_ASN
 from tests.rules.fabrics import (
     DISCARD,
@@ -25,6 +25,11 @@ SID = ("SRV6_MY_SIDS", "MAIN|fcbb:bbbb:1::/48")
 def image(release: str, device: str) -> Put:
     """The file of a switch with the image of a release."""
     return put(f"version_{release}_01", device, "VERSIONS", "DATABASE", "VERSION")
+
+
+def sid(**fields: str) -> Several:
+    """leaf1 has a locator with a SID."""
+    return both(put({"prefix": "fcbb:bbbb:1::"}, "leaf1", "SRV6_MY_LOCATORS", "MAIN"), put(fields, "leaf1", *SID))
 
 
 CASES = [
@@ -449,7 +454,7 @@ CASES = [
     ),
     Case(
         "FG371",
-        both(put({"action": "uN", "decap_dscp_mode": "pipe"}, "leaf1", *SID), image("202505", "leaf1")),
+        both(sid(action="uN", decap_dscp_mode="pipe"), image("202505", "leaf1")),
         "leaf1:SRV6_MY_SIDS",
         ERROR,
         "release 202505 has no interface sr0: static SIDs fail",
@@ -458,7 +463,7 @@ CASES = [
     ),
     Case(
         "FG371",
-        both(put({"action": "uA", "decap_dscp_mode": "pipe"}, "leaf1", *SID), image("202605", "leaf1")),
+        both(sid(action="uA", decap_dscp_mode="pipe"), image("202605", "leaf1")),
         f"leaf1:SRV6_MY_SIDS|{SID[1]}|action",
         ERROR,
         "release 202605 does not have the action uA",
@@ -467,20 +472,11 @@ CASES = [
     ),
     Case(
         "FG371",
-        put({"action": "uN"}, "leaf1", *SID),
+        sid(action="uN"),
         f"leaf1:SRV6_MY_SIDS|{SID[1]}|decap_dscp_mode",
         WARNING,
         "decap_dscp_mode is missing: images have different defaults",
         "set decap_dscp_mode to pipe or uniform",
-        lenient=True,
-    ),
-    Case(
-        "FG371",
-        put("fc00:0:1::", "leaf1", "STATIC_ROUTE", "default|10.64.0.0/24", "sidlist"),
-        "leaf1:STATIC_ROUTE|default|10.64.0.0/24|sidlist",
-        ERROR,
-        "no release has the field sidlist: the route has no SIDs",
-        "remove sidlist, and encapsulate at the hosts",
         lenient=True,
     ),
     Case(

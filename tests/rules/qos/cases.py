@@ -127,6 +127,7 @@ CASES = [
         ERROR,
         "egress_lossy_profile trims packets: orchagent refuses the list",
         "use a separate profile in BUFFER_QUEUE, and remove packet_discard_action of egress_lossy_profile",
+        clean=Switches("dynamic"),
         lenient=True,
     ),
     Case(
