@@ -117,7 +117,7 @@ hash_options = several(
         type=click.Choice([word.value for word in HashModel]),
         default=HashModel.DEPLOYED.value,
         show_default=True,
-        help="What switches compute: the linear hash of their files, as chips have it, or an ideal one.",
+        help="What switches compute: the linear hash of their files, as in chips, or an ideal one.",
     ),
 )
 

@@ -161,7 +161,7 @@ def test_seeds_without_offsets_polarise_a_linear_hash() -> None:
 
 
 def test_a_hash_of_addresses_keeps_queue_pairs_together(bundle: Path) -> None:
-    """All switches hash addresses only: eight queue pairs spread a flow no more than one does."""
+    """All switches hash addresses only: eight queue pairs spread a flow as little as one does."""
     options = {"placement": Placement.FRAGMENTED, "seed": 2, "queue_pairs": 8, "draws": 3}
     spread = judged(bundle, **options)
 
