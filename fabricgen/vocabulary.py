@@ -105,7 +105,8 @@ class LinkState(Word):
 
 
 class HashModel(enum.StrEnum):
-    """What switches compute to select a next hop: the hash of their files, linear as in chips, or an ideal one, whose results are independent for different seeds or offsets."""
+    """What switches compute to select a next hop: the hash of their files, linear as in chips, or an ideal one, whose
+    results are independent for different seeds or offsets."""
 
     DEPLOYED = "deployed"
     IDEAL = "ideal"
