@@ -113,11 +113,9 @@ hash_options = several(
     ),
     click.option(
         "--hash",
-        "hash_model",
         type=click.Choice([word.value for word in HashModel]),
-        default=HashModel.DEPLOYED.value,
-        show_default=True,
-        help="What switches compute: the linear hash of their files, as in chips, or an ideal one.",
+        help="What switches compute: the linear hash of their files, as in chips, or an ideal one.  "
+        "[default: deployed]",
     ),
 )
 
@@ -178,6 +176,11 @@ def print_patterns(pattern: str | None) -> bool:
 
     write("\n".join(PATTERNS))
     return True
+
+
+def hash_of(word: str | None) -> HashModel:
+    """The hash that an option names; without one that of the files."""
+    return HashModel(word or HashModel.DEPLOYED)
 
 
 def require_one_source(paths: tuple[Path, ...], scenario: Path | None, **for_bundles: object) -> None:

@@ -8,6 +8,7 @@ from fabricgen.cli import simulate_packets
 from fabricgen.cli.names import names_in
 from fabricgen.cli.options import (
     expand_option,
+    hash_of,
     hash_options,
     inventory_option,
     link_options,
@@ -23,7 +24,7 @@ from fabricgen.cli.output import output_options, report
 from fabricgen.cli.settings import FullGroup, Settings, verb
 from fabricgen.errors import UsageError
 from fabricgen.inputs import read_text
-from fabricgen.vocabulary import HashModel, Repair
+from fabricgen.vocabulary import Repair
 
 _FILE = click.Path(path_type=Path, dir_okay=False)
 _FOLDER = click.Path(path_type=Path, file_okay=False)
@@ -184,7 +185,7 @@ def congestion(
     adaptive_routing: bool,
     placement: str,
     queue_pairs: int | None,
-    hash_model: str,
+    hash: str | None,  # noqa: A002 (the name of the option)
     seed: int,
     draws: int,
     plane: str | None,
@@ -210,7 +211,7 @@ def congestion(
         return 0
     require_one_source(
         paths, scenario, pattern=pattern, size=size, plane=plane, lfts=lfts, vl_buffer=vl_buffer,
-        adaptive_routing=adaptive_routing or None, queue_pairs=queue_pairs,
+        adaptive_routing=adaptive_routing or None, queue_pairs=queue_pairs, hash=hash,
     )  # fmt: skip
     if scenario is not None:
         found = simulate_congestion_of_scenario(scenario, svg=svg)
@@ -223,7 +224,7 @@ def congestion(
             size_bytes=None if size is None else message_bytes(size),
             placement=_placement(placement),
             queue_pairs=queue_pairs,
-            hash_model=HashModel(hash_model),
+            hash_model=hash_of(hash),
             seed=seed,
             draws=draws,
             plane=plane,

@@ -7,6 +7,7 @@ import click
 from fabricgen.cli.names import names_in
 from fabricgen.cli.options import (
     expand_option,
+    hash_of,
     hash_options,
     inventory_option,
     link_options,
@@ -21,7 +22,6 @@ from fabricgen.cli.options import (
 from fabricgen.cli.output import output_options, report
 from fabricgen.cli.settings import Settings, verb
 from fabricgen.errors import UsageError
-from fabricgen.vocabulary import HashModel
 
 _COMPAT = {"hpcc": "hpcc", "none": ""}
 _FOLDER = click.Path(path_type=Path, file_okay=False)
@@ -79,7 +79,7 @@ def command(
     vl_buffer: str | None,
     adaptive_routing: bool,
     queue_pairs: int | None,
-    hash_model: str,
+    hash: str | None,  # noqa: A002 (the name of the option)
     compat: str | None,
     seed: int,
     draws: int,
@@ -110,7 +110,7 @@ def command(
         return 0
     require_one_source(
         paths, scenario, pattern=pattern, size=size, plane=plane, priorities=priorities, max_hops=max_hops, lfts=lfts,
-        vl_buffer=vl_buffer, adaptive_routing=adaptive_routing or None, queue_pairs=queue_pairs,
+        vl_buffer=vl_buffer, adaptive_routing=adaptive_routing or None, queue_pairs=queue_pairs, hash=hash,
     )  # fmt: skip
     size_bytes = DEFAULT_BYTES if size is None else message_bytes(size)
     if scenario is None and compat is not None:
@@ -143,7 +143,7 @@ def command(
             max_hops=max_hops,
             priorities=_priorities(priorities),
             queue_pairs=queue_pairs,
-            hash_model=HashModel(hash_model),
+            hash_model=hash_of(hash),
             subnets=subnets_of(lfts, vl_buffer, adaptive_routing),
             series=series,
             svg=svg,
