@@ -8,6 +8,9 @@ from fabricgen.routing.network import Network, build_network
 from fabricgen.simulate.patterns import Adapter
 from fabricgen.simulate.plane.host_network import HostNetwork
 from fabricgen.simulate.plane.ports import NO_POOL, Ports
+from fabricgen.simulate.plane.switch_hashes import HashRule, SwitchHashes
+from fabricgen.sonic.device_types import DEVICE_TYPES
+from fabricgen.sonic.hashing import hash_start
 
 PODS, LEAVES, SPINES, CORES_PER_SPINE, HOSTS = 64, 32, 32, 32, 32
 GPUS = PODS * LEAVES * HOSTS
@@ -47,7 +50,9 @@ def synthetic_plane(
         column=leaf.copy(),
         columns=low,
         ports=ports,
-        hash_seed=np.array([{"leaf": 0, "spine": 10, "core": 25}[tier[u]] for u in range(switches)]),
+        hashes=SwitchHashes.of(
+            [HashRule()] * switches, [hash_start({"type": DEVICE_TYPES[tier[u]]}) for u in range(switches)]
+        ),
         tier=tier,
     )
 

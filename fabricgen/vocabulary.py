@@ -104,6 +104,14 @@ class LinkState(Word):
     CORDONED = "cordoned"  # taken out of service: both ends are admin down
 
 
+class HashModel(enum.StrEnum):
+    """What switches compute to select a next hop: the hash of their files, linear as in chips, or an ideal one, whose
+    results are independent for different seeds or offsets."""
+
+    DEPLOYED = "deployed"
+    IDEAL = "ideal"
+
+
 class Repair(Word):
     """What a switch does when a link of it fails, until routing has converged."""
 

@@ -6,7 +6,6 @@ from typing import TYPE_CHECKING
 
 from fabricgen.acceptance.planned import Planned
 from fabricgen.bundle.read import Bundle
-from fabricgen.units import whole_number
 
 if TYPE_CHECKING:
     from fabricgen.results import CongestionResult
@@ -27,7 +26,7 @@ def predictor(bundle: Bundle) -> Callable[[Planned], float]:
     def results(pattern: str) -> dict[str, "CongestionResult"]:
         from fabricgen.simulate.congestion.analysis import Options, analyse_congestion  # loads numpy
 
-        found = analyse_congestion(bundle, Options(pattern, queue_pairs=_queue_pairs(bundle)), None, {})
+        found = analyse_congestion(bundle, Options(pattern), None, {})
         return {one.name: one for one in found}
 
     def share(test: Planned) -> float:
@@ -36,10 +35,3 @@ def predictor(bundle: Bundle) -> Callable[[Planned], float]:
         return 1 / max(1.0, result.drawn_load or 1.0) if result else 1.0
 
     return share
-
-
-def _queue_pairs(bundle: Bundle) -> int:
-    """The queue pairs of a connection in the files of the hosts, the least of all groups; 1 is NCCL's default."""
-    files = bundle.hosts.values()
-    found = [whole_number(one.settings(one.nccl_file).get("NCCL_IB_QPS_PER_CONNECTION")) for one in files]
-    return min((number for number in found if number), default=1)

@@ -12,6 +12,7 @@ from fabricgen.atomic.folder import write_files
 from fabricgen.report.summary import Counts
 from fabricgen.results import CongestionModel, CongestionResult
 from fabricgen.units import counted
+from fabricgen.vocabulary import HashModel
 
 if TYPE_CHECKING:
     from fabricgen.simulate.congestion.analysis import Options
@@ -34,7 +35,8 @@ def simulate_congestion(
     pattern: str | None = None,
     size_bytes: int | None = None,
     placement: str | Sequence[str] = "aligned",
-    queue_pairs: int = 1,
+    queue_pairs: int | None = None,
+    hash_model: HashModel = HashModel.DEPLOYED,
     seed: int = 0,
     draws: int = 1,
     plane: str | None = None,
@@ -48,8 +50,9 @@ def simulate_congestion(
 
     `pattern` is a name of `fabricgen.simulate.patterns`, by default ring-all-reduce. `size_bytes` is the buffer of one
     rank, by default 256 MiB. `placement` is aligned, fragmented, or the hosts in the order of their ranks.
-    `queue_pairs` is their number per connection, each of which is hashed. `seed` is that of hashes, shuffles and
-    permutations. `draws` is how many hashes are drawn for the spread of the load. `subnets` are the options of
+    `queue_pairs` is their number per connection, each of which is hashed; None: that of the files of the hosts.
+    `hash_model` is what switches compute. `seed` is that of queue pair numbers, shuffles and permutations. `draws` is
+    how many sets of these numbers are drawn for the spread of the load. `subnets` are the options of
     InfiniBand planes. `svg` is a folder for pictures of the congestion trees. See `validate` for the other
     arguments and the errors.
     """
@@ -61,7 +64,7 @@ def simulate_congestion(
     size = DEFAULT_BYTES if size_bytes is None else size_bytes
     judging = open_judging(paths, links, lldp, policy)
     with progress.stage(name):
-        options = Options(name, size, read_order(placement), queue_pairs, seed, draws)
+        options = Options(name, size, read_order(placement), queue_pairs, seed, draws, hash_model=hash_model)
         results = analyse(judging, options, plane, subnets)
     progress.step("simulated", f"{name} on {counted(len(judging.bundle.devices), 'device')}")
     _draw(svg, results)

@@ -22,6 +22,7 @@ from fabricgen.findings import Location
 from fabricgen.report.summary import Counts
 from fabricgen.results import Compat, PacketsResult
 from fabricgen.units import counted
+from fabricgen.vocabulary import HashModel
 
 if TYPE_CHECKING:
     from fabricgen.simulate.packets.network import Network
@@ -53,6 +54,8 @@ def simulate_packets(
     jobs: int = 1,
     max_hops: int | None = None,
     priorities: Sequence[int] = (),
+    queue_pairs: int | None = None,
+    hash_model: HashModel = HashModel.DEPLOYED,
     subnets: SubnetOptions = DEFAULT_SUBNETS,
     series: Path | None = None,
     svg: Path | None = None,
@@ -65,8 +68,9 @@ def simulate_packets(
     `pattern` and `size_bytes` are those of `simulate_congestion`, by default 4 MiB. `seed` is that of marking and
     hashing; `draws` runs use this seed and the next ones, in `jobs` processes. A run of more than `max_hops` packet
     hops takes a slice of the hosts. The pattern runs on each of `priorities` at the same time, by default on the first
-    lossless one. `subnets` are the options of InfiniBand planes. `series` is a folder for time series of the first
-    draw and their pictures, `svg` one for the pictures only. See `validate` for the
+    lossless one. `queue_pairs` and `hash_model` are those of `simulate_congestion`. `subnets` are the options of
+    InfiniBand planes. `series` is a folder for time series of the first draw and their pictures, `svg` one for the
+    pictures only. See `validate` for the
     other arguments. Raises UsageError if numba is not installed.
     """
     from fabricgen.simulate.packets import prepare
@@ -91,7 +95,9 @@ def simulate_packets(
     def run_one(own: int) -> Draw:
         """One draw; the first one also probes the ports."""
         watch = _watching(progress, series, svg) if own == seed else _unwatched
-        runs = simulate_bundle(judging.bundle, name, size_bytes, plane, own, watch, priorities, limit, chosen)
+        runs = simulate_bundle(
+            judging.bundle, name, size_bytes, plane, own, watch, priorities, limit, chosen, queue_pairs, hash_model
+        )
         results = [run.result for run in runs]
         found = [finding for result in results for finding in packet_findings(result, None, judging.bundle)]
         is_first = own == seed

@@ -11,6 +11,7 @@ from fabricgen.cli.settings import Settings, several
 from fabricgen.cli.streams import write
 from fabricgen.errors import UsageError
 from fabricgen.units import parse_bytes
+from fabricgen.vocabulary import HashModel
 
 if TYPE_CHECKING:
     from fabricgen.api.judgement import Policy
@@ -103,6 +104,21 @@ traffic_options = several(
     ),
 )
 
+hash_options = several(
+    click.option(
+        "--queue-pairs",
+        type=click.IntRange(1, 64),
+        help="Queue pairs of a connection. Each is hashed by itself.  [default: NCCL_IB_QPS_PER_CONNECTION of the "
+        "files of hosts, else 1]",
+    ),
+    click.option(
+        "--hash",
+        type=click.Choice([word.value for word in HashModel]),
+        help="What switches compute: the linear hash of their files, as in chips, or an ideal one.  "
+        "[default: deployed]",
+    ),
+)
+
 subnet_options = several(
     click.option(
         "--lfts",
@@ -160,6 +176,11 @@ def print_patterns(pattern: str | None) -> bool:
 
     write("\n".join(PATTERNS))
     return True
+
+
+def hash_of(word: str | None) -> HashModel:
+    """The hash that an option names; without one that of the files."""
+    return HashModel(word or HashModel.DEPLOYED)
 
 
 def require_one_source(paths: tuple[Path, ...], scenario: Path | None, **for_bundles: object) -> None:

@@ -8,6 +8,8 @@ from fabricgen.cli import simulate_packets
 from fabricgen.cli.names import names_in
 from fabricgen.cli.options import (
     expand_option,
+    hash_of,
+    hash_options,
     inventory_option,
     link_options,
     message_bytes,
@@ -157,13 +159,7 @@ def deadlock(
     metavar="HOW",
     help="Hosts of the ranks: aligned, fragmented, or a file with one host per line in the order of ranks.",
 )
-@click.option(
-    "--queue-pairs",
-    type=click.IntRange(1, 64),
-    default=1,
-    show_default=True,
-    help="Queue pairs of a connection. Each is hashed by itself.",
-)
+@hash_options
 @click.option(
     "--seed", type=click.IntRange(0), default=0, show_default=True, help="Seed for hashes, shuffles and permutations."
 )
@@ -188,7 +184,8 @@ def congestion(
     vl_buffer: str | None,
     adaptive_routing: bool,
     placement: str,
-    queue_pairs: int,
+    queue_pairs: int | None,
+    hash: str | None,  # noqa: A002 (the name of the option)
     seed: int,
     draws: int,
     plane: str | None,
@@ -214,7 +211,7 @@ def congestion(
         return 0
     require_one_source(
         paths, scenario, pattern=pattern, size=size, plane=plane, lfts=lfts, vl_buffer=vl_buffer,
-        adaptive_routing=adaptive_routing or None,
+        adaptive_routing=adaptive_routing or None, queue_pairs=queue_pairs, hash=hash,
     )  # fmt: skip
     if scenario is not None:
         found = simulate_congestion_of_scenario(scenario, svg=svg)
@@ -227,6 +224,7 @@ def congestion(
             size_bytes=None if size is None else message_bytes(size),
             placement=_placement(placement),
             queue_pairs=queue_pairs,
+            hash_model=hash_of(hash),
             seed=seed,
             draws=draws,
             plane=plane,

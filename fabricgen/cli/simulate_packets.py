@@ -7,6 +7,8 @@ import click
 from fabricgen.cli.names import names_in
 from fabricgen.cli.options import (
     expand_option,
+    hash_of,
+    hash_options,
     inventory_option,
     link_options,
     message_bytes,
@@ -30,6 +32,7 @@ _FOLDER = click.Path(path_type=Path, file_okay=False)
 @link_options
 @traffic_options
 @subnet_options
+@hash_options
 @click.option("--size", metavar="BYTES", help="Buffer of one rank, for example 64MB or 4MiB.  [default: 4MiB]")
 @click.option(
     "--compat",
@@ -75,6 +78,8 @@ def command(
     lfts: Path | None,
     vl_buffer: str | None,
     adaptive_routing: bool,
+    queue_pairs: int | None,
+    hash: str | None,  # noqa: A002 (the name of the option)
     compat: str | None,
     seed: int,
     draws: int,
@@ -105,7 +110,7 @@ def command(
         return 0
     require_one_source(
         paths, scenario, pattern=pattern, size=size, plane=plane, priorities=priorities, max_hops=max_hops, lfts=lfts,
-        vl_buffer=vl_buffer, adaptive_routing=adaptive_routing or None,
+        vl_buffer=vl_buffer, adaptive_routing=adaptive_routing or None, queue_pairs=queue_pairs, hash=hash,
     )  # fmt: skip
     size_bytes = DEFAULT_BYTES if size is None else message_bytes(size)
     if scenario is None and compat is not None:
@@ -137,6 +142,8 @@ def command(
             jobs=settings.jobs,
             max_hops=max_hops,
             priorities=_priorities(priorities),
+            queue_pairs=queue_pairs,
+            hash_model=hash_of(hash),
             subnets=subnets_of(lfts, vl_buffer, adaptive_routing),
             series=series,
             svg=svg,

@@ -35,7 +35,7 @@ def congestion_unjudged(results: Sequence[CongestionResult]) -> Iterator[str]:
 def _verdict(result: CongestionResult, victims: int) -> str:
     load = f"max load {result.max_load:.2f}"
     if result.drawn_load is not None and result.drawn_load > result.max_load:
-        load += f" ({result.drawn_load:.2f} with hash seed {result.seed})"
+        load += f" ({result.drawn_load:.2f} as drawn with seed {result.seed})"
     if result.model == "idle":
         return f"{load}, nothing waits"
     slowest = max((flow.fct_ns or 0 for flow in result.flows), default=0)

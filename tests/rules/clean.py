@@ -226,7 +226,7 @@ def _config(device: WiredDevice, platform: SwitchPlatform, layout: Layout, wirin
             for port in layout.ports
         },
         "BREAKOUT_CFG": {port.parent: {"brkout_mode": port.breakout_mode} for port in layout.ports},
-        "SWITCH_HASH": {"GLOBAL": {"ecmp_hash": HASH}},
+        **({"SWITCH_HASH": {"GLOBAL": {"ecmp_hash": HASH}}} if "ecmp_hash_fields" in platform.capabilities else {}),
         "LOOPBACK_INTERFACE": {"Loopback0": {}, f"Loopback0|{loopback}/32": {}},
         "MGMT_PORT": {"eth0": {"alias": "eth0", "admin_status": "up"}},
         "MGMT_INTERFACE": {f"eth0|10.255.0.{number + 10}/20": {"gwaddr": "10.255.0.1"}},

@@ -410,8 +410,8 @@ FAULTS = (
     Fault(
         "trim_switch",
         _row("SWITCH_TRIMMING", "GLOBAL", {"size": "200", "dscp_value": "46", "queue_index": "9"}),
-        NONE,
-        NONE,
+        ELSEWHERE,  # the chip has one size, and later hops classify by the DSCP
+        ELSEWHERE,
     ),
     Fault("own_static", _own(), KEPT, VALID),
     Fault("xon_gt_xoff", _own(xon="100000"), KEPT, LOST),

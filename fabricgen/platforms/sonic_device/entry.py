@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from fabricgen.findings import Finding, Severity
+from fabricgen.platforms.hash_support import HASH_FIELDS
 from fabricgen.platforms.model import Layout, PlatformPort, SwitchPlatform
 from fabricgen.platforms.sonic_device import headroom, ports
 from fabricgen.platforms.sonic_device.buffers import read_buffers
@@ -25,13 +26,10 @@ _WATCHDOG_ACTIONS = ("drop", "forward", "alert")
 _WATCHDOG_SOURCE = (
     "sonic-swss@e6b0c5b5d2ab:orchagent/pfcwdorch.cpp takes all three and refuses forward on cisco-8000 only"
 )
-_HASH_SOURCE = "sonic-mgmt@c4c1b2b711f1:tests/hash/generic_hash_helper.py MELLANOX_ECMP_HASH_FIELDS"
-_HASH_FIELDS = (
-    *("IN_PORT", "SRC_MAC", "DST_MAC", "ETHERTYPE", "VLAN_ID"),
-    *("IP_PROTOCOL", "SRC_IP", "DST_IP", "L4_SRC_PORT", "L4_DST_PORT"),
-    *("INNER_SRC_IP", "INNER_DST_IP", "INNER_IP_PROTOCOL", "INNER_ETHERTYPE"),
-    *("INNER_L4_SRC_PORT", "INNER_L4_DST_PORT", "INNER_SRC_MAC", "INNER_DST_MAC"),
-)
+_HASH_SOURCES = {
+    "nvidia": "sonic-mgmt@c4c1b2b711f1:tests/hash/generic_hash_helper.py MELLANOX_ECMP_HASH_FIELDS",
+    "cisco": "sonic-mgmt@056a8260:tests/hash/generic_hash_helper.py, the fields of cisco-8000",
+}
 _PFC_TO_PG_VENDORS = ("nvidia", "barefoot")
 _PFC_TO_PG_SOURCE = "files/build_templates/qos_config.j2 pfc_to_pg_map_supported_asics (mellanox, barefoot)"
 _DYNAMIC_FILE = "buffers_dynamic.json.j2"
@@ -113,8 +111,8 @@ class _Import:
                 sources[key] = "given at import"
         if asic_vendor:
             sources |= {"watchdog_actions": _WATCHDOG_SOURCE, "pfc_to_pg_map": self._of_tree(_PFC_TO_PG_SOURCE)}
-        if asic_vendor == "nvidia":
-            sources["ecmp_hash_fields"] = _HASH_SOURCE
+        if asic_vendor in _HASH_SOURCES:
+            sources["ecmp_hash_fields"] = _HASH_SOURCES[asic_vendor]
         cages = read_platform_cages(self.tree, self.device.platform)
         if cages:
             sources["cages"] = self._source(self.device.platform / "platform.json")
@@ -212,5 +210,5 @@ def _capabilities(asic_vendor: str) -> Mapping[str, tuple[str, ...]]:
         return {}
     actions = tuple(a for a in _WATCHDOG_ACTIONS if a != "forward" or asic_vendor != "cisco")
     pfc_to_pg = "yes" if asic_vendor in _PFC_TO_PG_VENDORS else "no"
-    hashing = {"ecmp_hash_fields": _HASH_FIELDS} if asic_vendor == "nvidia" else {}
+    hashing = {"ecmp_hash_fields": HASH_FIELDS[asic_vendor]} if asic_vendor in _HASH_SOURCES else {}
     return {"watchdog_actions": actions, "pfc_to_pg_map": (pfc_to_pg,), **hashing}

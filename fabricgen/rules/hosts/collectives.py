@@ -1,4 +1,4 @@
-"""The rule on NCCL settings for service levels, rails and GIDs."""
+"""The rules on NCCL settings for service levels, rails, GIDs and adaptive routing."""
 
 from collections.abc import Iterator, Mapping
 
@@ -14,6 +14,7 @@ from fabricgen.rules.view.subnet_managers import managed_subnets
 from fabricgen.vocabulary import Purpose, Technology
 
 SHARP = f"{MLNX_FOLDER}/{CONFIG_NAME}"
+_ADAPTIVE = "NCCL_IB_ADAPTIVE_ROUTING"
 
 
 @rule("FG910", Severity.ERROR, "NCCL settings do not match the network", Basis.AGREEMENT)
@@ -83,3 +84,27 @@ def _priority(group: Group, plane: WiredPlane, found: Mapping[str, str]) -> Iter
 
     place = group.place(group.files.nccl_file, "NCCL_IB_SL")
     yield from group.disagreements(plane, place, wrong_level, "set NCCL_IB_SL to the TC of the class")
+
+
+@rule("FG917", Severity.WARNING, "NCCL expects adaptive routing that the fabric does not have", Basis.AGREEMENT)
+def adaptive_routing(fabric: Fabric) -> Iterator[Defect]:
+    """What: NCCL_IB_ADAPTIVE_ROUTING is not 1 where all compute planes of the hosts are RoCE. Their switches select
+    paths by a hash: no release of SONiC has adaptive routing.
+
+    Why: with 1, NCCL sends each large message as two, a write and an empty write with immediate data, so that data may
+    arrive out of order. Over a hash nothing arrives out of order, and the second message costs time.
+
+    Example: NCCL_IB_ADAPTIVE_ROUTING=1 on hosts of a RoCE plane.
+
+    Fix: remove the setting. NCCL uses 0 on RoCE and 1 on InfiniBand.
+
+    Source: NVIDIA/nccl src/transport/net_ib (ADAPTIVE_ROUTING, AR_THRESHOLD); SONiC HLD doc/ARS.
+    """
+    for group in host_groups(fabric):
+        file = group.files.nccl_file
+        used = {nic.plane for host in group.hosts for nic in host.nics}
+        compute = [plane for name, plane in group.planes.items() if name in used and plane.purpose == Purpose.COMPUTE]
+        is_hashed = compute and all(plane.technology == Technology.ROCE for plane in compute)
+        if is_hashed and group.files.settings(file).get(_ADAPTIVE) == "1":
+            message = f"{_ADAPTIVE} is 1, but the switches of plane {compute[0].name} select paths by a hash"
+            yield Defect(group.place(file, _ADAPTIVE), message, f"remove {_ADAPTIVE}")

@@ -46,16 +46,17 @@ def demand_of(plane: HostNetwork, pattern: str, size_bytes: float, placement: Pl
 
 
 def drawn(plane: HostNetwork, messages: Messages, seed: int) -> Drawn:
-    """The time with the paths of one draw of the hashes."""
-    size = messages.bytes * plane.wire_share
-    found = hashed_flows(plane, messages.source, messages.target, size, messages.start_ns, seed)
-    flows = found.flows
+    """The time with the paths of one draw of the hashes, over the queue pairs of each connection."""
+    parts = messages.split(plane.queue_pairs)
+    size = parts.bytes * plane.wire_share
+    found = hashed_flows(plane, parts.source, parts.target, size, parts.start_ns, seed)
+    flows, arrived = found.flows, found.arrived[:: plane.queue_pairs]
     if not len(flows):
-        return Drawn(0.0, found.arrived, np.zeros(0, np.int64))
+        return Drawn(0.0, arrived, np.zeros(0, np.int64))
     flow, hop = (flows.path != NO_PORT).nonzero()
     load = np.bincount(flows.path[flow, hop], weights=flows.bytes[flow], minlength=len(plane.ports))
     needed = float((load / plane.ports.bytes_per_ns).max())
-    return Drawn(needed + float(latency_ns(plane.ports, flows).max()), found.arrived, flows.hops - 1)
+    return Drawn(needed + float(latency_ns(plane.ports, flows).max()), arrived, flows.hops - 1)
 
 
 class EvenLoad:

@@ -77,5 +77,5 @@ def _analyse_subnets(bundle: Bundle, name: str, options: Options, forwarding: Fo
 
 def _analyse(bundle: Bundle, fabric: RoutedFabric, name: str, options: Options) -> CongestionResult:
     priority = judged_priority(bundle, fabric, lossless_links(fabric).priorities)
-    result = judge_plane(read_plane(bundle, fabric, name, priority), options)
+    result = judge_plane(read_plane(bundle, fabric, name, priority, options.hash_model), options)
     return replace(result, ecn=any(marks(bundle.devices[switch]) for switch in fabric.names))

@@ -100,7 +100,7 @@ def _polarised(bundle: Bundle | None, result: CongestionResult) -> Iterator[Find
     for tier, (used, expected) in result.polarised.items():
         if used < _FEWER * expected:
             message = f"hashing uses {used} links above the {tier} tier; independent hashes would use {expected:.0f}"
-            hint = "give each tier its own DEVICE_METADATA type, which determines the hash seed of SONiC"
+            hint = "give the tiers DEVICE_METADATA types whose hashes have different offsets (FG352, FG369)"
             yield _at(bundle, "FG705", Severity.WARNING, message, "", hint)
 
 

@@ -4,6 +4,7 @@ from dataclasses import dataclass
 
 from fabricgen.simulate.patterns import DEFAULT_BYTES, DEFAULT_PATTERN, Placement
 from fabricgen.simulate.patterns.job import Order
+from fabricgen.vocabulary import HashModel
 
 MOST_FINITE = 4096  # flows that are followed to their completion; more are judged by steady rates, or as dense demand
 MOST_FINITE_AT_GATE = 1024
@@ -12,13 +13,15 @@ MOST_FINITE_AT_GATE = 1024
 @dataclass(frozen=True)
 class Options:
     """`pattern` is a name or trace:FILE. `size_bytes` is the buffer of one rank. `queue_pairs` is the number of queue
-    pairs of a connection, each hashed separately. `draws` is the number of hash draws for the distribution of loads;
-    the first draw (`seed`) is judged. `most_finite`: see MOST_FINITE."""
+    pairs of a connection, each hashed separately; None: as the files of the hosts say. `draws` is the number of draws
+    of queue pair numbers for the distribution of loads; the first draw (`seed`) is judged. `hash_model` is what
+    switches compute. `most_finite`: see MOST_FINITE."""
 
     pattern: str = DEFAULT_PATTERN
     size_bytes: float = DEFAULT_BYTES
     placement: Order = Placement.ALIGNED
-    queue_pairs: int = 1
+    queue_pairs: int | None = None
     seed: int = 0
     draws: int = 1
     most_finite: int = MOST_FINITE
+    hash_model: HashModel = HashModel.DEPLOYED

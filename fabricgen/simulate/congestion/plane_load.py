@@ -46,11 +46,12 @@ def judge_plane(plane: HostNetwork, options: Options) -> CongestionResult:
         if stood_in
         else "",
     )
+    pairs = options.queue_pairs or plane.queue_pairs
     if isinstance(traffic, Everyone):
-        if len(traffic) * options.queue_pairs > options.most_finite:
+        if len(traffic) * pairs > options.most_finite:
             return _dense(plane, traffic, basic)
         traffic = traffic.messages()
-    return _hashed(plane, traffic.split(options.queue_pairs), options, basic)
+    return _hashed(plane, traffic.split(pairs), options, basic)
 
 
 def _dense(plane: HostNetwork, traffic: Everyone, basic: CongestionResult) -> CongestionResult:

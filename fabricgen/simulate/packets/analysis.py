@@ -21,6 +21,7 @@ from fabricgen.simulate.plane.names import planes_for
 from fabricgen.simulate.plane.priority import judged_priority
 from fabricgen.simulate.plane.reading import read_plane
 from fabricgen.simulate.scenario import Scenario
+from fabricgen.vocabulary import HashModel
 
 DEFAULT_BYTES = 4 << 20
 _DEFAULT_PRIORITY = 3  # of RoCE, in files without PFC
@@ -56,10 +57,12 @@ def simulate_bundle(
     priorities: Sequence[int] = (),
     max_hops: int = DEFAULT_MAX_HOPS,
     subnets: SubnetPlanes = NO_SUBNETS,
+    queue_pairs: int | None = None,
+    hash_model: HashModel = HashModel.DEPLOYED,
 ) -> list[PlaneRun]:
     """One run per RoCE plane, with the pattern on each of `priorities` at once, by default on the first lossless one,
     and one for each of `subnets`.
-    Above `max_hops` packet hops it is a slice of the hosts.
+    Above `max_hops` packet hops it is a slice of the hosts. Without `queue_pairs`, connections have those of the files.
     Raises UsageError for an unknown plane, and if no plane can be simulated."""
     chosen = planes_for(bundle, plane, to_storage=uses_storage(pattern))
     if not chosen and not subnets.planes:
@@ -67,7 +70,8 @@ def simulate_bundle(
         raise UsageError(f"{pattern} cannot run on these planes: {why or 'no switch has a config_db.json'}")
     found = []
     for name, switches in chosen:
-        made = _plane_scenario(bundle, name, switches, TrafficChoice(pattern, size_bytes, seed, max_hops), priorities)
+        traffic = TrafficChoice(pattern, size_bytes, seed, max_hops, queue_pairs)
+        made = _plane_scenario(bundle, name, switches, traffic, priorities, hash_model)
         if made is not None:
             found.append(_run(made, pattern, seed, observers))
     for subnet in subnets.planes:
@@ -80,11 +84,16 @@ def simulate_bundle(
 
 
 def _plane_scenario(
-    bundle: Bundle, name: str, switches: list[str], traffic: TrafficChoice, priorities: Sequence[int]
+    bundle: Bundle,
+    name: str,
+    switches: list[str],
+    traffic: TrafficChoice,
+    priorities: Sequence[int],
+    hash_model: HashModel,
 ) -> PlaneScenario | None:
     fabric = read_fabric(bundle, switches)
     priority = judged_priority(bundle, fabric, lossless_links(fabric).priorities)
-    network = read_plane(bundle, fabric, name, priority)
+    network = read_plane(bundle, fabric, name, priority, hash_model)
     if not network.adapters:
         return None
     judged = _DEFAULT_PRIORITY if priority is None else priority

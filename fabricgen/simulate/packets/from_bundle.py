@@ -45,7 +45,7 @@ def plane_scenario(
 ) -> PlaneScenario | None:
     """The scenario of a pattern on each of `priorities`; None if it sends no traffic over the plane."""
     traffic, reason = sliced_traffic(plane, choice, len(priorities))
-    traffic = traffic.on(priorities)
+    traffic = traffic.split(choice.queue_pairs or plane.queue_pairs).on(priorities)
     wire = traffic.bytes * plane.wire_share
     drawn = hashed_flows(plane, traffic.source, traffic.target, wire, traffic.start_ns, choice.seed)
     flows = drawn.flows

@@ -20,12 +20,14 @@ _SAMPLE = 256
 
 @dataclass(frozen=True, slots=True)
 class TrafficChoice:
-    """A pattern, the buffer of one rank, the seed of all random choices, and the largest number of packet hops."""
+    """A pattern, the buffer of one rank, the seed of all random choices, and the largest number of packet hops. Without
+    `queue_pairs`, a connection has as many as the files of the hosts say."""
 
     pattern: str
     size_bytes: float
     seed: int
     max_hops: int = DEFAULT_MAX_HOPS
+    queue_pairs: int | None = None
 
 
 def sliced_traffic(plane: HostNetwork, choice: TrafficChoice, times: int) -> tuple[Messages, str]:

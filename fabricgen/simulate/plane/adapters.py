@@ -5,13 +5,16 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True)
 class Adapter:
-    """A NIC port: its host, its name, its rail (None without rails), and the group and model of its host."""
+    """A NIC port: its host, its name, its rail (None without rails), the group and model of its host, its model and its
+    address, "" where they are not known."""
 
     host: str
     nic: str
     rail: int | None
     group: str = ""
     model: str = ""
+    nic_model: str = ""
+    address: str = ""
 
     @property
     def name(self) -> str:

@@ -1,8 +1,9 @@
-"""The path of each flow under ECMP: one draw of every switch's hash.
+"""The path of each flow under ECMP, by the hash of every switch.
 
-A switch selects the next hop by a hash of the flow's addresses and ports, and of the switch's seed. The files do not
-say which hash function an ASIC computes, so a draw is a *possible* outcome. It is certain that two switches with equal
-seeds select alike. This polarises flows: a tier receives only flows that the tier below hashed the same way.
+A switch selects the next hop by a hash of the flow's addresses and ports (`switch_hashes`). The ports depend on the
+numbers of queue pairs (`queue_pairs`), which are drawn, so the paths are a *possible* outcome. It is certain that two
+switches with equal seeds and offsets select alike. This polarises flows: a tier receives only flows that the tier below
+hashed the same way. With a linear hash, different seeds do not change that where the tiers have 2^k links.
 """
 
 from dataclasses import dataclass
@@ -13,29 +14,12 @@ from numpy.typing import NDArray
 from fabricgen.simulate.plane.adaptive import least_loaded
 from fabricgen.simulate.plane.host_network import NO_COLUMN, HostNetwork
 from fabricgen.simulate.plane.ports import NO_PORT, Flags, Floats, Flows, Ints
+from fabricgen.simulate.plane.queue_pairs import flow_labels
+from fabricgen.simulate.plane.switch_hashes import FlowHashes
 
 _MOST_HOPS = 64
 _FLOWS_AT_ONCE = 1 << 14
 _U64 = np.uint64
-
-
-def mixed(keys: NDArray[np.uint64]) -> NDArray[np.uint64]:
-    """64 mixed bits of each key: the finaliser of MurmurHash3 (public domain)."""
-    keys = (keys ^ (keys >> _U64(33))) * _U64(0xFF51AFD7ED558CCD)
-    keys = (keys ^ (keys >> _U64(33))) * _U64(0xC4CEB9FE1A85EC53)
-    return keys ^ (keys >> _U64(33))
-
-
-def flow_keys(source: Ints, target: Ints, seed: int) -> NDArray[np.uint64]:
-    """One key per flow. Flows between the same two adapters (queue pairs) differ by their order."""
-    pair = source.astype(np.uint64) << _U64(32) | target.astype(np.uint64)
-    order = np.argsort(pair, kind="stable")
-    sorted_pairs = pair[order]
-    begins = np.concatenate(([True], sorted_pairs[1:] != sorted_pairs[:-1])) if len(pair) else np.zeros(0, bool)
-    first = np.maximum.accumulate(np.where(begins, np.arange(len(pair)), 0))
-    twin = np.empty(len(pair), np.uint64)
-    twin[order] = (np.arange(len(pair)) - first).astype(np.uint64)
-    return mixed(pair * _U64(0x9E3779B97F4A7C15) + mixed(twin + _U64((seed + 1) * 0xD1B54A32D192ED03 % (1 << 64))))
 
 
 @dataclass(frozen=True)
@@ -56,11 +40,13 @@ def hashed_flows(
     """One draw of the paths of flows between adapters; with adaptive routing the paths by load, without choices."""
     if plane.adaptive:
         return _by_load(plane, source, target, size_bytes, start_ns)
-    keys = flow_keys(source, target, seed)
+    labels = flow_labels(source, target, plane.ports_by_driver, seed)
     rows, arrived = [], np.zeros(len(source), bool)
     for first in range(0, len(source), _FLOWS_AT_ONCE):
         part = slice(first, first + _FLOWS_AT_ONCE)
-        steps, arrived[part] = _walk(plane, source[part], target[part], keys[part])
+        ends = source[part], target[part]
+        hashes = FlowHashes(plane.hashes, plane.address_bytes, *ends, labels[part], seed)
+        steps, arrived[part] = _walk(plane, *ends, hashes)
         rows.append((first, steps))
     width = max((steps.shape[2] for _, steps in rows), default=0)
     links = np.full((len(source), width), NO_PORT, np.int32)
@@ -95,14 +81,14 @@ def _flows(
     return Flows(source, target, size_bytes, start_ns, path, back)
 
 
-def _walk(plane: HostNetwork, source: Ints, target: Ints, keys: NDArray[np.uint64]) -> tuple[NDArray[np.int32], Flags]:
+def _walk(plane: HostNetwork, source: Ints, target: Ints, hashes: FlowHashes) -> tuple[NDArray[np.int32], Flags]:
     """(link, choices, group) of each flow and hop, and whether a flow reaches its leaf."""
     at, goal, column = plane.leaf[source].copy(), plane.leaf[target], plane.column[target]
     taken = [np.empty((3, len(source), 0), np.int32)]
     moving = np.flatnonzero((at != goal) & (column != NO_COLUMN))
     while len(moving) and len(taken) < _MOST_HOPS:
         step = np.full((3, len(source), 1), NO_PORT, np.int32)
-        step[:, moving, 0] = _next_links(plane, at[moving], column[moving], keys[moving])
+        step[:, moving, 0] = _next_links(plane, at[moving], column[moving], hashes.at(at[moving], moving))
         taken.append(step)
         moving = moving[step[0, moving, 0] != NO_PORT]
         at[moving] = plane.network.target[step[0, moving, 0]]
@@ -110,9 +96,9 @@ def _walk(plane: HostNetwork, source: Ints, target: Ints, keys: NDArray[np.uint6
     return np.concatenate(taken, axis=2), at == goal
 
 
-def _next_links(plane: HostNetwork, at: Ints, column: Ints, keys: NDArray[np.uint64]) -> NDArray[np.int32]:
+def _next_links(plane: HostNetwork, at: Ints, column: Ints, hashed: NDArray[np.uint64]) -> NDArray[np.int32]:
     """The link that each packet takes (NO_PORT without a next hop), the number of its next hops, and the first."""
-    offsets, seeds = plane.network.offsets, plane.hash_seed[at].astype(np.uint64)
+    offsets = plane.network.offsets
     width = np.diff(offsets)[at]
     if not width.any():  # switches without links to others
         nothing = np.full(len(at), NO_PORT)
@@ -123,8 +109,7 @@ def _next_links(plane: HostNetwork, at: Ints, column: Ints, keys: NDArray[np.uin
     word, bit = column >> 6, (column & 63).astype(np.uint64)
     usable = exists & ((plane.hops[candidate, word[:, None]] >> bit[:, None] & _U64(1)) != 0)
     count = usable.sum(axis=1)
-    choice = mixed(keys + seeds * _U64(0xA24BAED4963EE407))
-    picked = (choice % np.maximum(count, 1).astype(np.uint64)).astype(np.int64) + 1
+    picked = (hashed % np.maximum(count, 1).astype(np.uint64)).astype(np.int64) + 1
     row, first = np.arange(len(at)), np.argmax(usable, axis=1)
     place = np.argmax(np.cumsum(usable, axis=1) == picked[:, None], axis=1)
     link = np.where(count > 0, candidate[row, place], NO_PORT)

@@ -10,7 +10,11 @@ from fabricgen.physics import DEFAULT_ROCE_MTU_BYTES
 from fabricgen.routing.bits import Words
 from fabricgen.routing.network import Network
 from fabricgen.simulate.plane.adapters import Adapter
-from fabricgen.simulate.plane.ports import Floats, Ints, Ports
+from fabricgen.simulate.plane.linear_hash import Bytes
+from fabricgen.simulate.plane.ports import Flags, Floats, Ints, Ports
+from fabricgen.simulate.plane.queue_pairs import ports_by_driver
+from fabricgen.simulate.plane.switch_hashes import SwitchHashes
+from fabricgen.sonic.addresses import parse_address
 
 NO_COLUMN = -1
 
@@ -18,7 +22,7 @@ NO_COLUMN = -1
 @dataclass(frozen=True)
 class HostNetwork:
     """A plane. `leaf[a]` and `column[a]` are the switch of adapter a and the destination that its address belongs to.
-    `hops` (links x words) are next hops by destination; `hash_seed[u]` is the seed of switch u's ECMP hash.
+    `hops` (links x words) are next hops by destination, `hashes` select among them.
 
     Ports: link l is port l; adapter a sends by port links + a and receives by port links + adapters + a.
     """
@@ -31,8 +35,9 @@ class HostNetwork:
     column: Ints
     columns: int
     ports: Ports
-    hash_seed: Ints
+    hashes: SwitchHashes
     payload_bytes: int = DEFAULT_ROCE_MTU_BYTES
+    queue_pairs: int = 1  # of a connection, by the files of its hosts
     name: str = ""
     adaptive: bool = False  # switches choose among `hops` by load, not by a hash
     tier: Mapping[int, str] = field(default_factory=dict)  # switch -> leaf | spine | core, where known
@@ -51,6 +56,21 @@ class HostNetwork:
         """Of each port, the port of the opposite direction of its cable."""
         adapters = np.arange(len(self.adapters))
         return np.concatenate([self.network.reverse, self.host_port(adapters), self.nic_port(adapters)])
+
+    @cached_property
+    def address_bytes(self) -> Bytes:
+        """The address of each adapter, of 4 bytes if all are IPv4, else 16. Without an address it is the number of the
+        adapter."""
+        known = [parse_address(one.address) if one.address else None for one in self.adapters]
+        width = 16 if any(one and one.version == 6 for one in known) else 4
+        return np.frombuffer(
+            b"".join((one.number if one else index).to_bytes(width) for index, one in enumerate(known)), np.uint8
+        ).reshape(-1, width)
+
+    @cached_property
+    def ports_by_driver(self) -> Flags:
+        """Whether the source ports of each adapter follow from its queue pair numbers."""
+        return np.array([ports_by_driver(one.nic_model) for one in self.adapters], bool)
 
     @property
     def line_rate(self) -> Floats:

@@ -15,14 +15,16 @@ from fabricgen.simulate.plane.hosts import host_traffic
 from fabricgen.simulate.plane.names import wired_plane
 from fabricgen.simulate.plane.port_arrays import port_arrays
 from fabricgen.simulate.plane.priority import roce_dscp
+from fabricgen.simulate.plane.queue_pairs import stated_queue_pairs
 from fabricgen.simulate.plane.switch import RoceClass
+from fabricgen.simulate.plane.switch_hashes import deployed_hashes
 from fabricgen.sonic.addresses import Address, parse_address
-
-# dockers/docker-orchagent/switch.json.j2 of sonic-buildimage: the ECMP hash seed depends on the device type
-_HASH_SEED = {"LeafRouter": 10, "SpineRouter": 25}
+from fabricgen.vocabulary import HashModel
 
 
-def read_plane(bundle: Bundle, fabric: RoutedFabric, plane: str, priority: int | None) -> HostNetwork:
+def read_plane(
+    bundle: Bundle, fabric: RoutedFabric, plane: str, priority: int | None, model: HashModel = HashModel.DEPLOYED
+) -> HostNetwork:
     """The plane's network for one lossless priority; None is traffic without PFC."""
     links = _host_links(bundle, fabric, plane)
     traffic = host_traffic(bundle, fabric)
@@ -37,7 +39,6 @@ def read_plane(bundle: Bundle, fabric: RoutedFabric, plane: str, priority: int |
     dscp = None if priority is None else roce_dscp(bundle, plane, priority)
     roce = RoceClass(priority or 0, payload + ROCE_V2_WIRE_BYTES, dscp)
     devices = [bundle.devices[name] for name in fabric.names]
-    kinds = [device.text_of("DEVICE_METADATA", "localhost", "type") for device in devices]
     known = {index: device.wired for index, device in enumerate(devices) if device.wired}
     return HostNetwork(
         names=fabric.names,
@@ -48,8 +49,9 @@ def read_plane(bundle: Bundle, fabric: RoutedFabric, plane: str, priority: int |
         column=column,
         columns=len(destinations),
         ports=port_arrays(bundle, fabric, links, roce, lossless=priority is not None),
-        hash_seed=np.array([_HASH_SEED.get(kind, 0) for kind in kinds], np.int64),
+        hashes=deployed_hashes(devices, model),
         payload_bytes=payload,
+        queue_pairs=stated_queue_pairs(bundle),
         name=plane,
         tier={index: one.role for index, one in known.items()},
         rail={index: one.rail for index, one in known.items() if one.rail is not None},
@@ -67,11 +69,15 @@ def _adapters(bundle: Bundle, links: list[WiredLink]) -> list[Adapter]:
     """The adapter at the host's end of each link."""
     hosts = bundle.wiring.hosts if bundle.wiring else ()
     nics = {(host.name, nic.name): (nic, host) for host in hosts for nic in host.nics}
+    known = bundle.wiring.host_models if bundle.wiring else ()
+    models = {(model.name, nic.name): nic.model for model in known for nic in model.nics}
     found = []
     for link in links:
         nic, host = nics.get(link.a, (None, None))
         rail = nic.rail if nic else link.rail
-        found.append(Adapter(*link.a, rail, host.group if host else "", host.model if host else ""))
+        model, address = host.model if host else "", nic.addresses[0] if nic and nic.addresses else ""
+        its_model = models.get((model, link.a[1]), "")
+        found.append(Adapter(*link.a, rail, host.group if host else "", model, its_model, address))
     return found
 
 

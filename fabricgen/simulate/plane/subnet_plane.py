@@ -22,6 +22,7 @@ from fabricgen.simulate.plane.credit_ports import with_credits
 from fabricgen.simulate.plane.host_network import NO_COLUMN, HostNetwork
 from fabricgen.simulate.plane.ports import NO_POOL, NO_PORT, Ints, Ports
 from fabricgen.simulate.plane.shortest_hops import by_destination, shortest_hops
+from fabricgen.simulate.plane.switch_hashes import SwitchHashes
 from fabricgen.vocabulary import LinkKind
 
 INFINIBAND_MTU_BYTES = 4096  # the largest of the specification, and the default of adapters
@@ -86,7 +87,7 @@ def subnet_plane(wiring: Wiring, plane: str, forwarding: Forwarding) -> HostNetw
         column=column,
         columns=len(links),
         ports=_ports(wiring, network, cables, links, forwarding.buffer_bytes),
-        hash_seed=np.zeros(len(devices), np.int64),
+        hashes=SwitchHashes.equal(len(devices)),
         payload_bytes=INFINIBAND_MTU_BYTES,
         name=plane,
         tier={index: device.role for index, device in enumerate(devices)},

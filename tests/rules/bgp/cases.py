@@ -1,7 +1,7 @@
 """Bad cases of the rules in fabricgen/rules/bgp."""
 
 from tests.rules.case import ERROR, WARNING, Case, Switches
-from tests.rules.changes import both, drop, put, rekey
+from tests.rules.changes import Put, Several, both, drop, put, rekey
 from tests.rules.clean import HASH, SPINE_ASN
 from tests.rules.fabrics import (
     DISCARD,
@@ -11,10 +11,26 @@ from tests.rules.fabrics import (
     UPLINK,
     WAN_PORT,
     framework,
+    of_wiring,
+    rewired,
     wan,
     without_sessions,
     without_wiring,
 )
+
+HASHING = ("SWITCH_HASH", "GLOBAL")
+SID = ("SRV6_MY_SIDS", "MAIN|fcbb:bbbb:1::/48")
+
+
+def image(release: str, device: str) -> Put:
+    """The file of a switch with the image of a release."""
+    return put(f"version_{release}_01", device, "VERSIONS", "DATABASE", "VERSION")
+
+
+def sid(**fields: str) -> Several:
+    """leaf1 has a locator with a SID."""
+    return both(put({"prefix": "fcbb:bbbb:1::"}, "leaf1", "SRV6_MY_LOCATORS", "MAIN"), put(fields, "leaf1", *SID))
+
 
 CASES = [
     Case(
@@ -353,6 +369,7 @@ CASES = [
         ERROR,
         "ecmp_hash does not contain IP_PROTOCOL, L4_DST_PORT, L4_SRC_PORT",
         "add IP_PROTOCOL, L4_DST_PORT, L4_SRC_PORT",
+        clean=Switches("dynamic"),
         also=("FG592",),
     ),
     Case(
@@ -364,6 +381,103 @@ CASES = [
         "remove IPV6_FLOW_LABEL",
         clean=Switches("dynamic"),
         also=("FG592",),
+    ),
+    Case(
+        "FG351",
+        both(put([*HASH, "IPV6_FLOW_LABEL"], "leaf1", *HASHING, "ecmp_hash"), image("202411", "leaf1")),
+        "leaf1:SWITCH_HASH|GLOBAL|ecmp_hash",
+        ERROR,
+        "ecmp_hash contains IPV6_FLOW_LABEL, which release 202411 does not have",
+        "remove IPV6_FLOW_LABEL; release 202505 has it",
+        lenient=True,
+    ),
+    Case(
+        "FG351",
+        put("XOR", "leaf1", *HASHING, "ecmp_hash_algorithm"),
+        "leaf1:SWITCH_HASH|GLOBAL|ecmp_hash_algorithm",
+        ERROR,
+        "ecmp_hash_algorithm is XOR, which the platform does not support",
+        "set ecmp_hash_algorithm to CRC or CRC_CCITT",
+        clean=Switches("dynamic"),
+        also=("FG592",),
+    ),
+    Case(
+        "FG367",
+        put(HASH, "leaf1", *HASHING, "ecmp_hash"),
+        "leaf1:SWITCH_HASH|GLOBAL|ecmp_hash",
+        WARNING,
+        "the SAI of the platform cannot set the hash: orchagent skips the row",
+        "remove the table, or check ECMP_HASH_CAPABLE in the STATE_DB of the switch",
+        also=("FG592",),
+    ),
+    Case(
+        "FG368",
+        both(put("ACS-SN5600", "leaf1", *META, "hwsku"), drop("leaf1", *HASHING)),
+        "leaf1:SWITCH_HASH|GLOBAL",
+        WARNING,
+        f"the hash is the default, other switches of the tier have {', '.join(HASH)}",
+        "set the same SWITCH_HASH on all of them",
+        clean=Switches("dynamic"),
+        lenient=True,
+    ),
+    Case(
+        "FG352",
+        put("MgmtToRRouter", "spine1", *META, "type"),
+        "leaf1:DEVICE_METADATA|localhost|type",
+        ERROR,
+        "type is ToRRouter, and that of spine1 at the far end of a link is MgmtToRRouter: both hash with seed 0 and "
+        "offset 0",
+        "set a different type on each tier",
+        clean=Switches(plug=of_wiring(rewired(lambda _: True, spine3="spine1"))),
+        related="spine1:DEVICE_METADATA|localhost|type",
+        lenient=True,
+    ),
+    Case(
+        "FG369",
+        put("SpineRouter", "spine1", *META, "type"),
+        "leaf1:DEVICE_METADATA|localhost|type",
+        WARNING,
+        "the hash has seed 0 and offset 0, that of spine1 seed 25 and offset 0: with 2 and 2 links to select from, "
+        "another seed alone does not separate the tiers",
+        "set types whose hashes have different offsets: ToRRouter, LeafRouter, SpineRouter from the leaves up",
+        clean=Switches(plug=of_wiring(rewired(lambda link: link.b[0] != "spine2", spine3="spine1"))),
+        lenient=True,
+    ),
+    Case(
+        "FG370",
+        put({}, "leaf1", "ARS_PROFILE", "default"),
+        "leaf1:ARS_PROFILE",
+        ERROR,
+        "no release of SONiC reads the table: the switch does not route adaptively",
+        "remove ARS_PROFILE, or use the image of a vendor that has it",
+        lenient=True,
+    ),
+    Case(
+        "FG371",
+        both(sid(action="uN", decap_dscp_mode="pipe"), image("202505", "leaf1")),
+        "leaf1:SRV6_MY_SIDS",
+        ERROR,
+        "release 202505 has no interface sr0: static SIDs fail",
+        "use release 202511 or later",
+        lenient=True,
+    ),
+    Case(
+        "FG371",
+        both(sid(action="uA", decap_dscp_mode="pipe"), image("202605", "leaf1")),
+        f"leaf1:SRV6_MY_SIDS|{SID[1]}|action",
+        ERROR,
+        "release 202605 does not have the action uA",
+        "use uN, or an image of the master branch",
+        lenient=True,
+    ),
+    Case(
+        "FG371",
+        sid(action="uN"),
+        f"leaf1:SRV6_MY_SIDS|{SID[1]}|decap_dscp_mode",
+        WARNING,
+        "decap_dscp_mode is missing: images have different defaults",
+        "set decap_dscp_mode to pipe or uniform",
+        lenient=True,
     ),
     Case(
         "FG352",

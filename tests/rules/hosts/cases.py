@@ -45,7 +45,21 @@ def key_before_green(folder: Path) -> None:
     file.write_text(f"{text}\nother=0x0100 : {members.strip()}, 0x02fab00200000001=full ;\n")
 
 
+def adaptive(folder: Path) -> None:
+    """NCCL_IB_ADAPTIVE_ROUTING is 1 on hosts of a RoCE plane."""
+    (folder / NCCL).write_text((folder / NCCL).read_text() + "NCCL_IB_ADAPTIVE_ROUTING=1\n")
+
+
 CASES = [
+    Case(
+        "FG917",
+        adaptive,
+        f"hosts/gpu:{NCCL}|NCCL_IB_ADAPTIVE_ROUTING",
+        WARNING,
+        "NCCL_IB_ADAPTIVE_ROUTING is 1, but the switches of plane compute select paths by a hash",
+        "remove NCCL_IB_ADAPTIVE_ROUTING",
+        clean=HostFiles(DGX),
+    ),
     _applied(
         SCRIPT,
         Write(SCRIPT, "#!/bin/sh\nexit 0\n"),

@@ -1,7 +1,11 @@
 """Bad cases of the rules in fabricgen/rules/qos."""
 
+import dataclasses
+
+from fabricgen.bundle.wiring import Wiring
+from fabricgen.vocabulary import Purpose
 from tests.rules.case import ERROR, WARNING, Case, Switches
-from tests.rules.changes import both, drop, put, rekey
+from tests.rules.changes import Configs, both, drop, put, rekey
 from tests.rules.fabrics import (
     DSCP,
     LEAVES,
@@ -20,6 +24,20 @@ from tests.rules.fabrics import (
     wan,
     without_wiring,
 )
+
+
+def lossy_compute(wiring: Wiring) -> Wiring:
+    """The plane has no lossless class."""
+    planes = (dataclasses.replace(plane, lossless=(), purpose=Purpose.COMPUTE) for plane in wiring.planes)
+    return dataclasses.replace(wiring, planes=tuple(planes))
+
+
+def without_marks(configs: Configs) -> None:
+    """No queue has a WRED profile."""
+    for config in configs.values():
+        for row in config["QUEUE"].values():
+            row.pop("wred_profile", None)
+
 
 CASES = [
     Case(
@@ -100,6 +118,48 @@ CASES = [
         ERROR,
         "trimmed packets use lossless queue 4",
         "set queue_index to a value that no lossless class uses",
+        lenient=True,
+    ),
+    Case(
+        "FG575",
+        put("trim", "leaf1", "BUFFER_PROFILE", "egress_lossy_profile", "packet_discard_action"),
+        "leaf1:BUFFER_PORT_EGRESS_PROFILE_LIST|Ethernet0|profile_list",
+        ERROR,
+        "egress_lossy_profile trims packets: orchagent refuses the list",
+        "use a separate profile in BUFFER_QUEUE, and remove packet_discard_action of egress_lossy_profile",
+        clean=Switches("dynamic"),
+        lenient=True,
+    ),
+    Case(
+        "FG576",
+        put({"size": "256", "dscp_value": "48", "queue_index": "6"}, "leaf1", "SWITCH_TRIMMING", "GLOBAL"),
+        "leaf1:SWITCH_TRIMMING|GLOBAL|size",
+        ERROR,
+        "size is 256, Tomahawk5 trims to 206 bytes only",
+        "set size to 206",
+        lenient=True,
+    ),
+    Case(
+        "FG577",
+        both(
+            put({"size": "206", "dscp_value": "48", "queue_index": "6"}, "leaf1", "SWITCH_TRIMMING", "GLOBAL"),
+            put("0", "spine1", *DSCP, "48"),
+        ),
+        "spine1:DSCP_TO_TC_MAP|AZURE|48",
+        ERROR,
+        "DSCP 48 of trimmed packets is in queue 0, leaf1 uses queue 6",
+        "map DSCP 48 to a TC of queue 6",
+        related="leaf1:SWITCH_TRIMMING|GLOBAL|queue_index",
+        lenient=True,
+    ),
+    Case(
+        "FG578",
+        without_marks,
+        "leaf1:DEVICE_METADATA|localhost",
+        WARNING,
+        "plane compute has no PFC, and the switch neither marks ECN nor trims packets",
+        "use a lossless profile, or mark ECN on the queue of RoCE",
+        clean=Switches(plug=of_wiring(lossy_compute)),
         lenient=True,
     ),
     Case(

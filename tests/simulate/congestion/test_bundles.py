@@ -20,6 +20,9 @@ from fabricgen.simulate.congestion.findings import congestion_findings
 from fabricgen.simulate.congestion.plane_load import judge_plane
 from fabricgen.simulate.patterns import Placement
 from fabricgen.simulate.plane.reading import read_plane
+from fabricgen.simulate.plane.switch_hashes import HashRule
+from fabricgen.sonic.hashing import ROCE_HASH_FIELDS, HashStart
+from fabricgen.vocabulary import HashModel
 from tests.conftest import Cli
 
 LEAF = "compute-su00-r0-leaf"
@@ -133,13 +136,53 @@ def test_one_type_on_two_tiers_polarises(rendered: Path) -> None:
     plane = synthetic_plane(4, 4, 4, 4, 4)
     options = Options(placement=Placement.FRAGMENTED, queue_pairs=4)
     assert not [one for one in congestion_findings(None, [judge_plane(plane, options)]) if one.code == "FG705"]
-    alike = judge_plane(replace(plane, hash_seed=np.zeros_like(plane.hash_seed)), options)
+    alike = judge_plane(replace(plane, hashes=plane.hashes.started(HashStart())), options)
     used, expected = alike.polarised["spine"]
     assert used < 0.5 * expected
     assert [one.code for one in congestion_findings(None, [alike]) if one.code == "FG705"]
     opened = open_bundle([rendered])
-    seeds = read_plane(opened, read_fabric(opened, list(opened.devices)), "compute", 3).hash_seed
-    assert sorted(set(seeds.tolist())) == [0, 10]  # ToRRouter and LeafRouter
+    found = read_plane(opened, read_fabric(opened, list(opened.devices)), "compute", 3).hashes
+    starts = set(zip(found.seed.tolist(), found.offset.tolist(), strict=True))
+    assert starts == {(0, 0), (10, 10)}  # ToRRouter and LeafRouter
+    assert found.rules == (HashRule(ROCE_HASH_FIELDS, "CRC"),)
+
+
+def test_seeds_without_offsets_polarise_a_linear_hash() -> None:
+    """With 2^k links, each spine uses one link upwards for the flows of a leaf; an ideal hash uses all."""
+    plane = synthetic_plane(4, 4, 4, 4, 4)
+    seeds_only = replace(plane.hashes, offset=np.zeros_like(plane.hashes.offset))
+    options = Options(placement=Placement.FRAGMENTED, queue_pairs=4)
+    linear = judge_plane(replace(plane, hashes=seeds_only), options)
+    ideal = judge_plane(replace(plane, hashes=replace(seeds_only, model=HashModel.IDEAL)), options)
+    assert linear.polarised["spine"][0] == 16  # one link of each spine
+    assert ideal.polarised["spine"][0] > 3 * linear.polarised["spine"][0]
+    assert "FG705" in {one.code for one in congestion_findings(None, [linear])}
+    assert "FG705" not in {one.code for one in congestion_findings(None, [ideal])}
+
+
+def test_a_hash_of_addresses_keeps_queue_pairs_together(bundle: Path) -> None:
+    """All switches hash addresses only: eight queue pairs spread a flow as little as one does."""
+    options = {"placement": Placement.FRAGMENTED, "seed": 2, "queue_pairs": 8, "draws": 3}
+    spread = judged(bundle, **options)
+
+    def addresses_only(config: dict[str, Any]) -> None:
+        config["SWITCH_HASH"] = {"GLOBAL": {"ecmp_hash": ["DST_IP", "SRC_IP"]}}
+
+    edit(bundle, addresses_only)
+    together = judged(bundle, **options)
+    assert spread.drawn_load is not None and together.drawn_load is not None
+    assert together.drawn_load > 1.3 * spread.drawn_load
+    assert len(together.victims) > len(spread.victims)
+    assert together.draws is not None and together.draws["p50"] == together.draws["max"]  # no queue pair changes it
+
+
+def test_the_files_of_hosts_state_the_queue_pairs(bundle: Path) -> None:
+    file = next((bundle / "hosts").glob("*/nccl.conf"))
+    options = {"placement": Placement.FRAGMENTED, "seed": 2}
+    one = judged(bundle, **options)
+    file.write_text(file.read_text() + "NCCL_IB_QPS_PER_CONNECTION=4\n")
+    assert len(judged(bundle, **options).flows) == 4 * len(one.flows)
+    assert judged(bundle, **options, queue_pairs=1) == one
 
 
 def test_lost_flows_and_uneven_rails_are_reported(bundle: Path) -> None:

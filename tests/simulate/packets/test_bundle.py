@@ -7,6 +7,8 @@ from typing import Any
 import pytest
 
 from fabricgen.bundle.read import open_bundle
+from fabricgen.routing.fabric import read_fabric
+from fabricgen.simulate.plane.reading import read_plane
 from tests.conftest import Cli
 from tests.simulate.packets.running import edit, prepare
 
@@ -14,6 +16,7 @@ prepare(print)
 
 from fabricgen.simulate.packets.analysis import PlaneRun, simulate_bundle  # noqa: E402
 from fabricgen.simulate.packets.findings import packet_findings  # noqa: E402 (compiled code comes after its cache)
+from fabricgen.simulate.packets.from_bundle import TrafficChoice, plane_scenario  # noqa: E402
 
 
 def simulated(bundle: Path, pattern: str = "incast", **options: Any) -> PlaneRun:
@@ -49,6 +52,28 @@ def test_settings_are_those_of_the_files(bundle: Path) -> None:
     switch = next(node for node in made.scenario.nodes if node.name == leaf)
     assert switch.buffers is not None
     assert switch.buffers.headroom_pool_bytes == int(config["BUFFER_POOL"]["ingress_lossless_pool"]["xoff"])
+
+
+def test_queue_pairs_have_paths_of_their_hashes(bundle: Path) -> None:
+    """With a hash of addresses all queue pairs of a connection share one path."""
+
+    def most_paths() -> int:
+        opened = open_bundle([bundle])
+        plane = read_plane(opened, read_fabric(opened, list(opened.devices)), "compute", 3)
+        made = plane_scenario(opened, plane, 3, TrafficChoice("permutation", 1 << 16, 1, queue_pairs=8), [3])
+        assert made is not None
+        found: dict[tuple[str, str], set[tuple[int, ...]]] = {}
+        for flow in made.scenario.flows:
+            found.setdefault((flow.src, flow.dst), set()).add(flow.path)
+        assert len(made.scenario.flows) == 8 * len(found)
+        return max(map(len, found.values()))
+
+    assert most_paths() > 4
+    for file in (bundle / "sonic").glob("*/config_db.json"):
+        config = json.loads(file.read_text())
+        config["SWITCH_HASH"] = {"GLOBAL": {"ecmp_hash": ["DST_IP", "SRC_IP"]}}
+        file.write_text(json.dumps(config))
+    assert most_paths() == 1
 
 
 def test_without_pfc_at_a_port_it_drops(bundle: Path) -> None:

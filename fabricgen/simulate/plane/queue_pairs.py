@@ -1,0 +1,58 @@
+"""The queue pairs of flows, and the UDP source ports that they give.
+
+Each adapter numbers its queue pairs one after another from a first number, which is drawn. A NIC whose firmware selects
+ports has a drawn port for each flow.
+"""
+
+from functools import cache
+
+import numpy as np
+from numpy.typing import NDArray
+
+from fabricgen.bundle.read import Bundle
+from fabricgen.platforms.catalog import nic_model
+from fabricgen.platforms.source_ports import LABEL_DRIVERS, LABELS, flow_label
+from fabricgen.simulate.plane.mixing import GOLDEN, mixed
+from fabricgen.simulate.plane.ports import Flags, Ints
+from fabricgen.units import whole_number
+
+_NUMBERS = np.uint64((1 << 24) - 1)  # of queue pairs: 24 bits
+_SETTING = "NCCL_IB_QPS_PER_CONNECTION"
+
+
+def stated_queue_pairs(bundle: Bundle) -> int:
+    """The queue pairs of a connection in the files of the hosts, the least of all groups; 1 is NCCL's default."""
+    found = [whole_number(one.settings(one.nccl_file).get(_SETTING)) for one in bundle.hosts.values()]
+    return min((number for number in found if number), default=1)
+
+
+@cache
+def ports_by_driver(nic: str) -> bool:
+    """Whether the driver of a NIC model computes source ports from queue pair numbers. A NIC that the catalog does not
+    have counts as one of the usual drivers."""
+    model = nic_model(nic)
+    return model is None or model.driver in LABEL_DRIVERS
+
+
+def flow_labels(source: Ints, target: Ints, by_driver: Flags, seed: int) -> NDArray[np.uint64]:
+    """One label per flow, each of which is one queue pair; `by_driver` is that of adapters. Source ports follow."""
+    numbers = _queue_pairs(source, target, seed)
+    labels: NDArray[np.uint64] = flow_label(*numbers)  # type: ignore[assignment]  # also of arrays
+    drawn = ~by_driver[source]
+    if drawn.any():
+        own = mixed(numbers[0] + (source.astype(np.uint64) + np.uint64(1)) * GOLDEN)
+        labels = np.where(drawn, own & np.uint64(LABELS - 1), labels)
+    return labels
+
+
+def _queue_pairs(source: Ints, target: Ints, seed: int) -> NDArray[np.uint64]:
+    """[local or remote, flow]: the numbers of the queue pairs at both ends."""
+    ends = np.stack([source, target], axis=1).ravel()
+    order = np.argsort(ends, kind="stable")
+    sorted_ends = ends[order]
+    begins = np.concatenate(([True], sorted_ends[1:] != sorted_ends[:-1])) if len(ends) else np.zeros(0, bool)
+    first = np.maximum.accumulate(np.where(begins, np.arange(len(ends)), 0))
+    place = np.empty(len(ends), np.uint64)
+    place[order] = (np.arange(len(ends)) - first).astype(np.uint64)
+    base = mixed(ends.astype(np.uint64) * GOLDEN + mixed(np.array([seed + 1], np.uint64) * GOLDEN))
+    return ((base + place) & _NUMBERS).reshape(-1, 2).T
