@@ -86,16 +86,16 @@ def adopt(
         tree["platforms"] = sorted(platforms)
     files = {} if single_file else {LOCK_NAME: lock.dump()}
     files |= platforms or {}
-    rendered, lock, findings = _rendered({FILE_NAME: _yaml(tree), **files})
+    rendered, lock, findings = render_files({FILE_NAME: inventory_yaml(tree), **files})
     shared = [one for one in findings if one.code in _REFUSED_NUMBERS]
     if shared:
         files[LOCK_NAME] = lock.dump()
         adopted.findings += [_replaced("overrides replace numbers of the lock file", one) for one in shared]
-        rendered, lock, findings = _rendered({FILE_NAME: _yaml(tree), **files})
+        rendered, lock, findings = render_files({FILE_NAME: inventory_yaml(tree), **files})
     for simplify, note in _SIMPLIFICATIONS:
         if rendered is None and simplify(tree, findings):
             problems = findings
-            rendered, lock, findings = _rendered({FILE_NAME: _yaml(tree), **files})
+            rendered, lock, findings = render_files({FILE_NAME: inventory_yaml(tree), **files})
             adopted.findings += [_replaced(note, one) for one in problems] if rendered is not None else []
     if rendered is None:
         adopted.findings += findings
@@ -108,8 +108,8 @@ def adopt(
     if any(foreign.values()) and not single_file:
         tree["sonic"] = {"base": BASE}
         files |= {BASE.replace("{name}", name): dump(tables).decode() for name, tables in foreign.items()}
-    files[FILE_NAME] = _HEADER + _yaml(tree)
-    rendered, _, findings = _rendered(files)
+    files[FILE_NAME] = _HEADER + inventory_yaml(tree)
+    rendered, _, findings = render_files(files)
     if rendered is None:
         adopted.findings += findings
         return adopted
@@ -192,8 +192,8 @@ def _replaced(note: str, problem: Finding) -> Finding:
     return Finding("FG143", Severity.NOTE, f"{note}: {problem.message}", count=problem.count)
 
 
-def _rendered(files: Mapping[str, str]) -> tuple[dict[str, Any] | None, Lock, list[Finding]]:
-    """(device -> rendered tables, lock, errors) of an inventory. The tables are None if there are errors."""
+def render_files(files: Mapping[str, str]) -> tuple[dict[str, Any] | None, Lock, list[Finding]]:
+    """(device -> rendered tables, lock, errors) of the files of an inventory. The tables are None if there are errors."""
     with temporary_folder("import") as root:
         for path, text in files.items():
             (root / path).parent.mkdir(parents=True, exist_ok=True)
@@ -238,5 +238,6 @@ class _Dumper(WordDumper):
 _Dumper.add_multi_representer(enum.StrEnum, lambda dumper, word: dumper.represent_str(word.value))
 
 
-def _yaml(tree: Mapping[str, Any]) -> str:
+def inventory_yaml(tree: Mapping[str, Any]) -> str:
+    """A tree as YAML, with short collections on one line."""
     return yaml.dump(tree, Dumper=_Dumper, sort_keys=False, default_flow_style=None, width=120, allow_unicode=True)

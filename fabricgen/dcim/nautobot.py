@@ -156,6 +156,18 @@ class Nautobot(System):
             for chunk in chunks(bodies):
                 self._endpoint(*_ASSIGNED).create(chunk)
 
+    def in_site(self, name: str) -> list[Found]:
+        """The devices of a location, and of the locations in it."""
+        sites = self.records("dcim", "locations", {"name__ie": [name]})
+        return [one for site in sites for one in self.read(Kind.DEVICE, {"location": [site["id"]]})]
+
+    def addresses_at(self, interfaces: Iterable[Id]) -> list[Found]:
+        """The addresses of interfaces."""
+        assigned: dict[Id, None] = {}
+        for chunk in chunks(interfaces):
+            assigned |= {plain(each["ip_address"]): None for each in self.records(*_ASSIGNED, {"interface": chunk})}
+        return self.by_id(Kind.ADDRESS, assigned)
+
     def by_name_filters(self, kind: Kind, items: Sequence[Item], ids: Ids) -> dict[str, object]:
         """The filters that find objects by their names; racks and devices of the location, addresses outside VRFs."""
         names = [item.name for item in items]

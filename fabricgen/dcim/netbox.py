@@ -5,7 +5,7 @@ from typing import ClassVar
 
 from fabricgen.dcim.objects import Found, Id, Item, Kind
 from fabricgen.dcim.slugs import slug
-from fabricgen.dcim.system import CUSTOM_FIELDS, IDENTITY, Fields, Ids, Record, System, plain, site_of, translated
+from fabricgen.dcim.system import CUSTOM_FIELDS, IDENTITY, Fields, Ids, Record, System, chunks, plain, site_of, translated
 
 _TERMINATION = "dcim.interface"
 
@@ -86,6 +86,15 @@ class NetBox(System):
         found = {one.id: one for one in addresses}
         fields = {number: {"interface": item.fields["interface"]} for number, item in moved.items()}
         self.change(Kind.ADDRESS, ((found[each], self.payload(Kind.ADDRESS, fields[each], ids)) for each in moved))
+
+    def in_site(self, name: str) -> list[Found]:
+        """The devices of a site."""
+        sites = self.records("dcim", "sites", {"slug": [slug(name)]})
+        return [one for site in sites for one in self.read(Kind.DEVICE, {"site_id": [site["id"]]})]
+
+    def addresses_at(self, interfaces: Iterable[Id]) -> list[Found]:
+        """The addresses of interfaces."""
+        return [one for chunk in chunks(interfaces) for one in self.read(Kind.ADDRESS, {"interface_id": chunk})]
 
     def by_name_filters(self, kind: Kind, items: Sequence[Item], ids: Ids) -> dict[str, object]:
         """The filters that find objects by their names; racks and devices of the site, addresses outside VRFs."""

@@ -67,6 +67,14 @@ class System(ABC):
     def move(self, moved: Mapping[Id, Item], addresses: Iterable[Found], ids: Ids) -> None:
         """Give addresses to other interfaces."""
 
+    @abstractmethod
+    def in_site(self, name: str) -> list[Found]:
+        """The devices of a site."""
+
+    @abstractmethod
+    def addresses_at(self, interfaces: Iterable[Id]) -> list[Found]:
+        """The addresses of interfaces."""
+
     def missing_custom_fields(self) -> list[str]:
         """The names of custom fields that are not defined for all kinds."""
         defined = self.custom_fields()
