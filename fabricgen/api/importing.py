@@ -63,9 +63,7 @@ def import_addresses(table: Path, inventory: "InventorySource") -> ImportedAddre
     return ImportedAddresses(found.lock, findings, found.entries, *size)
 
 
-def import_site(
-    system: "System", site: str, fabric: str = "", gateways: Sequence[str] = ()
-) -> "AdoptedSite":
+def import_site(system: "System", site: str, fabric: str = "", gateways: Sequence[str] = ()) -> "AdoptedSite":
     """The inventory of a site of NetBox or Nautobot. `fabric` is its name, by default that of the site.
 
     `system` comes from `fabricgen.dcim.connecting.connect`. `gateways` are those of the management network, one for each

@@ -4,14 +4,14 @@ from collections.abc import Callable
 from dataclasses import replace
 
 from fabricgen.dcim.changes import Change, Op, Plan
-from fabricgen.dcim.objects import KINDS, SHARED, Found, Item, Kind, Ref
+from fabricgen.dcim.objects import KINDS, Found, Kind, Ref
 from fabricgen.dcim.system import Record, System, marks
 
 _PLACE = ("name", "rack", "position")  # of a device: no two have the same
 
 
 def apply(system: System, plan: Plan, stage: Callable[[Kind], None] = lambda _: None) -> None:
-    """Make the changes: first deletions, from cables to devices, then the others from sites to cables.
+    """Make the changes: first what moves is released, then deletions from cables to devices, then the others from sites on.
 
     Every object is complete when it is written, with its identity. So a second run finds it. Raises UsageError for what the
     server refuses, and ValueError for a plan with obstacles that block it.
@@ -19,11 +19,11 @@ def apply(system: System, plan: Plan, stage: Callable[[Kind], None] = lambda _: 
     if plan.blocked:
         raise ValueError("the plan has obstacles")
     system.prepare()
+    _vacate(system, plan)
     moved = [change for change in plan.of(Op.CHANGE, Kind.CABLE) if "ends" in change.fields]
     for kind in reversed(KINDS):
         doomed = [*plan.of(Op.DELETE, kind), *(moved if kind is Kind.CABLE else ())]
         system.delete(kind, [change.found for change in doomed if change.found])
-    _vacate(system, plan)
     for kind in KINDS:
         stage(kind)
         created = plan.of(Op.CREATE, kind)
@@ -32,11 +32,17 @@ def apply(system: System, plan: Plan, stage: Callable[[Kind], None] = lambda _: 
             created, found = _from_templates(system, created, plan)
             changed += found
         if kind is Kind.PRIMARY:
-            changed, created = [*changed, *(_on_new_device(change, plan) for change in created)], []
+            changed = [*changed, *(_on_new_device(change, plan) for change in created), *_primaries(plan)]
+            created = []
         _create(system, kind, [*created, *(moved if kind is Kind.CABLE else ())], plan)
         if kind is Kind.ADDRESS:
-            _move(system, [change for change in changed if "interface" in change.fields], plan)
-        system.change(kind, [(change.found, body) for change in changed if (body := _body(system, change, plan)) and change.found])
+            moving = _moving(plan)
+            system.assign(
+                [(change.found.id, change.item) for change in moving if change.found and change.item], plan.ids
+            )
+        system.change(
+            kind, [(change.found, body) for change in changed if (body := _body(system, change, plan)) and change.found]
+        )
 
 
 def _create(system: System, kind: Kind, changes: list[Change], plan: Plan) -> None:
@@ -57,7 +63,10 @@ def _body(system: System, change: Change, plan: Plan) -> Record:
 
 
 def _vacate(system: System, plan: Plan) -> None:
-    """Free names and places that devices exchange, and addresses that are primary ones of a device and move."""
+    """Free names and places that devices exchange, and the addresses that move.
+
+    NetBox does not move the primary address of a device, and deletes an address with its interface.
+    """
     devices = [change for change in plan.of(Op.CHANGE, Kind.DEVICE) if change.found]
     names = {change.found.name for change in devices if change.found and "name" in change.fields}
     freed: list[tuple[Found, Record]] = []
@@ -72,15 +81,27 @@ def _vacate(system: System, plan: Plan) -> None:
         if body:
             freed.append((found, body))
     system.change(Kind.DEVICE, freed)
-    moving = {
-        change.found.id for change in plan.of(Op.CHANGE, Kind.ADDRESS) if change.found and "interface" in change.fields
-    }
+    moving = [change.found for change in _moving(plan) if change.found]
     released = [
-        (change.found, {name: None for name in change.fields if change.found.fields.get(name) in moving})
-        for change in plan.of(Op.CHANGE, Kind.PRIMARY)
-        if change.found
+        (change.found, dict.fromkeys(change.fields)) for change in _primaries(plan) if change.found and change.fields
     ]
-    system.change(Kind.PRIMARY, [(found, body) for found, body in released if body])
+    system.change(Kind.PRIMARY, released)
+    system.release(moving)
+
+
+def _moving(plan: Plan) -> list[Change]:
+    """The addresses that get another interface."""
+    return [change for change in plan.of(Op.CHANGE, Kind.ADDRESS) if "interface" in change.fields]
+
+
+def _primaries(plan: Plan) -> list[Change]:
+    """The primary addresses of devices that move to another interface, which are set again when they have moved."""
+    moving = {change.found.id for change in _moving(plan) if change.found}
+    return [
+        Change(Op.CHANGE, Kind.PRIMARY, item.name, item, found, {name: (None, None) for name in names})
+        for item, found in plan.primaries
+        if (names := [name for name in item.fields if found.fields.get(name) in moving])
+    ]
 
 
 def _from_templates(system: System, created: list[Change], plan: Plan) -> tuple[list[Change], list[Change]]:
@@ -105,11 +126,3 @@ def _from_templates(system: System, created: list[Change], plan: Plan) -> tuple[
 def _on_new_device(change: Change, plan: Plan) -> Change:
     device = plan.ids[Ref(Kind.DEVICE, change.item.identity if change.item else "")]
     return replace(change, found=Found(Kind.PRIMARY, device, change.name))
-
-
-def _move(system: System, changes: list[Change], plan: Plan) -> None:
-    moved: dict[str | int, Item] = {change.found.id: change.item for change in changes if change.found and change.item}
-    system.move(moved, [change.found for change in changes if change.found], plan.ids)
-
-
-__all__ = ["SHARED", "apply"]

@@ -54,6 +54,7 @@ class Plan:
     obstacles: list[Obstacle] = field(default_factory=list)
     ids: dict[Ref, Id] = field(default_factory=dict)
     counts: dict[Kind, int] = field(default_factory=dict)  # objects of the bundle
+    primaries: list[tuple[Item, Found]] = field(default_factory=list)  # those of devices that are there
 
     @property
     def blocked(self) -> bool:
@@ -103,7 +104,9 @@ class _Comparison:
         self._wanted[kind] = {item.identity for item in items}
         if kind is Kind.PRIMARY:
             for item in items:
-                self._differ(item, self._devices.get(item.identity))
+                found = self._devices.get(item.identity)
+                self._differ(item, found)
+                self.plan.primaries += [(item, found)] if found else []
             return
         own = self._own[kind] = self._known(kind) if kind in OWNED and not self.plan.custom_fields else {}
         missing = [item for item in items if item.identity not in own]
@@ -156,7 +159,9 @@ class _Comparison:
         """Item -> the cable between its interfaces that has no identity of this fabric."""
         own = {one.id for one in self._own[Kind.CABLE].values()}
         at = {self._cable_at.get(end) for item in missing for end in self._ids_of(item.fields["ends"])}
-        laid = self._system.by_id(Kind.CABLE, sorted((one for one in at if one is not None and one not in own), key=str))
+        laid = self._system.by_id(
+            Kind.CABLE, sorted((one for one in at if one is not None and one not in own), key=str)
+        )
         by_ends = {one.fields["ends"]: one for one in laid}
         return lambda item: by_ends.get(self._ids_of(item.fields["ends"]))
 
@@ -238,7 +243,7 @@ class _Comparison:
         reasons = self._kept(doomed)
         for kind, found in doomed.items():
             for one in found:
-                if reason := reasons.get(one.id, "" if one.made else "fabricgen did not create it"):
+                if reason := reasons.get(one.id, "") if one.made else "fabricgen did not create it":
                     self.plan.obstacles.append(Obstacle(kind, one.name, f"it is not deleted: {reason}", blocks=False))
                 else:
                     self.plan.changes.append(Change(Op.DELETE, kind, one.name, found=one))

@@ -40,7 +40,9 @@ class Nautobot(System):
     def custom_fields(self) -> dict[str, tuple[Id, set[str]]]:
         """Name -> id and types of objects."""
         records = self.records("extras", "custom_fields", {})
-        return {each["key"]: (each["id"], set(each["content_types"])) for each in records if each["key"] in CUSTOM_FIELDS}
+        return {
+            each["key"]: (each["id"], set(each["content_types"])) for each in records if each["key"] in CUSTOM_FIELDS
+        }
 
     def prepare(self) -> None:
         """Create the custom fields and the type of location, or add the types of objects that they need."""
@@ -128,30 +130,29 @@ class Nautobot(System):
                 body |= {"model": item.name}
             case Kind.PREFIX | Kind.ADDRESS:
                 body |= {"namespace": self._namespace}
-        return body if item.kind in SHARED else {"id": str(uuid5(NAMESPACE_URL, f"{item.kind}/{item.identity}")), **body}
+        return (
+            body if item.kind in SHARED else {"id": str(uuid5(NAMESPACE_URL, f"{item.kind}/{item.identity}")), **body}
+        )
 
     def create(self, kind: Kind, items: Iterable[Item], ids: Ids) -> Iterator[tuple[Item, Id]]:
         """Create objects, batch by batch, and give addresses to their interfaces."""
         for chunk in chunks(items):
             done = list(super().create(kind, chunk, ids))
             if kind is Kind.ADDRESS:
-                self._assign({number: item for item, number in done}, ids)
+                self.assign([(number, item) for item, number in done], ids)
             yield from done
 
-    def move(self, moved: Mapping[Id, Item], addresses: Iterable[Found], ids: Ids) -> None:
-        """Give addresses to other interfaces: their assignments are replaced."""
+    def release(self, addresses: Iterable[Found]) -> None:
+        """Take addresses from their interfaces."""
         old = [record["id"] for record in self._assignments(addresses)]
         with self.reported("removing addresses from interfaces"):
             for chunk in chunks(old):
                 self._endpoint(*_ASSIGNED).delete(chunk)
-        self._assign(moved, ids)
 
-    def _assign(self, addresses: Mapping[Id, Item], ids: Ids) -> None:
-        bodies = [
-            {"ip_address": number, "interface": ids[end]}
-            for number, item in addresses.items()
-            if isinstance(end := item.fields["interface"], Ref)
-        ]
+    def assign(self, addresses: Iterable[tuple[Id, Item]], ids: Ids) -> None:
+        """Give addresses that have no interface to the interfaces of their items."""
+        ends = [(number, item.fields["interface"]) for number, item in addresses]
+        bodies = [{"ip_address": number, "interface": ids[end]} for number, end in ends if isinstance(end, Ref)]
         with self.reported("giving addresses to interfaces"):
             for chunk in chunks(bodies):
                 self._endpoint(*_ASSIGNED).create(chunk)

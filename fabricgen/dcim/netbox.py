@@ -5,7 +5,18 @@ from typing import ClassVar
 
 from fabricgen.dcim.objects import Found, Id, Item, Kind
 from fabricgen.dcim.slugs import slug
-from fabricgen.dcim.system import CUSTOM_FIELDS, IDENTITY, Fields, Ids, Record, System, chunks, plain, site_of, translated
+from fabricgen.dcim.system import (
+    CUSTOM_FIELDS,
+    IDENTITY,
+    Fields,
+    Ids,
+    Record,
+    System,
+    chunks,
+    plain,
+    site_of,
+    translated,
+)
 
 _TERMINATION = "dcim.interface"
 
@@ -81,11 +92,20 @@ class NetBox(System):
                 body |= {"name": item.name}
         return body
 
-    def move(self, moved: Mapping[Id, Item], addresses: Iterable[Found], ids: Ids) -> None:
-        """Give addresses to other interfaces."""
-        found = {one.id: one for one in addresses}
-        fields = {number: {"interface": item.fields["interface"]} for number, item in moved.items()}
-        self.change(Kind.ADDRESS, ((found[each], self.payload(Kind.ADDRESS, fields[each], ids)) for each in moved))
+    def release(self, addresses: Iterable[Found]) -> None:
+        """Take addresses from their interfaces."""
+        body = {"assigned_object_type": None, "assigned_object_id": None}
+        self.change(Kind.ADDRESS, [(one, body) for one in addresses])
+
+    def assign(self, addresses: Iterable[tuple[Id, Item]], ids: Ids) -> None:
+        """Give addresses that have no interface to the interfaces of their items."""
+        for chunk in chunks(addresses):
+            bodies = [
+                {"id": number, **self.payload(Kind.ADDRESS, {"interface": item.fields["interface"]}, ids)}
+                for number, item in chunk
+            ]
+            with self.reported("giving addresses to interfaces"):
+                self._endpoint(*self.paths[Kind.ADDRESS]).update(bodies)
 
     def in_site(self, name: str) -> list[Found]:
         """The devices of a site."""

@@ -77,4 +77,3 @@ class Found:
     made: bool = False
     fields: Mapping[str, object] = field(default_factory=dict)
     parent: Id | None = None
-

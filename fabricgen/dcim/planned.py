@@ -178,7 +178,9 @@ class Planned:
         for port in self._ports:
             initial: dict[str, Value] = {"type": port.type, "mgmt_only": port.name == MANAGEMENT, "status": "active"}
             fields = {"name": port.name, **port.fields}
-            yield Item(Kind.INTERFACE, port.ref.identity, f"{port.device_name}:{port.name}", fields, initial, port.device)
+            yield Item(
+                Kind.INTERFACE, port.ref.identity, f"{port.device_name}:{port.name}", fields, initial, port.device
+            )
 
     def _prefixes(self) -> Iterator[Item]:
         """The networks of the addresses, and the pools of hosts, the widest first."""

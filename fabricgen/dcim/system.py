@@ -64,8 +64,12 @@ class System(ABC):
         """The filters that find objects by their names. Interfaces are found by their devices."""
 
     @abstractmethod
-    def move(self, moved: Mapping[Id, Item], addresses: Iterable[Found], ids: Ids) -> None:
-        """Give addresses to other interfaces."""
+    def release(self, addresses: Iterable[Found]) -> None:
+        """Take addresses from their interfaces."""
+
+    @abstractmethod
+    def assign(self, addresses: Iterable[tuple[Id, Item]], ids: Ids) -> None:
+        """Give addresses that have no interface to the interfaces of their items."""
 
     @abstractmethod
     def in_site(self, name: str) -> list[Found]:
