@@ -139,7 +139,17 @@ class System(ABC):
         for chunk in chunks(items):
             with self.reported(f"creating {kind} {chunk[0].name} and {len(chunk) - 1} more"):
                 records = self._endpoint(*self.paths[kind]).create([self.created(item, ids) for item in chunk])
-            yield from zip(chunk, (record["id"] for record in map(dict, records)), strict=True)
+            for item, record in zip(chunk, map(dict, records), strict=True):
+                self._check_identity(item, record)
+                yield item, record["id"]
+
+    def _check_identity(self, item: Item, record: Record) -> None:
+        """Without its identity, the next run would not know the object."""
+        if item.kind in OWNED and (record.get("custom_fields") or {}).get(IDENTITY) != item.identity:
+            raise UsageError(
+                f"{self.name} created the {item.kind} {item.name} without its custom field {IDENTITY}, for example because a "
+                "cache is out of date: delete the object there, and run the command again"
+            )
 
     def created(self, item: Item, ids: Ids) -> Record:
         """The body that creates an object."""
