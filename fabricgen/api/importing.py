@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from ipaddress import ip_address
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -10,7 +11,9 @@ from fabricgen.findings import Finding, Location, has_errors
 from fabricgen.inputs import TABLE_BYTES, read_text
 
 if TYPE_CHECKING:
+    from fabricgen.adopt.site import AdoptedSite
     from fabricgen.allocation.lock import Lock
+    from fabricgen.dcim.system import System
     from fabricgen.inventory.read_files import InventorySource
 
 
@@ -105,6 +108,30 @@ def _files(paths: Sequence[Path], endings: tuple[str, ...]) -> list[Path]:
             raise UnreadableInputError(f"contains no file that ends with {' or '.join(endings)}", Location(str(path)))
         found |= dict.fromkeys(below)
     return list(found)
+
+
+def import_site(system: "System", site: str, fabric: str = "", gateways: Sequence[str] = ()) -> "AdoptedSite":
+    """The inventory of a site of NetBox or Nautobot. `fabric` is its name, by default that of the site.
+
+    `system` comes from `fabricgen.dcim.connecting.connect`. `gateways` are those of the management network, one for each
+    family. Raises UsageError for an unknown site, a name or gateway that is not valid, and what the server refuses.
+    """
+    from fabricgen.adopt.site import adopt_site
+    from fabricgen.adopt.written import fabric_name
+    from fabricgen.dcim.site import read_site
+    from fabricgen.platforms.catalog import layout_by_hwsku
+
+    if fabric and fabric != fabric_name(fabric):
+        raise UsageError(
+            f"--fabric {fabric!r}: a name has letters, digits, - _ . with a letter or digit first, at most 63"
+        )
+    for gateway in gateways:
+        try:
+            ip_address(gateway)
+        except ValueError as error:
+            raise UsageError(f"--gateway {gateway!r} is not an address") from error
+    found = read_site(system, site)
+    return adopt_site(found, system.name, fabric or fabric_name(site), layout_by_hwsku, gateways)
 
 
 _OF_LOCK = ("FG384", "FG398", "FG399", "FG400")  # the table may correct what the lock file has

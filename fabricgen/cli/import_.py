@@ -6,6 +6,7 @@ from pathlib import Path
 
 import click
 
+from fabricgen.cli.live import connection_options
 from fabricgen.cli.options import inventory_arguments, layers_of, link_options, platform_option
 from fabricgen.cli.output import EXIT_FINDINGS, print_findings
 from fabricgen.cli.settings import FullGroup, Settings, several, verb
@@ -26,6 +27,7 @@ def command() -> None:
     Examples:
       fabricgen import config-db running --output my-fabric
       fabricgen import avd intended/structured_configs --output my-fabric
+      fabricgen import netbox --site hall1 --output my-fabric
       fabricgen import addresses addresses.csv my-fabric
       fabricgen import sonic-device x86_64-vendor_model-r0 --output model.yaml
     """
@@ -164,8 +166,8 @@ def config_db(
     from fabricgen.platforms.entries import load_switch_platform
     from fabricgen.report.summary import Counts
 
-    if output is not None and output.is_dir() and any(output.iterdir()):
-        raise UsageError(f"{output} is not empty; import needs a new folder")
+    if output is not None:
+        _refuse_full(output)
     if output is None and platform_files:
         raise UsageError("--platform needs --output: an inventory with a platform entry is a folder")
     if fabric and fabric != fabric_name(fabric):
@@ -290,6 +292,64 @@ _foreign(
     "  fabricgen import minigraph leaf1.xml leaf2.xml spine1.xml --output my-fabric\n"
     "  fabricgen import minigraph graphs --fabric east --output my-fabric",
 )
+
+
+@command.command("netbox")
+@click.option("--site", required=True, metavar="NAME", help="Site of the fabric; in Nautobot, the location.")
+@click.option(
+    "--output",
+    "-o",
+    required=True,
+    type=click.Path(path_type=Path, file_okay=False),
+    help="New folder for the inventory.",
+)
+@click.option("--fabric", default="", help="Name of the fabric.  [default: name of the site]")
+@click.option(
+    "--gateway",
+    "gateways",
+    multiple=True,
+    metavar="ADDRESS",
+    help="Gateway of the management network, which keeps the addresses of eth0; for each family.",
+)
+@connection_options
+@verb
+def netbox(
+    settings: Settings, site: str, output: Path, fabric: str, gateways: tuple[str, ...], software: str, url: str | None
+) -> int:
+    """Convert a site of NetBox or Nautobot into an explicit inventory: devices, cables, racks, serials and addresses.
+
+    Switches are the devices with the role leaf, spine or core. The model of their device type, or its part number, is a
+    hwsku. What the inventory does not have of the site is reported on standard error.
+
+    \b
+    Examples:
+      fabricgen import netbox --site hall1 --output my-fabric
+      fabricgen import netbox --software nautobot --site hall1 --gateway 10.0.0.1 --output my-fabric
+    """
+    from fabricgen.api.importing import import_site
+    from fabricgen.atomic.folder import create_files
+    from fabricgen.cli.progress import TerminalProgress
+    from fabricgen.dcim.connecting import Software, connect
+    from fabricgen.report.summary import Counts
+
+    _refuse_full(output)
+    with TerminalProgress(settings).stage("reading"):
+        adopted = import_site(connect(Software(software), url), site, fabric, gateways)
+    if not adopted.files:
+        print_findings(settings, adopted.findings, Counts(devices=adopted.switches, links=adopted.links))
+        return EXIT_FINDINGS
+    _print_notes(settings, adopted.findings)
+    create_files(output, {path: text.encode() for path, text in adopted.files.items()})
+    settings.say(
+        f"wrote {output}: {counted(adopted.switches, 'switch')}, {counted(adopted.links, 'link')}. "
+        f"Next: fabricgen check {as_words(output)}"
+    )
+    return 0
+
+
+def _refuse_full(output: Path) -> None:
+    if output.is_dir() and any(output.iterdir()):
+        raise UsageError(f"{output} is not empty; import needs a new folder")
 
 
 def _print_notes(settings: Settings, findings: Sequence[Finding]) -> None:
