@@ -30,7 +30,7 @@ from fabricgen.render.switches import SwitchRenderer
 from fabricgen.render.templates import TemplateLibrary
 from fabricgen.render.wiring import dump_cabling, make_wiring
 from fabricgen.sonic.dump import dump
-from fabricgen.sonic.secrets import literals
+from fabricgen.sonic.secrets import literals, may_have_forms
 
 JOBS_FROM_SWITCHES = 64  # below, starting processes costs more than it saves
 
@@ -114,7 +114,7 @@ class BundleContent:
         applied = apply_overrides(self.plans.rendered, switch, rendered.name, rendered.tables)
         tables = self.plans.ownership.applied(rendered.name, rendered.tables)
         content = dump(tables) if self.only is None or fnmatchcase(rendered.name, self.only) else None
-        if content is not None and self.templates and any(literals(tables, content)):
+        if content is not None and self.templates and any(literals(tables, has_forms=may_have_forms(content))):
             content = Private(content)  # only a site's own templates can write a secret
         return content, DeviceSources(rendered.name, rendered.forms, rendered.port_forms, applied)
 
