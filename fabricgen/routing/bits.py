@@ -7,6 +7,7 @@ Words = NDArray[np.uint64]
 Indices = NDArray[np.int64]
 ALL = np.uint64(0xFFFFFFFFFFFFFFFF)
 _ROWS_AT_ONCE = 1024
+_ROWS_IN_CACHE = 64  # with thousands of columns a row has one byte for each of them
 
 
 def word_count(bits: int) -> int:
@@ -38,9 +39,9 @@ def ones(columns: int) -> Words:
 def take_columns(words: Words, columns: Indices) -> Words:
     """The given columns of each row, in the given order."""
     taken = np.zeros((len(words), word_count(len(columns))), np.uint64)
-    for first in range(0, len(words), _ROWS_AT_ONCE):
-        rows = np.unpackbits(words[first : first + _ROWS_AT_ONCE].view(np.uint8), axis=1, bitorder="little")
-        packed = np.packbits(rows[:, columns], axis=1, bitorder="little")
+    for first in range(0, len(words), _ROWS_IN_CACHE):
+        rows = np.unpackbits(words[first : first + _ROWS_IN_CACHE].view(np.uint8), axis=1, bitorder="little")
+        packed = np.packbits(np.take(rows, columns, axis=1), axis=1, bitorder="little")
         taken.view(np.uint8)[first : first + len(packed), : packed.shape[1]] = packed
     return taken
 
