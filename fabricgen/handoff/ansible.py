@@ -69,7 +69,8 @@ def config_bytes(device: "ObservedDevice") -> bytes:
     """The file of a switch, private if it contains secrets."""
     from fabricgen.sonic.secrets import literals
 
-    return Private(device.text) if any(literals(device.config, device.text)) else device.text
+    has_secrets = any(literals(device.config, has_forms=device.signs.secrets))
+    return Private(device.text) if has_secrets else device.text
 
 
 def _config_path(device: "ObservedDevice") -> str:
