@@ -61,7 +61,7 @@ def simulate_congestion(
     size = DEFAULT_BYTES if size_bytes is None else size_bytes
     judging = open_judging(paths, links, lldp, policy)
     with progress.stage(name):
-        options = Options(name, size, read_order(placement), queue_pairs, seed, draws)
+        options = Options(name, size, read_order(placement), queue_pairs, seed, draws, each_link=True)
         results = analyse(judging, options, plane, subnets)
     progress.step("simulated", f"{name} on {counted(len(judging.bundle.devices), 'device')}")
     _draw(svg, results)

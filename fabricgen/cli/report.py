@@ -37,6 +37,10 @@ FORMATS = ("html", "json")
     "--failures", type=click.IntRange(0, 3),
     help="Prove every set of up to this many links that fail at the same time.  [default: as the inventory says]",
 )  # fmt: skip
+@click.option(
+    "--series", multiple=True, metavar="DIR", type=click.Path(path_type=Path, exists=True, file_okay=False),
+    help="Also show the packet runs that `simulate packets --series DIR` wrote. The option can be repeated.",
+)  # fmt: skip
 @inventory_option
 @click.option(
     "--fail-on", type=click.Choice(["error", "warning", "never"]), default="error", show_default=True,
@@ -52,6 +56,7 @@ def command(
     against: Path | None,
     patterns: tuple[str, ...],
     failures: int | None,
+    series: tuple[Path, ...],
     inventory: Path | None,
     fail_on: str,
 ) -> int:
@@ -76,7 +81,7 @@ def command(
 
     found = report(
         layers_of(inventories, values), against=against, patterns=patterns, failures=failures, inventory=inventory,
-        jobs=settings.jobs, policy=policy_of(settings), progress=TerminalProgress(settings),
+        series=series, jobs=settings.jobs, policy=policy_of(settings), progress=TerminalProgress(settings),
     )  # fmt: skip
     counts = replace(found.counts, suppressed=len(found.suppressed))
     head = json_object(__version__, found.findings, counts)
@@ -85,7 +90,7 @@ def command(
     else:
         congestion = {"patterns": [congestion_object([result]) for result in found.congestion]}
         text = json_text(
-            {**head, "deadlock": deadlock_object(found.deadlock), "congestion": congestion, "report": found.content}
+            {**head, "deadlock": deadlock_object(found.deadlock, found.seals), "congestion": congestion, "report": found.content}
         )
     if found.folder:
         text = text.replace(found.folder, "")

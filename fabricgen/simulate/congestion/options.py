@@ -13,7 +13,8 @@ MOST_FINITE_AT_GATE = 1024
 class Options:
     """`pattern` is a name or trace:FILE. `size_bytes` is the buffer of one rank. `queue_pairs` is the number of queue
     pairs of a connection, each hashed separately. `draws` is the number of hash draws for the distribution of loads;
-    the first draw (`seed`) is judged. `most_finite`: see MOST_FINITE."""
+    the first draw (`seed`) is judged. `most_finite`: see MOST_FINITE. With `each_link` the result has the load of each
+    port."""
 
     pattern: str = DEFAULT_PATTERN
     size_bytes: float = DEFAULT_BYTES
@@ -22,3 +23,4 @@ class Options:
     seed: int = 0
     draws: int = 1
     most_finite: int = MOST_FINITE
+    each_link: bool = False
