@@ -43,6 +43,10 @@ FORMATS = ("html", "json")
 )  # fmt: skip
 @inventory_option
 @click.option(
+    "--headline", metavar="FILE", type=click.Path(path_type=Path, dir_okay=False),
+    help="Also write the answer and the evidence as Markdown, for the comment on a pull request.",
+)  # fmt: skip
+@click.option(
     "--fail-on", type=click.Choice(["error", "warning", "never"]), default="error", show_default=True,
     help="Lowest severity that makes the exit code 1. The report is written in any case.",
 )  # fmt: skip
@@ -58,6 +62,7 @@ def command(
     failures: int | None,
     series: tuple[Path, ...],
     inventory: Path | None,
+    headline: Path | None,
     fail_on: str,
 ) -> int:
     """Judge a bundle or an inventory with all rules and simulators, and write the results as one page.
@@ -69,6 +74,7 @@ def command(
     Examples:
       fabricgen report my-fabric --output report.html
       fabricgen report build --pattern all-to-all --pattern incast
+      fabricgen report my-fabric --against build --headline comment.md
     """
     from fabricgen.api.reporting import report
     from fabricgen.atomic import write_atomically
@@ -92,9 +98,15 @@ def command(
         text = json_text(
             {**head, "deadlock": deadlock_object(found.deadlock, found.seals), "congestion": congestion, "report": found.content}
         )
-    if found.folder:
-        text = text.replace(found.folder, "")
-    write_atomically(output, text.encode())
+
+    def without_folder(text: str) -> str:
+        return text.replace(found.folder, "") if found.folder else text
+
+    write_atomically(output, without_folder(text).encode())
+    if headline is not None:
+        from fabricgen.page.headline import headline as headline_of
+
+        write_atomically(headline, without_folder(headline_of(found.content)).encode())
     write(f"{found.content['verdict']['answer']}: {' '.join(found.content['verdict']['reasons'])}", wraps=True)
     write(f"{summary_line(found.findings, counts)} The report is in {output}.", wraps=True)
     return exit_code(found.findings, fail_on)

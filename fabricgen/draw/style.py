@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 
-from fabricgen.draw.scene import BoxKind
+from fabricgen.draw.scene import Box, BoxKind, Line, State
 
 INK, FAINT, WIRE, PAPER = "#191a1d", "#666a73", "#777b86", "#ffffff"
 FONT = "system-ui, 'Segoe UI', Roboto, 'Noto Sans', sans-serif"
@@ -14,6 +14,22 @@ FILLS: Mapping[BoxKind, tuple[str, str]] = {  # fill, edge
     BoxKind.PORT: ("#dbe6ff", "#2a5bd7"),
     BoxKind.FREE: ("#ffffff", "#d3d3ce"),
 }
+
+STATES: Mapping[State, tuple[str, str]] = {  # fill, edge; dashes mark what is removed, so that colour is not needed
+    State.ADDED: ("#d7efec", "#0b7a6f"),
+    State.CHANGED: ("#ece2fa", "#7038c9"),
+    State.REMOVED: ("#ffffff", "#c0271b"),
+}
+
+
+def box_colors(box: Box) -> tuple[str, str]:
+    """The fill and the edge of a box."""
+    return STATES.get(box.state) or FILLS[box.kind]
+
+
+def line_color(line: Line) -> str:
+    """The colour of a line."""
+    return STATES[line.state][1] if line.state in STATES else WIRE
 
 
 def line_width(links: int) -> float:
