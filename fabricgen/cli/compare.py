@@ -10,7 +10,7 @@ from fabricgen.cli.options import message_bytes, policy_of
 from fabricgen.cli.settings import Settings, verb
 from fabricgen.cli.streams import width_of, write
 
-FORMATS = ("text", "json", "markdown")
+FORMATS = ("text", "json", "markdown", "html")
 
 
 @click.command("compare")
@@ -81,6 +81,7 @@ def command(
     Examples:
       fabricgen compare my-fabric my-fabric-grown --grow-to 512
       fabricgen compare --designs all --gpus 128 --format markdown
+      fabricgen compare my-fabric my-fabric-grown --format html --output compare.html
     """
     from fabricgen.api.compared import CompareOptions
     from fabricgen.api.comparing import compare
@@ -103,6 +104,10 @@ def command(
         text = json_text({"compare": found.content})
     elif fmt == "markdown":
         text = compare_markdown(found.content)
+    elif fmt == "html":
+        from fabricgen.page.comparison import comparison_page
+
+        text = comparison_page(found.content)
     else:
         text = compare_text(found.content, 0 if output else width_of(sys.stdout))
     if output is None:
