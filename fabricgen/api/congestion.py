@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING
 from fabricgen.api.coverage import add_coverage
 from fabricgen.api.judgement import DEFAULT_POLICY, SILENT, Judgement, Judging, Policy, Progress, codes_of, open_judging
 from fabricgen.api.subnets import DEFAULT_SUBNETS, SubnetOptions, forwarding_of
-from fabricgen.atomic.folder import write_files
 from fabricgen.report.summary import Counts
 from fabricgen.results import CongestionModel, CongestionResult
 from fabricgen.units import counted
@@ -125,5 +124,6 @@ def _draw(folder: Path | None, results: Sequence[CongestionResult]) -> None:
     if folder is None:
         return
     from fabricgen.report.congestion_svg import tree_pictures
+    from fabricgen.report.picture_folder import write_pictures
 
-    write_files(folder, {name: picture.encode() for name, picture in tree_pictures(results)})
+    write_pictures(folder, {name: picture.encode() for name, picture in tree_pictures(results)})

@@ -51,8 +51,8 @@ def command(
     from fabricgen.report.congestion import congestion_lines, congestion_object, congestion_unjudged
     from fabricgen.report.deadlock import deadlock_lines, deadlock_object, deadlock_unjudged
     from fabricgen.report.formats import formats
-    from fabricgen.simulate.deadlock.certificate import seals
     from fabricgen.report.growth import growth_lines, growth_object, lock_lines
+    from fabricgen.simulate.deadlock.certificate import seals
 
     with temporary_folder("check") as temporary:
         bundle = temporary / "bundle"

@@ -96,7 +96,12 @@ def command(
     else:
         congestion = {"patterns": [congestion_object([result]) for result in found.congestion]}
         text = json_text(
-            {**head, "deadlock": deadlock_object(found.deadlock, found.seals), "congestion": congestion, "report": found.content}
+            {
+                **head,
+                "deadlock": deadlock_object(found.deadlock, found.seals),
+                "congestion": congestion,
+                "report": found.content,
+            }
         )
 
     def without_folder(text: str) -> str:

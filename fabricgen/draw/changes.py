@@ -30,9 +30,7 @@ def marks_of(new: Topology, old: Topology, changed: Iterable[str], cables: Cable
     """The marks of the switches that only one topology has, of `changed` ones, and of cables. Of several changes of two
     devices, a new cable counts most, a removed one least."""
     changes = {State.REMOVED: cables.removed, State.CHANGED: [one.new for one in cables.moved], State.ADDED: cables.new}
-    pairs = {
-        frozenset((a[0], b[0])): state for state, every in changes.items() for links in every for a, b in links
-    }
+    pairs = {frozenset((a[0], b[0])): state for state, every in changes.items() for links in every for a, b in links}
     ends = {state: [frozenset((a[0], b[0])) for (a, b), *_ in every] for state, every in changes.items()}
     switches = dict.fromkeys(changed, State.CHANGED)
     switches |= dict.fromkeys(new.index.keys() - old.index.keys(), State.ADDED)

@@ -3,7 +3,8 @@
 from collections.abc import Iterator
 
 from fabricgen.draw.scene import Scene
-from fabricgen.draw.style import FONT_PX, WIRE, box_colors, line_color, line_width
+from fabricgen.draw.style import box_colors, line_color, line_width
+from fabricgen.report.house_style import FONT_PX, WIRE
 from fabricgen.visible import visible
 
 _PX_PER_INCH = 72

@@ -4,7 +4,8 @@ from collections.abc import Iterator
 from xml.sax.saxutils import quoteattr
 
 from fabricgen.draw.scene import Box, Scene
-from fabricgen.draw.style import FONT_PX, INK, box_colors, line_color, line_width
+from fabricgen.draw.style import box_colors, line_color, line_width
+from fabricgen.report.house_style import FONT_PX, INK
 from fabricgen.visible import visible
 
 

@@ -5,19 +5,8 @@ from html import escape
 from math import hypot
 
 from fabricgen.draw.scene import Box, BoxKind, Line, Scene, State
-from fabricgen.draw.style import (
-    FAINT,
-    FONT,
-    FONT_PX,
-    INK,
-    PAPER,
-    STATES,
-    WIRE,
-    box_colors,
-    line_color,
-    line_opacity,
-    line_width,
-)
+from fabricgen.draw.style import STATES, box_colors, line_color, line_opacity, line_width
+from fabricgen.report.house_style import FAINT, FONT, FONT_PX, INK, PAPER, WIRE
 from fabricgen.visible import visible
 
 _HEAD = 34  # px above the scene, for its title
@@ -96,8 +85,9 @@ def _box(box: Box) -> Iterator[str]:
     fill, edge = box_colors(box)
     dash = _DASHES if box.kind is BoxKind.FREE or box.state is State.REMOVED else ""
     notes = box.note.split("\n") if box.note else []
+    title = ", ".join(filter(None, [box.name, box.state, *notes]))
     yield (
-        f'<g fill="{fill}" stroke="{edge}"><title>{_text(", ".join(filter(None, [box.name, box.state, *notes])))}</title>'
+        f'<g fill="{fill}" stroke="{edge}"><title>{_text(title)}</title>'
         f'<rect x="{box.x:.1f}" y="{box.y:.1f}" width="{box.width:.1f}" height="{box.height:.1f}" '
         f'rx="{min(4.0, box.height / 5):.1f}"{dash}/></g>'
     )

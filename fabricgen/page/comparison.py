@@ -38,7 +38,9 @@ def comparison_page(content: Mapping[str, Any]) -> str:
         "charts": [*_times(fabrics), *_failures(fabrics)],
     }
     tool = {"name": "fabricgen", "version": __version__}
-    return html_page({**_ABSENT, "tool": tool, "fabric": {"name": ", ".join(titles)}, "verdict": verdict, "compare": shown})
+    return html_page(
+        {**_ABSENT, "tool": tool, "fabric": {"name": ", ".join(titles)}, "verdict": verdict, "compare": shown}
+    )
 
 
 def _counts(titles: Sequence[str], wins: Sequence[Mapping[str, Any]]) -> Iterator[str]:
@@ -72,7 +74,9 @@ def _failures(fabrics: Sequence[Mapping[str, Any]]) -> Iterator[dict[str, Any]]:
                 text = f"{share_text(found['share_mean'])}, {rate_text(found['delivered_gbytes'])}"
                 rows.append({"name": fabric["name"], "value": found["share_mean"], "text": text})
         if rows:
-            yield _chart(f"Bandwidth that {counted(depth, f'failed {kind}')} leave{'s' if depth == 1 else ''}", rows, max)
+            yield _chart(
+                f"Bandwidth that {counted(depth, f'failed {kind}')} leave{'s' if depth == 1 else ''}", rows, max
+            )
 
 
 def _chart(title: str, rows: list[dict[str, Any]], best: Any) -> dict[str, Any]:

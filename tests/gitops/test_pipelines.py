@@ -27,7 +27,12 @@ def github(repository: Repository) -> Iterator[tuple[int, str]]:
     summary = repository.folder.parent / "summary.md"
     runner = str(summary.parent / "runner")
     variables = {"GITHUB_BASE_REF": "main", "GITHUB_STEP_SUMMARY": str(summary), "RUNNER_TEMP": runner}
-    variables |= {"GITHUB_SERVER_URL": SITE, "GITHUB_REPOSITORY": "net/fabric", "NUMBER": "7", "REPORT": f"{SITE}/report"}
+    variables |= {
+        "GITHUB_SERVER_URL": SITE,
+        "GITHUB_REPOSITORY": "net/fabric",
+        "NUMBER": "7",
+        "REPORT": f"{SITE}/report",
+    }
     repository.tool("gh", 'echo "$@" >../gh.txt\ncp comment.md ../comment.md\n')
     failed = False
     for step in yaml.safe_load((RECIPES / "github.yml").read_text())["jobs"]["check"]["steps"]:
@@ -48,7 +53,7 @@ def gitlab(repository: Repository) -> Iterator[tuple[int, str]]:
     assert len(jobs) == 4 and {job["stage"] for name, job in jobs.items() if "stage" in job} == {"check"}
     variables = {"CI_API_V4_URL": f"{SITE}/api/v4", "CI_PROJECT_ID": "1", "CI_PROJECT_URL": f"{SITE}/net/fabric"}
     variables |= {"CI_JOB_ID": "5", "CI_MERGE_REQUEST_IID": "7", "FABRICGEN_TOKEN": "secret"}
-    repository.tool("curl", f'echo "$@" >>../curl.txt\necho \'{{"markdown": "![change](/uploads/1/change.svg)"}}\'\n')
+    repository.tool("curl", 'echo "$@" >>../curl.txt\necho \'{"markdown": "![change](/uploads/1/change.svg)"}\'\n')
     for job in jobs.values():
         script = "\n".join([*before, *job["script"]])
         outcome = repository.attempt(script, CI_MERGE_REQUEST_TARGET_BRANCH_NAME="main", **variables)
