@@ -104,7 +104,7 @@ def _line(line: Line, boxes: Sequence[Box], marks: Marks, of_hosts: Mapping[str,
 
 
 def _of_hosts(topology: Topology, marks: Marks) -> dict[str, State]:
-    """Switch -> what happens to its cables to hosts, which share a box. A new cable counts most, a removed one least."""
+    """Switch -> what happens to its cables to hosts, which share a box. New cables count most, removed ones least."""
     found: dict[str, State] = {}
     for state in (State.REMOVED, State.CHANGED, State.ADDED):
         for pair in (pair for pair, mark in marks.pairs.items() if mark is state):

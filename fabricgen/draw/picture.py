@@ -28,13 +28,17 @@ def fabric_scenes(bundle: Bundle, plane: str | None = None) -> dict[str, Scene]:
 def change_scenes(
     new: Bundle, old: Bundle, changed: Iterable[str], cables: CableChanges, plane: str | None = None
 ) -> dict[str, Scene]:
-    """Plane -> its scene with the change from `old` in colour, for the planes with a change. `changed` are switches with
-    other rows. Raises UsageError as `fabric_scenes`."""
+    """Plane -> its scene with the change from `old` in colour, for the planes with a change. `changed` are switches
+    with other rows. Raises UsageError as `fabric_scenes`."""
     after, before = read_topology(new), read_topology(old)
     topology, marks = joined(after, before), marks_of(after, before, changed, cables)
     scenes = _scenes(topology, plane)
     found = {name: with_marks(scene, topology, marks) for name, scene in scenes.items()}
-    return {name: scene for name, scene in found.items() if any(one.state for one in (*scene.boxes, *scene.lines))}
+    return {
+        name: scene
+        for name, scene in found.items()
+        if any(box.state for box in scene.boxes) or any(line.state for line in scene.lines)
+    }
 
 
 def _scenes(topology: Topology, plane: str | None) -> dict[str, Scene]:

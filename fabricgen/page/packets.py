@@ -1,6 +1,7 @@
-"""The packet runs of the report: the time series that `simulate packets --series` wrote, thinned to what can be seen."""
+"""The packet runs of the report: the time series of `simulate packets --series`, thinned to what can be seen."""
 
 from collections.abc import Iterator, Mapping, Sequence
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -16,8 +17,8 @@ _LINES, _PORTS, _SPANS = 8, 24, 400  # of a run, and of a paused port
 
 
 def packet_runs(folders: Sequence[Path]) -> list[dict[str, Any]]:
-    """The runs in these folders; a further plane of a run has a subfolder. Each has its first `_LINES` queues and rates,
-    and the `_PORTS` ports with the longest pauses; `more` counts those that are left out.
+    """The runs in these folders; a further plane of a run has a subfolder. Each has its first `_LINES` queues and
+    rates, and the `_PORTS` ports with the longest pauses; `more` counts those that are left out.
 
     Raises UnreadableInputError for a folder without a series.json, and for a file with another content.
     """
@@ -81,7 +82,7 @@ def _moments(count: int, lines: Sequence[Sequence[int]]) -> Iterator[int]:
 
 def _joined(spans: Sequence[tuple[int, int]]) -> Iterator[tuple[int, int]]:
     """The intervals; if there are very many, neighbours become one, those with the shortest gaps first."""
-    gaps = sorted(later[0] - earlier[1] for earlier, later in zip(spans, spans[1:], strict=False))
+    gaps = sorted(later[0] - earlier[1] for earlier, later in pairwise(spans))
     least = gaps[-_SPANS] if len(gaps) >= _SPANS else -1
     start, end = None, 0
     for one in spans:

@@ -61,8 +61,8 @@ def _fabric(bundle: Bundle | None, manifest: Manifest | None, name: str) -> dict
 
 
 def _planes(judged: Judged, bundle: Bundle | None) -> list[dict[str, Any]]:
-    """The verdict of each plane as `simulate deadlock` has it, and `failed_pairs`: the switches at both ends of the failed
-    links of a cycle."""
+    """The verdict of each plane as `simulate deadlock` has it, and `failed_pairs`: the switches at both ends of the
+    failed links of a cycle."""
     found = []
     for result in judged.deadlock:
         plane = deadlock_object([result], judged.digests)

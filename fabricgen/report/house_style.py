@@ -1,7 +1,7 @@
 """The look of all pictures: colours, font, heads, legends, and axes with SI units and round numbers.
 
 The colours of lines differ for people with each kind of colour blindness (palette of Okabe and Ito, 2008, with a darker
-yellow); the second four are dashed as well.
+yellow). Every four lines have other dashes.
 """
 
 from collections.abc import Iterator, Sequence
@@ -16,6 +16,7 @@ CYCLE, PAUSED_FILL, PAUSED_EDGE = "#d55e00", "#fdf0dc", "#d9a441"
 FONT = "system-ui, 'Segoe UI', Roboto, 'Noto Sans', sans-serif"
 FONT_PX, LETTER_PX, TITLE_PX = 11, 6.4, 15
 SERIES = ("#0072b2", "#d55e00", "#009e73", "#b8578f", "#3d9bd1", "#9a7400", "#7038c9", "#777b86")
+_DASHES = ("", ' stroke-dasharray="9 2"', ' stroke-dasharray="2 3"')
 BYTES, TIME, RATE = ("B", "kB", "MB", "GB"), ("ns", "µs", "ms", "s"), ("Gb/s", "Tb/s")
 
 
@@ -42,8 +43,8 @@ def words(x: float, y: float, value: str, anchor: str = "start", color: str = FA
 
 def stroke(number: int) -> str:
     """The attributes of the line of this number."""
-    place = number % len(SERIES)
-    return f'stroke="{SERIES[place]}" stroke-width="1.8"' + (' stroke-dasharray="9 2"' if place > 3 else "")
+    dashes = _DASHES[number // 4 % len(_DASHES)]
+    return f'stroke="{SERIES[number % len(SERIES)]}" stroke-width="1.8"{dashes}'
 
 
 def ticks(high: float, count: int) -> list[float]:

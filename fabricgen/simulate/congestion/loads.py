@@ -1,7 +1,6 @@
 """The loads of ports: each port, the ports of each switch, and those of each tier, by the tier that they lead to."""
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 
 import numpy as np
 
@@ -15,15 +14,7 @@ _TIERS = (Role.LEAF, Role.SPINE, Role.CORE, Role.HOST, "")
 _NUMBER = {tier: index for index, tier in enumerate(_TIERS)}
 
 
-@dataclass(frozen=True)
-class _Sums:
-    """Of each group of ports: its number (switch or tier, times the tiers, plus the tier that the ports lead to), the
-    ports, their mean and highest load."""
-
-    group: list[int]
-    ports: list[int]
-    mean: list[float]
-    most: list[float]
+Row = tuple[int, int, int, float, float]  # switch or tier, tier that the ports lead to, ports, mean and highest load
 
 
 def loads_of(
@@ -33,7 +24,9 @@ def loads_of(
     load, those by which hosts send included. `load` is that of every port of the plane over its capacity; it may end
     with the links between switches."""
     network = plane.network
-    tier = np.array([_NUMBER.get(plane.tier.get(index, ""), len(_TIERS) - 1) for index in range(network.switches)])
+    tier = np.array(
+        [_NUMBER.get(plane.tier.get(index, ""), len(_TIERS) - 1) for index in range(network.switches)], dtype=np.int64
+    )
     switch, toward, of_ports = network.source, tier[network.target], load[: network.links]
     if len(load) > network.links:  # the ports of leaves towards hosts follow those by which hosts send
         first = network.links + len(plane.adapters)
@@ -41,28 +34,25 @@ def loads_of(
         toward = np.concatenate([toward, np.full(len(plane.leaf), _NUMBER[Role.HOST])])
         of_ports = np.concatenate([of_ports, load[first : first + len(plane.adapters)]])
     switches = tuple(
-        SwitchLoad(plane.names[one], str(_TIERS[far]), *rest)
-        for one, far, *rest in _rows(_sums(switch, toward, of_ports))
+        SwitchLoad(plane.names[near], str(_TIERS[far]), ports, mean, most)
+        for near, far, ports, mean, most in _rows(switch, toward, of_ports)
     )
     tiers = tuple(
-        TierLoad(str(_TIERS[one]), str(_TIERS[far]), *rest)
-        for one, far, *rest in _rows(_sums(tier[switch], toward, of_ports))
+        TierLoad(str(_TIERS[near]), str(_TIERS[far]), ports, mean, most)
+        for near, far, ports, mean, most in _rows(tier[switch], toward, of_ports)
     )
     return switches, tiers, tuple(_each(plane, load)) if each else ()
 
 
-def _sums(near: Ints, toward: Ints, load: Floats) -> _Sums:
+def _rows(near: Ints, toward: Ints, load: Floats) -> Iterator[Row]:
     group = near * len(_TIERS) + toward
     count, total = np.bincount(group), np.bincount(group, weights=load)
     most = np.zeros(len(count))
     np.maximum.at(most, group, load)
-    used = np.flatnonzero(count)
-    return _Sums(used.tolist(), count[used].tolist(), (total[used] / count[used]).tolist(), most[used].tolist())
-
-
-def _rows(sums: _Sums) -> Iterator[tuple[int, int, int, float, float]]:
-    for group, ports, mean, most in zip(sums.group, sums.ports, sums.mean, sums.most, strict=True):
-        yield *divmod(group, len(_TIERS)), ports, round(mean, _DIGITS), round(most, _DIGITS)
+    for one in np.flatnonzero(count).tolist():
+        ports = int(count[one])
+        mean, highest = round(float(total[one]) / ports, _DIGITS), round(float(most[one]), _DIGITS)
+        yield *divmod(one, len(_TIERS)), ports, mean, highest
 
 
 def _each(plane: HostNetwork, load: Floats) -> Iterator[tuple[str, str, float]]:
