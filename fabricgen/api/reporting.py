@@ -43,6 +43,8 @@ def report(
     failures: int | None = None,
     inventory: Path | None = None,
     series: Sequence[Path] = (),
+    links: Path | None = None,
+    lldp: Path | None = None,
     jobs: int = 1,
     policy: Policy = DEFAULT_POLICY,
     progress: Progress = SILENT,
@@ -53,7 +55,8 @@ def report(
     `against` is a bundle to compare with. `patterns` are names of traffic patterns, by default ring-all-reduce.
     `failures` is how many links fail at a time, by default as the inventory says. `inventory` is where the lines of
     inventory values of a bundle are looked up. `series` are folders of `simulate packets --series`, whose runs are
-    shown. Raises UnreadableInputError and UsageError.
+    shown. `links` and `lldp` replace the cables of a bundle, as for `validate`. Raises UnreadableInputError and
+    UsageError.
     """
     from fabricgen.page.packets import packet_runs
     from fabricgen.simulate.patterns import check_pattern
@@ -66,7 +69,10 @@ def report(
     runs = packet_runs(series)
     wanted = Wanted(patterns=patterns, depth=failures, jobs=jobs)
     if isinstance(source, Path) and is_judged_as_it_is(source):
-        return _of_bundle(source, inventory, against, runs, wanted, policy, progress)
+        judging = open_judging([source], links, lldp, policy)
+        return _of_bundle(judging, source, inventory, against, runs, wanted, progress)
+    if links or lldp:
+        raise UsageError("--links and --lldp are for bundles and other files of switches")
     with temporary_folder("report") as aside:
         folder = aside / "bundle"
         found, judging = check_in(source, folder, How(wanted, against=against, policy=policy, progress=progress))
@@ -92,15 +98,14 @@ def is_judged_as_it_is(source: Path) -> bool:
 
 
 def _of_bundle(
+    judging: Judging,
     source: Path,
     inventory: Path | None,
     against: Path | None,
     runs: Sequence[Mapping[str, Any]],
     wanted: Wanted,
-    policy: Policy,
     progress: Progress,
 ) -> Report:
-    judging = open_judging([source], None, None, policy)
     verdicts = judge_all(judging, wanted, progress)
     changes = compare_with(against, source, judging.bundle) if against else None
     outcome = judging.outcome(inventory)

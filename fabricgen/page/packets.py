@@ -59,7 +59,7 @@ def _thinned(series: Mapping[str, Any]) -> dict[str, Any]:
             for queue in series["queues"][:_LINES]
         ],
         "xoff_bytes": [series["xoff_bytes"][index] for index in at] if series["xoff_bytes"] else [],
-        "pauses": {port: list(_joined(pauses[port])) for port in longest[:_PORTS]},
+        "pauses": {port: list(joined(pauses[port])) for port in longest[:_PORTS]},
         "rates": {flow: [rates[flow][index] for index in at] for flow in list(rates)[:_LINES]},
         "more": {
             "queues": max(0, len(series["queues"]) - _LINES),
@@ -80,7 +80,7 @@ def _moments(count: int, lines: Sequence[Sequence[int]]) -> Iterator[int]:
             yield max(places, key=lambda place: max((line[place] for line in lines), default=0))
 
 
-def _joined(spans: Sequence[tuple[int, int]]) -> Iterator[tuple[int, int]]:
+def joined(spans: Sequence[tuple[int, int]]) -> Iterator[tuple[int, int]]:
     """The intervals; if there are very many, neighbours become one, those with the shortest gaps first."""
     gaps = sorted(later[0] - earlier[1] for earlier, later in pairwise(spans))
     least = gaps[-_SPANS] if len(gaps) >= _SPANS else -1

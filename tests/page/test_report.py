@@ -18,6 +18,7 @@ from fabricgen.page.configurations import Configuration, configurations, rows_ob
 from fabricgen.page.graph import runs
 from fabricgen.page.html import content_json, html_page
 from fabricgen.page.lossless import plan_object
+from fabricgen.page.packets import joined
 from fabricgen.page.traffic import percentile
 from fabricgen.page.verdict import Answer, Judged, answer, verdict_object
 from fabricgen.platforms.dynamic_buffers import buffers_of
@@ -117,6 +118,44 @@ def test_hostile_names_are_text(bundle: Path, cli: Cli, tmp_path: Path) -> None:
     assert "pwned()" in text and "<img" not in text
     assert not re.search("[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2028]", text)
     assert not shows_secret(text)
+
+
+@pytest.mark.parametrize("fmt", ["html", "json"])
+def test_hostile_names_of_inventories_and_neighbors_are_text(fmt: str, bundle: Path, cli: Cli, tmp_path: Path) -> None:
+    """The name of a fabric, and the names that LLDP reports, are foreign text, too."""
+    hostile = "</script></style><img src=x onerror=pwned()>\"'\u202e"
+    lldp = {"lldp": [{"interface": [{"Ethernet0": {"chassis": {hostile: {}}, "port": {"id": {"value": hostile}}}}]}]}
+    (tmp_path / "lldp").mkdir()
+    (tmp_path / "lldp" / "compute-su00-r0-leaf.json").write_text(json.dumps(lldp))
+    wiring = bundle / "fabric.json"
+    wiring.write_text(wiring.read_text().replace('"fabric": "quickstart"', f'"fabric": {json.dumps(hostile)}'))
+    page, head = tmp_path / "report.html", tmp_path / "comment.md"
+    cli("report", bundle, "--lldp", tmp_path / "lldp", "--format", fmt, "-o", page, "--headline", head)
+    text = page.read_text()
+    assert "onerror" in text and "\u202e" not in text.replace("\\u202e", "")
+    assert fmt == "json" or (text.count("<script") == 2 and text.count("</style") == 1 and "<img" not in text)
+    assert "<img" not in head.read_text() and "&lt;img" in head.read_text()
+
+
+def test_series_of_a_report(rendered: Path, cli: Cli, tmp_path: Path) -> None:
+    """A folder without a run, and a file that is not one, are refused; nothing is written."""
+    for content in (None, "[]", '{"name": "x", "times_ns": [1], "queues": [{"bytes": []}]}'):
+        if content is not None:
+            (tmp_path / "series.json").write_text(content)
+        outcome = cli("report", rendered, "--series", tmp_path, "-o", tmp_path / "report.html")
+        assert outcome.code == 2 and "series" in outcome.err and not (tmp_path / "report.html").exists()
+
+
+@given(st.lists(st.tuples(st.integers(1, 50), st.integers(1, 50)), max_size=900))
+def test_joined_pauses_cover_all_pauses(steps: list[tuple[int, int]]) -> None:
+    """Many short pauses become fewer; none is lost, and the first and the last moment stay."""
+    spans, now = [], 0
+    for gap, length in steps:
+        spans.append((now + gap, now + gap + length))
+        now += gap + length
+    found = list(joined(spans))
+    assert len(found) <= 401 and all(any(a <= start and end <= b for a, b in found) for start, end in spans)
+    assert not spans or (found[0][0], found[-1][1]) == (spans[0][0], spans[-1][1])
 
 
 @given(

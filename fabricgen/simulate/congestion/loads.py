@@ -27,7 +27,8 @@ def loads_of(
     tier = np.array(
         [_NUMBER.get(plane.tier.get(index, ""), len(_TIERS) - 1) for index in range(network.switches)], dtype=np.int64
     )
-    switch, toward, of_ports = network.source, tier[network.target], load[: network.links]
+    switch, toward = network.source.astype(np.int64), tier[network.target]
+    of_ports = load[: network.links]
     if len(load) > network.links:  # the ports of leaves towards hosts follow those by which hosts send
         first = network.links + len(plane.adapters)
         switch = np.concatenate([switch, plane.leaf])

@@ -94,7 +94,7 @@ def test_command_prints_and_exits(cli: Cli, bundle: Path, tmp_path: Path) -> Non
     assert finding["code"] == "FG755"
     assert finding["confidence"] == "observed"
     assert finding["location"]["column"] > 1
-    written = {"queues.svg", "pauses.svg", "rates.svg", "index.html"}
+    written = {"queues.svg", "rates.svg", "index.html"}  # no pause: no picture of pauses
     assert {file.name for file in folder.iterdir()} == {"series.json", *written}
     assert {file.name for file in pictures.iterdir()} == written
     require_schema("series", json.loads((folder / "series.json").read_text()))
