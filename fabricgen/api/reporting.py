@@ -69,8 +69,8 @@ def report(
     runs = packet_runs(series)
     wanted = Wanted(patterns=patterns, depth=failures, jobs=jobs)
     if isinstance(source, Path) and is_judged_as_it_is(source):
-        judging = open_judging([source], links, lldp, policy)
-        return _of_bundle(judging, source, inventory, against, runs, wanted, progress)
+        opened = open_judging([source], links, lldp, policy)
+        return _of_bundle(opened, source, inventory, against, runs, wanted, progress)
     if links or lldp:
         raise UsageError("--links and --lldp are for bundles and other files of switches")
     with temporary_folder("report") as aside:

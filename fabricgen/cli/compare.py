@@ -52,7 +52,10 @@ FORMATS = ("text", "json", "markdown", "html")
     "--format", "fmt", type=click.Choice(FORMATS), default="text", show_default=True, help="Format of the comparison."
 )
 @click.option(
-    "--output", type=click.Path(path_type=Path, dir_okay=False), help="Write to this file instead of standard output."
+    "--output",
+    "-o",
+    type=click.Path(path_type=Path, dir_okay=False),
+    help="Write to this file instead of standard output.",
 )
 @verb
 def command(

@@ -82,7 +82,7 @@ def command(
     from fabricgen.api.reporting import report
     from fabricgen.atomic import write_atomically
     from fabricgen.cli.progress import TerminalProgress
-    from fabricgen.page.html import html_page
+    from fabricgen.page.html import html_page, visible_names
     from fabricgen.report.congestion import congestion_object
     from fabricgen.report.deadlock import deadlock_object
     from fabricgen.report.formats.json import json_object
@@ -99,14 +99,8 @@ def command(
         text = html_page({**found.content, "tool": head["tool"], "summary": head["summary"]})
     else:
         congestion = {"patterns": [congestion_object([result]) for result in found.congestion]}
-        text = json_text(
-            {
-                **head,
-                "deadlock": deadlock_object(found.deadlock, found.seals),
-                "congestion": congestion,
-                "report": found.content,
-            }
-        )
+        own = {"deadlock": deadlock_object(found.deadlock, found.seals), "congestion": congestion}
+        text = json_text(visible_names({**head, **own, "report": found.content}))
 
     def without_folder(text: str) -> str:
         return text.replace(found.folder, "") if found.folder else text

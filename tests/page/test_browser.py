@@ -162,7 +162,7 @@ def test_6016_switches(browser: Browser, tmp_path: Path) -> None:
         page.locator("#search").press("Enter")
         inspector = page.locator("#inspector")
         assert inspector.locator("h3").first.inner_text() == "p5-s3"
-        assert "p5-l0" in inspector.inner_text()
+        assert "Links to 126 switches\nc0\n1 × 400G" in inspector.inner_text()
         assert found.faults() == []
 
 

@@ -27,6 +27,7 @@ from fabricgen.results import Claim, DeadlockResult, FailureSummary, RoutesModel
 from tests.conftest import Cli
 from tests.hostile.payloads import PAYLOAD, add_secrets, edit, poison_texts, shows_secret
 from tests.inventories import NVIDIA, QUICKSTART, rail_optimized, write
+from tests.observed.test_lldp import lldpctl
 
 COUNTS = Counts(devices=2, links=4, rules=200)
 
@@ -120,21 +121,28 @@ def test_hostile_names_are_text(bundle: Path, cli: Cli, tmp_path: Path) -> None:
     assert not shows_secret(text)
 
 
+HOSTILE = "</script></style><img src=x onerror=pwned()>\"'\u202e"
+
+
 @pytest.mark.parametrize("fmt", ["html", "json"])
-def test_hostile_names_of_inventories_and_neighbors_are_text(fmt: str, bundle: Path, cli: Cli, tmp_path: Path) -> None:
-    """The name of a fabric, and the names that LLDP reports, are foreign text, too."""
-    hostile = "</script></style><img src=x onerror=pwned()>\"'\u202e"
-    lldp = {"lldp": [{"interface": [{"Ethernet0": {"chassis": {hostile: {}}, "port": {"id": {"value": hostile}}}}]}]}
-    (tmp_path / "lldp").mkdir()
-    (tmp_path / "lldp" / "compute-su00-r0-leaf.json").write_text(json.dumps(lldp))
-    wiring = bundle / "fabric.json"
-    wiring.write_text(wiring.read_text().replace('"fabric": "quickstart"', f'"fabric": {json.dumps(hostile)}'))
+@pytest.mark.parametrize("source", ["inventory", "lldp"])
+def test_hostile_names_of_inventories_and_neighbors_are_text(
+    source: str, fmt: str, bundle: Path, cli: Cli, tmp_path: Path
+) -> None:
+    """Values of an inventory and names that LLDP reports are foreign text, in the page and in the comment."""
     page, head = tmp_path / "report.html", tmp_path / "comment.md"
-    cli("report", bundle, "--lldp", tmp_path / "lldp", "--format", fmt, "-o", page, "--headline", head)
+    written = ("--format", fmt, "-o", page, "--headline", head)
+    if source == "lldp":
+        (tmp_path / "compute-su00-r0-leaf.json").write_text(lldpctl({"Ethernet0": (HOSTILE, HOSTILE)}))
+        cli("report", bundle, "--lldp", tmp_path / "compute-su00-r0-leaf.json", *written)
+    else:
+        tree = rail_optimized()
+        tree["planes"]["compute"]["leaf"] = {"platform": HOSTILE}
+        assert cli("report", write(tmp_path / "inventory", tree), *written).code == 1
     text = page.read_text()
-    assert "onerror" in text and "\u202e" not in text.replace("\\u202e", "")
+    assert "onerror" in text and "\u202e" not in text
     assert fmt == "json" or (text.count("<script") == 2 and text.count("</style") == 1 and "<img" not in text)
-    assert "<img" not in head.read_text() and "&lt;img" in head.read_text()
+    assert "<img" not in head.read_text() and "\u202e" not in head.read_text()
 
 
 def test_series_of_a_report(rendered: Path, cli: Cli, tmp_path: Path) -> None:

@@ -10,5 +10,5 @@ export function drawCompare(section) {
   put(section, html("h2", { id: "compare-title" }, "Side by side"),
     table("The fabrics side by side", [["Fabric"], ...titles.map((title) => [title])], rows),
     html("div", { class: "charts" }, charts.map(chart)),
-    paragraphs.map(([title, lines]) => [html("h4", {}, title), html("ul", {}, lines.map((line) => html("li", {}, line)))]));
+    paragraphs.map(([title, lines]) => [html("h3", {}, title), html("ul", {}, lines.map((line) => html("li", {}, line)))]));
 }
