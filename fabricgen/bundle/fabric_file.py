@@ -31,7 +31,7 @@ FORMAT_VERSION = "1"
 def dump_wiring(wiring: Wiring) -> bytes:
     """The bytes of fabric.json."""
     lists = {name: getattr(wiring, name) for name in ("planes", "devices", "hosts", "links", "cables")}
-    lists["devices"] = tuple(_without_unknown(device, "mmu_bytes") for device in wiring.devices)
+    lists["devices"] = tuple(_without_unknown(device, "mmu_bytes", "coordinates") for device in wiring.devices)
     lists["hosts"] = tuple(_without_unknown(host, "rack", "unit", "serial", "nvlink_domain") for host in wiring.hosts)
     lists |= {
         name: items
@@ -47,7 +47,7 @@ def dump_wiring(wiring: Wiring) -> bytes:
 def _without_unknown(item: WiredDevice | WiredHost, *optional: str) -> dict[str, object]:
     """The keys of an item; the optional ones only where they are known."""
     keys = {field.name: getattr(item, field.name) for field in fields(item)}
-    return {name: value for name, value in keys.items() if name not in optional or value not in ("", None)}
+    return {name: value for name, value in keys.items() if name not in optional or value not in ("", None, ())}
 
 
 def load_wiring(text: bytes) -> Wiring:
@@ -93,7 +93,7 @@ def _plane(raw: Mapping[str, Any]) -> WiredPlane:
 
 
 def _device(raw: Mapping[str, Any]) -> WiredDevice:
-    row = _tuples(raw, "loopbacks", "management")
+    row = _tuples({"coordinates": [], **raw}, "loopbacks", "management", "coordinates")
     return WiredDevice(**_words(row, role=Role, technology=Technology, state=DeviceState))
 
 
