@@ -58,6 +58,7 @@ planes:
     cables: {{host-leaf: 5m, leaf-spine: 40m, spine-core: 150m}}
     lossless: roce-lossless
     addressing: {{loopbacks: 10.0.0.0/16, links: 10.128.0.0/9, hosts: 11.0.0.0/8}}
+management: {{addresses: 172.16.0.0/16, gateway: 172.16.0.1}}
 """
 
 _SUBNET = """\

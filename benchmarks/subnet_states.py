@@ -128,7 +128,7 @@ def _managers(files: Path) -> set[int]:
 
 
 def _changed(netlist: Netlist, state: str, managers: set[int]) -> Netlist:
-    """The netlist in a state. What changes has no subnet manager."""
+    """The netlist in a state. What changes has no subnet manager. Where no port is free, two cables are exchanged."""
     adapters = [
         (name, port) for (name, _), port in netlist.ports.items() if netlist.nodes[name].kind is NodeKind.ADAPTER
     ]
@@ -142,7 +142,12 @@ def _changed(netlist: Netlist, state: str, managers: set[int]) -> Netlist:
             for number in range(node.ports, 0, -1)
             if (name, number) not in netlist.ports
         )
-        return _with(_without(netlist, {(host, 1)}), (host, 1), next(free), port.guid)
+        if spare := next(free, None):
+            return _with(_without(netlist, {(host, 1)}), (host, 1), spare, port.guid)
+        other, its = next((name, one) for name, one in adapters if one.far not in (port.far, *kept))
+        left = _without(netlist, {(host, 1), (other, 1)})
+        left = _with(left, (host, 1), (its.far, its.far_port), port.guid)
+        return _with(left, (other, 1), (port.far, port.far_port), its.guid)
     if state == "cable removed":
         between = (
             (one, port) for one, port in netlist.ports.items() if netlist.nodes[port.far].kind is NodeKind.SWITCH

@@ -36,6 +36,19 @@ def compose(text: str, file: str) -> yaml.Node | None:
         raise not_yaml(error, file) from error
 
 
+def compose_all(text: str, file: str) -> list[yaml.Node]:
+    """The root nodes of all documents that are not empty. Raises UnreadableInputError as `load_yaml`."""
+    try:
+        _refuse_depth(text, file)
+        roots = [root for root in yaml.compose_all(text, Loader=Loader) if root is not None]
+    except yaml.YAMLError as error:
+        raise not_yaml(error, file) from error
+    if "*" in text:
+        for root in roots:
+            _refuse_growth(root, len(text) * MAX_GROWTH, file)
+    return [root for root in roots if root.tag != "tag:yaml.org,2002:null"]
+
+
 def load_yaml_node(text: str, file: str) -> tuple[yaml.Node, Any]:
     """The root node, for lines, and the values. Raises UnreadableInputError as `load_yaml`."""
     try:

@@ -17,6 +17,7 @@ from fabricgen.cli.main import run
 from fabricgen.simulate.deadlock.infiniband.failures import rerouted
 from fabricgen.simulate.opensm import PACKAGES, Tools, find_tools
 from tests.inventories import QUICKSTART
+from tests.schemas import check_json
 
 # The time of an example depends on the load of the machine; benchmarks/ measure speed.
 settings.register_profile("fabricgen", deadline=None)
@@ -61,13 +62,14 @@ Cli = Callable[..., Outcome]
 
 @pytest.fixture
 def cli(capsys: pytest.CaptureFixture[str]) -> Cli:
-    """Run the command in this process."""
+    """Run the command in this process. JSON that it prints has the form of its schema."""
 
     def call(*arguments: object) -> Outcome:
         capsys.readouterr()
         with pytest.raises(SystemExit) as stop:
             run([str(argument) for argument in arguments])
         text = capsys.readouterr()
+        check_json([str(argument) for argument in arguments], text.out)
         return Outcome(int(stop.value.code or 0), text.out, text.err)
 
     return call

@@ -4,14 +4,9 @@ First only the explicit design is rendered. Its differences become overrides, an
 become base files. Then the whole inventory is rendered and compared with the files, row by row.
 """
 
-import enum
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
 from typing import Any
-
-import orjson
-import yaml
 
 from fabricgen.adopt.overrides import overrides
 from fabricgen.adopt.source import (
@@ -26,8 +21,7 @@ from fabricgen.adopt.source import (
 )
 from fabricgen.adopt.tree import inventory_tree
 from fabricgen.adopt.wiring import usable_links
-from fabricgen.allocation.lock import Lock
-from fabricgen.atomic import temporary_folder
+from fabricgen.adopt.written import FILE_NAME, REFUSED_NUMBERS, Adopted, inventory_yaml, not_allowed, rendered_tables
 from fabricgen.bundle.read import Bundle
 from fabricgen.findings import Finding, Place, Severity, has_errors
 from fabricgen.inventory.load import LOCK_NAME
@@ -35,27 +29,13 @@ from fabricgen.inventory.profiles import NONE
 from fabricgen.inventory.references import NAME
 from fabricgen.platforms.model import Layout, SwitchPlatform
 from fabricgen.platforms.ports_in_use import PortsInUse
-from fabricgen.render.content import BundleContent
-from fabricgen.render.plans import make_plans
 from fabricgen.sonic.canonical import natural_key
 from fabricgen.sonic.dump import dump
-from fabricgen.yaml_words import WordDumper
 
-FILE_NAME = "fabric.yaml"
 BASE = "base/{name}.json"
 _HEADER = "# Imported from config_db.json files by `fabricgen import config-db`.\n"
 
 Lookup = Callable[[str], tuple[SwitchPlatform, Layout] | None]
-
-
-@dataclass
-class Adopted:
-    """The files of the inventory by path, empty after errors. `differences` is row -> reason."""
-
-    files: dict[str, str] = field(default_factory=dict)
-    findings: list[Finding] = field(default_factory=list)
-    differences: dict[RowId, str] = field(default_factory=dict)
-    links: int = 0  # of the inventory
 
 
 def adopt(
@@ -86,16 +66,16 @@ def adopt(
         tree["platforms"] = sorted(platforms)
     files = {} if single_file else {LOCK_NAME: lock.dump()}
     files |= platforms or {}
-    rendered, lock, findings = _rendered({FILE_NAME: _yaml(tree), **files})
-    shared = [one for one in findings if one.code in _REFUSED_NUMBERS]
+    rendered, lock, findings = rendered_tables({FILE_NAME: inventory_yaml(tree), **files})
+    shared = [one for one in findings if one.code in REFUSED_NUMBERS]
     if shared:
         files[LOCK_NAME] = lock.dump()
         adopted.findings += [_replaced("overrides replace numbers of the lock file", one) for one in shared]
-        rendered, lock, findings = _rendered({FILE_NAME: _yaml(tree), **files})
+        rendered, lock, findings = rendered_tables({FILE_NAME: inventory_yaml(tree), **files})
     for simplify, note in _SIMPLIFICATIONS:
         if rendered is None and simplify(tree, findings):
             problems = findings
-            rendered, lock, findings = _rendered({FILE_NAME: _yaml(tree), **files})
+            rendered, lock, findings = rendered_tables({FILE_NAME: inventory_yaml(tree), **files})
             adopted.findings += [_replaced(note, one) for one in problems] if rendered is not None else []
     if rendered is None:
         adopted.findings += findings
@@ -108,8 +88,8 @@ def adopt(
     if any(foreign.values()) and not single_file:
         tree["sonic"] = {"base": BASE}
         files |= {BASE.replace("{name}", name): dump(tables).decode() for name, tables in foreign.items()}
-    files[FILE_NAME] = _HEADER + _yaml(tree)
-    rendered, _, findings = _rendered(files)
+    files[FILE_NAME] = _HEADER + inventory_yaml(tree)
+    rendered, _, findings = rendered_tables(files)
     if rendered is None:
         adopted.findings += findings
         return adopted
@@ -119,18 +99,10 @@ def adopt(
     return adopted
 
 
-def fabric_name(text: str) -> str:
-    """A valid fabric name from a text."""
-    return re.sub("[^A-Za-z0-9_.-]", "-", text).lstrip("-_.")[:63] or "fabric"
-
-
 def _unusable_names(bundle: Bundle) -> Iterator[Finding]:
     for name, device in bundle.devices.items():
         if not NAME.fullmatch(name):
-            hint = "use letters, digits, - _ . with a letter or digit first, at most 63"
-            message = f"{name!r} is not allowed as the name of a switch in an inventory"
-            place = device.locate("DEVICE_METADATA", "localhost", "hostname")
-            yield Finding("FG140", Severity.ERROR, message, device=name, location=place, hint=hint)
+            yield not_allowed(name, device.locate("DEVICE_METADATA", "localhost", "hostname"))
 
 
 def _source(bundle: Bundle, lookup: Lookup, findings: list[Finding]) -> Source | None:
@@ -176,9 +148,6 @@ def _leave_management(tree: dict[str, Any], _: Sequence[Finding]) -> bool:
     return True
 
 
-# The lock file cannot contain numbers that several switches share, or that no pool gives.
-_REFUSED_NUMBERS = ("FG398", "FG399")
-
 # Tried in this order if no plan can be made. Overrides then contain the rows of the files.
 _OUTSIDE = re.compile(r"planes\.([^.]+)\.(external|static)\[(\d+)\]")
 _SIMPLIFICATIONS = (
@@ -190,20 +159,6 @@ _SIMPLIFICATIONS = (
 
 def _replaced(note: str, problem: Finding) -> Finding:
     return Finding("FG143", Severity.NOTE, f"{note}: {problem.message}", count=problem.count)
-
-
-def _rendered(files: Mapping[str, str]) -> tuple[dict[str, Any] | None, Lock, list[Finding]]:
-    """(device -> rendered tables, lock, errors) of an inventory. The tables are None if there are errors."""
-    with temporary_folder("import") as root:
-        for path, text in files.items():
-            (root / path).parent.mkdir(parents=True, exist_ok=True)
-            (root / path).write_text(text, encoding="utf-8")
-        plans = make_plans(root)
-        if has_errors(plans.findings):
-            return None, plans.lock, [one for one in plans.findings if one.severity is Severity.ERROR]
-        made = BundleContent(plans).files()
-        tables = {path.split("/")[1]: orjson.loads(data) for path, data in made if path.startswith("sonic/")}
-        return tables, plans.lock, []
 
 
 def _differences(bundle: Bundle, rendered: Mapping[str, Any], source: Source) -> Iterator[tuple[RowId, str]]:
@@ -226,17 +181,3 @@ def _difference_notes(differences: Mapping[RowId, str]) -> Iterator[Finding]:
         name, _, key = rows[0]
         place = Place(table, key)
         yield Finding("FG144", Severity.NOTE, f"the render differs: {reason}", name, place=place, count=len(rows))
-
-
-class _Dumper(WordDumper):
-    """YAML without anchors, with short collections on one line."""
-
-    def ignore_aliases(self, _data: Any) -> bool:
-        return True
-
-
-_Dumper.add_multi_representer(enum.StrEnum, lambda dumper, word: dumper.represent_str(word.value))
-
-
-def _yaml(tree: Mapping[str, Any]) -> str:
-    return yaml.dump(tree, Dumper=_Dumper, sort_keys=False, default_flow_style=None, width=120, allow_unicode=True)

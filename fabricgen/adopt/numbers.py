@@ -63,8 +63,9 @@ class Numbers:
 
 def _link_block(plane: Source, link: WiredLink) -> tuple[str, list[str]]:
     a, b = (plane.switches[name] for name, _ in (link.a, link.b))
-    subnets = _shared(a.addresses("INTERFACE", link.a[1]), b.addresses("INTERFACE", link.b[1]))
-    return f"{a.key}:{link.a[1]}--{b.key}:{link.b[1]}", list(map(str, subnets))
+    return f"{a.key}:{link.a[1]}--{b.key}:{link.b[1]}", _shared(
+        a.addresses("INTERFACE", link.a[1]), b.addresses("INTERFACE", link.b[1])
+    )
 
 
 def _find_asns(source: Source, pods: dict[str, int]) -> dict[str, int]:
@@ -191,14 +192,17 @@ def _texts(addresses: Iterable[Interface]) -> list[str]:
     return [str(one.ip) for one in addresses]
 
 
-def _shared(low: Iterable[Interface], high: Iterable[Interface]) -> list[Network]:
-    """The subnets with two addresses that both ends share, with the even address at the lower end."""
+def _shared(low: Iterable[Interface], high: Iterable[Interface]) -> list[str]:
+    """The subnets of two addresses that both ends share, written as the address of the lower end, the IPv4 one first.
+
+    A subnet whose even address is at the lower end is written as the subnet.
+    """
     far = {one.network: one for one in high}
-    found: dict[int, Network] = {}
+    found: dict[int, str] = {}
     for one in low:
         other = far.get(one.network)
-        if other and one.network.num_addresses == 2 and int(one.ip) < int(other.ip):
-            found.setdefault(one.version, one.network)
+        if other and one.network.num_addresses == 2 and one.ip != other.ip:
+            found.setdefault(one.version, str(one.network if int(one.ip) < int(other.ip) else one))
     return [found[version] for version in sorted(found)]
 
 

@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from fabricgen.acceptance.measured import Measured
 
 _CABLES = ("FG260", "FG261")
+WATERMARKS = ("FG980", "FG981", "FG982", "FG983", "FG984")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -50,7 +51,7 @@ def accept(
         apply_rules(judging, _CABLES, (), ())
     found = judged(judging.bundle, results, unit, stages, watermarks)
     judging.findings += found.findings
-    judging.codes |= codes_of("FG96", "FG97", *(["FG98"] if watermarks else []))
+    judging.codes |= codes_of("FG96", "FG97", *(WATERMARKS if watermarks else ()))
     progress.step("judged", counted(len(found.measured), "test"))
     outcome = judging.outcome(inventory)
     return Acceptance(

@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING
 from fabricgen.api.coverage import add_coverage
 from fabricgen.api.judgement import DEFAULT_POLICY, SILENT, Judgement, Judging, Policy, Progress, codes_of, open_judging
 from fabricgen.api.subnets import DEFAULT_SUBNETS, SubnetOptions, forwarding_of
-from fabricgen.atomic.folder import write_files
 from fabricgen.report.summary import Counts
 from fabricgen.results import CongestionModel, CongestionResult
 from fabricgen.units import counted
@@ -64,7 +63,8 @@ def simulate_congestion(
     size = DEFAULT_BYTES if size_bytes is None else size_bytes
     judging = open_judging(paths, links, lldp, policy)
     with progress.stage(name):
-        options = Options(name, size, read_order(placement), queue_pairs, seed, draws, hash_model=hash_model)
+        ranks = read_order(placement)
+        options = Options(name, size, ranks, queue_pairs, seed, draws, hash_model=hash_model, each_link=True)
         results = analyse(judging, options, plane, subnets)
     progress.step("simulated", f"{name} on {counted(len(judging.bundle.devices), 'device')}")
     _draw(svg, results)
@@ -128,5 +128,6 @@ def _draw(folder: Path | None, results: Sequence[CongestionResult]) -> None:
     if folder is None:
         return
     from fabricgen.report.congestion_svg import tree_pictures
+    from fabricgen.report.picture_folder import write_pictures
 
-    write_files(folder, {name: picture.encode() for name, picture in tree_pictures(results)})
+    write_pictures(folder, {name: picture.encode() for name, picture in tree_pictures(results)})

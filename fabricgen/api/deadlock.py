@@ -9,7 +9,6 @@ import orjson
 
 from fabricgen.api.judgement import DEFAULT_POLICY, SILENT, Judgement, Judging, Policy, Progress, codes_of, open_judging
 from fabricgen.atomic import write_atomically
-from fabricgen.atomic.folder import write_files
 from fabricgen.bundle.read import Bundle
 from fabricgen.errors import UsageError
 from fabricgen.results import DeadlockResult, PacketsResult
@@ -118,7 +117,7 @@ def _prove(
         from fabricgen.simulate.plane.service_levels import job_levels
 
         jobs = job_levels(judging.bundle)
-        wanted = Wanted(failures.most_links, failures.switches, failures.seed)
+        wanted = Wanted(failures.most_links, failures.switches, failures.seed, failures.scheduler)
         if lfts is not None:
             subnets = analyse_dumps(lfts, root, plane, jobs)
         else:
@@ -174,9 +173,9 @@ def _write_proof(
         write_atomically(routes, orjson.dumps(next_hops(results), option=option))
     if svg is not None:
         from fabricgen.report.cycle_svg import cycle_pictures
+        from fabricgen.report.picture_folder import write_pictures
 
-        if pictures := cycle_pictures(bundle, results):
-            write_files(svg, {name: text.encode() for name, text in pictures.items()})
+        write_pictures(svg, {name: text.encode() for name, text in cycle_pictures(bundle, results).items()})
 
 
 def _demonstrate(judging: Judging, results: Sequence[DeadlockResult], progress: Progress) -> PacketsResult | None:

@@ -1,15 +1,19 @@
-"""Numbers of an existing fabric into the lock file of an inventory."""
+"""Numbers of an existing fabric into the lock file of an inventory, and files of other tools into an inventory."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from ipaddress import ip_address
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from fabricgen.errors import UnreadableInputError, UsageError
 from fabricgen.findings import Finding, Location, has_errors
 from fabricgen.inputs import TABLE_BYTES, read_text
 
 if TYPE_CHECKING:
+    from fabricgen.adopt.site import AdoptedSite
     from fabricgen.allocation.lock import Lock
+    from fabricgen.dcim.system import System
     from fabricgen.inventory.read_files import InventorySource
 
 
@@ -57,6 +61,77 @@ def import_addresses(table: Path, inventory: "InventorySource") -> ImportedAddre
         for one in found.findings
     )
     return ImportedAddresses(found.lock, findings, found.entries, *size)
+
+
+@dataclass(frozen=True)
+class ImportedFabric:
+    """The files of an inventory by path, empty after errors, and how much of the fabric it has."""
+
+    files: Mapping[str, str]
+    findings: tuple[Finding, ...]
+    switches: int
+    links: int
+
+
+def import_foreign(kind: str, paths: Sequence[Path], fabric: str, hardware: Mapping[str, str]) -> ImportedFabric:
+    """An explicit inventory from files of another tool: avd, hhfab or minigraph. Nothing is written.
+
+    `paths` are files and folders of them, `hardware` is model -> platform. Raises UnreadableInputError for a path that
+    cannot be read, and UsageError for a platform or a name of the fabric that is not possible.
+    """
+    from fabricgen.adopt.foreign.avd import read_avd
+    from fabricgen.adopt.foreign.explicit import explicit_inventory
+    from fabricgen.adopt.foreign.hhfab import read_wiring
+    from fabricgen.adopt.foreign.minigraph import read_minigraphs
+    from fabricgen.adopt.written import fabric_name
+    from fabricgen.platforms.catalog import switch_platform
+
+    readers = {"avd": read_avd, "hhfab": read_wiring, "minigraph": read_minigraphs}
+    for model, platform in hardware.items():
+        found = switch_platform(platform)
+        if found is None or not found.is_product:
+            raise UsageError(f"--hardware {model}={platform}: not a name of `fabricgen list platforms`")
+    endings = (".xml",) if kind == "minigraph" else (".yaml", ".yml")
+    described = readers[kind](_files(paths, endings))
+    adopted = explicit_inventory(described, fabric_name(fabric), kind, hardware)
+    return ImportedFabric(adopted.files, tuple(adopted.findings), len(described.switches), adopted.links)
+
+
+def _files(paths: Sequence[Path], endings: tuple[str, ...]) -> list[Path]:
+    """The files of the paths, those of folders in order. Raises UnreadableInputError."""
+    found: dict[Path, None] = {}
+    for path in paths:
+        if not path.exists():
+            raise UnreadableInputError("no such file or folder", Location(str(path)))
+        below = sorted(file for file in path.rglob("*") if file.suffix in endings) if path.is_dir() else [path]
+        if not below:
+            raise UnreadableInputError(f"contains no file that ends with {' or '.join(endings)}", Location(str(path)))
+        found |= dict.fromkeys(below)
+    return list(found)
+
+
+def import_site(system: "System", site: str, fabric: str = "", gateways: Sequence[str] = ()) -> "AdoptedSite":
+    """The inventory of a site of NetBox or Nautobot. `fabric` is its name, by default that of the site.
+
+    `system` comes from `fabricgen.dcim.connecting.connect`. `gateways` are those of the management network, one for each
+    family. Raises UsageError for an unknown site, a name or gateway that is not valid, and what the server refuses.
+    """
+    from fabricgen.adopt.site import adopt_site
+    from fabricgen.adopt.written import fabric_name
+    from fabricgen.dcim.site import read_site
+    from fabricgen.platforms.catalog import layout_by_hwsku
+
+    if fabric and fabric != fabric_name(fabric):
+        raise UsageError(
+            f"--fabric {fabric!r}: a name has letters, digits, - _ . with a letter or digit first, at most 63"
+        )
+    for gateway in gateways:
+        try:
+            ip_address(gateway)
+        except ValueError as error:
+            raise UsageError(f"--gateway {gateway!r} is not an address") from error
+    found = read_site(system, site)
+    return adopt_site(found, system.name, fabric or fabric_name(site), layout_by_hwsku, gateways)
 
 
 _OF_LOCK = ("FG384", "FG398", "FG399", "FG400")  # the table may correct what the lock file has

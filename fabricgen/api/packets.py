@@ -17,7 +17,6 @@ from fabricgen.api.judgement import (
     outcome_of_inventory,
 )
 from fabricgen.api.subnets import DEFAULT_SUBNETS, SubnetOptions, forwarding_of
-from fabricgen.atomic.folder import write_files
 from fabricgen.findings import Location
 from fabricgen.report.summary import Counts
 from fabricgen.results import Compat, PacketsResult
@@ -219,9 +218,11 @@ class SeriesWriter:
 
     def close(self) -> None:
         """Write the files."""
-        from fabricgen.report.series import series_files
+        from fabricgen.report.picture_folder import write_pictures
+        from fabricgen.report.series import PICTURES, series_files
 
         self._sampler.close()
-        files = list(series_files(self._sampler.series()))
+        files = dict(series_files(self._sampler.series()))
         for folder, suffix in self._folders.items():
-            write_files(folder, {name: content for name, content in files if name.endswith(suffix)})
+            chosen = {name: content for name, content in files.items() if name.endswith(suffix)}
+            write_pictures(folder, chosen, [name for name in PICTURES if name not in files])

@@ -1,7 +1,7 @@
 """The report: all verdicts on a bundle or an inventory, as one object that the page shows."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -24,12 +24,14 @@ _OF_BUNDLES = ("fabric.json", "manifest.json", CONFIG_NAME, OPTIONS_NAME, f"*/{C
 
 @dataclass(frozen=True, kw_only=True)
 class Report(Judgement):
-    """The findings and the results by plane, worst first. `content` is all that the page shows. `folder` is the
-    temporary bundle of an inventory, whose path the texts contain; "" for a bundle."""
+    """The findings and the results by plane, worst first. `content` is all that the page shows, `seals` are the digests
+    of the certificates by plane. `folder` is the temporary bundle of an inventory, whose path the texts contain; "" for
+    a bundle."""
 
     content: Mapping[str, Any]
     deadlock: Sequence[DeadlockResult] = ()
     congestion: Sequence[CongestionResult] = ()
+    seals: Mapping[str, str] = field(default_factory=dict)
     folder: str = ""
 
 
@@ -40,6 +42,9 @@ def report(
     patterns: Sequence[str] = (),
     failures: int | None = None,
     inventory: Path | None = None,
+    series: Sequence[Path] = (),
+    links: Path | None = None,
+    lldp: Path | None = None,
     jobs: int = 1,
     policy: Policy = DEFAULT_POLICY,
     progress: Progress = SILENT,
@@ -49,8 +54,11 @@ def report(
 
     `against` is a bundle to compare with. `patterns` are names of traffic patterns, by default ring-all-reduce.
     `failures` is how many links fail at a time, by default as the inventory says. `inventory` is where the lines of
-    inventory values of a bundle are looked up. Raises UnreadableInputError and UsageError.
+    inventory values of a bundle are looked up. `series` are folders of `simulate packets --series`, whose runs are
+    shown. `links` and `lldp` replace the cables of a bundle, as for `validate`. Raises UnreadableInputError and
+    UsageError.
     """
+    from fabricgen.page.packets import packet_runs
     from fabricgen.simulate.patterns import check_pattern
 
     _refuse_sources(source)
@@ -58,19 +66,18 @@ def report(
         check_pattern(pattern)
     if against is not None and not (against / "fabric.json").is_file():
         raise UsageError(f"{against} is not a bundle: it has no fabric.json")
+    runs = packet_runs(series)
     wanted = Wanted(patterns=patterns, depth=failures, jobs=jobs)
     if isinstance(source, Path) and is_judged_as_it_is(source):
-        return _of_bundle(source, inventory, against, wanted, policy, progress)
+        opened = open_judging([source], links, lldp, policy)
+        return _of_bundle(opened, source, inventory, against, runs, wanted, progress)
+    if links or lldp:
+        raise UsageError("--links and --lldp are for bundles and other files of switches")
     with temporary_folder("report") as aside:
         folder = aside / "bundle"
         found, judging = check_in(source, folder, How(wanted, against=against, policy=policy, progress=progress))
-        content = _content(
-            found, judging, folder, found.changes, inventory_path(source).stem, found.deadlock, found.congestion
-        )
-        return Report(
-            findings=found.findings, suppressed=found.suppressed, counts=found.counts, codes=found.codes,
-            content=content, deadlock=found.deadlock, congestion=found.congestion, folder=f"{folder}/",
-        )  # fmt: skip
+        name = inventory_path(source).stem
+        return _report(found, judging, folder, found.changes, name, runs, found.deadlock, found.congestion)
 
 
 def _refuse_sources(source: InventorySource) -> None:
@@ -91,34 +98,38 @@ def is_judged_as_it_is(source: Path) -> bool:
 
 
 def _of_bundle(
-    source: Path, inventory: Path | None, against: Path | None, wanted: Wanted, policy: Policy, progress: Progress
+    judging: Judging,
+    source: Path,
+    inventory: Path | None,
+    against: Path | None,
+    runs: Sequence[Mapping[str, Any]],
+    wanted: Wanted,
+    progress: Progress,
 ) -> Report:
-    judging = open_judging([source], None, None, policy)
     verdicts = judge_all(judging, wanted, progress)
     changes = compare_with(against, source, judging.bundle) if against else None
     outcome = judging.outcome(inventory)
     found = Judgement(
         findings=outcome.findings, suppressed=outcome.suppressed, counts=judging.counts, codes=frozenset(judging.codes)
     )
-    content = _content(found, judging, source, changes, source.name, verdicts.deadlock, verdicts.congestion)
-    return Report(
-        findings=found.findings, suppressed=found.suppressed, counts=found.counts, codes=found.codes,
-        content=content, deadlock=verdicts.deadlock, congestion=verdicts.congestion,
-    )  # fmt: skip
+    made = _report(found, judging, source, changes, source.name, runs, verdicts.deadlock, verdicts.congestion)
+    return replace(made, folder="")
 
 
-def _content(
+def _report(
     found: Judgement,
     judging: Judging | None,
     folder: Path,
     changes: Changes | None,
     name: str,
+    runs: Sequence[Mapping[str, Any]],
     deadlock: Sequence[DeadlockResult],
     congestion: Sequence[CongestionResult],
-) -> Mapping[str, Any]:
+) -> Report:
     from fabricgen.page.differences import differences_object
     from fabricgen.page.report import report_object
     from fabricgen.page.verdict import Judged
+    from fabricgen.simulate.deadlock.certificate import seals
 
     judged = Judged(
         findings=found.findings,
@@ -127,23 +138,20 @@ def _content(
         is_complete=judging is not None,
         deadlock=deadlock,
         congestion=congestion,
-        digests=_digests(deadlock),
+        packets=runs,
+        digests=seals(deadlock),
         not_judged=_cordoned(judging.bundle) if judging else (),
     )
     manifest = read_manifest(folder) if folder.is_dir() else None
     differences = differences_object(str(changes.bundle), changes.difference, changes.cables) if changes else None
-    return report_object(judged, judging.bundle if judging else None, manifest, differences, name)
+    content = report_object(judged, judging.bundle if judging else None, manifest, differences, name)
+    return Report(
+        findings=found.findings, suppressed=found.suppressed, counts=found.counts, codes=found.codes, content=content,
+        deadlock=deadlock, congestion=congestion, seals=judged.digests, folder=f"{folder}/",
+    )  # fmt: skip
 
 
 def _cordoned(bundle: Bundle) -> list[str]:
     """That links are out of service on purpose: every verdict counts without them."""
     count = len(bundle.wiring.cordoned) if bundle.wiring else 0
     return [f"{counted(count, 'link')} out of service (`links`)"] if count else []
-
-
-def _digests(deadlock: Sequence[DeadlockResult]) -> dict[str, str]:
-    """Plane -> the seal of its certificate, for planes with a proof."""
-    from fabricgen.simulate.deadlock.certificate import certificate
-
-    planes = certificate(deadlock)["planes"] if deadlock else []
-    return {plane["name"]: plane["seal"] for plane in planes if plane["order"] is not None}

@@ -30,6 +30,7 @@ def validate(
     patch: Path | None = None,
     release: int | None = None,
     inventory: Path | None = None,
+    jobs: int = 1,
     policy: Policy = DEFAULT_POLICY,
     progress: Progress = SILENT,
 ) -> Judgement:
@@ -42,7 +43,7 @@ def validate(
     differ from the manifest. It makes literal secrets an error. `patch` is an RFC 6902 patch, or the output of `diff`;
     it is judged on these files instead of the rules. `release` is a SONiC release, YYYYMM: what its models do not have
     is reported. `inventory` is where the lines of inventory values are looked up.
-    Raises UnreadableInputError and UsageError.
+    Rules on large fabrics run in `jobs` processes. Raises UnreadableInputError and UsageError.
     """
     known = [load_switch_platform(file) for file in platforms]
     models = None
@@ -58,7 +59,7 @@ def validate(
         judge_patch(judging, patch, select, ignore)
         return _judgement(judging, inventory)
     devices = counted(len(judging.bundle.devices), "device")
-    apply_rules(judging, select, ignore, known, progress)
+    apply_rules(judging, select, ignore, known, progress, jobs)
     progress.step("validated", f"{devices} by {counted(judging.rules, 'rule')}")
     if models is not None:
         _apply_yang(judging, models, select, ignore)
@@ -89,6 +90,7 @@ def apply_rules(
     ignore: Sequence[str],
     platforms: Iterable[SwitchPlatform],
     progress: Progress = SILENT,
+    jobs: int = 1,
 ) -> None:
     """Add the findings of the chosen rules. `platforms` are used before those of the bundle and of the catalog."""
     from fabricgen.rules.registry import chosen_rules
@@ -103,7 +105,7 @@ def apply_rules(
     def tracked(rules: "Sequence[Rule]") -> "Iterable[Rule]":
         return progress.track(rules, len(rules), "validating")
 
-    judging.findings += run(judging.bundle, select, ignore, layout, judging.suppressions, tracked)
+    judging.findings += run(judging.bundle, select, ignore, layout, judging.suppressions, tracked, jobs)
     rules = chosen_rules(select, ignore)
     judging.rules = len(rules)
     judging.codes |= {rule.code for rule in rules}

@@ -43,7 +43,7 @@ def judge_all(judging: Judging, wanted: Wanted, progress: Progress) -> Verdicts:
     for pattern in patterns:
         check_pattern(pattern)
     devices = counted(len(judging.bundle.devices), "device")
-    apply_rules(judging, wanted.select, wanted.ignore, wanted.platforms, progress)
+    apply_rules(judging, wanted.select, wanted.ignore, wanted.platforms, progress, wanted.jobs)
     progress.step("validated", f"{devices} by {counted(judging.rules, 'rule')}")
     chosen = judging.bundle.wiring.checks if judging.bundle.wiring else Checks()
     depth = chosen.failures if wanted.depth is None else wanted.depth

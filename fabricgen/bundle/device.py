@@ -9,16 +9,19 @@ from typing import Any, Protocol
 import orjson
 
 from fabricgen.bundle.locate import locate
+from fabricgen.bundle.manifest import digest
 from fabricgen.bundle.wiring import WiredDevice
 from fabricgen.errors import UnreadableInputError
 from fabricgen.findings import Location
 from fabricgen.inputs import read_bytes
 from fabricgen.sonic.load import TableLoader
 from fabricgen.sonic.releases import release_of
+from fabricgen.sonic.secrets import may_have_forms
 from fabricgen.sonic.tables import ConfigDb, Row, first_non_row
 from fabricgen.sonic.updater.tables import MASTER
 
 _TABLES_REMEMBERED = 1024
+_OLD_REFERENCE = b'"['
 
 
 def parse_object(text: bytes, file: Path) -> Any:
@@ -60,39 +63,70 @@ class SharedTables:
         return config
 
 
+@dataclass(frozen=True, slots=True)
+class Signs:
+    """What the bytes of a file show before its tables are searched; the bytes themselves are not kept."""
+
+    old_references: bool  # a value may be a reference in the form [TABLE|name]
+    secrets: bool  # a value may be a secret by its form
+    digest: str  # as in the manifest
+
+    @classmethod
+    def of(cls, text: bytes) -> "Signs":
+        """The signs of the text of a file."""
+        return cls(_OLD_REFERENCE in text, may_have_forms(text), digest(text))
+
+
 class Content(Protocol):
     """The configuration of a switch as bytes and as tables."""
 
     @property
     def text(self) -> bytes:
-        """The bytes of the file."""
+        """The bytes of the file, which are read again for each use."""
 
     @property
     def config(self) -> ConfigDb:
         """TABLE -> key -> field -> value. Values keep the types of the file, right or wrong."""
+
+    @property
+    def signs(self) -> Signs:
+        """What the bytes show."""
 
     def peek(self) -> ConfigDb:
         """`config`, without keeping what is not kept yet."""
 
 
 class FileContent:
-    """The content of a file, read and parsed once. Every member raises UnreadableInputError."""
+    """The content of a file. Its tables are kept and its bytes are not, so that thousands of files fit into memory.
+
+    Every member raises UnreadableInputError.
+    """
 
     def __init__(self, file: Path, tables: SharedTables) -> None:
         self._file, self._tables = file, tables
         self._config: ConfigDb | None = None
+        self._signs: Signs | None = None
 
-    @cached_property
+    @property
     def text(self) -> bytes:
-        """The bytes of the file."""
+        """The bytes of the file, read again: only findings and digests need them."""
         return read_bytes(self._file)
 
     @property
     def config(self) -> ConfigDb:
         """TABLE -> key -> field -> value."""
         if self._config is None:
-            self._config = self._tables.parse(self.text, self._file)
+            text = self.text
+            self._config = self._tables.parse(text, self._file)
+            self._signs = Signs.of(text)
         return self._config
+
+    @property
+    def signs(self) -> Signs:
+        """What the bytes showed when they were parsed."""
+        _ = self.config
+        assert self._signs is not None
+        return self._signs
 
     def peek(self) -> ConfigDb:
         """`config`; a file that is not kept yet is not kept, so that thousands of files fit into memory."""
@@ -105,6 +139,33 @@ class GivenContent:
 
     text: bytes
     config: ConfigDb
+
+    @property
+    def signs(self) -> Signs:
+        """What the text shows."""
+        return Signs.of(self.text)
+
+    def peek(self) -> ConfigDb:
+        """The tables."""
+        return self.config
+
+
+@dataclass(frozen=True, slots=True)
+class ReshapedContent:
+    """The content of a file with tables in another shape."""
+
+    of: Content
+    config: ConfigDb
+
+    @property
+    def text(self) -> bytes:
+        """The bytes of the file."""
+        return self.of.text
+
+    @property
+    def signs(self) -> Signs:
+        """What the bytes show."""
+        return self.of.signs
 
     def peek(self) -> ConfigDb:
         """The tables."""
@@ -125,12 +186,21 @@ class ObservedDevice:
         """The same device with other tables; places are looked up in `text`."""
         return replace(self, content=GivenContent(text, config))
 
+    def reshaped(self, config: ConfigDb) -> "ObservedDevice":
+        """The same device with its tables in another shape; places are looked up in its file."""
+        return replace(self, content=ReshapedContent(self.content, config))
+
     @property
     def text(self) -> bytes:
-        """The bytes of the file."""
+        """The bytes of the file, read again for each use."""
         return self.content.text
 
     @property
+    def signs(self) -> Signs:
+        """What the bytes of the file show."""
+        return self.content.signs
+
+    @cached_property
     def config(self) -> ConfigDb:
         """TABLE -> key -> field -> value. Values keep the types of the file, right or wrong."""
         return self.content.config

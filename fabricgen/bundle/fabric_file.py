@@ -4,9 +4,7 @@ from collections.abc import Mapping
 from dataclasses import fields
 from typing import Any
 
-import orjson
-
-from fabricgen.bundle.listing import dump_listing
+from fabricgen.bundle.listing import dump_listing, load_listing
 from fabricgen.bundle.names import check_names
 from fabricgen.bundle.typed import checked, each, require, unique
 from fabricgen.bundle.wiring import (
@@ -33,7 +31,7 @@ FORMAT_VERSION = "1"
 def dump_wiring(wiring: Wiring) -> bytes:
     """The bytes of fabric.json."""
     lists = {name: getattr(wiring, name) for name in ("planes", "devices", "hosts", "links", "cables")}
-    lists["devices"] = tuple(_without_unknown(device, "mmu_bytes") for device in wiring.devices)
+    lists["devices"] = tuple(_without_unknown(device, "mmu_bytes", "coordinates") for device in wiring.devices)
     lists["hosts"] = tuple(_without_unknown(host, "rack", "unit", "serial", "nvlink_domain") for host in wiring.hosts)
     lists |= {
         name: items
@@ -49,25 +47,26 @@ def dump_wiring(wiring: Wiring) -> bytes:
 def _without_unknown(item: WiredDevice | WiredHost, *optional: str) -> dict[str, object]:
     """The keys of an item; the optional ones only where they are known."""
     keys = {field.name: getattr(item, field.name) for field in fields(item)}
-    return {name: value for name, value in keys.items() if name not in optional or value not in ("", None)}
+    return {name: value for name, value in keys.items() if name not in optional or value not in ("", None, ())}
 
 
 def load_wiring(text: bytes) -> Wiring:
     """The wiring in the bytes of fabric.json. Raises ValueError, KeyError or TypeError if they have another form."""
-    raw = orjson.loads(text)
+    raw = load_listing(text)
     if not isinstance(raw, dict):
         raise ValueError("not a JSON object")
     if (found := raw.get("format_version")) != FORMAT_VERSION:
         raise ValueError(f"fabric.json has format_version {found!r}, this fabricgen reads {FORMAT_VERSION!r}")
     check_names(raw, text)
     raw = {"externals": [], "host_models": [], "placeholders": [], "checks": {}, "cordoned": [], **raw}
+    shared = _Shared()
     wiring = Wiring(
         fabric=raw["fabric"],
         planes=each(raw, "planes", _plane),
         devices=each(raw, "devices", _device),
-        hosts=each(raw, "hosts", _host),
-        links=each(raw, "links", lambda row: WiredLink(**_words(_tuples(row, "a", "b"), kind=LinkKind))),
-        cables=each(raw, "cables", lambda row: WiredCable(**_words(_tuples(row, "links"), medium=Medium))),
+        hosts=each(raw, "hosts", shared.host),
+        links=each(raw, "links", shared.link),
+        cables=each(raw, "cables", shared.cable),
         externals=each(raw, "externals", lambda row: WiredExternal(**_tuples(row, "addresses"))),
         host_models=each(raw, "host_models", _model),
         placeholders=each(raw, "placeholders", lambda row: WiredPlaceholders(**row)),
@@ -94,12 +93,39 @@ def _plane(raw: Mapping[str, Any]) -> WiredPlane:
 
 
 def _device(raw: Mapping[str, Any]) -> WiredDevice:
-    row = _tuples(raw, "loopbacks", "management")
+    row = _tuples({"coordinates": [], **raw}, "loopbacks", "management", "coordinates")
     return WiredDevice(**_words(row, role=Role, technology=Technology, state=DeviceState))
 
 
-def _host(raw: Mapping[str, Any]) -> WiredHost:
-    return WiredHost(**{**raw, "nics": each(raw, "nics", lambda row: WiredNic(**_tuples(row, "addresses")))})
+class _Shared:
+    """Makes hosts, links and cables in which equal texts are one object: each name is in several of them."""
+
+    def __init__(self) -> None:
+        self._one: dict[str, str] = {}
+
+    def host(self, raw: Mapping[str, Any]) -> WiredHost:
+        return WiredHost(**{**self._texts(raw), "nics": each(raw, "nics", self._nic)})
+
+    def _nic(self, raw: Mapping[str, Any]) -> WiredNic:
+        return WiredNic(**_tuples(self._texts(raw), "addresses"))
+
+    def link(self, raw: Mapping[str, Any]) -> WiredLink:
+        row = _words(_tuples(self._texts(raw), "a", "b"), kind=LinkKind)
+        row["a"], row["b"] = self._items(row["a"]), self._items(row["b"])
+        return WiredLink(**row)
+
+    def cable(self, raw: Mapping[str, Any]) -> WiredCable:
+        row = _words(_tuples(self._texts(raw), "links"), medium=Medium)
+        row["links"] = self._items(row["links"])
+        return WiredCable(**row)
+
+    def _texts(self, raw: Mapping[str, Any]) -> dict[str, Any]:
+        one = self._one.setdefault
+        return {key: one(value, value) if type(value) is str else value for key, value in raw.items()}
+
+    def _items(self, values: tuple[Any, ...]) -> tuple[Any, ...]:
+        one = self._one.setdefault
+        return tuple([one(value, value) if type(value) is str else value for value in values])
 
 
 def _model(raw: Mapping[str, Any]) -> WiredModel:

@@ -4,14 +4,13 @@ import re
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+from fabricgen.bundle.listing import Items
 from fabricgen.visible import is_visible, visible
 
 CONFIG_NAME = "config_db.json"
 
 # As the inventory has them; a name of a host's NIC or of a device outside the fabric may also contain + and :.
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.+:-]*")
-# How JSON can hide a control or directional character: an escape, or a raw byte of UTF-8 beyond ASCII.
-_MAY_HIDE = re.compile(rb"\\[bfnrtu]|\x7f|[\x80-\xff]")
 
 
 def is_file_name(text: str) -> bool:
@@ -24,10 +23,15 @@ def check_names(raw: Mapping[str, Any], text: bytes) -> None:
     for kind, name in _names(raw):
         if not isinstance(name, str) or not _NAME.fullmatch(name):
             raise ValueError(f"{name!r} is not allowed as the name of a {kind}: use letters, digits, . _ - only")
-    if _MAY_HIDE.search(text):
+    if _may_hide(text):
         for value in _texts(raw):
             if not is_visible(value):
                 raise ValueError(f"control characters in {visible(value)!r}")
+
+
+def _may_hide(text: bytes) -> bool:
+    """Whether JSON may have a control or directional character: by an escape, or a raw byte of UTF-8 beyond ASCII."""
+    return not text.isascii() or b"\\" in text or b"\x7f" in text
 
 
 def _names(raw: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
@@ -46,6 +50,6 @@ def _texts(value: Any) -> Iterator[str]:
         yield from value
         for item in value.values():
             yield from _texts(item)
-    elif isinstance(value, list):
+    elif isinstance(value, list | Items):
         for item in value:
             yield from _texts(item)

@@ -19,6 +19,7 @@ from fabricgen.suppressions import Suppression
 
 FORMAT_VERSION = "1"
 MLNX_FOLDER = "mlnx-sm-5"  # of a subnet: its files in the dialect mlnx-sm-5
+OPTION_FILES = ("opensm.conf", "sharp_am.cfg")  # files of `name value` lines
 _SLOT = re.compile(r"\{([a-z0-9_.]+)\}")
 _ANY = "*"
 _ORIGIN = {"inventory": str, "platform": str, "steps": list}
@@ -103,10 +104,14 @@ class Sources:
         return None
 
     def explain_option(self, subnet: str, option: str) -> Explanation | None:
-        """The origin of an option of opensm.conf. `subnet` is PLANE or PLANE/SUBNET, with /standby-N or /mlnx-sm-5."""
+        """The origin of an option of opensm.conf, or of sharp_am.cfg beside it. `subnet` is PLANE or PLANE/SUBNET, with
+        /standby-N or /mlnx-sm-5."""
         folder, _, last = subnet.rpartition("/")
         if last.startswith("standby-") or last == MLNX_FOLDER:
-            return self.explain(f"infiniband/{folder}", "opensm.conf", f"{last}/opensm.conf", option)
+            found = (
+                self.explain(f"infiniband/{folder}", "opensm.conf", f"{last}/{name}", option) for name in OPTION_FILES
+            )
+            return next((one for one in found if one), None)
         return self.explain(f"infiniband/{subnet}", "opensm.conf", "opensm.conf", option)
 
     def option_causes(self, subnet: str, option: str) -> tuple[str, ...]:
@@ -171,7 +176,7 @@ def _checked(raw: Any) -> Mapping[str, Any]:
         found = require(form["rows"], dict[str, dict[str, list[int]]], f"forms[{index}].rows")
         if not all(0 <= each < known for row in found.values() for origins in row.values() for each in origins):
             raise ValueError(f"forms[{index}].rows refers to an origin that is missing")
-    devices = rows(raw["devices"], "devices")
+    devices = tuple(rows(raw["devices"], "devices"))
     for index, device in enumerate(devices):
         place = f"devices[{index}]"
         require(device["name"], str, f"{place}.name")

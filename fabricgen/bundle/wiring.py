@@ -36,6 +36,7 @@ class WiredDevice:
     management: tuple[str, ...] = ()  # addresses of eth0, with prefix length
     node_guid: str = ""  # of an InfiniBand switch, 0x and 16 hex digits
     mmu_bytes: int | None = None  # the memory of the ASIC where the platform states it
+    coordinates: tuple[int, ...] = ()  # of a torus or mesh x, y, z; of a dragonfly the group, and the place in it
 
 
 @dataclass(frozen=True, slots=True)

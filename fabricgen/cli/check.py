@@ -52,6 +52,7 @@ def command(
     from fabricgen.report.deadlock import deadlock_lines, deadlock_object, deadlock_unjudged
     from fabricgen.report.formats import formats
     from fabricgen.report.growth import growth_lines, growth_object, lock_lines
+    from fabricgen.simulate.deadlock.certificate import seals
 
     with temporary_folder("check") as temporary:
         bundle = temporary / "bundle"
@@ -75,7 +76,11 @@ def command(
             own["against"] = growth_object(found.changes.devices, found.changes.cables)
             lines = [*growth_lines(found.changes.devices, found.changes.cables, str(against)), *lines]
         if found.is_complete:
-            own |= {"deadlock": deadlock_object(found.deadlock), "congestion": congestion_object(found.congestion)}
+            digests = seals(found.deadlock) if fmt == "json" else None
+            own |= {
+                "deadlock": deadlock_object(found.deadlock, digests),
+                "congestion": congestion_object(found.congestion),
+            }
             lines += [*deadlock_lines(found.deadlock), *congestion_lines(found.congestion)]
             unjudged = [*deadlock_unjudged(found.deadlock), *congestion_unjudged(found.congestion)]
         else:

@@ -10,7 +10,7 @@ from fabricgen.cli.options import message_bytes, policy_of
 from fabricgen.cli.settings import Settings, verb
 from fabricgen.cli.streams import width_of, write
 
-FORMATS = ("text", "json", "markdown")
+FORMATS = ("text", "json", "markdown", "html")
 
 
 @click.command("compare")
@@ -52,7 +52,10 @@ FORMATS = ("text", "json", "markdown")
     "--format", "fmt", type=click.Choice(FORMATS), default="text", show_default=True, help="Format of the comparison."
 )
 @click.option(
-    "--output", type=click.Path(path_type=Path, dir_okay=False), help="Write to this file instead of standard output."
+    "--output",
+    "-o",
+    type=click.Path(path_type=Path, dir_okay=False),
+    help="Write to this file instead of standard output.",
 )
 @verb
 def command(
@@ -81,6 +84,7 @@ def command(
     Examples:
       fabricgen compare my-fabric my-fabric-grown --grow-to 512
       fabricgen compare --designs all --gpus 128 --format markdown
+      fabricgen compare my-fabric my-fabric-grown --format html --output compare.html
     """
     from fabricgen.api.compared import CompareOptions
     from fabricgen.api.comparing import compare
@@ -103,6 +107,10 @@ def command(
         text = json_text({"compare": found.content})
     elif fmt == "markdown":
         text = compare_markdown(found.content)
+    elif fmt == "html":
+        from fabricgen.page.comparison import comparison_page
+
+        text = comparison_page(found.content)
     else:
         text = compare_text(found.content, 0 if output else width_of(sys.stdout))
     if output is None:

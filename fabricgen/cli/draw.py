@@ -19,6 +19,10 @@ from fabricgen.errors import UsageError
 @click.option("--device", metavar="NAME", help="Draw the front panel of this switch, with speeds and far ends.")
 @click.option("--rack", metavar="NAME", help="Draw this rack.")
 @click.option("--cable", metavar="ID", help="Draw this cable with both ends; cabling.csv lists all.")
+@click.option(
+    "--against", metavar="BUNDLE", type=click.Path(path_type=Path, exists=True, file_okay=False),
+    help="Show the change from this bundle in colour: new, changed and removed switches and links.",
+)  # fmt: skip
 @verb
 def command(
     settings: Settings,
@@ -28,21 +32,23 @@ def command(
     device: str | None,
     rack: str | None,
     cable: str | None,
+    against: Path | None,
 ) -> int:
     """Draw the planes of BUNDLE, a switch, a rack or a cable.
 
-    A plane of more than 500 switches is drawn as pods with counts.
+    A plane of more than 500 switches is drawn as pods with counts. With --against, only planes with a change are drawn.
 
     \b
     Examples:
       fabricgen draw build --output fabric.svg
       fabricgen draw build --device compute-su00-r0-leaf --output leaf.svg
       fabricgen draw build --output fabric.drawio
+      fabricgen draw build-next --against build --output change.svg
     """
     from fabricgen.atomic import write_atomically
     from fabricgen.bundle.read import open_bundle
     from fabricgen.draw.equipment import cable_scene, panel_scene, rack_scene
-    from fabricgen.draw.picture import WRITERS, fabric_scenes
+    from fabricgen.draw.picture import WRITERS, change_scenes, fabric_scenes
 
     given = [
         name
@@ -51,6 +57,8 @@ def command(
     ]
     if len(given) > 1:
         raise UsageError(f"{' and '.join(given)}: choose one of them")
+    if against and (device or rack or cable):
+        raise UsageError("--against is for planes: leave out --device, --rack and --cable")
     if output.suffix not in WRITERS:
         raise UsageError(f"{output}: the name must end with {', '.join(WRITERS)}")
     opened = open_bundle([bundle])
@@ -60,6 +68,14 @@ def command(
         scenes = {"": rack_scene(opened, rack)}
     elif cable:
         scenes = {"": cable_scene(opened, cable)}
+    elif against:
+        from fabricgen.api.against import compare_with
+
+        found = compare_with(against, bundle, opened)
+        changed = [device.name for device in found.difference.changed]
+        scenes = change_scenes(opened, open_bundle([against]), changed, found.cables, plane)
+        if not scenes:
+            write("no switch and no cable changes: no picture is written")
     else:
         scenes = fabric_scenes(opened, plane)
     for name, scene in scenes.items():

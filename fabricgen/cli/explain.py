@@ -66,6 +66,7 @@ def _code_page(code: str) -> str:
 
 def _value_lines(folder: Path, value: str) -> list[str]:
     from fabricgen.bundle.read import open_bundle
+    from fabricgen.bundle.sources import OPTION_FILES
     from fabricgen.report.explain import explain_value
     from fabricgen.report.explain_computed import explain_computed_profile, explain_missing_size
     from fabricgen.rules.guards import guards
@@ -73,9 +74,9 @@ def _value_lines(folder: Path, value: str) -> list[str]:
     bundle = open_bundle([folder])
     name, separator, path = value.partition(":")
     device = bundle.devices.get(name)
-    conf = folder / "infiniband" / name / "opensm.conf"
-    if separator and device is None and name and conf.is_file():
-        return _option_lines(bundle, conf, name, path)
+    files = [file for each in OPTION_FILES if (file := folder / "infiniband" / name / each).is_file()]
+    if separator and device is None and name and files:
+        return _option_lines(bundle, files, name, path)
     hosts = bundle.hosts.get(name.removeprefix("hosts/"))
     if separator and device is None and hosts and name == hosts.name:
         return _setting_lines(bundle, hosts, path)
@@ -90,18 +91,22 @@ def _value_lines(folder: Path, value: str) -> list[str]:
     return [*origin, *explain_computed_profile(device, table, key)]
 
 
-def _option_lines(bundle: "Bundle", conf: Path, subnet: str, option: str) -> list[str]:
-    """The lines on an option of opensm.conf. `subnet` is PLANE or PLANE/SUBNET, with /standby-N or /mlnx-sm-5."""
+def _option_lines(bundle: "Bundle", files: list[Path], subnet: str, option: str) -> list[str]:
+    """The lines on an option of the files of a manager. `subnet` is PLANE or PLANE/SUBNET, with /standby-N or
+    /mlnx-sm-5."""
     from fabricgen.report.explain import explain_option
 
-    lines = [line.partition("#")[0].split(None, 1) for line in read_bytes(conf).decode().splitlines()]
-    found = {words[0]: (number, words[1].strip()) for number, words in enumerate(lines, 1) if len(words) == 2}
+    found: dict[str, tuple[Path, int, str]] = {}
+    for file in files:
+        lines = [line.partition("#")[0].split(None, 1) for line in read_bytes(file).decode().splitlines()]
+        for number, words in enumerate(lines, 1):
+            if len(words) == 2:
+                found[words[0]] = (file, number, words[1].strip())
     if option not in found:
-        known = ", ".join(found)
-        raise UsageError(f"{conf} has no option {option!r}; it has {known}")
-    number, text = found[option]
+        raise UsageError(f"{files[0]} has no option {option!r}; it has {', '.join(found)}")
+    file, line, text = found[option]
     explanation = bundle.sources.explain_option(subnet, option) if bundle.sources else None
-    return list(explain_option(subnet, option, text, Location(str(conf), number, 1), explanation))
+    return list(explain_option(subnet, option, text, Location(str(file), line, 1), explanation))
 
 
 def _setting_lines(bundle: "Bundle", hosts: "ObservedHosts", path: str) -> list[str]:

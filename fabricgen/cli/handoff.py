@@ -1,14 +1,16 @@
 """`fabricgen handoff`: a bundle as files for the tools that deploy it. Each registered handoff is a command."""
 
 import importlib
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from contextlib import suppress
 from functools import cached_property
+from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
+from fabricgen.cli.live import LIVE
 from fabricgen.cli.names import items, names_in
 from fabricgen.cli.settings import FullGroup, Settings, several, verb
 from fabricgen.cli.streams import as_words, write
@@ -61,7 +63,9 @@ def command() -> None:
 
 
 def _command(handoff: "Handoff") -> click.Command:
-    def written(settings: Settings, bundle: Path, output: Path, adopt_folder: bool, **options: str | None) -> int:
+    live = LIVE.get(handoff.name)
+
+    def written(settings: Settings, bundle: Path, output: Path, adopt_folder: bool, **options: Any) -> int:
         from fabricgen.bundle.read import open_bundle
         from fabricgen.cli.progress import TerminalProgress
         from fabricgen.handoff.folder import write_folder
@@ -70,13 +74,20 @@ def _command(handoff: "Handoff") -> click.Command:
 
         if output.resolve() == bundle.resolve():
             raise UsageError(f"--output {output} is the bundle itself: choose another folder")
-        with TerminalProgress(settings).stage("writing"):
-            files = dict(handoff.files(with_whole_rows(open_bundle([bundle])), **options))
-            count = write_folder(output, files.items(), adopt=adopt_folder)
+        connection = {name: options.pop(name) for name in live.names} if live else {}
+
+        def put(more: Mapping[str, bytes]) -> Mapping[str, bytes]:
+            with TerminalProgress(settings).stage("writing"):
+                made = handoff.files(with_whole_rows(open_bundle([bundle])), **options)
+                return write_folder(output, chain(made, more.items()), adopt=adopt_folder)
+
+        if live and live.is_wanted(connection):
+            return live.run(settings, bundle, lambda more: len(put(more)), **connection, **options)
+        files = put({})
         for line in handoff.notes(files):
             settings.say(line)
         step = handoff.next_step.format(bundle=as_words(bundle), output=as_words(output), **options)
-        write(f"{counted(count, 'file')} in {output}." + (f" Next: {step}" if step else ""), wraps=True)
+        write(f"{counted(len(files), 'file')} in {output}." + (f" Next: {step}" if step else ""), wraps=True)
         return 0
 
     options = several(
@@ -90,6 +101,7 @@ def _command(handoff: "Handoff") -> click.Command:
         ),
         click.option("--adopt-folder", is_flag=True, help="Replace files in the folder that fabricgen did not write."),
         *map(_option, handoff.options),
+        *(live.options if live else ()),
     )
     return click.command(handoff.name, help=f"{handoff.summary}\n\n{_examples(handoff)}")(options(verb(written)))
 

@@ -6,9 +6,10 @@ from pathlib import Path
 
 import click
 
+from fabricgen.cli.live import connection_options
 from fabricgen.cli.options import inventory_arguments, layers_of, link_options, platform_option
 from fabricgen.cli.output import EXIT_FINDINGS, print_findings
-from fabricgen.cli.settings import FullGroup, Settings, verb
+from fabricgen.cli.settings import FullGroup, Settings, several, verb
 from fabricgen.cli.streams import as_words, write
 from fabricgen.errors import UsageError
 from fabricgen.findings import Finding, has_errors, in_order
@@ -25,6 +26,8 @@ def command() -> None:
     \b
     Examples:
       fabricgen import config-db running --output my-fabric
+      fabricgen import avd intended/structured_configs --output my-fabric
+      fabricgen import netbox --site hall1 --output my-fabric
       fabricgen import addresses addresses.csv my-fabric
       fabricgen import sonic-device x86_64-vendor_model-r0 --output model.yaml
     """
@@ -155,15 +158,16 @@ def config_db(
       fabricgen import config-db running --output my-fabric
       fabricgen import config-db running --fabric east > east.yaml
     """
-    from fabricgen.adopt.adopt import FILE_NAME, adopt, fabric_name
+    from fabricgen.adopt.adopt import adopt
+    from fabricgen.adopt.written import FILE_NAME, fabric_name
     from fabricgen.api.judgement import open_observed
     from fabricgen.atomic.folder import create_files
     from fabricgen.platforms.catalog import layout_by_hwsku
     from fabricgen.platforms.entries import load_switch_platform
     from fabricgen.report.summary import Counts
 
-    if output is not None and output.is_dir() and any(output.iterdir()):
-        raise UsageError(f"{output} is not empty; import needs a new folder")
+    if output is not None:
+        _refuse_full(output)
     if output is None and platform_files:
         raise UsageError("--platform needs --output: an inventory with a platform entry is a folder")
     if fabric and fabric != fabric_name(fabric):
@@ -201,6 +205,151 @@ def config_db(
         f"differ: {len(adopted.differences)} ({DIFFERENCES}). Next: fabricgen check {as_words(output)}"
     )
     return 0
+
+
+def _foreign(summary: str, name: str, metavar: str, examples: str) -> None:
+    """Register the import of another tool's files."""
+
+    def convert(
+        settings: Settings, paths: tuple[Path, ...], output: Path | None, fabric: str, hardware: tuple[str, ...]
+    ) -> int:
+        from fabricgen.adopt.written import FILE_NAME
+        from fabricgen.api.importing import import_foreign
+        from fabricgen.atomic.folder import create_files
+        from fabricgen.report.summary import Counts
+
+        if output is not None and output.is_dir() and any(output.iterdir()):
+            raise UsageError(f"{output} is not empty; import needs a new folder")
+        default = output.resolve().name if output else "imported"
+        imported = import_foreign(name, paths, fabric or default, _platforms_of(hardware))
+        if not imported.files:
+            print_findings(settings, in_order(imported.findings), Counts(devices=imported.switches))
+            return EXIT_FINDINGS
+        _print_notes(settings, imported.findings)
+        if output is None:
+            write(imported.files[FILE_NAME], nl=False)
+            return 0
+        create_files(output, {path: text.encode() for path, text in imported.files.items()})
+        settings.say(
+            f"wrote {output}: {counted(imported.switches, 'switch')}, {counted(imported.links, 'link')}. "
+            f"Next: fabricgen check {as_words(output)}"
+        )
+        return 0
+
+    options = several(
+        click.argument("paths", nargs=-1, required=True, metavar=metavar, type=click.Path(path_type=Path)),
+        click.option(
+            "--output",
+            "-o",
+            type=click.Path(path_type=Path, file_okay=False),
+            help="New folder for the inventory and its lock file. By default, the inventory without the lock file is "
+            "printed to standard output.",
+        ),
+        click.option("--fabric", default="", help="Name of the fabric.  [default: name of the folder]"),
+        click.option(
+            "--hardware",
+            multiple=True,
+            metavar="MODEL=PLATFORM",
+            help="Platform for a model of the files that the catalog does not have. The option can be repeated.",
+        ),
+    )
+    command.command(name, help=f"{summary}\n\n\b\nExamples:\n{examples}")(options(verb(convert)))
+
+
+def _platforms_of(options: Sequence[str]) -> dict[str, str]:
+    """Model -> platform. Raises UsageError."""
+    found = {}
+    for text in options:
+        model, separator, platform = text.partition("=")
+        if not (separator and platform):
+            raise UsageError(f"--hardware {text!r}: write MODEL=PLATFORM, for example vEOS-lab=dell-s5232f")
+        found[model] = platform
+    return found
+
+
+_NOTES = (
+    "The files become an explicit inventory. What does not carry over, and numbers that the inventory does not have, "
+    "are listed on standard error."
+)
+_foreign(
+    f"Convert structured configurations of Arista AVD, else its group variables, into an explicit inventory. {_NOTES}",
+    "avd",
+    "FILE...",
+    "  fabricgen import avd intended/structured_configs --output my-fabric\n"
+    "  fabricgen import avd group_vars/DC1 --hardware vEOS-lab=dell-s5232f --output my-fabric",
+)
+_foreign(
+    f"Convert the wiring diagram of a Hedgehog fabric (hhfab) into an explicit inventory. {_NOTES}",
+    "hhfab",
+    "FILE...",
+    "  fabricgen import hhfab wiring.yaml --output my-fabric\n"
+    "  fabricgen import hhfab include --hardware vs=dell-s5232f --output my-fabric",
+)
+_foreign(
+    f"Convert minigraph.xml files of SONiC switches into an explicit inventory. {_NOTES}",
+    "minigraph",
+    "FILE...",
+    "  fabricgen import minigraph leaf1.xml leaf2.xml spine1.xml --output my-fabric\n"
+    "  fabricgen import minigraph graphs --fabric east --output my-fabric",
+)
+
+
+@command.command("netbox")
+@click.option("--site", required=True, metavar="NAME", help="Site of the fabric; in Nautobot, the location.")
+@click.option(
+    "--output",
+    "-o",
+    required=True,
+    type=click.Path(path_type=Path, file_okay=False),
+    help="New folder for the inventory.",
+)
+@click.option("--fabric", default="", help="Name of the fabric.  [default: name of the site]")
+@click.option(
+    "--gateway",
+    "gateways",
+    multiple=True,
+    metavar="ADDRESS",
+    help="Gateway of the management network, which keeps the addresses of eth0; for each family.",
+)
+@connection_options
+@verb
+def netbox(
+    settings: Settings, site: str, output: Path, fabric: str, gateways: tuple[str, ...], software: str, url: str | None
+) -> int:
+    """Convert a site of NetBox or Nautobot into an explicit inventory: devices, cables, racks, serials and addresses.
+
+    Switches are the devices with the role leaf, spine or core. The model of their device type, or its part number, is a
+    hwsku. What the inventory does not have of the site is reported on standard error.
+
+    \b
+    Examples:
+      fabricgen import netbox --site hall1 --output my-fabric
+      fabricgen import netbox --software nautobot --site hall1 --gateway 10.0.0.1 --output my-fabric
+    """
+    from fabricgen.api.importing import import_site
+    from fabricgen.atomic.folder import create_files
+    from fabricgen.cli.progress import TerminalProgress
+    from fabricgen.dcim.connecting import Software, connect
+    from fabricgen.report.summary import Counts
+
+    _refuse_full(output)
+    with TerminalProgress(settings).stage("reading"):
+        adopted = import_site(connect(Software(software), url), site, fabric, gateways)
+    if not adopted.files:
+        print_findings(settings, adopted.findings, Counts(devices=adopted.switches, links=adopted.links))
+        return EXIT_FINDINGS
+    _print_notes(settings, adopted.findings)
+    create_files(output, {path: text.encode() for path, text in adopted.files.items()})
+    settings.say(
+        f"wrote {output}: {counted(adopted.switches, 'switch')}, {counted(adopted.links, 'link')}. "
+        f"Next: fabricgen check {as_words(output)}"
+    )
+    return 0
+
+
+def _refuse_full(output: Path) -> None:
+    if output.is_dir() and any(output.iterdir()):
+        raise UsageError(f"{output} is not empty; import needs a new folder")
 
 
 def _print_notes(settings: Settings, findings: Sequence[Finding]) -> None:

@@ -34,27 +34,29 @@ def _format_names() -> list[str]:
     return member_names("fabricgen.report.formats", "FORMAT", FORMATS)
 
 
+format_option = click.option(
+    "--format",
+    "fmt",
+    type=OneOf(_formats, _format_names),
+    default="text",
+    show_default=True,
+    help="Report format; `fabricgen list formats` describes them.",
+)
+fail_on_option = click.option(
+    "--fail-on",
+    type=click.Choice(["error", "warning", "never"]),
+    default="error",
+    show_default=True,
+    help="Lowest severity that makes the exit code 1.",
+)
 output_options = several(
-    click.option(
-        "--format",
-        "fmt",
-        type=OneOf(_formats, _format_names),
-        default="text",
-        show_default=True,
-        help="Report format; `fabricgen list formats` describes them.",
-    ),
+    format_option,
     click.option(
         "--output",
         type=click.Path(path_type=Path, dir_okay=False),
         help="Write the report to this file instead of standard output.",
     ),
-    click.option(
-        "--fail-on",
-        type=click.Choice(["error", "warning", "never"]),
-        default="error",
-        show_default=True,
-        help="Lowest severity that makes the exit code 1.",
-    ),
+    fail_on_option,
 )
 
 

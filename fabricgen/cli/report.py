@@ -7,7 +7,7 @@ import click
 
 from fabricgen import __version__
 from fabricgen.cli.names import names_of
-from fabricgen.cli.options import inventory_arguments, inventory_option, layers_of, policy_of
+from fabricgen.cli.options import inventory_arguments, inventory_option, layers_of, link_options, policy_of
 from fabricgen.cli.output import exit_code, json_text
 from fabricgen.cli.settings import Settings, verb
 from fabricgen.cli.streams import write
@@ -37,7 +37,16 @@ FORMATS = ("html", "json")
     "--failures", type=click.IntRange(0, 3),
     help="Prove every set of up to this many links that fail at the same time.  [default: as the inventory says]",
 )  # fmt: skip
+@click.option(
+    "--series", multiple=True, metavar="DIR", type=click.Path(path_type=Path, exists=True, file_okay=False),
+    help="Also show the packet runs that `simulate packets --series DIR` wrote. The option can be repeated.",
+)  # fmt: skip
+@link_options
 @inventory_option
+@click.option(
+    "--headline", metavar="FILE", type=click.Path(path_type=Path, dir_okay=False),
+    help="Also write the answer and the evidence as Markdown, for the comment on a pull request.",
+)  # fmt: skip
 @click.option(
     "--fail-on", type=click.Choice(["error", "warning", "never"]), default="error", show_default=True,
     help="Lowest severity that makes the exit code 1. The report is written in any case.",
@@ -52,7 +61,11 @@ def command(
     against: Path | None,
     patterns: tuple[str, ...],
     failures: int | None,
+    series: tuple[Path, ...],
+    links: Path | None,
+    lldp: Path | None,
     inventory: Path | None,
+    headline: Path | None,
     fail_on: str,
 ) -> int:
     """Judge a bundle or an inventory with all rules and simulators, and write the results as one page.
@@ -64,11 +77,12 @@ def command(
     Examples:
       fabricgen report my-fabric --output report.html
       fabricgen report build --pattern all-to-all --pattern incast
+      fabricgen report my-fabric --against build --headline comment.md
     """
     from fabricgen.api.reporting import report
     from fabricgen.atomic import write_atomically
     from fabricgen.cli.progress import TerminalProgress
-    from fabricgen.page.html import html_page
+    from fabricgen.page.html import html_page, visible_names
     from fabricgen.report.congestion import congestion_object
     from fabricgen.report.deadlock import deadlock_object
     from fabricgen.report.formats.json import json_object
@@ -76,7 +90,8 @@ def command(
 
     found = report(
         layers_of(inventories, values), against=against, patterns=patterns, failures=failures, inventory=inventory,
-        jobs=settings.jobs, policy=policy_of(settings), progress=TerminalProgress(settings),
+        series=series, links=links, lldp=lldp, jobs=settings.jobs, policy=policy_of(settings),
+        progress=TerminalProgress(settings),
     )  # fmt: skip
     counts = replace(found.counts, suppressed=len(found.suppressed))
     head = json_object(__version__, found.findings, counts)
@@ -84,12 +99,17 @@ def command(
         text = html_page({**found.content, "tool": head["tool"], "summary": head["summary"]})
     else:
         congestion = {"patterns": [congestion_object([result]) for result in found.congestion]}
-        text = json_text(
-            {**head, "deadlock": deadlock_object(found.deadlock), "congestion": congestion, "report": found.content}
-        )
-    if found.folder:
-        text = text.replace(found.folder, "")
-    write_atomically(output, text.encode())
+        own = {"deadlock": deadlock_object(found.deadlock, found.seals), "congestion": congestion}
+        text = json_text(visible_names({**head, **own, "report": found.content}))
+
+    def without_folder(text: str) -> str:
+        return text.replace(found.folder, "") if found.folder else text
+
+    write_atomically(output, without_folder(text).encode())
+    if headline is not None:
+        from fabricgen.page.headline import headline as headline_of
+
+        write_atomically(headline, without_folder(headline_of(found.content)).encode())
     write(f"{found.content['verdict']['answer']}: {' '.join(found.content['verdict']['reasons'])}", wraps=True)
     write(f"{summary_line(found.findings, counts)} The report is in {output}.", wraps=True)
     return exit_code(found.findings, fail_on)

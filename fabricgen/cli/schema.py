@@ -1,29 +1,41 @@
-"""`fabricgen schema`: the JSON Schemas of inventories, reports and scenarios."""
+"""`fabricgen schema`: the JSON Schemas of inventories, scenario files, and the results of all verbs."""
+
+from collections.abc import Iterable
 
 import click
 
+from fabricgen.cli.names import OneOf
 from fabricgen.cli.settings import Settings, verb
 from fabricgen.cli.streams import write
-from fabricgen.resources import resource
 
-NAMES = ("inventory", "findings", "scenario")
+
+def _names() -> Iterable[str]:
+    from fabricgen.report.schemas import schema_names
+
+    return schema_names()
 
 
 @click.command("schema")
-@click.argument("name", type=click.Choice(NAMES))
+@click.argument("name", metavar="NAME", type=OneOf(_names))
 @verb
 def command(settings: Settings, name: str) -> int:
-    """Print the JSON Schema (2020-12) of an inventory, of a JSON report, or of a scenario file.
+    """Print the JSON Schema (2020-12) of an inventory, a scenario file, or the JSON of a verb.
+
+    NAME is inventory, scenario, or a verb: check, report, accept, capacity, compare, diff, rehearse. findings is
+    that of `validate`; deadlock, congestion and packets are those of `simulate`; patches and plan are other formats of
+    `diff`; series is the file that `simulate packets --series` writes.
 
     \b
     Examples:
       fabricgen schema inventory > inventory.schema.json
-      fabricgen schema findings
+      fabricgen schema deadlock
     """
     if name == "inventory":
         from fabricgen.api.starting import schema_text
 
         write(schema_text().rstrip())
     else:
-        write(resource("schemas", f"{name}.schema.json").read_text(encoding="utf-8").rstrip("\n"))
+        from fabricgen.report.schemas import schema_text as text_of
+
+        write(text_of(name))
     return 0

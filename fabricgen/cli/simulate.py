@@ -119,6 +119,7 @@ def deadlock(
     from fabricgen.cli.progress import TerminalProgress
     from fabricgen.report.deadlock import deadlock_lines, deadlock_object, deadlock_unjudged
     from fabricgen.report.packets import packets_lines, packets_object
+    from fabricgen.simulate.deadlock.certificate import seals
 
     found = simulate_deadlock(
         paths,
@@ -135,7 +136,7 @@ def deadlock(
         policy=policy_of(settings, expand),
         progress=TerminalProgress(settings),
     )
-    own: dict[str, object] = {"deadlock": deadlock_object(found.planes)}
+    own: dict[str, object] = {"deadlock": deadlock_object(found.planes, seals(found.planes) if fmt == "json" else None)}
     lines = [*deadlock_lines(found.planes)]
     if found.packets is not None:
         own["packets"] = packets_object(found.packets)

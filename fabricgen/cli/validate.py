@@ -84,6 +84,7 @@ def command(
         patch=patch,
         release=release_number(release) if release else None,
         inventory=inventory,
+        jobs=settings.jobs,
         policy=policy_of(settings, expand),
         progress=TerminalProgress(settings),
     )

@@ -15,6 +15,7 @@ from fabricgen.design.registry import graph_of
 from fabricgen.findings import Finding
 from fabricgen.inventory.infiniband import MlnxSmSpec
 from fabricgen.inventory.references import error
+from fabricgen.opensm import sharp
 from fabricgen.opensm.mlnx_sm import DIALECT, NODE_NAME_MAP, option_facts
 from fabricgen.origin import Value, value
 
@@ -44,6 +45,7 @@ class MlnxOptions:
     root_guid_file: Value | None
     use_ucast_cache: Value | None
     shield_mode: Value | None
+    sharp_enabled: Value | None
     planarized_routing_enabled: Value | None
     adaptive_timeout_sl_mask: Value
     allow_both_pkeys: Value
@@ -98,6 +100,10 @@ def plan_mlnx_options(design: PlaneDesign, spec: MlnxSmSpec, same: SubnetOptions
             0, "0 switches off that switches reroute around a failed link by themselves, which they do by default",
             inventory=spec.source("shield"), platform="InfiniBand Cluster Bring-up Procedure, SHIELD",
         ),
+        sharp_enabled=value(
+            sharp.ENABLED, "2 switches SHARP on in all switches that have it", inventory=spec.source("sharp"),
+            platform="Mellanox/nccl-rdma-sharp-plugins .ci/configure_sharp.sh",
+        ) if spec.sharp else None,
         planarized_routing_enabled=_stated("planarized_routing_enabled", "XDR adapters are on several planes")
         if plane.uplink_mbps >= _PLANARIZED_MBPS else None,
         adaptive_timeout_sl_mask=_stated("adaptive_timeout_sl_mask", "all SLs adapt their timeouts"),

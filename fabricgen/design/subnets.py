@@ -37,8 +37,11 @@ class SubnetDesign:
 
     @property
     def lids(self) -> int:
-        """Local identifiers of the subnet: 2^lmc for each endpoint, one for each switch."""
-        return (len(self.host_links) << self.plane.plane.infiniband.lmc) + len(self.switches)
+        """Local identifiers of the subnet: 2^lmc for each endpoint, one for each switch, and with SHARP one for the
+        aggregation node in each switch."""
+        spec = self.plane.plane.infiniband
+        nodes = len(self.switches) * (2 if spec.mlnx_sm and spec.mlnx_sm.sharp else 1)
+        return (len(self.host_links) << spec.lmc) + nodes
 
 
 def split_subnets(design: PlaneDesign) -> list[SubnetDesign]:

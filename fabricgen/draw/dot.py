@@ -3,7 +3,8 @@
 from collections.abc import Iterator
 
 from fabricgen.draw.scene import Scene
-from fabricgen.draw.style import FILLS, FONT_PX, WIRE, line_width
+from fabricgen.draw.style import box_colors, line_color, line_width
+from fabricgen.report.house_style import FONT_PX, WIRE
 from fabricgen.visible import visible
 
 _PX_PER_INCH = 72
@@ -29,7 +30,7 @@ def quoted(text: str) -> str:
 
 def _nodes(scene: Scene) -> Iterator[str]:
     for number, box in enumerate(scene.boxes):
-        (x, y), (fill, edge) = box.middle, FILLS[box.kind]
+        (x, y), (fill, edge) = box.middle, box_colors(box)
         label = "\n".join(filter(None, (box.text, box.note)))
         yield (
             f'  n{number} [label={quoted(label)}, tooltip={quoted(box.name)}, pos="{x:.1f},{scene.height - y:.1f}", '
@@ -41,4 +42,5 @@ def _nodes(scene: Scene) -> Iterator[str]:
 def _edges(scene: Scene) -> Iterator[str]:
     for line in scene.lines:
         text = line.text or (f"{line.links} links" if line.links > 1 else "")
-        yield f"  n{line.a} -- n{line.b} [penwidth={line_width(line.links)}, tooltip={quoted(text)}];"
+        color = f', color="{line_color(line)}"' if line.state else ""
+        yield f"  n{line.a} -- n{line.b} [penwidth={line_width(line.links)}, tooltip={quoted(text)}{color}];"

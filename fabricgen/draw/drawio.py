@@ -4,7 +4,8 @@ from collections.abc import Iterator
 from xml.sax.saxutils import quoteattr
 
 from fabricgen.draw.scene import Box, Scene
-from fabricgen.draw.style import FILLS, FONT_PX, INK, WIRE, line_width
+from fabricgen.draw.style import box_colors, line_color, line_width
+from fabricgen.report.house_style import FONT_PX, INK
 from fabricgen.visible import visible
 
 
@@ -22,7 +23,7 @@ def _attribute(text: str) -> str:
 
 def _boxes(scene: Scene) -> Iterator[str]:
     for number, box in enumerate(scene.boxes):
-        fill, edge = FILLS[box.kind]
+        fill, edge = box_colors(box)
         # html=0: names are text, and draw.io does not read markup in them
         style = (
             f"rounded=1;html=0;whiteSpace=wrap;fontSize={FONT_PX};fillColor={fill};strokeColor={edge};fontColor={INK};"
@@ -43,7 +44,7 @@ def _lines(scene: Scene) -> Iterator[str]:
         at = "".join(
             f"{name}X={(x - box.x) / box.width:.3f};{name}Y={(y - box.y) / box.height:.3f};" for box, x, y, name in ends
         )
-        style = f"endArrow=none;html=0;strokeColor={WIRE};strokeWidth={line_width(line.links)};{at}"
+        style = f"endArrow=none;html=0;strokeColor={line_color(line)};strokeWidth={line_width(line.links)};{at}"
         yield (
             f'<mxCell id="line-{number}" value={_attribute(line.text)} style="{style}" edge="1" parent="1" '
             f'source="box-{line.a}" target="box-{line.b}"><mxGeometry relative="1" as="geometry"/></mxCell>'

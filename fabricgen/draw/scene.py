@@ -16,6 +16,15 @@ class BoxKind(StrEnum):
     FREE = "free"  # an empty port, or an empty unit of a rack
 
 
+class State(StrEnum):
+    """What a change does to a box or a line."""
+
+    SAME = ""
+    ADDED = "added"
+    CHANGED = "changed"
+    REMOVED = "removed"
+
+
 @dataclass(frozen=True, slots=True)
 class Box:
     """A rectangle with a text, and a second line below it. `name` is what it stands for: a switch, a pod, a port."""
@@ -28,6 +37,7 @@ class Box:
     height: float
     text: str = ""
     note: str = ""
+    state: State = State.SAME
 
     @property
     def middle(self) -> tuple[float, float]:
@@ -49,6 +59,7 @@ class Line:
     y2: float
     bow: float = 0.0
     text: str = ""
+    state: State = State.SAME
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,7 +74,8 @@ class Label:
 
 @dataclass(frozen=True)
 class Scene:
-    """A picture in pixels. `caption` is the sentence that a screen reader reads, and a legend below the picture."""
+    """A picture in pixels. `caption` is the sentence that a screen reader reads. `legend` explains the states below the
+    picture."""
 
     name: str
     caption: str
@@ -71,4 +83,5 @@ class Scene:
     boxes: tuple[Box, ...]
     lines: tuple[Line, ...] = ()
     labels: tuple[Label, ...] = ()
+    legend: tuple[tuple[State, str], ...] = ()
     width: float = WIDTH

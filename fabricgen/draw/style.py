@@ -1,12 +1,10 @@
-"""The colours and the font of all pictures. Fills differ in lightness as well, for people who do not see all hues."""
+"""The colours of boxes and lines. Fills differ in lightness as well, for people who do not see all hues."""
 
 from collections.abc import Mapping
 
-from fabricgen.draw.scene import BoxKind
+from fabricgen.draw.scene import Box, BoxKind, Line, State
+from fabricgen.report.house_style import ADDED, CHANGED, ERROR, WIRE
 
-INK, FAINT, WIRE, PAPER = "#191a1d", "#666a73", "#777b86", "#ffffff"
-FONT = "system-ui, 'Segoe UI', Roboto, 'Noto Sans', sans-serif"
-FONT_PX = 11
 FILLS: Mapping[BoxKind, tuple[str, str]] = {  # fill, edge
     BoxKind.SWITCH: ("#e3e6ee", "#9aa0ae"),
     BoxKind.HOST: ("#ffffff", "#b9bcc4"),
@@ -14,6 +12,22 @@ FILLS: Mapping[BoxKind, tuple[str, str]] = {  # fill, edge
     BoxKind.PORT: ("#dbe6ff", "#2a5bd7"),
     BoxKind.FREE: ("#ffffff", "#d3d3ce"),
 }
+
+STATES: Mapping[State, tuple[str, str]] = {  # fill, edge; dashes mark what is removed, so that colour is not needed
+    State.ADDED: ("#d7efec", ADDED),
+    State.CHANGED: ("#ece2fa", CHANGED),
+    State.REMOVED: ("#ffffff", ERROR),
+}
+
+
+def box_colors(box: Box) -> tuple[str, str]:
+    """The fill and the edge of a box."""
+    return STATES.get(box.state) or FILLS[box.kind]
+
+
+def line_color(line: Line) -> str:
+    """The colour of a line."""
+    return STATES[line.state][1] if line.state in STATES else WIRE
 
 
 def line_width(links: int) -> float:

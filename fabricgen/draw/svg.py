@@ -4,17 +4,20 @@ from collections.abc import Iterator
 from html import escape
 from math import hypot
 
-from fabricgen.draw.scene import Box, BoxKind, Line, Scene
-from fabricgen.draw.style import FAINT, FILLS, FONT, FONT_PX, INK, PAPER, WIRE, line_opacity, line_width
+from fabricgen.draw.scene import Box, BoxKind, Line, Scene, State
+from fabricgen.draw.style import STATES, box_colors, line_color, line_opacity, line_width
+from fabricgen.report.house_style import FAINT, FONT, FONT_PX, INK, PAPER, WIRE
 from fabricgen.visible import visible
 
 _HEAD = 34  # px above the scene, for its title
+_LEGEND = 30  # px below it
+_DASHES = ' stroke-dasharray="4 3"'
 _CURVED = 100  # px between two tiers, from which lines are curves
 
 
 def scene_svg(scene: Scene) -> str:
     """The picture with its title. Names are text: markup and control characters in them have no effect."""
-    width, height = round(scene.width), round(scene.height) + _HEAD
+    width, height = round(scene.width), round(scene.height) + _HEAD + (_LEGEND if scene.legend else 0)
     title = _text(f"{scene.name}: {scene.caption}" if scene.name else scene.caption)
     parts = [
         f'<svg xmlns="http://www.w3.org/2000/svg" width="{width}" height="{height}" viewBox="0 0 {width} {height}" '
@@ -23,7 +26,7 @@ def scene_svg(scene: Scene) -> str:
         f'<text x="16" y="24" font-size="15" font-weight="600" fill="{INK}">{title}</text>',
         f'<g transform="translate(0 {_HEAD})">',
         f'<g fill="none" stroke="{WIRE}" stroke-opacity="{line_opacity(len(scene.lines))}">',
-        *map(_line, scene.lines),
+        *map(_line, sorted(scene.lines, key=lambda line: line.state is not State.SAME)),
         "</g>",
         *(
             _words((line.x1 + line.x2) / 2 + 6, (line.y1 + line.y2) / 2, line.text, "start")
@@ -32,6 +35,7 @@ def scene_svg(scene: Scene) -> str:
         ),
         *(part for box in scene.boxes for part in _box(box)),
         *(_words(label.x, label.y, label.text, label.anchor) for label in scene.labels),
+        *_legend(scene),
     ]
     return "\n".join([*parts, "</g>", "</svg>", ""])
 
@@ -45,7 +49,21 @@ def _words(x: float, y: float, text: str, anchor: str, color: str = FAINT) -> st
 
 
 def _line(line: Line) -> str:
-    return f'<path d="{_path(line)}" stroke-width="{line_width(line.links)}"/>'
+    state = ""
+    if line.state is not State.SAME:
+        dashes = _DASHES if line.state is State.REMOVED else ""
+        state = f' stroke="{line_color(line)}" stroke-opacity="0.9"{dashes}'
+    return f'<path d="{_path(line)}" stroke-width="{line_width(line.links)}"{state}/>'
+
+
+def _legend(scene: Scene) -> Iterator[str]:
+    x, y = 16.0, scene.height + 10
+    for state, text in scene.legend:
+        fill, edge = STATES[state]
+        dashes = _DASHES if state is State.REMOVED else ""
+        yield f'<rect x="{x:.0f}" y="{y:.0f}" width="14" height="10" rx="2" fill="{fill}" stroke="{edge}"{dashes}/>'
+        yield _words(x + 20, y + 9, text, "start", INK)
+        x += 44 + 6.4 * len(text)
 
 
 def _path(line: Line) -> str:
@@ -64,11 +82,12 @@ def _path(line: Line) -> str:
 
 
 def _box(box: Box) -> Iterator[str]:
-    fill, edge = FILLS[box.kind]
-    dash = ' stroke-dasharray="3 3"' if box.kind is BoxKind.FREE else ""
+    fill, edge = box_colors(box)
+    dash = _DASHES if box.kind is BoxKind.FREE or box.state is State.REMOVED else ""
     notes = box.note.split("\n") if box.note else []
+    title = ", ".join(filter(None, [box.name, box.state, *notes]))
     yield (
-        f'<g fill="{fill}" stroke="{edge}"><title>{_text(", ".join([box.name, *notes]))}</title>'
+        f'<g fill="{fill}" stroke="{edge}"><title>{_text(title)}</title>'
         f'<rect x="{box.x:.1f}" y="{box.y:.1f}" width="{box.width:.1f}" height="{box.height:.1f}" '
         f'rx="{min(4.0, box.height / 5):.1f}"{dash}/></g>'
     )

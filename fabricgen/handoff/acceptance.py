@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Iterator, Mapping
 from functools import cached_property
+from io import BytesIO
 from typing import TYPE_CHECKING
 
 from fabricgen.errors import UsageError
@@ -19,6 +20,10 @@ if TYPE_CHECKING:
     from fabricgen.bundle.wiring import Endpoint, WiredAdapter, Wiring
 
 _NONE = "-"
+_NOTHING = "the bundle has no hosts with GPUs on a compute plane: there are no tests to run"
+_STAGES = (
+    "loopback", "near", "back", "far", "bisection", "rails", "collectives", "incast", "watchdog", "failover",
+)  # fmt: skip
 
 
 def acceptance_files(bundle: "Bundle") -> Iterator[tuple[str, bytes]]:
@@ -26,35 +31,48 @@ def acceptance_files(bundle: "Bundle") -> Iterator[tuple[str, bytes]]:
 
     Raises UsageError if the bundle has no hosts with GPUs on a compute plane, and for names that shells do not allow.
     """
-    from fabricgen.acceptance.made import QUEUE_PAIRS, made_tests
-    from fabricgen.acceptance.planned import Stage, dump_tests
+    from fabricgen.acceptance.made import QUEUE_PAIRS
 
     wiring = bundle.wiring
-    tests = list(made_tests(bundle))
-    if wiring is None or not any(test.a for test in tests):
-        raise UsageError("the bundle has no hosts with GPUs on a compute plane: there are no tests to run")
+    if wiring is None:
+        raise UsageError(_NOTHING)
     refuse_strange_names(
         (name for host in wiring.hosts for name in (host.name, *(nic.name for nic in host.nics))), "name"
     )
     refuse_strange_names((device.name for device in wiring.devices), "device name")
-    lists = _Lists(bundle, wiring)
+    written = _written(bundle, wiring)
     folder = resource("templates", "handoff", "acceptance")
     for file in sorted(path for path in folder.rglob("*") if path.is_file()):
         yield file.relative_to(folder).as_posix(), file.read_bytes()
     yield "bundle.sh", f"# shellcheck shell=bash disable=SC2034\nQUEUE_PAIRS={QUEUE_PAIRS}\n".encode()
-    yield "tests.jsonl", dump_tests(tests)
-    of_stage: dict[str, list[Planned]] = {stage: [] for stage in Stage}
-    for test in tests:
-        of_stage[test.stage].append(test)
-    for stage in ("loopback", "near", "back", "far", "bisection"):
-        yield f"lists/{stage}.txt", _text(lists.pair(test) for test in of_stage[stage])
-    for stage in ("rails", "collectives"):
-        yield f"lists/{stage}.txt", _text(lists.collective(test) for test in of_stage[stage])
-    yield "lists/incast.txt", _text(line for test in of_stage["incast"] for line in lists.incast(test))
-    yield "lists/watchdog.txt", _text(lists.watchdog(test) for test in of_stage["watchdog"])
-    yield "lists/failover.txt", _text(lists.failover(test) for test in of_stage["failover"])
-    yield "lists/hosts.txt", _text(lists.hosts(of_stage["loopback"]))
-    yield "lists/switches.txt", _text(lists.switches())
+    while written:
+        path = next(iter(written))
+        yield path, written.pop(path).getvalue()
+
+
+def _written(bundle: "Bundle", wiring: "Wiring") -> dict[str, BytesIO]:
+    """tests.jsonl and the lists, in one run over the tests: hundreds of thousands do not fit into memory.
+
+    Raises UsageError if there is no test between hosts.
+    """
+    from fabricgen.acceptance.made import made_tests
+    from fabricgen.acceptance.planned import dump_tests
+
+    lists = _Lists(bundle, wiring)
+    found = {path: BytesIO() for path in ("tests.jsonl", *(f"lists/{stage}.txt" for stage in _STAGES))}
+    hosts: dict[str, list[str]] = {}
+    for test in made_tests(bundle):
+        found["tests.jsonl"].write(dump_tests([test]))
+        if test.a and test.stage == "loopback":
+            host, nic, rdma = lists.end(test.a).split()
+            hosts.setdefault(host, []).append(f"{nic}:{rdma}")
+        if test.stage in _STAGES:
+            found[f"lists/{test.stage}.txt"].write(_text(lists.of(test)))
+    if not hosts:
+        raise UsageError(_NOTHING)
+    found["lists/hosts.txt"] = BytesIO(_text(f"{host} {' '.join(nics)}" for host, nics in hosts.items()))
+    found["lists/switches.txt"] = BytesIO(_text(lists.switches()))
+    return found
 
 
 def _text(lines: Iterable[str]) -> bytes:
@@ -87,14 +105,13 @@ class _Lists:
         adapter = self._adapters.get(end)
         return f"{end[0]} {end[1]} {(adapter.rdma if adapter else '') or end[1]}"
 
-    def hosts(self, loopback: Iterable["Planned"]) -> Iterator[str]:
-        """Host, and interface:device of its NICs."""
-        found: dict[str, list[str]] = {}
-        for test in loopback:
-            if test.a:
-                host, nic, rdma = self.end(test.a).split()
-                found.setdefault(host, []).append(f"{nic}:{rdma}")
-        yield from (f"{host} {' '.join(nics)}" for host, nics in found.items())
+    def of(self, test: "Planned") -> Iterable[str]:
+        """The lines of a test in the list of its stage."""
+        if test.stage == "incast":
+            return self.incast(test)
+        makers = {"rails": self.collective, "collectives": self.collective, "watchdog": self.watchdog,
+                  "failover": self.failover}  # fmt: skip
+        return (makers.get(test.stage, self.pair)(test),)
 
     def traffic(self, test: "Planned", host: str) -> str:
         """The option of perftest for the class of the host's collectives, from its file of NCCL settings.

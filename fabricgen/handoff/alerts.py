@@ -12,7 +12,7 @@ from fabricgen.handoff import ONLY_SWITCHES, Handoff
 from fabricgen.handoff.chosen import chosen_devices
 from fabricgen.handoff.management import management_addresses
 from fabricgen.handoff.templates import filled, yaml_bytes
-from fabricgen.handoff.watched import HEADROOM_SHARE, PAUSED_SHARE, watched
+from fabricgen.handoff.watched import HEADROOM_SHARE, PAUSED_SHARE, Watches
 from fabricgen.sonic.canonical import natural_key
 from fabricgen.units import format_speed
 
@@ -59,7 +59,8 @@ class Stage:
 def alerts_files(bundle: "Bundle", only: str | None = None) -> Iterator[tuple[str, bytes]]:
     """(relative path, bytes): rules.yml for Prometheus, gnmic.yml and its script, blind.txt with the gaps."""
     devices = {device.name: device for device in chosen_devices(bundle, only)}
-    plans = {name: watched(device) for name, device in devices.items()}
+    watches = Watches()
+    plans = {name: watches.of(device) for name, device in devices.items()}
     stages = list(_stages(devices.values()))
     groups = [{"name": stage.title, "rules": list(_rules(stage, plans))} for stage in stages]
     yield "rules.yml", yaml_bytes({"groups": [group for group in groups if group["rules"]]})

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING
 from fabricgen.atomic import Private
 from fabricgen.bundle.names import CONFIG_NAME
 from fabricgen.handoff import ONLY_SWITCHES, Handoff, Option
+from fabricgen.handoff.aliases import Aliases
 from fabricgen.handoff.ansible_groups import ALL, host_groups, is_absent, present_pattern, stages_of
 from fabricgen.handoff.ansible_role import role_modules
 from fabricgen.handoff.chosen import chosen_devices
@@ -57,9 +58,9 @@ def ansible_files(bundle: "Bundle", only: str | None = None, plan: str | None = 
     yield from _project(resource("templates", "handoff", "ansible"), context)
     yield from role_modules()
     yield "inventory.yml", _yaml({"all": {"children": host_groups(devices)}})
-    far_ends = _far_ends(bundle)
+    far_ends, aliases = _far_ends(bundle), Aliases(bundle.devices)
     for device in devices:
-        variables = _host_vars(device) | _surroundings(bundle, device, far_ends[device.name])
+        variables = _host_vars(device) | _surroundings(bundle, device, far_ends[device.name], aliases)
         yield f"host_vars/{device.name}.yml", _yaml(variables)
         yield _config_path(device), config_bytes(device)
 
@@ -68,7 +69,8 @@ def config_bytes(device: "ObservedDevice") -> bytes:
     """The file of a switch, private if it contains secrets."""
     from fabricgen.sonic.secrets import literals
 
-    return Private(device.text) if any(literals(device.config, device.text)) else device.text
+    has_secrets = any(literals(device.config, has_forms=device.signs.secrets))
+    return Private(device.text) if has_secrets else device.text
 
 
 def _config_path(device: "ObservedDevice") -> str:
@@ -99,11 +101,13 @@ def _far_ends(bundle: "Bundle") -> Mapping[str, Mapping[str, "Endpoint"]]:
     return found
 
 
-def _surroundings(bundle: "Bundle", device: "ObservedDevice", far_ends: Mapping[str, "Endpoint"]) -> dict[str, object]:
+def _surroundings(
+    bundle: "Bundle", device: "ObservedDevice", far_ends: Mapping[str, "Endpoint"], aliases: Aliases
+) -> dict[str, object]:
     """The expected neighbors of a switch: the far end of each cable to a present switch, and the absent switches."""
     absent = {name for name, _ in far_ends.values() if is_absent(bundle.devices[name])}
     links = {
-        port: {"device": name, "port": end, "alias": bundle.devices[name].text_of("PORT", end, "alias") or end}
+        port: {"device": name, "port": end, "alias": aliases.label((name, end))}
         for port, (name, end) in sorted(far_ends.items(), key=lambda item: natural_key(item[0]))
         if name not in absent
     }

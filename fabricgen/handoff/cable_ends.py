@@ -4,6 +4,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from fabricgen.handoff.aliases import Aliases
 from fabricgen.platforms.catalog import host_model, nic_model, switch_platform
 from fabricgen.units import format_speed
 from fabricgen.vocabulary import LinkState
@@ -46,6 +47,7 @@ class Plant:
 
     def __init__(self, bundle: "Bundle", wiring: "Wiring") -> None:
         self._bundle = bundle
+        self._aliases = Aliases(bundle.devices)
         self._devices = {device.name: device for device in wiring.devices}
         self._hosts = {host.name: host for host in wiring.hosts}
         self._links = {link.id: link for link in wiring.links}
@@ -96,9 +98,9 @@ class Plant:
         return (observed.text_of("PORT", port, "index") if observed else "") or port
 
     def _end(self, name: str, ends: list["Endpoint"]) -> CableEnd:
-        device, observed = self._devices.get(name) or self._hosts.get(name), self._bundle.devices.get(name)
+        device = self._devices.get(name) or self._hosts.get(name)
         ports = tuple(port for _, port in ends)
-        labels = tuple((observed.text_of("PORT", port, "alias") if observed else "") or port for port in ports)
+        labels = tuple(map(self._aliases.label, ends))
         return CableEnd(name, ports, labels, device.rack if device else "", device.unit if device else "")
 
 

@@ -4,7 +4,7 @@ import csv
 import re
 from collections import Counter
 from collections.abc import Iterable, Iterator
-from io import StringIO
+from io import BytesIO, TextIOWrapper
 from typing import TYPE_CHECKING
 
 from fabricgen.errors import UsageError
@@ -121,11 +121,13 @@ def _order(plant: "Plant", runs: list["CableRun"]) -> Iterator[list[object]]:
 
 
 def _table(columns: Iterable[str], rows: Iterable[Iterable[object]]) -> bytes:
-    text = StringIO()
+    content = BytesIO()  # a StringIO has four bytes for each character
+    text = TextIOWrapper(content, encoding="utf-8", newline="")
     table = csv.writer(text, lineterminator="\n")
     table.writerow(columns)
     table.writerows(map(cell, row) for row in rows)
-    return text.getvalue().encode()
+    text.flush()
+    return content.getvalue()
 
 
 HANDOFF = Handoff(

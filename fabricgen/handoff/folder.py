@@ -1,6 +1,7 @@
 """The files of a handoff, in a folder that can contain other files."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
 from pathlib import Path, PurePosixPath
 
 import orjson
@@ -14,23 +15,42 @@ INDEX = ".fabricgen-handoff.json"
 FORMAT_VERSION = "1"
 
 
-def write_folder(folder: Path, files: Iterable[tuple[str, bytes]], *, adopt: bool = False) -> int:
-    """Write (relative path, bytes) below `folder`; returns the number of files.
+def write_folder(folder: Path, files: Iterable[tuple[str, bytes]], *, adopt: bool = False) -> "WrittenFiles":
+    """Write (relative path, bytes) below `folder`; returns the files.
 
     All of them are written, or nothing. An index lists the files of the handoff: files of an earlier handoff that are
     not in this one are removed, all other files are kept. With `adopt`, files that fabricgen did not write are replaced
     where the handoff has the same path. Raises UsageError for such files without `adopt`, or if `folder` is a file,
     and UnreadableInputError for an invalid index.
     """
-    contents = {_inside(path): content for path, content in files}
+    written = WrittenFiles(folder)
     with FolderWriter(folder) as writer:
         known = _read_index(folder / INDEX)
-        for path, content in {**contents, INDEX: _dump_index(contents)}.items():
-            writer.add(path, content)
+        for path, content in files:
+            writer.add(_inside(path), content)
+            written.kinds[path] = type(content)
+        writer.add(INDEX, _dump_index(written.kinds))
         if not adopt:
             writer.refuse_to_replace({*known, INDEX}, "choose another folder, or add --adopt-folder to replace them")
         writer.put_in_place(known)
-    return len(contents)
+    return written
+
+
+@dataclass(frozen=True, eq=False)
+class WrittenFiles(Mapping[str, bytes]):
+    """Path -> content of the files of a handoff, read again when it is needed: thousands do not fit into memory."""
+
+    folder: Path
+    kinds: dict[str, type[bytes]] = field(default_factory=dict)  # path -> bytes or Private
+
+    def __getitem__(self, path: str) -> bytes:
+        return self.kinds[path](read_bytes(self.folder / path))
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self.kinds)
+
+    def __len__(self) -> int:
+        return len(self.kinds)
 
 
 def _inside(path: str) -> str:

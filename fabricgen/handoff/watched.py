@@ -2,13 +2,13 @@
 
 from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from fabricgen.physics import full_pause_frames_per_second
 from fabricgen.platforms.dynamic_buffers import buffers_of
 from fabricgen.sonic.canonical import natural_key
 from fabricgen.sonic.dynamic_buffers.prediction import PREDICTED
-from fabricgen.sonic.tables import parse_priorities, split_key
+from fabricgen.sonic.tables import SameTable, parse_priorities, split_key
 from fabricgen.units import whole_number
 
 if TYPE_CHECKING:
@@ -85,6 +85,37 @@ class Watched:
         groups = (*self.pauses, *self.headrooms, *self.markings, *self.watchdogs)
         found = (port for group in groups for port in group.ports)
         return tuple(sorted(set(found), key=natural_key))
+
+
+# Nothing that is watched depends on them, and they differ from switch to switch.
+_OWN_TABLES = frozenset({
+    "BGP_NEIGHBOR", "DEVICE_NEIGHBOR", "DEVICE_NEIGHBOR_METADATA", "INTERFACE", "LOOPBACK_INTERFACE", "MGMT_INTERFACE",
+    "STATIC_ROUTE",
+})  # fmt: skip
+_OWN_FIELDS = frozenset({"description", "hostname", "mac", "bgp_asn", "bgp_router_id"})
+_WITH_OWN_FIELDS = ("DEVICE_METADATA", "PORT")
+
+
+class Watches:
+    """What to watch on switches. Thousands of them have few kinds of tables, and each kind is read once."""
+
+    def __init__(self) -> None:
+        self._known: dict[tuple[object, ...], Watched] = {}
+
+    def of(self, device: "ObservedDevice") -> Watched:
+        """What to watch on a switch."""
+        key = tuple(_key(name, table) for name, table in device.config.items() if name not in _OWN_TABLES)
+        if key not in self._known:
+            self._known[key] = watched(device)
+        return self._known[key]
+
+
+def _key(name: str, table: Any) -> tuple[object, ...]:
+    """A key of a table, equal only for tables from which the same follows."""
+    if name not in _WITH_OWN_FIELDS:
+        return name, SameTable(table)
+    return name, *((key, tuple((field, str(value)) for field, value in row.items() if field not in _OWN_FIELDS))
+                   for key, row in table.items())  # fmt: skip
 
 
 def watched(device: "ObservedDevice") -> Watched:

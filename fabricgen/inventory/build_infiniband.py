@@ -67,6 +67,7 @@ def _mlnx_sm(node: Node, path: str) -> MlnxSmSpec:
         path=path,
         adaptive_routing=node.scalar("adaptive_routing", True),
         shield=node.scalar("shield", True),
+        sharp=node.scalar("sharp", False),
         config_dir=str(node.scalar("config_dir", mlnx_sm.CONFIG_DIR)).rstrip("/"),
     )
 

@@ -78,6 +78,7 @@ class MlnxSmSpec(Part):
 
     adaptive_routing: bool
     shield: bool
+    sharp: bool
     config_dir: str
 
 

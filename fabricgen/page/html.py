@@ -40,16 +40,17 @@ def html_page(content: Mapping[str, Any]) -> str:
 
 def content_json(content: Mapping[str, Any]) -> str:
     """JSON without letters that have a meaning in HTML. Control characters of names become visible escapes."""
-    return orjson.dumps(_visible(content), option=orjson.OPT_NON_STR_KEYS).decode().translate(_UNSAFE)
+    return orjson.dumps(visible_names(content), option=orjson.OPT_NON_STR_KEYS).decode().translate(_UNSAFE)
 
 
-def _visible(value: Any) -> Any:
+def visible_names(value: Any) -> Any:
+    """The content with escapes in place of control characters, in keys, too."""
     if isinstance(value, str):
         return value if value.isprintable() else visible(value)
     if isinstance(value, Mapping):
-        return {_visible(key): _visible(each) for key, each in value.items()}
+        return {visible_names(key): visible_names(each) for key, each in value.items()}
     if isinstance(value, list | tuple):
-        return [_visible(each) for each in value]
+        return [visible_names(each) for each in value]
     return value
 
 

@@ -30,6 +30,7 @@ def report_object(
         "titles": titles([*judged.findings, *judged.suppressed]),
         "deadlock": _planes(judged, bundle),
         "traffic": traffic_object(judged.congestion),
+        "packets": list(judged.packets),
         "bill": bill,
         "differences": differences,
     }
@@ -60,18 +61,18 @@ def _fabric(bundle: Bundle | None, manifest: Manifest | None, name: str) -> dict
 
 
 def _planes(judged: Judged, bundle: Bundle | None) -> list[dict[str, Any]]:
-    """The verdict of each plane as `simulate deadlock` has it, the digest of its certificate, and `failed_pairs`: the
-    switches at both ends of the failed links of a cycle."""
+    """The verdict of each plane as `simulate deadlock` has it, and `failed_pairs`: the switches at both ends of the
+    failed links of a cycle."""
     found = []
     for result in judged.deadlock:
-        plane = deadlock_object([result])
+        plane = deadlock_object([result], judged.digests)
         for one in (plane, plane.get("fixed_sl", plane)):
             for cycle in one["cycles"]:
                 wires = [
                     wire for name in cycle["failed_links"] for wire in (failed_links(bundle, name) if bundle else ())
                 ]
                 cycle["failed_pairs"] = sorted({(a[0], b[0]) for a, b in wires})
-        found.append({"name": result.name, **plane, "certificate": judged.digests.get(result.name)})
+        found.append({"name": result.name, **plane})
     return found
 
 

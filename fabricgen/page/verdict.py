@@ -1,6 +1,6 @@
 """The head of the report: whether a change is safe to merge, why, on which evidence, and what was not judged."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Any
@@ -30,7 +30,7 @@ class Answer(StrEnum):
 @dataclass(frozen=True)
 class Judged:
     """The results that a report is about. `is_complete` is False if errors prevented the rendering. `digests` are those
-    of the certificates, by plane."""
+    of the certificates, by plane. `packets` are runs over time, as `packet_runs` has them."""
 
     findings: Sequence[Finding]
     suppressed: Sequence[Finding] = ()
@@ -38,7 +38,8 @@ class Judged:
     is_complete: bool = True
     deadlock: Sequence[DeadlockResult] = ()
     congestion: Sequence[CongestionResult] = ()
-    digests: dict[str, str] = field(default_factory=dict)
+    packets: Sequence[Mapping[str, Any]] = ()
+    digests: Mapping[str, str] = field(default_factory=dict)
     not_judged: Sequence[str] = ()
 
 

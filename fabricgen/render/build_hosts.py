@@ -70,6 +70,7 @@ def collective_context(
         priority=plan.priority if plan else None,
         service_level=_service_level(planes, tenant) if plan is None else None,
         pkey_index=tenant.pkey_index if tenant else None,
+        collnet=_collnet(model, planes),
         # NCCL takes one range; with a second compute plane it selects by the family alone.
         address_range=ranges[0] if len(pools) == 1 and ranges else None,
         ipv6=bool(ranges) and ip_network(ranges[0]).version == 6,
@@ -77,6 +78,14 @@ def collective_context(
         sockets=_listed([fact(model, nic, nic.name) for nic, plane in nics if plane.purpose == Purpose.IN_BAND]),
         amd=model.vendor == "amd",
     )
+
+
+def _collnet(model: HostModel, planes: Iterable[Plane]) -> Value | None:
+    """Whether NCCL asks the switches of a plane to aggregate; RCCL has no plug-in for that."""
+    for plane in planes:
+        if (spec := plane.infiniband.mlnx_sm) and spec.sharp and model.vendor != "amd":
+            return value(1, "NCCL asks for aggregation in switches only with this", inventory=spec.source("sharp"))
+    return None
 
 
 def _service_level(planes: Iterable[Plane], tenant: TenantSettings | None) -> Value | None:

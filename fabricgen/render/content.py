@@ -1,16 +1,13 @@
 """The files of a bundle as named bytes, made one after the other."""
 
 from collections.abc import Iterator
-from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
-from multiprocessing import get_context
 from pathlib import Path
 
 from fabricgen.atomic import Private
 from fabricgen.bundle.fabric_file import dump_wiring
 from fabricgen.bundle.read import PLATFORMS
-from fabricgen.children import be_worker
 from fabricgen.control_plane.tenant_settings import plan_tenant_settings
 from fabricgen.design.model import Fabric, Switch
 from fabricgen.design.subnets import split_subnets
@@ -30,7 +27,8 @@ from fabricgen.render.switches import SwitchRenderer
 from fabricgen.render.templates import TemplateLibrary
 from fabricgen.render.wiring import dump_cabling, make_wiring
 from fabricgen.sonic.dump import dump
-from fabricgen.sonic.secrets import literals
+from fabricgen.sonic.secrets import literals, may_have_forms
+from fabricgen.spread import spread
 
 JOBS_FROM_SWITCHES = 64  # below, starting processes costs more than it saves
 
@@ -114,25 +112,15 @@ class BundleContent:
         applied = apply_overrides(self.plans.rendered, switch, rendered.name, rendered.tables)
         tables = self.plans.ownership.applied(rendered.name, rendered.tables)
         content = dump(tables) if self.only is None or fnmatchcase(rendered.name, self.only) else None
-        if content is not None and self.templates and any(literals(tables, content)):
+        if content is not None and self.templates and any(literals(tables, has_forms=may_have_forms(content))):
             content = Private(content)  # only a site's own templates can write a secret
         return content, DeviceSources(rendered.name, rendered.forms, rendered.port_forms, applied)
 
     def _in_processes(self) -> Iterator[tuple[bytes | None, DeviceSources]]:
         """The same as in one process: all forms are expanded here first, so all processes have the same indices."""
-        global _content
         switches = self.plans.rendered.switches
         for switch in switches:
             self._renderer.render(switch, stamp=False)
-        _content = self
-        chunk = max(1, len(switches) // (4 * self.jobs))
-        with ProcessPoolExecutor(self.jobs, mp_context=get_context("fork"), initializer=be_worker) as pool:
-            yield from pool.map(_switch_at, range(len(switches)), chunksize=chunk)
-
-
-_content: BundleContent | None = None
-
-
-def _switch_at(index: int) -> tuple[bytes | None, DeviceSources]:
-    assert _content is not None
-    return _content._switch(_content.plans.rendered.switches[index])
+        together = max(1, len(switches) // (4 * self.jobs))
+        places = range(len(switches))  # a place is sent, and the processes have the switches
+        return spread(lambda place: self._switch(switches[place]), places, self.jobs, together)

@@ -52,6 +52,7 @@ class CollectiveContext(Context):
     priority: Value | None
     service_level: Value | None  # on InfiniBand
     pkey_index: Value | None  # on InfiniBand with tenants
+    collnet: Value | None  # on InfiniBand with SHARP
     address_range: Value | None
     ipv6: bool
     rail_only: Value | None

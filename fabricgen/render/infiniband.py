@@ -9,9 +9,10 @@ from fabricgen.control_plane.mlnx_sm import plan_mlnx_options
 from fabricgen.control_plane.opensm import Subnet
 from fabricgen.control_plane.opensm_options import SubnetOptions, plan_options
 from fabricgen.control_plane.partitions import Partition, plan_partitions
+from fabricgen.control_plane.sharp import plan_sharp
 from fabricgen.design.registry import graph_of
 from fabricgen.design.subnets import SubnetDesign
-from fabricgen.opensm import mlnx_sm
+from fabricgen.opensm import mlnx_sm, sharp
 from fabricgen.opensm.options import MAX_PARTITION_LINE_BYTES, option_problem
 from fabricgen.render.build_grid import grid_context
 from fabricgen.render.build_infiniband import (
@@ -59,15 +60,14 @@ class SubnetRenderer:
         }
         lists: Mapping[str, Context] = guid_lists(subnet, self.allocation, tree=graph_of(subnet.plane).is_tree)
         options = plan_options(subnet, choice, self.allocation, partitions, [*files, *lists])
-        forms = []
+        first = self.first_form + len(self.forms)
         for manager in plan_managers(subnet, self.allocation):
-            forms.append(self.first_form + len(self.forms))
             place = f"{manager.folder}/{CONF}" if manager.folder else CONF
             context: Context = {"manager": manager_context(manager), "options": options}
             yield f"{folder}/{place}", self._options(subnet, place, _CONF_TEMPLATE, context, option_problem)
         if subnet.plane.plane.infiniband.mlnx_sm:
-            forms.append(self.first_form + len(self.forms))
             yield from self._for_ufm(subnet, options, files, lists)
+        forms = list(range(first, self.first_form + len(self.forms)))
         self.sources.append(DeviceSources(folder, forms, {}))
         for name, context in lists.items():
             yield f"{folder}/{name}", self._text(subnet, _GUIDS_TEMPLATE, context).encode()
@@ -110,13 +110,17 @@ class SubnetRenderer:
         place, template = f"{dialect}/{CONF}", f"{dialect}/{_CONF_TEMPLATE}"
         folder = f"{FOLDER}/{subnet.key}"
         yield f"{folder}/{place}", self._options(subnet, place, template, options, mlnx_sm.option_problem)
+        if spec.sharp:
+            place, template = f"{dialect}/{sharp.CONFIG_NAME}", f"{dialect}/{sharp.CONFIG_NAME}.j2"
+            aggregation: Context = {"sharp": plan_sharp(subnet, spec)}
+            yield f"{folder}/{place}", self._options(subnet, place, template, aggregation, sharp.option_problem)
         for name, (of, context) in templates.items():
             yield f"{folder}/{dialect}/{name}", self._text(subnet, of, context).encode()
 
     def _options(
         self, subnet: SubnetDesign, place: str, template: str, context: Context, check: Callable[[str, str], str | None]
     ) -> bytes:
-        """opensm.conf, with every line checked against the options of its manager; records the origin of each value."""
+        """opensm.conf or sharp_am.cfg; checks each line against the options of its manager, and records its origin."""
         fields: dict[str, tuple[int, ...]] = {}
         lines = []
         for marked in self._text(subnet, template, context).splitlines():

@@ -19,7 +19,7 @@ from fabricgen.inputs import read_bytes
 from fabricgen.inventory.model import SonicTarget
 from fabricgen.inventory.references import error
 from fabricgen.render.forms import Tables
-from fabricgen.sonic.secrets import PLACEHOLDER, literals
+from fabricgen.sonic.secrets import PLACEHOLDER, literals, may_have_forms
 from fabricgen.units import counted
 
 
@@ -41,7 +41,7 @@ class Ownership:
             elif file not in reported:
                 reported.add(file)
                 for table, count in Counter(
-                    table for table, _, _ in literals(_read(file)[0], file.read_bytes())
+                    table for table, _, _ in literals(_read(file)[0], has_forms=may_have_forms(file.read_bytes()))
                 ).items():
                     message = f"base file {file}: {table} holds {counted(count, 'literal secret')}"
                     hint = f"write `{PLACEHOLDER}path/of/the/secret}}` in its place, and change the secret itself"

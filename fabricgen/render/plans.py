@@ -17,6 +17,7 @@ from fabricgen.control_plane.mlnx_sm import check_dialect
 from fabricgen.control_plane.opensm import Subnet, plan_subnets
 from fabricgen.control_plane.outside import plan_outside
 from fabricgen.control_plane.partition_checks import check_partitions
+from fabricgen.control_plane.sharp import check_sharp
 from fabricgen.design.capacity import capacity
 from fabricgen.design.device_ports import with_device_ports
 from fabricgen.design.expand import expand
@@ -184,6 +185,7 @@ def _subnet_problems(fabric: Fabric, subnets: Mapping[str, Subnet], allocation: 
         if plane.name not in subnets:
             continue  # a RoCE plane, or refused for another reason
         yield from check_dialect(design)
+        yield from check_sharp(design)
         yield from check_partitions(design, allocation)
         yield from check_managers(design, split_subnets(design), allocation)
         switches, adapters = count_placeholders(design, allocation.guids)

@@ -35,10 +35,11 @@ from fabricgen.vocabulary import DeviceState, LinkKind, Medium, Purpose, Role, T
 def make_wiring(fabric: Fabric, allocation: Allocation, outside: Outside, cordons: Cordons) -> Wiring:
     """The wiring of a fabric and of what is plugged into it from outside, with its cordoned links."""
     cable_of = {link: cable.id for cable in fabric.cables for link in cable.links}
+    pods = _pods(fabric)
     return Wiring(
         fabric=fabric.inventory.fabric,
         planes=tuple(_plane(design) for design in fabric.planes),
-        devices=tuple(_device(switch, fabric.inventory.planes, allocation) for switch in fabric.switches),
+        devices=tuple(_device(switch, fabric.inventory.planes, pods, allocation) for switch in fabric.switches),
         hosts=tuple(_hosts(fabric, allocation)),
         links=(
             *(_link(link, allocation, cable_of[link.id]) for link in fabric.links),
@@ -86,7 +87,30 @@ def _model(model: HostModel) -> WiredModel:
     return WiredModel(model.name, model.vendor, model.gpus, nics)
 
 
-def _device(switch: Switch, planes: Mapping[str, Plane], allocation: Allocation) -> WiredDevice:
+def _pods(fabric: Fabric) -> dict[str, int | None]:
+    """Leaf -> the pod of all its spines: its identity has its scalable unit only, which may come into another pod."""
+    found: dict[str, set[int | None]] = {}
+    for link in fabric.links:
+        if link.kind == LinkKind.LEAF_SPINE and isinstance(link.a, Switch):
+            found.setdefault(link.a.key, set()).add(link.b.identity.pod)
+    return {leaf: pods.pop() for leaf, pods in found.items() if len(pods) == 1}
+
+
+def _coordinates(switch: Switch, plane: Plane) -> tuple[int, ...]:
+    identity = switch.identity
+    if plane.torus is not None:
+        place = identity.number
+        found = []
+        for size in plane.torus.size:
+            place, at = divmod(place, size)
+            found.append(at)
+        return tuple(found)
+    return (identity.su, identity.number) if plane.dragonfly and identity.su is not None else ()
+
+
+def _device(
+    switch: Switch, planes: Mapping[str, Plane], pods: Mapping[str, int | None], allocation: Allocation
+) -> WiredDevice:
     identity, note = switch.identity, allocation.notes.get(switch.key)
     return WiredDevice(
         name=allocation.names[switch.key],
@@ -98,7 +122,7 @@ def _device(switch: Switch, planes: Mapping[str, Plane], allocation: Allocation)
         hwsku=switch.layout.hwsku,
         technology=Technology(planes[identity.plane].technology),
         subplane=identity.subplane,
-        pod=identity.pod,
+        pod=pods.get(switch.key) if identity.pod is None else identity.pod,
         su=identity.su,
         rail=identity.rail,
         loopbacks=allocation.loopbacks.get(switch.key, ()),
@@ -107,6 +131,7 @@ def _device(switch: Switch, planes: Mapping[str, Plane], allocation: Allocation)
         **_place(note),
         state=DeviceState.ACTIVE if note is None else DeviceState(note.state),
         mmu_bytes=switch.platform.mmu_bytes,
+        coordinates=_coordinates(switch, planes[identity.plane]),
     )
 
 

@@ -14,23 +14,24 @@ _TIMES = ("ns", "us", "ms", "s")
 
 def compare_text(content: Mapping[str, Any], width: int = 0) -> str:
     """The comparison for a terminal of `width` characters, 0 for none."""
-    titles, columns, names = _table(content)
+    titles, columns, names = compare_table(content)
     parts = [columns_text(titles, columns, names, width)]
-    for title, lines in _paragraphs(content):
+    for title, lines in compare_paragraphs(content):
         parts.append("\n".join([title, *(f"  {line}" for line in lines)]))
     return "\n\n".join(parts)
 
 
 def compare_markdown(content: Mapping[str, Any]) -> str:
     """The comparison for a pull request."""
-    titles, columns, names = _table(content)
+    titles, columns, names = compare_table(content)
     parts = [columns_markdown(titles, columns, names)]
-    for title, lines in _paragraphs(content):
+    for title, lines in compare_paragraphs(content):
         parts.append("\n".join([f"**{title}**", "", *(f"- {line}" for line in lines)]))
     return "\n\n".join(parts)
 
 
-def _table(content: Mapping[str, Any]) -> tuple[list[str], list[dict[str, str]], list[str]]:
+def compare_table(content: Mapping[str, Any]) -> tuple[list[str], list[dict[str, str]], list[str]]:
+    """The names of the fabrics, the text of each row of each fabric, and the names of all rows in order."""
     fabrics = content["fabrics"]
     columns = [dict(_rows(fabric)) for fabric in fabrics]
     return [fabric["name"] for fabric in fabrics], columns, _in_order([list(column) for column in columns])
@@ -140,7 +141,8 @@ def _growth_rows(one: Mapping[str, Any]) -> Iterator[Row]:
         yield f"{name}: switches today, planned for it", f"{one['room_switches']}"
 
 
-def _paragraphs(content: Mapping[str, Any]) -> Iterator[tuple[str, list[str]]]:
+def compare_paragraphs(content: Mapping[str, Any]) -> Iterator[tuple[str, list[str]]]:
+    """(title, lines) of what is said below the table."""
     yield "Where each wins", list(_wins(content))
     if notes := [*content["unlike"], *(f"{one['name']}: {one['reason']}" for one in content["without_layout"])]:
         yield "Not compared", notes

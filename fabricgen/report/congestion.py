@@ -95,6 +95,11 @@ def _plane(result: CongestionResult) -> dict[str, Any]:
             {"device": one.device, "toward": one.toward, "ports": one.ports, "mean": one.mean, "max": one.max}
             for one in result.loads
         ],
+        "tier_loads": [
+            {"tier": one.tier, "toward": one.toward, "ports": one.ports, "mean": one.mean, "max": one.max}
+            for one in result.tier_loads
+        ],
+        **({"link_loads": result.link_loads} if result.link_loads else {}),
     }
 
 

@@ -8,6 +8,7 @@ from itertools import pairwise
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
 from fabricgen.bundle.read import Bundle
+from fabricgen.report import house_style
 from fabricgen.resources import resource
 from fabricgen.results import Cycle, DeadlockResult
 from fabricgen.simulate.deadlock.analysis import PlaneDeadlock
@@ -90,7 +91,9 @@ def cycle_pictures(bundle: Bundle, results: Sequence[DeadlockResult]) -> dict[st
             priorities.setdefault((cycle.hops, cycle.failed_links), []).append(cycle)
         for number, cycles in enumerate(priorities.values(), 1):
             picture = draw(bundle, result, cycles)
-            found[f"{result.name.replace('/', '-') or 'fabric'}-cycle-{number}.svg"] = template.render(picture=picture)
+            found[f"{result.name.replace('/', '-') or 'fabric'}-cycle-{number}.svg"] = template.render(
+                picture=picture, style=house_style
+            )
     return found
 
 

@@ -1,6 +1,6 @@
 """The deadlock verdict as a JSON object and as text."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from fabricgen.report.planes import of_planes
@@ -8,9 +8,10 @@ from fabricgen.results import Covers, DeadlockResult, FailureSummary, Verdict
 from fabricgen.units import counted
 
 
-def deadlock_object(results: Sequence[DeadlockResult]) -> dict[str, Any]:
-    """The `deadlock` object: that of the worst plane; several planes are all under `planes`."""
-    return of_planes([_plane(result) for result in results])
+def deadlock_object(results: Sequence[DeadlockResult], seals: Mapping[str, str] | None = None) -> dict[str, Any]:
+    """The `deadlock` object: that of the worst plane; several planes are all under `planes`. `seals` are the digests of
+    the certificates by plane, where they were computed."""
+    return of_planes([_plane(result, seals) for result in results])
 
 
 def deadlock_lines(results: Sequence[DeadlockResult]) -> Iterator[str]:
@@ -129,8 +130,9 @@ def _subnet_verdict(result: DeadlockResult, grounds: str) -> str:
     return f"{verdict}, {result.claim}: {loops} on virtual lanes {lanes}{grounds} ({size})"
 
 
-def _plane(result: DeadlockResult) -> dict[str, Any]:
-    return {"name": result.name, **_verdict(result), **_fixed_sl(result.fixed_sl)}
+def _plane(result: DeadlockResult, seals: Mapping[str, str] | None) -> dict[str, Any]:
+    sealed = {} if seals is None else {"certificate": seals.get(result.name)}
+    return {"name": result.name, **_verdict(result), **sealed, **_fixed_sl(result.fixed_sl)}
 
 
 def _fixed_sl(fixed: DeadlockResult | None) -> dict[str, Any]:

@@ -1,47 +1,63 @@
 """Time series of a packet run as JSON and as pictures: queue depths, pauses, rates."""
 
 from collections.abc import Iterator, Mapping, Sequence
-from html import escape
 
 import orjson
 
+from fabricgen.report.house_style import (
+    ADDED,
+    BYTES,
+    CHANGED,
+    ERROR,
+    FAINT,
+    GRID,
+    INK,
+    LETTER_PX,
+    RATE,
+    TIME,
+    labels,
+    opening,
+    stroke,
+    ticks,
+    words,
+)
 from fabricgen.results import Series
 
-Point = tuple[float, float]
+PICTURES = ("queues.svg", "pauses.svg", "rates.svg")
+_WIDTH, _HEIGHT, _LEFT, _TOP = 960, 420, 74, 48
+_ROW, _MOST_ROWS = 18, 60
+_LIMITS = {"Kmin": ADDED, "Kmax": CHANGED, "XOFF of a group": ERROR}
 
-_WIDTH, _HEIGHT, _LEFT, _TOP, _LETTER = 960, 420, 70, 40, 6.5
-_ROW, _MOST_ROWS = 16, 60
-_COLORS = ("#1f77b4", "#ff7f0e", "#2ca02c", "#d62728", "#9467bd", "#8c564b", "#e377c2", "#7f7f7f", "#bcbd22", "#17becf")
-_LIMITS = {"Kmin": "#27ae60", "Kmax": "#16a085", "XOFF of a group": "#c0392b"}
-_PAUSED = "#c0392b"
+Lines = Mapping[str, Sequence[float]]
 
 
 def series_files(series: Series) -> Iterator[tuple[str, bytes]]:
-    """(file name, content) of the files that --series writes."""
+    """(file name, content) of the files that --series writes; a picture without content is not one of them."""
     yield "series.json", orjson.dumps(series, option=orjson.OPT_INDENT_2 | orjson.OPT_APPEND_NEWLINE)
-    yield "queues.svg", queues_svg(series).encode()
-    yield "pauses.svg", pauses_svg(series).encode()
-    yield "rates.svg", rates_svg(series).encode()
+    for name, has, draw in zip(
+        PICTURES, (series.queues, series.pauses, series.rates), (queues_svg, pauses_svg, rates_svg), strict=True
+    ):
+        if has:
+            yield name, draw(series).encode()
 
 
 def queues_svg(series: Series) -> str:
-    """Depths of the fullest queues in kB, with the thresholds of the fullest queue that marks."""
-    lines = {queue.name: _scaled(queue.bytes) for queue in series.queues}
-    limits: dict[str, list[float]] = {}
-    if series.queues:
-        marking = [queue for queue in series.queues if queue.kmin_bytes is not None]
-        first, count = (marking or series.queues)[0], len(series.times_ns)
-        for name, value in (("Kmin", first.kmin_bytes), ("Kmax", first.kmax_bytes)):
+    """Depths of the fullest queues, with the thresholds of the fullest queue that marks."""
+    limits: dict[str, Sequence[float]] = {}
+    marking = next((queue for queue in series.queues if queue.kmin_bytes is not None), None)
+    if marking is not None:
+        for name, value in (("Kmin", marking.kmin_bytes), ("Kmax", marking.kmax_bytes)):
             if value is not None:
-                limits[name] = [value / 1000] * count
-        if series.xoff_bytes:
-            limits["XOFF of a group"] = _scaled(series.xoff_bytes)
-    return _chart(f"{series.name}: queues, kB", series.times_ns, lines, limits)
+                limits[name] = [value] * len(series.times_ns)
+    if series.xoff_bytes:
+        limits["XOFF of a group"] = series.xoff_bytes
+    title = f"{series.name}: bytes in the fullest queues"
+    return _chart(title, series.times_ns, {queue.name: queue.bytes for queue in series.queues}, limits, BYTES)
 
 
 def rates_svg(series: Series) -> str:
-    """Rates of the first flows in Gb/s."""
-    return _chart(f"{series.name}: payload acknowledged, Gb/s", series.times_ns, series.rates, {})
+    """Rates of the first flows."""
+    return _chart(f"{series.name}: payload acknowledged", series.times_ns, series.rates, {}, RATE)
 
 
 def pauses_svg(series: Series) -> str:
@@ -49,86 +65,63 @@ def pauses_svg(series: Series) -> str:
     totals = {name: sum(end - begin for begin, end in spans) for name, spans in series.pauses.items()}
     names = sorted(totals, key=lambda name: (-totals[name], name))[:_MOST_ROWS]
     last = max([*series.times_ns, *(end for spans in series.pauses.values() for _, end in spans), 1])
-    height = _TOP + _ROW * (len(names) + 3)
-    more = len(totals) - len(names)
-    title = f"{series.name}: paused ports" + (f", {more} more not shown" if more > 0 else "")
-    parts = [_head(height, title, names)]
+    height, more = _TOP + _ROW * (len(names) + 2), len(totals) - len(names)
+    title = f"{series.name}: paused ports, the longest first" + (f", {more} more not shown" if more > 0 else "")
+    parts = [opening(_width(names), height, title)]
     for row, name in enumerate(names):
         y = _TOP + row * _ROW
-        parts.append(f'<text x="{_WIDTH + 8}" y="{y + 11}">{escape(name)}</text>')
-        parts.append(f'<line x1="{_LEFT}" x2="{_WIDTH}" y1="{y + 7}" y2="{y + 7}" stroke="#ddd"/>')
+        parts.append(words(_WIDTH + 8, y + 11, name, color=INK))
+        parts.append(f'<line x1="{_LEFT}" x2="{_WIDTH}" y1="{y + 7}" y2="{y + 7}" stroke="{GRID}"/>')
         for begin, end in series.pauses[name]:
             x, width = _x(begin, last), max(0.5, _x(end, last) - _x(begin, last))
-            parts.append(f'<rect x="{x:.1f}" y="{y + 2}" width="{width:.1f}" height="10" fill="{_PAUSED}"/>')
+            parts.append(f'<rect x="{x:.1f}" y="{y + 2}" width="{width:.1f}" height="10" fill="{ERROR}"/>')
     return "\n".join([*parts, *_time_axis(last, _TOP + _ROW * len(names) + 12), "</svg>", ""])
 
 
-def _chart(
-    title: str, times_ns: Sequence[int], lines: Mapping[str, Sequence[float]], limits: Mapping[str, Sequence[float]]
-) -> str:
-    last = max([*times_ns, 1])
-    top = max([1e-9, *(value for values in (*lines.values(), *_within(lines, limits)) for value in values)]) * 1.05
-    bottom = _HEIGHT - 30
-    parts = [_head(_HEIGHT, title, [*lines, *limits])]
-    for part in range(5):
-        y = bottom - (bottom - _TOP) * part / 4
-        parts.append(f'<line x1="{_LEFT}" x2="{_WIDTH}" y1="{y:.0f}" y2="{y:.0f}" stroke="#eee"/>')
-        parts.append(f'<text x="{_LEFT - 6}" y="{y + 4:.0f}" text-anchor="end">{_plain(top * part / 4)}</text>')
+def _chart(title: str, times_ns: Sequence[int], lines: Lines, limits: Lines, units: Sequence[str]) -> str:
+    """Lines over time with a legend. A limit far above the lines is in the legend only."""
+    last, bottom = max([*times_ns, 1]), _HEIGHT - 34
+    highest = max((value for values in lines.values() for value in values), default=0.0)
+    drawn = {name: values for name, values in limits.items() if min(values, default=0) < 4 * highest}
+    marks = ticks(max([highest, *(min(max(values), 4 * highest) for values in drawn.values())]), 5)
+    parts = [opening(_width([*lines, *(f"{name}, above the picture" for name in limits)]), _HEIGHT, title)]
+    for value, label in zip(marks, labels(marks, units), strict=True):
+        y = bottom - (bottom - _TOP) * value / marks[-1]
+        parts.append(f'<line x1="{_LEFT}" x2="{_WIDTH}" y1="{y:.1f}" y2="{y:.1f}" stroke="{GRID}"/>')
+        parts.append(words(_LEFT - 8, y + 4, label, "end"))
 
     def curve(values: Sequence[float], style: str) -> str:
         points = (
-            f"{_x(time, last):.1f},{bottom - (bottom - _TOP) * min(value / top, 1):.1f}"
+            f"{_x(time, last):.1f},{bottom - (bottom - _TOP) * min(value / marks[-1], 1):.1f}"
             for time, value in zip(times_ns, values, strict=True)
         )
         return f'<polyline fill="none" {style} points="{" ".join(points)}"/>'
 
-    entries = [
-        *(
-            (name, values, f'stroke="{_COLORS[place % len(_COLORS)]}"')
-            for place, (name, values) in enumerate(lines.items())
-        ),
-        *((name, values, f'stroke="{_LIMITS[name]}" stroke-dasharray="5 4"') for name, values in limits.items()),
+    styles = [(name, values, stroke(number)) for number, (name, values) in enumerate(lines.items())]
+    styles += [
+        (name, values, f'stroke="{_LIMITS[name]}" stroke-width="1.4" stroke-dasharray="5 4"')
+        for name, values in limits.items()
     ]
-    for row, (name, values, style) in enumerate(entries):
+    for row, (name, values, style) in enumerate(styles):
         y = _TOP + row * _ROW
-        parts.append(curve(values, style))
+        if name in lines or name in drawn:
+            parts.append(curve(values, style))
         parts.append(f'<line x1="{_WIDTH + 8}" x2="{_WIDTH + 28}" y1="{y}" y2="{y}" {style}/>')
-        shown = f"{name} (above)" if name in limits and min(values, default=0) > top else name
-        parts.append(f'<text x="{_WIDTH + 34}" y="{y + 4}">{escape(shown)}</text>')
+        is_above = name in limits and name not in drawn
+        parts.append(words(_WIDTH + 34, y + 4, f"{name}, above the picture" if is_above else name, color=INK))
     return "\n".join([*parts, *_time_axis(last, bottom + 16), "</svg>", ""])
 
 
-def _within(lines: Mapping[str, Sequence[float]], limits: Mapping[str, Sequence[float]]) -> list[Sequence[float]]:
-    """The limits within four times the highest line."""
-    highest = max((value for values in lines.values() for value in values), default=0.0)
-    return [values for values in limits.values() if max(values, default=0.0) < 4 * highest]
+def _width(names: Sequence[str]) -> float:
+    """Of a picture with names on the right."""
+    return _WIDTH + 60 + LETTER_PX * max(map(len, names), default=0)
 
 
-def _head(height: int, title: str, names: Sequence[str]) -> str:
-    """The beginning of a picture, with room for names on the right."""
-    width = round(_WIDTH + 80 + _LETTER * max(map(len, names), default=0))
-    return (
-        f'<svg xmlns="http://www.w3.org/2000/svg" width="{width}" height="{height}" font-family="sans-serif" '
-        f'font-size="11" role="img"><title>{escape(title)}</title>\n<rect width="{width}" height="{height}" '
-        f'fill="white"/>\n<text x="{_LEFT}" y="22" font-size="14" font-weight="bold">{escape(title)}</text>'
-    )
-
-
-def _time_axis(last: int, y: int) -> list[str]:
-    return [
-        f'<text x="{_x(last * part / 8, last):.0f}" y="{y}" text-anchor="middle">{_plain(last * part / 8000)} us</text>'
-        for part in range(9)
-    ]
-
-
-def _plain(value: float) -> str:
-    """Four digits, without an exponent."""
-    return f"{value:,.0f}" if value >= 1000 else f"{value:.4g}"
+def _time_axis(last: int, y: float) -> Iterator[str]:
+    marks = [value for value in ticks(last, 8) if value <= last]
+    for value, label in zip(marks, labels(marks, TIME), strict=True):
+        yield words(_x(value, last), y, label, "middle", FAINT)
 
 
 def _x(time: float, last: int) -> float:
     return _LEFT + (_WIDTH - _LEFT) * time / last
-
-
-def _scaled(values: Sequence[int]) -> list[float]:
-    return [value / 1000 for value in values]

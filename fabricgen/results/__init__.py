@@ -9,6 +9,7 @@ from fabricgen.results.congestion import (
     FlowTime,
     Oversubscription,
     SwitchLoad,
+    TierLoad,
     TreeKind,
     VictimLabel,
 )
@@ -72,6 +73,7 @@ __all__ = [
     "Series",
     "Spread",
     "SwitchLoad",
+    "TierLoad",
     "TreeKind",
     "Verdict",
     "VictimLabel",

@@ -107,6 +107,17 @@ class SwitchLoad:
     max: float
 
 
+@dataclass(frozen=True, slots=True)
+class TierLoad:
+    """The load of the `ports` of all switches of a tier towards a tier, as `SwitchLoad`."""
+
+    tier: str
+    toward: str
+    ports: int
+    mean: float
+    max: float
+
+
 @dataclass(frozen=True)
 class CongestionResult:
     """One plane (or scenario) under one pattern.
@@ -141,6 +152,8 @@ class CongestionResult:
     rail_bytes: Mapping[int, float] = field(default_factory=dict)
     polarised: Mapping[str, tuple[int, float]] = field(default_factory=dict)  # tier -> links used, expected
     loads: tuple[SwitchLoad, ...] = ()  # with the drawn paths; without hosts' own ports
+    tier_loads: tuple[TierLoad, ...] = ()
+    link_loads: tuple[tuple[str, str, float], ...] = ()  # (node, port, load) of ports with load, where it is wanted
     reason: str = ""  # why a plane was skipped, or which defaults were assumed
 
     @property

@@ -7,6 +7,7 @@ Words = NDArray[np.uint64]
 Indices = NDArray[np.int64]
 ALL = np.uint64(0xFFFFFFFFFFFFFFFF)
 _ROWS_AT_ONCE = 1024
+_ROWS_IN_CACHE = 64  # with thousands of columns a row has one byte for each of them
 
 
 def word_count(bits: int) -> int:
@@ -37,11 +38,12 @@ def ones(columns: int) -> Words:
 
 def take_columns(words: Words, columns: Indices) -> Words:
     """The given columns of each row, in the given order."""
-    unpacked = np.unpackbits(words.view(np.uint8), axis=1, bitorder="little")[:, columns]
-    packed = np.zeros((len(words), word_count(len(columns)) * 8), np.uint8)
-    bytes_ = np.packbits(unpacked, axis=1, bitorder="little")
-    packed[:, : bytes_.shape[1]] = bytes_
-    return packed.view(np.uint64)
+    taken = np.zeros((len(words), word_count(len(columns))), np.uint64)
+    for first in range(0, len(words), _ROWS_IN_CACHE):
+        rows = np.unpackbits(words[first : first + _ROWS_IN_CACHE].view(np.uint8), axis=1, bitorder="little")
+        packed = np.packbits(np.take(rows, columns, axis=1), axis=1, bitorder="little")
+        taken.view(np.uint8)[first : first + len(packed), : packed.shape[1]] = packed
+    return taken
 
 
 def transposed(words: Words, columns: int) -> Words:
@@ -73,6 +75,14 @@ def count(words: Words) -> int:
 def any_of(rows: Words, starts: Indices) -> Words:
     """OR over each run of rows (runs x words)."""
     joined: Words = np.bitwise_or.reduceat(rows, starts) if len(starts) else rows
+    return joined
+
+
+def any_by_key(rows: Words, sorted_keys: NDArray[np.int32], keys: int) -> Words:
+    """OR over the rows of each key (keys x words); the rows are sorted by key. Much faster than `bitwise_or.at`."""
+    joined = np.zeros((keys, rows.shape[1]), np.uint64)
+    starts = segment_starts(sorted_keys)
+    joined[sorted_keys[starts]] = any_of(rows, starts)
     return joined
 
 

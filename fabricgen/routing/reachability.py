@@ -13,10 +13,12 @@ from numpy.typing import NDArray
 from fabricgen.bundle.read import Bundle
 from fabricgen.joined import joined
 from fabricgen.routing import bits
+from fabricgen.routing.bgp import WORDS_PER_PASS
 from fabricgen.routing.bits import Words
 from fabricgen.routing.endpoints import NOT_ANNOUNCED, Target, find_targets, is_active
 from fabricgen.routing.fabric import RoutedFabric
 from fabricgen.routing.fallback import forwarding
+from fabricgen.routing.network import Network
 from fabricgen.sonic.image import ROUTING_MODE, StaticPath
 from fabricgen.vocabulary import LinkKind
 
@@ -114,13 +116,12 @@ def _lost_packets(bundle: Bundle, fabric: RoutedFabric, targets: tuple[Target, .
     hops = forwarding(network, routes, fabric.discards)
     column = np.array([max(one.column, 0) for one in targets], np.int64)
     known = bits.row_of(np.flatnonzero([one.column != NOT_ANNOUNCED for one in targets]), size)
-    next_hops = (
-        bits.take_columns(hops, column) & known
-        if len(fabric.destinations)
-        else np.zeros((network.links, len(known)), np.uint64)
-    )
-    has_hop = np.zeros((network.switches, len(known)), np.uint64)
-    np.bitwise_or.at(has_hop, network.source, next_hops)
+    if len(fabric.destinations):
+        next_hops = bits.take_columns(hops, column)
+        next_hops &= known
+    else:
+        next_hops = np.zeros((network.links, len(known)), np.uint64)
+    has_hop = bits.any_by_key(next_hops, network.source, network.switches)
     own = bits.set_bits(network.switches, size, np.array([one.switch for one in targets]), np.arange(size))
     good = own | _origins(fabric, targets) | _unknown(bundle, fabric, targets)
     bad = ~has_hop & ~good & bits.ones(size)
@@ -130,11 +131,19 @@ def _lost_packets(bundle: Bundle, fabric: RoutedFabric, targets: tuple[Target, .
     if dropped:
         row, place = np.array(sorted(dropped), np.int64).T
         bad |= bits.set_bits(network.switches, size, row, place)
-    while True:
-        before = bad.copy()
-        np.bitwise_or.at(bad, network.source, next_hops & bad[network.target])
-        if (bad == before).all():
-            return bad & ~own, ~has_hop, dropped
+    for first in range(0, bad.shape[1], WORDS_PER_PASS):  # targets do not depend on each other
+        part = slice(first, first + WORDS_PER_PASS)
+        _spread(network, np.ascontiguousarray(next_hops[:, part]), bad[:, part])
+    return bad & ~own, ~has_hop, dropped
+
+
+def _spread(network: Network, next_hops: Words, bad: Words) -> None:
+    """Add to `bad` each switch that has a next hop to one that loses the packets, until nothing changes."""
+    while bad.any():
+        more = bits.any_by_key(next_hops & bad[network.target], network.source, network.switches) & ~bad
+        if not more.any():
+            return
+        bad |= more
 
 
 def _origins(fabric: RoutedFabric, targets: tuple[Target, ...]) -> Words:

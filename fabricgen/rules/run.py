@@ -7,6 +7,7 @@ from itertools import groupby
 from fabricgen.bundle.read import Bundle
 from fabricgen.findings import Finding, Severity, in_order
 from fabricgen.rules.defects import Defect, FilePlace, Place, grouped
+from fabricgen.rules.parallel import checked
 from fabricgen.rules.registry import chosen_rules
 from fabricgen.rules.rule import Basis, Rule
 from fabricgen.rules.view.fabric import Fabric, LayoutLookup
@@ -22,17 +23,20 @@ def run(
     layout_lookup: LayoutLookup | None = None,
     suppressions: Suppressions | None = None,
     track: Track = iter,
+    jobs: int = 1,
 ) -> list[Finding]:
     """Judge a bundle. Returns located findings, worst first, one for each defect and device.
 
     `layout_lookup` finds a platform's layout by hwsku; the default is the catalog. A finding that one of the
-    `suppressions` covers stays in the list and refers to it. `track` passes on the rules, each as its turn comes.
+    `suppressions` covers stays in the list and refers to it. `track` passes on the rules, each as its turn comes. Up to
+    `jobs` processes check large fabrics; the findings do not depend on their number.
     Raises UnreadableInputError if a file is not JSON.
     """
     if bundle.cabling:  # the files are judged by the planned cables, and FG260 and FG261 judge the observed ones
         bundle = replace(bundle, links=bundle.cabling.links)
     fabric = Fabric(bundle, layout_lookup)
     rules = sorted(chosen_rules(select, ignore), key=lambda rule: list(Basis).index(rule.basis))
+    defects_of = checked(fabric, rules, jobs)
     found: list[tuple[Rule, Defect]] = []
     reported: dict[Severity, set[tuple[str, ...]]] = {Severity.ERROR: set(), Severity.WARNING: set()}
     for basis, members in groupby(track(rules), key=lambda rule: rule.basis):
@@ -43,7 +47,7 @@ def run(
         for rule in members:
             defects = [
                 defect
-                for defect in rule.check(fabric)
+                for defect in defects_of(rule)
                 if (errors if _severity(rule, defect) is Severity.ERROR else known).isdisjoint(_covering(defect))
             ]
             if basis is Basis.PEERS:

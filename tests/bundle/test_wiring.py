@@ -2,11 +2,14 @@
 
 import json
 import pickle
+import shutil
+from itertools import product
 from pathlib import Path
 
 import pytest
 
 from fabricgen.bundle.fabric_file import dump_wiring, load_wiring
+from fabricgen.resources import resource
 from fabricgen.vocabulary import DeviceState, LinkKind, Medium, Purpose, Role, Technology
 from tests.conftest import Cli
 from tests.inventories import explicit, write
@@ -61,3 +64,37 @@ def test_a_cable_of_an_unknown_link_is_refused(bundle: Path, cli: Cli) -> None:
     for command in (("validate", bundle), ("handoff", "cabling", bundle, "-o", "out")):
         outcome = cli(*command)
         assert outcome.code == 2 and "'compute/nowhere' is not a link of the fabric" in outcome.err
+
+
+def coordinates_of(bundle: Path) -> dict[str, tuple[int, ...]]:
+    return {device.name: device.coordinates for device in load_wiring((bundle / "fabric.json").read_bytes()).devices}
+
+
+def test_neighbors_of_a_torus_differ_in_one_coordinate(cli: Cli, tmp_path: Path) -> None:
+    """By one step, or around the ring."""
+    inventory = shutil.copytree(resource("inventories", "torus"), tmp_path / "torus")
+    assert cli("-q", "render", inventory, "-o", tmp_path / "b").code == 0
+    at = coordinates_of(tmp_path / "b")
+    size = tuple(max(each) + 1 for each in zip(*at.values(), strict=True))
+    assert sorted(at.values()) == sorted(product(*map(range, size)))
+    links = [link for link in load_wiring((tmp_path / "b/fabric.json").read_bytes()).links if link.a[0] in at]
+    for link in links:
+        steps = [(a - b) % n for a, b, n in zip(at[link.a[0]], at[link.b[0]], size, strict=True)]
+        moved = [(step, n) for step, n in zip(steps, size, strict=True) if step]
+        assert len(moved) == 1 and moved[0][0] in (1, moved[0][1] - 1)
+
+
+def test_a_dragonfly_has_groups_and_a_leaf_the_pod_of_its_spines(cli: Cli, tmp_path: Path) -> None:
+    for name in ("dragonfly", "fat-tree"):
+        copy = shutil.copytree(resource("inventories", name), tmp_path / name)
+        assert cli("-q", "render", copy, "-o", tmp_path / f"{name}-b").code == 0
+    groups = coordinates_of(tmp_path / "dragonfly-b")
+    assert all(len(at) == 2 for at in groups.values()) and len(set(groups.values())) == len(groups)
+    wiring = load_wiring((tmp_path / "dragonfly-b/fabric.json").read_bytes())
+    for link in wiring.links:
+        if link.a[0] in groups:
+            assert (groups[link.a[0]][0] == groups[link.b[0]][0]) is (link.kind is LinkKind.PEER)
+    wiring = load_wiring((tmp_path / "fat-tree-b/fabric.json").read_bytes())
+    pods = {device.name: device.pod for device in wiring.devices}
+    between = [link for link in wiring.links if link.kind is LinkKind.LEAF_SPINE]
+    assert between and all(pods[link.a[0]] == pods[link.b[0]] is not None for link in between)

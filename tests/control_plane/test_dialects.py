@@ -3,6 +3,7 @@
 No free subnet manager reads mlnx-sm-5, so its files are compared with golden files.
 """
 
+import json
 from pathlib import Path
 from typing import Any
 
@@ -174,3 +175,53 @@ def test_xdr_planes_are_planarized(cli: Cli, tmp_path: Path) -> None:
     (conf,) = tmp_path.rglob("mlnx-sm-5/opensm.conf")
     assert options(conf)["planarized_routing_enabled"] == "1"
     assert QM9700 not in (tmp_path / "b" / "fabric.json").read_text()
+
+
+def test_sharp_on_a_tree(cli: Cli, tmp_path: Path) -> None:
+    """The manager switches it on, the aggregation manager knows the design, NCCL asks for it, and each switch has a
+    second LID."""
+    plain, tree = (write(tmp_path / name, with_ufm(mlnx)) for name, mlnx in (("p", {}), ("i", {"sharp": True})))
+    assert cli("render", tree, "-o", tmp_path / "b").code == 0
+    folder = tmp_path / "b/infiniband/compute/mlnx-sm-5"
+    assert options(folder / "opensm.conf")["sharp_enabled"] == "2"
+    assert options(folder / "sharp_am.cfg") == {"dynamic_tree_allocation": "TRUE", "dynamic_tree_algorithm": "0"}
+    (nccl,) = (tmp_path / "b/hosts").rglob("nccl.conf")
+    assert "NCCL_COLLNET_ENABLE=1" in nccl.read_text().splitlines()
+    assert cli("validate", tmp_path / "b").code == 0
+    output = cli("explain", tmp_path / "b", "compute/mlnx-sm-5:dynamic_tree_algorithm").out
+    assert "sharp_am.cfg:" in output and "the algorithm for a regular tree" in output
+    capacities = [json.loads(cli("capacity", each, "--format", "json").out)["capacity"] for each in (plain, tree)]
+    before, after = (one["planes"][0] for one in capacities)
+    assert after["lids"] - before["lids"] == sum(after["switches"].values())
+
+
+def test_sharp_on_a_dragonfly_plus(cli: Cli, tmp_path: Path) -> None:
+    text = resource("inventories", "dragonfly-plus", "fabric.yaml").read_text().replace("generic-64x400g", QM9700)
+    (tmp_path / "fabric.yaml").write_text(f"{text}    infiniband: {{mlnx_sm: {{sharp: true}}}}\n")
+    assert cli("render", tmp_path / "fabric.yaml", "-o", tmp_path / "b").code == 0
+    (config,) = tmp_path.rglob("sharp_am.cfg")
+    assert options(config)["dynamic_tree_algorithm"] == "1"
+    config.write_text(config.read_text().replace("algorithm 1", "algorithm 0"))
+    assert "the fat-tree algorithm does not suit the wiring" in cli("validate", tmp_path / "b").out
+
+
+def test_sharp_needs_switches_that_aggregate(cli: Cli, tmp_path: Path) -> None:
+    tree = with_ufm({"sharp": True})
+    for tier in ("leaf", "spine"):
+        tree["planes"]["compute"][tier]["platform"] = "generic-64x400g"
+    outcome = cli("check", write(tmp_path / "i", tree))
+    assert outcome.code == 1 and "FG895" in outcome.out and "generic-64x400g" in outcome.out
+
+
+def test_a_quantum_leaf_has_one_stream(cli: Cli, tmp_path: Path) -> None:
+    """HDR switches are in one active streaming tree at a time; the rails of a host on one leaf want several."""
+    nics = [{"name": "rail{rail}", "model": "ConnectX-6", "speed": "200G", "plane": "compute", "rails": 2}]
+    tree: Tree = {
+        **with_ufm({"sharp": True}),
+        "host_models": {"hdr": {"gpus": 2, "nics": nics}}, "hosts": {"gpu": {"model": "hdr", "count": 8}},
+    }  # fmt: skip
+    compute = tree["planes"]["compute"]
+    compute |= {"design": "fat-tree", "speed": "200G", "scalable_unit": {"hosts": 8}}
+    compute |= {"leaf": {"platform": "nvidia-qm8700"}, "spine": {"platform": "nvidia-qm8700"}}
+    outcome = cli("check", write(tmp_path / "i", tree))
+    assert "FG896" in outcome.out and "connects 2 NICs of a host" in outcome.out

@@ -60,6 +60,12 @@ class Repository:
         self.commit("a fabric")
         self.run("git push --quiet origin HEAD:main && git switch --quiet --create change")
 
+    def tool(self, name: str, script: str) -> None:
+        """A program of this name that runs a script instead."""
+        file = self.folder.parent / "bin" / name
+        file.write_text(f"#!/bin/sh\n{script}")
+        file.chmod(0o755)
+
     def run(self, script: str, folder: Path | None = None, **variables: str) -> str:
         """The output of a script, which must succeed."""
         outcome = self.attempt(script, folder, **variables)

@@ -2,6 +2,7 @@
 
 import json
 import re
+import shutil
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +14,7 @@ from tests.gitops.repository import CHECKOUT, Repository, clean_change, hand_edi
 ACTION: dict[str, Any] = yaml.safe_load((CHECKOUT / "action.yml").read_text())
 STEPS: list[dict[str, Any]] = ACTION["runs"]["steps"]
 _EXPRESSION = re.compile(r"\$\{\{\s*(.*?)\s*\}\}")
+ARTIFACT = "https://git.example/net/fabric/actions/runs/1/artifacts/2"
 _GH = """#!/bin/sh
 printf '%s\\n' "$@" >"$RUNNER_TEMP/gh"
 """
@@ -34,8 +36,8 @@ def test_expressions_name_inputs_and_steps() -> None:
     inputs = set(re.findall(r"inputs\.([\w-]+)", text))
     assert inputs == set(ACTION["inputs"])
     steps = {step["id"]: step for step in STEPS if "id" in step}
-    for name, output in re.findall(r"steps\.(\w+)\.outputs\.(\w+)", text):
-        assert f"{output}=" in steps[name]["run"]
+    for name, output in re.findall(r"steps\.(\w+)\.outputs\.([\w-]+)", text):
+        assert f"{output}=" in steps[name].get("run", "artifact-url=")
 
 
 class Runner:
@@ -52,6 +54,7 @@ class Runner:
         self.values |= {f"inputs.{name}": value for name, value in inputs.items()}
         self.values |= {"github.event_name": "pull_request", "github.base_ref": "main", "github.event.number": "7"}
         self.values |= {"github.action_path": str(CHECKOUT), "inputs.token": "t"}
+        self.values |= {"github.server_url": "https://git.example", "github.repository": "net/fabric"}
         self.used: list[str] = []
         self.text = ""
 
@@ -63,6 +66,9 @@ class Runner:
                 continue
             if "uses" in step:
                 self.used.append(step["uses"].partition("@")[0])
+                if "path" in step["with"]:
+                    assert Path(self._filled(step["with"]["path"]), "report.html").is_file()
+                    self.values[f"steps.{step['id']}.outputs.artifact-url"] = ARTIFACT
                 continue
             output, summary = self.temp / "output", self.temp / "summary.md"
             output.write_text("")
@@ -98,18 +104,36 @@ def repository(tmp_path: Path) -> Repository:
 
 
 def test_a_clean_change(repository: Repository) -> None:
-    """It passes, its findings are uploaded, and the comment has the changes on the switches."""
+    """It passes, its findings are uploaded, the report is attached, and the comment has the verdict, the picture of the
+    change and the changes on the switches."""
     clean_change(repository)
-    runner = Runner(repository)
+    runner = Runner(repository, pictures="pictures")
     assert runner.run(), runner.text
-    assert runner.used == ["actions/setup-python", "github/codeql-action/upload-sarif"]
+    assert runner.used == ["actions/setup-python", "github/codeql-action/upload-sarif", "actions/upload-artifact"]
     sarif = json.loads((runner.temp / "fabricgen.sarif").read_text())
     assert sarif["version"] == "2.1.0"
     assert (runner.temp / "gh").read_text().split() == [
-        "pr", "comment", "7", "--body-file", str(runner.temp / "comment.md"), "--edit-last", "--create-if-none",
+        "pr", "comment", "7", "--body-file", "comment.md", "--edit-last", "--create-if-none",
     ]  # fmt: skip
-    assert "SYSLOG_SERVER" in (runner.temp / "comment.md").read_text()
-    assert "SYSLOG_SERVER" in (runner.temp / "summary.md").read_text()
+    comment = (runner.temp / "comment.md").read_text()
+    assert comment.startswith("### ✅ Safe to merge: ") and f"[The whole report]({ARTIFACT})" in comment
+    assert "SYSLOG_SERVER" in comment and "SYSLOG_SERVER" in (runner.temp / "summary.md").read_text()
+    found = re.search(r"!\[.*\]\(https://git.example/net/fabric/blob/(\w{40})/(pull-7/change.svg)\?raw=true\)", comment)
+    assert found and "6 changed" in repository.run(f"git show origin/pictures:{found[2]}")
+    assert repository.run("git fetch --quiet && git rev-parse origin/pictures").strip() == found[1]
+
+
+def test_pictures_of_other_pull_requests_are_kept(repository: Repository) -> None:
+    clean_change(repository)
+    runner = Runner(repository, pictures="pictures", sarif="false")
+    for number in ("7", "8"):
+        shutil.rmtree(runner.temp)
+        runner.temp.mkdir()
+        repository.run("git worktree prune")
+        runner.values["github.event.number"] = number
+        assert runner.run(), runner.text
+    listed = repository.run("git fetch --quiet && git ls-tree -r --name-only origin/pictures").split()
+    assert listed == ["pull-7/change.svg", "pull-8/change.svg"]
 
 
 def test_a_wrong_change_fails_and_is_uploaded(repository: Repository) -> None:
@@ -125,4 +149,5 @@ def test_a_hand_edit_fails(repository: Repository) -> None:
     hand_edit(repository)
     runner = Runner(repository, comment="false", sarif="false")
     assert not runner.run()
-    assert "FG990" in runner.text and runner.used == ["actions/setup-python"] and not (runner.temp / "gh").exists()
+    assert "FG990" in runner.text and runner.used == ["actions/setup-python", "actions/upload-artifact"]
+    assert not (runner.temp / "gh").exists()

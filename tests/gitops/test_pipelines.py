@@ -17,6 +17,7 @@ from tests.gitops.repository import (
     wrong_priority,
 )
 
+SITE = "https://git.example"
 RECIPES = CHECKOUT / "docs" / "gitops"
 Change = Callable[[Repository], list[str]]
 
@@ -26,6 +27,13 @@ def github(repository: Repository) -> Iterator[tuple[int, str]]:
     summary = repository.folder.parent / "summary.md"
     runner = str(summary.parent / "runner")
     variables = {"GITHUB_BASE_REF": "main", "GITHUB_STEP_SUMMARY": str(summary), "RUNNER_TEMP": runner}
+    variables |= {
+        "GITHUB_SERVER_URL": SITE,
+        "GITHUB_REPOSITORY": "net/fabric",
+        "NUMBER": "7",
+        "REPORT": f"{SITE}/report",
+    }
+    repository.tool("gh", 'echo "$@" >../gh.txt\ncp comment.md ../comment.md\n')
     failed = False
     for step in yaml.safe_load((RECIPES / "github.yml").read_text())["jobs"]["check"]["steps"]:
         condition = step.get("if", "")
@@ -43,9 +51,12 @@ def gitlab(repository: Repository) -> Iterator[tuple[int, str]]:
     before = pipeline["default"]["before_script"]
     jobs = {name: job for name, job in pipeline.items() if isinstance(job, dict) and "script" in job}
     assert len(jobs) == 4 and {job["stage"] for name, job in jobs.items() if "stage" in job} == {"check"}
+    variables = {"CI_API_V4_URL": f"{SITE}/api/v4", "CI_PROJECT_ID": "1", "CI_PROJECT_URL": f"{SITE}/net/fabric"}
+    variables |= {"CI_JOB_ID": "5", "CI_MERGE_REQUEST_IID": "7", "FABRICGEN_TOKEN": "secret"}
+    repository.tool("curl", 'echo "$@" >>../curl.txt\necho \'{"markdown": "![change](/uploads/1/change.svg)"}\'\n')
     for job in jobs.values():
         script = "\n".join([*before, *job["script"]])
-        outcome = repository.attempt(script, CI_MERGE_REQUEST_TARGET_BRANCH_NAME="main")
+        outcome = repository.attempt(script, CI_MERGE_REQUEST_TARGET_BRANCH_NAME="main", **variables)
         yield outcome.returncode, outcome.stdout
 
 
@@ -84,12 +95,35 @@ def test_pipeline(
     assert "Traceback" not in "".join(printed for _, printed in outcomes)
 
 
-def test_the_reviewer_sees_what_changes(made: Callable[[Change], tuple[Repository, list[str]]], tmp_path: Path) -> None:
+def test_the_reviewer_sees_what_changes(made: Callable[[Change], tuple[Repository, list[str]]]) -> None:
+    """The summary has the difference; the comment has the verdict, a link to the report, and the picture."""
     repository, _ = made(clean_change)
-    summary = repository.folder.parent / "summary.md"
-    if not summary.exists():
+    outside = repository.folder.parent
+    if not (outside / "gh.txt").exists():
         list(github(repository))
-    assert "SYSLOG_SERVER" in summary.read_text()
+    assert "SYSLOG_SERVER" in (outside / "summary.md").read_text()
+    assert (outside / "gh.txt").read_text().split()[:5] == ["pr", "comment", "7", "--body-file", "comment.md"]
+    found = re.search(rf"!\[Change\]\({SITE}/net/fabric/blob/(\w+)/change.svg\?raw=true\)", _comment(outside))
+    assert found and "6 changed" in repository.run(f"git show {found[1]}:change.svg")
+    assert repository.run("git ls-remote origin refs/heads/pictures/7-change").split()[0] == found[1]
+
+
+def test_the_reviewer_of_a_merge_request_sees_it(made: Callable[[Change], tuple[Repository, list[str]]]) -> None:
+    repository, _ = made(clean_change)
+    repository.run("rm -rf report comment.md ../before ../curl.txt && git worktree prune")
+    assert [code for code, _ in gitlab(repository)] == [0, 0, 0, 0]
+    uploaded, posted = (repository.folder.parent / "curl.txt").read_text().splitlines()
+    assert "file=@report/change.svg" in uploaded and uploaded.endswith("/projects/1/uploads")
+    assert "body@comment.md" in posted and posted.endswith("/merge_requests/7/notes")
+    comment = _comment(repository.folder)
+    assert f"({SITE}/net/fabric/-/jobs/5/artifacts/file/report/report.html)" in comment
+    assert comment.endswith("![change](/uploads/1/change.svg)\n")
+
+
+def _comment(folder: Path) -> str:
+    text = (folder / "comment.md").read_text()
+    assert text.startswith("### ✅ Safe to merge: ")
+    return text
 
 
 def test_ci_renders_and_commits_the_bundle(tmp_path: Path) -> None:

@@ -28,7 +28,7 @@ def test_the_last_handoff_s_files_and_people_s_own_are_left(
     (folder / "b").mkdir()
     (folder / "b" / "mine").write_bytes(b"mine")
     write_folder(folder, first.items())
-    assert write_folder(folder, second.items()) == len(second)
+    assert dict(write_folder(folder, second.items())) == second
     assert files(folder) == {**second, "b/mine": b"mine"}
     assert (folder / "e").exists() == ("e/f/g" in second)
 
@@ -62,7 +62,7 @@ def test_a_file_that_fabricgen_did_not_write_is_not_replaced(tmp_path: Path) -> 
     with pytest.raises(UsageError, match=r"did not write: a; .*--adopt-folder"):
         write_folder(tmp_path / "out", [("a", b"1"), ("b", b"2")])
     assert files(tmp_path / "out") == {"a": b"mine"}
-    assert write_folder(tmp_path / "out", [("a", b"1"), ("b", b"2")], adopt=True) == 2
+    assert write_folder(tmp_path / "out", [("a", b"1"), ("b", b"2")], adopt=True).keys() == {"a", "b"}
     assert files(tmp_path / "out") == {"a": b"1", "b": b"2"}
 
 

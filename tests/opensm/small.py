@@ -36,9 +36,9 @@ def _tree() -> Tree:
 
 
 def _ufm() -> Tree:
-    """The tree with the files for UFM, too."""
+    """The tree with the files for UFM, too, and SHARP."""
     tree = _tree()
-    tree["planes"]["compute"]["infiniband"]["mlnx_sm"] = {}
+    tree["planes"]["compute"]["infiniband"]["mlnx_sm"] = {"sharp": True}
     return tree
 
 

@@ -7,7 +7,16 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Browser
 
+from fabricgen.bundle.read import Bundle
+from fabricgen.bundle.wiring import WiredDevice, WiredLink
+from fabricgen.draw.topology import Topology
+from fabricgen.page.graph import graph_object
+from fabricgen.page.html import html_page
+from fabricgen.page.report import report_object
+from fabricgen.page.verdict import Judged
+from fabricgen.report.summary import Counts
 from fabricgen.resources import resource
+from fabricgen.vocabulary import LinkKind, Role
 from tests.conftest import Cli
 from tests.hostile.payloads import edit
 from tests.page.browser import opened
@@ -71,6 +80,110 @@ def test_a_broken_bundle(bundle: Path, browser: Browser, cli: Cli, tmp_path: Pat
         assert page.get_by_role("button", name="Use light colors").is_visible()
         printed = page.pdf(format="A4")
         assert printed.startswith(b"%PDF") and printed.count(b"/Type /Page\n") <= 8
+
+
+def test_the_quickstart_is_safe_and_shows_its_packets(
+    rendered: Path, browser: Browser, cli: Cli, tmp_path: Path
+) -> None:
+    """The answer is read without scrolling; queues and pauses of a packet run are drawn where they were run."""
+    report = tmp_path / "report.html"
+    run = ("simulate", "packets", rendered, "--pattern", "incast", "--size", "1MB", "--series", tmp_path / "run")
+    assert cli(*run).code == 0
+    assert cli("report", rendered, "--series", tmp_path / "run", "-o", report).code == 0
+    with opened(browser, report, width=390) as found:
+        page = found.page
+        assert page.locator("h1").inner_text() == "Safe to merge"
+        assert page.locator(".box.switch").count() == 20
+        series = json.loads((tmp_path / "run" / "series.json").read_text())
+        run_shown = found.content()["packets"][0]
+        assert (run_shown["name"], run_shown["end_ns"]) == (series["name"], series["times_ns"][-1])
+        highest = {queue["name"]: max(queue["bytes"]) for queue in series["queues"]}
+        assert {queue["name"]: max(queue["bytes"]) for queue in run_shown["queues"]} == highest
+        packets = page.locator("#packets")
+        for text in ("Kmin", "Kmax", *highest):
+            assert packets.get_by_text(text).count() > 0
+        assert packets.locator("path.series").count() >= len(highest)
+        assert page.evaluate("document.documentElement.scrollWidth") <= 390
+        assert found.faults() == []
+
+
+def test_infiniband(browser: Browser, cli: Cli, tmp_path: Path) -> None:
+    """A plane of subnet managers: its switches have no configuration, and its routes are named as those of the design
+    or of OpenSM."""
+    copy = shutil.copytree(resource("inventories", "infiniband"), tmp_path / "infiniband")
+    bundle, report = tmp_path / "bundle", tmp_path / "report.html"
+    assert cli("-q", "render", copy, "-o", bundle).code == 0
+    cli("report", bundle, "--failures", "0", "-o", report)
+    with opened(browser, report, theme="dark") as found:
+        page = found.page
+        page.get_by_role("group", name="Plane").get_by_text("compute").click()
+        assert page.locator(".box.switch").count() == 12
+        page.locator(".box.switch").first.click()
+        assert "nvidia-qm9700" in page.locator("#inspector").inner_text()
+        assert "compute" in page.locator("#deadlock").inner_text()
+        assert found.faults() == []
+
+
+def test_a_comparison(browser: Browser, cli: Cli, tmp_path: Path) -> None:
+    page_file = tmp_path / "compare.html"
+    options = ("--gpus", "32", "--platform", "nvidia-sn4700", "--pattern", "all-to-all", "--draws", "2")
+    verb = ("compare", "--designs", "rail-only,fat-tree:2", *options, "--failure-sets", "2")
+    assert cli(*verb, "--format", "html", "-o", page_file).code == 0
+    compared = json.loads(cli(*verb, "--format", "json").out)["compare"]
+    with opened(browser, page_file) as found:
+        page = found.page
+        assert page.locator("h1").inner_text() == "2 fabrics compared"
+        for row, key in (("switches", "switches"), ("cables", "cables"), ("GPUs", "gpus")):
+            line = page.locator("#compare tr", has=page.get_by_role("rowheader", name=row, exact=True))
+            assert line.locator("td").all_inner_texts() == [str(one[key]) for one in compared["fabrics"]]
+        assert page.locator("#compare .chart").count() >= 2 and not page.locator("#search").is_visible()
+        assert found.faults() == []
+
+
+def test_6016_switches(browser: Browser, tmp_path: Path) -> None:
+    """Pods with counts, then one pod; a selected switch has its peers. The page is below 6 MB."""
+    topology = large_topology(pods=64, leaves=62, spines=31, cores=64)
+    assert len(topology.switches) == 6016
+    judged = Judged([], counts=Counts(6016, len(topology.pairs), 1))
+    content = report_object(judged, None, None, None, "large")
+    content["topology"] = graph_object(Bundle({}, ()), topology, [None] * 6016)
+    report = tmp_path / "report.html"
+    tool = {"name": "fabricgen", "version": "0"}
+    report.write_text(html_page({**content, "tool": tool, "summary": {}, "configurations": [], "lossless": []}))
+    assert report.stat().st_size < 6_000_000
+    with opened(browser, report) as found:
+        page = found.page
+        assert page.locator(".box.pod").count() == 65
+        card = page.locator(".box.pod", has_text="pod 5").first
+        assert "62 leaves" in card.text_content() and "1,922 links" in card.text_content()
+        card.click()
+        assert page.locator(".box.switch").count() == 62 + 31 + 64
+        page.locator("#search").fill("p5-s3")
+        page.locator("#search").press("Enter")
+        inspector = page.locator("#inspector")
+        assert inspector.locator("h3").first.inner_text() == "p5-s3"
+        assert "Links to 126 switches\nc0\n1 × 400G" in inspector.inner_text()
+        assert found.faults() == []
+
+
+def large_topology(*, pods: int, leaves: int, spines: int, cores: int) -> Topology:
+    """Three tiers: all leaves of a pod to all its spines, all spines to all cores."""
+    switches = [_switch(f"p{pod}-l{n}", Role.LEAF, pod) for pod in range(pods) for n in range(leaves)]
+    switches += [_switch(f"p{pod}-s{n}", Role.SPINE, pod) for pod in range(pods) for n in range(spines)]
+    switches += [_switch(f"c{n}", Role.CORE, None) for n in range(cores)]
+    first_spine, first_core = pods * leaves, pods * (leaves + spines)
+    pairs = {}
+    for pod in range(pods):
+        for spine in range(first_spine + pod * spines, first_spine + (pod + 1) * spines):
+            for other in (*range(pod * leaves, (pod + 1) * leaves), *range(first_core, first_core + cores)):
+                kind = LinkKind.SPINE_CORE if other >= first_core else LinkKind.LEAF_SPINE
+                ends = (switches[other].name, f"Ethernet{spine}"), (switches[spine].name, f"Ethernet{other}")
+                pairs[other, spine] = (WiredLink("", "compute", kind, *ends, 400_000, ""),)
+    return Topology(tuple(switches), pairs, {})
+
+
+def _switch(name: str, role: Role, pod: int | None) -> WiredDevice:
+    return WiredDevice(name, name, "compute", role, platform="", layout="", hwsku="", pod=pod)
 
 
 @pytest.mark.parametrize("width", [1280, 390])

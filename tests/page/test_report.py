@@ -18,6 +18,7 @@ from fabricgen.page.configurations import Configuration, configurations, rows_ob
 from fabricgen.page.graph import runs
 from fabricgen.page.html import content_json, html_page
 from fabricgen.page.lossless import plan_object
+from fabricgen.page.packets import joined
 from fabricgen.page.traffic import percentile
 from fabricgen.page.verdict import Answer, Judged, answer, verdict_object
 from fabricgen.platforms.dynamic_buffers import buffers_of
@@ -26,6 +27,7 @@ from fabricgen.results import Claim, DeadlockResult, FailureSummary, RoutesModel
 from tests.conftest import Cli
 from tests.hostile.payloads import PAYLOAD, add_secrets, edit, poison_texts, shows_secret
 from tests.inventories import NVIDIA, QUICKSTART, rail_optimized, write
+from tests.observed.test_lldp import lldpctl
 
 COUNTS = Counts(devices=2, links=4, rules=200)
 
@@ -117,6 +119,51 @@ def test_hostile_names_are_text(bundle: Path, cli: Cli, tmp_path: Path) -> None:
     assert "pwned()" in text and "<img" not in text
     assert not re.search("[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2028]", text)
     assert not shows_secret(text)
+
+
+HOSTILE = "</script></style><img src=x onerror=pwned()>\"'\u202e"
+
+
+@pytest.mark.parametrize("fmt", ["html", "json"])
+@pytest.mark.parametrize("source", ["inventory", "lldp"])
+def test_hostile_names_of_inventories_and_neighbors_are_text(
+    source: str, fmt: str, bundle: Path, cli: Cli, tmp_path: Path
+) -> None:
+    """Values of an inventory and names that LLDP reports are foreign text, in the page and in the comment."""
+    page, head = tmp_path / "report.html", tmp_path / "comment.md"
+    written = ("--format", fmt, "-o", page, "--headline", head)
+    if source == "lldp":
+        (tmp_path / "compute-su00-r0-leaf.json").write_text(lldpctl({"Ethernet0": (HOSTILE, HOSTILE)}))
+        cli("report", bundle, "--lldp", tmp_path / "compute-su00-r0-leaf.json", *written)
+    else:
+        tree = rail_optimized()
+        tree["planes"]["compute"]["leaf"] = {"platform": HOSTILE}
+        assert cli("report", write(tmp_path / "inventory", tree), *written).code == 1
+    text = page.read_text()
+    assert "onerror" in text and "\u202e" not in text
+    assert fmt == "json" or (text.count("<script") == 2 and text.count("</style") == 1 and "<img" not in text)
+    assert "<img" not in head.read_text() and "\u202e" not in head.read_text()
+
+
+def test_series_of_a_report(rendered: Path, cli: Cli, tmp_path: Path) -> None:
+    """A folder without a run, and a file that is not one, are refused; nothing is written."""
+    for content in (None, "[]", '{"name": "x", "times_ns": [1], "queues": [{"bytes": []}]}'):
+        if content is not None:
+            (tmp_path / "series.json").write_text(content)
+        outcome = cli("report", rendered, "--series", tmp_path, "-o", tmp_path / "report.html")
+        assert outcome.code == 2 and "series" in outcome.err and not (tmp_path / "report.html").exists()
+
+
+@given(st.lists(st.tuples(st.integers(1, 50), st.integers(1, 50)), max_size=900))
+def test_joined_pauses_cover_all_pauses(steps: list[tuple[int, int]]) -> None:
+    """Many short pauses become fewer; none is lost, and the first and the last moment stay."""
+    spans, now = [], 0
+    for gap, length in steps:
+        spans.append((now + gap, now + gap + length))
+        now += gap + length
+    found = list(joined(spans))
+    assert len(found) <= 401 and all(any(a <= start and end <= b for a, b in found) for start, end in spans)
+    assert not spans or (found[0][0], found[-1][1]) == (spans[0][0], spans[-1][1])
 
 
 @given(

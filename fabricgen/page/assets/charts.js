@@ -1,5 +1,6 @@
 // Charts as SVG: a curve with axes, a heat map, thresholds on a bar. Ticks are round numbers.
-import { svg } from "./dom.js";
+import { html, svg } from "./dom.js";
+import { time } from "./words.js";
 
 // About `count` round numbers from `low` to `high`.
 export function ticks(low, high, count) {
@@ -66,4 +67,54 @@ export function thresholds(label, marks) {
     marks.map(([name, value, text], index) => [
       svg("line", { class: "tick", x1: x(value), x2: x(value), y1: 16, y2: 30 }),
       svg("text", { class: "faint", x: Math.min(width - 4, Math.max(4, x(value))), y: index % 2 ? 42 : 11, "text-anchor": x(value) > width * 0.75 ? "end" : x(value) < width * 0.25 ? "start" : "middle" }, `${name} ${text}`)]));
+}
+
+// Lines over time with a legend. `lines` and `limits` are [name, values]; limits are dashed, those far above the lines are named only.
+export function overTime(label, run, lines, limits, shown) {
+  const [width, height, left, bottom] = [560, 220, 64, 26];
+  const highest = Math.max(1e-9, ...lines.flatMap(([, values]) => values));
+  const within = limits.filter(([, values]) => Math.min(...values) < 4 * highest);
+  const marks = ticks(0, Math.max(highest, ...within.map(([, values]) => Math.min(Math.max(...values), 4 * highest))), 4);
+  const top = Math.max(marks[marks.length - 1], highest);
+  const x = (ns) => left + (ns / (run.end_ns || 1)) * (width - left - 16);
+  const y = (value) => height - bottom - (Math.min(value, top) / top) * (height - bottom - 10);
+  const path = (values) => values.map((value, index) => `${index ? "L" : "M"}${x(run.times_ns[index]).toFixed(1)} ${y(value).toFixed(1)}`).join("");
+  const drawn = [...lines.map(([name, values], index) => [name, values, `series s${index % 8}`]), ...within.map(([name, values], index) => [name, values, `series limit l${index}`])];
+  return html("div", {}, svg("svg", { class: "chart", viewBox: `0 0 ${width} ${height}`, role: "img", "aria-label": label },
+    marks.map((value) => [
+      svg("line", { class: "grid", x1: left, x2: width - 16, y1: y(value), y2: y(value) }),
+      svg("text", { class: "faint", x: left - 6, y: y(value) + 4, "text-anchor": "end" }, shown(value))]),
+    timeAxis(run.end_ns, x, height - bottom + 16),
+    drawn.map(([name, values, kind]) => svg("path", { class: kind, d: path(values) }, svg("title", {}, name)))),
+  html("ul", { class: "keys" }, drawn.map(([name, , kind]) => html("li", {}, html("span", { class: `swatch ${kind}` }), name)),
+    limits.filter((one) => !within.includes(one)).map(([name, values]) => html("li", { class: "faint" }, `${name}: ${shown(Math.min(...values))}, above the picture`))));
+}
+
+function timeAxis(end, x, at) {
+  return ticks(0, end, 5).filter((value) => value <= end).map((value) => svg("text", { class: "faint", x: x(value), y: at, "text-anchor": "middle" }, value ? time(value) : "0"));
+}
+
+// Intervals in rows. `rows` are [name, [[start, end]]].
+export function spans(label, end, rows) {
+  const [width, left, line] = [560, 190, 17];
+  const x = (ns) => left + (ns / (end || 1)) * (width - left - 16);
+  return svg("svg", { class: "chart", viewBox: `0 0 ${width} ${rows.length * line + 26}`, role: "img", "aria-label": label },
+    rows.map(([name, each], index) => [
+      svg("text", { class: "faint", x: left - 6, y: index * line + 12, "text-anchor": "end" }, name.length > 30 ? `…${name.slice(-29)}` : name, svg("title", {}, name)),
+      svg("line", { class: "grid", x1: left, x2: width - 16, y1: index * line + 8, y2: index * line + 8 }),
+      each.map(([start, stop]) => svg("rect", { class: "paused", x: x(start).toFixed(1), y: index * line + 3, width: Math.max(0.5, x(stop) - x(start)).toFixed(1), height: 10 }))]),
+    timeAxis(end, x, rows.length * line + 18));
+}
+
+// Horizontal bars. `rows` are {name, value, text, low, high}; a line on a bar goes from the least to the highest value.
+export function bars(label, rows) {
+  const [width, left, line] = [560, 170, 22];
+  const most = Math.max(1e-9, ...rows.map((row) => row.high ?? row.value));
+  const x = (value) => left + (value / most) * (width - left - 150);
+  return svg("svg", { class: "chart", viewBox: `0 0 ${width} ${rows.length * line + 4}`, role: "img", "aria-label": label },
+    rows.map((row, index) => [
+      svg("text", { x: left - 8, y: index * line + 15, "text-anchor": "end" }, row.name.length > 26 ? `…${row.name.slice(-25)}` : row.name, svg("title", {}, row.name)),
+      svg("rect", { class: row.best ? "filled" : "plain-bar", x: left, y: index * line + 4, width: Math.max(1, x(row.value) - left).toFixed(1), height: 14, rx: 2 }),
+      row.high !== undefined && row.high > row.low && svg("line", { class: "tick", x1: x(row.low), x2: x(row.high), y1: index * line + 11, y2: index * line + 11 }),
+      svg("text", { class: "faint", x: x(row.high ?? row.value) + 8, y: index * line + 15 }, row.text)]));
 }

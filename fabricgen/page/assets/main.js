@@ -2,11 +2,13 @@
 import { content, cycles, indexOf, switches } from "./content.js";
 import { byId, html, put } from "./dom.js";
 import { drawBill } from "./bill.js";
+import { drawCompare } from "./compare.js";
 import { drawDeadlock } from "./deadlock.js";
 import { drawDifferences } from "./differences.js";
 import { drawFindings, filterFindings, openErrors } from "./findings.js";
 import { drawInspector } from "./inspector.js";
 import { drawLossless } from "./lossless.js";
+import { drawPackets } from "./packets.js";
 import { change, listen, selectNamed, showCycle, state } from "./state.js";
 import { drawTopology } from "./topology.js";
 import { drawTraffic } from "./traffic.js";
@@ -26,17 +28,20 @@ function topologySection(section) {
 }
 
 const SECTIONS = [
+  ["compare", "Comparison", content.compare, drawCompare],
   ["topology", "Topology", switches.length, topologySection],
   ["differences", "Differences", content.differences, drawDifferences],
-  ["findings", "Findings", true, drawFindings],
+  ["findings", "Findings", !content.compare, drawFindings],
   ["deadlock", "Deadlock", content.deadlock.length, drawDeadlock],
   ["lossless", "Lossless", content.lossless && content.lossless.length, drawLossless],
   ["traffic", "Traffic", content.traffic.length, drawTraffic],
+  ["packets", "Packets", content.packets.length, drawPackets],
   ["bill", "Bill", content.bill, drawBill],
 ].filter(([, , has]) => has);
 
 function search() {
   const field = byId("search");
+  field.hidden = Boolean(content.compare);
   const codes = Object.keys(content.titles);
   put(byId("known"), [...codes, ...switches.slice(0, MOST_SUGGESTED).map((one) => one.name)].map((value) => html("option", { value })));
   field.addEventListener("change", () => {

@@ -53,7 +53,7 @@ def as_json(content: object) -> str:
 
 
 def _write(run: Run) -> str:
-    return as_json(json_object(run.version, run.findings, run.counts, **run.own))
+    return as_json(json_object(run.version, run.findings, run.counts, not_judged=list(run.unjudged), **run.own))
 
 
 FORMAT = Format("json", "for programs, by schemas/findings.schema.json", _write)

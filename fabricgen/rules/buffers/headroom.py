@@ -1,6 +1,7 @@
 """Rules on headroom: it must match the speed and the cable of each port."""
 
 from collections.abc import Iterator
+from functools import cache
 
 from fabricgen.findings import Severity
 from fabricgen.physics import DEFAULT_MTU_BYTES, headroom_floor_bytes
@@ -17,6 +18,7 @@ _LONGEST_HOST_CABLE_M = 500  # 400GBASE-DR4 (IEEE 802.3 clause 124)
 _LONGEST_CABLE_M = 10_000  # 400GBASE-LR4-10
 
 
+@cache
 def _length_m(text: str) -> float | None:
     try:
         return parse_length_m(text)

@@ -20,7 +20,7 @@ _READ = re.compile(
     rf"cabling\.csv|sonic/[^/]+/{CONFIG_NAME}"
     r"|hosts/[^/]+/(roce/[^/]+\.conf|(nccl|rccl|ucx|sysctl)\.conf|netplan/[^/]+\.yaml|links/[^/]+\.link)"
     r"|infiniband/.+/(opensm\.conf|partitions\.conf|\w+_guids|(ib-)?node-name-map|qos-policy\.conf"
-    r"|torus-2QoS\.conf|topology\.(ibsim|topo))"
+    r"|torus-2QoS\.conf|sharp_am\.cfg|topology\.(ibsim|topo))"
 )
 _SHOWN = 5
 

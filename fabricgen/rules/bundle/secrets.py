@@ -31,7 +31,7 @@ def literal_secret(fabric: Fabric) -> Iterator[Defect]:
     if fabric.bundle.wiring is None:
         return
     for switch in fabric.switches.values():
-        for table, key, name in literals(switch.device.config, switch.device.text):
+        for table, key, name in literals(switch.device.config, has_forms=switch.device.signs.secrets):
             field = "" if name == "*" else name
             what = f"{field} contains a literal secret" if field else "the row key is a literal secret"
             hint = "refer to it with `!secret` in the inventory, render again, and change the secret"

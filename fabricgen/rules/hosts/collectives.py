@@ -2,22 +2,26 @@
 
 from collections.abc import Iterator, Mapping
 
+from fabricgen.bundle.sources import MLNX_FOLDER
 from fabricgen.bundle.wiring import WiredPlane
 from fabricgen.findings import Severity
+from fabricgen.opensm.sharp import CONFIG_NAME
 from fabricgen.rules.defects import Defect, Place
 from fabricgen.rules.rule import Basis, rule
 from fabricgen.rules.view.fabric import Fabric, number
 from fabricgen.rules.view.host_groups import Group, NicPorts, host_groups
+from fabricgen.rules.view.subnet_managers import managed_subnets
 from fabricgen.vocabulary import Purpose, Technology
 
+SHARP = f"{MLNX_FOLDER}/{CONFIG_NAME}"
 _ADAPTIVE = "NCCL_IB_ADAPTIVE_ROUTING"
 
 
 @rule("FG910", Severity.ERROR, "NCCL settings do not match the network", Basis.AGREEMENT)
 def nccl_plan(fabric: Fabric) -> Iterator[Defect]:
     """What: on RoCE, NCCL_IB_SL is the TC to which the switches map NCCL_IB_TC. On rail-only designs NCCL_CROSS_NIC and
-    NCCL_PXN_DISABLE are 0. NCCL_IB_GID_INDEX is not set. On InfiniBand, NCCL_IB_TC is not set. `simulate
-    deadlock` judges NCCL_IB_SL there.
+    NCCL_PXN_DISABLE are 0. NCCL_IB_GID_INDEX is not set. On InfiniBand, NCCL_IB_TC is not set, and NCCL_COLLNET_ENABLE
+    is set only where switches aggregate (SHARP). `simulate deadlock` judges NCCL_IB_SL there.
 
     Why: a ring that crosses rails hangs if no switch connects the rails. NCCL uses a traffic class as the SL if
     NCCL_IB_SL is not set. The index of a GID changes when the host gets another address.
@@ -29,6 +33,7 @@ def nccl_plan(fabric: Fabric) -> Iterator[Defect]:
     Source: NVIDIA/nccl@5067397 src/transport/net_ib, src/graph (NCCL_CROSS_NIC, NCCL_PXN_DISABLE); OpenSM
     doc/current-routing.txt.
     """
+    aggregating = {one.name.partition("/")[0] for one in managed_subnets(fabric) if one.text(SHARP) is not None}
     for group in host_groups(fabric):
         if group.files.nccl_file not in group.files.files:
             continue
@@ -39,6 +44,10 @@ def nccl_plan(fabric: Fabric) -> Iterator[Defect]:
             message, hint = "NCCL_IB_GID_INDEX overrides NCCL_IB_ADDR_RANGE", "remove NCCL_IB_GID_INDEX"
             place = group.place(group.files.nccl_file, "NCCL_IB_GID_INDEX")
             yield Defect(place, message, hint, (), Severity.WARNING)
+        if found.get("NCCL_COLLNET_ENABLE", "0") != "0" and not aggregating & {plane.name for plane in compute}:
+            message = "NCCL_COLLNET_ENABLE is set, but no subnet of the hosts has SHARP: NCCL goes on without it"
+            place = group.place(group.files.nccl_file, "NCCL_COLLNET_ENABLE")
+            yield Defect(place, message, "remove NCCL_COLLNET_ENABLE", (), Severity.WARNING)
         for plane in compute:
             if plane.technology == Technology.INFINIBAND:
                 yield from _infiniband(group, plane, found)

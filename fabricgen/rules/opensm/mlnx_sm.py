@@ -5,6 +5,7 @@ from collections.abc import Iterator, Mapping
 from fabricgen.bundle.read import OPTIONS_NAME
 from fabricgen.bundle.sources import MLNX_FOLDER
 from fabricgen.findings import Severity
+from fabricgen.opensm import sharp
 from fabricgen.opensm.guid_lists import read_guids
 from fabricgen.opensm.guids import guid_text
 from fabricgen.opensm.mlnx_sm import NODE_NAME_MAP, option_facts, option_problem
@@ -19,8 +20,9 @@ from fabricgen.rules.view.pkey_tables import membership_of
 from fabricgen.rules.view.subnet_managers import OTHER, ManagedSubnet, managed_subnets
 from fabricgen.sonic.secrets import is_secret_field
 
-CONF, PARTITIONS, ROOTS, NAMES = (
-    f"{MLNX_FOLDER}/{name}" for name in (OPTIONS_NAME, "partitions.conf", "root_guids", NODE_NAME_MAP)
+CONF, PARTITIONS, ROOTS, NAMES, SHARP = (
+    f"{MLNX_FOLDER}/{name}"
+    for name in (OPTIONS_NAME, "partitions.conf", "root_guids", NODE_NAME_MAP, sharp.CONFIG_NAME)
 )
 _SHARED = ("subnet_prefix", "lmc", "allow_both_pkeys", "max_op_vls", "honor_guid2lid_file", "m_key")
 _LOOP_FREE_ON_TREES = ("ar_updn", "updn", "ar_ftree", "ftree", "dnup", "pqft")
@@ -32,7 +34,8 @@ _RENDER = "run `fabricgen render` again"
 def files_for_ufm(fabric: Fabric) -> Iterator[Defect]:
     """What: mlnx-sm-5/ has an opensm.conf with options and values of that manager, an engine that is free of credit
     loops on the design, the files that it names, and the subnet prefix, LMC, lanes and keys of the opensm.conf beside
-    the folder. partitions.conf, root_guids and ib-node-name-map have the content of the files beside the folder.
+    the folder. partitions.conf, root_guids and ib-node-name-map have the content of the files beside the folder. SHARP
+    is on in opensm.conf if sharp_am.cfg is there, whose algorithm suits the design and which keeps tenants apart.
 
     Why: UFM programs the subnet by these files. A member that is missing there has no connectivity, and minhop closes
     credit loops.
@@ -54,6 +57,7 @@ def files_for_ufm(fabric: Fabric) -> Iterator[Defect]:
             yield from _options(subnet, content)
             yield from _engine(subnet, content)
             yield from _files(subnet, content)
+            yield from _aggregation(subnet, content)
         yield from _partitions(subnet)
         yield from _lists(subnet)
 
@@ -113,6 +117,34 @@ def _files(subnet: ManagedSubnet, content: OptionFile) -> Iterator[Defect]:
         is_set = option in content.options and content.options[option].value.text not in UNSET
         if not is_set and subnet.text(file) is not None and file.rpartition("/")[2] not in named:
             yield Defect(subnet.place(CONF, None, option), f"no option names {file}", f"add {option}")
+
+
+def _aggregation(subnet: ManagedSubnet, content: OptionFile) -> Iterator[Defect]:
+    """SHARP: opensm.conf switches it on, sharp_am.cfg says how."""
+    enabled, text = content.options.get("sharp_enabled"), subnet.text(SHARP)
+    is_on = enabled is not None and enabled.value.text == str(sharp.ENABLED)
+    if text is None:
+        if is_on:
+            yield Defect(subnet.place(SHARP), f"sharp_enabled is {sharp.ENABLED}, but {SHARP} is missing", _RENDER)
+        return
+    if not is_on:
+        word = enabled.value if enabled else None
+        message = f"{SHARP} is there, but sharp_enabled is not {sharp.ENABLED}: the switches do not aggregate"
+        yield Defect(subnet.place(CONF, word, "sharp_enabled"), message, f"set sharp_enabled to {sharp.ENABLED}")
+    config = read_options(text)
+    for line in config.lines:
+        if problem := sharp.option_problem(line.name.text, line.value.text):
+            yield Defect(subnet.place(SHARP, line.value, line.name.text), problem, _RENDER)
+    algorithm = config.options.get("dynamic_tree_algorithm")
+    if subnet.kind == OTHER and (algorithm is None or algorithm.value.text != str(sharp.OTHER_TREE)):
+        word = algorithm.value if algorithm else None
+        message = "dynamic_tree_algorithm is not 1, but the fat-tree algorithm does not suit the wiring"
+        yield Defect(subnet.place(SHARP, word, "dynamic_tree_algorithm"), message, "set dynamic_tree_algorithm to 1")
+    mode = config.options.get("reservation_mode")
+    if len(subnet.partitions) > 1 and (mode is None or mode.value.text != "TRUE"):
+        word = mode.value if mode else None
+        message = "reservation_mode is not TRUE, but the subnet has tenants: trees have no P_Key of a tenant"
+        yield Defect(subnet.place(SHARP, word, "reservation_mode"), message, "set reservation_mode to TRUE")
 
 
 Members = Mapping[str, str]

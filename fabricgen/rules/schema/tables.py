@@ -9,7 +9,7 @@ from fabricgen.rules.defects import Defect, Place
 from fabricgen.rules.rule import Basis, rule
 from fabricgen.rules.view.derived import derived
 from fabricgen.rules.view.fabric import Fabric, Switch
-from fabricgen.rules.view.shape import OLD_REFERENCE, with_current_references
+from fabricgen.rules.view.shape import with_current_references
 from fabricgen.sonic.references import SINCE, old_references
 from fabricgen.sonic.schema import Clean, Violation, check
 from fabricgen.sonic.secrets import is_secret
@@ -226,6 +226,6 @@ def old_reference(fabric: Fabric) -> Iterator[Defect]:
     scripts/db_migrator.py.
     """
     for name, device in fabric.bundle.devices.items():
-        for table, key, field, _ in old_references(device.config) if OLD_REFERENCE in device.text else ():
+        for table, key, field, _ in old_references(device.config) if device.signs.old_references else ():
             message = f"{field} has the form [TABLE|name], which SONiC does not accept since {SINCE}"
             yield Defect(fabric.switches[name].place(table, key, field), message, "write the bare name of the row")

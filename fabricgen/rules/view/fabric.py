@@ -3,7 +3,7 @@
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, lru_cache
 from typing import TypeVar
 
 from fabricgen.bundle.read import Bundle, ObservedDevice
@@ -30,7 +30,10 @@ Network = tuple[str, int, bool]  # plane, part, is_lossy: see Switch.network
 
 def number(text: object) -> int | None:
     """The value of a decimal string; None for anything else. The schema rules report other values."""
-    return whole_number(text)
+    return _number(text) if type(text) is str else whole_number(text)
+
+
+_number = lru_cache(maxsize=1 << 14)(whole_number)  # most numbers of a fabric are one of a few
 
 
 def majority(values: Iterable[T]) -> T | None:
@@ -124,9 +127,14 @@ class Switch:
         """The key of the row of CABLE_LENGTH that has a port, else of the first row, usually AZURE."""
         return self._row_of_cable.get(port) or next(iter(self.device.table("CABLE_LENGTH")), "AZURE")
 
+    @cached_property
+    def _cable_texts(self) -> Mapping[str, str]:
+        """Port -> its text in the first row of CABLE_LENGTH that has it."""
+        return {port: self.device.text_of("CABLE_LENGTH", key, port) for port, key in self._row_of_cable.items()}
+
     def cable_text(self, port: str) -> str:
         """CABLE_LENGTH of a port, or ""."""
-        return self.device.text_of("CABLE_LENGTH", self.cable_row(port), port)
+        return self._cable_texts.get(port, "")
 
     @cached_property
     def addresses(self) -> tuple[HeldAddress, ...]:

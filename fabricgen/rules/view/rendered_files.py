@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from fabricgen.bundle.manifest import NAME, Manifest, digest, read_manifest
+from fabricgen.bundle.manifest import NAME, Manifest, read_manifest
 from fabricgen.bundle.read import CONFIG_NAME, Bundle
 from fabricgen.findings import Location
 from fabricgen.inputs import read_bytes
@@ -74,7 +74,7 @@ def _is_judged(bundle: Bundle, path: str) -> bool:
 def _digest(bundle: Bundle, root: Path, path: str) -> str:
     folder, *rest = path.split("/")
     if folder == "sonic" and rest[1:] == [CONFIG_NAME]:
-        return digest(bundle.devices[rest[0]].text)  # the rules have read this file
+        return bundle.devices[rest[0]].signs.digest  # the rules have read this file
     try:
         with (root / path).open("rb") as stream:
             return hashlib.file_digest(stream, "sha256").hexdigest()

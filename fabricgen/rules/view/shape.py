@@ -7,7 +7,6 @@ from fabricgen.bundle.read import ObservedDevice
 from fabricgen.sonic.references import with_bare_references
 from fabricgen.sonic.tables import SameTable, Table
 
-OLD_REFERENCE = b'"['  # a file without it has no reference in the old form
 Shapes = dict[SameTable, Table | None]  # table -> its plain form; None if it is not a table
 
 
@@ -27,12 +26,12 @@ def well_shaped(device: ObservedDevice, known: Shapes) -> ObservedDevice:
             config[name] = plain
     if len(config) == len(device.config) and all(config[name] is table for name, table in device.config.items()):
         return device
-    return device.with_config(config, device.text)
+    return device.reshaped(config)
 
 
 def with_current_references(device: ObservedDevice) -> Mapping[str, Any]:
     """The tables with bare names for references in the old form; the file's own tables if it has none."""
-    return with_bare_references(device.config) if OLD_REFERENCE in device.text else device.config
+    return with_bare_references(device.config) if device.signs.old_references else device.config
 
 
 def _is_plain(table: object) -> bool:

@@ -15,7 +15,7 @@ class Options:
     """`pattern` is a name or trace:FILE. `size_bytes` is the buffer of one rank. `queue_pairs` is the number of queue
     pairs of a connection, each hashed separately; None: as the files of the hosts say. `draws` is the number of draws
     of queue pair numbers for the distribution of loads; the first draw (`seed`) is judged. `hash_model` is what
-    switches compute. `most_finite`: see MOST_FINITE."""
+    switches compute. `most_finite`: see MOST_FINITE. With `each_link` the result has the load of each port."""
 
     pattern: str = DEFAULT_PATTERN
     size_bytes: float = DEFAULT_BYTES
@@ -25,3 +25,4 @@ class Options:
     draws: int = 1
     most_finite: int = MOST_FINITE
     hash_model: HashModel = HashModel.DEPLOYED
+    each_link: bool = False

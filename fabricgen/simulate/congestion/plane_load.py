@@ -8,14 +8,14 @@ from fabricgen.results import CongestionModel, CongestionResult
 from fabricgen.simulate.congestion.dense import dense_flows, dense_rates, leaf_demand
 from fabricgen.simulate.congestion.flow_rows import with_verdict
 from fabricgen.simulate.congestion.hash_spread import hash_spread, polarised, worst_collisions
+from fabricgen.simulate.congestion.loads import loads_of
 from fabricgen.simulate.congestion.options import Options
-from fabricgen.simulate.congestion.switch_loads import switch_loads
 from fabricgen.simulate.congestion.tiers import oversubscribed, rail_bytes
 from fabricgen.simulate.congestion.verdict import judge, offered_load
 from fabricgen.simulate.patterns import Everyone, Messages, make_job, make_traffic, uses_storage
 from fabricgen.simulate.plane.hashing import Hashed, hashed_flows
 from fabricgen.simulate.plane.host_network import HostNetwork
-from fabricgen.simulate.plane.ports import Flows
+from fabricgen.simulate.plane.ports import Floats, Flows
 from fabricgen.simulate.plane.spreading import split_loads
 from fabricgen.units import counted
 
@@ -49,18 +49,18 @@ def judge_plane(plane: HostNetwork, options: Options) -> CongestionResult:
     pairs = options.queue_pairs or plane.queue_pairs
     if isinstance(traffic, Everyone):
         if len(traffic) * pairs > options.most_finite:
-            return _dense(plane, traffic, basic)
+            return _dense(plane, traffic, options, basic)
         traffic = traffic.messages()
     return _hashed(plane, traffic.split(pairs), options, basic)
 
 
-def _dense(plane: HostNetwork, traffic: Everyone, basic: CongestionResult) -> CongestionResult:
+def _dense(plane: HostNetwork, traffic: Everyone, options: Options, basic: CongestionResult) -> CongestionResult:
     demand = leaf_demand(plane, traffic)
     rates = dense_rates(plane, demand)
     flows = dense_flows(plane, demand, rates, traffic.bytes_each * plane.wire_share)
     load = round(float(rates.load.max(initial=1.0)), 4)
-    loads = switch_loads(plane, rates.load)
-    return replace(basic, model=CongestionModel.DENSE, max_load=load, flows=flows, single_path=True, loads=loads)
+    result = replace(basic, model=CongestionModel.DENSE, max_load=load, flows=flows, single_path=True)
+    return _with_loads(result, plane, rates.load, options)
 
 
 def _hashed(plane: HostNetwork, traffic: Messages, options: Options, basic: CongestionResult) -> CongestionResult:
@@ -80,10 +80,15 @@ def _hashed(plane: HostNetwork, traffic: Messages, options: Options, basic: Cong
         collisions=worst_collisions(chosen),
         polarised=polarised(plane, chosen),
         draws=_draws(plane, traffic, options) if options.draws > 1 else None,
-        loads=switch_loads(plane, load),
     )
+    result = _with_loads(result, plane, load, options)
     ends = zip(flows.source.tolist(), flows.target.tolist(), strict=True)
     return with_verdict(result, verdict, [(plane.adapters[a].name, plane.adapters[b].name) for a, b in ends])
+
+
+def _with_loads(result: CongestionResult, plane: HostNetwork, load: Floats, options: Options) -> CongestionResult:
+    switches, tiers, links = loads_of(plane, load, each=options.each_link)
+    return replace(result, loads=switches, tier_loads=tiers, link_loads=links)
 
 
 def _draw(plane: HostNetwork, traffic: Messages, seed: int) -> Hashed:

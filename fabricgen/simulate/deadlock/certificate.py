@@ -33,6 +33,12 @@ def certificate(results: Sequence[DeadlockResult]) -> dict[str, Any]:
     return {"format": FORMAT, "planes": [one for one in entries if one is not None]}
 
 
+def seals(results: Sequence[DeadlockResult]) -> dict[str, str]:
+    """Plane -> the seal of its certificate, for planes with a proof."""
+    planes = certificate(results)["planes"]
+    return {plane["name"]: plane["seal"] for plane in planes if plane["order"] is not None}
+
+
 def certificate_text(results: Sequence[DeadlockResult]) -> str:
     """The certificate as JSON, one channel or table per line."""
     content = certificate(results)

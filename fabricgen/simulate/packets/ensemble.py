@@ -1,14 +1,12 @@
 """Several draws of a run: other seeds of hashes and marks, what they have in common, and how far they differ."""
 
 from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass, replace
 from math import comb
-from multiprocessing import get_context
 
-from fabricgen.children import be_worker
 from fabricgen.findings import Finding, in_order
 from fabricgen.results import DrawSpread, PacketsResult
+from fabricgen.spread import spread
 
 CONFIDENCE = 0.95
 
@@ -47,27 +45,9 @@ def draw_of(
     return Draw(tuple(summaries), tuple(findings), tuple(probed), tuple(results) if is_first else ())
 
 
-RunOne = Callable[[int], Draw]
-_of_this_process: list[RunOne] = []
-
-
-def run_draws(run_one: RunOne, seeds: Sequence[int], jobs: int) -> Iterator[Draw]:
+def run_draws(run_one: Callable[[int], Draw], seeds: Sequence[int], jobs: int) -> Iterator[Draw]:
     """The draws of some seeds, in their order, in up to `jobs` processes."""
-    if jobs == 1 or len(seeds) == 1:
-        yield from map(run_one, seeds)
-        return
-    context, jobs = get_context("fork"), min(jobs, len(seeds))
-    with ProcessPoolExecutor(jobs, mp_context=context, initializer=_start, initargs=(run_one,)) as pool:
-        yield from pool.map(_run_here, seeds)
-
-
-def _start(run_one: RunOne) -> None:
-    be_worker()
-    _of_this_process[:] = [run_one]
-
-
-def _run_here(seed: int) -> Draw:
-    return _of_this_process[0](seed)
+    return spread(run_one, seeds, jobs)
 
 
 def with_spread(draws: Sequence[Draw]) -> list[PacketsResult]:

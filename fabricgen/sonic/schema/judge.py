@@ -103,11 +103,13 @@ class _Run:
                 known = self._judge_key(table, key, schema)
                 if known is None:
                     continue
-            written = _written(row)
-            refers_to = known[0].known_rows.get(written)
-            if refers_to is None or (refers_to and not (met.issuperset(refers_to) or self._all_met(refers_to))):
-                refers_to = self._judge_content(table, key, known[0], row, written)
-                is_known = is_known and refers_to is not None
+            refers_to = self._needs_of_texts(known[0], row)
+            if refers_to is None:
+                written = _written(row)
+                refers_to = known[0].known_rows.get(written)
+                if refers_to is None or (refers_to and not (met.issuperset(refers_to) or self._all_met(refers_to))):
+                    refers_to = self._judge_content(table, key, known[0], row, written)
+                    is_known = is_known and refers_to is not None
             if known[1]:
                 needed.update(known[1])
             if refers_to:
@@ -144,6 +146,32 @@ class _Run:
             _keep(schema.known_keys, key, (kind_of_row, known))
         return kind_of_row, known
 
+    def _needs_of_texts(self, schema: RowSchema, row: object) -> tuple[Need, ...] | None:
+        """The references of a row that is valid because each of its texts fits; None for any other row.
+
+        Descriptions and addresses differ in each row, so the fields are compared one by one, not the row as a whole.
+        """
+        if type(row) is not dict:
+            return None
+        names = tuple(row)
+        try:
+            judges = schema.known_names[names]
+        except KeyError:
+            judges = schema.judges_of(names)
+            _keep(schema.known_names, names, judges)
+        if judges is None:
+            return None
+        found: tuple[Need, ...] = ()
+        for judge, text in zip(judges, row.values(), strict=True):
+            if type(text) is not str:
+                return None
+            if text not in judge.fitting:
+                if self._misfit(judge, text) is not None:
+                    return None
+                if judge.refers:
+                    found += ((judge, text),)
+        return found
+
     def _judge_content(
         self, table: str, key: str, schema: RowSchema, row: object, written: str
     ) -> tuple[Need, ...] | None:
@@ -163,13 +191,15 @@ class _Run:
         """Why a text does not fit; None if it fits. Most texts occur many times."""
         if text in judge.fitting:
             return None
-        try:
-            return self._misfits[judge, text]
-        except KeyError:
-            misfit = self._misfits[judge, text] = judge(text, self.references)
-            if misfit is None and not judge.refers and len(judge.fitting) < _MOST_FITTING:
-                judge.fitting.add(text)
-            return misfit
+        known = judge, text
+        if known in self._misfits:
+            return self._misfits[known]
+        misfit = judge(text, self.references)
+        if misfit is None and not judge.refers and len(judge.fitting) < _MOST_FITTING:
+            judge.fitting.add(text)
+        else:
+            self._misfits[known] = misfit
+        return misfit
 
     def _judge_all_rows(self, table: str, schema: RowSchema, rows: dict[str, Any]) -> None:
         own = [key for key in rows if key.count("|") + 1 == len(schema.keys)]

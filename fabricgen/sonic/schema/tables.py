@@ -40,6 +40,19 @@ class RowSchema:
     when: Mapping[str, tuple[str, tuple[str | None, ...]]] = field(default_factory=dict)
     refers: bool = True  # whether any field refers to other rows
     known_rows: dict[str, tuple[Need, ...]] = field(default_factory=dict)  # valid rows -> their references
+    known_names: dict[tuple[str, ...], tuple[Judge, ...] | None] = field(default_factory=dict)  # see `judges_of`
+
+    def judges_of(self, names: tuple[str, ...]) -> tuple[Judge, ...] | None:
+        """The check of each field of a row with these fields, if only their texts decide whether the row is valid.
+
+        None if the fields themselves are wrong, or if one is a list or allowed only beside a value of another.
+        """
+        given = set(names)
+        kinds = [self.fields.get(name) for name in names]
+        plain = [kind.judge for kind in kinds if kind is not None and not kind.is_list]
+        excluded = any(sum(not given.isdisjoint(case) for case in cases) > 1 for cases in self.choices)
+        has_all = not self.entries and len(plain) == len(names) and given.issuperset(self.required)
+        return tuple(plain) if has_all and not excluded and given.isdisjoint(self.when) else None
 
 
 @dataclass(frozen=True, eq=False, slots=True)

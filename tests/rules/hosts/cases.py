@@ -97,6 +97,15 @@ CASES = [
         clean=HostFiles(DGX),
     ),
     Case(
+        "FG910",
+        edit(NCCL, "NCCL_IB_SL=0", "NCCL_IB_SL=0\nNCCL_COLLNET_ENABLE=1"),
+        "hosts/gpu:nccl.conf|NCCL_COLLNET_ENABLE",
+        WARNING,
+        "NCCL_COLLNET_ENABLE is set, but no subnet of the hosts has SHARP: NCCL goes on without it",
+        "remove NCCL_COLLNET_ENABLE",
+        clean=HostFiles(INFINIBAND),
+    ),
+    Case(
         "FG911",
         edit(
             SYSCTL,

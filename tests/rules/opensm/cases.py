@@ -40,8 +40,8 @@ from tests.rules.opensm.changes import (
     unreached_spine,
 )
 
-M_CONF, M_PARTS, M_ROOTS, M_NAMES = (
-    f"mlnx-sm-5/{name}" for name in ("opensm.conf", "partitions.conf", "root_guids", "ib-node-name-map")
+M_CONF, M_PARTS, M_ROOTS, M_NAMES, M_SHARP = (
+    f"mlnx-sm-5/{name}" for name in ("opensm.conf", "partitions.conf", "root_guids", "ib-node-name-map", "sharp_am.cfg")
 )
 
 
@@ -124,6 +124,29 @@ CASES = [
         f"{M_CONF}|routing_engine",
         "routing_engine is minhop, which is not known to be free of credit loops on a rail-optimized",
         "set routing_engine to ar_updn",
+    ),
+    _ufm(Remove(M_SHARP), M_SHARP, "sharp_enabled is 2, but mlnx-sm-5/sharp_am.cfg is missing"),
+    _ufm(
+        edit(M_CONF, "sharp_enabled 2", "sharp_enabled 0"),
+        f"{M_CONF}|sharp_enabled",
+        "mlnx-sm-5/sharp_am.cfg is there, but sharp_enabled is not 2: the switches do not aggregate",
+        "set sharp_enabled to 2",
+    ),
+    _ufm(
+        edit(M_SHARP, "dynamic_tree_algorithm 0", "dynamic_tree_algorithm 2"),
+        f"{M_SHARP}|dynamic_tree_algorithm",
+        "dynamic_tree_algorithm is 2, expected 0 or 1",
+    ),
+    _ufm(
+        edit(M_SHARP, "reservation_mode TRUE", "max_trees_to_build many\nreservation_mode TRUE"),
+        f"{M_SHARP}|max_trees_to_build",
+        "max_trees_to_build is many, expected a number",
+    ),
+    _ufm(
+        edit(M_SHARP, "reservation_mode TRUE", "reservation_mode FALSE"),
+        f"{M_SHARP}|reservation_mode",
+        "reservation_mode is not TRUE, but the subnet has tenants: trees have no P_Key of a tenant",
+        "set reservation_mode to TRUE",
     ),
     _ufm(Remove(M_ROOTS), f"{M_CONF}|root_guid_file", "root_guid_file names root_guids, which is missing"),
     _ufm(
@@ -1915,6 +1938,7 @@ GOOD = [
         clean=SubnetFiles(),
     ),
     GoodCase("FG842", edit(M_CONF, "packet_life_time 0x12", "packet_life_time 0x13"), clean=SubnetFiles(UFM)),
+    GoodCase("FG842", edit(M_SHARP, "dynamic_tree_algorithm 0", "dynamic_tree_algorithm 1"), clean=SubnetFiles(UFM)),
     GoodCase("FG842", edit(M_CONF, "\nvl_stall_count 0x07", "\nvl_stall_count 1"), clean=SubnetFiles(UFM)),
     GoodCase("FG842", edit(M_CONF, "routing_engine ar_updn", "routing_engine updn,ftree"), clean=SubnetFiles(UFM)),
 ]

@@ -222,7 +222,15 @@ def test_the_json_of_the_contract(bundle: Path, cli: Cli) -> None:
     flow = next(one for one in found["flows"] if one["victim"])
     assert flow["hol_factor"] == pytest.approx(flow["fct_ns"] / flow["ideal_fct_ns"], abs=1e-3)
     [picture, *_] = sorted(pictures.iterdir())
-    assert picture.read_text().count("<rect") == found["trees"][0]["channels"] + 2
+    assert picture.read_text().count("<rect") == found["trees"][0]["channels"] + 4  # paper, root, legend
+    loads = {(one["tier"], one["toward"]): one for one in found["tier_loads"]}
+    roles = {"leaf": "leaf", "spine": "spine"}
+    for (tier, toward), one in loads.items():
+        rows = [row for row in found["loads"] if row["toward"] == toward and roles[tier] in row["device"]]
+        assert (sum(row["ports"] for row in rows), max(row["max"] for row in rows)) == (one["ports"], one["max"])
+        mean = sum(row["mean"] * row["ports"] for row in rows) / one["ports"]
+        assert one["mean"] == pytest.approx(mean, abs=1e-3)
+    assert max(load for _, _, load in found["link_loads"]) == found["drawn_load"]
     assert cli("simulate", "congestion", bundle, "--pattern", name, "--fail-on", "warning").code == 1
 
 

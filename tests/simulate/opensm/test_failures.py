@@ -12,15 +12,9 @@ from fabricgen.observed.opensm_dumps import read_subnet
 from fabricgen.observed.subnet_files import SubnetFiles
 from fabricgen.results import Cycle, FailureSummary
 from fabricgen.simulate.deadlock.infiniband.analysis import analyse_subnets
-from fabricgen.simulate.deadlock.infiniband.failures import (
-    SetVerdict,
-    SubnetFailures,
-    Wanted,
-    failures_of,
-    modelled,
-    rerouted,
-)
+from fabricgen.simulate.deadlock.infiniband.failures import SubnetFailures, Wanted, modelled, rerouted
 from fabricgen.simulate.deadlock.infiniband.findings import subnet_findings
+from fabricgen.simulate.deadlock.infiniband.resweeps import SetVerdict, failures_of
 from fabricgen.simulate.deadlock.infiniband.virtual_lanes import find_credit_loops
 from fabricgen.simulate.opensm import Tools, rewiring
 from fabricgen.simulate.opensm.bench import swept
@@ -70,7 +64,7 @@ def test_the_model_of_trees_equals_opensm(opensm: Tools, tmp_path: Path, name: s
     """Every cable and switch: 186 failures of six designs. No loop, and the same failures disconnect hosts."""
     files, wanted = tree(tmp_path, TREES[name]()), Wanted(1, switches=True)
     model = modelled(files, read_subnet(files.netlist), wanted)
-    real = rerouted(opensm, files, wanted, (0,), one_level=True, most=EVERY)
+    real = rerouted(opensm, files, read_subnet(files.netlist), wanted, (0,), one_level=True, most=EVERY)
     assert model is not None and real is not None
     assert (model.sets, len(model.judged), real.left_out) == (real.sets, model.sets, 1)
     by_name = {one.names: one for one in model.judged}
@@ -83,7 +77,7 @@ def test_the_model_of_trees_equals_opensm(opensm: Tools, tmp_path: Path, name: s
 def test_pairs_on_the_real_opensm(opensm: Tools, tmp_path: Path) -> None:
     files, wanted = tree(tmp_path, two_tier(4, 2, 2)), Wanted(2)
     model = modelled(files, read_subnet(files.netlist), wanted)
-    real = rerouted(opensm, files, wanted, (0,), one_level=True, most=EVERY)
+    real = rerouted(opensm, files, read_subnet(files.netlist), wanted, (0,), one_level=True, most=EVERY)
     assert model is not None and real is not None and model.sets == 28
     assert [(one.names, lost(one)) for one in real.judged] == [(one.names, lost(one)) for one in model.judged]
     assert model.summary(fixed=True) == FailureSummary(2, 28, 0, 16), "a leaf with one uplink, or no common spine"

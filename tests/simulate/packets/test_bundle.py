@@ -10,6 +10,7 @@ from fabricgen.bundle.read import open_bundle
 from fabricgen.routing.fabric import read_fabric
 from fabricgen.simulate.plane.reading import read_plane
 from tests.conftest import Cli
+from tests.schemas import require_schema
 from tests.simulate.packets.running import edit, prepare
 
 prepare(print)
@@ -118,8 +119,10 @@ def test_command_prints_and_exits(cli: Cli, bundle: Path, tmp_path: Path) -> Non
     assert finding["code"] == "FG755"
     assert finding["confidence"] == "observed"
     assert finding["location"]["column"] > 1
-    assert {file.name for file in folder.iterdir()} == {"series.json", "queues.svg", "pauses.svg", "rates.svg"}
-    assert {file.name for file in pictures.iterdir()} == {"queues.svg", "pauses.svg", "rates.svg"}
+    written = {"queues.svg", "rates.svg", "index.html"}  # no pause: no picture of pauses
+    assert {file.name for file in folder.iterdir()} == {"series.json", *written}
+    assert {file.name for file in pictures.iterdir()} == written
+    require_schema("series", json.loads((folder / "series.json").read_text()))
 
 
 def test_command_refuses(cli: Cli, rendered: Path) -> None:

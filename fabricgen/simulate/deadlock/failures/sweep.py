@@ -1,20 +1,22 @@
 """Judges many failure sets one by one: a pure function over batches, run here, in processes, or on other machines."""
 
 from collections.abc import Callable, Iterable, Iterator
-from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass
-from functools import cached_property
-from multiprocessing import get_context
+from functools import cached_property, partial
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
-from fabricgen.children import be_worker
 from fabricgen.errors import UsageError
 from fabricgen.routing.bits import Indices
 from fabricgen.simulate.deadlock.core.state import Ground, State
 from fabricgen.simulate.deadlock.failures.repair import Repaired
 from fabricgen.simulate.deadlock.failures.shortest_paths import ShortestPaths
+from fabricgen.spread import spread
+
+if TYPE_CHECKING:
+    from distributed import Client
 
 CYCLIC, DISCONNECTED, AMBIGUOUS = 1, 2, 4
 _BATCH = 256
@@ -84,52 +86,42 @@ def judge_batch(judge: SetJudge, batch: Batch) -> Verdicts:
     return np.array([judge.verdict(dead, gone) for dead, gone in batch], np.uint8)
 
 
-def sweep(judge: SetJudge, sets: Batch, spread: Spread) -> Verdicts:
+def sweep(judge: SetJudge, sets: Batch, over: Spread) -> Verdicts:
     """The verdicts on all sets, in the order of the sets."""
     batches = [sets[first : first + _BATCH] for first in range(0, len(sets), _BATCH)]
-    return np.concatenate([np.empty(0, np.uint8), *spread(judge, batches)])
+    return np.concatenate([np.empty(0, np.uint8), *over(judge, batches)])
 
 
 def in_processes(jobs: int) -> Spread:
     """Judges batches in this process if `jobs` is 1, otherwise in that many processes."""
 
-    def spread(judge: SetJudge, batches: list[Batch]) -> Iterator[Verdicts]:
-        if jobs == 1 or len(batches) < 2:
-            yield from (judge_batch(judge, batch) for batch in batches)
-            return
-        _ = judge.only_loss_matters  # before the fork: the processes share its memory
-        with ProcessPoolExecutor(jobs, mp_context=get_context("fork"), initializer=_start, initargs=(judge,)) as pool:
-            yield from pool.map(_judge_here, batches)
+    def in_batches(judge: SetJudge, batches: list[Batch]) -> Iterator[Verdicts]:
+        if len(batches) > 1:
+            _ = judge.only_loss_matters  # before the fork: the processes share its memory
+        return spread(partial(judge_batch, judge), batches, jobs)
 
-    return spread
+    return in_batches
 
 
-_of_this_process: list[SetJudge] = []
-
-
-def _start(judge: SetJudge) -> None:
-    be_worker()
-    _of_this_process[:] = [judge]
-
-
-def _judge_here(batch: Batch) -> Verdicts:
-    return judge_batch(_of_this_process[0], batch)
-
-
-def on_dask(url: str) -> Spread:
-    """Judges batches on the workers of a Dask scheduler. Raises UsageError if `distributed` is not installed or no
+def connected(url: str) -> "Client":
+    """A client of a Dask scheduler, tcp://HOST:PORT. Raises UsageError if `distributed` is not installed or no
     scheduler answers."""
     try:
         from distributed import Client
     except ImportError as error:
         raise UsageError("--scheduler needs the extra [distributed]: pip install 'fabricgen[distributed]'") from error
     try:
-        client = Client(url, timeout=_CONNECT_TIMEOUT_S, set_as_default=False)
+        return Client(url, timeout=_CONNECT_TIMEOUT_S, set_as_default=False)
     except (OSError, TimeoutError, ValueError) as error:
         raise UsageError(f"no Dask scheduler answers at {url}: {error}") from error
 
-    def spread(judge: SetJudge, batches: list[Batch]) -> Iterator[Verdicts]:
+
+def on_dask(url: str) -> Spread:
+    """Judges batches on the workers of a Dask scheduler. Raises UsageError as `connected`."""
+    client = connected(url)
+
+    def on_workers(judge: SetJudge, batches: list[Batch]) -> Iterator[Verdicts]:
         held = client.scatter(judge, broadcast=True, hash=False)
         yield from client.gather(client.map(judge_batch, [held] * len(batches), batches, pure=False))
 
-    return spread
+    return on_workers

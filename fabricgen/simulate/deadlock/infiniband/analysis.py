@@ -155,7 +155,7 @@ def _with_failures(result: SubnetDeadlock, wanted: Wanted) -> SubnetDeadlock:
     tools = find_tools()
     if judged is None and dumps is not None and tools is not None:
         one_level = dumps.path_sl is None or not (dumps.path_sl[dumps.path_sl != NO_PATH]).any()
-        judged = rerouted(tools, files, wanted, result.evidence.jobs.levels, one_level=one_level)
+        judged = rerouted(tools, files, dumps.subnet, wanted, result.evidence.jobs.levels, one_level=one_level)
     if judged is None:
         return result
     evidence = replace(result.evidence, failures=judged)

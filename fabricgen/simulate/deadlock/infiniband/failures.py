@@ -5,52 +5,28 @@ again under ibsim. It takes about a second for each set, so a sample is judged i
 """
 
 from collections.abc import Sequence
-from contextlib import ExitStack
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 
 from fabricgen.bundle.read import OPTIONS_NAME
-from fabricgen.errors import UnreadableInputError
 from fabricgen.inputs import read_bytes
-from fabricgen.observed.opensm_dumps import NO_PORT, Dumps, read_dumps
-from fabricgen.observed.subnet import GuidCable, Subnet, cables_by_guid
+from fabricgen.observed.subnet import Subnet
 from fabricgen.observed.subnet_files import SubnetFiles
 from fabricgen.opensm.guid_lists import read_guids
 from fabricgen.opensm.opensm_conf import read_options
 from fabricgen.opensm.options import Engine
-from fabricgen.results import Cycle, FailureSummary
+from fabricgen.results import FailureSummary
 from fabricgen.simulate.deadlock.failures.failure_sets import Failure, FailureSet, SetsOf
 from fabricgen.simulate.deadlock.failures.sample_bound import upper_bound
+from fabricgen.simulate.deadlock.infiniband.resweeps import Resweeps, SetVerdict, failures_of, verdicts_on_dask
 from fabricgen.simulate.deadlock.infiniband.tree_failures import UpDownTree
-from fabricgen.simulate.deadlock.infiniband.virtual_lanes import find_credit_loops
-from fabricgen.simulate.opensm.answers import path_levels, port_keys, sm_port
-from fabricgen.simulate.opensm.bench import Bench, swept
-from fabricgen.simulate.opensm.proof import engine_at_work
-from fabricgen.simulate.opensm.rewiring import ManagerEndedError, Rerouted, without
 from fabricgen.simulate.opensm.staging import engines_of
 from fabricgen.simulate.opensm.tools import Tools
-from fabricgen.simulate.plane.service_levels import on_levels
 
 MOST_SWEPT, MOST_MODELLED = 16, 1 << 14
 _MOST_PATHS = 1 << 17  # queries for the SLs of paths, some 13,000 a second
 _UP_DOWN = {Engine.UPDN, Engine.FTREE}
-
-
-@dataclass(frozen=True, slots=True)
-class SetVerdict:
-    """One failure set. `engine` made the tables; None if no engine succeeded or OpenSM ended, so that
-    nothing is routed. `loop` is a
-    credit loop with the SLs of path records, `fixed_loop` one with the fixed SL. `disconnected` counts switches, or
-    adapters for the tables of OpenSM, that lose others. `changed` are the entries of forwarding tables that change,
-    None if our model answers."""
-
-    names: tuple[str, ...]
-    engine: str | None
-    loop: Cycle | None = None
-    fixed_loop: Cycle | None = None
-    disconnected: int = 0
-    changed: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,33 +54,16 @@ class SubnetFailures:
 
 @dataclass(frozen=True, slots=True)
 class Wanted:
-    """The failures to judge: up to `depth` at a time, with `switches` also switches."""
+    """The failures to judge: up to `depth` at a time, with `switches` also switches. The workers of a Dask `scheduler`
+    judge all sets for which OpenSM must run."""
 
     depth: int = 0
     switches: bool = False
     seed: int = 0
+    scheduler: str | None = None
 
 
 NO_FAILURES = Wanted()
-
-
-def failures_of(subnet: Subnet, *, switches: bool) -> tuple[list[GuidCable], list[Failure]]:
-    """The cables between switches, and what can fail: each cable, and each switch with all of its cables. The order is
-    that of GUIDs, so that files and dumps of a subnet give the same."""
-    of_guid = {one.node_guid: row for row, one in enumerate(subnet.switches)}
-    cables = sorted((min(cable), max(cable)) for cable in cables_by_guid(subnet) if cable[0][0] in of_guid)
-    names = {one.node_guid: one.name for one in subnet.switches}
-    failures = [
-        Failure("--".join(f"{names[guid]}:{port}" for guid, port in cable), (at,)) for at, cable in enumerate(cables)
-    ]
-    of_switch: dict[int, list[int]] = {}
-    for at, cable in enumerate(cables):
-        for guid, _ in cable:
-            of_switch.setdefault(guid, []).append(at)
-    if switches:
-        found = sorted(of_switch.items())
-        failures += [Failure(f"switch {names[guid]}", tuple(links), of_guid[guid]) for guid, links in found]
-    return cables, failures
 
 
 def modelled(files: SubnetFiles, subnet: Subnet, wanted: Wanted) -> SubnetFailures | None:
@@ -143,86 +102,33 @@ def _sets(failures: Sequence[Failure], wanted: Wanted, most: int) -> tuple[list[
 def rerouted(
     tools: Tools,
     files: SubnetFiles,
+    subnet: Subnet,
     wanted: Wanted,
     levels: tuple[int, ...],
     *,
     one_level: bool,
     most: int = MOST_SWEPT,
 ) -> SubnetFailures | None:
-    """The verdicts on the tables of the real OpenSM, set by set; None if it does not route the subnet at all. With
-    `one_level` all path records have SL 0. Raises UsageError."""
-    with ExitStack() as stack:
-        bench = stack.enter_context(swept(tools, files.netlist, files.folder))
-        if not bench.is_up:
-            return None
-        base = read_dumps(bench.scratch)
-        cables, failures = failures_of(base.subnet, switches=wanted.switches)
-        by_port = {engine_at_work(bench)} & {Engine.DFSSSP, Engine.NUE}  # others choose the SL by switch
-        paths = len(base.subnet.adapters) * len(base.destinations) if by_port else len(base.subnet.switches) ** 2
+    """The verdicts on the tables of the real OpenSM, set by set; None if it does not route the subnet at all. `subnet`
+    is what it sees without a failure. With `one_level` all path records have SL 0. A sample of at most `most` sets is
+    judged here; workers judge all of them. Raises UsageError."""
+    _, failures = failures_of(subnet, switches=wanted.switches)
+    how = Resweeps(wanted.switches, levels, one_level)
+    place = {id(one): at for at, one in enumerate(failures)}
+
+    def places(sets: Sequence[FailureSet]) -> list[tuple[int, ...]]:
+        return [tuple(place[id(one)] for one in each.failures) for each in sets]
+
+    if wanted.scheduler:
+        sets, is_sample = _sets(failures, wanted, MOST_MODELLED)
+        found = verdicts_on_dask(wanted.scheduler, how, files, places(sets))
+    else:
+        by_port = engines_of(files.folder)[0][:1] in ((Engine.DFSSSP,), (Engine.NUE,))  # others choose the SL by switch
+        paths = len(subnet.adapters if by_port else subnet.switches) ** 2
         sets, is_sample = _sets(failures, wanted, most if one_level else max(1, min(most, _MOST_PATHS // paths)))
-        manager = sm_port(bench)
-        home = next((row for port, row in _homes(base.subnet) if port == manager), -1)
-        judged = []
-        for one in sets:
-            if home in one.gone:
-                continue
-            cut = [cables[link] for link in one.dead.tolist()]
-            gone = {base.subnet.switches[row].node_guid for row in one.gone}
-            try:
-                with without(bench, files.netlist, base.subnet, cut) as after:
-                    judged.append(_judge(bench, one.names, base, after, gone, levels, one_level=one_level))
-            except UnreadableInputError:
-                continue
-            except ManagerEndedError:
-                stack.close()
-                bench = stack.enter_context(swept(tools, files.netlist, files.folder))
-                judged.append(SetVerdict(one.names, None))
+        found = how.verdicts(tools, files.netlist, files.folder, places(sets))
+    if found is None:
+        return None
+    judged = tuple(one for one in found if one is not None)
     count = SetsOf(failures, wanted.depth).count
-    left_out = len(sets) - len(judged)
-    return SubnetFailures(wanted.depth, count, tuple(judged), is_sample, False, left_out)
-
-
-def _homes(subnet: Subnet) -> list[tuple[int, int]]:
-    """(port GUID, row of its switch) of every adapter port."""
-    pairs = zip(subnet.adapters, subnet.attached_switch.tolist(), strict=True)
-    return [(port.port_guid, row) for port, row in pairs]
-
-
-def _judge(
-    bench: Bench,
-    names: tuple[str, ...],
-    base: Dumps,
-    after: Rerouted,
-    gone: set[int],
-    levels: tuple[int, ...],
-    *,
-    one_level: bool,
-) -> SetVerdict:
-    engine, dumps = after.engine, after.dumps
-    if dumps is None or engine is None:
-        return SetVerdict(names, None)
-    fixed = find_credit_loops(on_levels(dumps, levels))
-    loop = fixed.cycle
-    if not one_level or levels != (0,):
-        by_path = path_levels(bench, dumps, engine, port_keys(bench, dumps)).path_sl
-        loop = find_credit_loops(replace(dumps, path_sl=by_path)).cycle
-    here = {one.port_guid for one in dumps.subnet.adapters}
-    guid_of = [one.node_guid for one in base.subnet.switches]
-    missing = sum(port not in here and row >= 0 and guid_of[row] not in gone for port, row in _homes(base.subnet))
-    lost = missing + fixed.lost_count
-    return SetVerdict(names, engine, loop, fixed.cycle, lost, _changed(base, dumps))
-
-
-def _changed(base: Dumps, after: Dumps) -> int:
-    """The entries for adapters that differ, on switches that are in both tables."""
-    row = {one.node_guid: number for number, one in enumerate(after.subnet.switches)}
-    shared = [number for number, one in enumerate(base.subnet.switches) if one.node_guid in row]
-    width = max(base.forwarding.shape[1], after.forwarding.shape[1])
-
-    def padded(table: Dumps, rows: list[int]) -> np.ndarray:
-        full = np.full((len(rows), width), NO_PORT, np.uint8)
-        full[:, : table.forwarding.shape[1]] = table.forwarding[rows]
-        return full
-
-    there = [row[base.subnet.switches[number].node_guid] for number in shared]
-    return int((padded(base, shared) != padded(after, there))[:, base.destinations].sum())
+    return SubnetFailures(wanted.depth, count, judged, is_sample, False, len(found) - len(judged))

@@ -1,0 +1,103 @@
+"""How the work of render, validate and the deadlock verdict grows with the fabric, counted so that it is the same on
+every machine.
+
+    python -m benchmarks.growth [--json] [SWITCHES ...]
+
+Work is the number of function calls, Python's and C's: two runs give the same number, on a busy machine too. What calls
+do not show, such as arrays, is CPU time beside a loop of known work: one unit is the CPU time of that loop in the same
+process at the same time.
+"""
+
+import argparse
+import cProfile
+import gc
+import json
+import tempfile
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from time import process_time
+
+from benchmarks.make_inventory import main as make_inventory
+from fabricgen.api import render, simulate_deadlock, validate
+
+SIZES = (64, 256)
+_LOOP = 200_000
+_RUNS = 2
+
+Stages = Mapping[str, Callable[[], object]]
+
+
+def stages(folder: Path, switches: int) -> Stages:
+    """The verbs on a fabric of this size, in their order: each reads what the ones before it wrote."""
+    inventory, bundle = folder / f"inventory-{switches}", folder / f"bundle-{switches}"
+    if make_inventory(["--switches", str(switches), str(inventory)]) != 0:
+        raise SystemExit(f"no inventory for {switches} switches")
+    return {
+        "render": lambda: render(inventory, bundle),
+        "validate": lambda: validate([bundle]),
+        "deadlock": lambda: simulate_deadlock([bundle]),
+    }
+
+
+def calls(work: Callable[[], object]) -> int:
+    """The number of function calls of some work."""
+    profile = cProfile.Profile()
+    profile.runcall(work)
+    return sum(entry.callcount for entry in profile.getstats())
+
+
+def units(work: Callable[[], object]) -> float:
+    """The CPU time of some work in units of the loop's, the least of several runs of both."""
+    pairs = [(_cpu_s(_loop), _cpu_s(work)) for _ in range(_RUNS)]
+    return min(work_s for _, work_s in pairs) / min(loop_s for loop_s, _ in pairs)
+
+
+def measured(sizes: tuple[int, ...]) -> dict[str, dict[str, float]]:
+    """Stage -> the calls for each switch by size, and the units of the smallest size for each switch as `units`."""
+    found: dict[str, dict[str, float]] = {}
+    with tempfile.TemporaryDirectory(prefix="fabricgen-growth-") as name:
+        folder = Path(name)
+        for warm in stages(folder, 16).values():  # imports and tables of the schema
+            warm()
+        for size in sizes:
+            for stage, work in stages(folder, size).items():
+                found.setdefault(stage, {})[str(size)] = calls(work) / size
+        for stage, work in stages(folder, sizes[0]).items():
+            found[stage]["units"] = units(work) / sizes[0]
+    return found
+
+
+def _loop() -> None:
+    table: dict[str, int] = {}
+    for number in range(_LOOP):
+        text = str(number & 1023)
+        table[text] = table.get(text, 0) + len(text)
+
+
+def _cpu_s(work: Callable[[], object]) -> float:
+    begun = process_time()
+    work()
+    return process_time() - begun
+
+
+def main() -> None:
+    """Print one line for each stage, or JSON."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("sizes", nargs="*", type=int, metavar="SWITCHES", default=SIZES)
+    parser.add_argument("--json", action="store_true")
+    options = parser.parse_args()
+    gc.disable()  # as the command line does
+    sizes = tuple(options.sizes)
+    found = measured(sizes)
+    if options.json:
+        print(json.dumps(found))
+        return
+    print("stage | calls for each switch at " + ", ".join(map(str, sizes)) + " | growth | units for each switch")
+    for stage, row in found.items():
+        counts = [row[str(size)] for size in sizes]
+        growth = counts[-1] * sizes[-1] / (counts[0] * sizes[0])
+        print(f"{stage:8} | {', '.join(f'{count:.0f}' for count in counts)} | {growth:.2f} | {row['units']:.3f}")
+
+
+if __name__ == "__main__":
+    main()

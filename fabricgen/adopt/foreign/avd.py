@@ -1,0 +1,116 @@
+"""Arista AVD: the structured configurations of switches, else the group variables of its designs.
+
+Structured configurations have a file for each switch (eos_cli_config_gen of AVD 3 to 6: lists of mappings with `name`,
+or mappings by name). Group variables (eos_designs) have the switches of each tier with their numbers, which AVD makes
+from pools: see `avd_design`.
+"""
+
+import re
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+from fabricgen.adopt.foreign.avd_design import NODE_TYPES, read_design
+from fabricgen.adopt.foreign.described import DescribedEnd, DescribedSwitch, Description
+from fabricgen.adopt.foreign.eos import port_of
+from fabricgen.adopt.foreign.tree import Tree, read_trees
+from fabricgen.units import parse_speed_mbps
+from fabricgen.vocabulary import Role
+
+_MANAGEMENT = re.compile(r"Management\d+(/\d+)?")
+_SPEED = re.compile(r"(?:forced |auto |sfp-1000baset )?(\d+)g", re.IGNORECASE)
+_ROLES = {"spine": Role.SPINE, "l3spine": Role.SPINE, "super_spine": Role.CORE, "super-spine": Role.CORE,
+          "leaf": Role.LEAF, "l3leaf": Role.LEAF}  # fmt: skip
+_STRUCTURED = ("ethernet_interfaces", "router_bgp", "loopback_interfaces")
+_READ = {
+    "hostname", "router_bgp", "ethernet_interfaces", "loopback_interfaces", "management_interfaces", "metadata",
+    "is_deployed", "config_end", "serial_number", "ip_routing", "service_routing_protocols_model",
+}  # fmt: skip
+
+_READ_OF_PORT = {
+    "name", "peer", "peer_interface", "peer_type", "description", "shutdown", "speed", "mtu", "type", "switchport",
+    "ip_address", "ipv6_address",
+}  # fmt: skip
+
+
+def read_avd(files: Sequence[Path]) -> Description:
+    """What the files describe. Raises UnreadableInputError for a file that is not YAML."""
+    described = Description()
+    trees = {file: tree for file in files for tree in read_trees(file)}
+    structured = {file: tree for file, tree in trees.items() if any(key in tree.members for key in _STRUCTURED)}
+    designs = [tree for tree in trees.values() if NODE_TYPES.keys() & tree.members.keys()]
+    if not structured:
+        read_design(described, list(trees.values()))
+        return described
+    for file, tree in structured.items():
+        _read_switch(described, tree.at("hostname").text or file.stem, tree)
+    for tree in structured.values():
+        _read_links(described, tree, structured)
+    for tree in designs:
+        described.leave_out("group variables beside structured configurations, which have the same values", tree.place)
+    return described
+
+
+def _read_switch(described: Description, name: str, tree: Tree) -> None:
+    switch = DescribedSwitch(name, tree.place, model=tree.at("metadata", "platform").text)
+    switch.serial, switch.rack = tree.at("serial_number").text, tree.at("metadata", "rack").text
+    asn = tree.at("router_bgp", "as")
+    switch.asn = described.asn(asn.text, asn.place)
+    for interface, value in tree.at("loopback_interfaces").named():
+        if interface == "Loopback0":
+            texts = [value.at("ip_address").text, value.at("ipv6_address").text]
+            switch.loopbacks = described.addresses(texts, value.place)
+        else:
+            described.leave_out(f"{interface}: {value.at('description').text or 'a loopback'}", value.place)
+    for interface, value in tree.at("management_interfaces").named():
+        if _MANAGEMENT.fullmatch(interface) and not switch.management:
+            switch.management = described.addresses([value.at("ip_address").text], value.place)
+            switch.gateway = value.at("gateway").text
+    for interface, value in tree.at("ethernet_interfaces").named():
+        port = port_of(interface, value.place)
+        if port is None:
+            described.wrong(f"{interface!r} is not a port such as Ethernet1 or Ethernet1/5", value.place)
+            continue
+        port.speed_mbps = _speed_mbps(value.at("speed").text)
+        port.mtu = value.at("mtu").text
+        texts = [value.at("ip_address").text, value.at("ipv6_address").text]
+        port.addresses = described.addresses(filter(_is_written, texts), value.place)
+        for key in sorted(value.members.keys() - _READ_OF_PORT):
+            described.leave_out(f"{key} of a port", value.at(key).place)
+        if value.at("peer").text:
+            switch.ports[interface] = port
+        elif port.addresses:
+            described.leave_out("a port with an address and without `peer`", value.place)
+    for key, value in tree.members.items():
+        if key not in _READ and (value.text or value.members or value.items):
+            described.leave_out(key, value.place)
+    described.add_switch(switch)
+
+
+def _is_written(address: str) -> bool:
+    """Whether an address is one, and not `dhcp`."""
+    return address not in ("", "dhcp")
+
+
+def _speed_mbps(text: str) -> int | None:
+    match = _SPEED.match(text)
+    return parse_speed_mbps(f"{match[1]}G") if match else None
+
+
+def _read_links(described: Description, tree: Tree, structured: Mapping[Path, Tree]) -> None:
+    """The links of a switch, and the roles of its peers by `peer_type`."""
+    name = tree.at("hostname").text or next(file.stem for file, each in structured.items() if each is tree)
+    for interface, value in tree.at("ethernet_interfaces").named():
+        peer, port, kind = (value.at(key).text for key in ("peer", "peer_interface", "peer_type"))
+        if not peer or interface not in described.switches[name].ports:
+            continue
+        if far := described.switches.get(peer):
+            far.role = far.role or _ROLES.get(kind)
+            if port and port not in far.ports:
+                described.wrong(f"{name} {interface} has the peer {peer} {port}, which is not a port of its file",
+                                value.at("peer_interface").place)  # fmt: skip
+                continue
+        if not port:
+            described.leave_out("a link without `peer_interface`", value.place)
+            continue
+        described.add_link(DescribedEnd(name, interface), DescribedEnd(peer, port), value.place,
+                           is_host=kind not in _ROLES and far is None)  # fmt: skip

@@ -1,0 +1,163 @@
+"""Group variables of AVD's designs: switches by tier, with the numbers that AVD makes from pools and their `id`.
+
+Loopback0 is the address number id + loopback_ipv4_offset of loopback_ipv4_pool. The uplinks of a switch have subnets of
+two addresses in uplink_ipv4_pool, max_uplink_switches * max_parallel_uplinks for each id; the upper switch has the even
+address. Source: aristanetworks/avd, the descriptions of these keys in eos_designs, and the intended configurations of
+examples/single-dc-l3ls.
+"""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from ipaddress import IPv4Network, ip_interface
+
+from fabricgen.adopt.foreign.described import DescribedEnd, DescribedSwitch, Description
+from fabricgen.adopt.foreign.eos import expanded, port_of
+from fabricgen.adopt.foreign.tree import Tree
+from fabricgen.units import whole_number
+from fabricgen.vocabulary import Role
+
+NODE_TYPES = {"super_spine": Role.CORE, "spine": Role.SPINE, "l3spine": Role.SPINE, "l3leaf": Role.LEAF,
+              "leaf": Role.LEAF}  # fmt: skip
+_OTHER_TYPES = {"l2leaf", "l2spine", "overlay_controller", "wan_router", "wan_rr", "pe", "p", "rr"}
+_ENDPOINTS = ("servers", "storage_arrays")
+_READ = {"fabric_name", "mgmt_gateway", "mgmt_interface", *_ENDPOINTS, *NODE_TYPES, *_OTHER_TYPES}
+
+
+@dataclass(frozen=True)
+class _Node:
+    """A switch with the mappings that it inherits from, its own first: node, group, defaults."""
+
+    name: str
+    role: Role
+    inherited: tuple[Tree, ...]
+
+    def at(self, key: str) -> Tree:
+        found = [tree.members[key] for tree in self.inherited if key in tree.members]
+        return found[0] if found else self.inherited[0].at(key)
+
+    def number(self, key: str, default: int) -> int:
+        number = whole_number(self.at(key).text)
+        return default if number is None else number
+
+
+def read_design(described: Description, trees: Sequence[Tree]) -> None:
+    """Add the switches and links of the group variables to a description."""
+    gateway = next((text for tree in trees if (text := tree.at("mgmt_gateway").text)), "")
+    nodes = [node for tree in trees for kind, role in NODE_TYPES.items() for node in _nodes(role, tree.at(kind))]
+    for node in nodes:
+        _read_node(described, node, gateway)
+    for node in nodes:
+        _read_uplinks(described, node)
+    for tree in trees:
+        for kind in _ENDPOINTS:
+            for name, endpoint in tree.at(kind).named():
+                for adapter in endpoint.at("adapters").items:
+                    _read_adapter(described, name, adapter)
+        for key, value in tree.members.items():
+            if key not in _READ or (key in _OTHER_TYPES and list(_nodes(Role.LEAF, value))):
+                described.leave_out(key, value.place)
+
+
+def _nodes(role: Role, tree: Tree) -> Iterator[_Node]:
+    defaults = tree.at("defaults")
+    for name, node in tree.at("nodes").named():
+        yield _Node(name, role, (node, defaults))
+    for _, group in tree.at("node_groups").named("group"):
+        for name, node in group.at("nodes").named():
+            yield _Node(name, role, (node, group, defaults))
+
+
+def _read_node(described: Description, node: _Node, gateway: str) -> None:
+    own = node.inherited[0]
+    if not node.name:
+        described.wrong("a node has no name", own.place)
+        return
+    switch = DescribedSwitch(node.name, own.place, node.role, node.at("platform").text)
+    switch.asn = described.asn(node.at("bgp_as").text, node.at("bgp_as").place)
+    switch.management = described.addresses([node.at("mgmt_ip").text], node.at("mgmt_ip").place)
+    switch.gateway = gateway
+    switch.serial, switch.rack = node.at("serial_number").text, node.at("rack").text
+    number = whole_number(node.at("id").text)
+    pool = _pool(described, node.at("loopback_ipv4_pool"))
+    if pool is not None and number is not None:
+        index = number + node.number("loopback_ipv4_offset", 0)
+        if index < pool.num_addresses:
+            switch.loopbacks = (ip_interface(f"{pool[index]}/32"),)
+        else:
+            described.wrong(f"{pool} has no address number {index} for {node.name}", own.place)
+    elif number is None:
+        described.wrong(f"{node.name} has no `id`, from which AVD makes its addresses", own.place)
+    described.add_switch(switch)
+
+
+def _pool(described: Description, tree: Tree) -> IPv4Network | None:
+    if not tree.text:
+        return None
+    try:
+        return IPv4Network(tree.text)
+    except ValueError:
+        described.wrong(f"{tree.text!r} is not one IPv4 prefix", tree.place)
+        return None
+
+
+def _read_uplinks(described: Description, node: _Node) -> None:
+    uppers, own, far = (
+        expanded(node.at(f"uplink_{key}").texts()) for key in ("switches", "interfaces", "switch_interfaces")
+    )
+    if not uppers:
+        return
+    place = node.inherited[0].place
+    if not (len(uppers) <= len(own) and len(uppers) <= len(far)):
+        described.wrong(
+            f"{node.name} has {len(uppers)} uplink_switches, {len(own)} uplink_interfaces and {len(far)} "
+            "uplink_switch_interfaces: expected one of each for an uplink", place,
+        )  # fmt: skip
+        return
+    pool = _pool(described, node.at("uplink_ipv4_pool"))
+    parallel = node.number("max_parallel_uplinks", 1)
+    first = (node.number("id", 1) - 1) * node.number("max_uplink_switches", len(uppers) // parallel or 1) * parallel
+    for index, (upper, port, far_port) in enumerate(zip(uppers, own, far, strict=False)):
+        subnet = 2 * (first + index)
+        if upper not in described.switches:
+            described.wrong(f"{node.name} has the uplink switch {upper}, which the files do not describe", place)
+            continue
+        if pool is not None and subnet + 1 >= pool.num_addresses:
+            described.wrong(f"{pool} has no subnet for uplink {index + 1} of {node.name}", place)
+            continue
+        for name, text, offset in ((node.name, port, 1), (upper, far_port, 0)):
+            if not _add_port(described, name, text, node.inherited[0]):
+                break
+            if pool is not None:
+                described.switches[name].ports[text].addresses = (ip_interface(f"{pool[subnet + offset]}/31"),)
+        else:
+            described.add_link(DescribedEnd(node.name, port), DescribedEnd(upper, far_port), place)
+
+
+def _add_port(described: Description, name: str, text: str, tree: Tree) -> bool:
+    port = port_of(text, tree.place)
+    if port is None:
+        described.wrong(f"{text!r} is not a port such as Ethernet1 or Ethernet1/5", tree.place)
+        return False
+    described.switches[name].ports.setdefault(text, port)
+    return True
+
+
+def _read_adapter(described: Description, host: str, adapter: Tree) -> None:
+    """The links of one adapter of a server: three lists of equal length."""
+    switches = adapter.texts("switches")
+    ports = expanded(adapter.texts("switch_ports"))
+    nics = expanded(adapter.texts("endpoint_ports")) or [f"nic{index}" for index in range(len(ports))]
+    if not len(switches) == len(ports) == len(nics):
+        described.wrong(
+            f"the adapter of {host} has {len(switches)} switches, {len(ports)} switch_ports and {len(nics)} "
+            "endpoint_ports: expected the same number", adapter.place,
+        )  # fmt: skip
+        return
+    for key in ("port_channel", "vlans", "ethernet_segment"):
+        if key in adapter.members:
+            described.leave_out(f"{key} of a server", adapter.at(key).place)
+    for switch, port, nic in zip(switches, ports, nics, strict=True):
+        if switch not in described.switches:
+            described.leave_out(f"a link of a server to {switch}, which has no routes", adapter.place)
+        elif _add_port(described, switch, port, adapter):
+            described.add_link(DescribedEnd(host, nic), DescribedEnd(switch, port), adapter.place, is_host=True)

@@ -1,0 +1,211 @@
+"""A described fabric to an explicit inventory, and what its render does not have of the description."""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
+from typing import Any
+
+from fabricgen.adopt.foreign.described import DescribedEnd, DescribedSwitch, Description
+from fabricgen.adopt.foreign.hardware import Fitted, fit, platform_of
+from fabricgen.adopt.source import Source, SourceSwitch, Tables
+from fabricgen.adopt.tree import inventory_tree
+from fabricgen.adopt.wiring import usable_links
+from fabricgen.adopt.written import FILE_NAME, REFUSED_NUMBERS, Adopted, inventory_yaml, not_allowed, rendered_tables
+from fabricgen.bundle.wiring import Endpoint, WiredLink
+from fabricgen.findings import Finding, Severity, has_errors
+from fabricgen.inventory.load import LOCK_NAME
+from fabricgen.inventory.references import NAME
+from fabricgen.sonic.canonical import natural_key
+from fabricgen.vocabulary import LinkKind, Role
+
+UNKNOWN_HARDWARE, DIFFERENT, TO_ADD = "FG865", "FG868", "FG869"
+
+
+def explicit_inventory(described: Description, fabric: str, kind: str, hardware: Mapping[str, str]) -> Adopted:
+    """The inventory of a description. `hardware` is model -> platform, for models that the catalog does not have.
+
+    `kind` is the name of the import. The files are empty after errors.
+    """
+    adopted = Adopted(findings=list(described.findings))
+    fitted = _fitted(described, hardware, adopted.findings)
+    if not described.switches:
+        adopted.findings.append(Finding("FG866", Severity.ERROR, "the files do not describe a switch of a fabric"))
+    if has_errors(adopted.findings):
+        return adopted
+    for name in _agree_on_speeds(described, fitted):
+        fitted[name] = fit(described.switches[name], fitted[name].platform)
+    roles = _roles(described)
+    switches = {
+        name: SourceSwitch(name, roles[name], _tables(switch, fitted[name]), fitted[name].platform,
+                           fitted[name].layout, fitted[name].base)
+        for name, switch in sorted(described.switches.items(), key=lambda item: natural_key(item[0]))
+    }  # fmt: skip
+    links = dict(_links(described, fitted))
+    source = Source(switches, tuple(links.values()), {})
+    usable, refused = usable_links(source)
+    for link, reason in refused:
+        message = f"link {':'.join(link.a)} to {':'.join(link.b)} is not in the inventory: {reason}"
+        adopted.findings.append(Finding("FG142", Severity.NOTE, message))
+    adopted.findings += described.not_imported()
+    tree, lock, _ = inventory_tree(fabric, source, usable)
+    _add_notes(tree, described)
+    files = {LOCK_NAME: lock.dump()}
+    tables, lock, findings = rendered_tables({FILE_NAME: inventory_yaml(tree), **files})
+    if any(one.code in REFUSED_NUMBERS for one in findings):
+        files[LOCK_NAME] = lock.dump()
+        tables, lock, findings = rendered_tables({FILE_NAME: inventory_yaml(tree), **files})
+    if tables is None:
+        adopted.findings += [replace(one, location=None, related=()) for one in findings]  # not a file of the person
+        return adopted
+    adopted.links = len(usable)
+    adopted.findings += _differences(described, switches, tables)
+    adopted.findings += _to_add(tree, described)
+    header = f"# Imported by `fabricgen import {kind}`.\n"
+    adopted.files = {FILE_NAME: header + inventory_yaml(tree), LOCK_NAME: lock.dump()}
+    return adopted
+
+
+def _fitted(described: Description, hardware: Mapping[str, str], findings: list[Finding]) -> dict[str, Fitted]:
+    """Name -> its hardware, for the switches with known hardware and an allowed name."""
+    found: dict[str, Fitted] = {}
+    unknown: dict[str, list[DescribedSwitch]] = {}
+    for name, switch in described.switches.items():
+        if not NAME.fullmatch(name):
+            findings.append(not_allowed(name, switch.place))
+        elif platform := platform_of(switch.model, hardware):
+            found[name] = fit(switch, platform)
+        else:
+            unknown.setdefault(switch.model, []).append(switch)
+    for model, switches in unknown.items():
+        example = f"--hardware {model or 'MODEL'}=PLATFORM"
+        hint = f"add {example}, a name of `fabricgen list platforms` that has the same ports"
+        message = f"the catalog has no switch {model!r}" if model else "the files do not name the hardware of a switch"
+        first = switches[0]
+        findings.append(
+            Finding(UNKNOWN_HARDWARE, Severity.ERROR, message, first.name, location=first.place, hint=hint,
+                    count=len(switches))
+        )  # fmt: skip
+    return found
+
+
+def _agree_on_speeds(described: Description, fitted: Mapping[str, Fitted]) -> set[str]:
+    """The switches with a port that got the speed of the far end of its link: the stated one, else the lower one.
+
+    The speed of a port without a stated one depends on the layout, and many layouts have the port.
+    """
+    changed = set()
+    for link in described.links:
+        if link.a.device not in fitted or link.b.device not in fitted:
+            continue
+        ports = [described.switches[end.device].ports[end.port] for end in (link.a, link.b)]
+        made = [fitted[end.device].ports.get(end.port) for end in (link.a, link.b)]
+        speeds = [port.speed_mbps for port in ports if port.speed_mbps] or [each.speed_mbps for each in made if each]
+        for end, port, each in zip((link.a, link.b), ports, made, strict=True):
+            if port.speed_mbps is None and each and each.speed_mbps != min(speeds):
+                port.speed_mbps = min(speeds)
+                changed.add(end.device)
+    return changed
+
+
+def _roles(described: Description) -> dict[str, Role]:
+    """The role of each switch: that of the files, else leaf if it has hosts or no switch has any, else spine."""
+    with_hosts = {end.device for link in described.links if link.is_host for end in (link.a, link.b)}
+    with_hosts &= described.switches.keys()
+    return {
+        name: switch.role or (Role.LEAF if name in with_hosts or not with_hosts else Role.SPINE)
+        for name, switch in described.switches.items()
+    }
+
+
+def _tables(switch: DescribedSwitch, fitted: Fitted) -> Tables:
+    """The rows of CONFIG_DB that say the same as the description."""
+    metadata: dict[str, str | list[str]] = {"hostname": switch.name, "hwsku": fitted.base.hwsku}
+    if switch.asn:
+        metadata["bgp_asn"] = str(switch.asn)
+    if switch.mac:
+        metadata["mac"] = switch.mac
+    interfaces = {
+        f"{port.name}|{address}": {} for name, port in fitted.ports.items() for address in switch.ports[name].addresses
+    }
+    mtus = {port.name: {"mtu": mtu} for name, port in fitted.ports.items() if (mtu := switch.ports[name].mtu)}
+    return {
+        "DEVICE_METADATA": {"localhost": metadata},
+        "PORT": {port.name: {"speed": str(port.speed_mbps)} | mtus.get(port.name, {}) for port in fitted.layout.ports},
+        "INTERFACE": dict(interfaces),
+        "LOOPBACK_INTERFACE": {f"Loopback0|{address}": {} for address in switch.loopbacks},
+        "MGMT_INTERFACE": {
+            f"eth0|{address}": {"gwaddr": switch.gateway} for address in switch.management if switch.gateway
+        },
+    }
+
+
+def _links(described: Description, fitted: Mapping[str, Fitted]) -> Iterator[tuple[frozenset[Endpoint], WiredLink]]:
+    """Both ends -> link; ports of switches by their name in SONiC."""
+    for link in described.links:
+        ends = [_end(described, fitted, end) for end in (link.a, link.b)]
+        if None in ends:
+            bad = next(end for end, found in zip((link.a, link.b), ends, strict=True) if found is None)
+            model = described.switches[bad.device].model
+            described.leave_out(f"a link at {bad.device} {bad.port}: {model} has no such port in this mode", link.place)
+            continue
+        a, b = (end for end in ends if end)
+        if a[0] in described.switches and b[0] not in described.switches:
+            a, b = b, a
+        outside = a[0] not in described.switches
+        kind = (LinkKind.HOST_LEAF if link.is_host else LinkKind.EXTERNAL) if outside else LinkKind.PEER
+        yield frozenset((a, b)), WiredLink(f"{':'.join(a)}--{':'.join(b)}", "", kind, a, b, 0, "")
+
+
+def _end(described: Description, fitted: Mapping[str, Fitted], end: DescribedEnd) -> Endpoint | None:
+    if end.device not in described.switches:
+        return end.device, end.port
+    port = fitted[end.device].ports.get(end.port)
+    return (end.device, port.name) if port else None
+
+
+def _add_notes(tree: dict[str, Any], described: Description) -> None:
+    """Serials and racks of the switches."""
+    notes = {note["name"]: note for note in tree.pop("devices", [])}
+    for name, switch in described.switches.items():
+        known = {key: text for key, text in (("serial", switch.serial), ("rack", switch.rack)) if text}
+        if known:
+            notes[name] = notes.get(name, {"name": name}) | known
+    if notes:
+        tree["devices"] = [notes[name] for name in described.switches if name in notes]
+
+
+def _differences(
+    described: Description, switches: Mapping[str, SourceSwitch], tables: Mapping[str, Any]
+) -> Iterator[Finding]:
+    """The ASNs and addresses of the description that the render does not have."""
+    for name, switch in switches.items():
+        made, place = tables[name], described.switches[name].place
+        wanted = {
+            f"bgp_asn {switch.asn}": str(switch.asn) == made["DEVICE_METADATA"]["localhost"].get("bgp_asn"),
+        } if switch.asn else {}  # fmt: skip
+        for table in ("LOOPBACK_INTERFACE", "MGMT_INTERFACE", "INTERFACE"):
+            present = {key.lower() for key in made.get(table, {})}
+            wanted |= {key.replace("|", " "): key.lower() in present for key in switch.tables[table]}
+        for what, is_kept in wanted.items():
+            if not is_kept:
+                hint = "set it in the lock file, or with an override, if the switch must keep it"
+                message = f"the inventory does not have {what} of {name}"
+                yield Finding(DIFFERENT, Severity.WARNING, message, name, location=place, hint=hint)
+
+
+def _to_add(tree: Mapping[str, Any], described: Description) -> Iterator[Finding]:
+    """What the files do not contain, and a person must add."""
+    if without := [one for one in described.switches.values() if one.management and not one.gateway]:
+        network = without[0].management[0].network
+        message = f"the files have addresses of eth0 in {network}, and no gateway: the inventory has no `management`"
+        hint = f"add management: {{addresses: {network}, gateway: ADDRESS}}, and the addresses to the lock file"
+        yield Finding(TO_ADD, Severity.WARNING, message, without[0].name, location=without[0].place, hint=hint,
+                      count=len(without))  # fmt: skip
+    for name, plane in tree["planes"].items():
+        if plane["lossless"] == "none":
+            message = f"plane {name} has no lossless classes: the files do not describe them"
+            hint = f"set planes.{name}.lossless, for example to roce-lossless, and planes.{name}.cables"
+            yield Finding(TO_ADD, Severity.NOTE, message, path=f"planes.{name}.lossless", hint=hint)
+    if tree.get("host_models"):
+        message = "the files do not describe the GPUs and NIC models of hosts"
+        hint = "edit host_models, or name a model of `fabricgen list hosts` under hosts"
+        yield Finding(TO_ADD, Severity.NOTE, message, path="host_models", hint=hint)

@@ -1,0 +1,115 @@
+"""minigraph.xml files of SONiC switches: their numbers, ports and links.
+
+The form is that which sonic-config-engine reads (sonic-buildimage, src/sonic-config-engine/minigraph.py): CpgDec has
+the BGP sessions, DpgDec the addresses, PngDec the links and the hardware. Each switch has a file.
+"""
+
+from collections.abc import Sequence
+from pathlib import Path
+
+from fabricgen.adopt.foreign.described import DescribedEnd, DescribedPort, DescribedSwitch, Description
+from fabricgen.adopt.foreign.xml import Element, read_xml
+from fabricgen.sonic.device_types import ROLES
+from fabricgen.units import whole_number
+from fabricgen.vocabulary import Role
+
+_LINKS = ("PngDec", "DeviceInterfaceLinks", "DeviceLinkBase")
+_DATA = ("DpgDec", "DeviceDataPlaneInfo")
+_LEFT_OUT = (
+    ((*_DATA, "PortChannelInterfaces", "PortChannel"), "a port channel"),
+    ((*_DATA, "VlanInterfaces", "VlanInterface"), "a VLAN"),
+    ((*_DATA, "AclInterfaces", "AclInterface"), "an ACL"),
+    (("DeviceInfos", "DeviceInfo", "VirtualInterfaces"), "a virtual interface"),
+)
+
+
+def read_minigraphs(files: Sequence[Path]) -> Description:
+    """What the files describe. Raises UnreadableInputError for a file that is not XML."""
+    described = Description()
+    roots = [read_xml(file) for file in files]
+    for root in roots:
+        _read_switch(described, root)
+    for root in roots:
+        _read_links(described, root)
+    return described
+
+
+def _read_switch(described: Description, root: Element) -> None:
+    name = root.value("Hostname")
+    if root.name != "DeviceMiniGraph" or not name:
+        described.wrong("not a minigraph: expected DeviceMiniGraph with Hostname", root.place)
+        return
+    devices = {device.value("Hostname"): device for device in root.all("PngDec", "Devices", "Device")}
+    about = devices.get(name)
+    kind = about.attributes.get("type", "") or about.value("ElementType") if about else ""
+    switch = DescribedSwitch(name, root.place, Role(ROLES[kind]) if kind in ROLES else None)
+    switch.model = root.value("HwSku") or (about.value("HwSku") if about else "")
+    for router in root.all("CpgDec", "Routers", "BGPRouterDeclaration"):
+        if router.value("Hostname") == name:
+            switch.asn = described.asn(router.value("ASN"), router.place)
+    for address in root.all(*_DATA, "LoopbackIPInterfaces", "LoopbackIPInterface"):
+        if address.value("AttachTo") == "Loopback0":
+            switch.loopbacks += described.addresses([_prefix(address)], address.place)
+        else:
+            described.leave_out(f"an address of {address.value('AttachTo')}", address.place)
+    for address in root.all(*_DATA, "ManagementIPInterfaces", "ManagementIPInterface"):
+        switch.management += described.addresses([_prefix(address)], address.place)
+    for one in switch.management[:1]:  # as sonic-config-engine does
+        switch.gateway = str(one.network.network_address + 1)
+    _read_ports(described, switch, root)
+    for path, what in _LEFT_OUT:
+        for element in root.all(*path):
+            described.leave_out(what, element.place)
+    for session in root.all("CpgDec", "PeeringSessions", "BGPSession"):
+        ends = (session.value("StartRouter"), session.value("EndRouter"))
+        if not set(ends) <= devices.keys():
+            described.leave_out(f"the BGP session with {ends[1] if ends[0] == name else ends[0]}", session.place)
+    described.add_switch(switch)
+
+
+def _prefix(address: Element) -> str:
+    return address.value("Prefix", "IPPrefix") or address.value("PrefixStr")
+
+
+def _read_ports(described: Description, switch: DescribedSwitch, root: Element) -> None:
+    """The ports that have a speed, an address or a link, by alias."""
+    for port in root.all("DeviceInfos", "DeviceInfo", "EthernetInterfaces", "EthernetInterface"):
+        alias, speed = port.value("InterfaceName"), port.value("Speed")
+        if speed and whole_number(speed) is None:
+            described.wrong(f"the speed {speed!r} of {alias} is not a number of Mb/s", port.place)
+        switch.ports[alias] = DescribedPort(port.place, speed_mbps=whole_number(speed))
+    for link in root.all(*_LINKS):
+        for device, port in _ends(link):
+            if device == switch.name and link.attributes.get("type") == "DeviceInterfaceLink":
+                switch.ports.setdefault(port, DescribedPort(link.place))
+                known = switch.ports[port]
+                known.speed_mbps = known.speed_mbps or whole_number(link.value("Bandwidth"))
+    for address in root.all(*_DATA, "IPInterfaces", "IPInterface"):
+        name = address.value("AttachTo")
+        if port := switch.ports.get(name):
+            port.addresses += described.addresses([address.value("Prefix")], address.place)
+        else:
+            described.leave_out("an address of a port channel or VLAN", address.place)
+
+
+def _read_links(described: Description, root: Element) -> None:
+    kinds = {
+        device.value("Hostname"): device.attributes.get("type", "")
+        for device in root.all("PngDec", "Devices", "Device")
+    }
+    for link in root.all(*_LINKS):
+        if link.attributes.get("type") != "DeviceInterfaceLink":
+            described.leave_out(f"a {link.attributes.get('type') or 'link without a type'}", link.place)
+            continue
+        (a, port_a), (b, port_b) = _ends(link)
+        far = b if a in described.switches else a
+        if not all((a, port_a, b, port_b)) or not {a, b} & described.switches.keys():
+            described.wrong(f"a link from {a or '?'} {port_a} to {b or '?'} {port_b} has no switch of the files",
+                            link.place)  # fmt: skip
+            continue
+        is_host = kinds.get(far, "") in ("Server", "") and far not in described.switches
+        described.add_link(DescribedEnd(a, port_a), DescribedEnd(b, port_b), link.place, is_host=is_host)
+
+
+def _ends(link: Element) -> list[tuple[str, str]]:
+    return [(link.value(f"{end}Device"), link.value(f"{end}Port")) for end in ("Start", "End")]

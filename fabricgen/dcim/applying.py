@@ -1,0 +1,128 @@
+"""The changes of a plan, made in a source of truth. A run that is interrupted leaves what the next one continues."""
+
+from collections.abc import Callable
+from dataclasses import replace
+
+from fabricgen.dcim.changes import Change, Op, Plan
+from fabricgen.dcim.objects import KINDS, Found, Kind, Ref
+from fabricgen.dcim.system import Record, System, marks
+
+_PLACE = ("name", "rack", "position")  # of a device: no two have the same
+
+
+def apply(system: System, plan: Plan, stage: Callable[[Kind], None] = lambda _: None) -> None:
+    """Make the changes: first what moves is released, then deletions from cables to devices, then the others from sites on.
+
+    Every object is complete when it is written, with its identity. So a second run finds it. Raises UsageError for what the
+    server refuses, and ValueError for a plan with obstacles that block it.
+    """
+    if plan.blocked:
+        raise ValueError("the plan has obstacles")
+    system.prepare()
+    _vacate(system, plan)
+    moved = [change for change in plan.of(Op.CHANGE, Kind.CABLE) if "ends" in change.fields]
+    for kind in reversed(KINDS):
+        doomed = [*plan.of(Op.DELETE, kind), *(moved if kind is Kind.CABLE else ())]
+        system.delete(kind, [change.found for change in doomed if change.found])
+    for kind in KINDS:
+        stage(kind)
+        created = plan.of(Op.CREATE, kind)
+        changed = [change for change in plan.of(Op.CHANGE, kind) if change not in moved]
+        if kind is Kind.INTERFACE:
+            created, found = _from_templates(system, created, plan)
+            changed += found
+        if kind is Kind.PRIMARY:
+            changed = [*changed, *(_on_new_device(change, plan) for change in created), *_primaries(plan)]
+            created = []
+        _create(system, kind, [*created, *(moved if kind is Kind.CABLE else ())], plan)
+        if kind is Kind.ADDRESS:
+            moving = _moving(plan)
+            system.assign(
+                [(change.found.id, change.item) for change in moving if change.found and change.item], plan.ids
+            )
+        system.change(
+            kind, [(change.found, body) for change in changed if (body := _body(system, change, plan)) and change.found]
+        )
+
+
+def _create(system: System, kind: Kind, changes: list[Change], plan: Plan) -> None:
+    items = [change.item for change in changes if change.item]
+    for item, number in system.create(kind, items, plan.ids):
+        plan.ids[item.ref] = number
+
+
+def _body(system: System, change: Change, plan: Plan) -> Record:
+    """The body of the request that changes an object; empty if nothing is left to change."""
+    if change.item is None:
+        return {}
+    left = {name: value for name, value in change.item.fields.items() if name in change.fields}
+    if change.kind is Kind.ADDRESS:
+        left.pop("interface", None)
+    body = system.payload(change.kind, left, plan.ids)
+    return {**body, "custom_fields": marks(change.item.identity, made=change.made)} if change.adopts else body
+
+
+def _vacate(system: System, plan: Plan) -> None:
+    """Free names and places that devices exchange, and the addresses that move.
+
+    NetBox does not move the primary address of a device, and deletes an address with its interface.
+    """
+    devices = [change for change in plan.of(Op.CHANGE, Kind.DEVICE) if change.found]
+    names = {change.found.name for change in devices if change.found and "name" in change.fields}
+    freed: list[tuple[Found, Record]] = []
+    for change in devices:
+        found, item = change.found, change.item
+        assert found and item
+        body: Record = {}
+        if "name" in change.fields and item.name in names:
+            body["name"] = f"{found.name} (renamed to {item.name})"[:64]
+        if {"rack", "position"} & change.fields.keys() and found.fields.get("position") is not None:
+            body["position"] = None
+        if body:
+            freed.append((found, body))
+    system.change(Kind.DEVICE, freed)
+    moving = [change.found for change in _moving(plan) if change.found]
+    released = [
+        (change.found, dict.fromkeys(change.fields)) for change in _primaries(plan) if change.found and change.fields
+    ]
+    system.change(Kind.PRIMARY, released)
+    system.release(moving)
+
+
+def _moving(plan: Plan) -> list[Change]:
+    """The addresses that get another interface."""
+    return [change for change in plan.of(Op.CHANGE, Kind.ADDRESS) if "interface" in change.fields]
+
+
+def _primaries(plan: Plan) -> list[Change]:
+    """The primary addresses of devices that move to another interface, which are set again when they have moved."""
+    moving = {change.found.id for change in _moving(plan) if change.found}
+    return [
+        Change(Op.CHANGE, Kind.PRIMARY, item.name, item, found, dict.fromkeys(names, (None, None)))
+        for item, found in plan.primaries
+        if (names := [name for name in item.fields if found.fields.get(name) in moving])
+    ]
+
+
+def _from_templates(system: System, created: list[Change], plan: Plan) -> tuple[list[Change], list[Change]]:
+    """(interfaces to create, interfaces that new devices got from templates of their types)."""
+    new = {change.item.ref for change in plan.of(Op.CREATE, Kind.DEVICE) if change.item}
+    at = system.at_devices([plan.ids[ref] for ref in new]) if new else []
+    there = {(one.parent, one.name): one for one in at}
+    left, found = [], []
+    for change in created:
+        item = change.item
+        assert item and item.parent
+        one = there.get((plan.ids[item.parent], str(item.fields["name"])))
+        if one is None:
+            left.append(change)
+            continue
+        plan.ids[item.ref] = one.id
+        differs = {name: (one.fields.get(name), value) for name, value in item.fields.items()}
+        found.append(replace(change, op=Op.CHANGE, found=one, fields=differs, adopts=True, made=True))
+    return left, found
+
+
+def _on_new_device(change: Change, plan: Plan) -> Change:
+    device = plan.ids[Ref(Kind.DEVICE, change.item.identity if change.item else "")]
+    return replace(change, found=Found(Kind.PRIMARY, device, change.name))

@@ -1,0 +1,186 @@
+"""Nautobot 3: its endpoints, and the shape of its records. Read at Nautobot 3.2.7.
+
+Unlike NetBox it has locations with a type, references for states, and separate objects that give an address to an interface. The id of a
+new object is a hash of its identity, because custom fields are not unique there.
+"""
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from functools import cached_property
+from typing import ClassVar
+from uuid import NAMESPACE_URL, uuid5
+
+from fabricgen.dcim.objects import SHARED, Found, Id, Item, Kind, Ref
+from fabricgen.dcim.system import CUSTOM_FIELDS, Fields, Ids, Record, System, chunks, plain, site_of, translated
+
+_LOCATION_TYPE, _NAMESPACE, _TERMINATION = "Site", "Global", "dcim.interface"
+_ASSIGNED = ("ipam", "ip_address_to_interface")
+_NAMES = {"site": "location"}
+
+
+class Nautobot(System):
+    """Nautobot over pynautobot."""
+
+    name = "Nautobot"
+    token = "NAUTOBOT_TOKEN"
+    address = "NAUTOBOT_URL"
+    paths: ClassVar[Mapping[Kind, tuple[str, str]]] = {
+        Kind.SITE: ("dcim", "locations"),
+        Kind.MANUFACTURER: ("dcim", "manufacturers"),
+        Kind.DEVICE_TYPE: ("dcim", "device_types"),
+        Kind.ROLE: ("extras", "roles"),
+        Kind.RACK: ("dcim", "racks"),
+        Kind.DEVICE: ("dcim", "devices"),
+        Kind.INTERFACE: ("dcim", "interfaces"),
+        Kind.PREFIX: ("ipam", "prefixes"),
+        Kind.ADDRESS: ("ipam", "ip_addresses"),
+        Kind.PRIMARY: ("dcim", "devices"),
+        Kind.CABLE: ("dcim", "cables"),
+    }
+
+    def custom_fields(self) -> dict[str, tuple[Id, set[str]]]:
+        """Name -> id and types of objects."""
+        records = self.records("extras", "custom_fields", {})
+        return {
+            each["key"]: (each["id"], set(each["content_types"])) for each in records if each["key"] in CUSTOM_FIELDS
+        }
+
+    def prepare(self) -> None:
+        """Create the custom fields and the type of location, or add the types of objects that they need."""
+        self.define(lambda name: {"key": name, "label": name, "type": CUSTOM_FIELDS[name]}, "content_types")
+        types = self._endpoint("dcim", "location_types")
+        needed = {"dcim.device", "dcim.rack"}
+        with self.reported(f"creating the location type {_LOCATION_TYPE}"):
+            for record in self.records("dcim", "location_types", {"name": [_LOCATION_TYPE]}):
+                if missing := needed - set(record["content_types"]):
+                    types.update([{"id": record["id"], "content_types": sorted(missing | {*record["content_types"]})}])
+                return
+            types.create([{"name": _LOCATION_TYPE, "content_types": sorted(needed)}])
+
+    @cached_property
+    def _statuses(self) -> Mapping[str, Id]:
+        """Name in lower case -> id."""
+        return {record["name"].lower(): record["id"] for record in self.records("extras", "statuses", {})}
+
+    @cached_property
+    def _status_names(self) -> Mapping[Id, str]:
+        return {number: name for name, number in self._statuses.items()}
+
+    @cached_property
+    def _location_type(self) -> Id:
+        found: Id = self.records("dcim", "location_types", {"name": [_LOCATION_TYPE]})[0]["id"]
+        return found
+
+    @cached_property
+    def _namespace(self) -> Id:
+        found: Id = self.records("ipam", "namespaces", {"name": [_NAMESPACE]})[0]["id"]
+        return found
+
+    def read(self, kind: Kind, filters: Mapping[str, object]) -> list[Found]:
+        """All objects that the filters find. Addresses get the interfaces of their assignments, if there is one."""
+        found = super().read(kind, filters)
+        if kind is Kind.ADDRESS:
+            assigned: dict[Id, list[Id]] = {}
+            for record in self._assignments(found):
+                assigned.setdefault(plain(record["ip_address"]), []).append(plain(record["interface"]))
+            for one in found:
+                interfaces = assigned.get(one.id, [])
+                one.fields["interface"] = interfaces[0] if len(interfaces) == 1 else None  # type: ignore[index]
+        return found
+
+    def _assignments(self, addresses: Iterable[Found]) -> Iterator[Record]:
+        for chunk in chunks(addresses):
+            yield from self.records(*_ASSIGNED, {"ip_address": [each.id for each in chunk]})
+
+    def fields_of(self, kind: Kind, record: Record) -> dict[str, object]:
+        """The fields of a record, with the name of its status. A cable has its ends."""
+        fields = {name: plain(value) for name, value in record.items()}
+        if "status" in fields:
+            fields["status"] = self._status_names.get(fields["status"], "")
+        if kind is Kind.CABLE:
+            sides = [(record[f"termination_{side}_type"], record[f"termination_{side}_id"]) for side in "ab"]
+            fields["ends"] = frozenset(number for end, number in sides if end == _TERMINATION)
+        return fields
+
+    def payload(self, kind: Kind, fields: Fields, ids: Ids) -> Record:
+        """Fields as the body of a request; without the interface of an address, which `assign` gives it."""
+        body = dict(fields)
+        if "status" in body:
+            body["status"] = self._statuses[str(body["status"])]
+        match kind:
+            case Kind.PREFIX if body.pop("container", False):
+                body["type"] = "container"
+            case Kind.ADDRESS:
+                body.pop("interface", None)
+            case Kind.CABLE if "ends" in body:
+                for side, end in zip("ab", body.pop("ends"), strict=True):  # type: ignore[call-overload]
+                    body |= {f"termination_{side}_type": _TERMINATION, f"termination_{side}_id": ids[end]}
+        return translated(body, _NAMES, ids)
+
+    def created(self, item: Item, ids: Ids) -> Record:
+        """The body that creates an object, with its id."""
+        body = super().created(item, ids)
+        match item.kind:
+            case Kind.SITE:
+                body |= {"name": item.name, "location_type": self._location_type, "status": self._statuses["active"]}
+            case Kind.MANUFACTURER | Kind.RACK:
+                body |= {"name": item.name}
+            case Kind.ROLE:
+                body |= {"name": item.name, "content_types": ["dcim.device"]}
+            case Kind.DEVICE_TYPE:
+                body |= {"model": item.name}
+            case Kind.PREFIX | Kind.ADDRESS:
+                body |= {"namespace": self._namespace}
+        return (
+            body if item.kind in SHARED else {"id": str(uuid5(NAMESPACE_URL, f"{item.kind}/{item.identity}")), **body}
+        )
+
+    def create(self, kind: Kind, items: Iterable[Item], ids: Ids) -> Iterator[tuple[Item, Id]]:
+        """Create objects, batch by batch, and give addresses to their interfaces."""
+        for chunk in chunks(items):
+            done = list(super().create(kind, chunk, ids))
+            if kind is Kind.ADDRESS:
+                self.assign([(number, item) for item, number in done], ids)
+            yield from done
+
+    def release(self, addresses: Iterable[Found]) -> None:
+        """Take addresses from their interfaces."""
+        old = [record["id"] for record in self._assignments(addresses)]
+        with self.reported("removing addresses from interfaces"):
+            for chunk in chunks(old):
+                self._endpoint(*_ASSIGNED).delete(chunk)
+
+    def assign(self, addresses: Iterable[tuple[Id, Item]], ids: Ids) -> None:
+        """Give addresses that have no interface to the interfaces of their items."""
+        ends = [(number, item.fields["interface"]) for number, item in addresses]
+        bodies = [{"ip_address": number, "interface": ids[end]} for number, end in ends if isinstance(end, Ref)]
+        with self.reported("giving addresses to interfaces"):
+            for chunk in chunks(bodies):
+                self._endpoint(*_ASSIGNED).create(chunk)
+
+    def in_site(self, name: str) -> list[Found]:
+        """The devices of a location, and of the locations in it."""
+        sites = self.records("dcim", "locations", {"name__ie": [name]})
+        return [one for site in sites for one in self.read(Kind.DEVICE, {"location": [site["id"]]})]
+
+    def addresses_at(self, interfaces: Iterable[Id]) -> list[Found]:
+        """The addresses of interfaces."""
+        assigned: dict[Id, None] = {}
+        for chunk in chunks(interfaces):
+            assigned |= {plain(each["ip_address"]): None for each in self.records(*_ASSIGNED, {"interface": chunk})}
+        return self.by_id(Kind.ADDRESS, assigned)
+
+    def by_name_filters(self, kind: Kind, items: Sequence[Item], ids: Ids) -> dict[str, object]:
+        """The filters that find objects by their names; racks and devices of the location, addresses outside VRFs."""
+        names = [item.name for item in items]
+        match kind:
+            case Kind.SITE | Kind.MANUFACTURER | Kind.ROLE:
+                return {"name__ie": names}
+            case Kind.DEVICE_TYPE:
+                return {"model": names}
+            case Kind.RACK | Kind.DEVICE:
+                return {"name": names, "location": sorted({ids[site_of(item)] for item in items}, key=str)}
+            case Kind.PREFIX:
+                return {"prefix": names, "namespace": [_NAMESPACE]}
+            case Kind.ADDRESS:
+                return {"address": names, "namespace": [_NAMESPACE]}
+        raise ValueError(f"{kind} is not found by name")

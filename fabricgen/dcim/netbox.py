@@ -1,0 +1,133 @@
+"""NetBox 4: its endpoints, and the shape of its records. Read at NetBox 4.6.8."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import ClassVar
+
+from fabricgen.dcim.objects import Found, Id, Item, Kind
+from fabricgen.dcim.slugs import slug
+from fabricgen.dcim.system import (
+    CUSTOM_FIELDS,
+    IDENTITY,
+    Fields,
+    Ids,
+    Record,
+    System,
+    chunks,
+    plain,
+    site_of,
+    translated,
+)
+
+_TERMINATION = "dcim.interface"
+
+
+class NetBox(System):
+    """NetBox over pynetbox."""
+
+    name = "NetBox"
+    token = "NETBOX_TOKEN"
+    address = "NETBOX_URL"
+    paths: ClassVar[Mapping[Kind, tuple[str, str]]] = {
+        Kind.SITE: ("dcim", "sites"),
+        Kind.MANUFACTURER: ("dcim", "manufacturers"),
+        Kind.DEVICE_TYPE: ("dcim", "device_types"),
+        Kind.ROLE: ("dcim", "device_roles"),
+        Kind.RACK: ("dcim", "racks"),
+        Kind.DEVICE: ("dcim", "devices"),
+        Kind.INTERFACE: ("dcim", "interfaces"),
+        Kind.PREFIX: ("ipam", "prefixes"),
+        Kind.ADDRESS: ("ipam", "ip_addresses"),
+        Kind.PRIMARY: ("dcim", "devices"),
+        Kind.CABLE: ("dcim", "cables"),
+    }
+
+    def custom_fields(self) -> dict[str, tuple[Id, set[str]]]:
+        """Name -> id and types of objects."""
+        records = self.records("extras", "custom_fields", {"name": list(CUSTOM_FIELDS)})
+        return {record["name"]: (record["id"], set(record["object_types"])) for record in records}
+
+    def prepare(self) -> None:
+        """Create the custom fields. The identity is unique: the server refuses a second object with it."""
+        self.define(
+            lambda name: {"name": name, "type": CUSTOM_FIELDS[name], "unique": name == IDENTITY}, "object_types"
+        )
+
+    def fields_of(self, kind: Kind, record: Record) -> dict[str, object]:
+        """The fields of a record. A cable has its ends, an address its interface; without one, None."""
+        fields = {name: plain(value) for name, value in record.items()}
+        if kind is Kind.CABLE:
+            both = (record.get("a_terminations") or (), record.get("b_terminations") or ())
+            ends = [end for side in both for end in side]
+            fields["ends"] = frozenset(end["object_id"] for end in ends if end["object_type"] == _TERMINATION)
+        elif kind is Kind.ADDRESS:
+            is_interface = record.get("assigned_object_type") == _TERMINATION
+            fields["interface"] = record.get("assigned_object_id") if is_interface else None
+        return fields
+
+    def payload(self, kind: Kind, fields: Fields, ids: Ids) -> Record:
+        """Fields as the body of a request."""
+        body = dict(fields)
+        match kind:
+            case Kind.INTERFACE:
+                body.pop("status", None)  # Nautobot alone has it
+            case Kind.PREFIX if body.pop("container", False):
+                body["status"] = "container"
+            case Kind.CABLE if "ends" in body:
+                for side, end in zip("ab", body.pop("ends"), strict=True):  # type: ignore[call-overload]
+                    body[f"{side}_terminations"] = [{"object_type": _TERMINATION, "object_id": ids[end]}]
+            case Kind.ADDRESS if "interface" in body:
+                end = body.pop("interface")
+                body |= {"assigned_object_type": _TERMINATION, "assigned_object_id": ids[end]}  # type: ignore[index]
+        return translated(body, {}, ids)
+
+    def created(self, item: Item, ids: Ids) -> Record:
+        """The body that creates an object. NetBox has a slug for each name."""
+        body = super().created(item, ids)
+        match item.kind:
+            case Kind.SITE | Kind.MANUFACTURER | Kind.ROLE:
+                body |= {"name": item.name, "slug": slug(item.name)}
+            case Kind.DEVICE_TYPE:
+                body |= {"model": item.name, "slug": slug(item.name)}
+            case Kind.RACK:
+                body |= {"name": item.name}
+        return body
+
+    def release(self, addresses: Iterable[Found]) -> None:
+        """Take addresses from their interfaces."""
+        body = {"assigned_object_type": None, "assigned_object_id": None}
+        self.change(Kind.ADDRESS, [(one, body) for one in addresses])
+
+    def assign(self, addresses: Iterable[tuple[Id, Item]], ids: Ids) -> None:
+        """Give addresses that have no interface to the interfaces of their items."""
+        for chunk in chunks(addresses):
+            bodies = [
+                {"id": number, **self.payload(Kind.ADDRESS, {"interface": item.fields["interface"]}, ids)}
+                for number, item in chunk
+            ]
+            with self.reported("giving addresses to interfaces"):
+                self._endpoint(*self.paths[Kind.ADDRESS]).update(bodies)
+
+    def in_site(self, name: str) -> list[Found]:
+        """The devices of a site."""
+        sites = self.records("dcim", "sites", {"slug": [slug(name)]})
+        return [one for site in sites for one in self.read(Kind.DEVICE, {"site_id": [site["id"]]})]
+
+    def addresses_at(self, interfaces: Iterable[Id]) -> list[Found]:
+        """The addresses of interfaces."""
+        return [one for chunk in chunks(interfaces) for one in self.read(Kind.ADDRESS, {"interface_id": chunk})]
+
+    def by_name_filters(self, kind: Kind, items: Sequence[Item], ids: Ids) -> dict[str, object]:
+        """The filters that find objects by their names; racks and devices of the site, addresses outside VRFs."""
+        names = [item.name for item in items]
+        match kind:
+            case Kind.SITE | Kind.MANUFACTURER | Kind.ROLE:
+                return {"slug": [slug(name) for name in names]}
+            case Kind.DEVICE_TYPE:
+                return {"model": names}
+            case Kind.RACK | Kind.DEVICE:
+                return {"name": names, "site_id": sorted({ids[site_of(item)] for item in items}, key=str)}
+            case Kind.PREFIX:
+                return {"prefix": names, "vrf_id": "null"}
+            case Kind.ADDRESS:
+                return {"address": names, "vrf_id": "null"}
+        raise ValueError(f"{kind} is not found by name")

@@ -1,0 +1,79 @@
+"""The model that NetBox and Nautobot share: objects with an identity, fields, and references to other objects."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from fabricgen.vocabulary import Word
+
+Scalar = str | int | float | bool | None
+Id = str | int  # of a source of truth: a number in NetBox, a UUID in Nautobot
+
+
+class Kind(Word):
+    """What an object is. An object refers to objects of earlier kinds only."""
+
+    SITE = "site"
+    MANUFACTURER = "manufacturer"
+    DEVICE_TYPE = "device type"
+    ROLE = "role"
+    RACK = "rack"
+    DEVICE = "device"
+    INTERFACE = "interface"
+    PREFIX = "prefix"
+    ADDRESS = "address"
+    PRIMARY = "primary address"  # of a device, which can refer to an address only when that exists
+    CABLE = "cable"
+
+
+KINDS = tuple(Kind)
+# What other devices of the site use, too: created where it is missing, and never changed or deleted.
+SHARED = frozenset({Kind.SITE, Kind.MANUFACTURER, Kind.DEVICE_TYPE, Kind.ROLE, Kind.RACK})
+
+
+@dataclass(frozen=True, slots=True)
+class Ref:
+    """Another object, by its identity."""
+
+    kind: Kind
+    identity: str
+
+
+Value = Scalar | Ref | tuple[Ref, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Item:
+    """An object that the source of truth should have.
+
+    `identity` is its unique key: of a switch `FABRIC:` and its identity in the lock file. `name` is what people call it, and by
+    which an object without an identity is found. `fields` are compared and kept equal; what the bundle does not state is
+    not among them. `initial` are values of a new object, which people may change. `parent` is the device of an interface.
+    """
+
+    kind: Kind
+    identity: str
+    name: str
+    fields: Mapping[str, Value] = field(default_factory=dict)
+    initial: Mapping[str, Value] = field(default_factory=dict)
+    parent: Ref | None = None
+
+    @property
+    def ref(self) -> Ref:
+        """The reference to it."""
+        return Ref(self.kind, self.identity)
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """An object that a source of truth has. References are ids, and a cable's `ends` a set of them.
+
+    `identity` is "" for an object that fabricgen does not know; `made` is whether fabricgen created it.
+    """
+
+    kind: Kind
+    id: Id
+    name: str
+    identity: str = ""
+    made: bool = False
+    fields: Mapping[str, object] = field(default_factory=dict)
+    parent: Id | None = None

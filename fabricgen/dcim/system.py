@@ -1,0 +1,233 @@
+"""A source of truth over its REST API: reads in pages whose number of objects is checked, and writes in batches.
+
+NetBox and Nautobot descend from one program. What they name differently is in `netbox` and `nautobot`.
+"""
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from itertools import islice
+from typing import Any, ClassVar, TypeVar
+
+from fabricgen.dcim.objects import SHARED, Found, Id, Item, Kind, Ref
+from fabricgen.errors import UsageError
+
+PAGE = 1000  # objects: both cut a longer answer by default, without a word about the others
+BATCH = 100  # objects of a request that writes, and names of one that searches: a URL has at most 8 kB
+IDENTITY, MADE = "fabricgen_identity", "fabricgen_made"
+CUSTOM_FIELDS = {IDENTITY: "text", MADE: "boolean"}
+# The kinds that have the custom fields, by their names in the API.
+OWNED = {
+    Kind.DEVICE: "dcim.device",
+    Kind.INTERFACE: "dcim.interface",
+    Kind.PREFIX: "ipam.prefix",
+    Kind.ADDRESS: "ipam.ipaddress",
+    Kind.CABLE: "dcim.cable",
+}
+_FACE = "front"  # of a device in a rack, until people turn it
+
+Record = dict[str, Any]
+Ids = Mapping[Ref, Id]
+Fields = Mapping[str, object]
+Element = TypeVar("Element")
+
+
+class System(ABC):
+    """NetBox or Nautobot. `api` is that of pynetbox or pynautobot, `refused` their exceptions."""
+
+    name: ClassVar[str]
+    token: ClassVar[str]  # environment variable
+    address: ClassVar[str]  # environment variable of the URL
+    paths: ClassVar[Mapping[Kind, tuple[str, str]]]  # app and endpoint
+
+    def __init__(self, api: Any, refused: tuple[type[Exception], ...]) -> None:
+        self._api, self._refused = api, refused
+
+    @abstractmethod
+    def prepare(self) -> None:
+        """Create what the objects need: custom fields, and in Nautobot the type of location."""
+
+    @abstractmethod
+    def custom_fields(self) -> dict[str, tuple[Id, set[str]]]:
+        """Name -> id and types of objects, of the custom fields that are defined."""
+
+    @abstractmethod
+    def fields_of(self, kind: Kind, record: Record) -> dict[str, object]:
+        """The fields of a record, by the names of `Item.fields`; a reference is an id."""
+
+    @abstractmethod
+    def payload(self, kind: Kind, fields: Fields, ids: Ids) -> Record:
+        """Fields of `Item` as the body of a request."""
+
+    @abstractmethod
+    def by_name_filters(self, kind: Kind, items: Sequence[Item], ids: Ids) -> dict[str, object]:
+        """The filters that find objects by their names. Interfaces are found by their devices."""
+
+    @abstractmethod
+    def release(self, addresses: Iterable[Found]) -> None:
+        """Take addresses from their interfaces."""
+
+    @abstractmethod
+    def assign(self, addresses: Iterable[tuple[Id, Item]], ids: Ids) -> None:
+        """Give addresses that have no interface to the interfaces of their items."""
+
+    @abstractmethod
+    def in_site(self, name: str) -> list[Found]:
+        """The devices of a site."""
+
+    @abstractmethod
+    def addresses_at(self, interfaces: Iterable[Id]) -> list[Found]:
+        """The addresses of interfaces."""
+
+    def missing_custom_fields(self) -> list[str]:
+        """The names of custom fields that are not defined for all kinds."""
+        defined = self.custom_fields()
+        return [name for name in CUSTOM_FIELDS if not {*OWNED.values()} <= defined.get(name, ("", set()))[1]]
+
+    def define(self, body: Callable[[str], Record], types: str) -> None:
+        """Create the missing custom fields, or add the missing kinds; `types` is their field in the API."""
+        defined, wanted = self.custom_fields(), set(OWNED.values())
+        source = self._endpoint("extras", "custom_fields")
+        with self.reported("defining custom fields"):
+            for name in self.missing_custom_fields():
+                if name in defined:
+                    number, known = defined[name]
+                    source.update([{"id": number, types: sorted(known | wanted)}])
+                else:
+                    source.create([{**body(name), types: sorted(wanted)}])
+
+    def of_fabric(self, kind: Kind, fabric: str) -> list[Found]:
+        """The objects with an identity of this fabric."""
+        found = self.read(kind, {f"cf_{IDENTITY}__isw": f"{fabric}:"})
+        return [one for one in found if one.identity.startswith(f"{fabric}:")]
+
+    def by_name(self, kind: Kind, items: Iterable[Item], ids: Ids) -> list[Found]:
+        """The objects with the names of these items, with any identity or none."""
+        return [one for chunk in chunks(items) for one in self.read(kind, self.by_name_filters(kind, chunk, ids))]
+
+    def at_devices(self, devices: Iterable[Id]) -> list[Found]:
+        """All interfaces of these devices."""
+        return [one for chunk in chunks(devices) for one in self.read(Kind.INTERFACE, {"device_id": chunk})]
+
+    def by_id(self, kind: Kind, ids: Collection[Id]) -> list[Found]:
+        """The objects with these ids."""
+        return [one for chunk in chunks(ids) for one in self.read(kind, {"id": chunk})]
+
+    def read(self, kind: Kind, filters: Mapping[str, object]) -> list[Found]:
+        """All objects that the filters find."""
+        return [self._found(kind, record) for record in self.records(*self.paths[kind], filters)]
+
+    def records(self, app: str, endpoint: str, filters: Mapping[str, object]) -> list[Record]:
+        """The records of an endpoint, page by page.
+
+        Raises UsageError if their number is not the one that the server counts.
+        """
+        source = self._endpoint(app, endpoint)
+        with self.reported(f"reading {endpoint}"):
+            found = source.filter(limit=PAGE, **filters) if filters else source.all(limit=PAGE)
+            records = {record["id"]: record for record in map(dict, found)}
+            expected = source.count(**filters)
+        if len(records) != expected:
+            raise UsageError(
+                f"{self.name} counts {expected} objects of {endpoint} and returned {len(records)}: another program "
+                "changes them, or the server cuts its lists; run the command again"
+            )
+        return list(records.values())
+
+    def create(self, kind: Kind, items: Iterable[Item], ids: Ids) -> Iterator[tuple[Item, Id]]:
+        """Create objects, batch by batch; yields each batch when the server has it."""
+        for chunk in chunks(items):
+            with self.reported(f"creating {kind} {chunk[0].name} and {len(chunk) - 1} more"):
+                records = self._endpoint(*self.paths[kind]).create([self.created(item, ids) for item in chunk])
+            for item, record in zip(chunk, map(dict, records), strict=True):
+                self._check_identity(item, record)
+                yield item, record["id"]
+
+    def _check_identity(self, item: Item, record: Record) -> None:
+        """Without its identity, the next run would not know the object."""
+        if item.kind in OWNED and (record.get("custom_fields") or {}).get(IDENTITY) != item.identity:
+            raise UsageError(
+                f"{self.name} created the {item.kind} {item.name} without its custom field {IDENTITY}, for example because a "
+                "cache is out of date: delete the object there, and run the command again"
+            )
+
+    def created(self, item: Item, ids: Ids) -> Record:
+        """The body that creates an object."""
+        fields: dict[str, object] = {**item.initial, **item.fields}
+        if item.parent:
+            fields["device"] = item.parent
+        if "position" in fields:
+            fields["face"] = _FACE
+        body = self.payload(item.kind, fields, ids)
+        return body if item.kind in SHARED else {**body, "custom_fields": marks(item.identity, made=True)}
+
+    def change(self, kind: Kind, changes: Iterable[tuple[Found, Record]]) -> None:
+        """Change objects: each with the body of the request."""
+        for chunk in chunks(changes):
+            bodies = [{"id": found.id, **_with_face(found, body)} for found, body in chunk]
+            with self.reported(f"changing {kind} {chunk[0][0].name} and {len(chunk) - 1} more"):
+                self._endpoint(*self.paths[kind]).update(bodies)
+
+    def delete(self, kind: Kind, doomed: Iterable[Found]) -> None:
+        """Delete objects."""
+        for chunk in chunks(doomed):
+            with self.reported(f"deleting {kind} {chunk[0].name} and {len(chunk) - 1} more"):
+                self._endpoint(*self.paths[kind]).delete([found.id for found in chunk])
+
+    def _found(self, kind: Kind, record: Record) -> Found:
+        custom = record.get("custom_fields") or {}
+        fields = self.fields_of(kind, record)
+        known = ("slug", "name", "model", "prefix", "address", "label", "display")
+        name = next((str(record[key]) for key in known if record.get(key)), "")
+        if kind is Kind.ADDRESS:
+            name = name.partition("/")[0]
+        identity, made = custom.get(IDENTITY) or "", bool(custom.get(MADE))
+        return Found(kind, record["id"], name, identity, made, fields, plain(record.get("device")))
+
+    def _endpoint(self, app: str, endpoint: str) -> Any:
+        return getattr(getattr(self._api, app), endpoint)
+
+    @contextmanager
+    def reported(self, action: str) -> Iterator[None]:
+        """What the server refuses within the block is a UsageError with its answer."""
+        try:
+            yield
+        except self._refused as error:
+            answer = str(getattr(error, "error", "") or error)
+            raise UsageError(f"{self.name}, {action}: {answer[:1000]}") from error
+
+
+def marks(identity: str, *, made: bool) -> Record:
+    """The custom fields of an object that fabricgen keeps."""
+    return {IDENTITY: identity, MADE: made}
+
+
+def plain(value: object) -> Any:
+    """The value of a field of a record: of a choice its value, of a reference its id."""
+    if isinstance(value, dict):
+        return value.get("value", value.get("id"))
+    return value
+
+
+def translated(fields: Fields, names: Mapping[str, str], ids: Ids) -> Record:
+    """Fields by the names of an API, and references as ids."""
+    return {names.get(name, name): ids[value] if isinstance(value, Ref) else value for name, value in fields.items()}
+
+
+def site_of(item: Item) -> Ref:
+    """The site of a rack or device."""
+    site = item.initial["site"]
+    assert isinstance(site, Ref)
+    return site
+
+
+def chunks(values: Iterable[Element]) -> Iterator[list[Element]]:
+    """Lists of `BATCH` values."""
+    left = iter(values)
+    while chunk := list(islice(left, BATCH)):
+        yield chunk
+
+
+def _with_face(found: Found, body: Record) -> Record:
+    """A device has a face where it has a position."""
+    return {"face": _FACE, **body} if body.get("position") and not found.fields.get("face") else body

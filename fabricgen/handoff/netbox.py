@@ -1,0 +1,68 @@
+"""The objects of a bundle for a source of truth, NetBox or Nautobot, as files. `fabricgen.dcim` writes them to a server."""
+
+from collections.abc import Iterator
+from functools import partial
+from typing import TYPE_CHECKING
+
+import orjson
+
+from fabricgen.errors import UsageError
+from fabricgen.handoff import Handoff, Option
+from fabricgen.handoff.chosen import fits
+
+if TYPE_CHECKING:
+    from fabricgen.bundle.read import Bundle
+    from fabricgen.dcim.objects import Item
+    from fabricgen.dcim.planned import Planned
+
+SITE = Option("site", "Site of the devices, a location in Nautobot. Default: the name of the fabric.", metavar="NAME")
+ONLY = Option("only", "Only devices whose names match; separate several patterns by commas.", metavar="GLOB")
+
+
+def planned_objects(bundle: "Bundle", site: str | None = None, only: str | None = None) -> "Planned":
+    """The objects of a bundle. Raises UsageError for files without fabric.json, and if `only` chooses no device."""
+    from fabricgen.dcim.objects import Kind
+    from fabricgen.dcim.planned import Planned
+
+    if bundle.wiring is None:
+        raise UsageError("fabric.json is missing, which has the identities: render the bundle with fabricgen")
+    planned = Planned(bundle, bundle.wiring, site or bundle.wiring.fabric, partial(fits, only=only))
+    if next(planned.items(Kind.DEVICE), None) is None:
+        raise UsageError("the bundle has no devices" if only is None else f"--only {only}: no device matches")
+    return planned
+
+
+def netbox_files(bundle: "Bundle", site: str | None = None, only: str | None = None) -> Iterator[tuple[str, bytes]]:
+    """(relative path, bytes): for each kind of object a file with one JSON object on each line.
+
+    Raises UsageError for files without fabric.json, and if `only` chooses no device.
+    """
+    from fabricgen.dcim.objects import KINDS
+
+    planned = planned_objects(bundle, site, only)
+    for kind in KINDS:
+        if lines := b"".join(map(_line, planned.items(kind))):
+            yield f"{kind.replace(' ', '-')}.jsonl", lines
+
+
+def _line(item: "Item") -> bytes:
+    parent = {"device": item.parent.identity} if item.parent else {}
+    row = {"identity": item.identity, **parent, "name": item.name, **item.initial, **item.fields}
+    return orjson.dumps(row, default=_reference, option=orjson.OPT_APPEND_NEWLINE | orjson.OPT_PASSTHROUGH_DATACLASS)
+
+
+def _reference(value: object) -> str:
+    from fabricgen.dcim.objects import Ref
+
+    assert isinstance(value, Ref)
+    return value.identity
+
+
+HANDOFF = Handoff(
+    "netbox",
+    "Write the objects of a source of truth: racks, devices, interfaces, addresses and cables for NetBox or Nautobot.",
+    netbox_files,
+    (SITE, ONLY),
+    "set NETBOX_URL and NETBOX_TOKEN, then fabricgen handoff netbox {bundle} --output {output} --plan",
+    examples=("", "--plan", "--software nautobot --apply"),
+)

@@ -1,0 +1,14 @@
+// The comparison: where each fabric wins, all rows as a table, and times and failures as bars.
+import { bars } from "./charts.js";
+import { content } from "./content.js";
+import { html, put, table } from "./dom.js";
+
+const chart = ({ title, rows }) => html("figure", {}, html("figcaption", {}, title), bars(title, rows));
+
+export function drawCompare(section) {
+  const { titles, rows, paragraphs, charts } = content.compare;
+  put(section, html("h2", { id: "compare-title" }, "Side by side"),
+    table("The fabrics side by side", [["Fabric"], ...titles.map((title) => [title])], rows),
+    html("div", { class: "charts" }, charts.map(chart)),
+    paragraphs.map(([title, lines]) => [html("h3", {}, title), html("ul", {}, lines.map((line) => html("li", {}, line)))]));
+}

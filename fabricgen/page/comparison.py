@@ -1,0 +1,85 @@
+"""A comparison of fabrics as the page of the report: where each wins, all rows, times and failures as bars."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+from fabricgen import __version__
+from fabricgen.page.html import html_page
+from fabricgen.report.compare import compare_paragraphs, compare_table
+from fabricgen.report.quantities import rate_text, share_text, time_text
+from fabricgen.units import counted
+
+_CELLS = 5  # of the head of the page
+_ABSENT: Mapping[str, object] = {"findings": [], "suppressed": [], "titles": {}, "deadlock": [], "traffic": [],
+                                 "packets": [], "bill": None, "differences": None}  # fmt: skip
+
+
+def comparison_page(content: Mapping[str, Any]) -> str:
+    """The page of a comparison; `content` is its JSON object."""
+    fabrics, wins = content["fabrics"], content["wins"]
+    titles, columns, names = compare_table(content)
+    name = f"{counted(len(fabrics), 'fabric')} compared"
+    best = [
+        {"name": win["metric"], "section": "compare", "level": "none", "value": ", ".join(win["best"]),
+         "detail": win["shown"]}
+        for win in wins
+    ]  # fmt: skip
+    verdict = {
+        "answer": name,
+        "level": "warning" if content["unlike"] else "ok",
+        "reasons": [*(f"{one[0].upper()}{one[1:]}." for one in content["unlike"]), *_counts(titles, wins)],
+        "evidence": best[:_CELLS],
+        "not_judged": [*_not_judged(fabrics), "prices, power of hosts and NVLink"],
+    }
+    shown = {
+        "titles": titles,
+        "rows": [[row, *(column.get(row, "") for column in columns)] for row in names],
+        "paragraphs": [[title, list(lines)] for title, lines in compare_paragraphs(content)],
+        "charts": [*_times(fabrics), *_failures(fabrics)],
+    }
+    tool = {"name": "fabricgen", "version": __version__}
+    return html_page(
+        {**_ABSENT, "tool": tool, "fabric": {"name": ", ".join(titles)}, "verdict": verdict, "compare": shown}
+    )
+
+
+def _counts(titles: Sequence[str], wins: Sequence[Mapping[str, Any]]) -> Iterator[str]:
+    counts = {title: sum(title in win["best"] for win in wins) for title in titles}
+    yield "Rows in which each is the best or as good: " + ", ".join(f"{name} {n}" for name, n in counts.items()) + "."
+
+
+def _not_judged(fabrics: Sequence[Mapping[str, Any]]) -> Iterator[str]:
+    yield from (f"{fabric['name']}: {fabric['not_judged']}" for fabric in fabrics if fabric["not_judged"])
+
+
+def _times(fabrics: Sequence[Mapping[str, Any]]) -> Iterator[dict[str, Any]]:
+    for pattern in dict.fromkeys(one["pattern"] for fabric in fabrics for one in fabric["patterns"]):
+        rows = []
+        for fabric in fabrics:
+            found = next((one for one in fabric["patterns"] if one["pattern"] == pattern), None)
+            if found is not None:
+                time, rate = found["time_ns"], found["bus_gbytes"] or found["delivered_gbytes"]
+                text = f"{time_text(time['mean'])}, {rate_text(rate['mean'])}"
+                low, high = time["least"], time["highest"]
+                rows.append({"name": fabric["name"], "value": time["mean"], "low": low, "high": high, "text": text})
+        yield _chart(f"{pattern}: time, mean with the least and the highest of the draws", rows, min)
+
+
+def _failures(fabrics: Sequence[Mapping[str, Any]]) -> Iterator[dict[str, Any]]:
+    kinds = dict.fromkeys((one["kind"], one["depth"]) for fabric in fabrics for one in fabric["failures"])
+    for kind, depth in kinds:
+        rows = []
+        for fabric in fabrics:
+            found = next((one for one in fabric["failures"] if (one["kind"], one["depth"]) == (kind, depth)), None)
+            if found is not None and found["sets"]:
+                text = f"{share_text(found['share_mean'])}, {rate_text(found['delivered_gbytes'])}"
+                rows.append({"name": fabric["name"], "value": found["share_mean"], "text": text})
+        if rows:
+            yield _chart(
+                f"Bandwidth that {counted(depth, f'failed {kind}')} leave{'s' if depth == 1 else ''}", rows, max
+            )
+
+
+def _chart(title: str, rows: list[dict[str, Any]], best: Any) -> dict[str, Any]:
+    value = best(row["value"] for row in rows)
+    return {"title": title, "rows": [{**row, "best": row["value"] == value} for row in rows]}

@@ -1,0 +1,61 @@
+"""The checks of rules in several processes, which share the parsed files.
+
+Rules of one module share what they derive from the fabric, so one process runs all of them. Only defects are sent back,
+and each refers to its switch by name.
+"""
+
+import io
+import pickle
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import Any
+
+from fabricgen.rules.defects import Defect
+from fabricgen.rules.rule import Basis, Rule
+from fabricgen.rules.view.fabric import Fabric
+from fabricgen.spread import spread
+
+LEAST_SWITCHES = 64  # below, starting processes costs more than it saves
+_SLOWEST = (Basis.SCHEMA, Basis.CONSEQUENCE)  # they read every row, and the routes: the other rules run beside them
+
+
+def checked(fabric: Fabric, rules: Sequence[Rule], jobs: int) -> Callable[[Rule], Iterable[Defect]]:
+    """The defects of a rule, in the order in which its check yields them, for each of `rules`. With one job, or few
+    switches, a rule is checked when it is asked for."""
+    if jobs == 1 or len(fabric.switches) < LEAST_SWITCHES:
+        return lambda rule: rule.check(fabric)
+    modules: dict[str, list[Rule]] = {}
+    for rule in sorted(rules, key=lambda rule: rule.basis not in _SLOWEST):
+        modules.setdefault(rule.check.__module__, []).append(rule)
+    _ = fabric.ends_of, fabric.pairs  # before the fork: the processes share them
+    names = _names(fabric)
+
+    def check(module: str) -> bytes:
+        return _sent({rule.code: list(rule.check(fabric)) for rule in modules[module]}, names)
+
+    devices = {("switch", name): switch.device for name, switch in fabric.switches.items()}
+    devices |= {("file", name): device for name, device in fabric.bundle.devices.items()}
+    found: dict[str, list[Defect]] = {}
+    for defects in spread(check, list(modules), jobs):
+        found |= _received(defects, devices)
+    return lambda rule: found[rule.code]
+
+
+def _names(fabric: Fabric) -> Mapping[int, tuple[str, str]]:
+    """The identity of each device object -> its name. A device whose tables have another shape has two objects."""
+    names = {id(device): ("file", name) for name, device in fabric.bundle.devices.items()}
+    return names | {id(switch.device): ("switch", name) for name, switch in fabric.switches.items()}
+
+
+def _sent(defects: Mapping[str, list[Defect]], names: Mapping[int, tuple[str, str]]) -> bytes:
+    stream = io.BytesIO()
+    pickler = pickle.Pickler(stream, pickle.HIGHEST_PROTOCOL)
+    pickler.persistent_id = lambda one: names.get(id(one))  # type: ignore[method-assign]
+    pickler.dump(defects)
+    return stream.getvalue()
+
+
+def _received(sent: bytes, devices: Mapping[tuple[str, str], Any]) -> dict[str, list[Defect]]:
+    unpickler = pickle.Unpickler(io.BytesIO(sent))
+    unpickler.persistent_load = devices.__getitem__  # type: ignore[method-assign]
+    found: dict[str, list[Defect]] = unpickler.load()
+    return found

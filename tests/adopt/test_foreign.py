@@ -1,0 +1,173 @@
+"""Imports of what other tools say: a fabric of ours, in their words, comes back with its links and numbers."""
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+
+from fabricgen.bundle.read import Bundle, open_bundle
+from tests.adopt.expressed import Files, addresses, as_avd, as_hhfab, as_minigraphs, facts, write
+from tests.conftest import Cli
+from tests.inventories import ARISTA, MANAGEMENT, explicit
+from tests.inventories import write as write_inventory
+
+EXPRESSED: dict[str, Callable[[Bundle], Files]] = {
+    "avd": as_avd,
+    "hhfab": lambda bundle: as_hhfab(bundle, "arista-7060x6-64pe"),
+    "minigraph": as_minigraphs,
+}
+
+
+# What the format cannot say: the layout of a model, and the gateway without which no management network is possible.
+UNSAID = {"avd": ("hwsku",), "hhfab": ("hwsku", "management", "gateway"), "minigraph": ()}
+
+
+@pytest.fixture(scope="module")
+def tiny(tmp_path_factory: pytest.TempPathFactory) -> Bundle:
+    """Two leaves, two spines and a host; the management network is what the three formats can say."""
+    from fabricgen.api.rendering import render
+
+    folder = tmp_path_factory.mktemp("foreign")
+    management = {key: MANAGEMENT[key] for key in ("addresses", "gateway")}
+    tree = explicit(ARISTA) | {"management": management}
+    render(write_inventory(folder / "source", tree), folder / "bundle")
+    return open_bundle([folder / "bundle"])
+
+
+def wires(bundle: Bundle) -> set[frozenset[Any]]:
+    """Both ends of each link; hosts by their NICs alone, whose names the import may group anew."""
+    return {frozenset((link.a, link.b)) for link in bundle.links}
+
+
+@pytest.mark.parametrize("kind", EXPRESSED)
+def test_a_fabric_of_ours_comes_back(kind: str, tiny: Bundle, cli: Cli, tmp_path: Path) -> None:
+    files = write(EXPRESSED[kind](tiny), tmp_path / "files")
+    outcome = cli("import", kind, files, "-o", tmp_path / "inventory")
+    assert outcome.code == 0, outcome.err
+    assert "FG868" not in outcome.err, outcome.err
+    judged = cli("check", tmp_path / "inventory")
+    assert judged.code == 0, judged.out
+    assert cli("render", tmp_path / "inventory", "-o", tmp_path / "again", "-q", "--locked").code == 0
+    again = open_bundle([tmp_path / "again"])
+    assert wires(again) == wires(tiny)
+    for name in tiny.devices:
+        old, new = facts(tiny, name), facts(again, name)
+        for key in UNSAID[kind]:
+            del old[key], new[key]
+        assert old == new
+        for link in tiny.switch_links:
+            for end in (link.a, link.b):
+                assert addresses(again, *end) == addresses(tiny, *end)
+
+
+def test_the_notes_list_what_does_not_carry_over(tiny: Bundle, cli: Cli, tmp_path: Path) -> None:
+    expected = {
+        "avd": ["Loopback1: VTEP (4 places)", "vlans (4 places)"],
+        "hhfab": ["VLANNamespace", "vtepIP: the fabric has no VXLAN (4 places)", "roce: set `lossless`"],
+        "minigraph": ["a port channel (4 places)"],
+    }
+    for kind, express in EXPRESSED.items():
+        outcome = cli("import", kind, write(express(tiny), tmp_path / kind))
+        assert outcome.code == 0 and yaml.safe_load(outcome.out)["planes"]["compute"]["design"] == "explicit"
+        for text in (*expected[kind], "no lossless classes", "GPUs and NIC models"):
+            assert text in outcome.err, (kind, text, outcome.err)
+
+
+DESIGN = """\
+mgmt_gateway: 172.16.0.1
+spine:
+  defaults: {platform: DCS-7060X6-64PE-F, loopback_ipv4_pool: 10.255.0.0/27, bgp_as: "65000.7"}
+  nodes:
+    spine1: {id: 1, mgmt_ip: 172.16.0.11/24}
+    spine2: {id: 2, mgmt_ip: 172.16.0.12/24}
+l3leaf:
+  defaults: &leaf
+    platform: 7060X6-64PE
+    loopback_ipv4_pool: 10.255.0.0/27
+    loopback_ipv4_offset: 2
+    uplink_interfaces: [Ethernet33-34/1]
+    uplink_switches: [spine1, spine2]
+    uplink_ipv4_pool: 10.255.255.0/26
+  node_groups:
+    - group: one
+      bgp_as: 65101
+      uplink_interfaces: ['Ethernet33/1,34/1']
+      nodes: [{name: leaf1, id: 1, uplink_switch_interfaces: [Ethernet1/1, Ethernet1/1]}]
+  nodes:
+    - {name: leaf2, id: 3, bgp_as: 65102, uplink_interfaces: [Ethernet33/1, Ethernet34/1],
+       uplink_switch_interfaces: [Ethernet1/5, Ethernet1/5]}
+l2leaf: {nodes: [{name: access1, id: 1}]}
+servers:
+  - name: gpu-0
+    adapters:
+      - {endpoint_ports: [eth0, eth1], switches: [leaf1, leaf2], switch_ports: [Ethernet1/1, Ethernet1/1]}
+"""
+
+
+def test_group_variables_have_the_numbers_of_avd(cli: Cli, tmp_path: Path) -> None:
+    """Loopbacks by id and offset; two uplink subnets for each id, the even address at the spine; inherited ASNs."""
+    files = write({"DC1.yml": DESIGN}, tmp_path / "group_vars")
+    outcome = cli("import", "avd", files, "-o", tmp_path / "inventory")
+    assert outcome.code == 0, outcome.err + outcome.out
+    assert "not imported: l2leaf" in outcome.err and "FG868" not in outcome.err
+    assert cli("check", tmp_path / "inventory").code == 0
+    lock = yaml.safe_load((tmp_path / "inventory" / "allocations.lock.yaml").read_text())
+    assert lock["asns"] == {"compute/leaf/leaf1": 65101, "compute/leaf/leaf2": 65102, "compute/spine": 65000 << 16 | 7}
+    assert [lock["loopbacks"][f"compute/{name}"] for name in ("spine/spine2", "leaf/leaf1", "leaf/leaf2")] == [
+        ["10.255.0.2"], ["10.255.0.3"], ["10.255.0.5"]
+    ]  # fmt: skip
+    blocks = [text for key, texts in lock["blocks"].items() if "--" in key for text in texts]
+    assert blocks == ["10.255.255.1/31", "10.255.255.3/31", "10.255.255.9/31", "10.255.255.11/31"]
+    links = yaml.safe_load((tmp_path / "inventory" / "fabric.yaml").read_text())["planes"]["compute"]["links"]
+    assert ["leaf1:Ethernet256", "spine1:Ethernet0"] in links and ["leaf2:Ethernet256", "spine1:Ethernet4"] in links
+    assert ["gpu/0:eth0", "leaf1:Ethernet0"] in links
+
+
+WRONG = {
+    "an ASN": ("avd", "as: '4200000001'", "as: many", "leaf2.yml:5:7  error FG866", "'many' is not an ASN"),
+    "an address": ("avd", "ip_address: 10.0.0.1/32", "ip_address: 10.0.0", "error FG866", "'10.0.0' is not an address"),
+    "a port": ("avd", "name: Ethernet1/1", "name: Et1", "error FG866", "'Et1' is not a port such as Ethernet1"),
+    "a model": ("avd", "7060X6-64PE", "7000X", "error FG865", "the catalog has no switch '7000X'"),
+    "not YAML": ("avd", "hostname: ", "hostname: [", "not YAML", ".yml:"),
+    "a role": ("hhfab", "role: spine", "role: top", "error FG866", "has the role 'top', expected spine, server-leaf"),
+    "an unknown switch": ("hhfab", "port: spine1/", "port: spine9/", "error FG866", "not a port of a Switch"),
+    "a port of hhfab": ("hhfab", "port: leaf1/E1/1/1", "port: leaf1/1", "'1' is not a port such as E1/5"),
+    "a name": ("hhfab", "name: spine1\n", "name: 'spine 1'\n", "error FG140", "'spine 1' is not allowed"),
+    "an entity": ("minigraph", "<DeviceMiniGraph", "<!DOCTYPE a [<!ENTITY b 'c'>]>\n<DeviceMiniGraph", "leaf1.xml:1:1",
+                  "a document type (DTD) is refused"),
+    "not XML": ("minigraph", "</PngDec>", "", "leaf1.xml:", "not XML: mismatched tag"),
+    "another root": ("minigraph", "DeviceMiniGraph", "Other", "leaf1.xml:1:1", "not a minigraph"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("case", WRONG)
+def test_wrong_files_are_reported_at_their_place(case: str, tiny: Bundle, cli: Cli, tmp_path: Path) -> None:
+    kind, old, new, *expected = WRONG[case]
+    texts = EXPRESSED[kind](tiny)
+    assert any(old in text for text in texts.values()), texts
+    files = write({name: text.replace(old, new) for name, text in texts.items()}, tmp_path / "files")
+    outcome = cli("import", kind, files, "-o", tmp_path / "inventory")
+    assert outcome.code in (1, 2) and not (tmp_path / "inventory").exists()
+    for text in expected:
+        assert text in outcome.out + outcome.err, outcome.out + outcome.err
+
+
+def test_requests_that_are_not_possible(cli: Cli, tmp_path: Path) -> None:
+    (tmp_path / "empty").mkdir()
+    assert "contains no file that ends with .xml" in cli("import", "minigraph", tmp_path / "empty").err
+    assert "no such file or folder" in cli("import", "hhfab", tmp_path / "none").err
+    files = write({"DC1.yml": DESIGN}, tmp_path / "files")
+    assert "not a name of `fabricgen list platforms`" in cli("import", "avd", files, "--hardware", "a=b").err
+    assert "write MODEL=PLATFORM" in cli("import", "avd", files, "--hardware", "a").err
+    assert "is not empty" in cli("import", "avd", files, "-o", files).err
+    (tmp_path / "empty" / "a.yml").write_text("{}\n")
+    assert "do not describe a switch" in cli("import", "avd", tmp_path / "empty").out
+
+
+def test_yaml_that_grows_is_refused(cli: Cli, tmp_path: Path) -> None:
+    levels = "".join(f"a{n}: &a{n} [{', '.join([f'*a{n - 1}'] * 9)}]\n" for n in range(1, 9))
+    files = write({"wiring.yaml": f"a0: &a0 [x]\n{levels}"}, tmp_path / "files")
+    outcome = cli("import", "hhfab", files)
+    assert outcome.code == 2 and "aliases expand the file" in outcome.err

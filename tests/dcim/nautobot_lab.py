@@ -1,0 +1,146 @@
+"""The real Nautobot on Debian's PostgreSQL and Redis, with a database after its migrations.
+
+Its database, sockets and port are of this process, so that several tests can run side by side.
+"""
+
+import os
+import shutil
+import socket
+import subprocess
+import tempfile
+import time
+import urllib.error
+import urllib.request
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+
+from tests.handoff.tools import tool
+from tests.shared_material import shared
+
+ROOT = Path(__file__).parents[2]
+DUMP = ("data", "nautobot", "nautobot-3.2.7.dump")
+TOKEN = "0123456789abcdef" * 2 + "01234567"
+_START_S = 300
+_USER = "'11111111-1111-4111-8111-111111111111'"
+_SQL = f"""
+INSERT INTO auth_user (id, password, is_superuser, username, first_name, last_name, email, is_staff, is_active,
+  date_joined, config_data) VALUES ({_USER}, '', true, 'lab', '', '', '', true, true, now(), '{{}}');
+INSERT INTO users_token (id, created, key, write_enabled, description, user_id)
+  VALUES ({_USER}, now(), '{TOKEN}', true, '', {_USER});
+"""
+# Without the log of changes, which takes half of the time of a request that writes.
+_SETTINGS = """
+from nautobot.core.settings import *
+DATABASES = {{"default": {{"ENGINE": "django.db.backends.postgresql", "NAME": "nautobot", "USER": "{user}",
+    "HOST": "{folder}/postgres", "CONN_MAX_AGE": 300}}}}
+CACHES = {{"default": {{"BACKEND": "django_redis.cache.RedisCache", "LOCATION": "unix://{folder}/redis.sock?db=1"}}}}
+CELERY_BROKER_URL = "redis+socket://{folder}/redis.sock"
+SECRET_KEY = "{secret}"
+ALLOWED_HOSTS = ["127.0.0.1"]
+INSTALLATION_METRICS_ENABLED = False
+MIDDLEWARE = [each for each in MIDDLEWARE if not each.endswith("ObjectChangeMiddleware")]
+"""
+
+
+@dataclass(frozen=True)
+class Nautobot:
+    """A server that runs."""
+
+    url: str
+
+    @property
+    def environment(self) -> dict[str, str]:
+        """What fabricgen reads."""
+        return {"NAUTOBOT_URL": self.url, "NAUTOBOT_TOKEN": TOKEN}
+
+
+@contextmanager
+def running_nautobot() -> Iterator[Nautobot]:
+    """Start PostgreSQL, Redis and Nautobot. Skips where one of them is not installed; in CI that is a failure."""
+    server = ROOT / ".venv-nautobot" / "bin" / "nautobot-server"
+    if not server.exists():
+        message = "needs Nautobot: CI=true scripts/setup '[dev]'"
+        pytest.fail(message) if os.environ.get("CI") == "true" else pytest.skip(message)
+    dump = shared(*DUMP)
+    with ExitStack() as stack:
+        folder = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="nautobot-")))
+        folder.chmod(0o755)  # PostgreSQL runs as another user
+        user = _postgres(stack, folder, dump)
+        _start(
+            stack,
+            [tool("redis-server", "redis-server"), "--port", "0", "--unixsocket", f"{folder}/redis.sock", "--save", ""],
+        )
+        settings = folder / "nautobot_config.py"
+        settings.write_text(_SETTINGS.format(user=user, folder=folder, secret="s" * 50), encoding="utf-8")
+        port = _free_port()
+        environment = {**os.environ, "NAUTOBOT_CONFIG": str(settings), "NAUTOBOT_ROOT": str(folder), "PYTHONPATH": ""}
+        command = [str(server), "runserver", f"127.0.0.1:{port}", "--noreload", "--insecure"]
+        process = _start(stack, command, environment, folder / "server.log")
+        found = Nautobot(f"http://127.0.0.1:{port}")
+        _wait(found.url, process, folder / "server.log")
+        yield found
+
+
+def _postgres(stack: ExitStack, folder: Path, dump: Path) -> str:
+    """Start PostgreSQL with the database; returns the name of its user."""
+    programs = max(Path("/usr/lib/postgresql").glob("*/bin"), default=None, key=lambda path: int(path.parent.name))
+    if programs is None:
+        message = "needs PostgreSQL: apt-get install postgresql"
+        pytest.fail(message) if os.environ.get("CI") == "true" else pytest.skip(message)
+    data = folder / "postgres"
+    data.mkdir()
+    user, other = "postgres", []
+    if os.geteuid() == 0:
+        shutil.chown(data, user, user)
+        other = ["runuser", "-u", user, "--"]
+    else:
+        user = os.environ.get("USER", "postgres")
+    _run([*other, str(programs / "initdb"), "-D", f"{data}/data", "-A", "trust", "-U", user, "--no-sync"])
+    fast = "-F -c listen_addresses='' -c synchronous_commit=off -c full_page_writes=off"
+    control = [*other, str(programs / "pg_ctl"), "-D", f"{data}/data", "-w"]
+    _run([*control, "-l", f"{data}/log", "-o", f"{fast} -k {data}", "start"])
+    stack.callback(_run, [*control, "-m", "immediate", "stop"])
+    at = ["-h", str(data), "-U", user]
+    _run([str(programs / "createdb"), *at, "nautobot"])
+    _run([str(programs / "pg_restore"), *at, "--no-owner", "-d", "nautobot", str(dump)])
+    _run([str(programs / "psql"), *at, "-q", "-v", "ON_ERROR_STOP=1", "-d", "nautobot", "-c", _SQL])
+    return user
+
+
+def _run(command: list[str]) -> None:
+    done = subprocess.run(command, check=False, capture_output=True, text=True, cwd="/")
+    assert done.returncode == 0, f"{command}: {done.stderr}"
+
+
+def _start(
+    stack: ExitStack, command: list[str], environment: dict[str, str] | None = None, log: Path = Path(os.devnull)
+) -> subprocess.Popen[bytes]:
+    out = stack.enter_context(log.open("wb"))
+    process = subprocess.Popen(command, env=environment, stdout=out, stderr=out, cwd="/")
+    stack.callback(process.wait)
+    stack.callback(process.terminate)
+    return process
+
+
+def _free_port() -> int:
+    with socket.socket() as found:
+        found.bind(("127.0.0.1", 0))
+        return int(found.getsockname()[1])
+
+
+def _wait(url: str, process: subprocess.Popen[bytes], log: Path) -> None:
+    for _ in range(_START_S * 4):
+        assert process.poll() is None, log.read_text(errors="replace")
+        try:
+            urllib.request.urlopen(f"{url}/api/").close()
+        except urllib.error.HTTPError:
+            return  # it answers that a token is missing
+        except OSError:
+            time.sleep(0.25)
+        else:
+            return
+    raise AssertionError(log.read_text(errors="replace"))

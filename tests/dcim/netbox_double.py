@@ -1,0 +1,181 @@
+"""A NetBox in memory, with the interface of pynetbox: enough for the objects of a fabric.
+
+Shapes of records as in tests/dcim/answers, which a real NetBox 4.6.8 gave.
+"""
+
+import itertools
+from collections import defaultdict
+from collections.abc import Mapping
+from typing import Any
+
+from fabricgen.dcim.netbox import NetBox
+
+CHOICES = {"status", "type", "length_unit", "face"}
+REFERENCES = {
+    "site": "sites", "rack": "racks", "role": "device_roles", "device_type": "device_types", "device": "devices",
+    "manufacturer": "manufacturers", "primary_ip4": "ip_addresses", "primary_ip6": "ip_addresses",
+}  # fmt: skip
+
+
+class Refused(Exception):
+    """What the server refuses, or a connection that breaks."""
+
+
+class Endpoint:
+    """The objects of one endpoint."""
+
+    def __init__(self, server: "Server", name: str) -> None:
+        self.server, self.name = server, name
+        self.stored: dict[int, dict[str, Any]] = {}
+
+    def all(self, limit: int = 0) -> list[dict[str, Any]]:
+        """All objects; the server cuts longer lists without a word."""
+        return self.filter(limit)
+
+    def filter(self, limit: int = 0, **filters: Any) -> list[dict[str, Any]]:
+        """The objects that the filters find."""
+        return [self._shown(each) for each in self._found(filters)][: self.server.longest]
+
+    def count(self, **filters: Any) -> int:
+        """Their number."""
+        return len(self._found(filters))
+
+    def create(self, bodies: list[dict[str, Any]]) -> list[dict[str, Any]]:
+        """Create all objects of a request, or none."""
+        self.server.write()
+        created = [{"id": next(self.server.ids), **body} for body in bodies]
+        for each in created:
+            self._check(each)
+        self.stored |= {each["id"]: each for each in created}
+        return [self._shown(each) for each in created]
+
+    def update(self, bodies: list[dict[str, Any]]) -> None:
+        """Change objects."""
+        self.server.write()
+        for body in bodies:
+            old = self.stored[body["id"]]
+            custom = {**old.get("custom_fields", {}), **body.get("custom_fields", {})}
+            new = {**old, **body, "custom_fields": custom}
+            self._check(new)
+            self.stored[body["id"]] = new
+
+    def delete(self, ids: list[int]) -> None:
+        """Delete objects, and interfaces and addresses with their devices and interfaces."""
+        self.server.write()
+        for number in ids:
+            self.server.remove(self.name, number)
+
+    def _check(self, new: Mapping[str, Any]) -> None:
+        """Names of a device in a site, and places in a rack; one cable at an interface; identities."""
+        others = [each for each in self.stored.values() if each["id"] != new["id"]]
+        identity = (new.get("custom_fields") or {}).get("fabricgen_identity")
+        if identity and any((each.get("custom_fields") or {}).get("fabricgen_identity") == identity for each in others):
+            raise Refused(f"fabricgen_identity {identity} is not unique")
+        keys = {
+            "devices": lambda each: [(each["name"], each["site"]), (each.get("rack"), each.get("position"))],
+            "interfaces": lambda each: [(each["device"], each["name"])],
+            "ip_addresses": lambda each: [(each["address"].partition("/")[0], 4)],
+            "cables": lambda each: [(end, 1) for end in ends(each)],
+        }.get(self.name, lambda each: [])
+        taken = {key for each in others for key in keys(each) if None not in key}
+        if clash := [key for key in keys(new) if key in taken]:
+            raise Refused(f"{self.name}: {clash} is taken")
+        if self.name == "ip_addresses":
+            self._check_primary(new)
+
+    def _check_primary(self, new: Mapping[str, Any]) -> None:
+        old = self.stored.get(new["id"])
+        primary = {
+            each.get(key) for each in self.server["devices"].stored.values() for key in ("primary_ip4", "primary_ip6")
+        }
+        if old and new["id"] in primary and old.get("assigned_object_id") != new.get("assigned_object_id"):
+            raise Refused("cannot reassign the address while it is a primary one")
+
+    def _found(self, filters: Mapping[str, Any]) -> list[dict[str, Any]]:
+        return [each for each in self.stored.values() if all(self._fits(each, *one) for one in filters.items())]
+
+    def _fits(self, each: Mapping[str, Any], name: str, value: Any) -> bool:
+        values = value if isinstance(value, list) else [value]
+        if name.startswith("cf_"):
+            text = (each.get("custom_fields") or {}).get("fabricgen_identity") or ""
+            return str(text).startswith(value)
+        if name == "vrf_id":
+            return True
+        if name == "address":
+            return each["address"].partition("/")[0] in values
+        if name == "interface_id":
+            return each.get("assigned_object_id") in values
+        return each.get(name.removesuffix("_id")) in values
+
+    def _shown(self, each: Mapping[str, Any]) -> dict[str, Any]:
+        """An object as an answer has it: choices and references as objects."""
+        shown: dict[str, Any] = {}
+        for name, value in each.items():
+            if name in CHOICES and value is not None and self.name != "custom_fields":
+                shown[name] = {"value": value, "label": str(value).title()}
+            elif name in REFERENCES and value is not None:
+                shown[name] = {"id": value, "display": "", **self._brief(name, value)}
+            else:
+                shown[name] = value
+        if self.name == "interfaces":
+            at = [cable["id"] for cable in self.server["cables"].stored.values() if each["id"] in ends(cable)]
+            shown["cable"] = {"id": at[0]} if at else None
+            addresses = self.server["ip_addresses"].stored.values()
+            shown["count_ipaddresses"] = sum(one.get("assigned_object_id") == each["id"] for one in addresses)
+        return shown
+
+    def _brief(self, name: str, number: int) -> dict[str, Any]:
+        stored = self.server[REFERENCES[name]].stored[number]
+        return {key: stored[key] for key in ("name", "slug", "model") if key in stored}
+
+
+def ends(cable: Mapping[str, Any]) -> list[int]:
+    """The interfaces of a cable."""
+    return [end["object_id"] for side in "ab" for end in cable.get(f"{side}_terminations", ())]
+
+
+class Server:
+    """All endpoints. It breaks before the write number `breaks_at`, and cuts lists at `longest`."""
+
+    def __init__(self) -> None:
+        self.ids = itertools.count(1)
+        self.endpoints: dict[str, Endpoint] = {}
+        self.writes, self.breaks_at, self.longest = 0, -1, 10**6
+        self.dcim = self.ipam = self.extras = self
+
+    def __getattr__(self, name: str) -> Endpoint:
+        return self[name]
+
+    def __getitem__(self, name: str) -> Endpoint:
+        return self.endpoints.setdefault(name, Endpoint(self, name))
+
+    def write(self) -> None:
+        """Count a request that writes."""
+        if self.writes == self.breaks_at:
+            raise Refused("the connection broke")
+        self.writes += 1
+
+    def remove(self, name: str, number: int) -> None:
+        """Remove an object and what NetBox removes with it."""
+        del self[name].stored[number]
+        children = defaultdict(
+            list, devices=[("interfaces", "device")], interfaces=[("ip_addresses", "assigned_object_id")]
+        )
+        for below, key in children[name]:
+            for each in [one for one in self[below].stored.values() if one.get(key) == number]:
+                self.remove(below, each["id"])
+        for cable in [one for one in self["cables"].stored.values() if name == "interfaces" and number in ends(one)]:
+            cable |= {f"{side}_terminations": [] for side in "ab"}
+        for device in self["devices"].stored.values() if name == "ip_addresses" else ():
+            for key in ("primary_ip4", "primary_ip6"):
+                if device.get(key) == number:
+                    device[key] = None
+
+    def named(self, endpoint: str, name: str) -> dict[str, Any]:
+        """The object of a name."""
+        return next(each for each in self[endpoint].stored.values() if each.get("name") == name)
+
+
+def netbox_of(server: Server) -> NetBox:
+    """The adapter on a server in memory."""
+    return NetBox(server, (Refused,))
