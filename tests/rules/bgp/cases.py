@@ -472,6 +472,16 @@ CASES = [
     ),
     Case(
         "FG371",
+        sid(action="uN", decap_dscp_mode="pipe"),
+        "leaf1:SRV6_MY_SIDS",
+        ERROR,
+        "Trident3 does not take SIDs",
+        "remove the table",
+        clean=Switches(asic="Trident3"),
+        lenient=True,
+    ),
+    Case(
+        "FG371",
         sid(action="uN"),
         f"leaf1:SRV6_MY_SIDS|{SID[1]}|decap_dscp_mode",
         WARNING,
