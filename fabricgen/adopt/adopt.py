@@ -193,7 +193,7 @@ def _replaced(note: str, problem: Finding) -> Finding:
 
 
 def render_files(files: Mapping[str, str]) -> tuple[dict[str, Any] | None, Lock, list[Finding]]:
-    """(device -> rendered tables, lock, errors) of the files of an inventory. The tables are None if there are errors."""
+    """(device -> rendered tables, lock, errors) of the files of an inventory. The tables are None with errors."""
     with temporary_folder("import") as root:
         for path, text in files.items():
             (root / path).parent.mkdir(parents=True, exist_ok=True)

@@ -59,14 +59,17 @@ def _api(software: Software, url: str, token: str) -> tuple[Any, tuple[type[Exce
         if software is Software.NETBOX:
             import pynetbox
 
-            errors = (pynetbox.RequestError, pynetbox.ContentError, pynetbox.AllocationError)
+            errors: tuple[type[Exception], ...] = (
+                pynetbox.RequestError,
+                pynetbox.ContentError,
+                pynetbox.AllocationError,
+            )
             return pynetbox.api(url, token=token), (*errors, requests.RequestException)
         import pynautobot
 
-        errors = (
-            pynautobot.RequestError, pynautobot.ContentError, pynautobot.core.query.AllocationError,
-            pynautobot.core.query.RequestErrorFromException,
-        )  # fmt: skip
+        query = pynautobot.core.query
+        errors = [pynautobot.RequestError, pynautobot.ContentError, query.AllocationError]
+        errors.append(query.RequestErrorFromException)
         return pynautobot.api(url, token=token, verify=True), (*errors, requests.RequestException)
     except ModuleNotFoundError as error:
         raise UsageError(f"{error.name} is not installed: pip install 'fabricgen[netbox]'") from error

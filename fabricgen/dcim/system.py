@@ -147,8 +147,8 @@ class System(ABC):
         """Without its identity, the next run would not know the object."""
         if item.kind in OWNED and (record.get("custom_fields") or {}).get(IDENTITY) != item.identity:
             raise UsageError(
-                f"{self.name} created the {item.kind} {item.name} without its custom field {IDENTITY}, for example because a "
-                "cache is out of date: delete the object there, and run the command again"
+                f"{self.name} created the {item.kind} {item.name} without its custom field {IDENTITY}, for example "
+                "because a cache is out of date: delete the object there, and run the command again"
             )
 
     def created(self, item: Item, ids: Ids) -> Record:

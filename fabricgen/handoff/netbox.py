@@ -1,4 +1,4 @@
-"""The objects of a bundle for a source of truth, NetBox or Nautobot, as files. `fabricgen.dcim` writes them to a server."""
+"""The objects of a bundle for NetBox or Nautobot, as files. `fabricgen.dcim` writes them to a server."""
 
 from collections.abc import Iterator
 from functools import partial

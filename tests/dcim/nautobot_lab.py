@@ -70,7 +70,10 @@ def running_nautobot() -> Iterator[Nautobot]:
         folder = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="nautobot-")))
         folder.chmod(0o755)  # PostgreSQL runs as another user
         user = _postgres(stack, folder, dump)
-        _start(stack, [tool("redis-server", "redis-server"), "--port", "0", "--unixsocket", f"{folder}/redis.sock", "--save", ""])
+        _start(
+            stack,
+            [tool("redis-server", "redis-server"), "--port", "0", "--unixsocket", f"{folder}/redis.sock", "--save", ""],
+        )
         settings = folder / "nautobot_config.py"
         settings.write_text(_SETTINGS.format(user=user, folder=folder, secret="s" * 50), encoding="utf-8")
         port = _free_port()
