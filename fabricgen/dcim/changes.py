@@ -47,7 +47,7 @@ class Obstacle:
 
 @dataclass
 class Plan:
-    """The difference. `ids` are those of the objects that are there; `custom_fields` are to be defined."""
+    """The difference. `ids` are those of the objects that are there; `custom_fields` are not defined yet."""
 
     custom_fields: list[str] = field(default_factory=list)
     changes: list[Change] = field(default_factory=list)
@@ -76,7 +76,7 @@ def compare(
 ) -> Plan:
     """The difference between a bundle and a source of truth. `adopt` takes over objects of the same name.
 
-    Without `delete` nothing is to be deleted. Raises UsageError for what the server refuses.
+    Without `delete` nothing is deleted. Raises UsageError for what the server refuses.
     """
     comparison = _Comparison(system, planned, adopt)
     for kind in KINDS:

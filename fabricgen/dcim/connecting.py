@@ -59,7 +59,7 @@ def _api(software: Software, url: str, token: str) -> tuple[Any, tuple[type[Exce
         if software is Software.NETBOX:
             import pynetbox
 
-            errors: tuple[type[Exception], ...] = (
+            errors = (
                 pynetbox.RequestError,
                 pynetbox.ContentError,
                 pynetbox.AllocationError,
@@ -68,9 +68,8 @@ def _api(software: Software, url: str, token: str) -> tuple[Any, tuple[type[Exce
         import pynautobot
 
         query = pynautobot.core.query
-        errors = [pynautobot.RequestError, pynautobot.ContentError, query.AllocationError]
-        errors.append(query.RequestErrorFromException)
-        return pynautobot.api(url, token=token, verify=True), (*errors, requests.RequestException)
+        errors = (pynautobot.RequestError, pynautobot.ContentError, query.AllocationError)
+        return pynautobot.api(url, token=token), (*errors, query.RequestErrorFromException, requests.RequestException)
     except ModuleNotFoundError as error:
         raise UsageError(f"{error.name} is not installed: pip install 'fabricgen[netbox]'") from error
 

@@ -12,7 +12,7 @@ from typing import Any, ClassVar, TypeVar
 from fabricgen.dcim.objects import SHARED, Found, Id, Item, Kind, Ref
 from fabricgen.errors import UsageError
 
-PAGE = 1000  # objects: both cut a longer answer by default, without a word about the others
+PAGE = 1000  # objects: both cut a longer answer by default, silently
 BATCH = 100  # objects of a request that writes, and names of one that searches: a URL has at most 8 kB
 IDENTITY, MADE = "fabricgen_identity", "fabricgen_made"
 CUSTOM_FIELDS = {IDENTITY: "text", MADE: "boolean"}

@@ -29,7 +29,7 @@ class Endpoint:
         self.stored: dict[int, dict[str, Any]] = {}
 
     def all(self, limit: int = 0) -> list[dict[str, Any]]:
-        """All objects; the server cuts longer lists without a word."""
+        """All objects; the server cuts longer lists silently."""
         return self.filter(limit)
 
     def filter(self, limit: int = 0, **filters: Any) -> list[dict[str, Any]]:
@@ -108,7 +108,7 @@ class Endpoint:
         return each.get(name.removesuffix("_id")) in values
 
     def _shown(self, each: Mapping[str, Any]) -> dict[str, Any]:
-        """An object as an answer has it: choices and references as objects."""
+        """An object as in an answer: choices and references are objects."""
         shown: dict[str, Any] = {}
         for name, value in each.items():
             if name in CHOICES and value is not None and self.name != "custom_fields":
