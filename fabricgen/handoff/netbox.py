@@ -41,8 +41,11 @@ def netbox_files(bundle: "Bundle", site: str | None = None, only: str | None = N
 
     planned = planned_objects(bundle, site, only)
     for kind in KINDS:
-        if lines := b"".join(map(_line, planned.items(kind))):
-            yield f"{kind.replace(' ', '-')}.jsonl", lines
+        lines = bytearray()  # a list of a million short lines would take several times their size
+        for item in planned.items(kind):
+            lines += _line(item)
+        if lines:
+            yield f"{kind.replace(' ', '-')}.jsonl", bytes(lines)
 
 
 def _line(item: "Item") -> bytes:
