@@ -113,8 +113,8 @@ def _files(paths: Sequence[Path], endings: tuple[str, ...]) -> list[Path]:
 def import_site(system: "System", site: str, fabric: str = "", gateways: Sequence[str] = ()) -> "AdoptedSite":
     """The inventory of a site of NetBox or Nautobot. `fabric` is its name, by default that of the site.
 
-    `system` comes from `fabricgen.dcim.connecting.connect`. `gateways` are those of the management network, one for each
-    family. Raises UsageError for an unknown site, a name or gateway that is not valid, and what the server refuses.
+    `system` comes from `fabricgen.dcim.connecting.connect`. `gateways` are those of the management network, one for
+    each family. Raises UsageError for an unknown site, an invalid name or gateway, and what the server refuses.
     """
     from fabricgen.adopt.site import adopt_site
     from fabricgen.adopt.written import fabric_name

@@ -324,7 +324,7 @@ def netbox(
     \b
     Examples:
       fabricgen import netbox --site hall1 --output my-fabric
-      fabricgen import netbox --software nautobot --site hall1 --gateway 10.0.0.1 --output my-fabric
+      fabricgen import netbox --site hall1 --software nautobot -o my-fabric
     """
     from fabricgen.api.importing import import_site
     from fabricgen.atomic.folder import create_files

@@ -1,5 +1,6 @@
 """Every help has two examples, and each of them runs."""
 
+import re
 import shlex
 import shutil
 from pathlib import Path
@@ -15,6 +16,7 @@ COMMANDS = dict(all_commands())
 DEVICE = Path(__file__).parents[1] / "platforms" / "device" / "acme" / "x86_64-acme_box4-r0"
 SCENARIO = Path(__file__).parents[2] / "benchmarks" / "fuzz" / "scenario.json"
 SERVERS = ("fabricgen lsp",)  # they run until the client ends; tests/lsp talks to one
+SOURCES_OF_TRUTH = re.compile("import netbox|--plan$|--apply$")  # tests/dcim has a server for these examples
 PREPARED = (
     "init my-fabric --example quickstart",
     "render my-fabric --output build",
@@ -75,7 +77,12 @@ def run(line: str) -> int:
 
 @pytest.mark.parametrize(
     "example",
-    [one for name, command in COMMANDS.items() if name not in SERVERS for one in examples_of(command)],
+    [
+        one
+        for name, command in COMMANDS.items()
+        for one in examples_of(command)
+        if name not in SERVERS and not SOURCES_OF_TRUTH.search(one)
+    ],
 )
 def test_each_example_runs(example: str, site: Path, tmp_path: Path, cli: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(shutil.copytree(site, tmp_path / "site"))
@@ -86,6 +93,12 @@ def test_each_example_runs(example: str, site: Path, tmp_path: Path, cli: Cli, m
         Run(open_bundle([Path("build")])).write(Path("acceptance"))
     done = cli(*words)
     assert done.code == 0, done.out + done.err
+
+
+@pytest.mark.parametrize("name", ("fabricgen handoff netbox", "fabricgen import netbox"))
+def test_each_example_of_a_source_of_truth_parses(name: str) -> None:
+    for example in filter(SOURCES_OF_TRUTH.search, examples_of(COMMANDS[name])):
+        COMMANDS[name].make_context(name, shlex.split(example.removeprefix(name)))
 
 
 @pytest.mark.parametrize("name", SERVERS)
