@@ -79,15 +79,14 @@ def _read_ports(described: Description, switch: DescribedSwitch, root: Element) 
             described.wrong(f"the speed {speed!r} of {alias} is not a number of Mb/s", port.place)
         switch.ports[alias] = DescribedPort(port.place, speed_mbps=whole_number(speed))
     for link in root.all(*_LINKS):
-        for device, port in _ends(link):
+        for device, end in _ends(link):
             if device == switch.name and link.attributes.get("type") == "DeviceInterfaceLink":
-                switch.ports.setdefault(port, DescribedPort(link.place))
-                known = switch.ports[port]
+                known = switch.ports.setdefault(end, DescribedPort(link.place))
                 known.speed_mbps = known.speed_mbps or whole_number(link.value("Bandwidth"))
     for address in root.all(*_DATA, "IPInterfaces", "IPInterface"):
         name = address.value("AttachTo")
-        if port := switch.ports.get(name):
-            port.addresses += described.addresses([address.value("Prefix")], address.place)
+        if addressed := switch.ports.get(name):
+            addressed.addresses += described.addresses([address.value("Prefix")], address.place)
         else:
             described.leave_out("an address of a port channel or VLAN", address.place)
 
