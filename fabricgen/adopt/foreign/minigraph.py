@@ -106,6 +106,9 @@ def _read_links(described: Description, root: Element) -> None:
             described.wrong(f"a link from {a or '?'} {port_a} to {b or '?'} {port_b} has no switch of the files",
                             link.place)  # fmt: skip
             continue
+        for device, port in ((a, port_a), (b, port_b)):
+            if device in described.switches:  # only one of two files may have the link
+                described.switches[device].ports.setdefault(port, DescribedPort(link.place))
         is_host = kinds.get(far, "") in ("Server", "") and far not in described.switches
         described.add_link(DescribedEnd(a, port_a), DescribedEnd(b, port_b), link.place, is_host=is_host)
 
