@@ -2,6 +2,7 @@
 
 import json
 import pickle
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -61,3 +62,9 @@ def test_a_cable_of_an_unknown_link_is_refused(bundle: Path, cli: Cli) -> None:
     for command in (("validate", bundle), ("handoff", "cabling", bundle, "-o", "out")):
         outcome = cli(*command)
         assert outcome.code == 2 and "'compute/nowhere' is not a link of the fabric" in outcome.err
+
+
+def test_cordoned_links_come_back(bundle: Path) -> None:
+    wiring = load_wiring((bundle / "fabric.json").read_bytes())
+    cordoned = replace(wiring, cordoned=(wiring.links[0].id,))
+    assert load_wiring(dump_wiring(cordoned)) == cordoned
