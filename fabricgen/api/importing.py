@@ -103,10 +103,10 @@ def _files(paths: Sequence[Path], endings: tuple[str, ...]) -> list[Path]:
     for path in paths:
         if not path.exists():
             raise UnreadableInputError("no such file or folder", Location(str(path)))
-        below = sorted(file for file in path.rglob("*") if file.suffix in endings) if path.is_dir() else [path]
-        if not below:
+        inside = sorted(file for file in path.rglob("*") if file.suffix in endings) if path.is_dir() else [path]
+        if not inside:
             raise UnreadableInputError(f"contains no file that ends with {' or '.join(endings)}", Location(str(path)))
-        found |= dict.fromkeys(below)
+        found |= dict.fromkeys(inside)
     return list(found)
 
 

@@ -7,8 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from fabricgen.bundle.read import open_bundle
+from fabricgen.bundle.read import Bundle, open_bundle
 from tests.acceptance.runs import Run
+from tests.adopt import expressed
 from tests.cli.examples import all_commands, examples_of
 from tests.conftest import Cli
 
@@ -64,7 +65,22 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
     (folder / "addresses.csv").write_text("device,loopback\ncompute-spine-00,10.0.9.1\n")
     (folder / "site-b.yaml").write_text("fabric: site-b\n")
     shutil.copy(SCENARIO, folder / "scenario.json")
+    write_foreign(open_bundle([folder / "build"]), folder)
     return folder
+
+
+def write_foreign(bundle: Bundle, folder: Path) -> None:
+    """The bundle as files of other tools."""
+    expressed.write(expressed.as_avd(bundle), folder / "intended" / "structured_configs")
+    design = "spine: {defaults: {platform: vEOS, loopback_ipv4_pool: 10.0.0.0/24}, nodes: [{name: spine1, id: 1}]}\n"
+    expressed.write({"spines.yml": design}, folder / "group_vars" / "DC1")
+    wiring = expressed.as_hhfab(bundle, "arista-7060x6-64pe")
+    for place in (folder, folder / "include"):
+        expressed.write(wiring, place)
+    graphs = expressed.as_minigraphs(bundle)
+    expressed.write(graphs, folder / "graphs")
+    few = (text for name, text in graphs.items() if "leaf" in name)
+    expressed.write(dict(zip(("leaf1.xml", "leaf2.xml"), few, strict=False)), folder)
 
 
 def run(line: str) -> int:
