@@ -5,7 +5,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from fabricgen.bundle.device import ObservedDevice
+    from fabricgen.bundle.device import ObservedDevice, Signs
     from fabricgen.bundle.read import Bundle
     from fabricgen.sonic.tables import ConfigDb
 
@@ -25,6 +25,11 @@ class _WholeContent:
     def config(self) -> "ConfigDb":
         """TABLE -> key -> field -> value. Raises UnreadableInputError at the first value that is not a row."""
         return self.device.whole_config()
+
+    @property
+    def signs(self) -> "Signs":
+        """What the bytes of the file show."""
+        return self.device.signs
 
     def peek(self) -> "ConfigDb":
         """`config`."""
