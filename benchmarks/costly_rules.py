@@ -7,7 +7,6 @@ What several rules derive from the fabric counts for the first of them.
 
 import argparse
 import gc
-from collections import Counter
 from pathlib import Path
 from time import process_time
 
@@ -40,10 +39,12 @@ def main() -> None:
     print(f"rules                      {sum(cost for cost, _, _ in costs):6.2f} s   {_resident_mib()} MiB")
     for cost, memory, rule in sorted(costs, key=lambda entry: -entry[0])[: options.most]:
         print(f"  {rule.code} {cost:6.2f} s {memory:5} MiB  {rule.title}")
-    subjects: Counter[str] = Counter()
+    subjects: dict[str, float] = {}
     for cost, _, rule in costs:
-        subjects[rule.check.__module__.split(".")[2]] += cost
-    print("  " + ", ".join(f"{name} {cost:.2f} s" for name, cost in subjects.most_common()))
+        subject = rule.check.__module__.split(".")[2]
+        subjects[subject] = subjects.get(subject, 0) + cost
+    worst = sorted(subjects.items(), key=lambda entry: -entry[1])
+    print("  " + ", ".join(f"{name} {cost:.2f} s" for name, cost in worst))
 
 
 def _resident_mib() -> int:
