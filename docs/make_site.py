@@ -85,7 +85,7 @@ NAVIGATION: dict[str, object] = {
         "Extending": "extending.md",
         "Decisions": "adr/README.md",
     },
-    "Trust": {"What was verified": "trust.md", "Seeded faults": "mutants.md"},
+    "Trust": {"What was verified": "trust.md", "Seeded faults": "mutants.md", "Speed": "speed.md"},
 }
 
 

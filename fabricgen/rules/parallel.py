@@ -20,7 +20,7 @@ _SLOWEST = (Basis.SCHEMA, Basis.CONSEQUENCE)  # they read every row, and the rou
 
 def checked(fabric: Fabric, rules: Sequence[Rule], jobs: int) -> Callable[[Rule], Iterable[Defect]]:
     """The defects of a rule, in the order in which its check yields them, for each of `rules`. With one job, or few
-    switches, a rule is checked when it is asked for."""
+    switches, a rule is checked when its defects are needed."""
     if jobs == 1 or len(fabric.switches) < LEAST_SWITCHES:
         return lambda rule: rule.check(fabric)
     modules: dict[str, list[Rule]] = {}
