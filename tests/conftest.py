@@ -21,6 +21,7 @@ from tests.inventories import QUICKSTART
 # The time of an example depends on the load of the machine; benchmarks/ measure speed.
 settings.register_profile("fabricgen", deadline=None)
 settings.load_profile("fabricgen")
+os.environ["FABRICGEN_NO_CACHE"] = "1"  # tests of the cache give a folder: tests/cache
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:

@@ -29,6 +29,7 @@ from fabricgen.units import counted
 
 if TYPE_CHECKING:
     from fabricgen.api.places import InventoryPlaces
+    from fabricgen.cache import Store
     from fabricgen.inventory.read_files import InventorySource
 
 
@@ -59,6 +60,7 @@ def check(
     at_inventory: bool = False,
     locked: bool = False,
     against: Path | None = None,
+    cache: "Store | None" = None,
     policy: Policy = DEFAULT_POLICY,
     progress: Progress = SILENT,
 ) -> Check:
@@ -69,9 +71,10 @@ def check(
     `at_inventory` the location of a finding is the inventory value that causes it. `select` and `ignore` choose rules,
     as for `validate`. The failures to prove are those of `checks:` of the inventory. Numbers that the lock file does
     not have yet are allocated in memory; with `locked` that is an error. `against` is a bundle to compare devices and
-    cables with. Raises UnreadableInputError and UsageError.
+    cables with. `cache` is a store of earlier results, which change the time only. Raises UnreadableInputError and
+    UsageError.
     """
-    how = How(Wanted(select, ignore, jobs=jobs), at_inventory, locked, against, policy, progress)
+    how = How(Wanted(select, ignore, jobs=jobs, cache=cache), at_inventory, locked, against, policy, progress)
     if bundle is not None:
         return check_in(inventory, bundle, how)[0]
     with temporary_folder("check") as aside:

@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from fabricgen.api.judgement import DEFAULT_POLICY, SILENT, Judgement, Judging, Policy, Progress, codes_of, open_judging
+from fabricgen.api.remembering import memory_of
 from fabricgen.findings import Severity
 from fabricgen.platforms.catalog import layout_by_hwsku
 from fabricgen.platforms.entries import load_switch_platform
@@ -13,6 +14,8 @@ from fabricgen.platforms.model import Layout, SwitchPlatform
 from fabricgen.units import counted
 
 if TYPE_CHECKING:
+    from fabricgen.api.remembering import Memory
+    from fabricgen.cache import Store
     from fabricgen.rules.rule import Rule
     from fabricgen.sonic.yang import Models
 
@@ -30,6 +33,7 @@ def validate(
     patch: Path | None = None,
     release: int | None = None,
     inventory: Path | None = None,
+    cache: "Store | None" = None,
     policy: Policy = DEFAULT_POLICY,
     progress: Progress = SILENT,
 ) -> Judgement:
@@ -41,8 +45,8 @@ def validate(
     additional check with libyang. `deploy` also reports what must not be deployed: placeholder GUIDs, and files that
     differ from the manifest. It makes literal secrets an error. `patch` is an RFC 6902 patch, or the output of `diff`;
     it is judged on these files instead of the rules. `release` is a SONiC release, YYYYMM: what its models do not have
-    is reported. `inventory` is where the lines of inventory values are looked up.
-    Raises UnreadableInputError and UsageError.
+    is reported. `inventory` is where the lines of inventory values are looked up. `cache` is a store of earlier
+    results, which change the time only. Raises UnreadableInputError and UsageError.
     """
     known = [load_switch_platform(file) for file in platforms]
     models = None
@@ -58,7 +62,7 @@ def validate(
         judge_patch(judging, patch, select, ignore)
         return _judgement(judging, inventory)
     devices = counted(len(judging.bundle.devices), "device")
-    apply_rules(judging, select, ignore, known, progress)
+    apply_rules(judging, select, ignore, known, progress, memory_of(cache, judging))
     progress.step("validated", f"{devices} by {counted(judging.rules, 'rule')}")
     if models is not None:
         _apply_yang(judging, models, select, ignore)
@@ -89,10 +93,11 @@ def apply_rules(
     ignore: Sequence[str],
     platforms: Iterable[SwitchPlatform],
     progress: Progress = SILENT,
+    memory: "Memory | None" = None,
 ) -> None:
     """Add the findings of the chosen rules. `platforms` are used before those of the bundle and of the catalog."""
     from fabricgen.rules.registry import chosen_rules
-    from fabricgen.rules.run import run
+    from fabricgen.rules.run import judge_now, run
 
     known = [*map(load_switch_platform, judging.bundle.platform_files), *platforms]
     own = {layout.hwsku: (platform, layout) for platform in known for layout in platform.layouts}
@@ -103,8 +108,9 @@ def apply_rules(
     def tracked(rules: "Sequence[Rule]") -> "Iterable[Rule]":
         return progress.track(rules, len(rules), "validating")
 
-    judging.findings += run(judging.bundle, select, ignore, layout, judging.suppressions, tracked)
     rules = chosen_rules(select, ignore)
+    judge = memory.rules(rules, layout, own) if memory else judge_now
+    judging.findings += run(judging.bundle, select, ignore, layout, judging.suppressions, tracked, judge)
     judging.rules = len(rules)
     judging.codes |= {rule.code for rule in rules}
 

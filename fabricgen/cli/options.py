@@ -15,6 +15,7 @@ from fabricgen.units import parse_bytes
 if TYPE_CHECKING:
     from fabricgen.api.judgement import Policy
     from fabricgen.api.subnets import SubnetOptions
+    from fabricgen.cache import Store
     from fabricgen.inventory.read_files import InventorySource
 
 
@@ -54,6 +55,28 @@ def inventory_arguments(metavar: str = "INVENTORY...") -> Callable[[Callable[...
             help="Set a value, for example planes.compute.cables.leaf-spine=60m. The option can be repeated.",
         ),
     )  # fmt: skip
+
+
+cache_options = several(
+    click.option(
+        "--cache", type=click.Path(path_type=Path, file_okay=False), metavar="DIR",
+        help="Folder of earlier results, which can be deleted at any time. [default: fabricgen/results in the user's "
+        "cache folder]",
+    ),
+    click.option("--no-cache", is_flag=True, help="Neither use nor store results."),
+)  # fmt: skip
+
+
+def store_of(cache: Path | None, no_cache: bool) -> "Store | None":
+    """The store of earlier results. Raises UsageError for a given folder that another user can change."""
+    if no_cache:
+        return None
+    from fabricgen.cache import open_store
+
+    store = open_store(cache)
+    if store is None and cache is not None:
+        raise UsageError(f"--cache {cache}: choose a folder that only you can write, and nobody above it can replace")
+    return store
 
 
 platform_option = click.option(

@@ -13,6 +13,12 @@ from fabricgen.rules.view.fabric import Fabric, LayoutLookup
 from fabricgen.suppressions import Suppressions
 
 Track = Callable[[Sequence[Rule]], Iterable[Rule]]
+Judge = Callable[[Rule, Fabric], Iterable[Defect]]
+
+
+def judge_now(rule: Rule, fabric: Fabric) -> Iterable[Defect]:
+    """The defects that a rule finds."""
+    return rule.check(fabric)
 
 
 def run(
@@ -22,12 +28,13 @@ def run(
     layout_lookup: LayoutLookup | None = None,
     suppressions: Suppressions | None = None,
     track: Track = iter,
+    judge: Judge = judge_now,
 ) -> list[Finding]:
     """Judge a bundle. Returns located findings, worst first, one for each defect and device.
 
     `layout_lookup` finds a platform's layout by hwsku; the default is the catalog. A finding that one of the
-    `suppressions` covers stays in the list and refers to it. `track` passes on the rules, each as its turn comes.
-    Raises UnreadableInputError if a file is not JSON.
+    `suppressions` covers stays in the list and refers to it. `track` passes on the rules, each as its turn comes, and
+    `judge` finds the defects of one. Raises UnreadableInputError if a file is not JSON.
     """
     if bundle.cabling:  # the files are judged by the planned cables, and FG260 and FG261 judge the observed ones
         bundle = replace(bundle, links=bundle.cabling.links)
@@ -43,7 +50,7 @@ def run(
         for rule in members:
             defects = [
                 defect
-                for defect in rule.check(fabric)
+                for defect in judge(rule, fabric)
                 if (errors if _severity(rule, defect) is Severity.ERROR else known).isdisjoint(_covering(defect))
             ]
             if basis is Basis.PEERS:
