@@ -19,7 +19,8 @@ from fabricgen.sonic.tables import ConfigDb, SameTable, Table
 
 _TEXT, _WIRING = "text:", "wiring:"
 _NAMES = "tables"  # the names of the tables of all switches
-_LINKS, _LENGTHS, _CORDONED, _HOSTS, _OVERRIDES = "links", "lengths", "cordoned", "hosts", "overrides"
+_LINKS, _CABLES, _LENGTHS, _CORDONED = "links", "cables", "lengths", "cordoned"
+_HOSTS, _OVERRIDES = "hosts", "overrides"
 _CONSTANT = ""  # equal in all bundles that are recorded, or part of every digest
 # Attribute of a bundle -> what a judge that reads it depends on.
 _OF_ATTRIBUTE = {
@@ -128,6 +129,23 @@ class _Attributes:
         return found
 
 
+class _Wiring(_Attributes):
+    """fabric.json, whose cables are read apart from their lengths."""
+
+    def __init__(self, inner: object, note: Callable[[str], None], names: set[str]) -> None:
+        super().__init__(inner, note, _names=names)
+
+    @cached_property
+    def cables(self) -> tuple[Any, ...]:
+        """The cables, each with a record."""
+
+        def note(name: str) -> None:
+            self._names.add(_LENGTHS if name == "length_m" else _CABLES)
+
+        self._names.add(_CABLES)
+        return tuple(_Attributes(cable, note) for cable in self._inner.cables)
+
+
 @dataclass(frozen=True)
 class Recordable:
     """A bundle whose judges can be recorded, with the digests of its parts, each computed once."""
@@ -149,7 +167,7 @@ class Recordable:
         def attribute(name: str) -> None:
             if (known := _OF_ATTRIBUTE.get(name)) is None:
                 readings.give_up()
-            else:
+            elif known:
                 readings.names.add(known)
 
         def of_sources(name: str) -> None:
@@ -159,7 +177,7 @@ class Recordable:
                 readings.give_up()
 
         devices = {name: _device(device, readings.names) for name, device in self.bundle.devices.items()}
-        wiring = _Attributes(self.bundle.wiring, lambda name: readings.names.add(f"{_WIRING}{name}"))
+        wiring = _Wiring(self.bundle.wiring, lambda name: readings.names.add(f"{_WIRING}{name}"), readings.names)
         sources = _Attributes(self.bundle.sources, of_sources) if self.bundle.sources else None
         return cast(Bundle, _Attributes(self.bundle, attribute, devices=devices, wiring=wiring, sources=sources))
 
@@ -193,10 +211,12 @@ class Recordable:
     @cached_property
     def _others(self) -> Mapping[str, Callable[[], bytes]]:
         bundle = self.bundle
+        cables = bundle.wiring.cables if bundle.wiring else ()
         return {
+            _CABLES: lambda: orjson.dumps([[cable.id, cable.medium, cable.links] for cable in cables]),
             _NAMES: lambda: orjson.dumps([[name, list(one.config)] for name, one in bundle.devices.items()]),
             _LINKS: lambda: orjson.dumps(bundle.links),
-            _LENGTHS: lambda: orjson.dumps(bundle.cable_length_m),
+            _LENGTHS: lambda: orjson.dumps([bundle.cable_length_m, [[cable.id, cable.length_m] for cable in cables]]),
             _CORDONED: lambda: orjson.dumps(sorted(bundle.cordoned)),
             _OVERRIDES: lambda: orjson.dumps(bundle.sources and list(map(bundle.sources.overrides, bundle.devices))),
             _HOSTS: self._of_hosts,
