@@ -53,7 +53,7 @@ def _of_dataclass(kind: Any) -> Callable[[Mapping[str, Any]], Any]:
     known: dict[str, Callable[[Any], Any]] = {}
 
     def read(raw: Mapping[str, Any]) -> Any:
-        if not known:  # now, because a class can have fields of its own type
+        if not known:  # now, because a class can have fields of the same class
             hints = typing.get_type_hints(kind)
             known.update({each.name: _reader(hints[each.name]) for each in fields(kind) if each.init})
         return kind(**{name: of_field(raw[name]) for name, of_field in known.items()})

@@ -15,6 +15,7 @@ COMMANDS = dict(all_commands())
 DEVICE = Path(__file__).parents[1] / "platforms" / "device" / "acme" / "x86_64-acme_box4-r0"
 SCENARIO = Path(__file__).parents[2] / "benchmarks" / "fuzz" / "scenario.json"
 SERVERS = ("fabricgen lsp",)  # they run until the client ends; tests/lsp talks to one
+WATCHES = " --watch"  # until an interrupt; tests/cli/test_watch.py sends one
 PREPARED = (
     "init my-fabric --example quickstart",
     "render my-fabric --output build",
@@ -75,7 +76,13 @@ def run(line: str) -> int:
 
 @pytest.mark.parametrize(
     "example",
-    [one for name, command in COMMANDS.items() if name not in SERVERS for one in examples_of(command)],
+    [
+        one
+        for name, command in COMMANDS.items()
+        if name not in SERVERS
+        for one in examples_of(command)
+        if WATCHES not in one
+    ],
 )
 def test_each_example_runs(example: str, site: Path, tmp_path: Path, cli: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(shutil.copytree(site, tmp_path / "site"))
