@@ -74,6 +74,8 @@ def validate(
         judging.codes |= codes_of("FG45")
     if deploy:
         _require_deployable(judging, paths, select, ignore)
+    if cache:
+        cache.shrink()
     return _judgement(judging, inventory)
 
 

@@ -74,4 +74,6 @@ def judge_all(judging: Judging, wanted: Wanted, progress: Progress) -> Verdicts:
             congestion += memory.congestion(judging, options, analysed) if memory else analysed(judging)
     planes = {one.name for one in deadlock if one.model is RoutesModel.BGP}
     progress.step("simulated", f"congestion of {counted(len(planes), 'plane')}")
+    if memory:
+        memory.store.shrink()
     return Verdicts(deadlock, congestion)

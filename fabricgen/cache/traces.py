@@ -24,24 +24,20 @@ def remembered(
     judge: Callable[[Readings], Judged],
     readings: Readings | None = None,
 ) -> Judged:
-    """The result of `judge` on a bundle: stored, or judged now and stored; None if it cannot be stored.
+    """The result of `judge` on a bundle: stored, or judged now, and stored if all that it read has a name.
 
-    `about` is all that the judge depends on beside the bundle. The judge returns None, or gives up its readings, where
-    its result depends on more. `readings` are those of an earlier judge whose objects it uses.
+    `about` is all that the judge depends on beside the bundle. It returns None where its result has no bytes.
+    `readings` are those of an earlier judge whose objects it uses.
     """
     sets = _sets(store, kind, about)
-    if sets is None:
-        return None
     for names in sets:
         content = store.get(kind, about + bundle.digest(names))
         if content is not None:
             return content
     readings = readings or Readings()
     content = judge(readings)
-    if not readings.is_complete:
-        store.put(f"{kind}-readings", about, b"null")  # the next run does not try
     if content is None or not readings.is_complete:
-        return None
+        return content
     names = readings.all_names
     if names not in sets:
         store.put(f"{kind}-readings", about, orjson.dumps([names, *sets][:_MOST_SETS]))
@@ -49,7 +45,7 @@ def remembered(
     return content
 
 
-def _sets(store: Store, kind: str, about: bytes) -> list[list[str]] | None:
-    """The sets of readings of earlier runs; None if the judge reads what has no name."""
+def _sets(store: Store, kind: str, about: bytes) -> list[list[str]]:
+    """The sets of readings of earlier runs."""
     content = store.get(f"{kind}-readings", about)
     return orjson.loads(content) if content else []

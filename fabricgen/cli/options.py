@@ -75,7 +75,9 @@ def store_of(cache: Path | None, no_cache: bool) -> "Store | None":
 
     store = open_store(cache)
     if store is None and cache is not None:
-        raise UsageError(f"--cache {cache}: choose a folder that only you can write, below folders that no other user can change")
+        raise UsageError(
+            f"--cache {cache}: another user can change what is in it; choose a folder that only you can write"
+        )
     return store
 
 

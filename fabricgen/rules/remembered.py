@@ -46,7 +46,7 @@ class RememberedRules:
         return rule.check(fabric) if known is None else known[rule.code]
 
     def _judge(self, subject: str) -> Defects | None:
-        """The defects of a subject; None if they cannot be remembered."""
+        """The defects of a subject; None if one is in a file that is not of a switch."""
         rules = [rule for rule in self.rules if _subject(rule) == subject]
         about = orjson.dumps([subject, [rule.code for rule in rules], self.about.hex()])
         content = remembered(self.store, "rules", about, self.bundle, lambda readings: self._run(rules, readings))
@@ -64,7 +64,7 @@ class RememberedRules:
         found = {}
         for rule in rules:
             rows = [_row(defect) for defect in rule.check(fabric)]
-            if not readings.is_complete or None in rows:
+            if None in rows:
                 return None
             found[rule.code] = rows
         return orjson.dumps(found)
