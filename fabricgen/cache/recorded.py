@@ -5,7 +5,7 @@ A judge that sees only such a bundle, and objects that it makes itself from it, 
 read is the same. What is read in a way that has no name here cannot be recorded: the judge's result is then not kept.
 """
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from hashlib import sha256
@@ -15,12 +15,13 @@ import orjson
 
 from fabricgen.bundle.device import Content, ObservedDevice
 from fabricgen.bundle.read import Bundle
+from fabricgen.bundle.sources import Sources
 from fabricgen.sonic.tables import ConfigDb, SameTable, Table
 
-_TEXT, _WIRING = "text:", "wiring:"
+_TEXT, _WIRING, _OVERRIDDEN = "text:", "wiring:", "overridden:"
 _NAMES = "tables"  # the names of the tables of all switches
 _LINKS, _CABLES, _LENGTHS, _CORDONED = "links", "cables", "lengths", "cordoned"
-_HOSTS, _OVERRIDES = "hosts", "overrides"
+_HOSTS = "hosts"
 _CONSTANT = ""  # equal in all bundles that are recorded, or part of every digest
 # Attribute of a bundle -> what a judge that reads it depends on.
 _OF_ATTRIBUTE = {
@@ -146,6 +147,22 @@ class _Wiring(_Attributes):
         return tuple(_Attributes(cable, note) for cable in self._inner.cables)
 
 
+class _Overrides:
+    """sources.json, of which a judge reads the overrides in some tables."""
+
+    def __init__(self, sources: Sources, readings: Readings) -> None:
+        self._sources, self._readings = sources, readings
+
+    def overridden(self, device: str, tables: Collection[str]) -> tuple[str, ...]:
+        """The paths of the overrides of a device."""
+        self._readings.names.add(f"{_OVERRIDDEN}{' '.join(sorted(tables))}")
+        return self._sources.overridden(device, tables)
+
+    def __getattr__(self, name: str) -> Any:
+        self._readings.give_up()
+        return getattr(self._sources, name)
+
+
 @dataclass(frozen=True)
 class Recordable:
     """A bundle whose judges can be recorded, with the digests of its parts, each computed once."""
@@ -170,15 +187,9 @@ class Recordable:
             elif known:
                 readings.names.add(known)
 
-        def of_sources(name: str) -> None:
-            if name == "overrides":
-                readings.names.add(_OVERRIDES)
-            else:
-                readings.give_up()
-
         devices = {name: _device(device, readings.names) for name, device in self.bundle.devices.items()}
         wiring = _Wiring(self.bundle.wiring, lambda name: readings.names.add(f"{_WIRING}{name}"), readings.names)
-        sources = _Attributes(self.bundle.sources, of_sources) if self.bundle.sources else None
+        sources = _Overrides(self.bundle.sources, readings) if self.bundle.sources else None
         return cast(Bundle, _Attributes(self.bundle, attribute, devices=devices, wiring=wiring, sources=sources))
 
     def digest(self, names: Iterable[str]) -> bytes:
@@ -196,6 +207,9 @@ class Recordable:
             return device.text if device else b""
         if name.startswith(_WIRING):
             return orjson.dumps(getattr(self.bundle.wiring, name.removeprefix(_WIRING)), default=_plain)
+        if name.startswith(_OVERRIDDEN):
+            sources, tables = self.bundle.sources, name.removeprefix(_OVERRIDDEN).split()
+            return orjson.dumps(sources and [sources.overridden(device, tables) for device in self.bundle.devices])
         if name in self._others:
             return self._others[name]()
         return b"".join(self._of_table(device.config.get(name)) for device in self.bundle.devices.values())
@@ -218,7 +232,6 @@ class Recordable:
             _LINKS: lambda: orjson.dumps(bundle.links),
             _LENGTHS: lambda: orjson.dumps([bundle.cable_length_m, [[cable.id, cable.length_m] for cable in cables]]),
             _CORDONED: lambda: orjson.dumps(sorted(bundle.cordoned)),
-            _OVERRIDES: lambda: orjson.dumps(bundle.sources and list(map(bundle.sources.overrides, bundle.devices))),
             _HOSTS: self._of_hosts,
         }
 

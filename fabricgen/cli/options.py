@@ -1,5 +1,6 @@
 """Options that several verbs have."""
 
+import os
 from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -68,8 +69,11 @@ cache_options = several(
 
 
 def store_of(cache: Path | None, no_cache: bool) -> "Store | None":
-    """The store of earlier results. Raises UsageError for a given folder that another user can change."""
-    if no_cache:
+    """The store of earlier results; in CI only a given one, because a machine that starts anew has no results.
+
+    Raises UsageError for a given folder that another user can change.
+    """
+    if no_cache or (cache is None and os.environ.get("CI")):
         return None
     from fabricgen.cache import open_store
 
