@@ -69,6 +69,7 @@ NAVIGATION: dict[str, object] = {
         "Python API": "api.md",
         "YANG": "yang.md",
         "Limits": "limits.md",
+        "Earlier results": "cache.md",
     },
     "Explanation": {
         "How lossless works": "how-lossless-works.md",

@@ -2,21 +2,27 @@
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from fabricgen.api.congestion import analyse
 from fabricgen.api.deadlock import FailureOptions, prove
 from fabricgen.api.judgement import Judging, Progress
+from fabricgen.api.remembering import memory_of
 from fabricgen.api.validation import apply_rules
 from fabricgen.bundle.wiring import Checks
 from fabricgen.platforms.model import SwitchPlatform
-from fabricgen.results import CongestionResult, DeadlockResult
+from fabricgen.results import CongestionResult, DeadlockResult, RoutesModel
 from fabricgen.units import counted
+
+if TYPE_CHECKING:
+    from fabricgen.cache import Store
 
 
 @dataclass(frozen=True)
 class Wanted:
     """`select` and `ignore` choose rules; `platforms` are used before those of the catalog. `patterns` are names of
-    traffic patterns, () for the default one. `depth` is how many links fail at a time, None: as the inventory says."""
+    traffic patterns, () for the default one. `depth` is how many links fail at a time, None: as the inventory says.
+    `cache` is a store of earlier results; with `evidence` the proof is made anew, for what its certificate needs."""
 
     select: Sequence[str] = ()
     ignore: Sequence[str] = ()
@@ -24,6 +30,8 @@ class Wanted:
     patterns: Sequence[str] = ()
     depth: int | None = None
     jobs: int = 1
+    cache: "Store | None" = None
+    evidence: bool = False
 
 
 @dataclass(frozen=True)
@@ -43,17 +51,30 @@ def judge_all(judging: Judging, wanted: Wanted, progress: Progress) -> Verdicts:
     for pattern in patterns:
         check_pattern(pattern)
     devices = counted(len(judging.bundle.devices), "device")
-    apply_rules(judging, wanted.select, wanted.ignore, wanted.platforms, progress, wanted.jobs)
+    memory = memory_of(wanted.cache, judging)
+    apply_rules(judging, wanted.select, wanted.ignore, wanted.platforms, progress, wanted.jobs, memory)
     progress.step("validated", f"{devices} by {counted(judging.rules, 'rule')}")
     chosen = judging.bundle.wiring.checks if judging.bundle.wiring else Checks()
     depth = chosen.failures if wanted.depth is None else wanted.depth
     failures = FailureOptions(depth, chosen.switch_failures, chosen.repair, jobs=wanted.jobs)
-    deadlock = prove(judging, None, None, failures, progress)
+
+    def proved(judging: Judging) -> Sequence[DeadlockResult]:
+        return prove(judging, None, None, failures, progress)
+
+    asked = (failures.most_links, failures.switches, failures.repair, failures.seed)
+    deadlock = memory.deadlock(judging, asked, proved) if memory and not wanted.evidence else proved(judging)
     progress.step("simulated", f"routes and buffer dependencies of {counted(judging.counts.devices, 'device')}")
     congestion: list[CongestionResult] = []
     with progress.stage("congestion"):
         for pattern in patterns:
             options = Options(pattern, most_finite=MOST_FINITE_AT_GATE)
-            congestion += analyse(judging, options, report_skipped=False)
-    progress.step("simulated", f"congestion of {counted(len(judging.routed), 'plane')}")
+
+            def analysed(judging: Judging, options: Options = options) -> Sequence[CongestionResult]:
+                return analyse(judging, options, report_skipped=False)
+
+            congestion += memory.congestion(judging, options, analysed) if memory else analysed(judging)
+    planes = {one.name for one in deadlock if one.model is RoutesModel.BGP}
+    progress.step("simulated", f"congestion of {counted(len(planes), 'plane')}")
+    if memory:
+        memory.store.shrink()
     return Verdicts(deadlock, congestion)

@@ -18,6 +18,7 @@ DEVICE = Path(__file__).parents[1] / "platforms" / "device" / "acme" / "x86_64-a
 SCENARIO = Path(__file__).parents[2] / "benchmarks" / "fuzz" / "scenario.json"
 SERVERS = ("fabricgen lsp",)  # they run until the client ends; tests/lsp talks to one
 SOURCES_OF_TRUTH = re.compile("import netbox|--plan$|--apply$")  # tests/dcim has a server for these examples
+WATCHES = " --watch"  # until an interrupt; tests/cli/test_watch.py sends one
 PREPARED = (
     "init my-fabric --example quickstart",
     "render my-fabric --output build",
@@ -97,7 +98,7 @@ def run(line: str) -> int:
         one
         for name, command in COMMANDS.items()
         for one in examples_of(command)
-        if name not in SERVERS and not SOURCES_OF_TRUTH.search(one)
+        if name not in SERVERS and WATCHES not in one and not SOURCES_OF_TRUTH.search(one)
     ],
 )
 def test_each_example_runs(example: str, site: Path, tmp_path: Path, cli: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
