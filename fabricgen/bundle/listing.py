@@ -73,6 +73,8 @@ def _members(text: bytes, block_bytes: int) -> Iterator[tuple[str, Any]]:
         done = stop
     outside += text[done:]
     members = orjson.loads(outside)
+    if not isinstance(members, dict):
+        raise ValueError("not an object")
     marked = [name for name, value in members.items() if isinstance(value, list) and value[:1] and _is_mark(value[0])]
     if [members[name] for name in marked] != [[_mark(number)] for number in range(len(lists))]:
         raise ValueError("a list is not a member of the object, or looks like a mark")

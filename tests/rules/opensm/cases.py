@@ -56,6 +56,13 @@ def _ufm(
     )
 
 
+def _sharp_on_groups(folder: Path) -> None:
+    """Files for UFM with the algorithm for fat trees."""
+    (folder / "mlnx-sm-5").mkdir()
+    (folder / M_CONF).write_text("sharp_enabled 2\n")
+    (folder / M_SHARP).write_text("dynamic_tree_allocation TRUE\ndynamic_tree_algorithm 0\n")
+
+
 def _level(change: Callable[[Path], object], message: str, bundle: str = "tree", key: str = "9") -> Case:
     return Case(
         "FG824", change, f"compute:partitions.conf|{key}", ERROR, message, "remove sl, or use 0",
@@ -125,7 +132,16 @@ CASES = [
         "routing_engine is minhop, which is not known to be free of credit loops on a rail-optimized",
         "set routing_engine to ar_updn",
     ),
-    _ufm(Remove(M_SHARP), M_SHARP, "sharp_enabled is 2, but mlnx-sm-5/sharp_am.cfg is missing"),
+    Case(
+        "FG842",
+        Remove(M_SHARP),
+        f"compute:{M_SHARP}",
+        ERROR,
+        "sharp_enabled is 2, but mlnx-sm-5/sharp_am.cfg is missing",
+        "run `fabricgen render` again",
+        clean=SubnetFiles(UFM),
+        also=("FG842", "FG220", "FG910"),
+    ),
     _ufm(
         edit(M_CONF, "sharp_enabled 2", "sharp_enabled 0"),
         f"{M_CONF}|sharp_enabled",
@@ -147,6 +163,16 @@ CASES = [
         f"{M_SHARP}|reservation_mode",
         "reservation_mode is not TRUE, but the subnet has tenants: trees have no P_Key of a tenant",
         "set reservation_mode to TRUE",
+    ),
+    Case(
+        "FG842",
+        _sharp_on_groups,
+        f"compute:{M_SHARP}|dynamic_tree_algorithm",
+        ERROR,
+        "dynamic_tree_algorithm is not 1, but the fat-tree algorithm does not suit the wiring",
+        "set dynamic_tree_algorithm to 1",
+        clean=SubnetFiles(DRAGONFLY),
+        also=("FG842", "FG256"),
     ),
     _ufm(Remove(M_ROOTS), f"{M_CONF}|root_guid_file", "root_guid_file names root_guids, which is missing"),
     _ufm(
