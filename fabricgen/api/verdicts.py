@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from fabricgen.api.congestion import analyse
 from fabricgen.api.deadlock import FailureOptions, prove
 from fabricgen.api.judgement import Judging, Progress
+from fabricgen.api.outages import with_outages
 from fabricgen.api.validation import apply_rules
 from fabricgen.bundle.wiring import Checks
 from fabricgen.platforms.model import SwitchPlatform
@@ -37,6 +38,7 @@ class Verdicts:
 def judge_all(judging: Judging, wanted: Wanted, progress: Progress) -> Verdicts:
     """Run all judges; their findings are added to `judging`. Raises UnreadableInputError and UsageError."""
     from fabricgen.simulate.congestion.analysis import MOST_FINITE_AT_GATE, Options
+    from fabricgen.simulate.outages.options import Options as OutageOptions
     from fabricgen.simulate.patterns import DEFAULT_PATTERN, check_pattern
 
     patterns = wanted.patterns or (DEFAULT_PATTERN,)
@@ -54,6 +56,9 @@ def judge_all(judging: Judging, wanted: Wanted, progress: Progress) -> Verdicts:
     with progress.stage("congestion"):
         for pattern in patterns:
             options = Options(pattern, most_finite=MOST_FINITE_AT_GATE)
-            congestion += analyse(judging, options, report_skipped=False)
+            found = analyse(judging, options, report_skipped=False)
+            if chosen.min_busbw_after_failure is not None:
+                found = with_outages(judging, found, OutageOptions(pattern, 1, chosen.switch_failures))
+            congestion += found
     progress.step("simulated", f"congestion of {counted(len(judging.routed), 'plane')}")
     return Verdicts(deadlock, congestion)

@@ -89,7 +89,7 @@ def _judge(
                 f"{pattern} has {len(demand.messages)} messages, the most are {MOST_MESSAGES}: leave it out"
             )
         seeds = range(options.seed, options.seed + options.draws)
-        times.append(pattern_time(plane, demand, options.size_bytes, _gpus_of_node(bundle, plane, demand.job), seeds))
+        times.append(pattern_time(plane, demand, options.size_bytes, gpus_of_node(bundle, plane, demand.job), seeds))
         if pattern == options.failure_pattern and reroute is not None and options.failure_sets:
             judge = FailureJudge(plane, demand.messages, reroute)
             failures = [
@@ -102,7 +102,7 @@ def _judge(
     return BandwidthResult(plane.name, tuple(times), options.failure_pattern, tuple(failures), reason)
 
 
-def _gpus_of_node(bundle: Bundle, plane: HostNetwork, job: Job) -> int:
+def gpus_of_node(bundle: Bundle, plane: HostNetwork, job: Job) -> int:
     """The GPUs of a node, mean of the nodes that have any; where the files name no GPUs, one for each channel."""
     models = {model.name: model.gpus for model in (bundle.wiring.host_models if bundle.wiring else ())}
     of_nodes = []
