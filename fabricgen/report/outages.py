@@ -62,10 +62,20 @@ def outage_lines(one: OutageResult) -> Iterator[str]:
     parts = [f"{counted(one.sets, 'set')} ({how})", f"none {_speed(one.time_ns, one.bus_gbytes)}"]
     if one.median and one.worst:
         parts.append(f"median {_cost(one.median)}")
-        parts.append(f"worst {_cost(one.worst)} after {' and '.join(one.worst.names)}")
+        after = f" after {' and '.join(one.worst.names)}" if one.worst.share < 1 else ""
+        parts.append(f"worst {_cost(one.worst)}{after}")
     yield head + ", ".join(parts)
+    if one.drawn:
+        worst = f", {_range(one.worst_drawn)} after the worst set" if one.worst_drawn else ""
+        yield f"{'':12}with drawn hashes {_range(one.drawn)} without a failure{worst}"
     if one.stopping:
         yield f"{'':12}{counted(one.stopping, 'set')} {'leaves' if one.stopping == 1 else 'leave'} GPUs without a port"
+
+
+def _range(found: Spread) -> str:
+    if found.least == found.highest:
+        return f"{found.mean:.1f} GB/s"
+    return f"{found.mean:.1f} GB/s ({found.least:.1f} to {found.highest:.1f})"
 
 
 def _speed(time_ns: float, bus_gbytes: float | None) -> str:

@@ -80,7 +80,8 @@ class BandwidthResult:
 @dataclass(frozen=True, slots=True)
 class Outage:
     """A set of failures, and the number of `sets` that cost the same. `share` is the bandwidth over that without a
-    failure, 0 if a message has no path; then there is no time. `bus_gbytes` is None for patterns without one."""
+    failure, 0 if a message has no path; then there is no time. `bus_gbytes` is None for patterns without one.
+    `cut_off` GPUs reach no other one after the set that was judged."""
 
     names: tuple[str, ...]
     sets: int

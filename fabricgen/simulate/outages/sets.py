@@ -75,10 +75,11 @@ class Sets:
         orbits = None if known is None else known.singles() if self.options.depth == 1 else known.pairs()
         if known is None or orbits is None:
             return None
+        several = self.judge.gpus.ports.shape[1] > 1  # else a message without a path is lost, by symmetry in each set
         found = []
         for orbit in orbits:
             one = self._judge(FailureSet(tuple(failures[number] for number in orbit.members)), orbit.size)
-            if not one.moved or orbit.size == 1:
+            if not one.moved or orbit.size == 1 or not several:
                 found.append(one)
                 continue
             if self.options.depth > 1 or len(found) + orbit.size > most:
