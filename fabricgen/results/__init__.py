@@ -7,6 +7,8 @@ from fabricgen.results.bandwidth import (
     Outage,
     OutageResult,
     PatternTime,
+    SizeRow,
+    SizeTable,
     Spread,
 )
 from fabricgen.results.congestion import (
@@ -81,6 +83,8 @@ __all__ = [
     "QueueUse",
     "RoutesModel",
     "Series",
+    "SizeRow",
+    "SizeTable",
     "Spread",
     "SwitchLoad",
     "TierLoad",

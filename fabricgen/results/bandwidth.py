@@ -119,3 +119,32 @@ class OutageResult:
     worst_drawn: Spread | None = None
     outcomes: tuple[Outage, ...] = ()
     reason: str = ""  # why the failures are not judged
+
+
+@dataclass(frozen=True, slots=True)
+class SizeRow:
+    """One size of the buffer of a rank: over draws of hashes the time, and the bandwidths in GB/s as nccl-tests prints
+    them; None for patterns without a bus bandwidth. `even_bus_gbytes`: if load spreads evenly over equal paths."""
+
+    size_bytes: int
+    time_ns: Spread
+    alg_gbytes: Spread
+    bus_gbytes: Spread | None
+    even_bus_gbytes: float | None
+
+
+@dataclass(frozen=True)
+class SizeTable:
+    """The bandwidth of a pattern by size: of the whole job, or of one GPU of each host on `rail`, alone.
+
+    A time is `steps` times `way_ns`, the time of a packet over the slowest path, and the bytes at fair shares.
+    """
+
+    name: str
+    pattern: str
+    rail: int | None
+    ranks: int
+    steps: int
+    way_ns: float = 0.0
+    rows: tuple[SizeRow, ...] = ()
+    reason: str = ""  # why there are no rows

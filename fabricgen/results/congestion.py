@@ -4,7 +4,7 @@ import enum
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from fabricgen.results.bandwidth import OutageResult
+from fabricgen.results.bandwidth import OutageResult, SizeTable
 
 
 class CongestionModel(enum.StrEnum):
@@ -158,6 +158,7 @@ class CongestionResult:
     link_loads: tuple[tuple[str, str, float], ...] = ()  # (node, port, load) of ports with load, where it is wanted
     reason: str = ""  # why a plane was skipped, or which defaults were assumed
     failures: tuple[OutageResult, ...] = ()  # one for each number of failures
+    sizes: tuple[SizeTable, ...] = ()
 
     @property
     def victims(self) -> tuple[FlowTime, ...]:

@@ -1,7 +1,7 @@
 """The bandwidth of one plane of a bundle."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -22,6 +22,7 @@ from fabricgen.simulate.plane.names import infiniband_planes, planes_for
 from fabricgen.simulate.plane.priority import judged_priority
 from fabricgen.simulate.plane.reading import read_plane
 from fabricgen.simulate.plane.subnet_plane import STATIC, Forwarding, subnet_plane
+from fabricgen.vocabulary import HashModel
 
 DEFAULT_PATTERNS = (Pattern.RING_ALL_REDUCE, Pattern.TREE_ALL_REDUCE, Pattern.ALL_TO_ALL, Pattern.PERMUTATION,
                     Pattern.PIPELINE, Pattern.INCAST)  # fmt: skip
@@ -61,8 +62,7 @@ def analyse_bandwidth(
     """
     for name, switches in planes_for(bundle, plane, to_storage=False):
         fabric = (routed or {}).get(name) or read_fabric(bundle, switches)
-        priority = judged_priority(bundle, fabric, lossless_links(fabric).priorities)
-        network = read_plane(bundle, fabric, name, priority)
+        network = network_of(bundle, fabric, name)
         return _judge(bundle, network, options, converged(bundle, fabric, network))
     for name in infiniband_planes(bundle, plane):
         assert bundle.wiring is not None
@@ -71,6 +71,19 @@ def analyse_bandwidth(
             return BandwidthResult(name, (), reason=subnets.why_not(name))
         return _judge(bundle, found, options, None, subnets.assumption(name))
     return BandwidthResult(plane or "", (), reason="no plane carries the traffic of jobs")
+
+
+def network_of(
+    bundle: Bundle,
+    fabric: RoutedFabric,
+    name: str,
+    model: HashModel = HashModel.DEPLOYED,
+    queue_pairs: int | None = None,
+) -> HostNetwork:
+    """A plane with its hosts, for the lossless priority of RDMA. `queue_pairs`: None: as the files of the hosts say."""
+    priority = judged_priority(bundle, fabric, lossless_links(fabric).priorities)
+    network = read_plane(bundle, fabric, name, priority, model)
+    return network if queue_pairs is None else replace(network, queue_pairs=queue_pairs)
 
 
 def _judge(

@@ -11,7 +11,7 @@ from fabricgen.simulate.bandwidth.bus import bus_bytes
 from fabricgen.simulate.patterns import Everyone, Job, Messages, Placement, make_job, make_traffic
 from fabricgen.simulate.plane.hashing import hashed_flows
 from fabricgen.simulate.plane.host_network import NO_COLUMN, HostNetwork
-from fabricgen.simulate.plane.ports import NO_PORT, Flags, Floats, Ints, latency_ns
+from fabricgen.simulate.plane.ports import NO_PORT, Flags, Floats, Ints, latency_ns, way_ns
 from fabricgen.simulate.plane.spreading import split_loads
 
 
@@ -31,11 +31,19 @@ class Demand:
 
 @dataclass(frozen=True)
 class Drawn:
-    """One draw: the time in ns, the messages that arrived, and the number of switches on each of their paths."""
+    """One draw: the time in ns of the bytes, the longest latency of a message with its acknowledgement and of its first
+    packet alone, the messages that arrived, and the number of switches on each of their paths."""
 
-    time_ns: float
+    bytes_ns: float
+    latency_ns: float
+    way_ns: float
     arrived: Flags
     switches: Ints
+
+    @property
+    def time_ns(self) -> float:
+        """The time until the last message has arrived."""
+        return self.bytes_ns + self.latency_ns
 
 
 def demand_of(plane: HostNetwork, pattern: str, size_bytes: float, placement: Placement, seed: int) -> Demand:
@@ -52,11 +60,12 @@ def drawn(plane: HostNetwork, messages: Messages, seed: int) -> Drawn:
     found = hashed_flows(plane, parts.source, parts.target, size, parts.start_ns, seed)
     flows, arrived = found.flows, found.arrived[:: plane.queue_pairs]
     if not len(flows):
-        return Drawn(0.0, arrived, np.zeros(0, np.int64))
+        return Drawn(0.0, 0.0, 0.0, arrived, np.zeros(0, np.int64))
     flow, hop = (flows.path != NO_PORT).nonzero()
     load = np.bincount(flows.path[flow, hop], weights=flows.bytes[flow], minlength=len(plane.ports))
     needed = float((load / plane.ports.bytes_per_ns).max())
-    return Drawn(needed + float(latency_ns(plane.ports, flows).max()), arrived, flows.hops - 1)
+    latency, way = (float(of(plane.ports, flows).max()) for of in (latency_ns, way_ns))
+    return Drawn(needed, latency, way, arrived, flows.hops - 1)
 
 
 class EvenLoad:

@@ -6,7 +6,7 @@ from dataclasses import replace
 from fabricgen.bundle.read import Bundle
 from fabricgen.results import Outage, OutageResult, Spread
 from fabricgen.routing.fabric import RoutedFabric, read_fabric
-from fabricgen.simulate.bandwidth.analysis import converged, gpus_of_node
+from fabricgen.simulate.bandwidth.analysis import converged, gpus_of_node, network_of
 from fabricgen.simulate.bandwidth.bus import bus_bytes
 from fabricgen.simulate.bandwidth.failures import FailureJudge
 from fabricgen.simulate.bandwidth.times import Demand, demand_of, drawn, spread_of
@@ -20,8 +20,6 @@ from fabricgen.simulate.plane.host_network import HostNetwork
 from fabricgen.simulate.plane.hosts import host_traffic
 from fabricgen.simulate.plane.lossless import lossless_links
 from fabricgen.simulate.plane.names import infiniband_planes, planes_for
-from fabricgen.simulate.plane.priority import judged_priority
-from fabricgen.simulate.plane.reading import read_plane
 
 MOST_MESSAGES = 4_000_000
 
@@ -51,11 +49,7 @@ def _empty(name: str, options: Options) -> OutageResult:
 
 
 def _judged(bundle: Bundle, fabric: RoutedFabric, name: str, options: Options) -> OutageResult:
-    lossless = lossless_links(fabric)
-    priority = judged_priority(bundle, fabric, lossless.priorities)
-    network = read_plane(bundle, fabric, name, priority, options.hash_model)
-    if options.queue_pairs is not None:
-        network = replace(network, queue_pairs=options.queue_pairs)
+    network = network_of(bundle, fabric, name, options.hash_model, options.queue_pairs)
     empty = _empty(name, options)
     if not network.adapters:
         return replace(empty, reason="the files contain no hosts")
@@ -70,7 +64,7 @@ def _judged(bundle: Bundle, fabric: RoutedFabric, name: str, options: Options) -
         failures += [switch_failure(fabric, number) for number in range(len(fabric.names))]
     if len(failures) < options.depth:
         return replace(empty, reason="there are not so many links between switches")
-    ground = ground_of(fabric, host_traffic(bundle, fabric), lossless)
+    ground = ground_of(fabric, host_traffic(bundle, fabric), lossless_links(fabric))
     judge = FailureJudge(network, demand.messages, converged(bundle, fabric, network))
     if not len(judge.messages):
         return replace(empty, reason="no message of the pattern has a path")
