@@ -5,6 +5,7 @@ from typing import Any
 
 from fabricgen.report.outages import outage_lines, outage_object
 from fabricgen.report.planes import of_planes
+from fabricgen.report.sizes import size_lines, size_object
 from fabricgen.results import CongestionResult, CongestionTree, FlowTime
 from fabricgen.units import counted
 
@@ -15,11 +16,12 @@ def congestion_object(results: Sequence[CongestionResult]) -> dict[str, Any]:
 
 
 def congestion_lines(results: Sequence[CongestionResult]) -> Iterator[str]:
-    """A line for each plane, and those of its failures."""
+    """A line for each plane, those of its failures, and its bandwidths by size."""
     for result in results:
         yield from _plane_lines(result)
         for one in result.failures:
             yield from outage_lines(one)
+        yield from size_lines(result.sizes)
 
 
 def _plane_lines(result: CongestionResult) -> Iterator[str]:
@@ -110,6 +112,7 @@ def _plane(result: CongestionResult) -> dict[str, Any]:
         ],
         **({"link_loads": result.link_loads} if result.link_loads else {}),
         **({"failures": [outage_object(one) for one in result.failures]} if result.failures else {}),
+        **({"sizes": [size_object(one) for one in result.sizes]} if result.sizes else {}),
     }
 
 

@@ -99,8 +99,7 @@ class EvenLoad:
         cells = leaf[away] * plane.columns + plane.column[messages.target[away]]
         size = messages.bytes[away] * plane.wire_share
         table = np.bincount(cells, weights=size, minlength=plane.network.switches * plane.columns)
-        found: Floats = table.reshape(plane.network.switches, plane.columns)
-        return found
+        return table.reshape(plane.network.switches, plane.columns).astype(np.float64)
 
     def time_ns(self, messages: Messages) -> float:
         """The time of messages that all have a path, without the latency of a packet."""
@@ -146,4 +145,5 @@ def _switches(found: Ints) -> tuple[int, float, int]:
 
 def spread_of(values: Sequence[float]) -> Spread:
     """The mean, the least and the highest."""
-    return Spread(float(np.mean(values)), min(values), max(values))
+    least, highest = min(values), max(values)
+    return Spread(float(np.clip(np.mean(values), least, highest)), least, highest)  # rounding can leave the range

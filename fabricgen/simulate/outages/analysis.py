@@ -6,22 +6,20 @@ from dataclasses import replace
 from fabricgen.bundle.read import Bundle
 from fabricgen.results import Outage, OutageResult, Spread
 from fabricgen.routing.fabric import RoutedFabric, read_fabric
-from fabricgen.simulate.bandwidth.analysis import converged, gpus_of_node, network_of
+from fabricgen.simulate.bandwidth.analysis import MOST_MESSAGES, converged, gpus_of_node, network_of
 from fabricgen.simulate.bandwidth.bus import bus_bytes
 from fabricgen.simulate.bandwidth.failures import FailureJudge
-from fabricgen.simulate.bandwidth.times import Demand, demand_of, drawn, spread_of
+from fabricgen.simulate.bandwidth.times import drawn, spread_of
 from fabricgen.simulate.deadlock.analysis import ground_of
 from fabricgen.simulate.deadlock.failures.failure_sets import links_that_fail, switch_failure
 from fabricgen.simulate.deadlock.failures.sample_bound import upper_bound
 from fabricgen.simulate.outages.options import Options
 from fabricgen.simulate.outages.sets import Sets
-from fabricgen.simulate.patterns import Messages, uses_storage
+from fabricgen.simulate.patterns import Everyone, Messages, make_job, make_traffic, uses_storage
 from fabricgen.simulate.plane.host_network import HostNetwork
 from fabricgen.simulate.plane.hosts import host_traffic
 from fabricgen.simulate.plane.lossless import lossless_links
 from fabricgen.simulate.plane.names import infiniband_planes, planes_for
-
-MOST_MESSAGES = 4_000_000
 
 
 def analyse_outages(
@@ -53,25 +51,27 @@ def _judged(bundle: Bundle, fabric: RoutedFabric, name: str, options: Options) -
     empty = _empty(name, options)
     if not network.adapters:
         return replace(empty, reason="the files contain no hosts")
-    demand = demand_of(network, options.pattern, options.size_bytes, options.placement, options.seed)
-    if not len(demand.messages):
+    job = make_job(network.adapters, options.placement, options.seed)
+    traffic = make_traffic(options.pattern, job, network.adapters, options.size_bytes, options.seed)
+    if not len(traffic):
         return replace(empty, reason=f"{options.pattern} sends no traffic over the network")
-    if len(demand.messages) > MOST_MESSAGES:
-        return replace(empty, reason=f"{len(demand.messages)} messages are too many, the most are {MOST_MESSAGES}")
-    bus = bus_bytes(options.pattern, demand.job, options.size_bytes, gpus_of_node(bundle, network, demand.job))
+    if len(traffic) > MOST_MESSAGES:
+        return replace(empty, reason=f"{len(traffic)} messages are too many, the most are {MOST_MESSAGES}")
+    messages = traffic.messages() if isinstance(traffic, Everyone) else traffic
+    bus = bus_bytes(options.pattern, job, options.size_bytes, gpus_of_node(bundle, network, job))
     failures = links_that_fail(bundle, fabric)
     if options.switches:
         failures += [switch_failure(fabric, number) for number in range(len(fabric.names))]
     if len(failures) < options.depth:
         return replace(empty, reason="there are not so many links between switches")
     ground = ground_of(fabric, host_traffic(bundle, fabric), lossless_links(fabric))
-    judge = FailureJudge(network, demand.messages, converged(bundle, fabric, network))
+    judge = FailureJudge(network, messages, converged(bundle, fabric, network))
     if not len(judge.messages):
         return replace(empty, reason="no message of the pattern has a path")
-    return _result(empty, Sets(judge, ground, failures, options), demand, bus)
+    return _result(empty, Sets(judge, ground, failures, options), bus)
 
 
-def _result(empty: OutageResult, sets: Sets, demand: Demand, bus: float | None) -> OutageResult:
+def _result(empty: OutageResult, sets: Sets, bus: float | None) -> OutageResult:
     judge, options = sets.judge, sets.options
     how, judged = sets.judged()
     outcomes = tuple(
@@ -99,7 +99,7 @@ def _result(empty: OutageResult, sets: Sets, demand: Demand, bus: float | None) 
         median=_median(outcomes),
         stopping=sum(one.size for one in judged if one.stops),
         worse_sets=round(upper_bound(0, len(judged)), 6) if how == "sample" else 0.0,
-        drawn=_drawn(judge.plane, demand.messages, bus, seeds),
+        drawn=_drawn(judge.plane, judge.messages, bus, seeds),
         worst_drawn=_drawn(left.plane, left.sent, bus, seeds) if left else None,
         outcomes=outcomes,
     )

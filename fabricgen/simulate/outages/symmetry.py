@@ -52,7 +52,7 @@ def orbits_under(
     pairs = place[2 * len(near) :]
 
     def of_links(values: Indices) -> Indices:
-        found = np.zeros(wider.links, values.dtype)
+        found = np.zeros(wider.links, np.int64)
         found[own] = values
         return found
 
@@ -64,7 +64,12 @@ def orbits_under(
     drawn = replace(
         ground,
         network=wider,
-        policy=replace(policy, hears=of_links(policy.hears), allowas_in=of_links(policy.allowas_in), filters=filters),
+        policy=replace(
+            policy,
+            hears=of_links(policy.hears.astype(np.int64)).astype(np.uint8),
+            allowas_in=of_links(policy.allowas_in),
+            filters=filters,
+        ),
         lossless=LosslessLinks(nothing.astype(np.uint8), nothing, nothing, np.zeros((1, 1, 8), np.uint8), ()),
         expected=None,
     )
