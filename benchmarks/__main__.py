@@ -36,6 +36,7 @@ def main() -> None:
         _print_render(ours, peer)
         _print_stages(Path(folder))
         _print_judges(Path(folder))
+        _print_growth(Path(folder))
         _print_diff(Path(folder))
         print(f"\ndeadlock of {SIZES[-1]} switches beside networkx and rustworkx")
         bundle = str(Path(folder) / f"bundle-{SIZES[-1]}")
@@ -131,6 +132,14 @@ def _print_judges(folder: Path) -> None:
         for name, arguments in (("validate", ("validate", bundle)), ("deadlock", ("simulate", "deadlock", bundle))):
             cost = run(fabricgen(*arguments, "--fail-on", "never"))
             print(f"{name:26} | {size:8} | {cost.cpu_s:5.2f} | {cost.rss_mib:3.0f}")
+
+
+def _print_growth(folder: Path) -> None:
+    """Growth by counted calls, which docs/speed.md keeps, and the costliest rules."""
+    print("\ngrowth, by counted calls", flush=True)
+    subprocess.run([sys.executable, "-m", "benchmarks.growth", "--page", "docs/speed.md"], check=True)
+    print(f"\ncostliest rules on {SIZES[-1]} switches", flush=True)
+    subprocess.run([sys.executable, "-m", "benchmarks.costly_rules", str(folder / f"bundle-{SIZES[-1]}")], check=True)
 
 
 def _print_diff(folder: Path) -> None:

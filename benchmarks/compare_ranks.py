@@ -17,7 +17,6 @@ from fabricgen.api import simulate_packets
 from fabricgen.api.candidates import equal_hosts, read_candidates, write_candidate
 from fabricgen.api.rendering import render_aside
 from fabricgen.bundle.read import open_bundle
-from fabricgen.render.plans import make_plans
 from fabricgen.simulate.bandwidth.analysis import DEFAULT_PATTERNS, Options, analyse_bandwidth
 
 _ALIKE = 0.01  # times within this share are equal: packets and latency differ by less
@@ -71,7 +70,7 @@ def main() -> int:
         for one in candidates:
             aside = Path(folder) / one.name.replace(":", "-")
             write_candidate(aside / "inventory", one, equal_hosts(candidates), given.gpus, given.platform)
-            render_aside(make_plans(aside / "inventory"), aside / "bundle")
+            render_aside(aside / "inventory", aside / "bundle")
             result = analyse_bandwidth(open_bundle([aside / "bundle"]), options)
             for found in result.patterns:
                 computed.setdefault(found.pattern, []).append(found.time_ns.mean)

@@ -1,7 +1,7 @@
 """How the work of render, validate and the deadlock verdict grows with the fabric, counted so that it is the same on
 every machine.
 
-    python -m benchmarks.growth [--json] [SWITCHES ...]
+    python -m benchmarks.growth [--json | --page docs/speed.md] [SWITCHES ...]
 
 Work is the number of function calls, Python's and C's: two runs give the same number, on a busy machine too. What calls
 do not show, such as arrays, is CPU time beside a loop of known work: one unit is the CPU time of that loop in the same
@@ -12,6 +12,7 @@ import argparse
 import cProfile
 import gc
 import json
+import subprocess
 import tempfile
 from collections.abc import Callable, Mapping
 from pathlib import Path
@@ -67,6 +68,26 @@ def measured(sizes: tuple[int, ...]) -> dict[str, dict[str, float]]:
     return found
 
 
+def row_of(found: Mapping[str, Mapping[str, float]]) -> str:
+    """The row of the history: the day, the commit, and for each stage its calls, growth and units."""
+    git = ["git", "log", "-1", "--format=%cs | %h"]
+    commit = subprocess.run(git, capture_output=True, text=True, check=True).stdout.strip()
+    small, large = (str(size) for size in SIZES)
+    cells = [
+        f"{row[large]:,.0f} | {row[large] * SIZES[1] / (row[small] * SIZES[0]):.2f} | {row['units']:.2f}"
+        for row in found.values()
+    ]
+    return f"| {commit} | {' | '.join(cells)} |"
+
+
+def with_row(page: str, row: str) -> str:
+    """The page with a row at the end of its first table."""
+    lines = page.split("\n")
+    first = next(number for number, line in enumerate(lines) if line.startswith("|"))
+    end = next(number for number in range(first, len(lines)) if not lines[number].startswith("|"))
+    return "\n".join([*lines[:end], row, *lines[end:]])
+
+
 def _loop() -> None:
     table: dict[str, int] = {}
     for number in range(_LOOP):
@@ -81,10 +102,11 @@ def _cpu_s(work: Callable[[], object]) -> float:
 
 
 def main() -> None:
-    """Print one line for each stage, or JSON."""
+    """Print one line for each stage, or JSON, or add a row to the history of a page."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("sizes", nargs="*", type=int, metavar="SWITCHES", default=SIZES)
     parser.add_argument("--json", action="store_true")
+    parser.add_argument("--page", type=Path, help="add a row to the first table of this page")
     options = parser.parse_args()
     gc.disable()  # as the command line does
     sizes = tuple(options.sizes)
@@ -92,6 +114,8 @@ def main() -> None:
     if options.json:
         print(json.dumps(found))
         return
+    if options.page:
+        options.page.write_text(with_row(options.page.read_text(encoding="utf-8"), row_of(found)), encoding="utf-8")
     print("stage | calls for each switch at " + ", ".join(map(str, sizes)) + " | growth | units for each switch")
     for stage, row in found.items():
         counts = [row[str(size)] for size in sizes]

@@ -69,6 +69,7 @@ NAVIGATION: dict[str, object] = {
         "Python API": "api.md",
         "YANG": "yang.md",
         "Limits": "limits.md",
+        "Earlier results": "cache.md",
     },
     "Explanation": {
         "How lossless works": "how-lossless-works.md",
@@ -85,7 +86,7 @@ NAVIGATION: dict[str, object] = {
         "Extending": "extending.md",
         "Decisions": "adr/README.md",
     },
-    "Trust": {"What was verified": "trust.md", "Seeded faults": "mutants.md"},
+    "Trust": {"What was verified": "trust.md", "Seeded faults": "mutants.md", "Speed": "speed.md"},
 }
 
 

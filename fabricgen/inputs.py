@@ -32,6 +32,7 @@ _KINDS = (
     (stat.S_ISSOCK, "a socket"),
 )
 _unsaved: ContextVar[Mapping[Path, str]] = ContextVar("unsaved")
+_noted: ContextVar[set[Path]] = ContextVar("noted")
 
 
 @contextmanager
@@ -47,8 +48,21 @@ def unsaved(texts: Mapping[Path, str]) -> Iterator[None]:
         _unsaved.reset(token)
 
 
+@contextmanager
+def noted() -> Iterator[set[Path]]:
+    """The files that are read within it, or cannot be read; only those of the thread that enters it."""
+    found: set[Path] = set()
+    token = _noted.set(found)
+    try:
+        yield found
+    finally:
+        _noted.reset(token)
+
+
 def read_bytes(file: Path, most_bytes: int = JSON_BYTES) -> bytes:
     """The bytes of a regular file of at most `most_bytes`. Raises UnreadableInputError."""
+    if (files := _noted.get(None)) is not None:
+        files.add(file)
     try:
         with open(file, "rb", buffering=0, opener=_open_at_once) as stream:
             found = os.fstat(stream.fileno())

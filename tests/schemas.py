@@ -1,4 +1,4 @@
-"""The published JSON Schemas, held against the JSON of every command that a test runs."""
+"""The published JSON Schemas, and the JSON of every command that a test runs, checked with them."""
 
 import functools
 import json

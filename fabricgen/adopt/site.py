@@ -1,10 +1,10 @@
-"""A site of NetBox or Nautobot as an inventory: an explicit design with its switches, hosts, links, racks, serials and addresses.
+"""A site of NetBox or Nautobot as an inventory: an explicit design with its devices, links, racks and addresses.
 
 The site becomes the tables that a switch would have of it; the import of config_db.json makes an inventory of them.
 """
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -45,8 +45,8 @@ class AdoptedSite:
 def adopt_site(site: Site, system: str, fabric: str, lookup: Lookup, gateways: Sequence[str] = ()) -> AdoptedSite:
     """The inventory of a site. Switches are the devices whose role is leaf, spine or core.
 
-    `lookup` finds the platform and layout of a device type. `gateways` are those of the management network, which a source of
-    truth does not have. Findings are about what is not in the inventory.
+    `lookup` finds the platform and layout of a device type. `gateways` are those of the management network, which a
+    source of truth does not have. Findings are about what is not in the inventory.
     """
     adopted = AdoptedSite()
     switches = dict(_switches(site, lookup, gateways, adopted.findings))
@@ -65,7 +65,7 @@ def adopt_site(site: Site, system: str, fabric: str, lookup: Lookup, gateways: S
     for plane in tree["planes"].values():
         del plane["lossless"]  # a source of truth does not have it: the default of the design
     _add_cables(tree, source, usable, {(cable.a, cable.b): cable for cable in site.cables})
-    _add_models(tree, site, usable, switches)
+    _add_models(tree, site)
     _add_devices(tree, site)
     files = {FILE_NAME: _HEADER.format(system=system, site=site.name) + inventory_yaml(tree), LOCK_NAME: lock.dump()}
     tables, lock, findings = rendered_tables(files)
@@ -162,9 +162,7 @@ def _written(cable: SiteCable) -> tuple[tuple[str, object], ...]:
     return (*length, ("medium", str(medium))) if length and medium else tuple(length)
 
 
-def _add_models(
-    tree: dict[str, Any], site: Site, links: Iterable[WiredLink], switches: Mapping[str, SourceSwitch]
-) -> None:
+def _add_models(tree: dict[str, Any], site: Site) -> None:
     """A group whose hosts are of one model of the catalog has this model, if it has all their NICs."""
     types = {device.name: device.model for device in site.devices}
     group_of: dict[str, set[str]] = {}

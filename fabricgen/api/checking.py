@@ -16,13 +16,11 @@ from fabricgen.api.judgement import (
     Progress,
     codes_of,
     open_judging,
-    outcome_of_inventory,
 )
-from fabricgen.api.places import InventoryPlaces
 from fabricgen.api.rendering import render_aside
 from fabricgen.api.verdicts import Wanted, judge_all
 from fabricgen.atomic import temporary_folder
-from fabricgen.findings import Finding, Location, has_errors
+from fabricgen.findings import Finding, Location
 from fabricgen.report.anchors import anchored
 from fabricgen.report.outcome import Outcome
 from fabricgen.report.summary import Counts
@@ -30,6 +28,8 @@ from fabricgen.results import CongestionResult, DeadlockResult
 from fabricgen.units import counted
 
 if TYPE_CHECKING:
+    from fabricgen.api.places import InventoryPlaces
+    from fabricgen.cache import Store
     from fabricgen.inventory.read_files import InventorySource
 
 
@@ -60,6 +60,8 @@ def check(
     at_inventory: bool = False,
     locked: bool = False,
     against: Path | None = None,
+    cache: "Store | None" = None,
+    evidence: bool = False,
     policy: Policy = DEFAULT_POLICY,
     progress: Progress = SILENT,
 ) -> Check:
@@ -70,9 +72,18 @@ def check(
     `at_inventory` the location of a finding is the inventory value that causes it. `select` and `ignore` choose rules,
     as for `validate`. The failures to prove are those of `checks:` of the inventory. Numbers that the lock file does
     not have yet are allocated in memory; with `locked` that is an error. `against` is a bundle to compare devices and
-    cables with. Raises UnreadableInputError and UsageError.
+    cables with. `cache` is a store of earlier results, which change the time only; with `evidence` the
+    deadlock results keep what certificates need. Raises UnreadableInputError and
+    UsageError.
     """
-    how = How(Wanted(select, ignore, jobs=jobs), at_inventory, locked, against, policy, progress)
+    how = How(
+        Wanted(select, ignore, jobs=jobs, cache=cache, evidence=evidence),
+        at_inventory,
+        locked,
+        against,
+        policy,
+        progress,
+    )
     if bundle is not None:
         return check_in(inventory, bundle, how)[0]
     with temporary_folder("check") as aside:
@@ -98,33 +109,19 @@ class How:
 
 def check_in(inventory: "InventorySource", folder: Path, how: How) -> tuple[Check, Judging | None]:
     """`check` in a new `folder`, and what was judged there; None if it was not rendered."""
-    from fabricgen.inventory.load import LOCK_NAME, inventory_root
-    from fabricgen.render.plans import lock_would_change, make_plans
-    from fabricgen.render.templates import TemplateProblemError
-
     progress = how.progress
-    with progress.stage("planning"):
-        plans = make_plans(inventory)
-    plans.findings += lock_would_change(
-        plans, inventory_root(inventory) / LOCK_NAME, needed=how.locked, strict=how.locked
+    aside = render_aside(
+        inventory, folder, locked=how.locked, jobs=how.wanted.jobs, policy=how.policy, progress=progress
     )
+    plans, places, outcome = aside.plans, aside.places, aside.outcome
     subnets = tuple({"name": name, **subnet.choice} for name, subnet in plans.subnets.items())
-    places = InventoryPlaces(None, inventory, plans.fabric.inventory.node)
-    accepted = plans.fabric.inventory.suppressions
-    outcome = outcome_of_inventory(plans.findings, accepted, places, how.policy)
     codes = codes_of(*INVENTORY_FAMILIES)
-    if has_errors([*plans.findings, *outcome.findings]) or not plans.fabric.planes:
+    if not aside.is_rendered:
         counts = Counts(devices=len(plans.fabric.switches), links=len(plans.fabric.links))
         found = Check(
             findings=outcome.findings, suppressed=outcome.suppressed, counts=counts, codes=codes, subnets=subnets
         )
         return found, None
-    progress.step("planned", counted(len(plans.fabric.switches), "switch"))
-    try:
-        render_aside(plans, folder, how.wanted.jobs, progress)
-    except TemplateProblemError as problem:
-        outcome = outcome_of_inventory([problem.finding], accepted, places, how.policy)
-        return Check(findings=outcome.findings, suppressed=outcome.suppressed, codes=codes), None
     progress.step("rendered", f"{counted(len(plans.rendered.switches), 'device')} into a temporary folder")
     judging = open_judging([folder], None, None, how.policy)
     platforms = [switch.platform for switch in plans.rendered.switches]
@@ -150,7 +147,7 @@ def check_in(inventory: "InventorySource", folder: Path, how: How) -> tuple[Chec
     return found, judging
 
 
-def _anchored(outcome: Outcome, folder: Path, places: InventoryPlaces, inventory: "InventorySource") -> Outcome:
+def _anchored(outcome: Outcome, folder: Path, places: "InventoryPlaces", inventory: "InventorySource") -> Outcome:
     """Findings at inventory values: the rendered files are temporary."""
     from fabricgen.inventory.load import inventory_files
 

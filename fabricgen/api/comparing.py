@@ -15,14 +15,13 @@ from fabricgen.api.judgement import (
     Policy,
     Progress,
     open_judging,
-    outcome_of_inventory,
 )
-from fabricgen.api.places import InventoryPlaces
 from fabricgen.api.rendering import render_aside
 from fabricgen.api.reporting import is_judged_as_it_is
 from fabricgen.atomic import temporary_folder
 from fabricgen.errors import UnreadableInputError, UsageError
-from fabricgen.findings import Finding, Location, has_errors
+from fabricgen.findings import Location
+from fabricgen.report.outcome import Outcome
 
 if TYPE_CHECKING:
     from fabricgen.simulate.bandwidth.analysis import Options
@@ -46,8 +45,7 @@ class _Source:
 
 @dataclass(frozen=True)
 class _Refused:
-    findings: tuple[Finding, ...]
-    suppressed: tuple[Finding, ...]
+    outcome: Outcome
 
 
 def compare(
@@ -86,7 +84,7 @@ def compare(
         for number, source in enumerate(chosen):
             found = _judged(source, aside / f"{number}", options, policy, progress)
             if isinstance(found, _Refused):
-                return Comparison(findings=found.findings, suppressed=found.suppressed)
+                return Comparison(findings=found.outcome.findings, suppressed=found.outcome.suppressed)
             compared.append(_with_new_layouts(found, source, aside / f"{number}", platform, made))
             progress.step("compared", source.name)
     return Comparison(findings=(), content=_content(compared, without, traffic))
@@ -101,21 +99,10 @@ def _judged(
         if judging.bundle.wiring is None:
             raise UsageError(f"{source.path} has no fabric.json: compare counts the cables of bundles and inventories")
         return fabric_object(source.name, source.path, judging, options, progress)
-    from fabricgen.render.plans import make_plans
-    from fabricgen.render.templates import TemplateProblemError
-
     with progress.stage(f"rendering {source.name}"):
-        plans = make_plans(source.path)
-        places = InventoryPlaces(None, source.path, plans.fabric.inventory.node)
-        accepted = plans.fabric.inventory.suppressions
-        outcome = outcome_of_inventory(plans.findings, accepted, places, policy)
-        if has_errors([*plans.findings, *outcome.findings]) or not plans.fabric.planes:
-            return _Refused(outcome.findings, outcome.suppressed)
-        try:
-            render_aside(plans, aside / "bundle", options.jobs)
-        except TemplateProblemError as problem:
-            outcome = outcome_of_inventory([problem.finding], accepted, places, policy)
-            return _Refused(outcome.findings, outcome.suppressed)
+        rendered = render_aside(source.path, aside / "bundle", jobs=options.jobs, policy=policy)
+    if not rendered.is_rendered:
+        return _Refused(rendered.outcome)
     judging = open_judging([aside / "bundle"], None, None, policy)
     return fabric_object(source.name, source.path, judging, options, progress)
 

@@ -109,7 +109,7 @@ def _prove(
     from fabricgen.simulate.deadlock import analyse_deadlock, deadlock_findings, from_worst
 
     results: list[DeadlockResult] = []
-    root, subnet_roots = judging.bundle.root, judging.bundle.subnet_roots
+    subnet_roots = judging.bundle.subnet_roots
     if lfts is not None or subnet_roots:
         from fabricgen.simulate.deadlock.infiniband.analysis import analyse_dumps, analyse_subnets, tables_by_plane
         from fabricgen.simulate.deadlock.infiniband.failures import Wanted
@@ -119,7 +119,7 @@ def _prove(
         jobs = job_levels(judging.bundle)
         wanted = Wanted(failures.most_links, failures.switches, failures.seed, failures.scheduler)
         if lfts is not None:
-            subnets = analyse_dumps(lfts, root, plane, jobs)
+            subnets = analyse_dumps(lfts, judging.bundle.root, plane, jobs)
         else:
             subnets = [result for folder in subnet_roots for result in analyse_subnets(folder, plane, jobs, wanted)]
         results += subnets

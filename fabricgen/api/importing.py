@@ -103,18 +103,18 @@ def _files(paths: Sequence[Path], endings: tuple[str, ...]) -> list[Path]:
     for path in paths:
         if not path.exists():
             raise UnreadableInputError("no such file or folder", Location(str(path)))
-        below = sorted(file for file in path.rglob("*") if file.suffix in endings) if path.is_dir() else [path]
-        if not below:
+        inside = sorted(file for file in path.rglob("*") if file.suffix in endings) if path.is_dir() else [path]
+        if not inside:
             raise UnreadableInputError(f"contains no file that ends with {' or '.join(endings)}", Location(str(path)))
-        found |= dict.fromkeys(below)
+        found |= dict.fromkeys(inside)
     return list(found)
 
 
 def import_site(system: "System", site: str, fabric: str = "", gateways: Sequence[str] = ()) -> "AdoptedSite":
     """The inventory of a site of NetBox or Nautobot. `fabric` is its name, by default that of the site.
 
-    `system` comes from `fabricgen.dcim.connecting.connect`. `gateways` are those of the management network, one for each
-    family. Raises UsageError for an unknown site, a name or gateway that is not valid, and what the server refuses.
+    `system` comes from `fabricgen.dcim.connecting.connect`. `gateways` are those of the management network, one for
+    each family. Raises UsageError for an unknown site, an invalid name or gateway, and what the server refuses.
     """
     from fabricgen.adopt.site import adopt_site
     from fabricgen.adopt.written import fabric_name

@@ -36,8 +36,8 @@ def source_of_truth(
 ) -> SourceOfTruth:
     """Compare a bundle with a source of truth; with `apply` also make the changes, unless an object is in the way.
 
-    `system` comes from `fabricgen.dcim.connecting.connect`. `only` are shell patterns for devices, separated by commas;
-    nothing is deleted then. `adopt` takes over objects of the same name. `before` gets the plan before the first change.
+    `system` comes from `fabricgen.dcim.connecting.connect`. `only` are shell patterns for devices, separated by
+    commas; nothing is deleted then. `adopt` takes over objects of the same name. `before` gets the plan at first.
     Raises UnreadableInputError, and UsageError for what the server refuses.
     """
     from fabricgen.dcim.applying import apply as applied

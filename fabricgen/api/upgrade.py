@@ -7,7 +7,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from fabricgen.api.judgement import DEFAULT_POLICY, SILENT, Progress, open_judging, outcome_of_inventory
+from fabricgen.api.judgement import DEFAULT_POLICY, SILENT, Progress, open_judging
 from fabricgen.api.places import InventoryPlaces
 from fabricgen.api.rendering import SWITCHES, render_aside
 from fabricgen.atomic import temporary_folder
@@ -65,21 +65,13 @@ def _side(folder: Path, release: int) -> "Side":
 def _rendered(inventory: Path, folder: Path, release: int) -> list[Finding]:
     """The inventory rendered for a release into `folder`; the errors that prevent it."""
     from fabricgen.inventory.read_files import Layers
-    from fabricgen.render.plans import make_plans
-    from fabricgen.render.templates import TemplateProblemError
     from fabricgen.sonic.release_models import release_word
 
     source = Layers((inventory,), (f"sonic.release={release_word(release)}",))
-    plans = make_plans(source)
-    places = InventoryPlaces(None, source, plans.fabric.inventory.node)
-    found = outcome_of_inventory(plans.findings, plans.fabric.inventory.suppressions, places, DEFAULT_POLICY).findings
-    errors = [finding for finding in found if finding.severity is Severity.ERROR]
-    try:
-        if not errors:
-            render_aside(plans, folder)
-    except TemplateProblemError as problem:
-        errors.append(problem.finding)
-    return errors
+    aside = render_aside(source, folder)
+    if aside.is_rendered:
+        return []
+    return [one for one in (*aside.outcome.findings, *aside.plans.findings) if one.severity is Severity.ERROR]
 
 
 def _reduced(bundle: Path, folder: Path, release: int) -> list[Finding]:

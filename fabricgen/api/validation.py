@@ -2,10 +2,12 @@
 
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from fabricgen.api.judgement import DEFAULT_POLICY, SILENT, Judgement, Judging, Policy, Progress, codes_of, open_judging
+from fabricgen.api.remembering import memory_of
 from fabricgen.findings import Severity
 from fabricgen.platforms.catalog import layout_by_hwsku
 from fabricgen.platforms.entries import load_switch_platform
@@ -13,6 +15,8 @@ from fabricgen.platforms.model import Layout, SwitchPlatform
 from fabricgen.units import counted
 
 if TYPE_CHECKING:
+    from fabricgen.api.remembering import Memory
+    from fabricgen.cache import Store
     from fabricgen.rules.rule import Rule
     from fabricgen.sonic.yang import Models
 
@@ -31,6 +35,7 @@ def validate(
     release: int | None = None,
     inventory: Path | None = None,
     jobs: int = 1,
+    cache: "Store | None" = None,
     policy: Policy = DEFAULT_POLICY,
     progress: Progress = SILENT,
 ) -> Judgement:
@@ -42,8 +47,9 @@ def validate(
     additional check with libyang. `deploy` also reports what must not be deployed: placeholder GUIDs, and files that
     differ from the manifest. It makes literal secrets an error. `patch` is an RFC 6902 patch, or the output of `diff`;
     it is judged on these files instead of the rules. `release` is a SONiC release, YYYYMM: what its models do not have
-    is reported. `inventory` is where the lines of inventory values are looked up.
-    Rules on large fabrics run in `jobs` processes. Raises UnreadableInputError and UsageError.
+    is reported. `inventory` is where the lines of inventory values are looked up. Rules on large fabrics run in `jobs`
+    processes. `cache` is a store of earlier results, which change the time only. Raises UnreadableInputError and
+    UsageError.
     """
     known = [load_switch_platform(file) for file in platforms]
     models = None
@@ -59,7 +65,7 @@ def validate(
         judge_patch(judging, patch, select, ignore)
         return _judgement(judging, inventory)
     devices = counted(len(judging.bundle.devices), "device")
-    apply_rules(judging, select, ignore, known, progress, jobs)
+    apply_rules(judging, select, ignore, known, progress, jobs, memory_of(cache, judging))
     progress.step("validated", f"{devices} by {counted(judging.rules, 'rule')}")
     if models is not None:
         _apply_yang(judging, models, select, ignore)
@@ -71,6 +77,8 @@ def validate(
         judging.codes |= codes_of("FG45")
     if deploy:
         _require_deployable(judging, paths, select, ignore)
+    if cache:
+        cache.shrink()
     return _judgement(judging, inventory)
 
 
@@ -91,8 +99,10 @@ def apply_rules(
     platforms: Iterable[SwitchPlatform],
     progress: Progress = SILENT,
     jobs: int = 1,
+    memory: "Memory | None" = None,
 ) -> None:
     """Add the findings of the chosen rules. `platforms` are used before those of the bundle and of the catalog."""
+    from fabricgen.rules.parallel import checked
     from fabricgen.rules.registry import chosen_rules
     from fabricgen.rules.run import run
 
@@ -105,8 +115,9 @@ def apply_rules(
     def tracked(rules: "Sequence[Rule]") -> "Iterable[Rule]":
         return progress.track(rules, len(rules), "validating")
 
-    judging.findings += run(judging.bundle, select, ignore, layout, judging.suppressions, tracked, jobs)
     rules = chosen_rules(select, ignore)
+    prepare = memory.rules(rules, layout, own).prepare if memory else partial(checked, jobs=jobs)
+    judging.findings += run(judging.bundle, select, ignore, layout, judging.suppressions, tracked, prepare)
     judging.rules = len(rules)
     judging.codes |= {rule.code for rule in rules}
 

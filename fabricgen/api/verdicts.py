@@ -2,22 +2,28 @@
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from fabricgen.api.congestion import analyse
 from fabricgen.api.deadlock import FailureOptions, prove
 from fabricgen.api.judgement import Judging, Progress
 from fabricgen.api.outages import with_outages
+from fabricgen.api.remembering import memory_of
 from fabricgen.api.validation import apply_rules
 from fabricgen.bundle.wiring import Checks
 from fabricgen.platforms.model import SwitchPlatform
-from fabricgen.results import CongestionResult, DeadlockResult
+from fabricgen.results import CongestionResult, DeadlockResult, RoutesModel
 from fabricgen.units import counted
+
+if TYPE_CHECKING:
+    from fabricgen.cache import Store
 
 
 @dataclass(frozen=True)
 class Wanted:
     """`select` and `ignore` choose rules; `platforms` are used before those of the catalog. `patterns` are names of
-    traffic patterns, () for the default one. `depth` is how many links fail at a time, None: as the inventory says."""
+    traffic patterns, () for the default one. `depth` is how many links fail at a time, None: as the inventory says.
+    `cache` is a store of earlier results; with `evidence` the proof is made anew, for what its certificate needs."""
 
     select: Sequence[str] = ()
     ignore: Sequence[str] = ()
@@ -25,6 +31,8 @@ class Wanted:
     patterns: Sequence[str] = ()
     depth: int | None = None
     jobs: int = 1
+    cache: "Store | None" = None
+    evidence: bool = False
 
 
 @dataclass(frozen=True)
@@ -45,20 +53,36 @@ def judge_all(judging: Judging, wanted: Wanted, progress: Progress) -> Verdicts:
     for pattern in patterns:
         check_pattern(pattern)
     devices = counted(len(judging.bundle.devices), "device")
-    apply_rules(judging, wanted.select, wanted.ignore, wanted.platforms, progress, wanted.jobs)
+    memory = memory_of(wanted.cache, judging)
+    apply_rules(judging, wanted.select, wanted.ignore, wanted.platforms, progress, wanted.jobs, memory)
     progress.step("validated", f"{devices} by {counted(judging.rules, 'rule')}")
     chosen = judging.bundle.wiring.checks if judging.bundle.wiring else Checks()
     depth = chosen.failures if wanted.depth is None else wanted.depth
     failures = FailureOptions(depth, chosen.switch_failures, chosen.repair, jobs=wanted.jobs)
-    deadlock = prove(judging, None, None, failures, progress)
+
+    def proved(judging: Judging) -> Sequence[DeadlockResult]:
+        return prove(judging, None, None, failures, progress)
+
+    asked = (failures.most_links, failures.switches, failures.repair, failures.seed)
+    deadlock = memory.deadlock(judging, asked, proved) if memory and not wanted.evidence else proved(judging)
     progress.step("simulated", f"routes and buffer dependencies of {counted(judging.counts.devices, 'device')}")
     congestion: list[CongestionResult] = []
+    least = chosen.min_busbw_after_failure
     with progress.stage("congestion"):
         for pattern in patterns:
             options = Options(pattern, most_finite=MOST_FINITE_AT_GATE)
-            found = analyse(judging, options, report_skipped=False)
-            if chosen.min_busbw_after_failure is not None:
-                found = with_outages(judging, found, OutageOptions(pattern, 1, chosen.switch_failures))
-            congestion += found
-    progress.step("simulated", f"congestion of {counted(len(judging.routed), 'plane')}")
+            outages = OutageOptions(pattern, 1, chosen.switch_failures)
+
+            def analysed(
+                judging: Judging, options: Options = options, outages: OutageOptions = outages
+            ) -> Sequence[CongestionResult]:
+                found = analyse(judging, options, report_skipped=False)
+                return found if least is None else with_outages(judging, found, outages)
+
+            about = options if least is None else (options, outages, least)
+            congestion += memory.congestion(judging, about, analysed) if memory else analysed(judging)
+    planes = {one.name for one in deadlock if one.model is RoutesModel.BGP}
+    progress.step("simulated", f"congestion of {counted(len(planes), 'plane')}")
+    if memory:
+        memory.store.shrink()
     return Verdicts(deadlock, congestion)

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from dataclasses import fields
 from typing import Any
 
-from fabricgen.bundle.listing import dump_listing, load_listing
+from fabricgen.bundle.listing import Items, dump_listing, load_listing
 from fabricgen.bundle.names import check_names
 from fabricgen.bundle.typed import checked, each, require, unique
 from fabricgen.bundle.wiring import (
@@ -71,7 +71,7 @@ def load_wiring(text: bytes) -> Wiring:
         host_models=each(raw, "host_models", _model),
         placeholders=each(raw, "placeholders", lambda row: WiredPlaceholders(**row)),
         checks=_checks(raw["checks"]),
-        cordoned=tuple(require(raw["cordoned"], list[str], "cordoned")),
+        cordoned=tuple(require(_whole(raw["cordoned"]), list[str], "cordoned")),
     )
     unique((device.name for device in wiring.devices), "devices")
     unique((host.name for host in wiring.hosts), "hosts")
@@ -85,6 +85,11 @@ def load_wiring(text: bytes) -> Wiring:
     checked(wiring, "fabric.json")
     check_values(wiring)
     return wiring
+
+
+def _whole(value: object) -> object:
+    """A list in place of the items of one; any other value itself."""
+    return list(value) if isinstance(value, Items) else value
 
 
 def _plane(raw: Mapping[str, Any]) -> WiredPlane:

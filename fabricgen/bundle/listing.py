@@ -73,14 +73,15 @@ def _members(text: bytes, block_bytes: int) -> Iterator[tuple[str, Any]]:
         done = stop
     outside += text[done:]
     members = orjson.loads(outside)
-    found = 0
-    for name, value in members.items():
-        if found < len(lists) and value == [_mark(found)]:
-            value, found = lists[found], found + 1
-        yield name, value
-    if found < len(lists):
-        raise ValueError("a list is not a member of the object")
+    marked = [name for name, value in members.items() if isinstance(value, list) and value[:1] and _is_mark(value[0])]
+    if [members[name] for name in marked] != [[_mark(number)] for number in range(len(lists))]:
+        raise ValueError("a list is not a member of the object, or looks like a mark")
+    yield from {**members, **dict(zip(marked, lists, strict=True))}.items()
 
 
 def _mark(number: int) -> dict[str, int]:
     return {"": number}
+
+
+def _is_mark(value: object) -> bool:
+    return isinstance(value, dict) and "" in value

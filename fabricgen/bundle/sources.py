@@ -2,7 +2,7 @@
 
 import re
 import typing
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache, cached_property
 from pathlib import Path
@@ -88,6 +88,10 @@ class Sources:
         """'TABLE|key|field' (or 'TABLE|key', 'TABLE') -> the inventory place of the override that was merged last."""
         found: Mapping[str, str] = self._devices.get(device, {}).get("overrides", {})
         return found
+
+    def overridden(self, device: str, tables: Collection[str]) -> tuple[str, ...]:
+        """The paths of the overrides of a device that are in one of the tables."""
+        return tuple(path for path in self.overrides(device) if path.partition("|")[0] in tables)
 
     def explain(self, device: str, table: str, key: str, name: str) -> Explanation | None:
         """The origin of a field of a device; None if fabricgen did not render it."""

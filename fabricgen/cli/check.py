@@ -1,12 +1,17 @@
 """`fabricgen check`: the pre-merge gate."""
 
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
-from fabricgen.cli.options import choice_options, inventory_arguments, layers_of, policy_of
+from fabricgen.cli.options import cache_option, choice_options, inventory_arguments, layers_of, policy_of, store_of
 from fabricgen.cli.output import output_options, report
 from fabricgen.cli.settings import Settings, verb
+from fabricgen.errors import UsageError
+
+if TYPE_CHECKING:
+    from fabricgen.api.checking import Check
 
 
 @click.command("check")
@@ -17,6 +22,8 @@ from fabricgen.cli.settings import Settings, verb
     "--against", metavar="BUNDLE", type=click.Path(path_type=Path, exists=True, file_okay=False),
     help="Show the growth from this bundle: new switches, new cables, and cables that move.",
 )  # fmt: skip
+@click.option("--watch", is_flag=True, help="Check again after each change of a file, and show what differs.")
+@cache_option
 @output_options
 @verb
 def command(
@@ -28,6 +35,8 @@ def command(
     expand: bool,
     locked: bool,
     against: Path | None,
+    watch: bool,
+    cache: Path | None,
     fmt: str,
     output: Path | None,
     fail_on: str,
@@ -43,20 +52,19 @@ def command(
       fabricgen check my-fabric
       fabricgen check my-fabric site-b.yaml --set planes.compute.mtu=9000
       fabricgen check my-fabric --against build --format sarif
+      fabricgen check my-fabric --watch
     """
     from fabricgen.api.checking import check
     from fabricgen.atomic import temporary_folder
     from fabricgen.cli.progress import TerminalProgress
-    from fabricgen.report.capacity import subnet_lines
-    from fabricgen.report.congestion import congestion_lines, congestion_object, congestion_unjudged
-    from fabricgen.report.deadlock import deadlock_lines, deadlock_object, deadlock_unjudged
     from fabricgen.report.formats import formats
-    from fabricgen.report.growth import growth_lines, growth_object, lock_lines
-    from fabricgen.simulate.deadlock.certificate import seals
 
-    with temporary_folder("check") as temporary:
-        bundle = temporary / "bundle"
-        found = check(
+    if watch and (fmt != "text" or output):
+        raise UsageError("--watch shows differences as text: leave out --format and --output")
+    store = store_of(cache)
+
+    def judged(bundle: Path) -> "Check":
+        return check(
             layers_of(inventories, values),
             bundle=bundle,
             select=select,
@@ -65,27 +73,47 @@ def command(
             at_inventory=formats()[fmt].annotates_files,
             locked=locked,
             against=against,
+            cache=store,
+            evidence=fmt == "json",
             policy=policy_of(settings, expand),
             progress=TerminalProgress(settings),
         )
-        own: dict[str, object] = {"infiniband": found.subnets} if found.subnets else {}
-        lines = [*lock_lines(found.added), *subnet_lines(found.subnets)]
-        if found.added:
-            own["lock"] = {"added": found.added}
-        if found.changes:
-            own["against"] = growth_object(found.changes.devices, found.changes.cables)
-            lines = [*growth_lines(found.changes.devices, found.changes.cables, str(against)), *lines]
-        if found.is_complete:
-            digests = seals(found.deadlock) if fmt == "json" else None
-            own |= {
-                "deadlock": deadlock_object(found.deadlock, digests),
-                "congestion": congestion_object(found.congestion),
-            }
-            lines += [*deadlock_lines(found.deadlock), *congestion_lines(found.congestion)]
-            unjudged = [*deadlock_unjudged(found.deadlock), *congestion_unjudged(found.congestion)]
-        else:
-            unjudged = ["the files of the switches, deadlock and congestion: errors prevent the rendering"]
-        return report(
-            settings, found, verb="check", fmt=fmt, output=output, fail_on=fail_on, own=own, lines=lines,
-            unjudged=unjudged, shorten=f"{bundle}/",
-        )  # fmt: skip
+
+    def shown(found: "Check", bundle: Path) -> int:
+        return _report(settings, found, fmt, output, fail_on, against, f"{bundle}/")
+
+    if watch:
+        from fabricgen.cli.watching import watch_inventories
+
+        watch_inventories(settings, inventories, judged, shown)
+    with temporary_folder("check") as temporary:
+        return shown(judged(temporary / "bundle"), temporary / "bundle")
+
+
+def _report(
+    settings: Settings, found: "Check", fmt: str, output: Path | None, fail_on: str, against: Path | None, shorten: str
+) -> int:
+    from fabricgen.report.capacity import subnet_lines
+    from fabricgen.report.congestion import congestion_lines, congestion_object, congestion_unjudged
+    from fabricgen.report.deadlock import deadlock_lines, deadlock_object, deadlock_unjudged
+    from fabricgen.report.growth import growth_lines, growth_object, lock_lines
+    from fabricgen.simulate.deadlock.certificate import seals
+
+    own: dict[str, object] = {"infiniband": found.subnets} if found.subnets else {}
+    lines = [*lock_lines(found.added), *subnet_lines(found.subnets)]
+    if found.added:
+        own["lock"] = {"added": found.added}
+    if found.changes:
+        own["against"] = growth_object(found.changes.devices, found.changes.cables)
+        lines = [*growth_lines(found.changes.devices, found.changes.cables, str(against)), *lines]
+    if found.is_complete:
+        digests = seals(found.deadlock) if fmt == "json" else None
+        own |= {"deadlock": deadlock_object(found.deadlock, digests), "congestion": congestion_object(found.congestion)}
+        lines += [*deadlock_lines(found.deadlock), *congestion_lines(found.congestion)]
+        unjudged = [*deadlock_unjudged(found.deadlock), *congestion_unjudged(found.congestion)]
+    else:
+        unjudged = ["the files of the switches, deadlock and congestion: errors prevent the rendering"]
+    return report(
+        settings, found, verb="check", fmt=fmt, output=output, fail_on=fail_on, own=own, lines=lines,
+        unjudged=unjudged, shorten=shorten,
+    )  # fmt: skip

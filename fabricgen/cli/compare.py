@@ -84,7 +84,7 @@ def command(
     Examples:
       fabricgen compare my-fabric my-fabric-grown --grow-to 512
       fabricgen compare --designs all --gpus 128 --format markdown
-      fabricgen compare my-fabric my-fabric-grown --format html --output compare.html
+      fabricgen compare my-fabric build --format html -o compare.html
     """
     from fabricgen.api.compared import CompareOptions
     from fabricgen.api.comparing import compare

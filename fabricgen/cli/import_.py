@@ -276,20 +276,20 @@ _foreign(
     "avd",
     "FILE...",
     "  fabricgen import avd intended/structured_configs --output my-fabric\n"
-    "  fabricgen import avd group_vars/DC1 --hardware vEOS-lab=dell-s5232f --output my-fabric",
+    "  fabricgen import avd group_vars/DC1 --hardware vEOS=dell-s5232f",
 )
 _foreign(
     f"Convert the wiring diagram of a Hedgehog fabric (hhfab) into an explicit inventory. {_NOTES}",
     "hhfab",
     "FILE...",
     "  fabricgen import hhfab wiring.yaml --output my-fabric\n"
-    "  fabricgen import hhfab include --hardware vs=dell-s5232f --output my-fabric",
+    "  fabricgen import hhfab include --hardware vs=dell-s5232f",
 )
 _foreign(
     f"Convert minigraph.xml files of SONiC switches into an explicit inventory. {_NOTES}",
     "minigraph",
     "FILE...",
-    "  fabricgen import minigraph leaf1.xml leaf2.xml spine1.xml --output my-fabric\n"
+    "  fabricgen import minigraph leaf1.xml leaf2.xml --output my-fabric\n"
     "  fabricgen import minigraph graphs --fabric east --output my-fabric",
 )
 
@@ -324,7 +324,7 @@ def netbox(
     \b
     Examples:
       fabricgen import netbox --site hall1 --output my-fabric
-      fabricgen import netbox --software nautobot --site hall1 --gateway 10.0.0.1 --output my-fabric
+      fabricgen import netbox --site hall1 --software nautobot -o my-fabric
     """
     from fabricgen.api.importing import import_site
     from fabricgen.atomic.folder import create_files

@@ -16,6 +16,7 @@ from fabricgen.vocabulary import HashModel
 if TYPE_CHECKING:
     from fabricgen.api.judgement import Policy
     from fabricgen.api.subnets import SubnetOptions
+    from fabricgen.cache import Store
     from fabricgen.inventory.read_files import InventorySource
 
 
@@ -55,6 +56,28 @@ def inventory_arguments(metavar: str = "INVENTORY...") -> Callable[[Callable[...
             help="Set a value, for example planes.compute.cables.leaf-spine=60m. The option can be repeated.",
         ),
     )  # fmt: skip
+
+
+cache_option = click.option(
+    "--cache",
+    type=click.Path(path_type=Path, file_okay=False),
+    metavar="DIR",
+    help="Keep results in this folder, and judge again only what a change concerns. It can be deleted at any time.",
+)
+
+
+def store_of(cache: Path | None) -> "Store | None":
+    """The store of earlier results. Raises UsageError for a folder that another user can change."""
+    if cache is None:
+        return None
+    from fabricgen.cache import open_store
+
+    store = open_store(cache)
+    if store is None:
+        raise UsageError(
+            f"--cache {cache}: another user can change what is in it; choose a folder that only you can write"
+        )
+    return store
 
 
 platform_option = click.option(

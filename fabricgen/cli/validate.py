@@ -5,7 +5,15 @@ from pathlib import Path
 import click
 
 from fabricgen.cli.names import OneOf, releases
-from fabricgen.cli.options import choice_options, inventory_option, link_options, platform_option, policy_of
+from fabricgen.cli.options import (
+    cache_option,
+    choice_options,
+    inventory_option,
+    link_options,
+    platform_option,
+    policy_of,
+    store_of,
+)
 from fabricgen.cli.output import output_options, report
 from fabricgen.cli.settings import Settings, verb
 
@@ -38,6 +46,7 @@ from fabricgen.cli.settings import Settings, verb
     help="Also report what the files have that this SONiC release does not know, such as 202605 or master.",
 )
 @inventory_option
+@cache_option
 @output_options
 @verb
 def command(
@@ -54,6 +63,7 @@ def command(
     ignore: tuple[str, ...],
     expand: bool,
     inventory: Path | None,
+    cache: Path | None,
     fmt: str,
     output: Path | None,
     fail_on: str,
@@ -85,6 +95,7 @@ def command(
         release=release_number(release) if release else None,
         inventory=inventory,
         jobs=settings.jobs,
+        cache=store_of(cache),
         policy=policy_of(settings, expand),
         progress=TerminalProgress(settings),
     )

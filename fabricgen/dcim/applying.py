@@ -11,10 +11,10 @@ _PLACE = ("name", "rack", "position")  # of a device: no two have the same
 
 
 def apply(system: System, plan: Plan, stage: Callable[[Kind], None] = lambda _: None) -> None:
-    """Make the changes: first what moves is released, then deletions from cables to devices, then the others from sites on.
+    """Make the changes: release what moves, delete from cables to devices, then create and change from sites to cables.
 
-    Every object is complete when it is written, with its identity. So a second run finds it. Raises UsageError for what the
-    server refuses, and ValueError for a plan with obstacles that block it.
+    Every object is complete when it is written, with its identity, so a second run finds it. Raises UsageError for what
+    the server refuses, and ValueError for a plan with obstacles that block it.
     """
     if plan.blocked:
         raise ValueError("the plan has obstacles")
@@ -106,7 +106,7 @@ def _primaries(plan: Plan) -> list[Change]:
 
 def _from_templates(system: System, created: list[Change], plan: Plan) -> tuple[list[Change], list[Change]]:
     """(interfaces to create, interfaces that new devices got from templates of their types)."""
-    new = {change.item.ref for change in plan.of(Op.CREATE, Kind.DEVICE) if change.item}
+    new = [change.item.ref for change in plan.of(Op.CREATE, Kind.DEVICE) if change.item]
     at = system.at_devices([plan.ids[ref] for ref in new]) if new else []
     there = {(one.parent, one.name): one for one in at}
     left, found = [], []

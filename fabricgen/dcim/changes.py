@@ -1,4 +1,4 @@
-"""The objects of a bundle compared with those of a source of truth: what to create, change and delete, and what is in the way."""
+"""The objects of a bundle compared with those of a source of truth: the changes, and what is in their way."""
 
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
@@ -47,7 +47,7 @@ class Obstacle:
 
 @dataclass
 class Plan:
-    """The difference. `ids` are those of the objects that are there; `custom_fields` are to be defined."""
+    """The difference. `ids` are those of the objects that are there; `custom_fields` are not defined yet."""
 
     custom_fields: list[str] = field(default_factory=list)
     changes: list[Change] = field(default_factory=list)
@@ -76,7 +76,7 @@ def compare(
 ) -> Plan:
     """The difference between a bundle and a source of truth. `adopt` takes over objects of the same name.
 
-    Without `delete` nothing is to be deleted. Raises UsageError for what the server refuses.
+    Without `delete` nothing is deleted. Raises UsageError for what the server refuses.
     """
     comparison = _Comparison(system, planned, adopt)
     for kind in KINDS:
@@ -117,7 +117,7 @@ class _Comparison:
             else:
                 self._missing(item, named(item))
         if kind is Kind.CABLE:
-            self._check_cables({item.identity: item for item in items})
+            self._check_cables()
 
     def _known(self, kind: Kind) -> dict[str, Found]:
         known: dict[str, Found] = {}
@@ -158,14 +158,13 @@ class _Comparison:
     def _laid(self, missing: list[Item]) -> Callable[[Item], Found | None]:
         """Item -> the cable between its interfaces that has no identity of this fabric."""
         own = {one.id for one in self._own[Kind.CABLE].values()}
-        at = {self._cable_at.get(end) for item in missing for end in self._ids_of(item.fields["ends"])}
-        laid = self._system.by_id(
-            Kind.CABLE, sorted((one for one in at if one is not None and one not in own), key=str)
-        )
+        ends = [end for item in missing for end in self._ids_of(item.fields["ends"])]  # type: ignore[attr-defined]
+        at = dict.fromkeys(self._cable_at[end] for end in ends if end in self._cable_at)
+        laid = self._system.by_id(Kind.CABLE, [one for one in at if one not in own])
         by_ends = {one.fields["ends"]: one for one in laid}
         return lambda item: by_ends.get(self._ids_of(item.fields["ends"]))
 
-    def _check_cables(self, items: Mapping[str, Item]) -> None:
+    def _check_cables(self) -> None:
         """A cable that fabricgen does not keep is in the way of one that is new or moves."""
         own = {one.id for one in self._own[Kind.CABLE].values()}
         own |= {change.found.id for change in self.plan.changes if change.kind is Kind.CABLE and change.found}
@@ -269,5 +268,5 @@ class _Comparison:
             if reason:
                 reasons[one.id] = reason
                 if one.parent in devices:
-                    reasons[one.parent] = reason  # type: ignore[index]
+                    reasons[one.parent] = reason
         return reasons

@@ -59,15 +59,17 @@ def _api(software: Software, url: str, token: str) -> tuple[Any, tuple[type[Exce
         if software is Software.NETBOX:
             import pynetbox
 
-            errors = (pynetbox.RequestError, pynetbox.ContentError, pynetbox.AllocationError)
+            errors = (
+                pynetbox.RequestError,
+                pynetbox.ContentError,
+                pynetbox.AllocationError,
+            )
             return pynetbox.api(url, token=token), (*errors, requests.RequestException)
         import pynautobot
 
-        errors = (
-            pynautobot.RequestError, pynautobot.ContentError, pynautobot.core.query.AllocationError,
-            pynautobot.core.query.RequestErrorFromException,
-        )  # fmt: skip
-        return pynautobot.api(url, token=token, verify=True), (*errors, requests.RequestException)
+        query = pynautobot.core.query
+        errors = (pynautobot.RequestError, pynautobot.ContentError, query.AllocationError)
+        return pynautobot.api(url, token=token), (*errors, query.RequestErrorFromException, requests.RequestException)
     except ModuleNotFoundError as error:
         raise UsageError(f"{error.name} is not installed: pip install 'fabricgen[netbox]'") from error
 

@@ -1,7 +1,7 @@
 """Nautobot 3: its endpoints, and the shape of its records. Read at Nautobot 3.2.7.
 
-Unlike NetBox it has locations with a type, references for states, and separate objects that give an address to an interface. The id of a
-new object is a hash of its identity, because custom fields are not unique there.
+Unlike NetBox it has locations with a type, references for states, and separate objects that give an address to an
+interface. The id of a new object is a hash of its identity, because custom fields are not unique there.
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence

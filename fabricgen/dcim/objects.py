@@ -45,9 +45,9 @@ Value = Scalar | Ref | tuple[Ref, ...]
 class Item:
     """An object that the source of truth should have.
 
-    `identity` is its unique key: of a switch `FABRIC:` and its identity in the lock file. `name` is what people call it, and by
-    which an object without an identity is found. `fields` are compared and kept equal; what the bundle does not state is
-    not among them. `initial` are values of a new object, which people may change. `parent` is the device of an interface.
+    `identity` is its unique key: of a switch `FABRIC:` and its identity in the lock file. `name` is what people call
+    it, and by which an object without an identity is found. `fields` are kept equal, without what the bundle does not
+    state. `initial` are values of a new object, which people may change. `parent` is the device of an interface.
     """
 
     kind: Kind

@@ -111,7 +111,7 @@ class Planned:
             yield Item(Kind.ROLE, role, role)
 
     def _racks(self) -> Iterator[Item]:
-        members = (*self._switches, *(host for _, host in self._hosts))
+        members: list[WiredDevice | WiredHost] = [*self._switches, *(host for _, host in self._hosts)]
         heights: dict[str, int] = {}
         for each in members:
             if each.rack:
@@ -209,7 +209,7 @@ class Planned:
                 yield Item(Kind.PRIMARY, port.device.identity, port.device_name, first)
 
     def _cables(self) -> Iterator[Item]:
-        """One for each link: a source of truth has one cable at each interface. The label is the cable of the bundle."""
+        """One for each link: an interface has one cable there. The label is the cable of the bundle."""
         cables = {link: cable for cable in self._wiring.cables for link in cable.links}
         for link in filter(self._has_both_ends, self._wiring.links):
             planned = any(self._states.get(name) == DeviceState.PLANNED for name, _ in (link.a, link.b))

@@ -50,7 +50,7 @@ class SiteCable:
 
 @dataclass(frozen=True)
 class Site:
-    """What a source of truth has of a site. `left_out` are cables that are not between two interfaces of devices of the site."""
+    """What a source of truth has of a site. `left_out` are cables that do not join two interfaces of its devices."""
 
     name: str
     devices: tuple[SiteDevice, ...]
@@ -73,7 +73,7 @@ def read_site(system: System, name: str) -> Site:
     owners = {device.id: device.name for device in devices}
     ends = {one.id: (owners[one.parent], one.name) for one in interfaces if one.parent in owners}
     laid = {one.fields.get("cable") for one in interfaces} - {None}
-    cables = [_cable(one, ends) for one in system.by_id(Kind.CABLE, sorted(laid, key=str))]  # type: ignore[arg-type, type-var]
+    cables = [_cable(one, ends) for one in system.by_id(Kind.CABLE, sorted(laid, key=str))]  # type: ignore[arg-type]
     kept = sorted((cable for cable in cables if cable), key=lambda cable: (cable.a, cable.b))
     return Site(name, tuple(sorted(found, key=lambda device: device.name)), tuple(kept), len(cables) - len(kept))
 
@@ -84,7 +84,7 @@ _REFERENCES = {Kind.ROLE: "role", Kind.DEVICE_TYPE: "device_type", Kind.RACK: "r
 def _names(system: System, kind: Kind, devices: list[Found], key: str) -> dict[object, Found]:
     """Id -> the role, type or rack with it."""
     wanted = {device.fields.get(key) for device in devices} - {None}
-    return {one.id: one for one in system.by_id(kind, sorted(wanted, key=str))}  # type: ignore[arg-type, type-var]
+    return {one.id: one for one in system.by_id(kind, sorted(wanted, key=str))}  # type: ignore[arg-type]
 
 
 def _device(device: Found, names: Mapping[Kind, Mapping[object, Found]], ports: Mapping[str, SitePort]) -> SiteDevice:

@@ -12,7 +12,7 @@ from typing import Any, ClassVar, TypeVar
 from fabricgen.dcim.objects import SHARED, Found, Id, Item, Kind, Ref
 from fabricgen.errors import UsageError
 
-PAGE = 1000  # objects: both cut a longer answer by default, without a word about the others
+PAGE = 1000  # objects: both cut a longer answer by default, silently
 BATCH = 100  # objects of a request that writes, and names of one that searches: a URL has at most 8 kB
 IDENTITY, MADE = "fabricgen_identity", "fabricgen_made"
 CUSTOM_FIELDS = {IDENTITY: "text", MADE: "boolean"}
@@ -147,8 +147,8 @@ class System(ABC):
         """Without its identity, the next run would not know the object."""
         if item.kind in OWNED and (record.get("custom_fields") or {}).get(IDENTITY) != item.identity:
             raise UsageError(
-                f"{self.name} created the {item.kind} {item.name} without its custom field {IDENTITY}, for example because a "
-                "cache is out of date: delete the object there, and run the command again"
+                f"{self.name} created the {item.kind} {item.name} without its custom field {IDENTITY}, for example "
+                "because a cache is out of date: delete the object there, and run the command again"
             )
 
     def created(self, item: Item, ids: Ids) -> Record:

@@ -1,4 +1,4 @@
-"""The objects of a bundle for a source of truth, NetBox or Nautobot, as files. `fabricgen.dcim` writes them to a server."""
+"""The objects of a bundle for NetBox or Nautobot, as files. `fabricgen.dcim` writes them to a server."""
 
 from collections.abc import Iterator
 from functools import partial
@@ -41,8 +41,11 @@ def netbox_files(bundle: "Bundle", site: str | None = None, only: str | None = N
 
     planned = planned_objects(bundle, site, only)
     for kind in KINDS:
-        if lines := b"".join(map(_line, planned.items(kind))):
-            yield f"{kind.replace(' ', '-')}.jsonl", lines
+        lines = bytearray()  # a list of a million short lines would take several times their size
+        for item in planned.items(kind):
+            lines += _line(item)
+        if lines:
+            yield f"{kind.replace(' ', '-')}.jsonl", bytes(lines)
 
 
 def _line(item: "Item") -> bytes:

@@ -8,20 +8,9 @@ from fabricgen.visible import visible
 
 def yaml_bytes(value: object, *, explicit_start: bool = False) -> bytes:
     """YAML with the keys in the given order, and long lines."""
-    import yaml  # a tenth of the time of a completion
+    from fabricgen.yaml_blocks import dumped  # a tenth of the time of a completion
 
-    from fabricgen.yaml_words import WordDumper
-
-    dumped: bytes = yaml.dump(
-        value,
-        Dumper=WordDumper,
-        encoding="utf-8",
-        sort_keys=False,
-        explicit_start=explicit_start,
-        allow_unicode=True,
-        width=120,
-    )
-    return dumped
+    return dumped(value, explicit_start=explicit_start)
 
 
 def filled(kind: str, name: str, **context: Any) -> bytes:

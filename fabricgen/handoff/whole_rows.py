@@ -11,7 +11,7 @@ from fabricgen.sonic.tables import first_non_row
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from fabricgen.bundle.device import ObservedDevice
+    from fabricgen.bundle.device import ObservedDevice, Signs
     from fabricgen.bundle.read import Bundle
     from fabricgen.sonic.tables import ConfigDb
 
@@ -35,6 +35,11 @@ class _WholeContent:
     def config(self) -> "ConfigDb":
         """TABLE -> key -> field -> value. Raises UnreadableInputError at the first value that is not a row."""
         return self.tables(self.device)
+
+    @property
+    def signs(self) -> "Signs":
+        """What the bytes of the file show."""
+        return self.device.signs
 
     def peek(self) -> "ConfigDb":
         """`config`."""

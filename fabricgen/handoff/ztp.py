@@ -8,6 +8,7 @@ configuration, so the configuration must contain the address of eth0.
 import json
 import re
 from collections.abc import Iterator, Mapping
+from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
 from fabricgen.bundle.names import CONFIG_NAME
@@ -17,14 +18,18 @@ from fabricgen.handoff.chosen import chosen_devices, refuse_strange_names
 from fabricgen.handoff.dhcp import Lease, dnsmasq, kea
 from fabricgen.handoff.management import management_addresses
 from fabricgen.handoff.templates import filled
+from fabricgen.sonic.canonical import natural_key
 from fabricgen.sonic.dump import dump
+from fabricgen.sonic.tables import SameTable
 from fabricgen.units import counted
 
 if TYPE_CHECKING:
     from fabricgen.bundle.read import Bundle, ObservedDevice
     from fabricgen.sonic.addresses import Address
+    from fabricgen.sonic.tables import ConfigDb
 
 DEFAULT_URL = "http://ztp"
+_TABLES_KEPT = 256  # those used last
 IDENTIFIERS = {"hostname": "hostname", "serial": "serial-number"}  # our name -> name in ztp.json
 _PINGED = ("ping-hosts", "ping6-hosts")  # of IPv4 and IPv6
 _MAC = re.compile(r"[0-9a-f]{2}(:[0-9a-f]{2}){5}")
@@ -44,8 +49,6 @@ def ztp_files(
     switches in ONIE get by option 114. Raises UsageError for a switch
     without a management address, or without a serial if that is the identifier.
     """
-    from fabricgen.sonic.secrets import without_secrets  # its expressions take 3 ms
-
     if not _URL.fullmatch(url):
         raise UsageError(f"--url {url}: not the URL of a folder, for example http://10.0.0.1/ztp")
     if onie_url is not None and not _URL.fullmatch(onie_url):
@@ -60,11 +63,26 @@ def ztp_files(
     base = url.rstrip("/")
     yield "ztp.json", _json(_ztp(base, IDENTIFIERS[by], sorted({lease.gateway for lease in leases if lease.gateway})))
     for device in devices:
-        yield f"sonic/{names[device.name]}/{CONFIG_NAME}", dump(without_secrets(device.config))
+        yield f"sonic/{names[device.name]}/{CONFIG_NAME}", _without_secrets(device.config)
     for version in sorted({lease.address.version for lease in leases}):
         members = [lease for lease in leases if lease.address.version == version]
         yield f"kea-dhcp{version}.json", _json(kea(members, f"{base}/ztp.json", onie_url))
     yield "dnsmasq.conf", filled("ztp", "dnsmasq.conf", **dnsmasq(leases, f"{base}/ztp.json", onie_url))
+
+
+def _without_secrets(config: "ConfigDb") -> bytes:
+    """The file of a switch. Tables that switches share are written once."""
+    tables = sorted(config, key=natural_key)
+    pieces = [piece for name in tables if (piece := _table(name, SameTable(config[name])))]
+    return b"{\n%s\n}" % b",\n".join(pieces) if pieces else b"{}"
+
+
+@lru_cache(_TABLES_KEPT)
+def _table(name: str, rows: SameTable) -> bytes:
+    """A table as in the file, without the brackets around it; empty if it consists of secrets."""
+    from fabricgen.sonic.secrets import without_secrets  # its expressions take 3 ms
+
+    return dump(without_secrets({name: rows.table})).removeprefix(b"{").removesuffix(b"}").strip(b"\n")
 
 
 def _leases(device: "ObservedDevice", serial: str) -> Iterator[Lease]:

@@ -18,9 +18,9 @@ LEAST_SWITCHES = 64  # below, starting processes costs more than it saves
 _SLOWEST = (Basis.SCHEMA, Basis.CONSEQUENCE)  # they read every row, and the routes: the other rules run beside them
 
 
-def checked(fabric: Fabric, rules: Sequence[Rule], jobs: int) -> Callable[[Rule], Iterable[Defect]]:
+def checked(fabric: Fabric, rules: Sequence[Rule], jobs: int = 1) -> Callable[[Rule], Iterable[Defect]]:
     """The defects of a rule, in the order in which its check yields them, for each of `rules`. With one job, or few
-    switches, a rule is checked when it is asked for."""
+    switches, a rule is checked when its defects are needed."""
     if jobs == 1 or len(fabric.switches) < LEAST_SWITCHES:
         return lambda rule: rule.check(fabric)
     modules: dict[str, list[Rule]] = {}

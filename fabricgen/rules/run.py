@@ -14,6 +14,7 @@ from fabricgen.rules.view.fabric import Fabric, LayoutLookup
 from fabricgen.suppressions import Suppressions
 
 Track = Callable[[Sequence[Rule]], Iterable[Rule]]
+Prepare = Callable[[Fabric, Sequence[Rule]], Callable[[Rule], Iterable[Defect]]]
 
 
 def run(
@@ -23,20 +24,20 @@ def run(
     layout_lookup: LayoutLookup | None = None,
     suppressions: Suppressions | None = None,
     track: Track = iter,
-    jobs: int = 1,
+    prepare: Prepare = checked,
 ) -> list[Finding]:
     """Judge a bundle. Returns located findings, worst first, one for each defect and device.
 
     `layout_lookup` finds a platform's layout by hwsku; the default is the catalog. A finding that one of the
-    `suppressions` covers stays in the list and refers to it. `track` passes on the rules, each as its turn comes. Up to
-    `jobs` processes check large fabrics; the findings do not depend on their number.
-    Raises UnreadableInputError if a file is not JSON.
+    `suppressions` covers stays in the list and refers to it. `track` passes on the rules, each as its turn comes.
+    `prepare` gets the rules before the first of them is checked, and finds the defects of each: here, in processes, or
+    from earlier results. Raises UnreadableInputError if a file is not JSON.
     """
     if bundle.cabling:  # the files are judged by the planned cables, and FG260 and FG261 judge the observed ones
         bundle = replace(bundle, links=bundle.cabling.links)
     fabric = Fabric(bundle, layout_lookup)
     rules = sorted(chosen_rules(select, ignore), key=lambda rule: list(Basis).index(rule.basis))
-    defects_of = checked(fabric, rules, jobs)
+    defects_of = prepare(fabric, rules)
     found: list[tuple[Rule, Defect]] = []
     reported: dict[Severity, set[tuple[str, ...]]] = {Severity.ERROR: set(), Severity.WARNING: set()}
     for basis, members in groupby(track(rules), key=lambda rule: rule.basis):

@@ -4,6 +4,7 @@ Source: sonic-utilities config/main.py `save`: canonical order, indentation by f
 end.
 """
 
+from functools import lru_cache
 from json.encoder import encode_basestring_ascii as quote
 
 import orjson
@@ -17,14 +18,23 @@ def dump_row(row: Row) -> str:
     if not row:
         return "{}"
     lines = []
-    for name in sorted(row, key=lambda field: redis_field(field, row[field])):
+    for name, begin in _in_order(tuple(row), tuple([isinstance(value, list) for value in row.values()])):
         value = row[name]
         if isinstance(value, list):
             inner = ",\n".join(f"                {quote(item)}" for item in value)
-            lines.append(f"            {quote(name)}: [\n{inner}\n            ]")
+            lines.append(f"{begin}[\n{inner}\n            ]")
         else:
-            lines.append(f"            {quote(name)}: {quote(value)}")
+            lines.append(begin + quote(value))
     return "{\n" + ",\n".join(lines) + "\n        }"
+
+
+@lru_cache(maxsize=1 << 12)
+def _in_order(names: tuple[str, ...], are_lists: tuple[bool, ...]) -> tuple[tuple[str, str], ...]:
+    """The fields of a row in the order of the file, each with the text before its value. Rows have few sets of
+    fields."""
+    kinds = {name: [] if is_list else "" for name, is_list in zip(names, are_lists, strict=True)}
+    ordered = sorted(names, key=lambda name: redis_field(name, kinds[name]))
+    return tuple((name, f"            {quote(name)}: ") for name in ordered)
 
 
 def dump(config: ConfigDb) -> bytes:

@@ -126,7 +126,10 @@ def without_secrets(config: Mapping[str, Any]) -> dict[str, dict[str, Any]]:
     found: dict[str, dict[str, Any]] = {}
     for table, rows in config.items():
         kept: dict[str, Any] = {}
-        for key, row in loadable_rows(rows).items():
+        loadable = loadable_rows(rows)
+        if _has_no_secrets(table, loadable):
+            kept, loadable = loadable, {}
+        for key, row in loadable.items():
             secret = set(literal_secrets(table, key, row))
             if secret & {"*"} or PLACEHOLDER in key:
                 continue
@@ -136,6 +139,14 @@ def without_secrets(config: Mapping[str, Any]) -> dict[str, dict[str, Any]]:
         if kept:
             found[table] = kept
     return found
+
+
+def _has_no_secrets(table: str, rows: Mapping[str, Mapping[str, Any]]) -> bool:
+    """Whether a table certainly has neither a secret nor a reference to one: its texts and names."""
+    text = str(rows)
+    names: set[str] = set().union(*rows.values())
+    is_plain = not any(sign in text for sign in ("$", "PRIVATE KEY", "://"))  # of _FORM and PLACEHOLDER
+    return is_plain and not is_secret_key(table) and not any(is_secret_field(table, name) for name in names)
 
 
 def _items(value: object) -> list[object]:

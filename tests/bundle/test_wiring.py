@@ -3,6 +3,7 @@
 import json
 import pickle
 import shutil
+from dataclasses import replace
 from itertools import product
 from pathlib import Path
 
@@ -98,3 +99,9 @@ def test_a_dragonfly_has_groups_and_a_leaf_the_pod_of_its_spines(cli: Cli, tmp_p
     pods = {device.name: device.pod for device in wiring.devices}
     between = [link for link in wiring.links if link.kind is LinkKind.LEAF_SPINE]
     assert between and all(pods[link.a[0]] == pods[link.b[0]] is not None for link in between)
+
+
+def test_cordoned_links_come_back(bundle: Path) -> None:
+    wiring = load_wiring((bundle / "fabric.json").read_bytes())
+    cordoned = replace(wiring, cordoned=(wiring.links[0].id,))
+    assert load_wiring(dump_wiring(cordoned)) == cordoned

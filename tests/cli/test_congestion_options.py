@@ -13,11 +13,10 @@ from tests.inventories import rail_optimized, write
 def built(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A bundle whose leaves have two uplinks."""
     from fabricgen.api.rendering import render_aside
-    from fabricgen.render.plans import make_plans
 
     folder = tmp_path_factory.mktemp("congestion")
     write(folder / "i", rail_optimized(oversubscription=2))
-    render_aside(make_plans(folder / "i"), folder / "b")
+    render_aside(folder / "i", folder / "b")
     return folder / "b"
 
 

@@ -10,10 +10,14 @@ from fabricgen.api import check
 from fabricgen.design.registry import designs
 from fabricgen.findings import Severity
 from fabricgen.inventory.load import load_inventory
+from fabricgen.report.congestion import congestion_object
+from fabricgen.report.deadlock import deadlock_object
+from fabricgen.report.formats.json import as_json, json_object
 from fabricgen.resources import resource
 from fabricgen.results import Verdict
-from fabricgen.simulate.deadlock.certificate import certificate_text
+from fabricgen.simulate.deadlock.certificate import certificate_text, seals
 from tests.conftest import Cli, Golden
+from tests.schemas import require_schema
 from tests.simulate.deadlock.test_certificate import checked
 
 GOLDEN = Path(__file__).parents[1] / "golden"
@@ -41,6 +45,9 @@ def test_examples_pass(name: str, cli: Cli, golden: Golden, tmp_path: Path, requ
             assert line.startswith(f"plane {plane.name}: ") and line.endswith("holds for these tables, proved")
     else:
         assert found.counts.devices <= 300 and {plane.verdict for plane in found.deadlock} == {Verdict.FREE}
+    own: dict[str, object] = {"deadlock": deadlock_object(found.deadlock, seals(found.deadlock))}
+    own |= {"congestion": congestion_object(found.congestion), "infiniband": found.subnets}
+    require_schema("check", json.loads(as_json(json_object("0", found.findings, found.counts, **own))))
     others = [one for one in found.findings if name not in CONGESTED or not one.code.startswith("FG70")]
     assert found.is_complete and {one.severity for one in others} <= {Severity.NOTE}
     assert len((folder / "fabric.yaml").read_text().splitlines()) <= MOST_LINES.get(name, 50)

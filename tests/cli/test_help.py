@@ -1,13 +1,15 @@
 """Every help has two examples, and each of them runs."""
 
+import re
 import shlex
 import shutil
 from pathlib import Path
 
 import pytest
 
-from fabricgen.bundle.read import open_bundle
+from fabricgen.bundle.read import Bundle, open_bundle
 from tests.acceptance.runs import Run
+from tests.adopt import expressed
 from tests.cli.examples import all_commands, examples_of
 from tests.conftest import Cli
 
@@ -15,6 +17,8 @@ COMMANDS = dict(all_commands())
 DEVICE = Path(__file__).parents[1] / "platforms" / "device" / "acme" / "x86_64-acme_box4-r0"
 SCENARIO = Path(__file__).parents[2] / "benchmarks" / "fuzz" / "scenario.json"
 SERVERS = ("fabricgen lsp",)  # they run until the client ends; tests/lsp talks to one
+SOURCES_OF_TRUTH = re.compile("import netbox|--plan$|--apply$")  # tests/dcim has a server for these examples
+WATCHES = " --watch"  # until an interrupt; tests/cli/test_watch.py sends one
 PREPARED = (
     "init my-fabric --example quickstart",
     "render my-fabric --output build",
@@ -62,7 +66,22 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
     (folder / "addresses.csv").write_text("device,loopback\ncompute-spine-00,10.0.9.1\n")
     (folder / "site-b.yaml").write_text("fabric: site-b\n")
     shutil.copy(SCENARIO, folder / "scenario.json")
+    write_foreign(open_bundle([folder / "build"]), folder)
     return folder
+
+
+def write_foreign(bundle: Bundle, folder: Path) -> None:
+    """The bundle as files of other tools."""
+    expressed.write(expressed.as_avd(bundle), folder / "intended" / "structured_configs")
+    design = "spine: {defaults: {platform: vEOS, loopback_ipv4_pool: 10.0.0.0/24}, nodes: [{name: spine1, id: 1}]}\n"
+    expressed.write({"spines.yml": design}, folder / "group_vars" / "DC1")
+    wiring = expressed.as_hhfab(bundle, "arista-7060x6-64pe")
+    for place in (folder, folder / "include"):
+        expressed.write(wiring, place)
+    graphs = expressed.as_minigraphs(bundle)
+    expressed.write(graphs, folder / "graphs")
+    few = (text for name, text in graphs.items() if "leaf" in name)
+    expressed.write(dict(zip(("leaf1.xml", "leaf2.xml"), few, strict=False)), folder)
 
 
 def run(line: str) -> int:
@@ -75,7 +94,12 @@ def run(line: str) -> int:
 
 @pytest.mark.parametrize(
     "example",
-    [one for name, command in COMMANDS.items() if name not in SERVERS for one in examples_of(command)],
+    [
+        one
+        for name, command in COMMANDS.items()
+        for one in examples_of(command)
+        if name not in SERVERS and WATCHES not in one and not SOURCES_OF_TRUTH.search(one)
+    ],
 )
 def test_each_example_runs(example: str, site: Path, tmp_path: Path, cli: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(shutil.copytree(site, tmp_path / "site"))
@@ -86,6 +110,12 @@ def test_each_example_runs(example: str, site: Path, tmp_path: Path, cli: Cli, m
         Run(open_bundle([Path("build")])).write(Path("acceptance"))
     done = cli(*words)
     assert done.code == 0, done.out + done.err
+
+
+@pytest.mark.parametrize("name", ("fabricgen handoff netbox", "fabricgen import netbox"))
+def test_each_example_of_a_source_of_truth_parses(name: str) -> None:
+    for example in filter(SOURCES_OF_TRUTH.search, examples_of(COMMANDS[name])):
+        COMMANDS[name].make_context(name, shlex.split(example.removeprefix(name)))
 
 
 @pytest.mark.parametrize("name", SERVERS)

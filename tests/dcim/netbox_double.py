@@ -17,7 +17,7 @@ REFERENCES = {
 }  # fmt: skip
 
 
-class Refused(Exception):
+class RefusedError(Exception):
     """What the server refuses, or a connection that breaks."""
 
 
@@ -29,7 +29,7 @@ class Endpoint:
         self.stored: dict[int, dict[str, Any]] = {}
 
     def all(self, limit: int = 0) -> list[dict[str, Any]]:
-        """All objects; the server cuts longer lists without a word."""
+        """All objects; the server cuts longer lists silently."""
         return self.filter(limit)
 
     def filter(self, limit: int = 0, **filters: Any) -> list[dict[str, Any]]:
@@ -70,7 +70,7 @@ class Endpoint:
         others = [each for each in self.stored.values() if each["id"] != new["id"]]
         identity = (new.get("custom_fields") or {}).get("fabricgen_identity")
         if identity and any((each.get("custom_fields") or {}).get("fabricgen_identity") == identity for each in others):
-            raise Refused(f"fabricgen_identity {identity} is not unique")
+            raise RefusedError(f"fabricgen_identity {identity} is not unique")
         keys = {
             "devices": lambda each: [(each["name"], each["site"]), (each.get("rack"), each.get("position"))],
             "interfaces": lambda each: [(each["device"], each["name"])],
@@ -79,7 +79,7 @@ class Endpoint:
         }.get(self.name, lambda each: [])
         taken = {key for each in others for key in keys(each) if None not in key}
         if clash := [key for key in keys(new) if key in taken]:
-            raise Refused(f"{self.name}: {clash} is taken")
+            raise RefusedError(f"{self.name}: {clash} is taken")
         if self.name == "ip_addresses":
             self._check_primary(new)
 
@@ -89,7 +89,7 @@ class Endpoint:
             each.get(key) for each in self.server["devices"].stored.values() for key in ("primary_ip4", "primary_ip6")
         }
         if old and new["id"] in primary and old.get("assigned_object_id") != new.get("assigned_object_id"):
-            raise Refused("cannot reassign the address while it is a primary one")
+            raise RefusedError("cannot reassign the address while it is a primary one")
 
     def _found(self, filters: Mapping[str, Any]) -> list[dict[str, Any]]:
         return [each for each in self.stored.values() if all(self._fits(each, *one) for one in filters.items())]
@@ -108,7 +108,7 @@ class Endpoint:
         return each.get(name.removesuffix("_id")) in values
 
     def _shown(self, each: Mapping[str, Any]) -> dict[str, Any]:
-        """An object as an answer has it: choices and references as objects."""
+        """An object as in an answer: choices and references are objects."""
         shown: dict[str, Any] = {}
         for name, value in each.items():
             if name in CHOICES and value is not None and self.name != "custom_fields":
@@ -152,7 +152,7 @@ class Server:
     def write(self) -> None:
         """Count a request that writes."""
         if self.writes == self.breaks_at:
-            raise Refused("the connection broke")
+            raise RefusedError("the connection broke")
         self.writes += 1
 
     def remove(self, name: str, number: int) -> None:
@@ -178,4 +178,4 @@ class Server:
 
 def netbox_of(server: Server) -> NetBox:
     """The adapter on a server in memory."""
-    return NetBox(server, (Refused,))
+    return NetBox(server, (RefusedError,))

@@ -59,7 +59,7 @@ def test_a_run_that_breaks_is_completed_by_the_next(small: Planned) -> None:
     for number in range(whole.writes):
         server = Server()
         server.breaks_at = number
-        with pytest.raises(UsageError, match="NetBox, .*the connection broke"):
+        with pytest.raises(UsageError, match=r"NetBox, .*the connection broke"):
             applied(server, small)
         server.breaks_at = -1
         applied(server, small)

@@ -1,6 +1,5 @@
 """The real Nautobot: a fabric is written, killed in the middle, completed, edited, corrected, and imported."""
 
-import os
 import random
 import signal
 import subprocess
@@ -77,9 +76,7 @@ def plan(cli: Cli, small: Path, folder: Path) -> dict[str, Any]:
 def _kill_in_the_middle(small: Path, folder: Path, api: Any) -> None:
     """Apply in another process, and kill it when Nautobot has the devices."""
     command = [sys.executable, "-m", "fabricgen", "handoff", "netbox", str(small), "-o", str(folder / "killed")]
-    process = subprocess.Popen(
-        [*command, "--software", "nautobot", "--apply"], stdout=subprocess.DEVNULL, env={**os.environ}
-    )
+    process = subprocess.Popen([*command, "--software", "nautobot", "--apply"], stdout=subprocess.DEVNULL)
     while api.dcim.devices.count() == 0:
         assert process.poll() is None
         time.sleep(0.1)
@@ -95,8 +92,8 @@ def changed_at(api: Any) -> list[Any]:
 
 def edit(api: Any, rng: random.Random) -> set[tuple[str, str]]:
     """Edits of different objects; returns operation and kind of the changes that correct them."""
-    devices = [{"id": one.id, "serial": "edited"} for one in rng.sample(api.dcim.devices.all(), 3)]
-    api.dcim.devices.update(devices)
+    switches = [one.id for one in api.dcim.devices.all() if one.serial]  # the inventory has no serial of the host
+    api.dcim.devices.update([{"id": one, "serial": "edited"} for one in rng.sample(switches, 3)])
     interfaces = rng.sample([one for one in api.dcim.interfaces.all() if one.cable and one.label], 10)
     values = [{"enabled": False}, {"mtu": 1500}, {"label": "edited"}, {"speed": 1000}]
     api.dcim.interfaces.update([{"id": one.id, **rng.choice(values)} for one in interfaces])
@@ -104,10 +101,10 @@ def edit(api: Any, rng: random.Random) -> set[tuple[str, str]]:
     api.dcim.cables.update([{"id": one.id, "label": "edited"} for one in cables[:2]])
     api.dcim.cables.update([{"id": cables[2].id, "length": 99}])
     api.dcim.cables.delete([cables[3].id])
-    assigned = api.ipam.ip_address_to_interface.all()
+    loose = next(one for one in api.ipam.ip_addresses.all() if one.address.endswith("/32"))
+    assigned = [one for one in api.ipam.ip_address_to_interface.all() if one.ip_address.id != loose.id]
     api.ipam.ip_address_to_interface.delete([one.id for one in rng.sample(assigned, 2)])
-    loose = [one for one in api.ipam.ip_addresses.all() if one.address.endswith("/32")]
-    api.ipam.ip_addresses.delete([loose[0].id])
+    api.ipam.ip_addresses.delete([loose.id])
     changes = {("change", kind) for kind in ("device", "interface", "cable", "address")}
     return changes | {("create", "cable"), ("create", "address")}
 

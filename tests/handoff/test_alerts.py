@@ -197,3 +197,14 @@ def test_the_command(bundle: Path, cli: Cli, tmp_path: Path) -> None:
     outcome = cli("handoff", "alerts", bundle, "-o", tmp_path / "out", "--only", "leaf*")
     assert outcome.code == 0 and "4 files" in outcome.out
     assert "spine" not in (tmp_path / "out" / "rules.yml").read_text()
+
+
+def test_switches_with_equal_tables_share_what_is_watched(rendered: Path) -> None:
+    """And it is what each of them has: names, addresses and descriptions do not matter."""
+    from fabricgen.bundle.read import open_bundle
+    from fabricgen.handoff.watched import Watches, watched
+
+    watches = Watches()
+    found = {name: watches.of(device) for name, device in open_bundle([rendered]).devices.items()}
+    again = {name: watched(device) for name, device in open_bundle([rendered]).devices.items()}
+    assert found == again and len({id(each) for each in found.values()}) < len(found)

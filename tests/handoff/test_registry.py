@@ -17,6 +17,7 @@ def test_all_handoffs_are_registered() -> None:
         "cabling",
         "containerlab",
         "kubernetes",
+        "netbox",
         "slurm",
         "topology",
         "ztp",

@@ -38,12 +38,13 @@ class Switches:
     """A small fabric of switches (clean.py); the change gets the tables of all of them.
 
     `model` is traditional, dynamic, or planes. `plug` adds a cable or changes the wiring before the change.
-    `watchdog_actions` are those that the platforms support, if not those of the catalog.
+    `watchdog_actions` and `asic` are those of the platforms, if not those of the catalog.
     """
 
     model: str = "traditional"
     plug: Callable[[CleanFabric], None] | None = None
     watchdog_actions: tuple[str, ...] = ()
+    asic: str = ""
 
     def broken(self, change: Callable[[Configs], object], folder: Path) -> Bundle:
         """The fabric as `open_bundle` reads it."""
@@ -56,10 +57,13 @@ class Switches:
     def layout(self, hwsku: str) -> tuple[SwitchPlatform, Layout] | None:
         """The platform and layout of a hwsku."""
         found = layout_by_hwsku(hwsku)
-        if found is None or not self.watchdog_actions:
-            return found
-        capabilities = {**found[0].capabilities, "watchdog_actions": self.watchdog_actions}
-        return dataclasses.replace(found[0], capabilities=capabilities), found[1]
+        if found is None:
+            return None
+        platform = dataclasses.replace(found[0], asic=self.asic or found[0].asic)
+        if self.watchdog_actions:
+            capabilities = {**platform.capabilities, "watchdog_actions": self.watchdog_actions}
+            platform = dataclasses.replace(platform, capabilities=capabilities)
+        return platform, found[1]
 
 
 @dataclass(frozen=True)

@@ -1,6 +1,7 @@
 """Several processes find the same as one, in the same order."""
 
 import importlib
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -40,7 +41,7 @@ def faulty() -> Bundle:
 def test_findings_do_not_depend_on_the_number_of_processes(jobs: int) -> None:
     expected = run(faulty())
     assert has_errors(expected) and len({one.code for one in expected}) > 6
-    assert run(faulty(), jobs=jobs) == expected
+    assert run(faulty(), prepare=partial(parallel.checked, jobs=jobs)) == expected
 
 
 @pytest.mark.parametrize("subject", FIRST_CASES)
@@ -49,4 +50,4 @@ def test_findings_of_each_subject_come_back_as_they_are(subject: str, tmp_path: 
     bundle = case.clean.broken(case.change, tmp_path)
     expected = run(bundle)
     assert case.code in {one.code for one in expected}
-    assert run(bundle, jobs=2) == expected
+    assert run(bundle, prepare=partial(parallel.checked, jobs=2)) == expected

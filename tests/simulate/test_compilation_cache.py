@@ -7,7 +7,7 @@ import pytest
 
 pytest.importorskip("numba")
 
-from fabricgen.simulate.compilation import private_folder
+from fabricgen.atomic.private import private_folder
 
 
 def test_a_new_folder_is_private(tmp_path: Path) -> None:

@@ -96,11 +96,12 @@ def _agree_on_speeds(described: Description, fitted: Mapping[str, Fitted]) -> se
     for link in described.links:
         if link.a.device not in fitted or link.b.device not in fitted:
             continue
-        ports = [described.switches[end.device].ports[end.port] for end in (link.a, link.b)]
+        ports = [described.switches[end.device].ports.get(end.port) for end in (link.a, link.b)]
         made = [fitted[end.device].ports.get(end.port) for end in (link.a, link.b)]
-        speeds = [port.speed_mbps for port in ports if port.speed_mbps] or [each.speed_mbps for each in made if each]
+        stated = [port.speed_mbps for port in ports if port and port.speed_mbps]
+        speeds = stated or [each.speed_mbps for each in made if each]
         for end, port, each in zip((link.a, link.b), ports, made, strict=True):
-            if port.speed_mbps is None and each and each.speed_mbps != min(speeds):
+            if port and port.speed_mbps is None and each and each.speed_mbps != min(speeds):
                 port.speed_mbps = min(speeds)
                 changed.add(end.device)
     return changed
@@ -123,14 +124,19 @@ def _tables(switch: DescribedSwitch, fitted: Fitted) -> Tables:
         metadata["bgp_asn"] = str(switch.asn)
     if switch.mac:
         metadata["mac"] = switch.mac
-    interfaces = {
+    interfaces: dict[str, dict[str, str | list[str]]] = {
         f"{port.name}|{address}": {} for name, port in fitted.ports.items() for address in switch.ports[name].addresses
     }
-    mtus = {port.name: {"mtu": mtu} for name, port in fitted.ports.items() if (mtu := switch.ports[name].mtu)}
+    ports: dict[str, dict[str, str | list[str]]] = {
+        port.name: {"speed": str(port.speed_mbps)} for port in fitted.layout.ports
+    }
+    for name, port in fitted.ports.items():
+        if mtu := switch.ports[name].mtu:
+            ports[port.name]["mtu"] = mtu
     return {
         "DEVICE_METADATA": {"localhost": metadata},
-        "PORT": {port.name: {"speed": str(port.speed_mbps)} | mtus.get(port.name, {}) for port in fitted.layout.ports},
-        "INTERFACE": dict(interfaces),
+        "PORT": ports,
+        "INTERFACE": interfaces,
         "LOOPBACK_INTERFACE": {f"Loopback0|{address}": {} for address in switch.loopbacks},
         "MGMT_INTERFACE": {
             f"eth0|{address}": {"gwaddr": switch.gateway} for address in switch.management if switch.gateway

@@ -79,15 +79,14 @@ def _read_ports(described: Description, switch: DescribedSwitch, root: Element) 
             described.wrong(f"the speed {speed!r} of {alias} is not a number of Mb/s", port.place)
         switch.ports[alias] = DescribedPort(port.place, speed_mbps=whole_number(speed))
     for link in root.all(*_LINKS):
-        for device, port in _ends(link):
+        for device, end in _ends(link):
             if device == switch.name and link.attributes.get("type") == "DeviceInterfaceLink":
-                switch.ports.setdefault(port, DescribedPort(link.place))
-                known = switch.ports[port]
+                known = switch.ports.setdefault(end, DescribedPort(link.place))
                 known.speed_mbps = known.speed_mbps or whole_number(link.value("Bandwidth"))
     for address in root.all(*_DATA, "IPInterfaces", "IPInterface"):
         name = address.value("AttachTo")
-        if port := switch.ports.get(name):
-            port.addresses += described.addresses([address.value("Prefix")], address.place)
+        if addressed := switch.ports.get(name):
+            addressed.addresses += described.addresses([address.value("Prefix")], address.place)
         else:
             described.leave_out("an address of a port channel or VLAN", address.place)
 
@@ -107,6 +106,9 @@ def _read_links(described: Description, root: Element) -> None:
             described.wrong(f"a link from {a or '?'} {port_a} to {b or '?'} {port_b} has no switch of the files",
                             link.place)  # fmt: skip
             continue
+        for device, port in ((a, port_a), (b, port_b)):
+            if device in described.switches:  # only one of two files may have the link
+                described.switches[device].ports.setdefault(port, DescribedPort(link.place))
         is_host = kinds.get(far, "") in ("Server", "") and far not in described.switches
         described.add_link(DescribedEnd(a, port_a), DescribedEnd(b, port_b), link.place, is_host=is_host)
 

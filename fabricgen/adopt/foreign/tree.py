@@ -17,7 +17,7 @@ _MERGE = "tag:yaml.org,2002:merge"
 
 @dataclass(frozen=True)
 class Tree:
-    """A value. Members of what is not a mapping, and items of what is not a list, are none."""
+    """A value. What is not a mapping has no members, and what is not a list has no items."""
 
     node: yaml.Node
     file: str

@@ -32,7 +32,7 @@ class Element:
                 yield from child.all(*names[1:])
 
     def value(self, *names: str) -> str:
-        """The text of the first element at a path of names that has any; "" if there is none."""
+        """The text of the first element at a path of names that has one; else ""."""
         return next((text for element in self.all(*names) if (text := element.text.strip())), "")
 
 

@@ -9,6 +9,7 @@ from fabricgen.rules.defects import Defect
 from fabricgen.rules.rule import Basis, rule
 from fabricgen.rules.view.derived import derived
 from fabricgen.rules.view.fabric import Fabric, Switch
+from fabricgen.sonic.device_types import DEVICE_TYPES
 from fabricgen.sonic.hashing import FIELD_SINCE, ROCE_HASH_FIELDS, HashStart, hash_fields, hash_start
 from fabricgen.sonic.releases import release_name
 from fabricgen.vocabulary import Role
@@ -134,7 +135,7 @@ def polarized(fabric: Fabric) -> Iterator[Defect]:
     Source: sonic-buildimage dockers/docker-orchagent/switch.json.j2 (hash_seed and ecmp_hash_offset by type).
     """
     reported = set()
-    for one, other in _selecting_pairs(fabric):
+    for one, other in (_unusual_first(*pair) for pair in _selecting_pairs(fabric)):
         kind, far_kind = _kind(one), _kind(other)
         if _start(one) != _start(other) or one in reported or (one.device.wired and kind == far_kind):
             continue
@@ -165,9 +166,10 @@ def equal_offsets(fabric: Fabric) -> Iterator[Defect]:
     Linearity Enables Relative Path Control in Data Centers", USENIX ATC 2021.
     """
     reported = set()
-    for one, other in _selecting_pairs(fabric):
+    for pair in _selecting_pairs(fabric):
+        one, other = _unusual_first(*pair)
         near, far = _start(one), _start(other)
-        groups = _groups(fabric).get((one.name, other.name), (0, 0))
+        groups = _groups(fabric).get((pair[0].name, pair[1].name), (0, 0))
         is_linear = _algorithm(one) == _algorithm(other) != _RANDOM
         if near.offset != far.offset or near == far or one in reported or not is_linear:
             continue
@@ -186,6 +188,12 @@ def equal_offsets(fabric: Fabric) -> Iterator[Defect]:
 
 def _kind(switch: Switch) -> str:
     return switch.device.text_of(*_META, "type")
+
+
+def _unusual_first(one: Switch, other: Switch) -> tuple[Switch, Switch]:
+    """The switch whose type is not the usual one of its tier first; else in the given order."""
+    is_usual = [_kind(switch) == DEVICE_TYPES.get(switch.role) for switch in (one, other)]
+    return (other, one) if is_usual == [True, False] else (one, other)
 
 
 def _start(switch: Switch) -> HashStart:

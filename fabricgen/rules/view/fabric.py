@@ -166,12 +166,17 @@ class End:
     far_name: str
     far_port: str
     far_role: str  # host | leaf | spine | core | external | ""
-    cable_m: float | None
+    bundle: Bundle
     far: "End | None" = None
 
     def place(self, table: str, field: str = "") -> Place:
         """The port's row of a table that is keyed by port."""
         return self.switch.place(table, self.port, field)
+
+    @property
+    def cable_m(self) -> float | None:
+        """The true length of the cable; None if it is unknown."""
+        return self.bundle.cable_length_m.get(self.link.id)
 
     @cached_property
     def _row(self) -> Row:
@@ -241,8 +246,7 @@ class Fabric:
                 if name in self.switches:
                     far = self.switches.get(far_name)
                     far_role = far.role if far else self._role_outside(self.switches[name], far_name, link)
-                    length_m = self.bundle.cable_length_m.get(link.id)
-                    mine.append(End(self.switches[name], port, link, far_name, far_port, far_role, length_m))
+                    mine.append(End(self.switches[name], port, link, far_name, far_port, far_role, self.bundle))
             if len(mine) == 2:
                 mine[0].far, mine[1].far = mine[1], mine[0]
             ends += mine

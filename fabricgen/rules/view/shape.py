@@ -7,6 +7,7 @@ from fabricgen.bundle.read import ObservedDevice
 from fabricgen.sonic.references import with_bare_references
 from fabricgen.sonic.tables import SameTable, Table
 
+_TEXT = frozenset([str])
 Shapes = dict[SameTable, Table | None]  # table -> its plain form; None if it is not a table
 
 
@@ -37,7 +38,7 @@ def with_current_references(device: ObservedDevice) -> Mapping[str, Any]:
 def _is_plain(table: object) -> bool:
     if not isinstance(table, dict):
         return False
-    return all(type(row) is dict and all(type(value) is str for value in row.values()) for row in table.values())
+    return all(type(row) is dict and _TEXT.issuperset(map(type, row.values())) for row in table.values())
 
 
 def _plain(table: Any) -> Table | None:

@@ -21,6 +21,7 @@ from fabricgen.simulate.plane.lossless import lossless_links
 from fabricgen.simulate.plane.names import infiniband_planes, planes_for
 from fabricgen.simulate.plane.priority import judged_priority
 from fabricgen.simulate.plane.reading import read_plane
+from fabricgen.simulate.plane.shortest_hops import by_destination, tiers_of, up_down_hops
 from fabricgen.simulate.plane.subnet_plane import STATIC, Forwarding, subnet_plane
 from fabricgen.vocabulary import HashModel
 
@@ -69,7 +70,9 @@ def analyse_bandwidth(
         found = subnet_plane(bundle.wiring, name, subnets)
         if found is None:
             return BandwidthResult(name, (), reason=subnets.why_not(name))
-        return _judge(bundle, found, options, None, subnets.assumption(name))
+        reroute = routed_anew(found)
+        modelled = found if reroute is None else _with_routes(found, reroute)
+        return _judge(bundle, found, options, reroute, subnets.assumption(name), modelled)
     return BandwidthResult(plane or "", (), reason="no plane carries the traffic of jobs")
 
 
@@ -87,8 +90,14 @@ def network_of(
 
 
 def _judge(
-    bundle: Bundle, plane: HostNetwork, options: Options, reroute: Reroute | None, assumed: str = ""
+    bundle: Bundle,
+    plane: HostNetwork,
+    options: Options,
+    reroute: Reroute | None,
+    assumed: str = "",
+    modelled: HostNetwork | None = None,
 ) -> BandwidthResult:
+    """`modelled` is the plane that failures are compared with, if its routes are not those of `plane`."""
     if not plane.adapters:
         return BandwidthResult(plane.name, (), reason="the files contain no hosts")
     times: list[PatternTime] = []
@@ -104,14 +113,16 @@ def _judge(
         seeds = range(options.seed, options.seed + options.draws)
         times.append(pattern_time(plane, demand, options.size_bytes, gpus_of_node(bundle, plane, demand.job), seeds))
         if pattern == options.failure_pattern and reroute is not None and options.failure_sets:
-            judge = FailureJudge(plane, demand.messages, reroute)
+            judge = FailureJudge(modelled or plane, demand.messages, reroute)
             failures = [
                 judge.cost(kind, depth, options.failure_sets, options.seed) for kind in FailureKind for depth in DEPTHS
             ]
-    reason = assumed
-    if reroute is None and options.failure_sets:
-        why = "failures are not judged: after one, the subnet manager computes new routes"
-        reason = "; ".join(filter(None, [assumed, why]))
+    why = ""
+    if options.failure_sets and reroute is None:
+        why = "failures are not judged: the plane is not a tree, and the subnet manager computes new routes after one"
+    elif options.failure_sets and modelled is not None:
+        why = "failures: shortest paths up and down that spread by destination, before a failure and after it"
+    reason = "; ".join(filter(None, [assumed, why]))
     return BandwidthResult(plane.name, tuple(times), options.failure_pattern, tuple(failures), reason)
 
 
@@ -124,6 +135,26 @@ def gpus_of_node(bundle: Bundle, plane: HostNetwork, job: Job) -> int:
         of_nodes.append(sum(models.get(model, 0) for model in hosts.values()))
     found = [gpus for gpus in of_nodes if gpus]
     return round(sum(found) / len(found)) if found else job.channels
+
+
+def routed_anew(plane: HostNetwork) -> Reroute | None:
+    """The next hops of an InfiniBand plane after its subnet manager has computed them without some links, as the
+    engines for trees do; None if the plane is not a tree."""
+    tier = tiers_of(plane.network, plane.leaf)
+    if tier is None:
+        return None
+
+    def reroute(dead: np.ndarray[tuple[int], np.dtype[np.int64]]) -> np.ndarray[tuple[int, int], np.dtype[np.uint64]]:
+        hops = up_down_hops(plane.network, tier, plane.leaf, dead)
+        return hops if plane.adaptive else by_destination(plane.network, hops, plane.leaf)
+
+    return reroute
+
+
+def _with_routes(plane: HostNetwork, reroute: Reroute) -> HostNetwork:
+    """The plane with the routes of this model, without a failure."""
+    adapters = np.arange(len(plane.adapters))
+    return replace(plane, hops=reroute(np.zeros(0, np.int64)), column=adapters, columns=len(adapters))
 
 
 def converged(bundle: Bundle, fabric: RoutedFabric, plane: HostNetwork) -> Reroute:

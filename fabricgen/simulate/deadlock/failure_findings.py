@@ -55,14 +55,14 @@ def standing_for(summary: FailureSummary, failed_links: tuple[str, ...]) -> str:
 def maintenance_findings(bundle: Bundle) -> Iterator[Finding]:
     """FG609: a maintenance set has a name that no switch, link or cable has."""
     wiring = bundle.wiring
-    if wiring is None or bundle.root is None:
+    if wiring is None:
         return
     switches = [one.name for one in wiring.devices]
     links = [*(one.id for one in wiring.links), *(f"cable {one.id}" for one in wiring.cables)]
     for one in wiring.checks.maintenance:
         for names, patterns in ((switches, one.switches), (links, one.links)):
             for pattern in patterns:
-                if not any(fnmatchcase(name, pattern) for name in names):
+                if not any(fnmatchcase(name, pattern) for name in names) and bundle.root:
                     yield Finding(
                         code="FG609",
                         severity=Severity.WARNING,

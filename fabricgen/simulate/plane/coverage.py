@@ -76,9 +76,8 @@ class _Ends:
 
     def _overridden(self, name: str) -> Iterator[str]:
         """The interfaces whose port or session an override of the inventory sets."""
-        asked = self._bundle.sources.overrides(name) if self._bundle.sources else ()
-        tables = {path.partition("|")[0] for path in asked}
-        if not tables & PATHS:
+        asked = self._bundle.sources.overridden(name, PATHS) if self._bundle.sources else ()
+        if not asked:
             return
         speaker = self._fabric.spoken.speakers[name]
         for path in asked:

@@ -12,8 +12,7 @@ _WORD = 64
 def shortest_hops(network: Network, leaf: Ints) -> Words | None:
     """[link, word]: the links on shortest paths to each adapter, of `leaf[a]`; None if a cable does not join switches
     of neighboring tiers. On a tree, shortest paths go up and then down, so they have no credit loop."""
-    tier = _distance(network, np.unique(leaf))
-    if (np.abs(tier[network.source] - tier[network.target]) != 1).any():
+    if tiers_of(network, leaf) is None:
         return None
     hops = np.zeros((network.links, -(-max(1, len(leaf)) // _WORD)), np.uint64)
     for switch in np.unique(leaf).tolist():
@@ -22,6 +21,45 @@ def shortest_hops(network: Network, leaf: Ints) -> Words | None:
         for adapter in np.flatnonzero(leaf == switch).tolist():
             hops[nearer, adapter // _WORD] |= np.uint64(1) << np.uint64(adapter % _WORD)
     return hops
+
+
+def tiers_of(network: Network, leaf: Ints) -> Ints | None:
+    """The tier of each switch, 0 for those of `leaf[a]`; None if a cable does not join neighboring tiers."""
+    tier = _distance(network, np.unique(leaf))
+    return None if (np.abs(tier[network.source] - tier[network.target]) != 1).any() else tier
+
+
+def up_down_hops(network: Network, tier: Ints, leaf: Ints, dead: Ints) -> Words:
+    """[link, word] without the links `dead`: the links on shortest paths that go up and then down, as `tier` was before
+    the failure. Without a dead link they are those of `shortest_hops`. A switch that such a path does not lead to has
+    no next hop: no engine for trees turns up again after a way down."""
+    alive = np.ones(network.links, bool)
+    alive[dead] = False
+    upward = tier[network.target] > tier[network.source]
+    down, up = np.flatnonzero(alive & ~upward), np.flatnonzero(alive & upward)
+    far = network.switches
+    hops = np.zeros((network.links, -(-max(1, len(leaf)) // _WORD)), np.uint64)
+    for switch in np.unique(leaf).tolist():
+        start = np.full(network.switches, far, np.int64)
+        start[switch] = 0
+        below = _relaxed(network, start, down)  # the switches above the leaf, to which the way is down only
+        away = _relaxed(network, below, up)
+        onward = alive & (upward == (below[network.source] == far)) & (away[network.source] < far)
+        kept = onward & (away[network.target] == away[network.source] - 1)
+        for adapter in np.flatnonzero(leaf == switch).tolist():
+            hops[kept, adapter // _WORD] |= np.uint64(1) << np.uint64(adapter % _WORD)
+    return hops
+
+
+def _relaxed(network: Network, away: Ints, links: Ints) -> Ints:
+    """The distances if packets can take these links as well; they never decrease along a cycle, so this ends."""
+    source, target = network.source[links], network.target[links]
+    while True:
+        nearer = away.copy()
+        np.minimum.at(nearer, source, away[target] + 1)
+        if (nearer == away).all():
+            return away
+        away = nearer
 
 
 def by_destination(network: Network, hops: Words, leaf: Ints) -> Words:

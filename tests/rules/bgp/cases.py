@@ -423,21 +423,21 @@ CASES = [
     Case(
         "FG352",
         put("MgmtToRRouter", "spine1", *META, "type"),
-        "leaf1:DEVICE_METADATA|localhost|type",
+        "spine1:DEVICE_METADATA|localhost|type",
         ERROR,
-        "type is ToRRouter, and that of spine1 at the far end of a link is MgmtToRRouter: both hash with seed 0 and "
+        "type is MgmtToRRouter, and that of leaf1 at the far end of a link is ToRRouter: both hash with seed 0 and "
         "offset 0",
         "set a different type on each tier",
         clean=Switches(plug=of_wiring(rewired(lambda _: True, spine3="spine1"))),
-        related="spine1:DEVICE_METADATA|localhost|type",
+        related="leaf1:DEVICE_METADATA|localhost|type",
         lenient=True,
     ),
     Case(
         "FG369",
         put("SpineRouter", "spine1", *META, "type"),
-        "leaf1:DEVICE_METADATA|localhost|type",
+        "spine1:DEVICE_METADATA|localhost|type",
         WARNING,
-        "the hash has seed 0 and offset 0, that of spine1 seed 25 and offset 0: with 2 and 2 links to select from, "
+        "the hash has seed 25 and offset 0, that of leaf1 seed 0 and offset 0: with 2 and 2 links to select from, "
         "another seed alone does not separate the tiers",
         "set types whose hashes have different offsets: ToRRouter, LeafRouter, SpineRouter from the leaves up",
         clean=Switches(plug=of_wiring(rewired(lambda link: link.b[0] != "spine2", spine3="spine1"))),
@@ -468,6 +468,16 @@ CASES = [
         ERROR,
         "release 202605 does not have the action uA",
         "use uN, or an image of the master branch",
+        lenient=True,
+    ),
+    Case(
+        "FG371",
+        sid(action="uN", decap_dscp_mode="pipe"),
+        "leaf1:SRV6_MY_SIDS",
+        ERROR,
+        "Trident3 does not take SIDs",
+        "remove the table",
+        clean=Switches(asic="Trident3"),
         lenient=True,
     ),
     Case(

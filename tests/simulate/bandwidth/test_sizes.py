@@ -9,7 +9,6 @@ from fabricgen.acceptance.made import made_tests
 from fabricgen.acceptance.planned import Stage
 from fabricgen.api.rendering import render_aside
 from fabricgen.bundle.read import Bundle, open_bundle
-from fabricgen.render.plans import make_plans
 from fabricgen.results import SizeTable
 from fabricgen.simulate.bandwidth.sizes import Options, analyse_sizes
 from tests.inventories import planes_together, rail_optimized, write
@@ -29,7 +28,7 @@ def bundle(tmp_path_factory: pytest.TempPathFactory) -> Bundle:
     """Eight hosts with eight rails, four hosts to a unit."""
     folder = tmp_path_factory.mktemp("sizes")
     write(folder / "i", rail_optimized())
-    render_aside(make_plans(folder / "i"), folder / "b")
+    render_aside(folder / "i", folder / "b")
     return open_bundle([folder / "b"])
 
 
@@ -84,6 +83,6 @@ def test_small_sizes_take_the_latency_of_the_steps(tables: dict[tuple[str, int |
 
 def test_hosts_without_rails_have_one_table(tmp_path: Path) -> None:
     write(tmp_path / "i", planes_together())
-    render_aside(make_plans(tmp_path / "i"), tmp_path / "b")
+    render_aside(tmp_path / "i", tmp_path / "b")
     found = analyse_sizes(open_bundle([tmp_path / "b"]), Options([GIB], ["checkpoint"]))
     assert [(one.rail, one.rows[0].bus_gbytes) for one in found if one.rows] == [(None, None)]

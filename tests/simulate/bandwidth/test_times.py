@@ -10,7 +10,6 @@ import pytest
 from fabricgen.api.candidates import equal_hosts, read_candidates, write_candidate
 from fabricgen.api.rendering import render_aside
 from fabricgen.bundle.read import open_bundle
-from fabricgen.render.plans import make_plans
 from fabricgen.results import FailureKind
 from fabricgen.routing.fabric import RoutedFabric, read_fabric
 from fabricgen.simulate.bandwidth.analysis import DEFAULT_PATTERNS, converged
@@ -34,7 +33,7 @@ def read(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactor
     folder = tmp_path_factory.mktemp("bandwidth")
     (candidate,) = read_candidates(request.param)
     write_candidate(folder / "i", candidate, equal_hosts(read_candidates("dual-tor")), 64, "nvidia-sn4700")
-    render_aside(make_plans(folder / "i"), folder / "b")
+    render_aside(folder / "i", folder / "b")
     bundle = open_bundle([folder / "b"])
     ((name, switches),) = planes_for(bundle, None, to_storage=False)
     fabric = read_fabric(bundle, switches)

@@ -10,7 +10,6 @@ from fabricgen.api.candidates import equal_hosts, read_candidates, write_candida
 from fabricgen.api.checking import check
 from fabricgen.api.rendering import render_aside
 from fabricgen.bundle.read import Bundle, open_bundle
-from fabricgen.render.plans import make_plans
 from fabricgen.results import OutageResult
 from fabricgen.simulate.outages import sets as sets_module
 from fabricgen.simulate.outages.analysis import analyse_outages
@@ -29,7 +28,7 @@ def bundle(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFact
     folder = tmp_path_factory.mktemp("outages")
     (candidate,) = read_candidates(request.param)
     write_candidate(folder / "i", candidate, equal_hosts(read_candidates("dual-tor")), 64, "nvidia-sn4700")
-    render_aside(make_plans(folder / "i"), folder / "b")
+    render_aside(folder / "i", folder / "b")
     return open_bundle([folder / "b"])
 
 
@@ -67,7 +66,7 @@ def uneven(tmp_path_factory: pytest.TempPathFactory) -> Bundle:
     """Three units of four hosts, with half of the uplinks: shuffled hosts load the leaves in different ways."""
     folder = tmp_path_factory.mktemp("uneven")
     write(folder / "i", rail_optimized(hosts=12, oversubscription=2))
-    render_aside(make_plans(folder / "i"), folder / "b")
+    render_aside(folder / "i", folder / "b")
     return open_bundle([folder / "b"])
 
 
@@ -98,7 +97,7 @@ def narrow(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 def test_cost_of_half_of_the_uplinks(narrow: Path, tmp_path: Path) -> None:
     """4/7 of an all-to-all of 8 nodes leaves the unit: 16/7 of a NIC over two uplinks, or over the one that is left."""
-    render_aside(make_plans(narrow), tmp_path / "b")
+    render_aside(narrow, tmp_path / "b")
     bundle = open_bundle([tmp_path / "b"])
     (found,) = analyse_outages(bundle, Options("all-to-all"))
     assert found.worst and found.median
@@ -112,7 +111,7 @@ def test_cost_of_half_of_the_uplinks(narrow: Path, tmp_path: Path) -> None:
 
 
 def test_a_spine_is_needed_and_a_leaf_stops_the_job(narrow: Path, tmp_path: Path) -> None:
-    render_aside(make_plans(narrow), tmp_path / "b")
+    render_aside(narrow, tmp_path / "b")
     (found,) = analyse_outages(open_bundle([tmp_path / "b"]), Options(switches=True))
     assert found.worst and found.worst.names[0].startswith("switch") and found.worst.share == 0
     assert found.stopping == 16 and found.sets == 32 + 17

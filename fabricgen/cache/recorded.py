@@ -1,0 +1,266 @@
+"""A bundle that records what a judge reads of it, and the digests of what was read.
+
+The names of what is read are those of tables (of all switches), and some with small letters or a prefix for the rest.
+A judge that sees only such a bundle, and objects that it makes itself from it, has the same result wherever all that it
+read is the same. What is read in a way that has no name here cannot be recorded: the judge's result is then not kept.
+"""
+
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+from hashlib import sha256
+from typing import Any, cast
+
+import orjson
+
+from fabricgen.bundle.device import Content, ObservedDevice, Signs
+from fabricgen.bundle.read import Bundle
+from fabricgen.bundle.sources import Sources
+from fabricgen.sonic.tables import ConfigDb, SameTable, Table
+
+_TEXT, _SIGN, _WIRING, _OVERRIDDEN = "text:", "sign:", "wiring:", "overridden:"
+_NAMES = "tables"  # the names of the tables of all switches
+_LINKS, _CABLES, _LENGTHS, _CORDONED = "links", "cables", "lengths", "cordoned"
+_HOSTS = "hosts"
+_CONSTANT = ""  # equal in all bundles that are recorded, or part of every digest
+# Attribute of a bundle -> what a judge that reads it depends on.
+_OF_ATTRIBUTE = {
+    "links": _LINKS,
+    "switch_links": _LINKS,
+    "host_links": _LINKS,
+    "external_at": _LINKS,
+    "link_at": _LINKS,
+    "links_from": _CONSTANT,
+    "cabling": _CONSTANT,
+    "subnet_roots": _CONSTANT,
+    "release": _CONSTANT,
+    "cable_length_m": _LENGTHS,
+    "cordoned": _CORDONED,
+    "hosts": _HOSTS,
+}
+# Every judge depends on what a switch is: `ObservedDevice` and `rules.view.fabric.Fabric` read it when they are made.
+_ALWAYS = (
+    f"{_WIRING}devices",
+    f"{_WIRING}planes",
+    "DEVICE_METADATA",
+    "PORT",
+    "BREAKOUT_CFG",
+)
+
+
+@dataclass
+class Readings:
+    """The names of what one judge has read. `is_complete` is False once it has read something that has no name."""
+
+    names: set[str] = field(default_factory=set)
+    is_complete: bool = True
+
+    def give_up(self) -> None:
+        """Something without a name is read."""
+        self.is_complete = False
+
+    def forget(self) -> None:
+        """Leave out what was read so far: it is what every judge depends on."""
+        self.names.clear()
+
+    @property
+    def all_names(self) -> list[str]:
+        """The names, and those that every judge depends on."""
+        return sorted(self.names.union(_ALWAYS))
+
+
+class _Tables(Mapping[str, Table]):
+    """The tables of a switch. It is not a dict, so that no C code can read it past the record."""
+
+    def __init__(self, config: ConfigDb, names: set[str]) -> None:
+        self._config, self._names = config, names
+
+    def __getitem__(self, name: str) -> Table:
+        self._names.add(name)
+        return self._config[name]
+
+    def get(self, name: str, default: Any = None) -> Any:
+        self._names.add(name)
+        return self._config.get(name, default)
+
+    def __contains__(self, name: object) -> bool:
+        self._names.add(str(name))
+        return name in self._config
+
+    def __iter__(self) -> Iterator[str]:
+        self._names.add(_NAMES)
+        return iter(self._config)
+
+    def __len__(self) -> int:
+        self._names.add(_NAMES)
+        return len(self._config)
+
+
+@dataclass(frozen=True, slots=True)
+class _Recorded:
+    """The content of a file for a judge."""
+
+    name: str
+    content: Content
+    tables: _Tables
+    names: set[str]
+
+    @property
+    def text(self) -> bytes:
+        self.names.add(f"{_TEXT}{self.name}")
+        return self.content.text
+
+    @property
+    def config(self) -> ConfigDb:
+        return self.tables
+
+    @property
+    def signs(self) -> Signs:
+        def note(sign: str) -> None:
+            self.names.add(f"{_TEXT}{self.name}" if sign == "digest" else f"{_SIGN}{sign} {self.name}")
+
+        return cast(Signs, _Attributes(self.content.signs, note))
+
+    def peek(self) -> ConfigDb:
+        return self.tables
+
+
+class _Attributes:
+    """An object whose attributes are read with a record."""
+
+    def __init__(self, inner: object, note: Callable[[str], None], **replaced: object) -> None:
+        self.__dict__.update(replaced, _inner=inner, _note=note)
+
+    def __getattr__(self, name: str) -> Any:
+        found = getattr(self._inner, name)
+        self._note(name)
+        return found
+
+
+class _Wiring(_Attributes):
+    """fabric.json, whose cables are read apart from their lengths."""
+
+    def __init__(self, inner: object, note: Callable[[str], None], names: set[str]) -> None:
+        super().__init__(inner, note, _names=names)
+
+    @cached_property
+    def cables(self) -> tuple[Any, ...]:
+        """The cables, each with a record."""
+
+        def note(name: str) -> None:
+            self._names.add(_LENGTHS if name == "length_m" else _CABLES)
+
+        self._names.add(_CABLES)
+        return tuple(_Attributes(cable, note) for cable in self._inner.cables)
+
+
+class _Overrides:
+    """sources.json, of which a judge reads the overrides in some tables."""
+
+    def __init__(self, sources: Sources, readings: Readings) -> None:
+        self._sources, self._readings = sources, readings
+
+    def overridden(self, device: str, tables: Collection[str]) -> tuple[str, ...]:
+        """The paths of the overrides of a device."""
+        self._readings.names.add(f"{_OVERRIDDEN}{' '.join(sorted(tables))}")
+        return self._sources.overridden(device, tables)
+
+    def __getattr__(self, name: str) -> Any:
+        self._readings.give_up()
+        return getattr(self._sources, name)
+
+
+@dataclass(frozen=True)
+class Recordable:
+    """A bundle whose judges can be recorded, with the digests of its parts, each computed once."""
+
+    bundle: Bundle
+    _known: dict[str, bytes] = field(default_factory=dict)
+    _tables: dict[SameTable, bytes] = field(default_factory=dict)
+
+    @classmethod
+    def of(cls, bundle: Bundle) -> "Recordable | None":
+        """None for files that are not one rendered bundle of RoCE planes: their links have other sources."""
+        is_whole = bundle.wiring is not None and bundle.root is not None and bundle.links_from == "fabric.json"
+        return cls(bundle) if is_whole and bundle.cabling is None and not bundle.subnet_roots else None
+
+    def recorded(self, readings: Readings) -> Bundle:
+        """The bundle for one judge."""
+        assert self.bundle.wiring is not None
+
+        def attribute(name: str) -> None:
+            if (known := _OF_ATTRIBUTE.get(name)) is None:
+                readings.give_up()
+            elif known:
+                readings.names.add(known)
+
+        devices = {name: _device(device, readings.names) for name, device in self.bundle.devices.items()}
+        wiring = _Wiring(self.bundle.wiring, lambda name: readings.names.add(f"{_WIRING}{name}"), readings.names)
+        sources = _Overrides(self.bundle.sources, readings) if self.bundle.sources else None
+        return cast(Bundle, _Attributes(self.bundle, attribute, devices=devices, wiring=wiring, sources=sources))
+
+    def digest(self, names: Iterable[str]) -> bytes:
+        """The digest of all that has these names."""
+        digest = sha256(orjson.dumps([*self.bundle.devices, self.bundle.release]))
+        for name in sorted(names):
+            if name not in self._known:
+                self._known[name] = sha256(self._content(name)).digest()
+            digest.update(name.encode() + b"\0" + self._known[name])
+        return digest.digest()
+
+    def _content(self, name: str) -> bytes:
+        if name.startswith(_TEXT):
+            device = self.bundle.devices.get(name.removeprefix(_TEXT))
+            return device.text if device else b""
+        if name.startswith(_SIGN):
+            sign, _, of = name.removeprefix(_SIGN).partition(" ")
+            device = self.bundle.devices.get(of)
+            return orjson.dumps(device and getattr(device.signs, sign))
+        if name.startswith(_WIRING):
+            return orjson.dumps(getattr(self.bundle.wiring, name.removeprefix(_WIRING)), default=_plain)
+        if name.startswith(_OVERRIDDEN):
+            sources, tables = self.bundle.sources, name.removeprefix(_OVERRIDDEN).split()
+            return orjson.dumps(sources and [sources.overridden(device, tables) for device in self.bundle.devices])
+        if name in self._others:
+            return self._others[name]()
+        return b"".join(self._of_table(device.config.get(name)) for device in self.bundle.devices.values())
+
+    def _of_table(self, table: object) -> bytes:
+        if table is None:
+            return bytes(32)
+        key = SameTable(table)
+        if key not in self._tables:
+            self._tables[key] = sha256(orjson.dumps(table)).digest()
+        return self._tables[key]
+
+    @cached_property
+    def _others(self) -> Mapping[str, Callable[[], bytes]]:
+        bundle = self.bundle
+        cables = bundle.wiring.cables if bundle.wiring else ()
+        return {
+            _CABLES: lambda: orjson.dumps([[cable.id, cable.medium, cable.links] for cable in cables]),
+            _NAMES: lambda: orjson.dumps([[name, list(one.config)] for name, one in bundle.devices.items()]),
+            _LINKS: lambda: orjson.dumps(bundle.links),
+            _LENGTHS: lambda: orjson.dumps([bundle.cable_length_m, [[cable.id, cable.length_m] for cable in cables]]),
+            _CORDONED: lambda: orjson.dumps(sorted(bundle.cordoned)),
+            _HOSTS: self._of_hosts,
+        }
+
+    def _of_hosts(self) -> bytes:
+        return orjson.dumps(
+            {
+                name: {file: sha256((one.folder / file).read_bytes()).hexdigest() for file in sorted(one.files)}
+                for name, one in self.bundle.hosts.items()
+            }
+        )
+
+
+def _plain(value: object) -> object:
+    if isinstance(value, frozenset | set):
+        return sorted(value)
+    raise TypeError
+
+
+def _device(device: ObservedDevice, names: set[str]) -> ObservedDevice:
+    content = _Recorded(device.name, device.content, _Tables(device.config, names), names)
+    return ObservedDevice(device.name, device.file, device.wired, content, device.bundle_release)
