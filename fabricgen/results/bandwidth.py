@@ -95,7 +95,7 @@ class Outage:
 class OutageResult:
     """A pattern under all sets of `depth` failures after BGP has converged, with evenly spread load.
 
-    `how`: "each" set was judged, one set of each of the "orbits", or a "sample" of `judged` sets; then no more than the
+    `how`: "each" set was judged, one set of each of the "orbits", or a "sample" of `judged` sets; then at most the
     share `worse_sets` of all sets is worse than `worst` (95 % confidence). After `stopping` sets a GPU has no port: no
     route helps, and the job must restart without it; neither `worst` nor `median` counts them. `drawn` and
     `worst_drawn` are the bus bandwidths over draws of hashes, without a failure and after the worst set; None where

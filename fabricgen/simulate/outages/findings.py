@@ -12,7 +12,7 @@ _SLOWER = 0.99  # of the bandwidth; less is reported
 
 
 def outage_findings(bundle: Bundle, results: Sequence[OutageResult]) -> Iterator[Finding]:
-    """The findings of results, single failures held against `checks.min_busbw_after_failure` of the inventory."""
+    """The findings of results, single failures compared with `checks.min_busbw_after_failure` of the inventory."""
     least = bundle.wiring.checks.min_busbw_after_failure if bundle.wiring else None
     for one in results:
         plane = f"plane {one.name}: " if one.name else ""
