@@ -66,6 +66,14 @@ def parse_bytes(text: str) -> int:
     return int(match[1]) * _BYTE_UNITS[match[2] or "B"]
 
 
+def format_bytes(size: int) -> str:
+    """262144 to '256KiB': in the largest unit of which it is a multiple."""
+    for unit in ("GiB", "MiB", "KiB"):
+        if size % _BYTE_UNITS[unit] == 0:
+            return f"{size // _BYTE_UNITS[unit]}{unit}"
+    return f"{size}B"
+
+
 def counted(number: int, noun: str, many: str = "") -> str:
     """'1 device', '2 switches', '3 leaves'; `many` is for nouns whose last word is not the one that changes."""
     return f"{number} {noun if number == 1 else many or _plural(noun)}"

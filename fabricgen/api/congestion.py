@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING
 
 from fabricgen.api.coverage import add_coverage
 from fabricgen.api.judgement import DEFAULT_POLICY, SILENT, Judgement, Judging, Policy, Progress, codes_of, open_judging
+from fabricgen.api.outages import with_outages
+from fabricgen.api.sizes import with_sizes
 from fabricgen.api.subnets import DEFAULT_SUBNETS, SubnetOptions, forwarding_of
 from fabricgen.report.summary import Counts
 from fabricgen.results import CongestionModel, CongestionResult
@@ -40,6 +42,9 @@ def simulate_congestion(
     draws: int = 1,
     plane: str | None = None,
     subnets: SubnetOptions = DEFAULT_SUBNETS,
+    failures: int = 0,
+    switch_failures: bool = False,
+    sizes: Sequence[int] = (),
     svg: Path | None = None,
     inventory: Path | None = None,
     policy: Policy = DEFAULT_POLICY,
@@ -52,10 +57,16 @@ def simulate_congestion(
     `queue_pairs` is their number per connection, each of which is hashed; None: that of the files of the hosts.
     `hash_model` is what switches compute. `seed` is that of queue pair numbers, shuffles and permutations. `draws` is
     how many sets of these numbers are drawn for the spread of the load. `subnets` are the options of
-    InfiniBand planes. `svg` is a folder for pictures of the congestion trees. See `validate` for the other
+    InfiniBand planes. `failures` (0 to 2): what all sets of up to this many links between switches, with
+    `switch_failures` of switches too, leave of the bandwidth after BGP has converged. `sizes` are buffers
+    in bytes: the bandwidth for each, of `pattern` or of all collectives. `svg` is a folder for pictures of the
+    congestion trees. See `validate` for the other
     arguments and the errors.
     """
+    from fabricgen.simulate.bandwidth.sizes import COLLECTIVES
+    from fabricgen.simulate.bandwidth.sizes import Options as SizeOptions
     from fabricgen.simulate.congestion.analysis import Options
+    from fabricgen.simulate.outages.options import Options as OutageOptions
     from fabricgen.simulate.patterns import DEFAULT_BYTES, DEFAULT_PATTERN, check_pattern, read_order
 
     name = pattern or DEFAULT_PATTERN
@@ -64,9 +75,20 @@ def simulate_congestion(
     judging = open_judging(paths, links, lldp, policy)
     with progress.stage(name):
         ranks = read_order(placement)
-        options = Options(name, size, ranks, queue_pairs, seed, draws, hash_model=hash_model, each_link=True)
-        results = analyse(judging, options, plane, subnets)
+        basic = Options(name, size, ranks, queue_pairs, seed, draws, hash_model=hash_model, each_link=True)
+        results = analyse(judging, basic, plane, subnets)
     progress.step("simulated", f"{name} on {counted(len(judging.bundle.devices), 'device')}")
+    if failures:
+        chosen = OutageOptions(name, failures, switch_failures, size, ranks, queue_pairs, hash_model, seed, draws)
+        with progress.stage("failures"):
+            results = with_outages(judging, results, chosen, plane)
+        progress.step("simulated", f"{name} after up to {counted(failures, 'failure')}")
+    if sizes:
+        patterns = (name,) if pattern else COLLECTIVES
+        options = SizeOptions(sizes, patterns, ranks, queue_pairs, hash_model, seed, draws)
+        with progress.stage("sizes"):
+            results = with_sizes(judging, results, options, plane, subnets)
+        progress.step("simulated", counted(len(sizes), "size"))
     _draw(svg, results)
     outcome = judging.outcome(inventory)
     return CongestionSimulation(

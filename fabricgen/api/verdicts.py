@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from fabricgen.api.congestion import analyse
 from fabricgen.api.deadlock import FailureOptions, prove
 from fabricgen.api.judgement import Judging, Progress
+from fabricgen.api.outages import with_outages
 from fabricgen.api.remembering import memory_of
 from fabricgen.api.validation import apply_rules
 from fabricgen.bundle.wiring import Checks
@@ -45,6 +46,7 @@ class Verdicts:
 def judge_all(judging: Judging, wanted: Wanted, progress: Progress) -> Verdicts:
     """Run all judges; their findings are added to `judging`. Raises UnreadableInputError and UsageError."""
     from fabricgen.simulate.congestion.analysis import MOST_FINITE_AT_GATE, Options
+    from fabricgen.simulate.outages.options import Options as OutageOptions
     from fabricgen.simulate.patterns import DEFAULT_PATTERN, check_pattern
 
     patterns = wanted.patterns or (DEFAULT_PATTERN,)
@@ -65,14 +67,20 @@ def judge_all(judging: Judging, wanted: Wanted, progress: Progress) -> Verdicts:
     deadlock = memory.deadlock(judging, asked, proved) if memory and not wanted.evidence else proved(judging)
     progress.step("simulated", f"routes and buffer dependencies of {counted(judging.counts.devices, 'device')}")
     congestion: list[CongestionResult] = []
+    least = chosen.min_busbw_after_failure
     with progress.stage("congestion"):
         for pattern in patterns:
             options = Options(pattern, most_finite=MOST_FINITE_AT_GATE)
+            outages = OutageOptions(pattern, 1, chosen.switch_failures)
 
-            def analysed(judging: Judging, options: Options = options) -> Sequence[CongestionResult]:
-                return analyse(judging, options, report_skipped=False)
+            def analysed(
+                judging: Judging, options: Options = options, outages: OutageOptions = outages
+            ) -> Sequence[CongestionResult]:
+                found = analyse(judging, options, report_skipped=False)
+                return found if least is None else with_outages(judging, found, outages)
 
-            congestion += memory.congestion(judging, options, analysed) if memory else analysed(judging)
+            about = options if least is None else (options, outages, least)
+            congestion += memory.congestion(judging, about, analysed) if memory else analysed(judging)
     planes = {one.name for one in deadlock if one.model is RoutesModel.BGP}
     progress.step("simulated", f"congestion of {counted(len(planes), 'plane')}")
     if memory:

@@ -40,11 +40,11 @@ def dump_wiring(wiring: Wiring) -> bytes:
     }
     head: dict[str, object] = {"format_version": FORMAT_VERSION, "fabric": wiring.fabric}
     if wiring.checks != Checks():
-        head["checks"] = wiring.checks
+        head["checks"] = _without_unknown(wiring.checks, "min_busbw_after_failure")
     return dump_listing(head, lists)
 
 
-def _without_unknown(item: WiredDevice | WiredHost, *optional: str) -> dict[str, object]:
+def _without_unknown(item: WiredDevice | WiredHost | Checks, *optional: str) -> dict[str, object]:
     """The keys of an item; the optional ones only where they are known."""
     keys = {field.name: getattr(item, field.name) for field in fields(item)}
     return {name: value for name, value in keys.items() if name not in optional or value not in ("", None, ())}

@@ -163,12 +163,14 @@ class MaintenanceSet:
 
 @dataclass(frozen=True, slots=True)
 class Checks:
-    """The failures that `check` simulates: how many at a time, whether switches fail too, and how switches repair."""
+    """The failures that `check` simulates: how many at a time, whether switches fail too, and how switches repair.
+    `min_busbw_after_failure` is the least share of the bus bandwidth after any single one; None: not judged."""
 
     failures: int = 1
     switch_failures: bool = False
     repair: Repair = Repair.NONE
     maintenance: tuple[MaintenanceSet, ...] = ()
+    min_busbw_after_failure: float | None = None
 
 
 @dataclass(frozen=True)

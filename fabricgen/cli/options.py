@@ -10,7 +10,7 @@ from fabricgen.cli.names import names_of
 from fabricgen.cli.settings import Settings, several
 from fabricgen.cli.streams import write
 from fabricgen.errors import UsageError
-from fabricgen.units import parse_bytes
+from fabricgen.units import parse_bytes, whole_number
 from fabricgen.vocabulary import HashModel
 
 if TYPE_CHECKING:
@@ -224,3 +224,21 @@ def message_bytes(text: str, option: str = "--size") -> int:
     if not size:
         raise UsageError(f"{option}: expected at least one byte")
     return size
+
+
+def sizes_of(text: str) -> tuple[int, ...]:
+    """The sizes in bytes of FROM:TO[:FACTOR], by default each twice the one before. Raises UsageError for other texts,
+    for a last size below the first, and for a factor below 2."""
+    words = text.split(":")
+    factor = whole_number(words[2]) if len(words) == 3 else 2
+    if len(words) not in (2, 3) or factor is None or factor < 2:
+        raise UsageError(
+            f"--sizes takes FROM:TO or FROM:TO:FACTOR with a factor from 2 on, as 1KiB:16GiB; not {text!r}"
+        )
+    first, last = (message_bytes(word, "--sizes") for word in words[:2])
+    if last < first:
+        raise UsageError(f"--sizes: {words[1]} is less than {words[0]}")
+    found = [first]
+    while found[-1] * factor <= last:
+        found.append(found[-1] * factor)
+    return tuple(found)

@@ -16,6 +16,7 @@ from fabricgen.cli.options import (
     policy_of,
     print_patterns,
     require_one_source,
+    sizes_of,
     subnet_options,
     subnets_of,
     traffic_options,
@@ -167,6 +168,19 @@ def deadlock(
 @click.option(
     "--draws", type=click.IntRange(1), default=1, show_default=True, help="Number of hashes drawn for the link loads."
 )
+@click.option(
+    "--failures",
+    type=click.IntRange(0, 2),
+    help="Bandwidth after every set of up to this many failed links between switches.  [default: 0; 1 with "
+    "--switch-failures]",
+)
+@click.option("--switch-failures", is_flag=True, help="Let switches fail as well as links.")
+@click.option(
+    "--sizes",
+    metavar="FROM:TO[:FACTOR]",
+    help="Print algorithm and bus bandwidth by buffer size, as nccl-tests does, for example 1KiB:16GiB or "
+    "1MiB:1GiB:4; of all collectives, or of --pattern.",
+)
 @click.option("--plane", shell_complete=names_in("planes"), help="Simulate only this plane.")
 @click.option("--svg", type=_FOLDER, help="Write pictures of the congestion trees into this folder.")
 @expand_option
@@ -189,6 +203,9 @@ def congestion(
     hash: str | None,  # noqa: A002 (the name of the option)
     seed: int,
     draws: int,
+    failures: int | None,
+    switch_failures: bool,
+    sizes: str | None,
     plane: str | None,
     svg: Path | None,
     expand: bool,
@@ -202,7 +219,8 @@ def congestion(
     \b
     Examples:
       fabricgen simulate congestion build --pattern all-to-all --size 64MB
-      fabricgen simulate congestion build --pattern incast --svg pictures
+      fabricgen simulate congestion build --failures 1 --switch-failures
+      fabricgen simulate congestion build --sizes 1KiB:16GiB --draws 20
     """
     from fabricgen.api.congestion import simulate_congestion, simulate_congestion_of_scenario
     from fabricgen.cli.progress import TerminalProgress
@@ -212,7 +230,8 @@ def congestion(
         return 0
     require_one_source(
         paths, scenario, pattern=pattern, size=size, plane=plane, lfts=lfts, vl_buffer=vl_buffer,
-        adaptive_routing=adaptive_routing or None, queue_pairs=queue_pairs, hash=hash,
+        adaptive_routing=adaptive_routing or None, queue_pairs=queue_pairs, hash=hash, failures=failures,
+        switch_failures=switch_failures or None, sizes=sizes,
     )  # fmt: skip
     if scenario is not None:
         found = simulate_congestion_of_scenario(scenario, svg=svg)
@@ -230,6 +249,9 @@ def congestion(
             draws=draws,
             plane=plane,
             subnets=subnets_of(lfts, vl_buffer, adaptive_routing),
+            failures=int(switch_failures) if failures is None else failures,
+            switch_failures=switch_failures,
+            sizes=() if sizes is None else sizes_of(sizes),
             svg=svg,
             inventory=inventory,
             policy=policy_of(settings, expand),

@@ -64,7 +64,9 @@ def build_inventory(root: Node, findings: list[Finding]) -> Inventory:
 
 
 def _checks(node: Node) -> Checks:
+    least = node.scalar("min_busbw_after_failure")
     return Checks(
+        min_busbw_after_failure=None if least is None else float(least),
         failures=node.scalar("failures", 1),
         switch_failures=node.scalar("switch_failures", False),
         repair=node.scalar("repair", "none"),

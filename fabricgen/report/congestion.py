@@ -3,7 +3,9 @@
 from collections.abc import Iterator, Sequence
 from typing import Any
 
+from fabricgen.report.outages import outage_lines, outage_object
 from fabricgen.report.planes import of_planes
+from fabricgen.report.sizes import size_lines, size_object
 from fabricgen.results import CongestionResult, CongestionTree, FlowTime
 from fabricgen.units import counted
 
@@ -14,15 +16,22 @@ def congestion_object(results: Sequence[CongestionResult]) -> dict[str, Any]:
 
 
 def congestion_lines(results: Sequence[CongestionResult]) -> Iterator[str]:
-    """A line for each plane."""
+    """A line for each plane, those of its failures, and its bandwidths by size."""
     for result in results:
-        name = f"plane {result.name}: " if result.name else ""
-        if not result.flows:
-            why = f"no verdict: {result.reason}" if result.model == "skipped" else result.reason or "no flow arrives"
-            yield f"congestion  {name}{why}"
-            continue
-        flows, victims = (sum(flow.count for flow in some) for some in (result.flows, result.victims))
-        yield f"congestion  {name}{result.pattern}, {counted(flows, 'flow')}: {_verdict(result, victims)}"
+        yield from _plane_lines(result)
+        for one in result.failures:
+            yield from outage_lines(one)
+        yield from size_lines(result.sizes)
+
+
+def _plane_lines(result: CongestionResult) -> Iterator[str]:
+    name = f"plane {result.name}: " if result.name else ""
+    if not result.flows:
+        why = f"no verdict: {result.reason}" if result.model == "skipped" else result.reason or "no flow arrives"
+        yield f"congestion  {name}{why}"
+        return
+    flows, victims = (sum(flow.count for flow in some) for some in (result.flows, result.victims))
+    yield f"congestion  {name}{result.pattern}, {counted(flows, 'flow')}: {_verdict(result, victims)}"
 
 
 def congestion_unjudged(results: Sequence[CongestionResult]) -> Iterator[str]:
@@ -30,6 +39,8 @@ def congestion_unjudged(results: Sequence[CongestionResult]) -> Iterator[str]:
     for result in results:
         if result.model == "skipped":
             yield f"congestion of plane {result.name}" if result.name else "congestion"
+        if any(one.reason for one in result.failures):
+            yield f"bandwidth after failures of plane {result.name}" if result.name else "bandwidth after failures"
 
 
 def _verdict(result: CongestionResult, victims: int) -> str:
@@ -100,6 +111,8 @@ def _plane(result: CongestionResult) -> dict[str, Any]:
             for one in result.tier_loads
         ],
         **({"link_loads": result.link_loads} if result.link_loads else {}),
+        **({"failures": [outage_object(one) for one in result.failures]} if result.failures else {}),
+        **({"sizes": [size_object(one) for one in result.sizes]} if result.sizes else {}),
     }
 
 

@@ -1,6 +1,16 @@
 """Plain results of the judges: what reports print and the JSON contract promises."""
 
-from fabricgen.results.bandwidth import BandwidthResult, FailureCost, FailureKind, PatternTime, Spread
+from fabricgen.results.bandwidth import (
+    BandwidthResult,
+    FailureCost,
+    FailureKind,
+    Outage,
+    OutageResult,
+    PatternTime,
+    SizeRow,
+    SizeTable,
+    Spread,
+)
 from fabricgen.results.congestion import (
     Collisions,
     CongestionModel,
@@ -60,6 +70,8 @@ __all__ = [
     "Freeze",
     "GroupUse",
     "LinkLoss",
+    "Outage",
+    "OutageResult",
     "Oversubscription",
     "PacketFlow",
     "PacketsResult",
@@ -71,6 +83,8 @@ __all__ = [
     "QueueUse",
     "RoutesModel",
     "Series",
+    "SizeRow",
+    "SizeTable",
     "Spread",
     "SwitchLoad",
     "TierLoad",

@@ -75,3 +75,76 @@ class BandwidthResult:
     failure_pattern: str = ""
     failures: tuple[FailureCost, ...] = ()
     reason: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Outage:
+    """A set of failures, and the number of `sets` that cost the same. `share` is the bandwidth over that without a
+    failure, 0 if a message has no path; then there is no time. `bus_gbytes` is None for patterns without one.
+    `cut_off` GPUs reach no other one after the set that was judged."""
+
+    names: tuple[str, ...]
+    sets: int
+    share: float
+    time_ns: float | None
+    bus_gbytes: float | None
+    cut_off: int = 0
+
+
+@dataclass(frozen=True)
+class OutageResult:
+    """A pattern under all sets of `depth` failures after BGP has converged, with evenly spread load.
+
+    `how`: "each" set was judged, one set of each of the "orbits", or a "sample" of `judged` sets; then at most the
+    share `worse_sets` of all sets is worse than `worst` (95 % confidence). After `stopping` sets a GPU has no port: no
+    route helps, and the job must restart without it; neither `worst` nor `median` counts them. `drawn` and
+    `worst_drawn` are the bus bandwidths over draws of hashes, without a failure and after the worst set; None where
+    undefined. `outcomes` are those judged, worst first.
+    """
+
+    name: str
+    pattern: str
+    depth: int
+    switches: bool
+    sets: int = 0
+    judged: int = 0
+    how: str = "each"
+    time_ns: float = 0.0
+    bus_gbytes: float | None = None
+    worst: Outage | None = None
+    median: Outage | None = None
+    stopping: int = 0
+    worse_sets: float = 0.0
+    drawn: Spread | None = None
+    worst_drawn: Spread | None = None
+    outcomes: tuple[Outage, ...] = ()
+    reason: str = ""  # why the failures are not judged
+
+
+@dataclass(frozen=True, slots=True)
+class SizeRow:
+    """One size of the buffer of a rank: over draws of hashes the time, and the bandwidths in GB/s as nccl-tests prints
+    them; None for patterns without a bus bandwidth. `even_bus_gbytes`: if load spreads evenly over equal paths."""
+
+    size_bytes: int
+    time_ns: Spread
+    alg_gbytes: Spread
+    bus_gbytes: Spread | None
+    even_bus_gbytes: float | None
+
+
+@dataclass(frozen=True)
+class SizeTable:
+    """The bandwidth of a pattern by size: of the whole job, or of one GPU of each host on `rail`, alone.
+
+    A time is `steps` times `way_ns`, the time of a packet over the slowest path, and the bytes at fair shares.
+    """
+
+    name: str
+    pattern: str
+    rail: int | None
+    ranks: int
+    steps: int
+    way_ns: float = 0.0
+    rows: tuple[SizeRow, ...] = ()
+    reason: str = ""  # why there are no rows

@@ -4,6 +4,8 @@ import enum
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
+from fabricgen.results.bandwidth import OutageResult, SizeTable
+
 
 class CongestionModel(enum.StrEnum):
     """How a plane was computed."""
@@ -155,6 +157,8 @@ class CongestionResult:
     tier_loads: tuple[TierLoad, ...] = ()
     link_loads: tuple[tuple[str, str, float], ...] = ()  # (node, port, load) of ports with load, where it is wanted
     reason: str = ""  # why a plane was skipped, or which defaults were assumed
+    failures: tuple[OutageResult, ...] = ()  # one for each number of failures
+    sizes: tuple[SizeTable, ...] = ()
 
     @property
     def victims(self) -> tuple[FlowTime, ...]:

@@ -23,6 +23,7 @@ from fabricgen.simulate.plane.priority import judged_priority
 from fabricgen.simulate.plane.reading import read_plane
 from fabricgen.simulate.plane.shortest_hops import by_destination, tiers_of, up_down_hops
 from fabricgen.simulate.plane.subnet_plane import STATIC, Forwarding, subnet_plane
+from fabricgen.vocabulary import HashModel
 
 DEFAULT_PATTERNS = (Pattern.RING_ALL_REDUCE, Pattern.TREE_ALL_REDUCE, Pattern.ALL_TO_ALL, Pattern.PERMUTATION,
                     Pattern.PIPELINE, Pattern.INCAST)  # fmt: skip
@@ -62,8 +63,7 @@ def analyse_bandwidth(
     """
     for name, switches in planes_for(bundle, plane, to_storage=False):
         fabric = (routed or {}).get(name) or read_fabric(bundle, switches)
-        priority = judged_priority(bundle, fabric, lossless_links(fabric).priorities)
-        network = read_plane(bundle, fabric, name, priority)
+        network = network_of(bundle, fabric, name)
         return _judge(bundle, network, options, converged(bundle, fabric, network))
     for name in infiniband_planes(bundle, plane):
         assert bundle.wiring is not None
@@ -74,6 +74,19 @@ def analyse_bandwidth(
         modelled = found if reroute is None else _with_routes(found, reroute)
         return _judge(bundle, found, options, reroute, subnets.assumption(name), modelled)
     return BandwidthResult(plane or "", (), reason="no plane carries the traffic of jobs")
+
+
+def network_of(
+    bundle: Bundle,
+    fabric: RoutedFabric,
+    name: str,
+    model: HashModel = HashModel.DEPLOYED,
+    queue_pairs: int | None = None,
+) -> HostNetwork:
+    """A plane with its hosts, for the lossless priority of RDMA. `queue_pairs`: None: as the files of the hosts say."""
+    priority = judged_priority(bundle, fabric, lossless_links(fabric).priorities)
+    network = read_plane(bundle, fabric, name, priority, model)
+    return network if queue_pairs is None else replace(network, queue_pairs=queue_pairs)
 
 
 def _judge(
@@ -98,7 +111,7 @@ def _judge(
                 f"{pattern} has {len(demand.messages)} messages, the most are {MOST_MESSAGES}: leave it out"
             )
         seeds = range(options.seed, options.seed + options.draws)
-        times.append(pattern_time(plane, demand, options.size_bytes, _gpus_of_node(bundle, plane, demand.job), seeds))
+        times.append(pattern_time(plane, demand, options.size_bytes, gpus_of_node(bundle, plane, demand.job), seeds))
         if pattern == options.failure_pattern and reroute is not None and options.failure_sets:
             judge = FailureJudge(modelled or plane, demand.messages, reroute)
             failures = [
@@ -113,7 +126,7 @@ def _judge(
     return BandwidthResult(plane.name, tuple(times), options.failure_pattern, tuple(failures), reason)
 
 
-def _gpus_of_node(bundle: Bundle, plane: HostNetwork, job: Job) -> int:
+def gpus_of_node(bundle: Bundle, plane: HostNetwork, job: Job) -> int:
     """The GPUs of a node, mean of the nodes that have any; where the files name no GPUs, one for each channel."""
     models = {model.name: model.gpus for model in (bundle.wiring.host_models if bundle.wiring else ())}
     of_nodes = []

@@ -34,11 +34,24 @@ class Part:
 
 @dataclass(frozen=True)
 class Outcome:
-    """The share of the bandwidth that is left, 0 if the job stops, the GPUs that are cut off, and what failed."""
+    """The share of the bandwidth that is left, 0 if the job stops, the GPUs that are cut off, and what failed.
+    `moved`: a message has no path between its ports."""
 
     share: float
     cut_off: int
     names: tuple[str, ...]
+    moved: bool = False
+
+
+@dataclass(frozen=True)
+class After:
+    """The plane after failures, the messages by the ports that can send them, those that no port can send, and the
+    dead adapters."""
+
+    plane: HostNetwork
+    sent: Messages
+    lost: Flags
+    dead: Flags
 
 
 def parts_of(plane: HostNetwork, kind: FailureKind) -> list[Part]:
@@ -93,19 +106,32 @@ class FailureJudge:
 
     def outcome(self, parts: Sequence[Part]) -> Outcome:
         """What one set of failures costs."""
+        left = self.after(parts)
+        stops = bool(left.lost.any())
+        share = 0.0 if stops else min(1.0, self.base_ns / EvenLoad(left.plane).time_ns(left.sent))
+        moved = stops or bool((left.sent.source != self.messages.source).any())
+        cut_off = self.gpus.cut_off(self.messages, left.lost, left.dead)
+        return Outcome(share, cut_off, tuple(part.name for part in parts), moved)
+
+    def after(self, parts: Sequence[Part]) -> After:
+        """The plane and the messages after one set of failures."""
         dead_links = np.unique(np.array([link for part in parts for link in part.links], np.int64))
         plane = replace(self.plane, hops=self.reroute(dead_links)) if len(dead_links) else self.plane
-        dead = np.zeros(len(plane.adapters), bool)
-        dead[[number for part in parts for number in part.adapters]] = True
+        dead = dead_adapters(plane, parts)
         even = EvenLoad(plane)
 
         def arrives(messages: Messages) -> Flags:
             alive: Flags = ~dead[messages.source] & ~dead[messages.target]
             return alive & even.has_path(messages)
 
-        sent, lost = self.gpus.moved(self.messages, arrives)
-        share = 0.0 if lost.any() else min(1.0, self.base_ns / even.time_ns(sent))
-        return Outcome(share, self.gpus.cut_off(self.messages, lost, dead), tuple(part.name for part in parts))
+        return After(plane, *self.gpus.moved(self.messages, arrives), dead)
+
+
+def dead_adapters(plane: HostNetwork, parts: Sequence[Part]) -> Flags:
+    """Whether each adapter has failed."""
+    dead = np.zeros(len(plane.adapters), bool)
+    dead[[number for part in parts for number in part.adapters]] = True
+    return dead
 
 
 def _badness(one: Outcome) -> tuple[float, int, tuple[str, ...]]:

@@ -51,10 +51,18 @@ class PortsOfGpus:
         found: Ints = self.ports[self.of[adapters], (self.place[adapters] + step) % places]
         return found
 
+    def loses_all_ports(self, messages: Messages, dead: Flags) -> bool:
+        """Whether a GPU that sends or receives has no port left."""
+        return not self._alive(dead)[self.of[np.concatenate([messages.source, messages.target])]].all()
+
+    def _alive(self, dead: Flags) -> Flags:
+        alive: Flags = ((self.ports != _ABSENT) & ~dead[self.ports]).any(axis=1)
+        return alive
+
     def cut_off(self, messages: Messages, lost: Flags, dead: Flags) -> int:
         """The GPUs without a port, and those of whose messages to GPUs with ports none arrives."""
         size = len(self.ports)
-        alive: Flags = ((self.ports != _ABSENT) & ~dead[self.ports]).any(axis=1)
+        alive = self._alive(dead)
         ends = self.of[np.stack([messages.source, messages.target])]
         between: Flags = np.logical_and(alive[ends[0]], alive[ends[1]])
         involved = np.bincount(ends[:, between].ravel(), minlength=size)

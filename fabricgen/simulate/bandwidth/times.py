@@ -11,7 +11,7 @@ from fabricgen.simulate.bandwidth.bus import bus_bytes
 from fabricgen.simulate.patterns import Everyone, Job, Messages, Placement, make_job, make_traffic
 from fabricgen.simulate.plane.hashing import hashed_flows
 from fabricgen.simulate.plane.host_network import NO_COLUMN, HostNetwork
-from fabricgen.simulate.plane.ports import NO_PORT, Flags, Ints, latency_ns
+from fabricgen.simulate.plane.ports import NO_PORT, Flags, Floats, Ints, latency_ns, way_ns
 from fabricgen.simulate.plane.spreading import split_loads
 
 
@@ -31,11 +31,19 @@ class Demand:
 
 @dataclass(frozen=True)
 class Drawn:
-    """One draw: the time in ns, the messages that arrived, and the number of switches on each of their paths."""
+    """One draw: the time in ns of the bytes, the longest latency of a message with its acknowledgement and of its first
+    packet alone, the messages that arrived, and the number of switches on each of their paths."""
 
-    time_ns: float
+    bytes_ns: float
+    latency_ns: float
+    way_ns: float
     arrived: Flags
     switches: Ints
+
+    @property
+    def time_ns(self) -> float:
+        """The time until the last message has arrived."""
+        return self.bytes_ns + self.latency_ns
 
 
 def demand_of(plane: HostNetwork, pattern: str, size_bytes: float, placement: Placement, seed: int) -> Demand:
@@ -52,11 +60,12 @@ def drawn(plane: HostNetwork, messages: Messages, seed: int) -> Drawn:
     found = hashed_flows(plane, parts.source, parts.target, size, parts.start_ns, seed)
     flows, arrived = found.flows, found.arrived[:: plane.queue_pairs]
     if not len(flows):
-        return Drawn(0.0, arrived, np.zeros(0, np.int64))
+        return Drawn(0.0, 0.0, 0.0, arrived, np.zeros(0, np.int64))
     flow, hop = (flows.path != NO_PORT).nonzero()
     load = np.bincount(flows.path[flow, hop], weights=flows.bytes[flow], minlength=len(plane.ports))
     needed = float((load / plane.ports.bytes_per_ns).max())
-    return Drawn(needed + float(latency_ns(plane.ports, flows).max()), arrived, flows.hops - 1)
+    latency, way = (float(of(plane.ports, flows).max()) for of in (latency_ns, way_ns))
+    return Drawn(needed, latency, way, arrived, flows.hops - 1)
 
 
 class EvenLoad:
@@ -82,6 +91,16 @@ class EvenLoad:
         found: Flags = stays | ((column != NO_COLUMN) & self.reaches[leaf, np.maximum(column, 0)])
         return found
 
+    def demand(self, messages: Messages) -> Floats:
+        """The bytes on the wire that leave each leaf for each destination (switches x columns)."""
+        plane = self.plane
+        leaf, to = plane.leaf[messages.source], plane.leaf[messages.target]
+        away = leaf != to
+        cells = leaf[away] * plane.columns + plane.column[messages.target[away]]
+        size = messages.bytes[away] * plane.wire_share
+        table = np.bincount(cells, weights=size, minlength=plane.network.switches * plane.columns)
+        return table.reshape(plane.network.switches, plane.columns).astype(np.float64)
+
     def time_ns(self, messages: Messages) -> float:
         """The time of messages that all have a path, without the latency of a packet."""
         plane = self.plane
@@ -89,11 +108,7 @@ class EvenLoad:
         adapters = len(plane.adapters)
         sent = np.bincount(messages.source, weights=size, minlength=adapters) / plane.line_rate
         received = np.bincount(messages.target, weights=size, minlength=adapters) / plane.line_rate
-        leaf, to = plane.leaf[messages.source], plane.leaf[messages.target]
-        away = leaf != to
-        cells = leaf[away] * plane.columns + plane.column[messages.target[away]]
-        table = np.bincount(cells, weights=size[away], minlength=plane.network.switches * plane.columns)
-        demand = table.reshape(plane.network.switches, plane.columns).astype(np.float32)
+        demand = self.demand(messages).astype(np.float32)
         load = split_loads(plane.network, plane.hops, demand) / plane.ports.bytes_per_ns[: plane.network.links]
         return float(max(sent.max(initial=0.0), received.max(initial=0.0), load.max(initial=0.0)))
 
@@ -111,10 +126,10 @@ def pattern_time(plane: HostNetwork, demand: Demand, size_bytes: float, gpus_of_
         pattern=demand.pattern,
         messages=len(messages),
         bytes=demand.sent_bytes,
-        time_ns=_spread(times),
+        time_ns=spread_of(times),
         even_ns=even.time_ns(kept),
-        bus_gbytes=None if bus is None else _spread([bus / time if time else 0.0 for time in times]),
-        delivered_gbytes=_spread(
+        bus_gbytes=None if bus is None else spread_of([bus / time if time else 0.0 for time in times]),
+        delivered_gbytes=spread_of(
             [float(messages.bytes[one.arrived].sum()) / one.time_ns if one.time_ns else 0.0 for one in draws]
         ),
         switches=_switches(first.switches),
@@ -128,5 +143,7 @@ def _switches(found: Ints) -> tuple[int, float, int]:
     return int(found.min()), round(float(found.mean()), 3), int(found.max())
 
 
-def _spread(values: Sequence[float]) -> Spread:
-    return Spread(float(np.mean(values)), min(values), max(values))
+def spread_of(values: Sequence[float]) -> Spread:
+    """The mean, the least and the highest."""
+    least, highest = min(values), max(values)
+    return Spread(float(np.clip(np.mean(values), least, highest)), least, highest)  # rounding can leave the range

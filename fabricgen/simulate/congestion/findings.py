@@ -32,7 +32,7 @@ def _tiers(bundle: Bundle | None, result: CongestionResult) -> Iterator[Finding]
         which = f"{one.tier} tier" if one.rail is None else f"{one.tier} tier of rail {one.rail}"
         message = f"the links of the {which} downwards are {one.ratio:g} times as fast as those upwards"
         hint = "add uplinks, or keep traffic that needs more below this tier"
-        yield _at(bundle, "FG701", Severity.NOTE, message, one.device, hint, certain=True)
+        yield finding_at(bundle, "FG701", Severity.NOTE, message, one.device, hint, certain=True)
 
 
 def _trees(bundle: Bundle | None, result: CongestionResult) -> Iterator[Finding]:
@@ -43,16 +43,16 @@ def _trees(bundle: Bundle | None, result: CongestionResult) -> Iterator[Finding]
         if tree.kind is TreeKind.SLOW_RECEIVER:
             message = f"{port} feeds a receiver slower than its only sender, and pauses {tree.channels} ports behind it"
             hint = "give the receiver the speed of its senders, or limit the senders"
-            yield _at(bundle, "FG706", Severity.WARNING, message, device, hint, port, certain=certain)
+            yield finding_at(bundle, "FG706", Severity.WARNING, message, device, hint, port, certain=certain)
             continue
         severity = Severity.WARNING if tree.victims and not _is_luck(result) else Severity.NOTE
         message = f"{_tree_text(tree)}{_later(tree)}{_transient(result)}"
         incast = tree.kind is TreeKind.INCAST
         hint = "let fewer hosts send at a time" if incast else "change the placement, or add paths or queue pairs"
-        yield _at(bundle, "FG702", severity, message, device, hint, port, certain=certain)
+        yield finding_at(bundle, "FG702", severity, message, device, hint, port, certain=certain)
     if more := result.roots - len(result.trees) + len(reported[_MOST_TREES:]):
         message = f"{_plane(result)}{counted(more, 'more root')}; the JSON output has the trees of {len(result.trees)}"
-        yield _at(bundle, "FG702", Severity.NOTE, message, "", certain=certain)
+        yield finding_at(bundle, "FG702", Severity.NOTE, message, "", certain=certain)
 
 
 def _tree_text(tree: CongestionTree) -> str:
@@ -82,7 +82,7 @@ def _victims(bundle: Bundle | None, result: CongestionResult) -> Iterator[Findin
         message += f"; {counted(result.unexplained, 'flow')} would be when the flows of all roots are gone"
     severity = Severity.NOTE if _is_luck(result) else Severity.WARNING
     hint = "relieve the roots of the congestion trees that FG702 names" if result.trees else ""
-    yield _at(bundle, "FG703", severity, message, "", hint, certain=result.single_path and not result.ecn)
+    yield finding_at(bundle, "FG703", severity, message, "", hint, certain=result.single_path and not result.ecn)
 
 
 def _rails(bundle: Bundle | None, result: CongestionResult) -> Iterator[Finding]:
@@ -93,7 +93,7 @@ def _rails(bundle: Bundle | None, result: CongestionResult) -> Iterator[Finding]
     ratio = needed[slow] / needed[fast]
     message = f"rail {slow} needs {ratio:.2f} times as long as rail {fast} to send its share"
     hint = "give all rails the same NICs, and the job the same ranks on each rail"
-    yield _at(bundle, "FG704", Severity.WARNING, message, "", hint, certain=True)
+    yield finding_at(bundle, "FG704", Severity.WARNING, message, "", hint, certain=True)
 
 
 def _polarised(bundle: Bundle | None, result: CongestionResult) -> Iterator[Finding]:
@@ -101,7 +101,7 @@ def _polarised(bundle: Bundle | None, result: CongestionResult) -> Iterator[Find
         if used < _FEWER * expected:
             message = f"hashing uses {used} links above the {tier} tier; independent hashes would use {expected:.0f}"
             hint = "give the tiers DEVICE_METADATA types whose hashes have different offsets (FG352, FG369)"
-            yield _at(bundle, "FG705", Severity.WARNING, message, "", hint)
+            yield finding_at(bundle, "FG705", Severity.WARNING, message, "", hint)
 
 
 def _collisions(bundle: Bundle | None, result: CongestionResult) -> Iterator[Finding]:
@@ -113,17 +113,19 @@ def _collisions(bundle: Bundle | None, result: CongestionResult) -> Iterator[Fin
         message = f"hashing {found.flows} flows over {found.links} links puts {found.expected:.1f} on the fullest link "
         message += f"on average (over {found.groups} equal switches), {found.expected / fair:.1f} times an even spread"
         hint = "use more queue pairs per connection, or adaptive routing"
-        yield _at(bundle, "FG707", Severity.NOTE, message, "", hint)
+        yield finding_at(bundle, "FG707", Severity.NOTE, message, "", hint)
 
 
 def _rest(bundle: Bundle | None, result: CongestionResult) -> Iterator[Finding]:
     if result.model is CongestionModel.SKIPPED:
-        yield _at(bundle, "FG708", Severity.NOTE, f"{_plane(result)}not simulated: {result.reason}", "", certain=True)
+        yield finding_at(
+            bundle, "FG708", Severity.NOTE, f"{_plane(result)}not simulated: {result.reason}", "", certain=True
+        )
     elif result.reason and result.flows:
-        yield _at(bundle, "FG710", Severity.NOTE, f"{_plane(result)}{result.reason}", "", certain=True)
+        yield finding_at(bundle, "FG710", Severity.NOTE, f"{_plane(result)}{result.reason}", "", certain=True)
     if result.unfinished:
         message = f"{counted(result.unfinished, 'flow')} not complete after 40 times the ideal time"
-        yield _at(
+        yield finding_at(
             bundle,
             "FG709",
             Severity.WARNING,
@@ -133,11 +135,11 @@ def _rest(bundle: Bundle | None, result: CongestionResult) -> Iterator[Finding]:
         )
     if result.unsettled > 0.01 * max(len(result.flows), 1):
         message = f"the rates of {counted(result.unsettled, 'flow')} have not settled: only their distribution is valid"
-        yield _at(bundle, "FG710", Severity.NOTE, message, "")
+        yield finding_at(bundle, "FG710", Severity.NOTE, message, "")
     if result.lost:
         message = f"{counted(result.lost, 'flow')} of the pattern have no route and are not simulated"
         hint = "run the pattern on hosts that can reach each other, or check the routes with `fabricgen validate`"
-        yield _at(bundle, "FG711", Severity.WARNING, message, "", hint, certain=True)
+        yield finding_at(bundle, "FG711", Severity.WARNING, message, "", hint, certain=True)
 
 
 def _is_luck(result: CongestionResult) -> bool:
@@ -153,7 +155,7 @@ def _plane(result: CongestionResult) -> str:
     return f"plane {result.name}: " if result.name else ""
 
 
-def _at(
+def finding_at(
     bundle: Bundle | None,
     code: str,
     severity: Severity,

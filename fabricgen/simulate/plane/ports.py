@@ -101,11 +101,18 @@ def latency_ns(ports: Ports, flows: Flows) -> Floats:
     """The time of a flow apart from its bytes at its rate: propagation, storing a packet at every switch, and the way
     back of the last acknowledgement."""
     nic = ports.bytes_per_ns[flows.path[:, 0]]
-    there = _sum(ports.delay_ns, flows.path) + (flows.hops - 1) * ports.packet_bytes / nic
+    there = way_ns(ports, flows)
     if flows.back is None:
         return there + _sum(ports.delay_ns, flows.path)
     acks: Floats = (flows.back != NO_PORT).sum(axis=1) * ports.ack_bytes / nic
     return there + _sum(ports.delay_ns, flows.back) + acks
+
+
+def way_ns(ports: Ports, flows: Flows) -> Floats:
+    """The time of the first packet of a flow to its target: propagation, and storing it at every switch."""
+    nic = ports.bytes_per_ns[flows.path[:, 0]]
+    found: Floats = _sum(ports.delay_ns, flows.path) + (flows.hops - 1) * ports.packet_bytes / nic
+    return found
 
 
 def _sum(per_port: Floats, path: NDArray[np.int32]) -> Floats:

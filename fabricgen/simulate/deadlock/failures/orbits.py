@@ -30,12 +30,12 @@ class Orbit:
 
 
 class Orbits:
-    """The orbits of failures of one ground."""
+    """The orbits of failures of one ground. `further` numbers its links by what else symmetries keep."""
 
-    def __init__(self, ground: Ground, failures: Sequence[Failure], most: int) -> None:
+    def __init__(self, ground: Ground, failures: Sequence[Failure], most: int, further: Indices | None = None) -> None:
         network = ground.network
         self.failures, self.most = failures, most
-        self.known = Invariants(ground)
+        self.known = Invariants(ground, further)
         self.moved = MovedFailures(failures, network.links, network.switches)
         loses = bool(len(self.known.fallbacks.column)) and bool((self.moved.switch >= 0).any())
         self.can_be_found = not loses  # destinations that vanish with a switch change what others fall back on

@@ -33,15 +33,16 @@ class Symmetry:
 class Invariants:
     """What symmetries of a ground must preserve. `link_kind`, `switch_kind` and `column_kind` number links, switches
     and destinations by their own properties; `cable_kind` includes both directions of a link; `asn` numbers the
-    ASNs."""
+    ASNs. `further` numbers the links by what else symmetries keep."""
 
-    def __init__(self, ground: Ground) -> None:
+    def __init__(self, ground: Ground, further: Indices | None = None) -> None:
         network, policy, lossless = ground.network, ground.policy, ground.lossless
         self.ground, self.network = ground, network
         filters = np.zeros(network.links, np.int64) if policy.filters is None else policy.filters
         self.link_kind = numbered(
-            policy.hears, policy.allowas_in, filters, lossless.mask, lossless.arrival, lossless.departure
-        )
+            policy.hears, policy.allowas_in, filters, lossless.mask, lossless.arrival, lossless.departure,
+            np.zeros(network.links, np.int64) if further is None else further,
+        )  # fmt: skip
         self.cable_kind = numbered(self.link_kind, self.link_kind[network.reverse])
         self.switch_kind = numbered(policy.isolated, policy.multipath_relax, policy.maximum_paths, ground.sources)
         self.asn = np.unique(policy.asn, return_inverse=True)[1]

@@ -1,0 +1,122 @@
+"""The bandwidth of a pattern under all sets of one or two failures, after BGP has converged."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+
+from fabricgen.bundle.read import Bundle
+from fabricgen.results import Outage, OutageResult, Spread
+from fabricgen.routing.fabric import RoutedFabric, read_fabric
+from fabricgen.simulate.bandwidth.analysis import MOST_MESSAGES, converged, gpus_of_node, network_of
+from fabricgen.simulate.bandwidth.bus import bus_bytes
+from fabricgen.simulate.bandwidth.failures import FailureJudge
+from fabricgen.simulate.bandwidth.times import drawn, spread_of
+from fabricgen.simulate.deadlock.analysis import ground_of
+from fabricgen.simulate.deadlock.failures.failure_sets import links_that_fail, switch_failure
+from fabricgen.simulate.deadlock.failures.sample_bound import upper_bound
+from fabricgen.simulate.outages.options import Options
+from fabricgen.simulate.outages.sets import Sets
+from fabricgen.simulate.patterns import Everyone, Messages, make_job, make_traffic, uses_storage
+from fabricgen.simulate.plane.host_network import HostNetwork
+from fabricgen.simulate.plane.hosts import host_traffic
+from fabricgen.simulate.plane.lossless import lossless_links
+from fabricgen.simulate.plane.names import infiniband_planes, planes_for
+
+
+def analyse_outages(
+    bundle: Bundle,
+    options: Options,
+    plane: str | None = None,
+    routed: Mapping[str, RoutedFabric] | None = None,
+) -> list[OutageResult]:
+    """One result per plane that the pattern runs on. `routed` are planes that have been read already.
+
+    Raises UsageError for an unknown plane.
+    """
+    found = []
+    for name, switches in planes_for(bundle, plane, to_storage=uses_storage(options.pattern)):
+        fabric = (routed or {}).get(name) or read_fabric(bundle, switches)
+        found.append(_judged(bundle, fabric, name, options))
+    for name in infiniband_planes(bundle, plane, to_storage=uses_storage(options.pattern)):
+        why = "after a failure the subnet manager computes new routes"
+        found.append(replace(_empty(name, options), reason=why))
+    return found
+
+
+def _empty(name: str, options: Options) -> OutageResult:
+    return OutageResult(name, options.pattern, options.depth, options.switches)
+
+
+def _judged(bundle: Bundle, fabric: RoutedFabric, name: str, options: Options) -> OutageResult:
+    network = network_of(bundle, fabric, name, options.hash_model, options.queue_pairs)
+    empty = _empty(name, options)
+    if not network.adapters:
+        return replace(empty, reason="the files contain no hosts")
+    job = make_job(network.adapters, options.placement, options.seed)
+    traffic = make_traffic(options.pattern, job, network.adapters, options.size_bytes, options.seed)
+    if not len(traffic):
+        return replace(empty, reason=f"{options.pattern} sends no traffic over the network")
+    if len(traffic) > MOST_MESSAGES:
+        return replace(empty, reason=f"{len(traffic)} messages are too many, the most are {MOST_MESSAGES}")
+    messages = traffic.messages() if isinstance(traffic, Everyone) else traffic
+    bus = bus_bytes(options.pattern, job, options.size_bytes, gpus_of_node(bundle, network, job))
+    failures = links_that_fail(bundle, fabric)
+    if options.switches:
+        failures += [switch_failure(fabric, number) for number in range(len(fabric.names))]
+    if len(failures) < options.depth:
+        return replace(empty, reason="there are not so many links between switches")
+    ground = ground_of(fabric, host_traffic(bundle, fabric), lossless_links(fabric))
+    judge = FailureJudge(network, messages, converged(bundle, fabric, network))
+    if not len(judge.messages):
+        return replace(empty, reason="no message of the pattern has a path")
+    return _result(empty, Sets(judge, ground, failures, options), bus)
+
+
+def _result(empty: OutageResult, sets: Sets, bus: float | None) -> OutageResult:
+    judge, options = sets.judge, sets.options
+    how, judged = sets.judged()
+    outcomes = tuple(
+        Outage(
+            names=one.names,
+            sets=one.size,
+            share=round(one.share, 6),
+            time_ns=round(judge.base_ns / one.share, 3) if one.share else None,
+            bus_gbytes=None if bus is None else round(bus / judge.base_ns * one.share, 3),
+            cut_off=one.cut_off,
+        )
+        for one in sorted((one for one in judged if not one.stops), key=lambda one: (one.share, one.names))
+    )
+    seeds = range(options.seed, options.seed + options.draws)
+    worst = next((one for one in judged if outcomes and one.names == outcomes[0].names), None)
+    left = judge.after(sets.parts(worst.members)) if worst and worst.share else None
+    return replace(
+        empty,
+        sets=sets.all.count,
+        judged=len(judged),
+        how=how,
+        time_ns=round(judge.base_ns, 3),
+        bus_gbytes=None if bus is None else round(bus / judge.base_ns, 3),
+        worst=outcomes[0] if outcomes else None,
+        median=_median(outcomes),
+        stopping=sum(one.size for one in judged if one.stops),
+        worse_sets=round(upper_bound(0, len(judged)), 6) if how == "sample" else 0.0,
+        drawn=_drawn(judge.plane, judge.messages, bus, seeds),
+        worst_drawn=_drawn(left.plane, left.sent, bus, seeds) if left else None,
+        outcomes=outcomes,
+    )
+
+
+def _median(outcomes: Sequence[Outage]) -> Outage | None:
+    """The outage in the middle of all sets; of an even number the worse one."""
+    half = (sum(one.sets for one in outcomes) + 1) // 2
+    for one in outcomes:
+        half -= one.sets
+        if half <= 0:
+            return one
+    return None
+
+
+def _drawn(plane: HostNetwork, messages: Messages, bus: float | None, seeds: range) -> Spread | None:
+    if bus is None:
+        return None
+    times = [drawn(plane, messages, seed).time_ns for seed in seeds]
+    return spread_of([bus / time if time else 0.0 for time in times])
