@@ -23,7 +23,7 @@ _ROOM = "fabricgen.rules."
 Defects = dict[str, list[Defect]]  # by code
 
 
-@dataclass
+@dataclass(frozen=True, slots=True)
 class RememberedRules:
     """Defects of rules, from the store where they are known.
 

@@ -85,17 +85,21 @@ class Lab:
         """Plug them in again."""
         self._set(links, "up")
 
-    def settled(self, differences: Callable[[Table], list[str]]) -> list[str]:
-        """Wait until FRR's table shows no differences and goes on so, or for the deadline; those that are left."""
+    def reached(self, differences: Callable[[Table], list[str]]) -> list[str]:
+        """Wait until FRR's table shows no differences, or for the deadline; those that are left."""
         end = time.monotonic() + _DEADLINE_S
-        while True:
-            while (found := differences(self.table())) and time.monotonic() < end:
-                time.sleep(0.2)
-            if found:
-                return found
+        while (found := differences(self.table())) and time.monotonic() < end:
+            time.sleep(0.2)
+        return found
+
+    def settled(self, differences: Callable[[Table], list[str]]) -> list[str]:
+        """The same; the table also goes on so."""
+        end = time.monotonic() + _DEADLINE_S
+        while not (found := self.reached(differences)):
             time.sleep(_SETTLED_S)
             if not (found := differences(self.table())) or time.monotonic() >= end:
-                return found
+                break
+        return found
 
     def table(self) -> Table:
         """The next hops that zebra installed for BGP routes, by the switches they lead to."""
