@@ -10,6 +10,7 @@ import subprocess
 import tempfile
 import time
 from collections.abc import Callable, Iterable, Mapping
+from itertools import count
 from pathlib import Path
 
 from tests.routing.frr.sonic_frr import Config, frr_configuration
@@ -18,8 +19,9 @@ DAEMONS = Path("/usr/lib/frr")
 Table = dict[str, dict[str, list[str]]]  # switch -> prefix -> next-hop switches
 Link = tuple[str, str, str, str]  # switch, interface, switch, interface
 
-_DEADLINE_S = 90
-_SETTLED_S = 1.2  # bgpd holds updates back for up to a second
+_LABS = count()
+_DEADLINE_S = 60
+_SETTLED_S = 2  # bgpd holds updates back for up to a second, and then joins the groups of neighbors that get the same
 
 
 def cannot_run() -> str:
@@ -53,7 +55,8 @@ class Lab:
         self.folder = Path(tempfile.mkdtemp(prefix="frr-"))  # short: the path of a socket has 107 characters at most
         self.folder.chmod(0o755)
         self.links = links_of(configs)
-        self.space = {name: f"fg{os.getpid()}-{number}" for number, name in enumerate(configs)}
+        lab = next(_LABS)  # two can run at the same time
+        self.space = {name: f"fg{os.getpid()}-{lab}-{number}" for number, name in enumerate(configs)}
         self.far = {(a, p): b for a, p, b, _ in self.links} | {(b, q): a for a, _, b, q in self.links}
         self.vty: dict[str, _Vty] = {}
 
@@ -85,21 +88,17 @@ class Lab:
         """Plug them in again."""
         self._set(links, "up")
 
-    def reached(self, differences: Callable[[Table], list[str]]) -> list[str]:
-        """Wait until FRR's table shows no differences, or for the deadline; those that are left."""
-        end = time.monotonic() + _DEADLINE_S
-        while (found := differences(self.table())) and time.monotonic() < end:
-            time.sleep(0.2)
-        return found
-
     def settled(self, differences: Callable[[Table], list[str]]) -> list[str]:
-        """The same; the table also goes on so."""
+        """Wait until FRR's table shows no differences and goes on so, or for the deadline; those that are left."""
         end = time.monotonic() + _DEADLINE_S
-        while not (found := self.reached(differences)):
+        while True:
+            while (found := differences(self.table())) and time.monotonic() < end:
+                time.sleep(0.2)
+            if found:
+                return found
             time.sleep(_SETTLED_S)
             if not (found := differences(self.table())) or time.monotonic() >= end:
-                break
-        return found
+                return found
 
     def table(self) -> Table:
         """The next hops that zebra installed for BGP routes, by the switches they lead to."""

@@ -106,12 +106,16 @@ def test_next_hops_equal_frr(cli: Cli, tmp_path: Path, name: str) -> None:
         whole = judged(configs, tmp_path / "judged")
         assert whole.covers_all_switches()
         for number, ends in enumerate(failures):
-            # Every failure starts from the whole fabric: sessions over the cables before are up again.
-            assert lab.reached(whole.differences) == [], f"before {ends}"
             broken = [by_ends[min(pair), max(pair)] for pair in ends]
             ours = judged(without(configs, broken), tmp_path / f"judged-{number}")
+            # Every failure starts from the whole fabric: sessions over the cables before are up again.
+            assert lab.settled(whole.differences) == [], f"before {ends}"
             lab.fail(*broken)
-            assert lab.settled(ours.differences) == [], ends
+            if lab.settled(ours.differences):  # bgpd has lost a withdrawal, which happens, or the model is wrong
+                with Lab(configs) as fresh:
+                    assert fresh.settled(whole.differences) == [], f"before {ends}"
+                    fresh.fail(*broken)
+                    assert fresh.settled(ours.differences) == [], ends
             lab.restore(*broken)
 
 
