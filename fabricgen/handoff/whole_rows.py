@@ -38,8 +38,10 @@ class _WholeContent:
 
     @property
     def signs(self) -> "Signs":
-        """What the bytes of the file show."""
-        return self.device.signs
+        """What the bytes of the file show; its tables are not kept."""
+        from fabricgen.bundle.device import Signs
+
+        return Signs.of(self.text)
 
     def peek(self) -> "ConfigDb":
         """`config`."""
