@@ -200,7 +200,7 @@ class ObservedDevice:
         """What the bytes of the file show."""
         return self.content.signs
 
-    @cached_property
+    @property
     def config(self) -> ConfigDb:
         """TABLE -> key -> field -> value. Values keep the types of the file, right or wrong."""
         return self.content.config
