@@ -1,18 +1,18 @@
 """`fabricgen import`: the files of an existing site as an inventory."""
 
-import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from pathlib import Path
 
 import click
 
-from fabricgen.cli.live import connection_options
+from fabricgen.cli.import_others import COMMANDS
+from fabricgen.cli.imported import print_notes, refuse_full
 from fabricgen.cli.options import inventory_arguments, layers_of, link_options, platform_option
 from fabricgen.cli.output import EXIT_FINDINGS, print_findings
-from fabricgen.cli.settings import FullGroup, Settings, several, verb
+from fabricgen.cli.settings import FullGroup, Settings, verb
 from fabricgen.cli.streams import as_words, write
 from fabricgen.errors import UsageError
-from fabricgen.findings import Finding, has_errors, in_order
+from fabricgen.findings import has_errors, in_order
 from fabricgen.inputs import YAML_BYTES, read_text
 from fabricgen.units import counted
 
@@ -72,7 +72,7 @@ def sonic_device(settings: Settings, folder: Path, hwsku: str, output: Path | No
     from fabricgen.platforms.sonic_device.entry import DeviceFacts, import_device
 
     platform, findings = import_device(folder, hwsku, DeviceFacts(**facts))  # type: ignore[arg-type]
-    _print_notes(settings, findings)
+    print_notes(settings, findings)
     if platform is None:
         return 1
     text = switch_entry_text(platform)
@@ -120,7 +120,7 @@ def addresses(
     if has_errors(found.findings):
         print_findings(settings, in_order(found.findings), Counts(devices=found.devices, links=found.links))
         return EXIT_FINDINGS
-    _print_notes(settings, found.findings)
+    print_notes(settings, found.findings)
     file = output or inventory_root(inventory) / LOCK_NAME
     write_lock(file, found.lock)
     kept = ", ".join(f"{count} {section}" for section, count in found.entries.items())
@@ -167,7 +167,7 @@ def config_db(
     from fabricgen.report.summary import Counts
 
     if output is not None:
-        _refuse_full(output)
+        refuse_full(output)
     if output is None and platform_files:
         raise UsageError("--platform needs --output: an inventory with a platform entry is a folder")
     if fabric and fabric != fabric_name(fabric):
@@ -192,7 +192,7 @@ def config_db(
         counts = Counts(devices=len(bundle.devices), links=len(bundle.links))
         print_findings(settings, adopted.findings, counts)
         return EXIT_FINDINGS
-    _print_notes(settings, adopted.findings)
+    print_notes(settings, adopted.findings)
     if output is None:
         write(adopted.files[FILE_NAME], nl=False)
         return 0
@@ -205,160 +205,6 @@ def config_db(
         f"differ: {len(adopted.differences)} ({DIFFERENCES}). Next: fabricgen check {as_words(output)}"
     )
     return 0
-
-
-def _foreign(summary: str, name: str, metavar: str, examples: str) -> None:
-    """Register the import of another tool's files."""
-
-    def convert(
-        settings: Settings, paths: tuple[Path, ...], output: Path | None, fabric: str, hardware: tuple[str, ...]
-    ) -> int:
-        from fabricgen.adopt.written import FILE_NAME
-        from fabricgen.api.importing import import_foreign
-        from fabricgen.atomic.folder import create_files
-        from fabricgen.report.summary import Counts
-
-        if output is not None and output.is_dir() and any(output.iterdir()):
-            raise UsageError(f"{output} is not empty; import needs a new folder")
-        default = output.resolve().name if output else "imported"
-        imported = import_foreign(name, paths, fabric or default, _platforms_of(hardware))
-        if not imported.files:
-            print_findings(settings, in_order(imported.findings), Counts(devices=imported.switches))
-            return EXIT_FINDINGS
-        _print_notes(settings, imported.findings)
-        if output is None:
-            write(imported.files[FILE_NAME], nl=False)
-            return 0
-        create_files(output, {path: text.encode() for path, text in imported.files.items()})
-        settings.say(
-            f"wrote {output}: {counted(imported.switches, 'switch')}, {counted(imported.links, 'link')}. "
-            f"Next: fabricgen check {as_words(output)}"
-        )
-        return 0
-
-    options = several(
-        click.argument("paths", nargs=-1, required=True, metavar=metavar, type=click.Path(path_type=Path)),
-        click.option(
-            "--output",
-            "-o",
-            type=click.Path(path_type=Path, file_okay=False),
-            help="New folder for the inventory and its lock file. By default, the inventory without the lock file is "
-            "printed to standard output.",
-        ),
-        click.option("--fabric", default="", help="Name of the fabric.  [default: name of the folder]"),
-        click.option(
-            "--hardware",
-            multiple=True,
-            metavar="MODEL=PLATFORM",
-            help="Platform for a model of the files that the catalog does not have. The option can be repeated.",
-        ),
-    )
-    command.command(name, help=f"{summary}\n\n\b\nExamples:\n{examples}")(options(verb(convert)))
-
-
-def _platforms_of(options: Sequence[str]) -> dict[str, str]:
-    """Model -> platform. Raises UsageError."""
-    found = {}
-    for text in options:
-        model, separator, platform = text.partition("=")
-        if not (separator and platform):
-            raise UsageError(f"--hardware {text!r}: write MODEL=PLATFORM, for example vEOS-lab=dell-s5232f")
-        found[model] = platform
-    return found
-
-
-_NOTES = (
-    "The files become an explicit inventory. What does not carry over, and numbers that the inventory does not have, "
-    "are listed on standard error."
-)
-_foreign(
-    f"Convert structured configurations of Arista AVD, else its group variables, into an explicit inventory. {_NOTES}",
-    "avd",
-    "FILE...",
-    "  fabricgen import avd intended/structured_configs --output my-fabric\n"
-    "  fabricgen import avd group_vars/DC1 --hardware vEOS=dell-s5232f",
-)
-_foreign(
-    f"Convert the wiring diagram of a Hedgehog fabric (hhfab) into an explicit inventory. {_NOTES}",
-    "hhfab",
-    "FILE...",
-    "  fabricgen import hhfab wiring.yaml --output my-fabric\n"
-    "  fabricgen import hhfab include --hardware vs=dell-s5232f",
-)
-_foreign(
-    f"Convert minigraph.xml files of SONiC switches into an explicit inventory. {_NOTES}",
-    "minigraph",
-    "FILE...",
-    "  fabricgen import minigraph leaf1.xml leaf2.xml --output my-fabric\n"
-    "  fabricgen import minigraph graphs --fabric east --output my-fabric",
-)
-
-
-@command.command("netbox")
-@click.option("--site", required=True, metavar="NAME", help="Site of the fabric; in Nautobot, the location.")
-@click.option(
-    "--output",
-    "-o",
-    required=True,
-    type=click.Path(path_type=Path, file_okay=False),
-    help="New folder for the inventory.",
-)
-@click.option("--fabric", default="", help="Name of the fabric.  [default: name of the site]")
-@click.option(
-    "--gateway",
-    "gateways",
-    multiple=True,
-    metavar="ADDRESS",
-    help="Gateway of the management network, which keeps the addresses of eth0; for each family.",
-)
-@connection_options
-@verb
-def netbox(
-    settings: Settings, site: str, output: Path, fabric: str, gateways: tuple[str, ...], software: str, url: str | None
-) -> int:
-    """Convert a site of NetBox or Nautobot into an explicit inventory: devices, cables, racks, serials and addresses.
-
-    Switches are the devices with the role leaf, spine or core. The model of their device type, or its part number, is a
-    hwsku. What the inventory does not have of the site is reported on standard error.
-
-    \b
-    Examples:
-      fabricgen import netbox --site hall1 --output my-fabric
-      fabricgen import netbox --site hall1 --software nautobot -o my-fabric
-    """
-    from fabricgen.api.importing import import_site
-    from fabricgen.atomic.folder import create_files
-    from fabricgen.cli.progress import TerminalProgress
-    from fabricgen.dcim.connecting import Software, connect
-    from fabricgen.report.summary import Counts
-
-    _refuse_full(output)
-    with TerminalProgress(settings).stage("reading"):
-        adopted = import_site(connect(Software(software), url), site, fabric, gateways)
-    if not adopted.files:
-        print_findings(settings, adopted.findings, Counts(devices=adopted.switches, links=adopted.links))
-        return EXIT_FINDINGS
-    _print_notes(settings, adopted.findings)
-    create_files(output, {path: text.encode() for path, text in adopted.files.items()})
-    settings.say(
-        f"wrote {output}: {counted(adopted.switches, 'switch')}, {counted(adopted.links, 'link')}. "
-        f"Next: fabricgen check {as_words(output)}"
-    )
-    return 0
-
-
-def _refuse_full(output: Path) -> None:
-    if output.is_dir() and any(output.iterdir()):
-        raise UsageError(f"{output} is not empty; import needs a new folder")
-
-
-def _print_notes(settings: Settings, findings: Sequence[Finding]) -> None:
-    from fabricgen.report.formats.concise import concise_report
-    from fabricgen.report.run import visible_finding
-
-    color = settings.paints(sys.stderr)
-    shown = list(map(visible_finding, in_order(findings)))
-    write(concise_report(shown, color), err=True, nl=False, color=color, wraps=True)
 
 
 def _listed(differences: Mapping[tuple[str, str, str], str]) -> str:
@@ -375,3 +221,7 @@ def _listed(differences: Mapping[tuple[str, str, str], str]) -> str:
     for (device, table, key), reason in differences.items():
         lines.writerow(map(cell, (device, table, shown_key(table, key), reason)))
     return text.getvalue()
+
+
+for each in COMMANDS:
+    command.add_command(each)
