@@ -14,8 +14,8 @@ from pathlib import Path
 import numpy as np
 
 from fabricgen.api import simulate_packets
+from fabricgen.api.aside import render_aside
 from fabricgen.api.candidates import equal_hosts, read_candidates, write_candidate
-from fabricgen.api.rendering import render_aside
 from fabricgen.bundle.read import open_bundle
 from fabricgen.simulate.bandwidth.analysis import DEFAULT_PATTERNS, Options, analyse_bandwidth
 

@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from fabricgen.api.against import Changes, compare_with, moves_of
+from fabricgen.api.aside import render_aside
 from fabricgen.api.judgement import (
     DEFAULT_POLICY,
     INVENTORY_FAMILIES,
@@ -17,7 +18,6 @@ from fabricgen.api.judgement import (
     codes_of,
     open_judging,
 )
-from fabricgen.api.rendering import render_aside
 from fabricgen.api.verdicts import Wanted, judge_all
 from fabricgen.atomic import temporary_folder
 from fabricgen.findings import Finding, Location

@@ -5,6 +5,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from fabricgen.api.aside import render_aside
 from fabricgen.api.candidates import Candidate, equal_hosts, read_candidates, write_candidate, write_candidates
 from fabricgen.api.compared import DEFAULT_OPTIONS, CompareOptions, fabric_object
 from fabricgen.api.growing import switches_of
@@ -16,7 +17,6 @@ from fabricgen.api.judgement import (
     Progress,
     open_judging,
 )
-from fabricgen.api.rendering import render_aside
 from fabricgen.api.reporting import is_judged_as_it_is
 from fabricgen.atomic import temporary_folder
 from fabricgen.errors import UnreadableInputError, UsageError

@@ -7,9 +7,10 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from fabricgen.api.aside import render_aside
 from fabricgen.api.judgement import DEFAULT_POLICY, SILENT, Progress, open_judging
 from fabricgen.api.places import InventoryPlaces
-from fabricgen.api.rendering import SWITCHES, render_aside
+from fabricgen.api.rendering import SWITCHES
 from fabricgen.atomic import temporary_folder
 from fabricgen.bundle.manifest import NAME as MANIFEST_NAME
 from fabricgen.bundle.manifest import read_manifest

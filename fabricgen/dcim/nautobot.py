@@ -10,7 +10,7 @@ from typing import ClassVar
 from uuid import NAMESPACE_URL, uuid5
 
 from fabricgen.dcim.objects import SHARED, Found, Id, Item, Kind, Ref
-from fabricgen.dcim.system import CUSTOM_FIELDS, Fields, Ids, Record, System, chunks, plain, site_of, translated
+from fabricgen.dcim.system import CUSTOM_FIELDS, PATHS, Fields, Ids, Record, System, chunks, plain, site_of, translated
 
 _LOCATION_TYPE, _NAMESPACE, _TERMINATION = "Site", "Global", "dcim.interface"
 _ASSIGNED = ("ipam", "ip_address_to_interface")
@@ -24,17 +24,9 @@ class Nautobot(System):
     token = "NAUTOBOT_TOKEN"
     address = "NAUTOBOT_URL"
     paths: ClassVar[Mapping[Kind, tuple[str, str]]] = {
+        **PATHS,
         Kind.SITE: ("dcim", "locations"),
-        Kind.MANUFACTURER: ("dcim", "manufacturers"),
-        Kind.DEVICE_TYPE: ("dcim", "device_types"),
         Kind.ROLE: ("extras", "roles"),
-        Kind.RACK: ("dcim", "racks"),
-        Kind.DEVICE: ("dcim", "devices"),
-        Kind.INTERFACE: ("dcim", "interfaces"),
-        Kind.PREFIX: ("ipam", "prefixes"),
-        Kind.ADDRESS: ("ipam", "ip_addresses"),
-        Kind.PRIMARY: ("dcim", "devices"),
-        Kind.CABLE: ("dcim", "cables"),
     }
 
     def custom_fields(self) -> dict[str, tuple[Id, set[str]]]:

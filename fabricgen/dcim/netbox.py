@@ -8,6 +8,7 @@ from fabricgen.dcim.slugs import slug
 from fabricgen.dcim.system import (
     CUSTOM_FIELDS,
     IDENTITY,
+    PATHS,
     Fields,
     Ids,
     Record,
@@ -28,17 +29,9 @@ class NetBox(System):
     token = "NETBOX_TOKEN"
     address = "NETBOX_URL"
     paths: ClassVar[Mapping[Kind, tuple[str, str]]] = {
+        **PATHS,
         Kind.SITE: ("dcim", "sites"),
-        Kind.MANUFACTURER: ("dcim", "manufacturers"),
-        Kind.DEVICE_TYPE: ("dcim", "device_types"),
         Kind.ROLE: ("dcim", "device_roles"),
-        Kind.RACK: ("dcim", "racks"),
-        Kind.DEVICE: ("dcim", "devices"),
-        Kind.INTERFACE: ("dcim", "interfaces"),
-        Kind.PREFIX: ("ipam", "prefixes"),
-        Kind.ADDRESS: ("ipam", "ip_addresses"),
-        Kind.PRIMARY: ("dcim", "devices"),
-        Kind.CABLE: ("dcim", "cables"),
     }
 
     def custom_fields(self) -> dict[str, tuple[Id, set[str]]]:

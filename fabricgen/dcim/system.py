@@ -30,6 +30,18 @@ Record = dict[str, Any]
 Ids = Mapping[Ref, Id]
 Fields = Mapping[str, object]
 Element = TypeVar("Element")
+# Kind -> app and endpoint, where both programs have the same.
+PATHS: Mapping[Kind, tuple[str, str]] = {
+    Kind.MANUFACTURER: ("dcim", "manufacturers"),
+    Kind.DEVICE_TYPE: ("dcim", "device_types"),
+    Kind.RACK: ("dcim", "racks"),
+    Kind.DEVICE: ("dcim", "devices"),
+    Kind.INTERFACE: ("dcim", "interfaces"),
+    Kind.PREFIX: ("ipam", "prefixes"),
+    Kind.ADDRESS: ("ipam", "ip_addresses"),
+    Kind.PRIMARY: ("dcim", "devices"),
+    Kind.CABLE: ("dcim", "cables"),
+}
 
 
 class System(ABC):

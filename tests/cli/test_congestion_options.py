@@ -12,7 +12,7 @@ from tests.inventories import rail_optimized, write
 @pytest.fixture(scope="module")
 def built(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A bundle whose leaves have two uplinks."""
-    from fabricgen.api.rendering import render_aside
+    from fabricgen.api.aside import render_aside
 
     folder = tmp_path_factory.mktemp("congestion")
     write(folder / "i", rail_optimized(oversubscription=2))

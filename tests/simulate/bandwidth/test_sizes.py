@@ -7,7 +7,7 @@ import pytest
 
 from fabricgen.acceptance.made import made_tests
 from fabricgen.acceptance.planned import Stage
-from fabricgen.api.rendering import render_aside
+from fabricgen.api.aside import render_aside
 from fabricgen.bundle.read import Bundle, open_bundle
 from fabricgen.results import SizeTable
 from fabricgen.simulate.bandwidth.sizes import Options, analyse_sizes

@@ -7,8 +7,8 @@ from typing import Any, cast
 import numpy as np
 import pytest
 
+from fabricgen.api.aside import render_aside
 from fabricgen.api.candidates import equal_hosts, read_candidates, write_candidate
-from fabricgen.api.rendering import render_aside
 from fabricgen.bundle.read import open_bundle
 from fabricgen.results import FailureKind
 from fabricgen.routing.fabric import RoutedFabric, read_fabric

@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
+from fabricgen.api.aside import render_aside
 from fabricgen.api.candidates import equal_hosts, read_candidates, write_candidate
 from fabricgen.api.checking import check
-from fabricgen.api.rendering import render_aside
 from fabricgen.bundle.read import Bundle, open_bundle
 from fabricgen.results import OutageResult
 from fabricgen.simulate.outages import sets as sets_module
