@@ -20,6 +20,7 @@ from fabricgen.inventory.plane import (
     SwitchSpec,
     Tier,
     TorusSpec,
+    TrimmingSpec,
     WatchdogSpec,
 )
 from fabricgen.inventory.profiles import DEFAULT, NONE, with_profile
@@ -28,6 +29,7 @@ from fabricgen.units import parse_bytes, parse_speed_mbps
 from fabricgen.vocabulary import BgpAddressing, LinkKind, Purpose, Role, Technology, WatchdogAction
 
 DEFAULT_CNP_DSCP = 48
+DEFAULT_TRIMMED_BYTES = 256  # the least size of Spectrum-4: headers of RoCE v2 over IPv6 fit
 DEFAULT_CABLE_M: Mapping[LinkKind, float] = {
     LinkKind.HOST_LEAF: 5.0, LinkKind.LEAF_SPINE: 40.0, LinkKind.SPINE_CORE: 40.0, LinkKind.GLOBAL: 100.0
 }  # fmt: skip
@@ -88,6 +90,7 @@ def build_plane(name: str, node: Node, profiles: Mapping[str, Node]) -> Plane:
         torus=_torus(node.mapping["torus"], f"{path}.torus") if "torus" in node.mapping else None,
         infiniband=build_infiniband(node.part("infiniband"), f"{path}.infiniband"),
         partitions=build_partitions(node, path),
+        trimming=_trimming(node.mapping["trimming"], f"{path}.trimming") if "trimming" in node.mapping else None,
         external=tuple(
             build_outside(item, f"{path}.external[{index}]", "peer")
             for index, item in enumerate(node.list_of("external"))
@@ -208,6 +211,11 @@ def _lossless(node: Node, path: str) -> LosslessSpec:
             **{key: watchdog.scalar(key) for key in ("detection_ms", "restoration_ms", "poll_ms")},
         ),
     )
+
+
+def _trimming(node: Node, path: str) -> TrimmingSpec:
+    size = node.scalar("size", DEFAULT_TRIMMED_BYTES)
+    return TrimmingSpec(node=node, path=path, dscp=node.scalar("dscp"), size_bytes=size)
 
 
 def _addressing(node: Node, path: str) -> Addressing:

@@ -74,6 +74,14 @@ class LosslessSpec(Part):
 
 
 @dataclass(frozen=True)
+class TrimmingSpec(Part):
+    """Packet trimming of a plane without PFC: the DSCP of trimmed packets, and their size."""
+
+    dscp: int
+    size_bytes: int
+
+
+@dataclass(frozen=True)
 class PoolSpec(Part):
     """The prefixes of an address pool, at most one of each family, and its reserved addresses and prefixes."""
 
@@ -211,6 +219,7 @@ class Plane(Part):
     torus: TorusSpec | None
     infiniband: InfinibandSpec
     partitions: tuple[PartitionSpec, ...] = ()
+    trimming: TrimmingSpec | None = None
     external: tuple[OutsideDevice, ...] = ()
     static: tuple[StaticSpec, ...] = ()
 

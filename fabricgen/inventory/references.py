@@ -17,6 +17,7 @@ from fabricgen.vocabulary import BgpAddressing, Technology
 
 NAME = re.compile("[A-Za-z0-9][A-Za-z0-9_.-]{0,62}")
 _PREFIX_HINT = "write address/length with zeros after the prefix, for example 10.64.0.0/16"
+RESERVED_DSCP = {48: "routing protocols (CS6)", 56: "network control (CS7)"}
 NAME_FIELDS = ("fabric", "plane", "subplane", "role", "pod", "su", "rail", "number", "group")
 
 
@@ -79,6 +80,7 @@ def _check_plane(inventory: Inventory, plane: Plane) -> Iterator[Finding]:
         first.setdefault(switch.name, switch)
     yield from _check_profile(inventory, plane)
     yield from _check_classes(plane)
+    yield from _check_trimming(plane)
 
 
 def _check_profile(inventory: Inventory, plane: Plane) -> Iterator[Finding]:
@@ -97,6 +99,22 @@ def _check_profile(inventory: Inventory, plane: Plane) -> Iterator[Finding]:
         message += "block the sessions that are needed to repair the fabric"
         hint = f"set `lossless: {NONE}`, or remove it; use a plane with purpose compute or storage for RDMA"
         yield error("FG597", message, plane, "lossless", hint=hint)
+
+
+def _check_trimming(plane: Plane) -> Iterator[Finding]:
+    trimming = plane.trimming
+    if trimming is None:
+        return
+    if plane.technology == Technology.INFINIBAND:
+        yield error("FG105", "an InfiniBand plane does not trim packets", plane, "trimming", hint="remove `trimming`")
+    elif plane.lossless.classes:
+        hint = f"set `lossless: {NONE}`, or remove `trimming`"
+        yield error("FG105", "a plane with PFC does not trim packets", plane, "trimming", hint=hint)
+    if owner := RESERVED_DSCP.get(trimming.dscp):
+        message = f"DSCP {trimming.dscp} belongs to {owner} already"
+        yield error(
+            "FG110", message, trimming, "dscp", hint="use a separate DSCP for trimmed packets, for example 11"
+        )
 
 
 def _check_classes(plane: Plane) -> Iterator[Finding]:

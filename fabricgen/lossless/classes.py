@@ -9,7 +9,7 @@ CNPs: both are a few small packets in a strict queue above all bulk queues, so o
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from fabricgen.inventory.plane import LosslessSpec
+from fabricgen.inventory.plane import LosslessSpec, TrimmingSpec
 from fabricgen.origin import Value, joined, value
 
 TRAFFIC_CLASSES = range(8)
@@ -36,8 +36,8 @@ class Classes:
     pfc_enable: Value
 
 
-def plan_classes(spec: LosslessSpec) -> Classes:
-    """The maps for the lossless classes of the inventory, which may be none."""
+def plan_classes(spec: LosslessSpec, trimming: TrimmingSpec | None = None) -> Classes:
+    """The maps for the lossless classes of the inventory, which may be none, and for packets that are trimmed."""
     lossless = tuple(sorted(spec.classes))
     source = spec.source("classes")
     lossy = [tc for tc in TRAFFIC_CLASSES if tc not in lossless]
@@ -56,6 +56,8 @@ def plan_classes(spec: LosslessSpec) -> Classes:
         dscp_to_tc[str(spec.cnp_dscp)] = value(
             cnp, "congestion notifications: strict, never lossless", inventory=spec.source("cnp")
         )
+    if trimming:
+        dscp_to_tc[str(trimming.dscp)] = value(cnp, "trimmed packets: strict", inventory=trimming.source("dscp"))
     bulk = [tc for tc in lossy if tc not in strict]
     schedulers: dict[str, Mapping[str, Value]] = {}
     lossless_percent = LOSSLESS_SHARE_PERCENT if lossless else 0

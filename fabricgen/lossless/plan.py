@@ -19,6 +19,7 @@ from fabricgen.lossless.classes import Classes, plan_classes
 from fabricgen.lossless.congestion import Watchdog, plan_watchdog, wred_name, wred_profile
 from fabricgen.lossless.headroom import Headroom, find_headroom, whole_metres
 from fabricgen.lossless.stated import row_lines, table_lines
+from fabricgen.lossless.trimming import Trimming, plan_trimming, trimming_problem, trimming_queues
 from fabricgen.origin import Value, value
 from fabricgen.physics import ROCE_V2_HEADER_BYTES
 from fabricgen.platforms.model import BufferDefaults
@@ -56,7 +57,8 @@ class LosslessPlan:
     lossy_pg_profile: Value
     profile_lists: Mapping[str, Value]  # ingress | egress; empty on Broadcom
     lossless_ranges: tuple[str, ...]  # '3-4'
-    lossy_ranges: tuple[str, ...]
+    lossy_ranges: tuple[str, ...]  # of queues that neither are lossless nor trim
+    trimming: Trimming | None
     pfc_to_pg: bool  # whether the platform supports PFC_PRIORITY_TO_PRIORITY_GROUP_MAP
 
 
@@ -106,7 +108,7 @@ class LosslessPlanner:
 
     def _make(self, plane: Plane, switch: Switch) -> LosslessPlan | None:
         layout, platform = switch.layout, switch.platform
-        classes = plan_classes(plane.lossless)
+        classes = plan_classes(plane.lossless, plane.trimming)
         lossless = set(classes.lossless)
         defaults = self._defaults(switch, lossless=bool(lossless))
         if defaults is None:
@@ -116,6 +118,8 @@ class LosslessPlanner:
         source = layout.sources.get(f"buffers.{switch.buffer_role}", "")
         speeds = sorted({port.speed_mbps for port in layout.fabric_ports})
         mtu = plane.roce_mtu_bytes
+        trimming = self._trimming(plane, switch, classes, defaults)
+        trimmed = trimming_queues(classes) if trimming else frozenset()
         return LosslessPlan(
             classes=classes,
             dynamic=dynamic,
@@ -144,7 +148,8 @@ class LosslessPlanner:
             lossy_pg_profile=_default(defaults.lossy_pg_profile, source),
             profile_lists=_rows(defaults.port_profile_lists, source),
             lossless_ranges=tuple(format_ranges(lossless)),
-            lossy_ranges=tuple(format_ranges(set(range(8)) - lossless)),
+            lossy_ranges=tuple(format_ranges(set(range(8)) - lossless - trimmed)),
+            trimming=trimming,
             pfc_to_pg=bool(lossless) and "yes" in platform.capabilities.get("pfc_to_pg_map", ()),
         )
 
@@ -237,6 +242,17 @@ class LosslessPlanner:
         return value(
             ratio, "headroom of all lossless groups over the pool", inventory=plane.lossless.source("shared_headroom")
         )
+
+    def _trimming(self, plane: Plane, switch: Switch, classes: Classes, defaults: BufferDefaults) -> Trimming | None:
+        if plane.trimming is None:
+            return None
+        release = self.fabric.inventory.sonic.release
+        if problem := trimming_problem(plane.trimming, switch.platform, defaults, release):
+            message, hint = problem
+            self.findings.append(error("FG589", message, plane.trimming, hint=hint))
+            return None
+        source = switch.layout.sources.get(f"buffers.{switch.buffer_role}", "")
+        return plan_trimming(plane.trimming, classes, defaults, source)
 
     def _check_watchdog(self, plane: Plane, switch: Switch) -> None:
         action, allowed = plane.lossless.watchdog.action, switch.platform.capabilities.get("watchdog_actions", ())

@@ -102,6 +102,42 @@ CASES: dict[str, tuple[Tree, list[tuple[str, str, str, str, str]]]] = {
         ],
     ),
     "a NIC of which nothing is known": (explicit(NVIDIA), []),
+    "trimming on a chip that fixes its queue": (
+        explicit(ARISTA, lossless="none", trimming={"dscp": 11}),
+        [
+            (
+                "FG589",
+                "error",
+                "planes.compute.trimming",
+                f"{ARISTA} (Tomahawk5) cannot be set to trim into a queue that later switches use, too",
+                "use a platform with Spectrum-4, or remove `trimming`",
+            ),
+        ],
+    ),
+    "trimming to an odd size": (
+        explicit(NVIDIA, lossless="none", trimming={"dscp": 11, "size": 258}),
+        [
+            (
+                "FG589",
+                "error",
+                "planes.compute.trimming",
+                "Spectrum-4 does not trim to 258 bytes",
+                "set `size` to 256 to 1024, in steps of 4",
+            ),
+        ],
+    ),
+    "trimming before its release": (
+        {**explicit(NVIDIA, lossless="none", trimming={"dscp": 11}), "sonic": {"release": 202411}},
+        [
+            (
+                "FG589",
+                "error",
+                "planes.compute.trimming",
+                "SONiC 202411 has no SWITCH_TRIMMING",
+                "set `sonic: {release: 202505}` or a later one",
+            ),
+        ],
+    ),
 }
 
 

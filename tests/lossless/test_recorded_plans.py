@@ -36,6 +36,7 @@ CASES: Mapping[str, tuple[Tree, str]] = {  # name -> inventory, switch
         "leaf1",
     ),
     "nvidia-without-pfc": (explicit(NVIDIA, lossless="none", roce_mtu=2048), "leaf1"),
+    "nvidia-trimming": (explicit(NVIDIA, lossless="none", trimming={"dscp": 11, "size": 512}), "leaf1"),
     "no-buffer-facts": (explicit(ARISTA, lossless="none", speed="800G", links=[]), "leaf1"),
 }
 

@@ -3,6 +3,7 @@
 from collections.abc import Iterator, Mapping
 
 from fabricgen.findings import Severity
+from fabricgen.platforms.model import BufferDefaults
 from fabricgen.rules.defects import Defect
 from fabricgen.rules.rule import rule
 from fabricgen.rules.view.fabric import Fabric, number
@@ -34,7 +35,8 @@ def pools(fabric: Fabric) -> Iterator[Defect]:
 
 @rule("FG522", Severity.ERROR, "A buffer profile differs from the SKU's")
 def profiles(fabric: Fabric) -> Iterator[Defect]:
-    """What: BUFFER_PROFILE has the profiles of the SKU's own template with their pool, size and threshold.
+    """What: BUFFER_PROFILE has the profiles of the SKU's own template with their pool, size and threshold. A profile
+    that trims packets has those of the SKU's lossy queues.
 
     Why: the threshold determines how much of the shared pool one queue can use. One wrong alpha on many switches has
     caused pause storms in production.
@@ -49,7 +51,19 @@ def profiles(fabric: Fabric) -> Iterator[Defect]:
         if qos.defaults and qos.tables["BUFFER_PROFILE"]:
             found, rows = qos.tables["BUFFER_PROFILE"], qos.defaults.profiles.items()
             expected = {name: row for name, row in rows if name in found or not _is_idle(qos, name)}
+            expected |= {
+                name: _trimming(qos.defaults) for name, row in found.items() if _trims(row) and name not in expected
+            }
             yield from _against(qos, "BUFFER_PROFILE", expected, _HEADROOM_PREFIX)
+
+
+def _trims(profile: Row) -> bool:
+    return profile.get("packet_discard_action") == "trim"
+
+
+def _trimming(defaults: BufferDefaults) -> Mapping[str, str]:
+    """The profile of queues that trim: the SKU has none, so it is that of its lossy queues with the action."""
+    return {**defaults.profiles.get(defaults.lossy_queue_profile, {}), "packet_discard_action": "trim"}
 
 
 def _is_idle(qos: QosTables, profile: str) -> bool:

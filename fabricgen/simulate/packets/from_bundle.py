@@ -53,6 +53,8 @@ def plane_scenario(
         return None
     if lost := int((~drawn.arrived).sum()):
         reason = "; ".join(filter(None, [reason, f"{lost} flows have no route"]))
+    if any(bundle.devices[name].row("SWITCH_TRIMMING", "GLOBAL") for name in plane.names if name in bundle.devices):
+        reason = "; ".join(filter(None, [reason, "full queues that trim packets drop them here"]))
     used = np.unique(flows.path[flows.path != NO_PORT]).tolist()
     sent = traffic.only(drawn.arrived)
     own = [priority] * len(sent) if sent.priority is None else sent.priority.tolist()

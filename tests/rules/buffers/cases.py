@@ -5,6 +5,7 @@ from tests.rules.changes import both, drop, put
 from tests.rules.fabrics import META, NEAR, PROFILE, SHARED, low_xoff, of_each, unknown_sku
 
 IN = "ingress_lossless_pool"
+TRIMMING = {"pool": "egress_lossy_pool", "size": "0", "dynamic_th": "3", "packet_discard_action": "trim"}
 
 CASES = [
     Case(
@@ -132,6 +133,16 @@ CASES = [
         "add the SKU's row",
         clean=Switches("planes"),
         lenient=True,
+    ),
+    Case(
+        "FG522",
+        put(TRIMMING | {"dynamic_th": "5"}, "leaf1", "BUFFER_PROFILE", "trimming"),
+        "leaf1:BUFFER_PROFILE|trimming|dynamic_th",
+        ERROR,
+        "dynamic_th of trimming is 5, hwsku Mellanox-SN5600-O128 has 3",
+        "set dynamic_th to 3",
+        clean=Switches("dynamic"),
+        also=("FG592",),
     ),
     Case(
         "FG523",
