@@ -112,9 +112,7 @@ def _check_trimming(plane: Plane) -> Iterator[Finding]:
         yield error("FG105", "a plane with PFC does not trim packets", plane, "trimming", hint=hint)
     if owner := RESERVED_DSCP.get(trimming.dscp):
         message = f"DSCP {trimming.dscp} belongs to {owner} already"
-        yield error(
-            "FG110", message, trimming, "dscp", hint="use a separate DSCP for trimmed packets, for example 11"
-        )
+        yield error("FG110", message, trimming, "dscp", hint="use a separate DSCP for trimmed packets, for example 11")
 
 
 def _check_classes(plane: Plane) -> Iterator[Finding]:
