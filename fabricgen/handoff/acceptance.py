@@ -91,18 +91,18 @@ class _Lists:
         return {host.name: host.group for host in self._wiring.hosts}
 
     @cached_property
-    def _adapters(self) -> Mapping["Endpoint", "WiredAdapter"]:
+    def _adapters_of(self) -> Mapping[str, Mapping[str, "WiredAdapter"]]:
+        """Host -> the adapters of its model by name, which the hosts of a model share."""
         models = {model.name: {nic.name: nic for nic in model.nics} for model in self._wiring.host_models}
-        return {
-            (host.name, nic.name): adapter
-            for host in self._wiring.hosts
-            for nic in host.nics
-            if (adapter := models.get(host.model, {}).get(nic.name))
-        }
+        return {host.name: models.get(host.model, {}) for host in self._wiring.hosts}
+
+    def _adapter(self, end: "Endpoint") -> "WiredAdapter | None":
+        host, nic = end
+        return self._adapters_of[host].get(nic)
 
     def end(self, end: "Endpoint") -> str:
         """Host, interface, RDMA device."""
-        adapter = self._adapters.get(end)
+        adapter = self._adapter(end)
         return f"{end[0]} {end[1]} {(adapter.rdma if adapter else '') or end[1]}"
 
     def of(self, test: "Planned") -> Iterable[str]:
@@ -147,7 +147,7 @@ class _Lists:
         """Id, program, tasks of a host, device and GPU of a single rail, hosts."""
         device = gpu = _NONE
         if test.stage == "rails":
-            adapter = self._adapters.get((test.hosts[0], test.id.split("/")[2].partition("+")[0]))
+            adapter = self._adapter((test.hosts[0], test.id.split("/")[2].partition("+")[0]))
             device, gpu = (adapter.rdma or _NONE, str(adapter.gpu or 0)) if adapter else (_NONE, _NONE)
         return f"{test.id} {test.collective} {test.ranks_of_host} {device} {gpu} {','.join(test.hosts)}"
 

@@ -21,13 +21,13 @@ _OF_FILE = "the file"
 def headroom_rows(bundle: "Bundle", runs: Iterable["CableRun"]) -> Iterator[list[object]]:
     """A row for each profile of the lossless groups of a port with a cable: the true length beside that of
     CABLE_LENGTH; bytes of the profile and of the ingress pool."""
-    cables = {(end.device, port): run for run in runs for end in (run.a, run.b) for port in end.ports}
     wired: dict[str, dict[str, CableRun]] = {}
-    for (name, port), run in cables.items():
-        wired.setdefault(name, {})[port] = run
+    for run in runs:
+        for end in (run.a, run.b):
+            if end.device in bundle.devices:
+                wired.setdefault(end.device, {}).update(dict.fromkeys(end.ports, run))
     for name, ports in wired.items():
-        if device := bundle.devices.get(name):
-            yield from _of_switch(device, ports)
+        yield from _of_switch(bundle.devices[name], ports)
 
 
 def _of_switch(device: "ObservedDevice", ports: "dict[str, CableRun]") -> Iterator[list[object]]:

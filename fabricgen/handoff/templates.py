@@ -1,9 +1,12 @@
 """Templates of handoffs: templates/handoff/<kind>/<file>.j2. HTML is escaped."""
 
+from io import BytesIO
 from typing import Any
 
 from fabricgen.resources import resource
 from fabricgen.visible import visible
+
+_PIECES = 4096  # of a page that are joined at a time: millions of them take ten times the memory of their text
 
 
 def yaml_bytes(value: object, *, explicit_start: bool = False) -> bytes:
@@ -26,4 +29,8 @@ def filled(kind: str, name: str, **context: Any) -> bytes:
         autoescape=name.endswith(".html"),
         finalize=lambda value: visible(value) if type(value) is str else value,
     )
-    return environment.get_template(f"{name}.j2").render(context).encode()
+    content = BytesIO()
+    stream = environment.get_template(f"{name}.j2").stream(context)
+    stream.enable_buffering(_PIECES)
+    stream.dump(content, "utf-8")
+    return content.getvalue()
