@@ -50,10 +50,10 @@ class Allocation:
             return [_both_ends(network) for network in self.blocks[link.id]]
         found = []
         for network in self.blocks.get(link.block.key, ()):
-            subnet = IPNetwork((network.first + 2 * link.slot, _POINT_TO_POINT[network.version]), network.version)
-            pair = str(IPAddress(subnet.first, subnet.version)), str(IPAddress(subnet.last, subnet.version))
+            first = network.first + 2 * link.slot
+            pair = str(IPAddress(first, network.version)), str(IPAddress(first + 1, network.version))
             a, b = pair[::-1] if link.kind == LinkKind.HOST_LEAF else pair
-            found.append((a, b, subnet.prefixlen))
+            found.append((a, b, _POINT_TO_POINT[network.version]))
         return found
 
 

@@ -97,15 +97,27 @@ class _Text:
 _Content = _Text | tuple[_Text, ...]
 
 
+Fields = dict[str, str | list[str]]
+Tables = dict[str, dict[str, Fields]]
+
+
 @dataclass(frozen=True, slots=True)
 class _RowForm:
+    """A row: `fields`, in which `blanks` are filled in for each device or port. `fields` has the names of all in their
+    order, and none if a name has a blank."""
+
     table: str
     key: _Text
-    fields: tuple[tuple[_Text, _Content], ...]
-    constant: dict[str, str | list[str]] | None  # the row itself, where its fields have no blanks
+    fields: Fields
+    blanks: tuple[tuple[_Text, _Content], ...]
 
-
-Tables = dict[str, dict[str, dict[str, str | list[str]]]]
+    def fill(self, values: Mapping[str, str]) -> Fields:
+        """The fields of a row with blanks."""
+        fields = dict(self.fields)
+        for name, content in self.blanks:
+            filled = [part.fill(values) for part in content] if isinstance(content, tuple) else content.fill(values)
+            fields[name.fill(values)] = filled
+        return fields
 
 
 class Form:
@@ -123,7 +135,7 @@ class Form:
                 self._add(table, key, fields)
 
     def _add(self, table: str, key: str, fields: Mapping[str, object]) -> None:
-        compiled = []
+        compiled: list[tuple[_Text, _Content]] = []
         sources = self.sources.setdefault(f"{table}|{_named(key)}", {})
         for name, content in fields.items():
             items = [item for item in (content if isinstance(content, list) else [content]) if isinstance(item, str)]
@@ -133,17 +145,18 @@ class Form:
             sources[_named(name)] = tuple(dict.fromkeys(marks))
             texts = tuple(_compile(item) for item in items)
             compiled.append((_compile(name), texts if isinstance(content, list) else texts[0]))
-        blank = any(part.slotted for name, content in compiled for part in (name, *_texts(content)))
-        constant = None if blank else {name.pattern: _fill(content, {}) for name, content in compiled}
-        self._rows.append(_RowForm(table, _compile(key), tuple(compiled), constant))
+        if any(name.slotted for name, _ in compiled):
+            self._rows.append(_RowForm(table, _compile(key), {}, tuple(compiled)))
+            return
+        patterns = {name.pattern: _patterns(content) for name, content in compiled}
+        blanks = tuple((name, content) for name, content in compiled if any(part.slotted for part in _texts(content)))
+        self._rows.append(_RowForm(table, _compile(key), patterns, blanks))
 
     def stamp(self, tables: Tables, values: Mapping[str, str]) -> None:
         """Add the rows to `tables`, blanks filled in. Rows that exist gain fields; raises NotRowsError on a clash."""
         for row in self._rows:
             key = row.key.pattern % values if row.key.slotted else row.key.pattern
-            fields = row.constant
-            if fields is None:
-                fields = {name.fill(values): _fill(content, values) for name, content in row.fields}
+            fields = row.fill(values) if row.blanks else row.fields
             rows = tables.setdefault(row.table, {})
             if key not in rows:
                 rows[key] = fields if row.key.slotted else dict(fields)
@@ -213,8 +226,8 @@ def _texts(content: _Content) -> Iterable[_Text]:
     return content if isinstance(content, tuple) else (content,)
 
 
-def _fill(content: _Content, values: Mapping[str, str]) -> str | list[str]:
-    return [part.fill(values) for part in content] if isinstance(content, tuple) else content.fill(values)
+def _patterns(content: _Content) -> str | list[str]:
+    return [part.pattern for part in content] if isinstance(content, tuple) else content.pattern
 
 
 def _named(text: str) -> str:

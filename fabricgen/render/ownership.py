@@ -49,6 +49,8 @@ class Ownership:
 
     def applied(self, name: str, rendered: Tables) -> Tables:
         """The tables of a switch's file."""
+        if not self._target.base and not self._target.owned_tables:
+            return rendered
         base = _read(self._file(name))[0] if self._target.base else {}
         own = self._target.owned_tables or tuple(rendered)
         kept = {table: rows for table, rows in rendered.items() if _matches(table, own)}

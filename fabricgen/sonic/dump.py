@@ -18,7 +18,8 @@ def dump_row(row: Row) -> str:
     if not row:
         return "{}"
     lines = []
-    for name, begin in _in_order(tuple(row), tuple([isinstance(value, list) for value in row.values()])):
+    lists = tuple([name for name, value in row.items() if isinstance(value, list)])
+    for name, begin in _in_order(tuple(row), lists):
         value = row[name]
         if isinstance(value, list):
             inner = ",\n".join(f"                {quote(item)}" for item in value)
@@ -29,12 +30,17 @@ def dump_row(row: Row) -> str:
 
 
 @lru_cache(maxsize=1 << 12)
-def _in_order(names: tuple[str, ...], are_lists: tuple[bool, ...]) -> tuple[tuple[str, str], ...]:
-    """The fields of a row in the order of the file, each with the text before its value. Rows have few sets of
-    fields."""
-    kinds = {name: [] if is_list else "" for name, is_list in zip(names, are_lists, strict=True)}
-    ordered = sorted(names, key=lambda name: redis_field(name, kinds[name]))
+def _in_order(names: tuple[str, ...], lists: tuple[str, ...]) -> tuple[tuple[str, str], ...]:
+    """The fields of a row in the order of the file, each with the text before its value; those in `lists` have a list.
+    Rows have few sets of fields."""
+    ordered = sorted(names, key=lambda name: redis_field(name, [] if name in lists else ""))
     return tuple((name, f"            {quote(name)}: ") for name in ordered)
+
+
+@lru_cache(maxsize=1 << 8)
+def _sorted(keys: tuple[str, ...]) -> list[str]:
+    """The keys of a table in the order of the file. Most tables have the same keys on many switches."""
+    return sorted(keys, key=natural_key)
 
 
 def dump(config: ConfigDb) -> bytes:
@@ -44,7 +50,7 @@ def dump(config: ConfigDb) -> bytes:
     for table in sorted(config, key=natural_key):
         rows = config[table]
         lines = []
-        for key in sorted(rows, key=natural_key):
+        for key in _sorted(tuple(rows)):
             row = rows[key]
             content = orjson.dumps(row)
             text = written.get(content)
