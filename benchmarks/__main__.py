@@ -36,6 +36,7 @@ def main() -> None:
         _print_render(ours, peer)
         _print_stages(Path(folder))
         _print_judges(Path(folder))
+        _print_report(Path(folder))
         _print_growth(Path(folder))
         _print_diff(Path(folder))
         print(f"\ndeadlock of {SIZES[-1]} switches beside networkx and rustworkx")
@@ -132,6 +133,13 @@ def _print_judges(folder: Path) -> None:
         for name, arguments in (("validate", ("validate", bundle)), ("deadlock", ("simulate", "deadlock", bundle))):
             cost = run(fabricgen(*arguments, "--fail-on", "never"))
             print(f"{name:26} | {size:8} | {cost.cpu_s:5.2f} | {cost.rss_mib:3.0f}")
+
+
+def _print_report(folder: Path) -> None:
+    """Expected: the page of 512 switches costs less than 3 s of CPU beyond the verdicts."""
+    print(f"\nreport of {SIZES[-1]} switches in one process", flush=True)
+    bundle = str(folder / f"bundle-{SIZES[-1]}")
+    subprocess.run([sys.executable, "-m", "benchmarks.report_stages", bundle], check=True)
 
 
 def _print_growth(folder: Path) -> None:
