@@ -51,9 +51,6 @@ ROCE_V2_WIRE_BYTES = (
     + ETHERNET_FCS_BYTES
 )
 
-# The same of an InfiniBand packet: local route header 8, BTH, ICRC, variant CRC 2 (specification, volume 1, chapter 5).
-INFINIBAND_WIRE_BYTES = 8 + BTH_BYTES + ICRC_BYTES + 2
-
 DEFAULT_MTU_BYTES = 9100  # of a SONiC port without `mtu` (sonic-swss portsorch, DEFAULT_MTU)
 DEFAULT_ROCE_MTU_BYTES = 4096  # of a plane without `roce_mtu`: the largest path MTU of the specification
 

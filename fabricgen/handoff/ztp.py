@@ -55,15 +55,16 @@ def ztp_files(
         raise UsageError(f"--onie-url {onie_url}: not the URL of an installer, for example http://10.0.0.1/sonic.bin")
     devices = chosen_devices(bundle, only)
     serials = {device.name: device.wired.serial if device.wired else "" for device in devices}
-    leases = [lease for device in devices for lease in _leases(device, serials[device.name])]
-    _refuse_repeats(leases)
     names = serials if by == "serial" else {device.name: device.name for device in devices}
     if missing := [name for name, text in names.items() if not text]:
         raise UsageError(f"no serial of {', '.join(missing)}: add `serial` in the inventory, or use --by hostname")
+    leases: list[Lease] = []
+    for device in devices:  # one read of each file, for its addresses and its content
+        leases += _leases(device, serials[device.name])
+        yield f"sonic/{names[device.name]}/{CONFIG_NAME}", _without_secrets(device.config)
+    _refuse_repeats(leases)
     base = url.rstrip("/")
     yield "ztp.json", _json(_ztp(base, IDENTIFIERS[by], sorted({lease.gateway for lease in leases if lease.gateway})))
-    for device in devices:
-        yield f"sonic/{names[device.name]}/{CONFIG_NAME}", _without_secrets(device.config)
     for version in sorted({lease.address.version for lease in leases}):
         members = [lease for lease in leases if lease.address.version == version]
         yield f"kea-dhcp{version}.json", _json(kea(members, f"{base}/ztp.json", onie_url))
