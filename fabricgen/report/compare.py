@@ -31,9 +31,16 @@ def compare_markdown(content: Mapping[str, Any]) -> str:
 
 
 def compare_table(content: Mapping[str, Any]) -> tuple[list[str], list[dict[str, str]], list[str]]:
-    """The names of the fabrics, the text of each row of each fabric, and the names of all rows in order."""
+    """The names of the fabrics, the text of each row of each fabric, and the names of all rows in order.
+
+    A fabric whose failures are not judged says so in each row of failures that another fabric has.
+    """
     fabrics = content["fabrics"]
     columns = [dict(_rows(fabric)) for fabric in fabrics]
+    failing = [name for fabric in fabrics for one in fabric["failures"] for name, _ in _failure_rows(one)]
+    for fabric, column in zip(fabrics, columns, strict=True):
+        if not fabric["failures"]:
+            column.update(dict.fromkeys(failing, "not judged"))
     return [fabric["name"] for fabric in fabrics], columns, _in_order([list(column) for column in columns])
 
 

@@ -9,6 +9,7 @@ import pytest
 
 from fabricgen.api.candidates import read_candidates, write_candidates
 from fabricgen.errors import UsageError
+from fabricgen.report.compare import compare_table
 from tests.conftest import Cli
 from tests.design.exhaustive import least_switches
 
@@ -150,6 +151,15 @@ def test_moved_cables_are_those_of_a_check(cli: Cli, tmp_path: Path) -> None:
     assert growth["fits"] and growth["moved_cables"] == len(against["cables"]["moved"]) > 0
     assert growth["added_cables"] == len(against["cables"]["new"])
     assert growth["added_switches"] == against["devices"]["added"]
+
+
+def test_failures_that_are_not_judged_are_named_in_their_rows(small: dict[str, Any]) -> None:
+    """A torus has no model of its routes after a failure."""
+    first, *others = small["fabrics"]
+    names, columns, rows = compare_table({**small, "fabrics": [{**first, "failures": []}, *others]})
+    costed = [row for row in rows if row.startswith(("1 failed", "2 failed"))]
+    assert costed and all(columns[0][row] == "not judged" for row in costed)
+    assert all(columns[place].get(row) != "not judged" for place in range(1, len(names)) for row in costed)
 
 
 def test_text_and_markdown_have_the_numbers(cli: Cli, tmp_path: Path) -> None:
