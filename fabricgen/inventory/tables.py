@@ -60,7 +60,7 @@ def _rows(name: str, reader: "csv.DictReader[str]", columns: tuple[str, ...], re
     for column in header:
         if column not in columns:
             report("FG101", f"unknown column {column!r}", top, f"known: {', '.join(columns)}")
-    for column in {column for column in header if header.count(column) > 1}:
+    for column in dict.fromkeys(column for column in header if header.count(column) > 1):
         report("FG102", f"the column {column!r} is given twice", top, "keep one of the two")
     for row in reader:
         place = Location(name, reader.line_num, 1)

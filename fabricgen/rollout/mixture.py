@@ -91,7 +91,7 @@ class Mixture:
         are read again for a plane."""
         unread = {plane for plane, times in rerouted.items() if times * len(wires.switches[plane]) > most}
         states = {plane: PlaneState(old, names) for plane, names in wires.switches.items()}
-        for plane in rerouted.keys() - unread:
+        for plane in (name for name in rerouted if name not in unread):
             after = PlaneState(new, wires.switches[plane]).reached
             states[plane] = PlaneState(old, wires.switches[plane], states[plane].reached & after)
         return Mixture(wires, old, states, unread=unread)

@@ -87,7 +87,7 @@ def _against(qos: QosTables, table: str, expected: Mapping[str, Row], own_prefix
             if found.get(field) != row.get(field):
                 message = f"{field} of {key} is {_shown(found.get(field))}, hwsku {sku} has {_shown(row.get(field))}"
                 yield from qos.defects(table, key, field, message, _hint(field, row.get(field)))
-    for key in rows.keys() - expected.keys():
+    for key in (name for name in rows if name not in expected):
         if not (own_prefix and key.startswith(own_prefix)):
             message = f"{key} is unknown to hwsku {sku}"
             yield from qos.defects(table, key, "", message, "remove the row", (), Severity.WARNING)
@@ -166,7 +166,7 @@ def _missing_headroom(fabric: Fabric) -> Iterator[tuple[QosTables, str]]:
     """Headroom profiles that groups use and that are missing in the file, if the SKU has a row for them."""
     seen = set()
     for ports in port_classes(fabric):
-        for name in {profile for _, profile in ports.profiles("BUFFER_PG").values()}:
+        for name in dict.fromkeys(profile for _, profile in ports.profiles("BUFFER_PG").values()):
             if name not in ports.qos.tables["BUFFER_PROFILE"] and (ports.qos, name) not in seen:
                 seen.add((ports.qos, name))
                 if expected_headroom(ports.qos, name):

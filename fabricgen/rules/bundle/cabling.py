@@ -94,7 +94,7 @@ def cabling(fabric: Fabric) -> Iterator[Defect]:
                     message = f"{column} is {cells[column] or 'empty'}, expected {wanted or 'nothing'}"
                     yield Defect(table.place(arm, column), message, _RENDER)
         found.add(arm)
-    for arm in expected.keys() - found:
+    for arm in (one for one in expected if one not in found):
         yield Defect(table.place(arm), f"the row of the cable to {arm[1]} is missing", _RENDER)
 
 

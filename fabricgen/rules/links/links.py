@@ -182,7 +182,8 @@ def stray_neighbor(fabric: Fabric) -> Iterator[Defect]:
     if not fabric.bundle.wiring:
         return
     for switch in fabric.switches.values():
-        for port in switch.device.table("DEVICE_NEIGHBOR").keys() - fabric.ends_of[switch.name].keys():
+        wired = fabric.ends_of[switch.name]
+        for port in (name for name in switch.device.table("DEVICE_NEIGHBOR") if name not in wired):
             hint = "remove the row"
             hint = "a port without a cable has a DEVICE_NEIGHBOR row"
             yield Defect(switch.place("DEVICE_NEIGHBOR", port), hint, hint)

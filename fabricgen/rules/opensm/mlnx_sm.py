@@ -171,7 +171,7 @@ def _partitions(subnet: ManagedSubnet) -> Iterator[Defect]:
         if _flags(ours[key]) != _flags(partition):
             message = f"{partition.name}: the flags differ from those in {subnet.partition_name}"
             yield Defect(subnet.place(PARTITIONS, ours[key].name), message, _RENDER)
-    for key in ours.keys() - theirs.keys():
+    for key in (one for one in ours if one not in theirs):
         message = f"the partition {ours[key].name} is not in {subnet.partition_name}"
         yield Defect(subnet.place(PARTITIONS, ours[key].name), message, _RENDER)
 

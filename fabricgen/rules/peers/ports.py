@@ -67,7 +67,7 @@ def port_deviation(fabric: Fabric) -> Iterator[Defect]:
     unused: dict[tuple[object, ...], list[tuple[Switch, str]]] = defaultdict(list)
     for switch in fabric.switches.values():
         wired, known = fabric.ends_of[switch.name], switch.layout.port_by_name if switch.layout else {}
-        for port in switch.device.table("PORT").keys() - wired.keys():
+        for port in (name for name in switch.device.table("PORT") if name not in wired):
             row = switch.device.row("PORT", port)
             kind_of_row = f"{row.get('speed')} on {str(row.get('lanes')).count(',') + 1} lanes"
             use = kind_of_row  # for an unknown SKU, the row itself

@@ -31,10 +31,10 @@ def ports_of_layout(fabric: Fabric) -> Iterator[Defect]:
         if not switch.layout:
             continue
         have, known = switch.device.table("PORT"), switch.layout.port_by_name
-        for name in known.keys() - have.keys():
+        for name in (one for one in known if one not in have):
             message = f"port {name} of hwsku {switch.hwsku} is missing in PORT"
             yield Defect(switch.place("PORT", name), message, "add the port from the SKU's port_config.ini")
-        for name in have.keys() - known.keys():
+        for name in (one for one in have if one not in known):
             message = f"port {name} is unknown to hwsku {switch.hwsku}"
             yield Defect(switch.place("PORT", name), message, "remove the port, or correct the hwsku")
 
@@ -210,7 +210,7 @@ def breakout_mode(fabric: Fabric) -> Iterator[Defect]:
                 message = f"breakout mode of {cage} is {found or 'missing'}, but its ports are {mode}"
                 field = "brkout_mode" if cage in rows else ""
                 yield Defect(switch.place("BREAKOUT_CFG", cage, field), message, f"set brkout_mode to {mode}")
-        for cage in rows.keys() - modes.keys():
+        for cage in (one for one in rows if one not in modes):
             hint = "remove the row"
             yield Defect(switch.place("BREAKOUT_CFG", cage), f"{cage} is not a cage of hwsku {switch.hwsku}", hint)
 

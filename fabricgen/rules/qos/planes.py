@@ -181,7 +181,7 @@ def _rows(fabric: Fabric, planes: Collection[str]) -> Iterator[_Row]:
 def _sharing_hosts(fabric: Fabric) -> Mapping[str, set[str]]:
     """Plane -> the other planes with common hosts; planes without common hosts are left out."""
     found: dict[str, set[str]] = {}
-    for planes in {frozenset(nic.plane for nic in host.nics) for host in fabric.hosts.values()}:
+    for planes in dict.fromkeys(frozenset(nic.plane for nic in host.nics) for host in fabric.hosts.values()):
         for plane, other in permutations(planes, 2):
             found.setdefault(plane, set()).add(other)
     return found

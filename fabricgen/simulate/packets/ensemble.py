@@ -88,7 +88,7 @@ def in_draws(draws: Sequence[Draw]) -> list[Finding]:
     first: dict[str, Sequence[Finding]] = {}
     times: dict[str, int] = {}
     for draw in draws:
-        for code in {finding.code for finding in draw.findings}:
+        for code in dict.fromkeys(finding.code for finding in draw.findings):
             first.setdefault(code, [finding for finding in draw.findings if finding.code == code])
             times[code] = times.get(code, 0) + 1
     return in_order(
