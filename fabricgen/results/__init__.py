@@ -33,6 +33,15 @@ from fabricgen.results.deadlock import (
     RoutesModel,
     Verdict,
 )
+from fabricgen.results.jobs import (
+    JobAdvice,
+    JobBlock,
+    JobPair,
+    JobsResult,
+    JobTime,
+    PlacementScore,
+    ProposedPlacement,
+)
 from fabricgen.results.packets import (
     Compat,
     DrawSpread,
@@ -69,6 +78,11 @@ __all__ = [
     "FlowTime",
     "Freeze",
     "GroupUse",
+    "JobAdvice",
+    "JobBlock",
+    "JobPair",
+    "JobTime",
+    "JobsResult",
     "LinkLoss",
     "Outage",
     "OutageResult",
@@ -79,6 +93,8 @@ __all__ = [
     "PauseKind",
     "PauseRoot",
     "PfcStorm",
+    "PlacementScore",
+    "ProposedPlacement",
     "QueueSeries",
     "QueueUse",
     "RoutesModel",

@@ -6,7 +6,7 @@ from dataclasses import replace
 from fabricgen.bundle.read import Bundle
 from fabricgen.results import Outage, OutageResult, Spread
 from fabricgen.routing.fabric import RoutedFabric, read_fabric
-from fabricgen.simulate.bandwidth.analysis import MOST_MESSAGES, converged, gpus_of_node, network_of
+from fabricgen.simulate.bandwidth.analysis import MOST_MESSAGES, converged, gpus_of_node
 from fabricgen.simulate.bandwidth.bus import bus_bytes
 from fabricgen.simulate.bandwidth.failures import FailureJudge
 from fabricgen.simulate.bandwidth.times import drawn, spread_of
@@ -20,6 +20,7 @@ from fabricgen.simulate.plane.host_network import HostNetwork
 from fabricgen.simulate.plane.hosts import host_traffic
 from fabricgen.simulate.plane.lossless import lossless_links
 from fabricgen.simulate.plane.names import infiniband_planes, planes_for
+from fabricgen.simulate.plane.reading import network_of
 
 
 def analyse_outages(

@@ -1,5 +1,7 @@
 """From the files of one plane to its `HostNetwork`."""
 
+from dataclasses import replace
+
 import numpy as np
 
 from fabricgen.bundle.read import Bundle
@@ -12,9 +14,10 @@ from fabricgen.routing.routes import Destination
 from fabricgen.simulate.plane.adapters import Adapter
 from fabricgen.simulate.plane.host_network import NO_COLUMN, HostNetwork
 from fabricgen.simulate.plane.hosts import host_traffic
+from fabricgen.simulate.plane.lossless import lossless_links
 from fabricgen.simulate.plane.names import wired_plane
 from fabricgen.simulate.plane.port_arrays import port_arrays
-from fabricgen.simulate.plane.priority import roce_dscp
+from fabricgen.simulate.plane.priority import judged_priority, roce_dscp
 from fabricgen.simulate.plane.queue_pairs import stated_queue_pairs
 from fabricgen.simulate.plane.switch import RoceClass
 from fabricgen.simulate.plane.switch_hashes import deployed_hashes
@@ -56,6 +59,19 @@ def read_plane(
         tier={index: one.role for index, one in known.items()},
         rail={index: one.rail for index, one in known.items() if one.rail is not None},
     )
+
+
+def network_of(
+    bundle: Bundle,
+    fabric: RoutedFabric,
+    name: str,
+    model: HashModel = HashModel.DEPLOYED,
+    queue_pairs: int | None = None,
+) -> HostNetwork:
+    """A plane with its hosts, for the lossless priority of RDMA. `queue_pairs`: None: as the files of the hosts say."""
+    priority = judged_priority(bundle, fabric, lossless_links(fabric).priorities)
+    network = read_plane(bundle, fabric, name, priority, model)
+    return network if queue_pairs is None else replace(network, queue_pairs=queue_pairs)
 
 
 def _host_links(bundle: Bundle, fabric: RoutedFabric, plane: str) -> list[WiredLink]:
