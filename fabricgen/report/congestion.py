@@ -3,6 +3,7 @@
 from collections.abc import Iterator, Sequence
 from typing import Any
 
+from fabricgen.report.jobs import jobs_lines, jobs_object
 from fabricgen.report.outages import outage_lines, outage_object
 from fabricgen.report.planes import of_planes
 from fabricgen.report.sizes import size_lines, size_object
@@ -19,6 +20,8 @@ def congestion_lines(results: Sequence[CongestionResult]) -> Iterator[str]:
     """A line for each plane, those of its failures, and its bandwidths by size."""
     for result in results:
         yield from _plane_lines(result)
+        if result.jobs is not None:
+            yield from jobs_lines(result.jobs)
         for one in result.failures:
             yield from outage_lines(one)
         yield from size_lines(result.sizes)
@@ -113,6 +116,7 @@ def _plane(result: CongestionResult) -> dict[str, Any]:
         **({"link_loads": result.link_loads} if result.link_loads else {}),
         **({"failures": [outage_object(one) for one in result.failures]} if result.failures else {}),
         **({"sizes": [size_object(one) for one in result.sizes]} if result.sizes else {}),
+        **({"jobs": jobs_object(result.jobs)} if result.jobs else {}),
     }
 
 

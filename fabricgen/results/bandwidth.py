@@ -81,7 +81,8 @@ class BandwidthResult:
 class Outage:
     """A set of failures, and the number of `sets` that cost the same. `share` is the bandwidth over that without a
     failure, 0 if a message has no path; then there is no time. `bus_gbytes` is None for patterns without one.
-    `cut_off` GPUs reach no other one after the set that was judged."""
+    `cut_off` GPUs reach no other one after the set that was judged. With a jobs file `jobs` are (name, share of its
+    bandwidth with all jobs), of the worst sets those that lose any."""
 
     names: tuple[str, ...]
     sets: int
@@ -89,6 +90,7 @@ class Outage:
     time_ns: float | None
     bus_gbytes: float | None
     cut_off: int = 0
+    jobs: tuple[tuple[str, float], ...] = ()
 
 
 @dataclass(frozen=True)
@@ -99,7 +101,8 @@ class OutageResult:
     share `worse_sets` of all sets is worse than `worst` (95 % confidence). After `stopping` sets a GPU has no port: no
     route helps, and the job must restart without it; neither `worst` nor `median` counts them. `drawn` and
     `worst_drawn` are the bus bandwidths over draws of hashes, without a failure and after the worst set; None where
-    undefined. `outcomes` are those judged, worst first.
+    undefined. `outcomes` are those judged, worst first. With a jobs file the pattern is that of all jobs together, and
+    `stopped_jobs` are (name, sets after which one of its GPUs has no port).
     """
 
     name: str
@@ -118,6 +121,7 @@ class OutageResult:
     drawn: Spread | None = None
     worst_drawn: Spread | None = None
     outcomes: tuple[Outage, ...] = ()
+    stopped_jobs: tuple[tuple[str, int], ...] = ()
     reason: str = ""  # why the failures are not judged
 
 

@@ -24,6 +24,7 @@ from fabricgen.simulate.jobs.sharing import JobLoads, jain, together_ns
 from fabricgen.simulate.patterns import Job, uses_storage
 from fabricgen.simulate.plane.host_network import HostNetwork
 from fabricgen.simulate.plane.ports import Flags, Floats
+from fabricgen.simulate.plane.queues import marks
 from fabricgen.simulate.workload import JobPlanes, Mix, PlacedJob, Site, mix_of
 from fabricgen.units import counted
 
@@ -44,10 +45,17 @@ def analyse_jobs(bundle: Bundle, planes: JobPlanes, options: Options) -> list[Co
         for name, network in planes.networks.items()
         if planes.on(name)
     ]
+    found = [replace(one, ecn=_marks(bundle, planes, one.name)) for one in found]
     found.sort(key=_worst_first)
     if options.search and found:
         found[0] = _with_proposal(planes, found[0], options)
     return [*found, *skipped]
+
+
+def _marks(bundle: Bundle, planes: JobPlanes, name: str) -> bool:
+    """Whether a queue of the plane marks packets."""
+    fabric = planes.fabrics.get(name)
+    return fabric is not None and any(marks(bundle.devices[switch]) for switch in fabric.names)
 
 
 def _with_proposal(planes: JobPlanes, one: CongestionResult, options: Options) -> CongestionResult:

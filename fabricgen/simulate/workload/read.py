@@ -25,9 +25,9 @@ _LONGEST = 200  # characters of a message of the schema
 _BY_COUNT = ("placement", "unit")  # keys that need `count`
 
 
-def read_jobs(file: Path, pattern: str, size_bytes: int) -> JobsFile:
-    """The jobs of a file; those without a pattern or size have the given ones. Raises UnreadableInputError for a file
-    that is missing, or neither YAML nor JSON."""
+def read_jobs(file: Path, pattern: str, size_bytes: int, placement: Placement = Placement.ALIGNED) -> JobsFile:
+    """The jobs of a file; those without a pattern, size or placement have the given ones. Raises UnreadableInputError
+    for a file that is missing, or neither YAML nor JSON."""
     from fabricgen.plain_yaml import load_yaml_node
 
     text = read_text(file)
@@ -59,7 +59,7 @@ def read_jobs(file: Path, pattern: str, size_bytes: int) -> JobsFile:
     for number, item in items.items():
         if number not in wrong:
             locations = {key: at(("jobs", number, key)) for key in item} | {"": at(("jobs", number))}
-            found.append(_request(item, locations, pattern, size_bytes))
+            found.append(_request(item, locations, pattern, size_bytes, placement))
     return JobsFile(file.name, tuple(found), findings)
 
 
@@ -68,7 +68,9 @@ def whole_fabric(pattern: str, size_bytes: int) -> JobsFile:
     return JobsFile("", (JobRequest("all", hosts=("*",), pattern=pattern, size_bytes=size_bytes),))
 
 
-def _request(item: Mapping[str, Any], locations: Mapping[str, Location], pattern: str, size_bytes: int) -> JobRequest:
+def _request(
+    item: Mapping[str, Any], locations: Mapping[str, Location], pattern: str, size_bytes: int, placement: Placement
+) -> JobRequest:
     hosts, unit, size = item.get("hosts", ()), item.get("unit", ()), item.get("size", size_bytes)
     start = _START.fullmatch(item.get("start", "0ns"))
     assert start is not None  # by the schema
@@ -76,7 +78,7 @@ def _request(item: Mapping[str, Any], locations: Mapping[str, Location], pattern
         name=item["name"],
         hosts=(hosts,) if isinstance(hosts, str) else tuple(hosts),
         count=int(item.get("count", 0)),
-        placement=Placement(item.get("placement", Placement.ALIGNED)),
+        placement=Placement(item.get("placement", placement)),
         units=(int(unit),) if isinstance(unit, int | float) else tuple(map(int, unit)),
         rails=tuple(map(int, item.get("rails", ()))),
         pattern=item.get("pattern", pattern),
