@@ -37,6 +37,18 @@ class JobTime:
 
 
 @dataclass(frozen=True, slots=True)
+class JobRun:
+    """A job in a packet run: `finished` of its `flows` ended, and the time from its start to its last completion; None
+    if a flow did not finish."""
+
+    name: str
+    flows: int
+    finished: int
+    start_ns: int
+    time_ns: int | None
+
+
+@dataclass(frozen=True, slots=True)
 class JobPair:
     """Two jobs with common links in the first draw: their number, and the one with the most load, as (device, port).
 

@@ -17,10 +17,11 @@ from fabricgen.simulate.packets.subnets import NO_SUBNETS, SubnetPlanes
 from fabricgen.simulate.patterns import uses_storage
 from fabricgen.simulate.plane.from_scenario import from_scenario
 from fabricgen.simulate.plane.lossless import lossless_links
-from fabricgen.simulate.plane.names import planes_for
+from fabricgen.simulate.plane.names import planes, planes_for
 from fabricgen.simulate.plane.priority import judged_priority
 from fabricgen.simulate.plane.reading import read_plane
 from fabricgen.simulate.scenario import Scenario
+from fabricgen.simulate.workload import PlacedJob
 from fabricgen.vocabulary import HashModel
 
 DEFAULT_BYTES = 4 << 20
@@ -59,23 +60,29 @@ def simulate_bundle(
     subnets: SubnetPlanes = NO_SUBNETS,
     queue_pairs: int | None = None,
     hash_model: HashModel = HashModel.DEPLOYED,
+    jobs: tuple[PlacedJob, ...] = (),
 ) -> list[PlaneRun]:
     """One run per RoCE plane, with the pattern on each of `priorities` at once, by default on the first lossless one,
     and one for each of `subnets`.
     Above `max_hops` packet hops it is a slice of the hosts. Without `queue_pairs`, connections have those of the files.
-    Raises UsageError for an unknown plane, and if no plane can be simulated."""
-    chosen = planes_for(bundle, plane, to_storage=uses_storage(pattern))
+    With `jobs` the planes are theirs, and `pattern` is a name for all of them. Raises UsageError for an unknown plane,
+    and if no plane can be simulated."""
+    if jobs:
+        used = {name for one in jobs for name in one.planes}
+        chosen = [(name, switches) for name, switches in planes(bundle) if name in used]
+    else:
+        chosen = planes_for(bundle, plane, to_storage=uses_storage(pattern))
     if not chosen and not subnets.planes:
         why = "; ".join(f"plane {name}: {reason}" for name, reason in subnets.left_out.items())
         raise UsageError(f"{pattern} cannot run on these planes: {why or 'no switch has a config_db.json'}")
     found = []
     for name, switches in chosen:
-        traffic = TrafficChoice(pattern, size_bytes, seed, max_hops, queue_pairs)
+        traffic = TrafficChoice(pattern, size_bytes, seed, max_hops, queue_pairs, jobs)
         made = _plane_scenario(bundle, name, switches, traffic, priorities, hash_model)
         if made is not None:
             found.append(_run(made, pattern, seed, observers))
     for subnet in subnets.planes:
-        made = subnet.scenario(TrafficChoice(pattern, size_bytes, seed, max_hops))
+        made = subnet.scenario(TrafficChoice(pattern, size_bytes, seed, max_hops, jobs=jobs))
         if made is not None:
             found.append(_run(made, pattern, seed, observers))
     if not found:
