@@ -29,6 +29,9 @@ def congestion_lines(results: Sequence[CongestionResult]) -> Iterator[str]:
 
 def _plane_lines(result: CongestionResult) -> Iterator[str]:
     name = f"plane {result.name}: " if result.name else ""
+    if result.model == "shared":
+        yield f"congestion  {name}{result.pattern}: {_load(result)}"
+        return
     if not result.flows:
         why = f"no verdict: {result.reason}" if result.model == "skipped" else result.reason or "no flow arrives"
         yield f"congestion  {name}{why}"
@@ -47,9 +50,7 @@ def congestion_unjudged(results: Sequence[CongestionResult]) -> Iterator[str]:
 
 
 def _verdict(result: CongestionResult, victims: int) -> str:
-    load = f"max load {result.max_load:.2f}"
-    if result.drawn_load is not None and result.drawn_load > result.max_load:
-        load += f" ({result.drawn_load:.2f} as drawn with seed {result.seed})"
+    load = _load(result)
     if result.model == "idle":
         return f"{load}, nothing waits"
     slowest = max((flow.fct_ns or 0 for flow in result.flows), default=0)
@@ -65,6 +66,13 @@ def _verdict(result: CongestionResult, victims: int) -> str:
     if not result.lossless:
         parts.append("no PFC")
     return ", ".join(parts)
+
+
+def _load(result: CongestionResult) -> str:
+    drawn = result.drawn_load
+    if drawn is None or drawn <= result.max_load:
+        return f"max load {result.max_load:.2f}"
+    return f"max load {result.max_load:.2f} ({drawn:.2f} as drawn with seed {result.seed})"
 
 
 def _plane(result: CongestionResult) -> dict[str, Any]:

@@ -45,10 +45,11 @@ def _where(one: JobPair) -> str:
 
 
 def _effect(one: JobPair) -> str:
-    return (
-        f"{one.job} takes {one.slowdown.mean:.2f} times as long beside {one.other}, and {one.other}"
-        f" {one.other_slowdown.mean:.2f} times"
-    )
+    effects = [(one.job, one.slowdown.mean, one.other), (one.other, one.other_slowdown.mean, one.job)]
+    slower = [
+        f"{name} takes {factor:.2f} times as long beside {other}" for name, factor, other in effects if factor >= SLOWER
+    ]
+    return ", and ".join(slower)
 
 
 def _move(site: Site, placed: Sequence[PlacedJob], one: PlacedJob, other: PlacedJob) -> str:

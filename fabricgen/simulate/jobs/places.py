@@ -61,6 +61,12 @@ class Places:
             np.add.at(table[row], [self._class[host] for host in self.placed[number].hosts], 1)
         return as_counts(table)
 
+    def moves(self, counts: Counts) -> int:
+        """The hosts that jobs get in addition to those that they have."""
+        pairs = ((new, old) for own, given in zip(counts, self.given(), strict=True)
+                 for new, old in zip(own, given, strict=True))  # fmt: skip
+        return sum(max(0, new - old) for new, old in pairs)
+
     def kinds(self) -> list[dict[tuple[str, str], int]]:
         """The hosts of each kind that each job has; a search keeps these numbers."""
         found = []

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 
 from fabricgen.results import PlacementScore, ProposedPlacement
 from fabricgen.simulate.bandwidth.times import spread_of
-from fabricgen.simulate.jobs.evaluation import Evaluation
+from fabricgen.simulate.jobs.evaluation import Evaluation, Score
 from fabricgen.simulate.jobs.exchanges import all_placements, greedy, neighbours
 from fabricgen.simulate.jobs.loads import drawn_loads, line_ns
 from fabricgen.simulate.jobs.options import Options
@@ -65,13 +65,17 @@ def search(evaluation: Evaluation, places: Places, most: int) -> Found:
     if not places.movable:
         return Found((), 0, exhaustive=True)
     given = places.given()
+
+    def rank(counts: Counts) -> tuple[Score, int, Counts]:
+        return evaluation.score(counts), places.moves(counts), counts
+
     everything = all_placements(places, most)
     if everything is not None:
-        best = sorted(everything, key=lambda counts: (evaluation.score(counts), counts))
+        best = sorted(everything, key=rank)
         return Found(tuple(best[:_FINALISTS]), evaluation.evaluated, exhaustive=True)
     starts = [start for start in (greedy(places), given) if start is not None]
     improved = [_improved(evaluation, places, start, most * (number + 1) // 2) for number, start in enumerate(starts)]
-    best = sorted({*improved, *starts}, key=lambda counts: (evaluation.score(counts), counts))
+    best = sorted({*improved, *starts}, key=rank)
     return Found(tuple(best[:_FINALISTS]), evaluation.evaluated, exhaustive=False)
 
 
