@@ -136,7 +136,7 @@ class WiredExternal:
 
 @dataclass(frozen=True, slots=True)
 class WiredBalance:
-    """How switches spread packets, told by other means than CONFIG_DB. `flowlet_gap_ns` with flowlets."""
+    """How switches spread packets, by other means than CONFIG_DB. `flowlet_gap_ns` with flowlets."""
 
     mode: BalanceMode
     per: BalanceUnit
@@ -157,6 +157,11 @@ class WiredPlane:
     purpose: Purpose | None = None  # None if the file does not say
     host_prefixes: tuple[str, ...] = ()  # the pools of the addresses of its hosts
     load_balancing: WiredBalance | None = None  # None: ECMP
+
+    @property
+    def is_spread_by_packet(self) -> bool:
+        """Whether its switches select a path for each packet, so that packets of a flow overtake each other."""
+        return self.load_balancing is not None and self.load_balancing.per == BalanceUnit.PACKET
 
     @property
     def is_management(self) -> bool:

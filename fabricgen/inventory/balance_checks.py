@@ -1,4 +1,4 @@
-"""Load balancing of planes: what the release of the switches can be told, and settings that fit the mode."""
+"""Load balancing of planes: what the release of the switches has, and settings that fit the mode."""
 
 from collections.abc import Iterator
 
@@ -13,7 +13,7 @@ from fabricgen.vocabulary import BalanceMode, BalanceUnit, BgpAddressing, Techno
 _KEY = "load_balancing"
 # Source: SONiC HLD doc/ARS (pull request 1958, merged); sonic-swss pull request 3597, sonic-swss-common 1002 and
 # sonic-buildimage 22264, all open: no branch has the code.
-_NOT_YET = "no release of SONiC can be told, nor the master branch: sonic-swss pull request 3597 is not merged"
+_NOT_YET = "CONFIG_DB of no release has, nor of the master branch: sonic-swss pull request 3597 is not merged"
 
 
 def check_balance(inventory: Inventory) -> Iterator[Finding]:

@@ -95,7 +95,7 @@ class TrimmingSpec(Part):
 class BalanceSpec(Part):
     """How switches spread packets over equal paths. `weighted`: in proportion to the paths behind each next hop.
 
-    Modes other than ECMP are not part of CONFIG_DB: `by_platform` states that the switches are told otherwise.
+    Modes other than ECMP are not part of CONFIG_DB: `by_platform` states that they are configured otherwise.
     """
 
     mode: BalanceMode = BalanceMode.ECMP

@@ -175,7 +175,7 @@ class SwitchPlatform:
 @dataclass(frozen=True, slots=True)
 class Reordering:
     """What a NIC does with RoCE packets that arrive out of order. `needs` is what a host must set for it at each boot.
-    A source that begins with "assumed" is none: go-back-N is what RoCE NICs do unless they say otherwise."""
+    A source that begins with "assumed" states that no public source was found: then it is go-back-N."""
 
     recovery: Recovery
     source: str
