@@ -112,6 +112,30 @@ class HashModel(enum.StrEnum):
     IDEAL = "ideal"
 
 
+class BalanceMode(enum.StrEnum):
+    """How switches select among equal next hops."""
+
+    ECMP = "ecmp"  # by a hash of the flow
+    FLOWLET = "flowlet"  # at random, again after an idle gap
+    ADAPTIVE = "adaptive"  # the port with the shortest queue
+    SPRAY = "spray"  # each packet for itself
+
+
+class BalanceUnit(enum.StrEnum):
+    """What adaptive routing selects a next hop for."""
+
+    PACKET = "packet"
+    FLOWLET = "flowlet"
+
+
+class Recovery(enum.StrEnum):
+    """What adapters do with packets out of order, and which packets they repeat; from the weakest to the strongest."""
+
+    GO_BACK_N = "go-back-n"
+    SELECTIVE_REPEAT = "selective-repeat"
+    IN_ORDER_PLACEMENT = "in-order-placement"
+
+
 class Repair(Word):
     """What a switch does when a link of it fails, until routing has converged."""
 
