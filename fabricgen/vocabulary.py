@@ -112,28 +112,28 @@ class HashModel(enum.StrEnum):
     IDEAL = "ideal"
 
 
-class BalanceMode(enum.StrEnum):
-    """How switches select among equal next hops."""
+class BalanceMode(Word):
+    """How the switches of a plane spread packets over equal paths."""
 
-    ECMP = "ecmp"  # by a hash of the flow
-    FLOWLET = "flowlet"  # at random, again after an idle gap
-    ADAPTIVE = "adaptive"  # the port with the shortest queue
-    SPRAY = "spray"  # each packet for itself
+    ECMP = "ecmp"  # a hash of each packet's addresses and ports: one path for each flow
+    FLOWLET = "flowlet"  # another path after each gap in a flow
+    ADAPTIVE = "adaptive"  # the path with the shortest queue
+    SPRAY = "spray"  # the paths in turn, or at random, for each packet
 
 
-class BalanceUnit(enum.StrEnum):
-    """What adaptive routing selects a next hop for."""
+class BalanceUnit(Word):
+    """What keeps its path: a packet, or the packets of a flow between two gaps."""
 
     PACKET = "packet"
     FLOWLET = "flowlet"
 
 
 class Recovery(enum.StrEnum):
-    """What adapters do with packets out of order, and which packets they repeat; from the weakest to the strongest."""
+    """What a receiving NIC does with packets that arrive out of order."""
 
-    GO_BACK_N = "go-back-n"
-    SELECTIVE_REPEAT = "selective-repeat"
-    IN_ORDER_PLACEMENT = "in-order-placement"
+    GO_BACK_N = "go-back-n"  # it drops them, and the sender repeats from the first one that is missing
+    SELECTIVE_REPEAT = "selective-repeat"  # it keeps them, and the sender repeats what is missing
+    IN_ORDER_PLACEMENT = "in-order-placement"  # it writes each to its place in memory: nothing is repeated
 
 
 class Repair(Word):
