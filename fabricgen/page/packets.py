@@ -63,7 +63,7 @@ def _thinned(series: Mapping[str, Any]) -> dict[str, Any]:
         ],
         "xoff_bytes": [series["xoff_bytes"][index] for index in at] if series["xoff_bytes"] else [],
         "pauses": {port: list(joined(pauses[port])) for port in longest[:_PORTS]},
-        "rates": {flow: list(_smooth(times, rates[flow], at, window_ns)) for flow in list(rates)[:_LINES]},
+        "rates": {flow: list(smooth(times, rates[flow], at, window_ns)) for flow in list(rates)[:_LINES]},
         "rate_window_ns": window_ns,
         "more": {
             "queues": max(0, len(series["queues"]) - _LINES),
@@ -73,7 +73,7 @@ def _thinned(series: Mapping[str, Any]) -> dict[str, Any]:
     }  # fmt: skip
 
 
-def _smooth(times: Sequence[int], rates: Sequence[float], at: Sequence[int], window_ns: int) -> Iterator[float]:
+def smooth(times: Sequence[int], rates: Sequence[float], at: Sequence[int], window_ns: int) -> Iterator[float]:
     """The mean rate of the window that ends at each of the moments `at`; a rate is that since the moment before."""
     bits = [0.0, *accumulate(rate * step for rate, step in zip(rates, np.diff(times, prepend=0).tolist(), strict=True))]
     first = 0
