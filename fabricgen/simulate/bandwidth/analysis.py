@@ -32,8 +32,8 @@ MOST_MESSAGES = 4_000_000  # of a pattern: each has its path in every draw
 DEPTHS = (1, 2)
 _MODELLED = "failures: shortest paths up and down that spread by destination, before a failure and after it"
 _RESWEPT = (
-    f"failures: OpenSM computes new routes for each set, of at most {MOST_SWEPT} sets of each kind; sets without the "
-    "switch of the subnet manager are left out"
+    f"failures: OpenSM computes new routes for each set, of at most {MOST_SWEPT} sets of each kind; sets that take "
+    "down the switch of the subnet manager are left out"
 )
 _UNKNOWN = (
     "failures are not judged: the plane is not a tree, so OpenSM must compute the routes after each of them; install "
