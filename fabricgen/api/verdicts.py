@@ -18,6 +18,8 @@ from fabricgen.units import counted
 if TYPE_CHECKING:
     from fabricgen.cache import Store
 
+MOST_COSTED = 1024  # devices; a report of more has no costs of failures, `simulate congestion --failures` has them
+
 
 @dataclass(frozen=True)
 class Wanted:
@@ -70,7 +72,7 @@ def judge_all(judging: Judging, wanted: Wanted, progress: Progress) -> Verdicts:
     progress.step("simulated", f"routes and buffer dependencies of {counted(judging.counts.devices, 'device')}")
     congestion: list[CongestionResult] = []
     least = chosen.min_busbw_after_failure
-    costed = least is not None or (wanted.outages and depth > 0)
+    costed = least is not None or (wanted.outages and depth > 0 and len(judging.bundle.devices) <= MOST_COSTED)
     with progress.stage("congestion"):
         for pattern in patterns:
             options = Options(pattern, most_finite=MOST_FINITE_AT_GATE)
