@@ -144,15 +144,15 @@ class Form:
                 raise NotRowsError(f"{table}|{_named(key)}|{_named(name)} must be text or a list of texts")
             marks = [int(mark) for item in [name, *items] for mark in _ORIGIN.findall(item)]
             sources[_named(name)] = tuple(dict.fromkeys(marks))
-            texts = tuple(_compile(item) for item in items)
-            compiled.append((_compile(name), texts if isinstance(content, list) else texts[0]))
+            parts = tuple(_compile(item) for item in items)
+            compiled.append((_compile(name), parts if isinstance(content, list) else parts[0]))
         if any(name.slotted for name, _ in compiled):
             self._rows.append(_RowForm(table, _compile(key), {}, (), tuple(compiled)))
             return
-        patterns = {name.pattern: _patterns(content) for name, content in compiled}
-        blanks = [(name, content) for name, content in compiled if any(part.slotted for part in _texts(content))]
-        texts = tuple((name.pattern, content.pattern) for name, content in blanks if isinstance(content, _Text))
-        others = tuple((name, content) for name, content in blanks if not isinstance(content, _Text))
+        patterns = {name.pattern: _patterns(inner) for name, inner in compiled}
+        blanks = [(name, inner) for name, inner in compiled if any(part.slotted for part in _texts(inner))]
+        texts = tuple((name.pattern, inner.pattern) for name, inner in blanks if isinstance(inner, _Text))
+        others = tuple((name, inner) for name, inner in blanks if not isinstance(inner, _Text))
         self._rows.append(_RowForm(table, _compile(key), patterns, texts, others))
 
     def stamp(self, tables: Tables, values: Mapping[str, str]) -> None:
