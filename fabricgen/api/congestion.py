@@ -82,7 +82,7 @@ def simulate_congestion(
     judging = open_judging(paths, links, lldp, policy)
     if jobs_file is not None or placement == SEARCH:
         if sizes:
-            raise UsageError("--sizes: jobs have sizes of their own: give it without --jobs-file and search")
+            raise UsageError("--sizes: jobs have their sizes: give it without --jobs-file and search")
         order = read_order("aligned" if placement == SEARCH else placement)
         results = simulate_jobs(
             judging,

@@ -41,11 +41,11 @@ class JobsSource:
         from fabricgen.vocabulary import TRACE
 
         if self.pattern.startswith(TRACE):
-            raise UsageError("a trace has hosts and sizes of its own: give it without --jobs-file and search")
+            raise UsageError("a trace has its hosts and sizes: give it without --jobs-file and search")
         if self.file is None:
             return whole_fabric(self.pattern, self.size_bytes)
         if not isinstance(self.placement, Placement):
-            raise UsageError("the jobs of a jobs file have hosts of their own: --placement cannot be a list of hosts")
+            raise UsageError("a jobs file has the hosts of its jobs: --placement cannot be a list of hosts")
         return read_jobs(self.file, self.pattern, self.size_bytes, self.placement)
 
 

@@ -25,7 +25,7 @@ __all__ = ["VICTIM", "Verdict", "judge", "offered_load"]
 class Verdict:
     """Per flow: `time_ns` (NaN if it does not complete within the horizon), `ideal_ns`, and the label of a victim.
     `roots` counts those of all rounds, `unexplained` the victims without a root after the last round. `stage` is the
-    run of all flows that can wait, which `followed` selects; None if there are none."""
+    run of all flows that can wait, which `followed` selects; None if no flow can wait."""
 
     model: CongestionModel
     time_ns: Floats

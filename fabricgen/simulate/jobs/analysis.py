@@ -80,8 +80,8 @@ class JobDraws:
 
     @staticmethod
     def of(plane: HostNetwork, mix: Mix, seeds: range) -> "JobDraws":
-        """Over the draws of `seeds`; `mix` is split over queue pairs. Where routing follows the load, each job alone
-        has paths of its own."""
+        """Over the draws of `seeds`; `mix` is split over queue pairs. Where routing follows the load, the paths of
+        each job alone are drawn anew."""
         loads = [drawn_loads(plane, mix, seed) for seed in seeds]
         alone = [own_alone_ns(plane, mix, seed) if plane.adaptive else one.alone_ns
                  for one, seed in zip(loads, seeds, strict=True)]  # fmt: skip

@@ -14,7 +14,7 @@ from fabricgen.simulate.workload import ranks_of
 from fabricgen.simulate.workload.messages import sent_by
 
 Score = tuple[float, float, float]  # the worst slowdown, the mean time, the share of bytes that leave the leaves
-_DIGITS = 4  # of slowdowns; a smaller difference is none
+_DIGITS = 4  # of slowdowns; smaller differences are ignored
 
 
 class Evaluation:

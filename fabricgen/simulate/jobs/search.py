@@ -17,7 +17,7 @@ from fabricgen.simulate.plane.host_network import HostNetwork
 from fabricgen.simulate.workload import PlacedJob, Site, jobs_text, mix_of
 
 _LEAST_DRAWS = 8  # that compare a proposal with the given placement
-_GAIN = 1e-3  # of the worst slowdown or the mean time; a smaller one is none
+_GAIN = 1e-3  # of the worst slowdown or the mean time; smaller gains are ignored
 _FINALISTS = 3
 
 
@@ -33,8 +33,8 @@ class Found:
 def propose(
     plane: HostNetwork, site: Site, every: Sequence[PlacedJob], name: str, options: Options
 ) -> ProposedPlacement:
-    """A better placement of the jobs that may move on the plane of a name, or the reason why there is none. `every` are
-    the jobs of all planes, whose hosts are not free."""
+    """A better placement of the jobs that may move on the plane of a name, or why nothing is proposed. `every` are the
+    jobs of all planes, whose hosts are not free."""
     placed = [one for one in every if name in one.planes]
     places = Places(plane, site, placed, [one for one in every if name not in one.planes])
     found = search(Evaluation(plane, places, options.seed), places, options.most_evaluated)

@@ -171,7 +171,7 @@ def test_command_line(cli: Cli, built: Path, tmp_path: Path) -> None:
         ("jobs: [\n", (), 2, "not YAML"),
         ("jobs:\n- {name: a, count: 2}\n", ("--sizes", "1KiB:2KiB"), 2, "without --jobs-file"),
         ("jobs:\n- {name: a, count: 2}\n", ("--save-jobs", "x"), 2, "--placement search"),
-        ("jobs:\n- {name: a, count: 2}\n", ("--pattern", "trace:x"), 2, "a trace has hosts"),
+        ("jobs:\n- {name: a, count: 2}\n", ("--pattern", "trace:x"), 2, "a trace has its hosts"),
     ],
 )
 def test_wrong_use(

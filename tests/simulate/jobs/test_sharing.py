@@ -31,7 +31,7 @@ def test_two_jobs_on_one_port_share_it_by_hand() -> None:
 
 
 def test_what_a_job_cannot_use_is_left_to_others() -> None:
-    """Job 0 is limited by a port of its own to a quarter of the shared one, so job 1 has three quarters."""
+    """Job 0 is limited by another port to a quarter of the shared one, so job 1 has three quarters."""
     assert together_ns(loads([[100, 300], [400, 0]], [1, 3])).tolist() == pytest.approx([400, 400])
 
 
