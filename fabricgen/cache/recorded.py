@@ -124,6 +124,9 @@ class _Recorded:
     def peek(self) -> ConfigDb:
         return self.tables
 
+    def once(self) -> GivenContent:
+        return GivenContent(self.text, self.tables)
+
 
 class _Attributes:
     """An object whose attributes are read with a record."""

@@ -7,8 +7,12 @@ This module imports none of them, so a handoff can import `Handoff` and `Option`
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from functools import cache
+from typing import TYPE_CHECKING
 
 from fabricgen.extensions import HANDOFFS, registered
+
+if TYPE_CHECKING:
+    from fabricgen.handoff.folder import WrittenFiles
 
 __all__ = ["ONLY_HOSTS", "ONLY_SWITCHES", "Handoff", "Option", "handoffs"]
 
@@ -43,7 +47,7 @@ class Handoff:
     files: Callable[..., Iterable[tuple[str, bytes]]]
     options: tuple[Option, ...] = ()
     next_step: str = ""
-    notes: Callable[[Mapping[str, bytes]], Iterable[str]] = lambda _: ()
+    notes: Callable[["WrittenFiles"], Iterable[str]] = lambda _: ()
     examples: tuple[str, ...] = ("", "--adopt-folder")
 
 

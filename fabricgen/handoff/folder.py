@@ -6,6 +6,7 @@ from pathlib import Path, PurePosixPath
 
 import orjson
 
+from fabricgen.atomic.file import Private
 from fabricgen.atomic.folder import FolderWriter
 from fabricgen.errors import UnreadableInputError
 from fabricgen.findings import Location
@@ -42,6 +43,11 @@ class WrittenFiles(Mapping[str, bytes]):
 
     folder: Path
     kinds: dict[str, type[bytes]] = field(default_factory=dict)  # path -> bytes or Private
+
+    @property
+    def private(self) -> int:
+        """How many of them contain secrets."""
+        return sum(kind is Private for kind in self.kinds.values())
 
     def __getitem__(self, path: str) -> bytes:
         return self.kinds[path](read_bytes(self.folder / path))

@@ -9,11 +9,11 @@ from fabricgen.visible import visible
 _PIECES = 4096  # of a page that are joined at a time: millions of them take ten times the memory of their text
 
 
-def yaml_bytes(value: object, *, explicit_start: bool = False) -> bytes:
+def yaml_bytes(value: object) -> bytes:
     """YAML with the keys in the given order, and long lines."""
     from fabricgen.yaml_blocks import dumped  # a tenth of the time of a completion
 
-    return dumped(value, explicit_start=explicit_start)
+    return dumped(value)
 
 
 def filled(kind: str, name: str, **context: Any) -> bytes:

@@ -60,9 +60,8 @@ def first_non_row(config: ConfigDb) -> tuple[str, ...] | None:
     for table, rows in config.items():
         if not isinstance(rows, dict):
             return (table,)
-        for key, row in rows.items():
-            if not isinstance(row, dict):
-                return table, key
+        if {*map(type, rows.values())} - {dict}:
+            return table, next(key for key, row in rows.items() if type(row) is not dict)
     return None
 
 
