@@ -13,7 +13,7 @@ from typing import Any, cast
 
 import orjson
 
-from fabricgen.bundle.device import Content, ObservedDevice, Signs
+from fabricgen.bundle.device import Content, GivenContent, ObservedDevice, Signs
 from fabricgen.bundle.read import Bundle
 from fabricgen.bundle.sources import Sources
 from fabricgen.sonic.tables import ConfigDb, SameTable, Table

@@ -1,6 +1,6 @@
 """Templates of handoffs: templates/handoff/<kind>/<file>.j2. HTML is escaped."""
 
-from io import BytesIO
+from collections.abc import Iterator
 from typing import Any
 
 from fabricgen.resources import resource
@@ -18,6 +18,11 @@ def yaml_bytes(value: object) -> bytes:
 
 def filled(kind: str, name: str, **context: Any) -> bytes:
     """The file `name` of a handoff. An undefined variable in the template is an error."""
+    return b"".join(pieces(kind, name, **context))
+
+
+def pieces(kind: str, name: str, **context: Any) -> Iterator[bytes]:
+    """`filled` in pieces, for large files."""
     import jinja2  # `--help` does not need it
 
     environment = jinja2.Environment(
@@ -29,8 +34,6 @@ def filled(kind: str, name: str, **context: Any) -> bytes:
         autoescape=name.endswith(".html"),
         finalize=lambda value: visible(value) if type(value) is str else value,
     )
-    content = BytesIO()
     stream = environment.get_template(f"{name}.j2").stream(context)
     stream.enable_buffering(_PIECES)
-    stream.dump(content, "utf-8")
-    return content.getvalue()
+    yield from (piece.encode() for piece in stream)

@@ -7,7 +7,7 @@ configuration, so the configuration must contain the address of eth0.
 
 import json
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
@@ -59,9 +59,10 @@ def ztp_files(
     if missing := [name for name, text in names.items() if not text]:
         raise UsageError(f"no serial of {', '.join(missing)}: add `serial` in the inventory, or use --by hostname")
     leases: list[Lease] = []
+    rendered = _rendered(bundle)
     for device in devices:  # one read of each file, for its addresses and its content
         leases += _leases(device, serials[device.name])
-        yield f"sonic/{names[device.name]}/{CONFIG_NAME}", _without_secrets(device.config)
+        yield f"sonic/{names[device.name]}/{CONFIG_NAME}", _served(device, rendered)
     _refuse_repeats(leases)
     base = url.rstrip("/")
     yield "ztp.json", _json(_ztp(base, IDENTIFIERS[by], sorted({lease.gateway for lease in leases if lease.gateway})))
@@ -69,6 +70,26 @@ def ztp_files(
         members = [lease for lease in leases if lease.address.version == version]
         yield f"kea-dhcp{version}.json", _json(kea(members, f"{base}/ztp.json", onie_url))
     yield "dnsmasq.conf", filled("ztp", "dnsmasq.conf", **dnsmasq(leases, f"{base}/ztp.json", onie_url))
+
+
+def _rendered(bundle: "Bundle") -> Collection[str]:
+    """The digests of the files that this version rendered: they are as `dump` writes them."""
+    from fabricgen import OUTPUT_VERSION
+    from fabricgen.bundle.manifest import read_manifest
+
+    manifest = read_manifest(bundle.root) if bundle.root else None
+    return set(manifest.files.values()) if manifest and manifest.output_version == OUTPUT_VERSION else ()
+
+
+def _served(device: "ObservedDevice", rendered: Collection[str]) -> bytes:
+    """The file of a switch as ZTP serves it. A rendered file without secrets is served as it is."""
+    from fabricgen.sonic.secrets import PLACEHOLDER, literals
+
+    signs, text = device.signs, device.text
+    is_plain = signs.digest in rendered and not signs.secrets and PLACEHOLDER.encode() not in text
+    if is_plain and not any(literals(device.config, has_forms=False)):
+        return text
+    return _without_secrets(device.config)
 
 
 def _without_secrets(config: "ConfigDb") -> bytes:

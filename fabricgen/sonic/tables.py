@@ -68,7 +68,9 @@ def first_non_row(config: ConfigDb) -> tuple[str, ...] | None:
 def loadable_rows(rows: object) -> dict[str, dict[str, Any]]:
     """The rows and fields of a table that SONiC loads: mappings of texts or lists of texts."""
     return {
-        key: {name: value for name, value in row.items() if is_text(value)}
+        key: dict(row)
+        if {*map(type, row.values())} == {str}
+        else {name: value for name, value in row.items() if is_text(value)}
         for key, row in (rows.items() if isinstance(rows, Mapping) else ())
         if isinstance(row, Mapping)
     }

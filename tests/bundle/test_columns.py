@@ -14,7 +14,8 @@ from fabricgen.bundle.wiring import WiredCable, WiredDevice, WiredHost, WiredLin
 NIC = {"name": "rail0", "plane": "a", "rail": 0, "speed_mbps": 400, "addresses": ["10.0.0.1/31"], "node_guid": "",
        "port_guid": ""}  # fmt: skip
 DEVICE = {"name": "s", "identity": "s", "plane": "a", "role": "leaf", "platform": "p", "layout": "l", "hwsku": "h",
-          "technology": "roce", "subplane": None, "loopbacks": ["10.0.0.1"], "management": [], "state": "active"}  # fmt: skip
+          "technology": "roce", "subplane": None, "loopbacks": ["10.0.0.1"], "management": [],
+          "state": "active"}  # fmt: skip
 ROWS: tuple[tuple[Any, Any, dict[str, Any]], ...] = (
     (WiredDevice, _device, DEVICE),
     (WiredHost, _host, {"name": "h", "group": "g", "model": "m", "nics": [NIC, NIC], "rack": "r"}),
