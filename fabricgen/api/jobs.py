@@ -11,7 +11,7 @@ from fabricgen.api.subnets import SubnetOptions, forwarding_of
 from fabricgen.errors import UsageError
 from fabricgen.results import CongestionResult
 from fabricgen.units import counted
-from fabricgen.vocabulary import HashModel
+from fabricgen.vocabulary import BalanceMode, HashModel
 
 if TYPE_CHECKING:
     from fabricgen.simulate.jobs.options import Options
@@ -57,6 +57,7 @@ def planes_of_jobs(
     subnets: SubnetOptions,
     queue_pairs: int | None,
     hash_model: HashModel,
+    balance: BalanceMode | None = None,
 ) -> "JobPlanes":
     """The jobs on their planes; the mistakes of the file are findings of `judging`."""
     from fabricgen.simulate.patterns import uses_storage
@@ -67,7 +68,9 @@ def planes_of_jobs(
     for stored in sorted(storage):
         add_coverage(judging, plane, to_storage=stored)
         forwarding = forwarding_of(judging, subnets, plane, to_storage=stored)  # adds tables to those of before
-    found = jobs_on_planes(judging.bundle, read, seed, plane, judging.routed, forwarding, hash_model, queue_pairs)
+    found = jobs_on_planes(
+        judging.bundle, read, seed, plane, judging.routed, forwarding, hash_model, queue_pairs, balance
+    )
     judging.findings += found.mistakes
     judging.codes |= codes_of(*CODES)
     return found
@@ -85,7 +88,9 @@ def simulate_jobs(
 ) -> Sequence[CongestionResult]:
     """The results of the planes of jobs, after `failures.depth` failures too; a better placement is written to
     `save_to`. Findings are added to `judging`. Jobs with mistakes are not simulated."""
-    jobs = planes_of_jobs(judging, source, options.seed, plane, subnets, options.queue_pairs, options.hash_model)
+    jobs = planes_of_jobs(
+        judging, source, options.seed, plane, subnets, options.queue_pairs, options.hash_model, options.balance
+    )
     if jobs.mistakes:
         return ()
     with progress.stage("jobs"):

@@ -95,6 +95,9 @@ class Content(Protocol):
     def peek(self) -> ConfigDb:
         """`config`, without keeping what is not kept yet."""
 
+    def once(self) -> "GivenContent":
+        """Both, by one read."""
+
 
 class FileContent:
     """The content of a file. Its tables are kept and its bytes are not, so that thousands of files fit into memory.
@@ -130,7 +133,12 @@ class FileContent:
 
     def peek(self) -> ConfigDb:
         """`config`; a file that is not kept yet is not kept, so that thousands of files fit into memory."""
-        return self._tables.parse(read_bytes(self._file), self._file) if self._config is None else self._config
+        return self.once().config if self._config is None else self._config
+
+    def once(self) -> "GivenContent":
+        """The bytes and the tables by one read, which are not kept here."""
+        text = self.text
+        return GivenContent(text, self._tables.parse(text, self._file))
 
 
 @dataclass(frozen=True, slots=True)
@@ -148,6 +156,10 @@ class GivenContent:
     def peek(self) -> ConfigDb:
         """The tables."""
         return self.config
+
+    def once(self) -> "GivenContent":
+        """This."""
+        return self
 
 
 @dataclass(frozen=True, slots=True)
@@ -170,6 +182,10 @@ class ReshapedContent:
     def peek(self) -> ConfigDb:
         """The tables."""
         return self.config
+
+    def once(self) -> GivenContent:
+        """Both."""
+        return GivenContent(self.text, self.config)
 
 
 @dataclass(frozen=True, eq=False)

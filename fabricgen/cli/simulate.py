@@ -7,6 +7,8 @@ import click
 from fabricgen.cli import simulate_packets
 from fabricgen.cli.names import names_in
 from fabricgen.cli.options import (
+    balance_of,
+    balance_option,
     expand_option,
     hash_of,
     hash_options,
@@ -171,6 +173,7 @@ def deadlock(
     help="Write the placement that --placement search proposes to this jobs file.",
 )
 @hash_options
+@balance_option
 @click.option(
     "--seed", type=click.IntRange(0), default=0, show_default=True, help="Seed for hashes, shuffles and permutations."
 )
@@ -212,6 +215,7 @@ def congestion(
     save_jobs: Path | None,
     queue_pairs: int | None,
     hash: str | None,  # noqa: A002 (the name of the option)
+    balance: str | None,
     seed: int,
     draws: int,
     failures: int | None,
@@ -242,8 +246,9 @@ def congestion(
         return 0
     require_one_source(
         paths, scenario, pattern=pattern, size=size, plane=plane, lfts=lfts, vl_buffer=vl_buffer,
-        adaptive_routing=adaptive_routing or None, queue_pairs=queue_pairs, hash=hash, failures=failures,
-        switch_failures=switch_failures or None, sizes=sizes, jobs_file=jobs_file, save_jobs=save_jobs,
+        adaptive_routing=adaptive_routing or None, queue_pairs=queue_pairs, hash=hash, balance=balance,
+        failures=failures, switch_failures=switch_failures or None, sizes=sizes, jobs_file=jobs_file,
+        save_jobs=save_jobs,
     )  # fmt: skip
     if save_jobs is not None and placement != "search":
         raise UsageError("--save-jobs is for --placement search")
@@ -259,6 +264,7 @@ def congestion(
             placement=_placement(placement),
             queue_pairs=queue_pairs,
             hash_model=hash_of(hash),
+            balance=balance_of(balance),
             seed=seed,
             draws=draws,
             plane=plane,

@@ -24,6 +24,7 @@ def outage_object(one: OutageResult) -> dict[str, Any]:
         "worse_sets": one.worse_sets,
         "drawn_bus_gbytes": spread_object(one.drawn),
         "worst_drawn_bus_gbytes": spread_object(one.worst_drawn),
+        "weighted_share": one.weighted_share,
         "outcomes": [_outage(outcome) for outcome in one.outcomes],
         **(
             {"stopped_jobs": [{"name": name, "sets": sets} for name, sets in one.stopped_jobs]}
@@ -76,6 +77,8 @@ def outage_lines(one: OutageResult) -> Iterator[str]:
         yield f"{'':12}with drawn hashes {_range(one.drawn)} without a failure{worst}"
     if one.worst and one.worst.jobs:
         yield f"{'':12}the worst set hits {', '.join(f'{name} ({share:.1%} left)' for name, share in one.worst.jobs)}"
+    if one.weighted_share is not None:
+        yield f"{'':12}weighted ECMP (wcmp) leaves {one.weighted_share:.1%} after the worst set"
     if one.stopping:
         verb = "leaves" if one.stopping == 1 else "leave"
         yield f"{'':12}{counted(one.stopping, 'set')} {verb} GPUs without a port{_of_jobs(one)}"

@@ -101,8 +101,9 @@ class OutageResult:
     share `worse_sets` of all sets is worse than `worst` (95 % confidence). After `stopping` sets a GPU has no port: no
     route helps, and the job must restart without it; neither `worst` nor `median` counts them. `drawn` and
     `worst_drawn` are the bus bandwidths over draws of hashes, without a failure and after the worst set; None where
-    undefined. `outcomes` are those judged, worst first. With a jobs file the pattern is that of all jobs together, and
-    `stopped_jobs` are (name, sets after which one of its GPUs has no port).
+    undefined. `weighted_share` is what weighted ECMP leaves after the worst set; None where the switches have it, or it
+    leaves no more. `outcomes` are those judged, worst first. With a jobs file the pattern is that of all jobs together,
+    and `stopped_jobs` are (name, sets after which one of its GPUs has no port).
     """
 
     name: str
@@ -120,6 +121,7 @@ class OutageResult:
     worse_sets: float = 0.0
     drawn: Spread | None = None
     worst_drawn: Spread | None = None
+    weighted_share: float | None = None
     outcomes: tuple[Outage, ...] = ()
     stopped_jobs: tuple[tuple[str, int], ...] = ()
     reason: str = ""  # why the failures are not judged

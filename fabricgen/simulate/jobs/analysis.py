@@ -83,7 +83,7 @@ class JobDraws:
         """Over the draws of `seeds`; `mix` is split over queue pairs. Where routing follows the load, the paths of
         each job alone are drawn anew."""
         loads = [drawn_loads(plane, mix, seed) for seed in seeds]
-        alone = [own_alone_ns(plane, mix, seed) if plane.adaptive else one.alone_ns
+        alone = [own_alone_ns(plane, mix, seed) if plane.is_loaded else one.alone_ns
                  for one, seed in zip(loads, seeds, strict=True)]  # fmt: skip
         return JobDraws(loads, np.array(alone), np.array([together_ns(one) for one in loads]))
 
@@ -158,6 +158,8 @@ class _PlaneJobs:
         return self.options.pauses and len(self.mix) <= MOST_FOLLOWED
 
     def _not_followed(self) -> str:
+        if self.plane.is_sprayed:
+            return "pauses are not followed: each packet selects its path"
         return f"pauses are not followed: {counted(len(self.mix), 'flow')}, the most are {MOST_FOLLOWED}"
 
     def _jobs(self, draws: JobDraws, judged: JudgedMessages) -> tuple[JobTime, ...]:

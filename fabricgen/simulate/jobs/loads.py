@@ -1,5 +1,7 @@
 """The loads of the jobs on the ports of a plane: of one draw of hashes, or spread evenly."""
 
+from dataclasses import replace
+
 import numpy as np
 
 from fabricgen.simulate.bandwidth.times import EvenLoad
@@ -17,9 +19,10 @@ def hashed_mix(plane: HostNetwork, mix: Mix, seed: int) -> Hashed:
 
 
 def drawn_loads(plane: HostNetwork, mix: Mix, seed: int) -> JobLoads:
-    """The loads of one draw."""
+    """The loads of one draw; where packets of a message take all paths, those of evenly spread load."""
     found = hashed_mix(plane, mix, seed)
-    return loads_of(plane.ports, found.flows, mix.owner[found.arrived], mix)
+    loads = loads_of(plane.ports, found.flows, mix.owner[found.arrived], mix)
+    return replace(loads, needed=even_loads(plane, mix).needed) if plane.is_sprayed else loads
 
 
 def loads_of(ports: Ports, flows: Flows, owner: Ints, mix: Mix) -> JobLoads:

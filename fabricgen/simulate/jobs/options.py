@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from fabricgen.vocabulary import HashModel
+from fabricgen.vocabulary import BalanceMode, HashModel
 
 MOST_MESSAGES = 2_000_000  # of all jobs: each has its path in every draw
 MOST_FOLLOWED = 32_768  # flows whose pauses are followed; of more, times are those of fair sharing only
@@ -12,11 +12,12 @@ MOST_EVALUATED = 1500  # placements that a search compares
 @dataclass(frozen=True)
 class Options:
     """`draws` hashes are drawn, from `seed` on. `queue_pairs` is the number of queue pairs of a connection; None: as
-    the files of the hosts say. With `search` a better placement is proposed, of `most_evaluated` at most. `pauses`:
-    follow the pauses of the first draw."""
+    the files of the hosts say. `balance` is how switches spread packets; None: as fabric.json says. With `search` a
+    better placement is proposed, of `most_evaluated` at most. `pauses`: follow the pauses of the first draw."""
 
     queue_pairs: int | None = None
     hash_model: HashModel = HashModel.DEPLOYED
+    balance: BalanceMode | None = None
     seed: int = 0
     draws: int = 1
     search: bool = False

@@ -46,7 +46,7 @@ def simulate_scenario(scenario: Scenario, seed: int = 1, observers: Observers = 
     """Run a scenario packet by packet. Raises UsageError for a scenario that cannot be simulated."""
     result = outcome(run(scenario, seed, observers), seed)
     if scenario.balance.mode is not BalanceMode.ECMP:
-        return result  # without a path of its own, a flow has no ideal time
+        return result  # a flow without a fixed path has no ideal time
     return with_victims(result, scenario, *from_scenario(scenario, seed))
 
 

@@ -1,10 +1,11 @@
 """From the files of one plane to its `HostNetwork`."""
 
+from collections.abc import Sequence
 from dataclasses import replace
 
 import numpy as np
 
-from fabricgen.bundle.read import Bundle
+from fabricgen.bundle.read import Bundle, ObservedDevice
 from fabricgen.bundle.wiring import WiredLink
 from fabricgen.physics import DEFAULT_ROCE_MTU_BYTES, ROCE_V2_WIRE_BYTES
 from fabricgen.routing.bgp import solve
@@ -12,17 +13,20 @@ from fabricgen.routing.fabric import RoutedFabric
 from fabricgen.routing.fallback import forwarding
 from fabricgen.routing.routes import Destination
 from fabricgen.simulate.plane.adapters import Adapter
+from fabricgen.simulate.plane.balance import asked_balance
 from fabricgen.simulate.plane.host_network import NO_COLUMN, HostNetwork
 from fabricgen.simulate.plane.hosts import host_traffic
 from fabricgen.simulate.plane.lossless import lossless_links
 from fabricgen.simulate.plane.names import wired_plane
 from fabricgen.simulate.plane.port_arrays import port_arrays
+from fabricgen.simulate.plane.ports import Flags
 from fabricgen.simulate.plane.priority import judged_priority, roce_dscp
 from fabricgen.simulate.plane.queue_pairs import stated_queue_pairs
 from fabricgen.simulate.plane.switch import RoceClass
 from fabricgen.simulate.plane.switch_hashes import deployed_hashes
 from fabricgen.sonic.addresses import Address, parse_address
-from fabricgen.vocabulary import HashModel
+from fabricgen.sonic.image import uses_frr_framework
+from fabricgen.vocabulary import BalanceMode, HashModel
 
 
 def read_plane(
@@ -58,6 +62,8 @@ def read_plane(
         name=plane,
         tier={index: one.role for index, one in known.items()},
         rail={index: one.rail for index, one in known.items() if one.rail is not None},
+        balance=wired.load_balancing if wired else None,
+        announces=_announcing(devices),
     )
 
 
@@ -67,11 +73,21 @@ def network_of(
     name: str,
     model: HashModel = HashModel.DEPLOYED,
     queue_pairs: int | None = None,
+    balance: BalanceMode | None = None,
 ) -> HostNetwork:
-    """A plane with its hosts, for the lossless priority of RDMA. `queue_pairs`: None: as the files of the hosts say."""
+    """A plane with its hosts, for the lossless priority of RDMA. `queue_pairs`, `balance`: None: as the files say."""
     priority = judged_priority(bundle, fabric, lossless_links(fabric).priorities)
-    network = read_plane(bundle, fabric, name, priority, model)
+    network = asked_balance(read_plane(bundle, fabric, name, priority, model), balance)
     return network if queue_pairs is None else replace(network, queue_pairs=queue_pairs)
+
+
+def _announcing(devices: Sequence[ObservedDevice]) -> Flags | None:
+    """The switches whose bgpcfgd announces the number of their paths; None if none does."""
+    found = [
+        one.text_of("BGP_DEVICE_GLOBAL", "STATE", "wcmp_enabled") == "true" and not uses_frr_framework(one.config)
+        for one in devices
+    ]
+    return np.array(found, bool) if any(found) else None
 
 
 def _host_links(bundle: Bundle, fabric: RoutedFabric, plane: str) -> list[WiredLink]:

@@ -14,7 +14,7 @@ from fabricgen.simulate.plane.subnet_plane import STATIC, Forwarding, subnet_pla
 from fabricgen.simulate.workload.model import JobRequest, JobsFile, PlacedJob
 from fabricgen.simulate.workload.placing import place_jobs
 from fabricgen.simulate.workload.sites import Site, site_of
-from fabricgen.vocabulary import HashModel
+from fabricgen.vocabulary import BalanceMode, HashModel
 
 
 @dataclass(frozen=True)
@@ -43,6 +43,7 @@ def jobs_on_planes(
     forwarding: Forwarding = STATIC,
     model: HashModel = HashModel.DEPLOYED,
     queue_pairs: int | None = None,
+    balance: BalanceMode | None = None,
 ) -> JobPlanes:
     """Read the planes of the jobs, and give each job its hosts. A collective runs on compute planes, storage traffic on
     the storage plane if there is one. Raises UsageError for an unknown plane."""
@@ -56,7 +57,7 @@ def jobs_on_planes(
                 network = replace(network, queue_pairs=queue_pairs)
         else:
             fabrics[name] = (routed or {}).get(name) or read_fabric(bundle, switches)
-            network = network_of(bundle, fabrics[name], name, model, queue_pairs)
+            network = network_of(bundle, fabrics[name], name, model, queue_pairs, balance)
         if network is None:
             skipped[name] = forwarding.why_not(name)
         elif not network.adapters:
