@@ -49,6 +49,7 @@ from fabricgen.results.packets import (
     Series,
     percentiles,
 )
+from fabricgen.results.tuning import Confirmed, Gain, Setting, Trial, TuningResult
 
 __all__ = [
     "BandwidthResult",
@@ -58,6 +59,7 @@ __all__ = [
     "CongestionModel",
     "CongestionResult",
     "CongestionTree",
+    "Confirmed",
     "Covers",
     "Cycle",
     "DeadlockResult",
@@ -68,6 +70,7 @@ __all__ = [
     "FailureSummary",
     "FlowTime",
     "Freeze",
+    "Gain",
     "GroupUse",
     "LinkLoss",
     "Outage",
@@ -83,12 +86,15 @@ __all__ = [
     "QueueUse",
     "RoutesModel",
     "Series",
+    "Setting",
     "SizeRow",
     "SizeTable",
     "Spread",
     "SwitchLoad",
     "TierLoad",
     "TreeKind",
+    "Trial",
+    "TuningResult",
     "Verdict",
     "VictimLabel",
     "percentiles",
