@@ -5,6 +5,9 @@ from dataclasses import dataclass
 
 from fabricgen.vocabulary import Goal
 
+MARKS = ("kmin_bytes", "kmax_bytes", "pmax_percent")
+PARTS = {"ECN": MARKS, "alpha": ("dynamic_th",), "queue pairs": ("queue_pairs",)}  # of a setting: its fields
+
 
 @dataclass(frozen=True, slots=True, order=True)
 class Setting:
@@ -16,6 +19,12 @@ class Setting:
     pmax_percent: int
     dynamic_th: int | None
     queue_pairs: int
+
+    def changed(self, present: "Setting") -> list[str]:
+        """The names of the parts that differ from another setting."""
+        return [
+            part for part, fields in PARTS.items() if any(getattr(self, one) != getattr(present, one) for one in fields)
+        ]
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,7 +77,9 @@ class TuningResult:
     whole interval of the best one is above zero, and its median is worth a change. `front` are the settings of the
     last round of the search that no other one exceeds in every respect, over `searched_seeds`. `refused` counts the
     settings that rules do not allow, by code; `limits` are the codes that refuse a neighbor of the best setting.
-    `fixed` has the parameters that are not searched, and why. `reason` is the part of the traffic that does not run.
+    `fixed` has the parameters that are not searched, and why. `alpha_rows` are the rows of CONFIG_DB that the alpha of
+    the best setting changes: table -> row -> field -> value. With `has_bus`, the bandwidths are bus bandwidths.
+    `reason` is the part of the traffic that does not run.
     """
 
     plane: str
@@ -87,8 +98,9 @@ class TuningResult:
     hops: int
     has_bus: bool
     refused: Mapping[str, int]
-    limits: tuple[str, ...] = ()
-    fixed: Mapping[str, str] | None = None
+    limits: tuple[str, ...]
+    fixed: Mapping[str, str]
+    alpha_rows: Mapping[str, Mapping[str, Mapping[str, str]]]
     reason: str = ""
 
     @property

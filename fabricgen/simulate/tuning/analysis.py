@@ -18,7 +18,7 @@ from fabricgen.simulate.plane.priority import judged_priority
 from fabricgen.simulate.plane.reading import read_plane
 from fabricgen.simulate.tuning.allowed import Allowed
 from fabricgen.simulate.tuning.confirm import confirmed, is_worth_it
-from fabricgen.simulate.tuning.files import TunedFiles, present_setting
+from fabricgen.simulate.tuning.files import TunedFiles, changed_rows, present_setting
 from fabricgen.simulate.tuning.measure import Item, Measured, Runner, Spread
 from fabricgen.simulate.tuning.race import ROUNDS, Race, trial_of
 from fabricgen.simulate.tuning.space import space_around
@@ -107,17 +107,16 @@ def tune(bundle: Bundle, tunable: Tunable, options: Options, spread: Spread) -> 
     allowed = Allowed(tunable.files)
     space, fixed = space_around(present, options.queue_pairs, allowed.refusals)
     race = Race(space, options.goal, lambda items: spread(runner, items), options.seed, rate_bytes)
-    race.run([present], 1)
-    count = int(options.budget_hops * _SEARCHED / (ROUNDS[0] * max(race.hops, 1)))
-    best, front = race.search(space.sample(min(max(count, _FEWEST), _MOST), options.seed))
+    race.run([present], ROUNDS[0])
+    count = int(options.budget_hops * _SEARCHED / max(race.hops, 1))
+    tried = space.sample(min(max(count, _FEWEST), _MOST), options.seed) if race.can_improve else []
+    best, front = race.search(tried)
     unseen = range(race.seeds[-1] + 1, race.seeds[-1] + 1 + options.draws)
     named = {best: BEST} | {one: f"with the present {parts}" for parts, one in space.with_parts_of_present(best)}
     named.pop(present, None)
     again = _again(runner, [present, *named], unseen, spread)
     base = trial_of(present, again[present], rate_bytes)
-    found = [
-        confirmed(name, one, again[one], again[present], options.goal, rate_bytes) for one, name in named.items()
-    ]
+    found = [confirmed(name, one, again[one], again[present], options.goal, rate_bytes) for one, name in named.items()]
     return TuningResult(
         plane=tunable.plane.name,
         pattern=options.pattern,
@@ -137,6 +136,7 @@ def tune(bundle: Bundle, tunable: Tunable, options: Options, spread: Spread) -> 
         refused=dict(sorted(allowed.refused.items())),
         limits=tuple(space.limits(best)),
         fixed=fixed,
+        alpha_rows=changed_rows(tunable.files, best),
         reason=made.reason,
     )
 

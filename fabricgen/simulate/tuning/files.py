@@ -97,7 +97,8 @@ def present_setting(bundle: Bundle, switches: Iterable[str], queue_pairs: int) -
             alphas.update(exponent for _, exponent in _alpha_rows(device, table))
     if not marks:
         return None
-    return Setting(*_most(marks), _most(alphas) if alphas else None, queue_pairs)
+    kmin, kmax, pmax = _most(marks)
+    return Setting(kmin, kmax, pmax, _most(alphas) if alphas else None, queue_pairs)
 
 
 def marking_profiles(device: ObservedDevice) -> dict[str, int]:

@@ -10,7 +10,7 @@ from statistics import fmean
 
 from fabricgen.results import Setting, Trial
 from fabricgen.simulate.tuning.measure import Item, Measured
-from fabricgen.simulate.tuning.space import Space, changed_parts
+from fabricgen.simulate.tuning.space import Space
 from fabricgen.vocabulary import Goal
 
 ROUNDS = (2, 4, 8)  # draws of each setting at the end of a round
@@ -40,19 +40,27 @@ class Race:
         """The seeds of the search."""
         return tuple(range(self.first_seed, self.first_seed + ROUNDS[-1]))
 
+    @property
+    def can_improve(self) -> bool:
+        """Whether the runs of the present setting so far leave anything to improve."""
+        now = self.trial(self.space.present)
+        return bool(self.goal is not Goal.NO_PAUSE or now.pauses or now.faults)
+
     def search(self, settings: Sequence[Setting]) -> tuple[Setting, list[Trial]]:
         """The best setting of the last round, and the front of that round, which includes the present setting if no
         other one is better in every respect."""
         group = list(dict.fromkeys([self.space.present, *settings]))
-        for draws in ROUNDS:
+        for draws in ROUNDS if settings else ():
             self.run(group, draws)
             group += self._climb(group, draws)
             if draws < ROUNDS[-1]:
                 group = self._survivors(group)
+        if not settings:
+            self.run(group, ROUNDS[-1])
         parts = [one for _, one in self.space.with_parts_of_present(self._ranked(group)[0]) if one not in group]
         self.run(parts, ROUNDS[-1])
         group += parts
-        return self._simplest(group), front([self.trial(one) for one in group])
+        return self._simplest(group), self._front(group)
 
     def run(self, settings: Sequence[Setting], draws: int) -> None:
         """Run the draws that settings do not have yet."""
@@ -91,8 +99,13 @@ class Race:
         """A third: the best ones, and as many of the front. The present setting always goes on."""
         ranked, room = self._ranked(group), -(-len(group) // _KEPT)
         kept = ranked[: -(-room // 2)]
-        kept += [one.setting for one in front([self.trial(one) for one in group])][: room - len(kept)]
+        kept += [one.setting for one in self._front(group)][: room - len(kept)]
         return list(dict.fromkeys([self.space.present, *kept]))
+
+    def _front(self, group: Sequence[Setting]) -> list[Trial]:
+        """The front; of settings with equal results, the one with the fewest changed parts."""
+        simple = sorted(group, key=lambda one: (len(one.changed(self.space.present)), one))
+        return front([self.trial(one) for one in simple])
 
     def _simplest(self, group: Sequence[Setting]) -> Setting:
         """Of the settings that are about as good as the best one: that with the fewest changed parts, then with the
@@ -101,7 +114,7 @@ class Race:
         faults, least, *_ = cost(trials[0], self.goal)
         room = abs(least) * _ALIKE
         alike = [one for one in trials if one.faults <= faults and cost(one, self.goal)[1] <= least + room]
-        changed = {one.setting: changed_parts(one.setting, self.space.present) for one in alike}
+        changed = {one.setting: one.setting.changed(self.space.present) for one in alike}
         best = min(alike, key=lambda one: (len(changed[one.setting]), one.queue_ns, cost(one, self.goal), one.setting))
         return best.setting
 
@@ -126,8 +139,10 @@ def cost(trial: Trial, goal: Goal) -> tuple[int, float, float, float]:
 
 
 def front(trials: Sequence[Trial]) -> list[Trial]:
-    """The trials that no other one exceeds in every respect, by their queues; of many, those that are spread evenly."""
-    found = [one for one in trials if not any(_exceeds(other, one) for other in trials)]
+    """The trials that no other one exceeds in every respect, by their queues; of many, those that are spread evenly,
+    and of equal ones the first."""
+    distinct = list({_respects(one): one for one in reversed(trials)}.values())
+    found = [one for one in distinct if not any(_exceeds(other, one) for other in distinct)]
     found.sort(key=lambda one: (one.queue_ns, one.p99_ns, one.setting))
     if len(found) <= _MOST_FRONT:
         return found

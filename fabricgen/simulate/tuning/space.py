@@ -1,22 +1,20 @@
 """The settings that a search tries, as steps along the axes of its parameters."""
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 from itertools import combinations, product
 
 import numpy as np
 
-from fabricgen.results import Setting
+from fabricgen.results.tuning import MARKS, PARTS, Setting
 from fabricgen.simulate.plane.mixing import GOLDEN, mixed
 
 # Thresholds of a 400G port, from two RoCE packets of 4 KiB at 100G to 200 us: FG547 reports what is outside.
 _THRESHOLDS = tuple(1 << bits for bits in range(15, 24))
 _PROBABILITIES = (1, 2, 5, 10, 20, 50, 100)
 _EXPONENTS = range(-3, 4)  # of alpha: steps from the present one
+FIELDS = tuple(field.name for field in fields(Setting))
 _LEAST_EXPONENT, _MOST_EXPONENT = -8, 7  # SAI, as sonic-buffer-profile.yang
-
-MARKS = ("kmin_bytes", "kmax_bytes", "pmax_percent")
-PARTS = {"ECN": MARKS, "alpha": ("dynamic_th",), "queue pairs": ("queue_pairs",)}
 
 
 @dataclass(frozen=True)
@@ -29,7 +27,8 @@ class Space:
 
     def sample(self, count: int, seed: int) -> list[Setting]:
         """Up to `count` allowed settings, drawn by `seed`; they do not depend on the version of a library."""
-        every = [Setting(*values) for values in product(*(self.axes[name] or (None,) for name in Setting.__slots__))]
+        values = product(*(self.axes[name] or (None,) for name in FIELDS))
+        every = [Setting(*each) for each in values]  # type: ignore[arg-type]  # only alpha may be None
         every = [one for one in every if one.kmin_bytes < one.kmax_bytes]
         keys = mixed((np.arange(len(every), dtype=np.uint64) + np.uint64(seed) * np.uint64(len(every))) * GOLDEN)
         found: list[Setting] = []
@@ -49,12 +48,12 @@ class Space:
         return sorted({code for one in self._steps(setting) for code in self.refusals(one)})
 
     def _steps(self, setting: Setting) -> Iterator[Setting]:
-        moves = [{name: step} for name in Setting.__slots__ for step in (-1, 1)]
+        moves = [{name: step} for name in FIELDS for step in (-1, 1)]
         moves += [dict.fromkeys(MARKS[:2], step) for step in (-1, 1)]
         for move in moves:
             values = {name: self._moved(name, getattr(setting, name), step) for name, step in move.items()}
             if None not in values.values():
-                moved = replace(setting, **values)
+                moved = replace(setting, **values)  # type: ignore[arg-type]
                 if moved.kmin_bytes < moved.kmax_bytes:
                     yield moved
 
@@ -66,12 +65,12 @@ class Space:
     def with_parts_of_present(self, setting: Setting) -> list[tuple[str, Setting]]:
         """The setting with some of its changed parts as at present, each with the names of these parts; not with
         all of them."""
-        changed = changed_parts(setting, self.present)
+        changed = setting.changed(self.present)
         found = []
         for count in range(1, len(changed)):
             for parts in combinations(changed, count):
-                fields = [field for part in parts for field in PARTS[part]]
-                mixed_one = replace(setting, **{field: getattr(self.present, field) for field in fields})
+                own = {name: getattr(self.present, name) for part in parts for name in PARTS[part]}
+                mixed_one = replace(setting, **own)
                 if not self.refusals(mixed_one):
                     found.append((" and ".join(parts), mixed_one))
         return found
@@ -103,15 +102,6 @@ def space_around(
         "queue_pairs": _axis(queue_pairs, present.queue_pairs),
     }
     return Space(present, axes, refusals), fixed
-
-
-def changed_parts(setting: Setting, present: Setting) -> list[str]:
-    """The parts of a setting that differ from the present one."""
-    return [
-        part
-        for part, fields in PARTS.items()
-        if any(getattr(setting, field) != getattr(present, field) for field in fields)
-    ]
 
 
 def _axis(values: Sequence[int], present: int) -> tuple[int, ...]:
