@@ -5,7 +5,7 @@ from pathlib import Path
 import click
 
 from fabricgen.cli.names import names_in, names_of
-from fabricgen.cli.options import inventory_arguments, layers_of, message_bytes, policy_of, print_patterns
+from fabricgen.cli.options import inventory_arguments, layers_of, message_bytes, policy_of
 from fabricgen.cli.settings import Settings, verb
 from fabricgen.errors import UsageError
 from fabricgen.units import whole_number
@@ -20,7 +20,7 @@ _LEAST_BUDGET = 1_000_000
 @inventory_arguments("BUNDLE|INVENTORY...")
 @click.option(
     "--pattern", metavar="NAME", required=True, shell_complete=names_of("patterns"),
-    help="Traffic pattern; `list` prints all.",
+    help="Traffic pattern; `fabricgen list patterns` prints all.",
 )  # fmt: skip
 @click.option(
     "--for", "goal", type=click.Choice([word.value for word in Goal]), default=Goal.P99.value, show_default=True,
@@ -89,8 +89,6 @@ def command(
     from fabricgen.cli.progress import TerminalProgress
     from fabricgen.report.tuning import tuning_lines, tuning_markdown, tuning_object
 
-    if print_patterns(pattern):
-        return 0
     found = tune(
         layers_of(inventories, values),
         pattern=pattern,

@@ -4,12 +4,11 @@ from collections.abc import Iterator, Sequence
 from dataclasses import asdict
 from typing import Any
 
-from fabricgen.results import Confirmed, Setting, Trial, TuningResult
+from fabricgen.results import Setting, Trial, TuningResult
 from fabricgen.units import counted, format_bytes
 from fabricgen.vocabulary import Goal
 
 _METRICS = ("p99 us", "GB/s", "pauses", "queue us")
-_GAINS = {Goal.P99: "p99 {:.1%} lower", Goal.BUSBW: "bandwidth {:.1%} higher", Goal.NO_PAUSE: "{:.1%} fewer pauses"}
 
 
 def tuning_object(result: TuningResult, profile: str | None = None, digest: str | None = None) -> dict[str, Any]:
@@ -109,7 +108,7 @@ def tuning_lines(result: TuningResult, profile: str | None = None) -> Iterator[s
     yield from _table(_trading(result))
     if result.is_better:
         yield ""
-        yield "add this to the inventory, or save it as a layer: `fabricgen check INVENTORY LAYER`"
+        yield "add this to the inventory, and run `fabricgen check`:"
         yield from inventory_block(result, profile).splitlines()
 
 
@@ -137,14 +136,9 @@ def verdict_words(result: TuningResult) -> str:
     draws = f"on {counted(len(result.unseen_seeds), 'unseen draw')}"
     if result.is_better:
         parts = " and ".join(best.trial.setting.changed(result.present.setting))
-        return f"change {parts}: {gain_words(result, best)} {draws}"
-    return f"keep what you have: the best one found is not better beyond chance: {gain_words(result, best)} {draws}"
-
-
-def gain_words(result: TuningResult, best: Confirmed) -> str:
-    """The gain of a setting with its interval."""
-    gain = best.gain
-    return f"{_GAINS[result.goal].format(gain.median)} ({gain.confidence:.0%}: {gain.low:.1%} to {gain.high:.1%})"
+        return f"change {parts}: {result.shown_gain(best)} {draws}"
+    why = "better beyond chance" if best.gain.low <= 0 else "better by 1 %, or has more faults"
+    return f"keep what you have: the best one found is not {why}: {result.shown_gain(best)} {draws}"
 
 
 def setting_words(one: Setting) -> str:
@@ -160,7 +154,7 @@ def _winning(result: TuningResult) -> list[list[str]]:
     rows = [["setting", *_METRICS, "gain", "interval"], ["present", *_metrics(result.present), "", ""]]
     for one in result.confirmed:
         gain = one.gain
-        shown = [f"{gain.median:.1%}", f"{gain.low:.1%} to {gain.high:.1%}"]
+        shown = [result.shown(gain.median), f"{result.shown(gain.low)} to {result.shown(gain.high)}"]
         rows.append([one.name, *_metrics(one.trial), *shown])
     return rows
 

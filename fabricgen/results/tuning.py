@@ -107,3 +107,17 @@ class TuningResult:
     def best(self) -> Confirmed | None:
         """The best setting; None where the search found nothing better than the present one."""
         return self.confirmed[0] if self.confirmed else None
+
+    def shown(self, share: float) -> str:
+        """A share of the present mean as text: pauses as their number in a run, all else in percent."""
+        return f"{share * self.present.pauses:.1f}" if self.goal is Goal.NO_PAUSE else f"{share:.1%}"
+
+    def shown_gain(self, one: Confirmed) -> str:
+        """The gain of a setting with its interval as text."""
+        gain = one.gain
+        words = {
+            Goal.P99: f"p99 {self.shown(gain.median)} lower",
+            Goal.BUSBW: f"bandwidth {self.shown(gain.median)} higher",
+            Goal.NO_PAUSE: f"{self.shown(gain.median)} fewer pauses in a run",
+        }
+        return f"{words[self.goal]} ({gain.confidence:.0%}: {self.shown(gain.low)} to {self.shown(gain.high)})"

@@ -26,8 +26,8 @@ from fabricgen.vocabulary import Goal
 
 DEFAULT_BYTES = 4 << 20
 DEFAULT_BUDGET = 400_000_000  # packet hops: about two minutes
-LEAST_BUDGET = 1_000_000
 _RUNS = 200  # that a budget allows at least: of more hops a run takes a slice of the hosts
+_HOPS_OF_A_START = 50_000  # that take as long as the start of a run
 _SEARCHED = 0.4  # share of the budget for the first round
 BEST = "best"
 _FEWEST, _MOST = 12, 160  # settings of the first round
@@ -108,7 +108,8 @@ def tune(bundle: Bundle, tunable: Tunable, options: Options, spread: Spread) -> 
     space, fixed = space_around(present, options.queue_pairs, allowed.refusals)
     race = Race(space, options.goal, lambda items: spread(runner, items), options.seed, rate_bytes)
     race.run([present], ROUNDS[0])
-    count = int(options.budget_hops * _SEARCHED / max(race.hops, 1))
+    cost = race.hops + ROUNDS[0] * _HOPS_OF_A_START
+    count = int(options.budget_hops * _SEARCHED / cost)
     tried = space.sample(min(max(count, _FEWEST), _MOST), options.seed) if race.can_improve else []
     best, front = race.search(tried)
     unseen = range(race.seeds[-1] + 1, race.seeds[-1] + 1 + options.draws)
@@ -137,7 +138,7 @@ def tune(bundle: Bundle, tunable: Tunable, options: Options, spread: Spread) -> 
         limits=tuple(space.limits(best)),
         fixed=fixed,
         alpha_rows=changed_rows(tunable.files, best),
-        reason=made.reason,
+        reason="; ".join(part for part in made.reason.split("; ") if "--max-hops" not in part),  # it has a budget
     )
 
 

@@ -15,11 +15,7 @@ def _findings(result: TuningResult) -> Iterator[Finding]:
     best, base = result.best, result.present
     where = f"plane {result.plane}, {result.pattern}" if result.plane else result.pattern
     if best is not None and result.is_better:
-        gain = best.gain
-        message = (
-            f"{where}: other settings are better for {result.goal}: by {gain.median:.1%} "
-            f"({gain.confidence:.0%}: {gain.low:.1%} to {gain.high:.1%})"
-        )
+        message = f"{where}: other settings are better on draws that the search did not see: {result.shown_gain(best)}"
         yield _note("FG770", result, message, "add the printed block to the inventory, and run `fabricgen check`")
         if result.limits:
             message = f"{where}: {', '.join(result.limits)} refuses settings next to the best one"

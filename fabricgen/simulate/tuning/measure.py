@@ -6,12 +6,14 @@ The modules of the packet simulator are imported in a run: on a worker of anothe
 from collections import OrderedDict
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field, replace
+from functools import cache
 from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
 from fabricgen.bundle.read import Bundle
+from fabricgen.errors import UsageError
 from fabricgen.results import PacketsResult, Setting
 from fabricgen.simulate.plane.host_network import HostNetwork
 from fabricgen.simulate.tuning.files import TunedFiles
@@ -53,11 +55,11 @@ class Runner:
 
     def __call__(self, item: Item) -> Measured:
         """The run of a setting with a seed."""
+        setting, seed = item
+        made = self.scenario(setting, seed)
         from fabricgen.simulate.packets.outcome import outcome
         from fabricgen.simulate.packets.simulation import run
 
-        setting, seed = item
-        made = self.scenario(setting, seed)
         queues: list[LongestQueue] = []
 
         def watch(network: "Network") -> list[LongestQueue]:
@@ -76,10 +78,7 @@ class Runner:
 
     def scenario(self, setting: Setting, seed: int) -> "PlaneScenario":
         """What runs. Raises UsageError if the pattern sends nothing over the plane."""
-        from fabricgen.errors import UsageError
-        from fabricgen.simulate.packets import prepare
-
-        prepare(lambda _: None)
+        _prepare_once()
         from fabricgen.simulate.packets.from_bundle import TrafficChoice, plane_scenario
 
         choice = TrafficChoice(self.pattern, self.size_bytes, seed, self.max_hops, setting.queue_pairs)
@@ -94,6 +93,13 @@ class Runner:
             while len(self._bundles) > _MOST_BUNDLES:
                 self._bundles.popitem(last=False)
         return self._bundles[setting]
+
+
+@cache
+def _prepare_once() -> None:
+    from fabricgen.simulate.packets import prepare
+
+    prepare(lambda _: None)
 
 
 class LongestQueue:
@@ -146,7 +152,9 @@ def on_dask(url: str) -> Spread:
     client = connected(url)
 
     def on_workers(runner: Runner, items: Sequence[Item]) -> Iterable[Measured]:
-        held = client.scatter(replace(runner, files=runner.files.portable), broadcast=True, hash=False)
+        held = client.scatter(
+            replace(runner, files=runner.files.portable, _bundles=OrderedDict()), broadcast=True, hash=False
+        )
         yield from client.gather(client.map(_on_worker, [held] * len(items), items, pure=False))
 
     return on_workers
