@@ -130,7 +130,7 @@ def _spread(scheduler: str | None, jobs: int, progress: Progress) -> "Spread":
 
 
 def _profile(aside: "Aside", plane: str) -> str | None:
-    """The profile that a plane names without values of its own."""
+    """The profile that a plane names with no other values."""
     from fabricgen.inventory.profiles import profile_name
 
     lossless = aside.plans.fabric.inventory.planes[plane].node.mapping.get("lossless")

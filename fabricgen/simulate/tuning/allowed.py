@@ -1,4 +1,4 @@
-"""Whether the rules on lossless QoS allow a setting: they report no more than on the files of now."""
+"""Whether the rules on lossless QoS allow a setting: they must not add findings to those of the files."""
 
 from collections import Counter
 from dataclasses import dataclass, field, replace

@@ -59,7 +59,7 @@ class Tunable:
 
 def tunable_plane(bundle: Bundle, plane: str | None, pattern: str) -> tuple[Tunable, dict[str, str]]:
     """The plane with a name, or the first one that can be tuned, and why the others before it cannot be. Raises
-    UsageError if there is none."""
+    UsageError if no plane can be tuned."""
     to_storage = uses_storage(pattern)
     chosen = planes_for(bundle, plane, to_storage=to_storage)
     reasons = dict.fromkeys(

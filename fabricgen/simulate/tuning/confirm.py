@@ -30,7 +30,7 @@ def is_worth_it(best: Confirmed, present_faults: int) -> bool:
 
 
 def _cost(one: Measured, goal: Goal) -> float:
-    """What is to be small."""
+    """A number that is smaller for a better run."""
     if goal is Goal.BUSBW:
         return -1 / one.time_ns
     return float(one.p99_ns if goal is Goal.P99 else one.pauses)

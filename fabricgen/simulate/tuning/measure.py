@@ -4,7 +4,7 @@ The modules of the packet simulator are imported in a run: on a worker of anothe
 """
 
 from collections import OrderedDict
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cache
 from typing import TYPE_CHECKING
@@ -139,8 +139,14 @@ Spread = Callable[[Runner, Sequence[Item]], Iterable[Measured]]
 def in_processes(jobs: int) -> Spread:
     """Runs items in this process if `jobs` is 1, otherwise in that many processes."""
 
-    def spread_items(runner: Runner, items: Sequence[Item]) -> Iterable[Measured]:
-        return spread(runner, items, jobs)
+    is_loaded = False
+
+    def spread_items(runner: Runner, items: Sequence[Item]) -> Iterator[Measured]:
+        nonlocal is_loaded
+        if not is_loaded and items:  # before the first fork: the processes share the machine code, which takes a second
+            yield runner(items[0])
+            items, is_loaded = items[1:], True
+        yield from spread(runner, items, jobs)
 
     return spread_items
 

@@ -133,7 +133,7 @@ def trial_of(setting: Setting, runs: Sequence[Measured], rate_bytes: float) -> T
 
 
 def cost(trial: Trial, goal: Goal) -> tuple[int, float, float, float]:
-    """What is to be small: faults, the goal, and then the others."""
+    """Numbers that are smaller for a better trial: faults, the goal, and then the others."""
     goals = {Goal.P99: trial.p99_ns, Goal.BUSBW: -trial.gbytes, Goal.NO_PAUSE: trial.pauses}
     return trial.faults, goals[goal], trial.p99_ns, trial.queue_ns
 

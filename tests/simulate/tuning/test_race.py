@@ -55,7 +55,7 @@ def test_each_goal_has_its_best_setting(goal: Goal) -> None:
 
 
 def test_noise_alone_is_never_better() -> None:
-    """The search always finds a setting that was lucky on its draws. Other draws tell."""
+    """The search always finds a setting that was lucky on its draws. Other draws show it."""
     better = 0
     for seed in range(25):
         found, best = race(lambda _: 1e6, 0.2, seed=100 * seed)

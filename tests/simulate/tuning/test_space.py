@@ -3,7 +3,7 @@
 from dataclasses import replace
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from fabricgen.results import Setting
@@ -20,6 +20,7 @@ def space() -> Space:
     return space_around(PRESENT, (1, 2, 4), refuse_large)[0]
 
 
+@settings(max_examples=30)
 @given(st.integers(1, 80), st.integers(0, 1000))
 def test_a_sample_has_distinct_allowed_settings(count: int, seed: int) -> None:
     found = space().sample(count, seed)
