@@ -14,10 +14,11 @@ NONE = (1 << 32) - 1  # no index
 NEVER = 1 << 62
 CONTROL = 15  # the queue of pause frames, which is served first; with compat hpcc also of ACKs that are never paused
 
-# Kinds of events. An ACK or a NAK of compat hpcc that answers a marked packet carries the mark to the source: ECHO,
-# MARKED_NAK. Otherwise a CNP does. Kinds up to NAK are packets.
-DATA, MARKED_DATA, CNP, ACK, ECHO, MARKED_NAK, NAK, PAUSE, RESUME = range(9)
-LOSS, SENT, WAKE, START, TIMEOUT, EXPIRE, REFRESH, FLUSH, CREDIT, DECREASE, INCREASE = range(9, 20)
+# Kinds of events. Data whose payload a switch has cut off is TRIMMED, and its answer is a REFUSAL. An ACK or a NAK of
+# compat hpcc that answers a marked packet carries the mark to the source: ECHO, MARKED_NAK. Otherwise a CNP does. Kinds
+# up to TRIMMED are data, up to NAK packets.
+DATA, MARKED_DATA, TRIMMED, CNP, ACK, REFUSAL, ECHO, MARKED_NAK, NAK, PAUSE, RESUME = range(11)
+LOSS, SENT, WAKE, START, TIMEOUT, EXPIRE, REFRESH, FLUSH, CREDIT, DECREASE, INCREASE = range(11, 22)
 
 SCHEDULED, DOWN = 1, 2  # states of a port, as bits: its event SENT is scheduled; its link is down
 
@@ -194,6 +195,30 @@ FLOW = _on_lines(
         ("node", INDEX),
     ]
 )
+
+SELECTIVE = np.dtype(  # a flow whose sender does not go back; packets are numbered
+    [
+        ("limit", np.int32),  # the sender may send packets before this one
+        ("waiting", np.int32),  # packets to repeat
+        ("asked", np.int32),  # packets before this one are not repeated because of another NAK
+        ("horizon", np.int32),  # packets sent when the retransmission timer started
+        ("selective", np.uint8),
+        ("in_order", np.uint8),  # a packet out of order does not mean a loss
+        ("unused", np.uint16),
+    ]
+)
+
+CHOICES = np.dtype(  # the next hops of a switch for some destinations
+    [
+        ("turn", np.int64),  # packets so far, and the place of the switch, for round robin
+        ("first", INDEX),  # into `members`
+        ("count", INDEX),
+        ("memory", INDEX),  # into `memory`: its first flow
+        ("unused", INDEX),
+    ]
+)
+
+REMEMBERED = np.dtype([("time", np.int64), ("port", np.int64)])  # the last packet of a flow, and its next hop
 
 POOL = np.dtype([("limit", np.int64), ("used", np.int64)])
 

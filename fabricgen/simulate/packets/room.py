@@ -39,7 +39,11 @@ def with_packets(run: Run) -> Run:
     links[:chunks] = run.links
     links[-1] = run.clock["chunk"][0]
     run.clock["chunk"] = chunks
-    larger = run._replace(events=events, links=links, **sized)
+    numbers = run.selected.numbers
+    if run.settings.selective:
+        numbers = np.concatenate([numbers, np.zeros(count - before, numbers.dtype)])
+    selected = run.selected._replace(numbers=numbers)
+    larger = run._replace(events=events, links=links, selected=selected, **sized)
     free_packets(larger, before)
     return larger
 
