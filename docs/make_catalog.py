@@ -45,6 +45,7 @@ SKU. A few of them are part of `make test`. One finding remains: the template of
 `marvell-d64p512t` has profiles of both directions in one pool (FG527).
 """
 _UNKNOWN = "not stated"
+_NIC_COLUMNS = ("model", "Ethernet", "InfiniBand", "ports at most", "lossless priorities", "packets out of order")
 
 
 def page() -> str:
@@ -63,7 +64,7 @@ def page() -> str:
         "## Hosts\n",
         _table(("model", "GPUs", "NVLink domain", "compute NICs", "planes with NICs"), map(_host, hosts)),
         "## NICs\n",
-        _table(("model", "Ethernet", "InfiniBand", "ports at most", "lossless priorities"), _nics()),
+        _table(_NIC_COLUMNS, _nics()),
     ]
     return "\n".join(parts)
 
@@ -116,7 +117,9 @@ def _nics() -> Iterator[Sequence[object]]:
             ", ".join(map(format_speed, speeds)) or "none"
             for speeds in (model.ethernet_speeds_mbps, model.infiniband_speeds_mbps)
         ]
-        yield f"`{name}`", *speeds, model.ports or _UNKNOWN, model.lossless_priorities or _UNKNOWN
+        recovery = model.reordering
+        shown = f"{recovery.recovery}{' (assumed)' if recovery.is_assumed else ''}" if recovery else "no RDMA"
+        yield f"`{name}`", *speeds, model.ports or _UNKNOWN, model.lossless_priorities or _UNKNOWN, shown
 
 
 if __name__ == "__main__":

@@ -112,6 +112,30 @@ class HashModel(enum.StrEnum):
     IDEAL = "ideal"
 
 
+class BalanceMode(Word):
+    """How the switches of a plane spread packets over equal paths."""
+
+    ECMP = "ecmp"  # a hash of each packet's addresses and ports: one path for each flow
+    FLOWLET = "flowlet"  # another path after each gap in a flow
+    ADAPTIVE = "adaptive"  # the path with the shortest queue
+    SPRAY = "spray"  # the paths in turn, or at random, for each packet
+
+
+class BalanceUnit(Word):
+    """What keeps its path: a packet, or the packets of a flow between two gaps."""
+
+    PACKET = "packet"
+    FLOWLET = "flowlet"
+
+
+class Recovery(enum.StrEnum):
+    """What a receiving NIC does with packets that arrive out of order."""
+
+    GO_BACK_N = "go-back-n"  # it drops them, and the sender repeats from the first one that is missing
+    SELECTIVE_REPEAT = "selective-repeat"  # it keeps them, and the sender repeats what is missing
+    IN_ORDER_PLACEMENT = "in-order-placement"  # it writes each to its place in memory: nothing is repeated
+
+
 class Repair(Word):
     """What a switch does when a link of it fails, until routing has converged."""
 

@@ -13,6 +13,7 @@ from fabricgen.bundle.wiring import (
     Checks,
     MaintenanceSet,
     WiredAdapter,
+    WiredBalance,
     WiredCable,
     WiredDevice,
     WiredExternal,
@@ -25,7 +26,18 @@ from fabricgen.bundle.wiring import (
     Wiring,
 )
 from fabricgen.bundle.wiring_values import check_values
-from fabricgen.vocabulary import DeviceState, LinkKind, Medium, Purpose, Repair, Role, Technology, Word
+from fabricgen.vocabulary import (
+    BalanceMode,
+    BalanceUnit,
+    DeviceState,
+    LinkKind,
+    Medium,
+    Purpose,
+    Repair,
+    Role,
+    Technology,
+    Word,
+)
 
 FORMAT_VERSION = "1"
 
@@ -33,6 +45,7 @@ FORMAT_VERSION = "1"
 def dump_wiring(wiring: Wiring) -> bytes:
     """The bytes of fabric.json."""
     lists = {name: getattr(wiring, name) for name in ("planes", "devices", "hosts", "links", "cables")}
+    lists["planes"] = tuple(_without_unknown(plane, "load_balancing") for plane in wiring.planes)
     lists["devices"] = tuple(_without_unknown(device, "mmu_bytes", "coordinates") for device in wiring.devices)
     lists["hosts"] = tuple(_without_unknown(host, "rack", "unit", "serial", "nvlink_domain") for host in wiring.hosts)
     lists |= {
@@ -46,7 +59,7 @@ def dump_wiring(wiring: Wiring) -> bytes:
     return dump_listing(head, lists)
 
 
-def _without_unknown(item: WiredDevice | WiredHost | Checks, *optional: str) -> dict[str, object]:
+def _without_unknown(item: WiredPlane | WiredDevice | WiredHost | Checks, *optional: str) -> dict[str, object]:
     """The keys of an item; the optional ones only where they are known."""
     keys = {field.name: getattr(item, field.name) for field in fields(item)}
     return {name: value for name, value in keys.items() if name not in optional or value not in ("", None, ())}
@@ -96,7 +109,16 @@ def _whole(value: object) -> object:
 
 def _plane(raw: Mapping[str, Any]) -> WiredPlane:
     row = _words(_tuples({"host_prefixes": [], **raw}, "lossless", "host_prefixes"), technology=Technology)
-    return WiredPlane(**{**row, "purpose": Purpose.read(raw["purpose"]) if raw.get("purpose") else None})
+    balance = _balance(raw["load_balancing"]) if raw.get("load_balancing") else None
+    purpose = Purpose.read(raw["purpose"]) if raw.get("purpose") else None
+    return WiredPlane(**{**row, "purpose": purpose, "load_balancing": balance})
+
+
+def _balance(raw: object) -> WiredBalance:
+    """Raises ValueError for words that no simulator knows: another way to spread gives other results."""
+    row = require(raw, dict[str, Any], "load_balancing")
+    words = {"mode": BalanceMode(row["mode"]), "per": BalanceUnit(row["per"])}
+    return checked(WiredBalance(**{**row, **words}), "load_balancing")
 
 
 def _device(raw: Mapping[str, Any]) -> WiredDevice:

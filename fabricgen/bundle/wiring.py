@@ -4,7 +4,18 @@ from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 
-from fabricgen.vocabulary import DeviceState, LinkKind, LinkState, Medium, Purpose, Repair, Role, Technology
+from fabricgen.vocabulary import (
+    BalanceMode,
+    BalanceUnit,
+    DeviceState,
+    LinkKind,
+    LinkState,
+    Medium,
+    Purpose,
+    Repair,
+    Role,
+    Technology,
+)
 
 # Management traffic must never pause or be paused.
 MANAGEMENT_PURPOSES = (Purpose.IN_BAND, Purpose.OUT_OF_BAND)
@@ -124,6 +135,15 @@ class WiredExternal:
 
 
 @dataclass(frozen=True, slots=True)
+class WiredBalance:
+    """How switches spread packets, by other means than CONFIG_DB. `flowlet_gap_ns` with flowlets."""
+
+    mode: BalanceMode
+    per: BalanceUnit
+    flowlet_gap_ns: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
 class WiredPlane:
     """A plane with its lossless priorities and the DSCP values of the RoCE classes and of CNPs."""
 
@@ -136,6 +156,12 @@ class WiredPlane:
     roce_mtu: int | None = None
     purpose: Purpose | None = None  # None if the file does not say
     host_prefixes: tuple[str, ...] = ()  # the pools of the addresses of its hosts
+    load_balancing: WiredBalance | None = None  # None: ECMP
+
+    @property
+    def is_spread_by_packet(self) -> bool:
+        """Whether its switches select a path for each packet, so that packets of a flow overtake each other."""
+        return self.load_balancing is not None and self.load_balancing.per == BalanceUnit.PACKET
 
     @property
     def is_management(self) -> bool:

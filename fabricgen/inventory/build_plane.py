@@ -10,6 +10,7 @@ from fabricgen.inventory.nodes import Node
 from fabricgen.inventory.plane import (
     Addressing,
     Arrangement,
+    BalanceSpec,
     CableSpec,
     DragonflySpec,
     EcnSpec,
@@ -26,12 +27,27 @@ from fabricgen.inventory.plane import (
 from fabricgen.inventory.profiles import DEFAULT, NONE, with_profile
 from fabricgen.physics import DEFAULT_MTU_BYTES, DEFAULT_ROCE_MTU_BYTES
 from fabricgen.units import parse_bytes, parse_speed_mbps
-from fabricgen.vocabulary import BgpAddressing, LinkKind, Purpose, Role, Technology, WatchdogAction
+from fabricgen.vocabulary import (
+    BalanceMode,
+    BalanceUnit,
+    BgpAddressing,
+    LinkKind,
+    Purpose,
+    Role,
+    Technology,
+    WatchdogAction,
+)
 
 DEFAULT_CNP_DSCP = 48
 DEFAULT_TRIMMED_BYTES = 256  # the least size of Spectrum-4: headers of RoCE v2 over IPv6 fit
 DEFAULT_CABLE_M: Mapping[LinkKind, float] = {
     LinkKind.HOST_LEAF: 5.0, LinkKind.LEAF_SPINE: 40.0, LinkKind.SPINE_CORE: 40.0, LinkKind.GLOBAL: 100.0
+}  # fmt: skip
+DEFAULT_FLOWLET_GAP_US = 256  # SONiC HLD doc/ARS: flowlet_idle_time of ARS_OBJECT
+# Adaptive routing of NVIDIA's switches selects per packet; flowlets are what Broadcom's dynamic load balancing adds.
+UNIT_OF_MODE: Mapping[BalanceMode, BalanceUnit] = {
+    BalanceMode.FLOWLET: BalanceUnit.FLOWLET, BalanceMode.ADAPTIVE: BalanceUnit.PACKET,
+    BalanceMode.SPRAY: BalanceUnit.PACKET,
 }  # fmt: skip
 RFC7938_ASNS = (4_200_000_000, 4_294_967_294)  # RFC 6996: the private 4-byte range of RFC 7938 section 5.2.1
 
@@ -78,6 +94,7 @@ def build_plane(name: str, node: Node, profiles: Mapping[str, Node]) -> Plane:
         mtu_bytes=node.scalar("mtu", DEFAULT_MTU_BYTES),
         roce_mtu_bytes=node.scalar("roce_mtu", DEFAULT_ROCE_MTU_BYTES),
         lossless=_lossless(with_profile(lossless, profiles, default_profile), f"{path}.lossless"),
+        balance=_balance(node.part("load_balancing"), f"{path}.load_balancing"),
         bgp=BgpAddressing(node.scalar("bgp", BgpAddressing.NUMBERED)),
         addressing=_addressing(node.mapping["addressing"], f"{path}.addressing")
         if "addressing" in node.mapping
@@ -216,6 +233,24 @@ def _lossless(node: Node, path: str) -> LosslessSpec:
 def _trimming(node: Node, path: str) -> TrimmingSpec:
     size = node.scalar("size", DEFAULT_TRIMMED_BYTES)
     return TrimmingSpec(node=node, path=path, dscp=node.scalar("dscp"), size_bytes=size)
+
+
+def _balance(node: Node, path: str) -> BalanceSpec:
+    given = node.scalar("mode") if node.mapping else node.value
+    mode = BalanceMode(str(given or BalanceMode.ECMP))
+    unit = UNIT_OF_MODE.get(mode)
+    if mode == BalanceMode.ADAPTIVE:
+        unit = BalanceUnit(node.scalar("per", unit))
+    gap_us = node.scalar("flowlet_gap_us", DEFAULT_FLOWLET_GAP_US) if unit == BalanceUnit.FLOWLET else None
+    return BalanceSpec(
+        node=node,
+        path=path,
+        mode=mode,
+        unit=unit,
+        flowlet_gap_us=gap_us,
+        weighted=node.scalar("wcmp", False),
+        by_platform="configured_by" in node.mapping,
+    )
 
 
 def _addressing(node: Node, path: str) -> Addressing:

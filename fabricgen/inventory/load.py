@@ -8,6 +8,7 @@ from pathlib import Path
 from fabricgen.errors import UnreadableInputError
 from fabricgen.findings import Finding
 from fabricgen.inputs import DUMP_BYTES, read_bytes
+from fabricgen.inventory.balance_checks import check_balance
 from fabricgen.inventory.build import build_inventory
 from fabricgen.inventory.control_characters import refuse_control_characters
 from fabricgen.inventory.host_checks import check_host_models
@@ -40,7 +41,7 @@ def load_inventory(source: InventorySource, *, needs_addresses: bool = True) -> 
     unusable = check_name_patterns(inventory)
     wrong = check_host_models(inventory)
     findings += [*unusable.values(), *check_references(inventory, needs_addresses), *check_infiniband(inventory)]
-    findings += [*check_outside(inventory), *chain.from_iterable(wrong.values())]
+    findings += [*check_balance(inventory), *check_outside(inventory), *chain.from_iterable(wrong.values())]
     sound = {role: pattern for role, pattern in inventory.names.items() if role not in unusable}
     models = {name: replace(model, sound=name not in wrong) for name, model in inventory.host_models.items()}
     return replace(inventory, names=sound, host_models=models), findings

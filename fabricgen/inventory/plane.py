@@ -7,7 +7,17 @@ from dataclasses import dataclass, field
 from fabricgen.bundle.wiring import MANAGEMENT_PURPOSES
 from fabricgen.inventory.infiniband import InfinibandSpec, PartitionSpec
 from fabricgen.inventory.part import Part
-from fabricgen.vocabulary import BgpAddressing, LinkKind, Medium, Purpose, Role, Technology, WatchdogAction
+from fabricgen.vocabulary import (
+    BalanceMode,
+    BalanceUnit,
+    BgpAddressing,
+    LinkKind,
+    Medium,
+    Purpose,
+    Role,
+    Technology,
+    WatchdogAction,
+)
 
 
 @dataclass(frozen=True)
@@ -79,6 +89,20 @@ class TrimmingSpec(Part):
 
     dscp: int
     size_bytes: int
+
+
+@dataclass(frozen=True)
+class BalanceSpec(Part):
+    """How switches spread packets over equal paths. `weighted`: in proportion to the paths behind each next hop.
+
+    Modes other than ECMP are not part of CONFIG_DB: `by_platform` states that they are configured otherwise.
+    """
+
+    mode: BalanceMode = BalanceMode.ECMP
+    unit: BalanceUnit | None = None  # what keeps its path, in the modes other than ECMP
+    flowlet_gap_us: int | None = None  # with flowlets
+    weighted: bool = False
+    by_platform: bool = False
 
 
 @dataclass(frozen=True)
@@ -211,6 +235,7 @@ class Plane(Part):
     mtu_bytes: int
     roce_mtu_bytes: int
     lossless: LosslessSpec
+    balance: BalanceSpec
     bgp: BgpAddressing
     addressing: Addressing | None
     switches: Mapping[Role, tuple[SwitchSpec, ...]]  # by role, of an explicit design

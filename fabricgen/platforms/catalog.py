@@ -12,13 +12,15 @@ from fabricgen.extensions import PLATFORMS, extensions
 from fabricgen.platforms.catalog_index import IndexedLayout, indexed, rows_of
 from fabricgen.platforms.entries import load_host_model, load_nic_model, load_switch_platform
 from fabricgen.platforms.generic import generic_switch
-from fabricgen.platforms.model import HostModel, Layout, NicModel, SwitchPlatform
+from fabricgen.platforms.model import HostModel, Layout, NicModel, Reordering, SwitchPlatform
+from fabricgen.vocabulary import Recovery
 
 __all__ = [
-    "host_model", "host_names", "layout_by_hwsku", "load_switch_platform", "nic_model", "nic_names", "switch_names",
-    "switch_platform", "switch_rows", "switches_with",
+    "host_model", "host_names", "layout_by_hwsku", "load_switch_platform", "nic_model", "nic_names", "reordering",
+    "switch_names", "switch_platform", "switch_rows", "switches_with",
 ]  # fmt: skip
 
+_ASSUMED = Reordering(Recovery.GO_BACK_N, "assumed: the catalog does not state it")
 _CATALOG = Path(__file__).with_name("catalog")
 
 
@@ -85,6 +87,12 @@ def nic_model(name: str) -> NicModel | None:
     """The NIC model of this name, in any case of letters; None where the catalog has none."""
     file = _files("nics").get(name.lower())
     return load_nic_model(file) if file else None
+
+
+def reordering(name: str) -> Reordering:
+    """What NICs of this name do with RoCE packets out of order; go-back-N is assumed where no file states it."""
+    model = nic_model(name)
+    return (model.reordering if model else None) or _ASSUMED
 
 
 @functools.cache

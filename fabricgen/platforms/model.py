@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 
 from fabricgen.units import whole_number
-from fabricgen.vocabulary import Technology
+from fabricgen.vocabulary import Recovery, Technology
 
 
 @dataclass(frozen=True, slots=True)
@@ -172,7 +172,22 @@ class SwitchPlatform:
         return self.technology in (technology, Technology.ANY)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
+class Reordering:
+    """What a NIC does with RoCE packets that arrive out of order. `needs` is what a host must set for it at each boot.
+    A source that begins with "assumed" states that no public source was found: then it is go-back-N."""
+
+    recovery: Recovery
+    source: str
+    needs: str = ""
+
+    @property
+    def is_assumed(self) -> bool:
+        """Whether no public source states it."""
+        return self.source.startswith("assumed")
+
+
+@dataclass(frozen=True, slots=True)
 class NicModel:
     """One NIC model."""
 
@@ -185,6 +200,7 @@ class NicModel:
     infiniband_speeds_mbps: tuple[int, ...] = ()
     ports_per_cage: int = 1  # ports that one cable serves
     driver: str = ""  # of Linux; "" where no interface of it is set up from files of the bundle
+    reordering: Reordering | None = None  # None where no file states it, and for an adapter without RDMA
     pci_id: str = ""  # vendor:device, "" where no public source that was read states it
 
     def speeds_of(self, technology: Technology) -> tuple[int, ...]:

@@ -46,7 +46,8 @@ def switch_context(
 ) -> SwitchContext:
     """The context of a switch with that many addresses of each kind."""
     platform, layout = switch.platform, switch.layout
-    unnumbered = inventory.planes[switch.identity.plane].bgp == BgpAddressing.UNNUMBERED
+    plane = inventory.planes[switch.identity.plane]
+    unnumbered = plane.bgp == BgpAddressing.UNNUMBERED
     source = switch.spec.source("platform")
     return SwitchContext(
         hostname=Slot("switch.hostname", Origin(inventory="names", steps=_LOCK.steps)),
@@ -55,7 +56,7 @@ def switch_context(
         unnumbered=unnumbered,
         loopbacks=_prefixes("switch.loopbacks", loopbacks),
         aggregates=_prefixes("switch.aggregates", aggregates),
-        discards=discard_routes(inventory.planes[switch.identity.plane], discards),
+        discards=discard_routes(plane, discards),
         statics=static_routes(routes),
         management=tuple(
             ManagementAddress(Slot(f"switch.management.{index}", _LOCK), _gateway(inventory.management, text))
@@ -67,6 +68,9 @@ def switch_context(
         platform=value(platform.onie_platform, inventory=source, platform=platform.sources.get("asic", "")),
         buffer_model=value(platform.buffer_model, inventory=source, platform=platform.sources.get("buffer_model", "")),
         ecmp_hash=_ecmp_hash(platform, source),
+        weighted=value("true", "link bandwidths by BGP", inventory=plane.balance.source("wcmp"))
+        if bgp and plane.balance.weighted
+        else None,
     )
 
 

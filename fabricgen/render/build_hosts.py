@@ -10,7 +10,7 @@ from fabricgen.origin import Origin, Value, joined, value
 from fabricgen.platforms.model import HostModel, HostNic
 from fabricgen.render.contexts_hosts import CollectiveContext, HostAddress, InterfaceContext
 from fabricgen.render.forms import Slot
-from fabricgen.vocabulary import Purpose, Technology
+from fabricgen.vocabulary import BalanceUnit, Purpose, Technology
 
 FIRST_TABLE = 100
 _LOCK = Origin(steps=("allocations.lock.yaml",))
@@ -69,6 +69,7 @@ def collective_context(
         tos=plan.tos if plan else None,
         priority=plan.priority if plan else None,
         service_level=_service_level(planes, tenant) if plan is None else None,
+        adaptive=_adaptive(planes),
         pkey_index=tenant.pkey_index if tenant else None,
         collnet=_collnet(model, planes),
         # NCCL takes one range; with a second compute plane it selects by the family alone.
@@ -86,6 +87,13 @@ def _collnet(model: HostModel, planes: Iterable[Plane]) -> Value | None:
         if (spec := plane.infiniband.mlnx_sm) and spec.sharp and model.vendor != "amd":
             return value(1, "NCCL asks for aggregation in switches only with this", inventory=spec.source("sharp"))
     return None
+
+
+def _adaptive(planes: Iterable[Plane]) -> Value | None:
+    """Whether NCCL lets the data of a message arrive out of order on RoCE; on InfiniBand that is its default."""
+    spread = next((plane for plane in planes if plane.balance.unit == BalanceUnit.PACKET), None)
+    why = "packets overtake each other"
+    return value(1, why, inventory=spread.source("load_balancing")) if spread else None
 
 
 def _service_level(planes: Iterable[Plane], tenant: TenantSettings | None) -> Value | None:

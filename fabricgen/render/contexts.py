@@ -32,6 +32,7 @@ class SwitchContext(Context):
     platform: Value
     buffer_model: Value
     ecmp_hash: tuple[Value, ...]  # empty unless the platform's entry says that the hash can be set
+    weighted: Value | None  # wcmp_enabled; None for plain ECMP
 
 
 @dataclass(frozen=True, eq=False)

@@ -51,6 +51,7 @@ class CollectiveContext(Context):
     tos: Value | None
     priority: Value | None
     service_level: Value | None  # on InfiniBand
+    adaptive: Value | None  # on RoCE with a path for each packet
     pkey_index: Value | None  # on InfiniBand with tenants
     collnet: Value | None  # on InfiniBand with SHARP
     address_range: Value | None

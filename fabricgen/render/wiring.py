@@ -8,6 +8,7 @@ from fabricgen.allocation.allocate import Allocation
 from fabricgen.allocation.guids import count_placeholders
 from fabricgen.bundle.wiring import (
     WiredAdapter,
+    WiredBalance,
     WiredCable,
     WiredDevice,
     WiredExternal,
@@ -79,7 +80,13 @@ def _plane(design: PlaneDesign) -> WiredPlane:
         roce_mtu=None if plane.is_management else plane.roce_mtu_bytes,
         purpose=purpose,
         host_prefixes=plane.addressing.hosts.prefixes if plane.addressing else (),
+        load_balancing=_balance(plane),
     )
+
+
+def _balance(plane: Plane) -> WiredBalance | None:
+    balance, gap_us = plane.balance, plane.balance.flowlet_gap_us
+    return WiredBalance(balance.mode, balance.unit, gap_us and gap_us * 1000) if balance.unit else None
 
 
 def _model(model: HostModel) -> WiredModel:

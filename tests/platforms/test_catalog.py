@@ -17,6 +17,7 @@ from fabricgen.platforms.catalog import (
     load_switch_platform,
     nic_model,
     nic_names,
+    reordering,
     switch_names,
     switch_platform,
     switch_rows,
@@ -331,6 +332,21 @@ def test_nics(name: str) -> None:
         assert list(speeds) == sorted(set(speeds))
     assert set(model.speeds_mbps) == {*model.ethernet_speeds_mbps, *model.infiniband_speeds_mbps}
     assert model.lossless_priorities is None or 1 <= model.lossless_priorities <= 8
+    assert name == "BMC" if model.reordering is None else model.reordering.source
+
+
+def test_reordering_of_nics() -> None:
+    """NVIDIA documents it; of the others nothing was found, which their files say."""
+    assert {name: (found.recovery.value, found.is_assumed) for name in nic_names() if (found := reordering(name))} == {
+        "BCM57608": ("go-back-n", True),
+        "BMC": ("go-back-n", True),
+        "BlueField-3": ("in-order-placement", False),
+        "ConnectX-6": ("in-order-placement", False),
+        "ConnectX-7": ("in-order-placement", False),
+        "ConnectX-8": ("in-order-placement", False),
+        "Gaudi-3": ("go-back-n", True),
+    }
+    assert reordering("of a site").is_assumed
 
 
 @pytest.mark.parametrize(("name", "folder"), DEVICE_FOLDERS.items())

@@ -86,17 +86,18 @@ def _priority(group: Group, plane: WiredPlane, found: Mapping[str, str]) -> Iter
     yield from group.disagreements(plane, place, wrong_level, "set NCCL_IB_SL to the TC of the class")
 
 
-@rule("FG917", Severity.WARNING, "NCCL expects adaptive routing that the fabric does not have", Basis.AGREEMENT)
+@rule("FG917", Severity.WARNING, "NCCL and the fabric disagree on adaptive routing", Basis.AGREEMENT)
 def adaptive_routing(fabric: Fabric) -> Iterator[Defect]:
-    """What: NCCL_IB_ADAPTIVE_ROUTING is not 1 where all compute planes of the hosts are RoCE. Their switches select
-    paths by a hash: no release of SONiC has adaptive routing.
+    """What: where all compute planes of the hosts are RoCE, NCCL_IB_ADAPTIVE_ROUTING is 1 if the switches of one select
+    a path for each packet (load_balancing in fabric.json), and else is not 1.
 
     Why: with 1, NCCL sends each large message as two, a write and an empty write with immediate data, so that data may
-    arrive out of order. Over a hash nothing arrives out of order, and the second message costs time.
+    arrive out of order. Without it the last write completes the message, although others may still be on their way.
+    Over a hash nothing arrives out of order, and the second message costs time.
 
-    Example: NCCL_IB_ADAPTIVE_ROUTING=1 on hosts of a RoCE plane.
+    Example: NCCL_IB_ADAPTIVE_ROUTING=1 on hosts of a RoCE plane with ECMP.
 
-    Fix: remove the setting. NCCL uses 0 on RoCE and 1 on InfiniBand.
+    Fix: render the file again. NCCL uses 0 on RoCE and 1 on InfiniBand where the setting is missing.
 
     Source: NVIDIA/nccl src/transport/net_ib (ADAPTIVE_ROUTING, AR_THRESHOLD); SONiC HLD doc/ARS.
     """
@@ -104,7 +105,13 @@ def adaptive_routing(fabric: Fabric) -> Iterator[Defect]:
         file = group.files.nccl_file
         used = {nic.plane for host in group.hosts for nic in host.nics}
         compute = [plane for name, plane in group.planes.items() if name in used and plane.purpose == Purpose.COMPUTE]
-        is_hashed = compute and all(plane.technology == Technology.ROCE for plane in compute)
-        if is_hashed and group.files.settings(file).get(_ADAPTIVE) == "1":
-            message = f"{_ADAPTIVE} is 1, but the switches of plane {compute[0].name} select paths by a hash"
+        if file not in group.files.files or any(plane.technology != Technology.ROCE for plane in compute):
+            continue
+        found = group.files.settings(file).get(_ADAPTIVE)
+        spreading = [plane for plane in compute if plane.is_spread_by_packet]
+        if compute and found == "1" and not spreading:
+            message = f"{_ADAPTIVE} is 1, but the switches of plane {compute[0].name} keep packets of a flow in order"
             yield Defect(group.place(file, _ADAPTIVE), message, f"remove {_ADAPTIVE}")
+        if spreading and found != "1":
+            message = f"{_ADAPTIVE} is {found or 'missing'}, but the switches of plane {spreading[0].name} select a "
+            yield Defect(group.place(file, _ADAPTIVE), f"{message}path for each packet", f"set {_ADAPTIVE} to 1")

@@ -21,7 +21,7 @@ from fabricgen.simulate.plane.names import planes_for
 from fabricgen.simulate.plane.priority import judged_priority
 from fabricgen.simulate.plane.reading import read_plane
 from fabricgen.simulate.scenario import Scenario
-from fabricgen.vocabulary import HashModel
+from fabricgen.vocabulary import BalanceMode, HashModel
 
 DEFAULT_BYTES = 4 << 20
 _DEFAULT_PRIORITY = 3  # of RoCE, in files without PFC
@@ -44,7 +44,9 @@ class PlaneRun:
 def simulate_scenario(scenario: Scenario, seed: int = 1, observers: Observers = _none) -> PacketsResult:
     """Run a scenario packet by packet. Raises UsageError for a scenario that cannot be simulated."""
     result = outcome(run(scenario, seed, observers), seed)
-    return with_victims(result, scenario, *from_scenario(scenario))
+    if scenario.balance.mode is not BalanceMode.ECMP:
+        return result  # without a path of its own, a flow has no ideal time
+    return with_victims(result, scenario, *from_scenario(scenario, seed))
 
 
 def simulate_bundle(

@@ -35,7 +35,7 @@ def jump(component: int, steps: int) -> NDArray[Any]:
 
 _NEXT_STREAM = np.array([jump(component, 1 << STREAM_BITS) for component in range(2)], np.uint64)
 _NORM = 1 / 4294967088
-_GOLDEN = np.uint64(0x9E3779B97F4A7C15)
+GOLDEN = np.uint64(0x9E3779B97F4A7C15)
 _M1, _M2 = (np.uint64(modulus) for modulus in _MODULI)
 
 
@@ -52,8 +52,8 @@ def draw(run: Run, port: int, lane: int) -> float:
     if run.settings.truncated:
         return _first_of_stream(run)
     place = np.uint64(run.ports[port].rank * 16 + lane + 1)
-    queue = _mixed(np.uint64(run.settings.seed) + place * _GOLDEN)
-    bits = _mixed(queue + np.uint64(run.queues[port, lane].sent) * _GOLDEN)
+    queue = mixed(np.uint64(run.settings.seed) + place * GOLDEN)
+    bits = mixed(queue + np.uint64(run.queues[port, lane].sent) * GOLDEN)
     return float(bits >> np.uint64(11)) * 2.0**-53
 
 
@@ -75,7 +75,7 @@ def _first_of_stream(run: Run) -> float:
 
 
 @inlined
-def _mixed(bits: Any) -> Any:
+def mixed(bits: Any) -> Any:
     """The finalizer of SplitMix64."""
     bits = (bits ^ (bits >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
     bits = (bits ^ (bits >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)

@@ -1,5 +1,7 @@
 """Links that go down during a run: the packets that wait for them are lost, and routes change."""
 
+from collections.abc import Sequence
+
 from fabricgen.simulate.packets.network import Network
 from fabricgen.simulate.packets.records import DOWN, FLUSH
 from fabricgen.simulate.packets.timers import pause_event, schedule_at
@@ -7,7 +9,7 @@ from fabricgen.simulate.scenario import LinkFailure
 
 
 class Failing:
-    """Takes a link down once, with the packets in its queues and on its cable, and changes routes at that time."""
+    """Takes a link down once, with the packets in its queues and on its cable."""
 
     period = 0
 
@@ -18,8 +20,6 @@ class Failing:
     def look(self, network: Network) -> None:
         """Take the link down."""
         run = network.run
-        network.steps.change(self._failure.routes)
-        network.run = run._replace(steps=network.steps.array())
         a, b = self._failure.a, self._failure.b
         for end in ((a, b), (b, a)):
             port = network.ends.index(end)
@@ -29,3 +29,30 @@ class Failing:
 
     def close(self) -> None:
         """Nothing to do: the link stays down."""
+
+
+class Rerouting:
+    """Changes routes once, for packets that arrive at a switch from then on."""
+
+    period = 0
+
+    def __init__(self, network: Network, failure: LinkFailure) -> None:
+        at_ns = failure.at_ns if failure.routes_at_ns is None else failure.routes_at_ns
+        self.first = at_ns * network.ticks_per_ns
+        self._failure = failure
+
+    def look(self, network: Network) -> None:
+        """Change the routes."""
+        if network.hops:
+            network.run = network.run._replace(spread=network.hops.change(self._failure, network.run.spread))
+            return
+        network.steps.change(self._failure.routes)
+        network.run = network.run._replace(steps=network.steps.array())
+
+    def close(self) -> None:
+        """Nothing to do."""
+
+
+def failing(network: Network, failures: Sequence[LinkFailure]) -> list[Failing | Rerouting]:
+    """The observers of failures: routes change before the link of the same failure goes down."""
+    return [one(network, failure) for failure in failures for one in (Rerouting, Failing)]

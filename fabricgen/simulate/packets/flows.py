@@ -19,9 +19,10 @@ _NEVER_NOTIFIED = -(1 << 60)
 
 def flow_records(
     scenario: Scenario, home: Mapping[str, int], ends: Sequence[tuple[str, str]], node_of: Mapping[str, int],
-    classes: Sequence[int], steps: Steps, ticks_per_ns: int,
+    classes: Sequence[int], steps: Steps, paths: Sequence[tuple[int, ...]], ticks_per_ns: int,
 ) -> Records:  # fmt: skip
-    """The records of all flows; `home` is each host's port. Raises UsageError for a flow that cannot be simulated."""
+    """The records of all flows; `home` is each host's port, `paths` are the given ones. Raises UsageError for a flow
+    that cannot be simulated."""
     transport, given = scenario.transport, scenario.flows
     flows = aligned(len(given), records.FLOW)
     for name in dict.fromkeys(name for flow in given for name in (flow.src, flow.dst)):
@@ -42,8 +43,8 @@ def flow_records(
     flows["queue"] = [lane[flow.priority] for flow in given]
     flows["start"] = [flow.start_ns * ticks_per_ns for flow in given]
     flows["line_rate"] = np.repeat([link.speed_gbps * 1e9 for link in scenario.links], 2)[flows["port"]]
-    flows["rank"] = _ranks(scenario)
-    flows["out"], flows["back"] = _first_steps(given, home, ends, steps)
+    flows["rank"] = scenario.flow_ranks
+    flows["out"], flows["back"] = _first_steps(given, paths, home, ends, steps)
     delays = np.repeat([link.delay_ns * ticks_per_ns for link in scenario.links], 2)
     flows["travel"] = delays[flows["port"]] + path_sums(steps.array(), flows["out"], delays)
     flows["completion"], flows["alpha"], flows["noticed_at"] = -1, 1.0, _NEVER_NOTIFIED
@@ -51,15 +52,21 @@ def flow_records(
 
 
 def _first_steps(
-    flows: Sequence[Flow], home: Mapping[str, int], ends: Sequence[tuple[str, str]], steps: Steps
-) -> NDArray[np.int64]:
+    flows: Sequence[Flow], paths: Sequence[tuple[int, ...]], home: Mapping[str, int], ends: Sequence[tuple[str, str]],
+    steps: Steps,
+) -> NDArray[np.int64]:  # fmt: skip
     """[there or back, flow]: the first step of each flow's path."""
     first = steps.given.copy()
-    for index, flow in enumerate(flows):
-        if not flow.path:
+    for index, (flow, path) in enumerate(zip(flows, paths, strict=True)):
+        if not path:
             first[0, index] = steps.path(flow.src, flow.dst, ends[home[flow.src]][1])
             first[1, index] = steps.path(flow.dst, flow.src, ends[home[flow.dst]][1])
     return first
+
+
+def flow_ends(scenario: Scenario) -> tuple[list[str], list[str]]:
+    """The hosts that data goes to, and those that answers go to."""
+    return [flow.dst for flow in scenario.flows], [flow.src for flow in scenario.flows]
 
 
 def path_sums(steps: Records, first: NDArray[np.int64], values: NDArray[np.int64]) -> NDArray[np.int64]:
@@ -69,15 +76,6 @@ def path_sums(steps: Records, first: NDArray[np.int64], values: NDArray[np.int64
         sums[on] += values[steps["port"][at[on]]]
         at[on] = steps["next"][at[on]]
     return sums
-
-
-def _ranks(scenario: Scenario) -> list[int]:
-    """The place of each flow in the order of its ends, priority, start and size: equal ones are interchangeable."""
-    keys = [(flow.src, flow.dst, flow.priority, flow.start_ns, flow.bytes, flow.path) for flow in scenario.flows]
-    ranks = [0] * len(keys)
-    for rank, flow in enumerate(sorted(range(len(keys)), key=keys.__getitem__)):
-        ranks[flow] = rank
-    return ranks
 
 
 def first_places(sources: NDArray[np.uint32], nodes: int) -> tuple[list[int], NDArray[np.uint32]]:

@@ -11,7 +11,8 @@ from fabricgen.results import Compat
 from fabricgen.simulate.packets import records
 from fabricgen.simulate.packets.clock import exact_durations, exact_tick_s, floored_durations
 from fabricgen.simulate.packets.draws import first_stream
-from fabricgen.simulate.packets.flows import first_places, flow_records, host_ports, path_sums
+from fabricgen.simulate.packets.flows import first_places, flow_ends, flow_records, host_ports, path_sums
+from fabricgen.simulate.packets.next_hops import NextHops, no_spread
 from fabricgen.simulate.packets.paths import Steps
 from fabricgen.simulate.packets.queues import fill_pools, fill_ports, fill_queues, fill_switches
 from fabricgen.simulate.packets.records import aligned
@@ -19,6 +20,7 @@ from fabricgen.simulate.packets.room import empty_wheel, free_packets
 from fabricgen.simulate.packets.settings import run_settings
 from fabricgen.simulate.packets.state import Run
 from fabricgen.simulate.packets.timers import name_events, schedule_beginnings
+from fabricgen.simulate.packets.windows import selected_arrays
 from fabricgen.simulate.scenario import Scenario
 
 FIRST_PACKETS = 4096
@@ -39,6 +41,8 @@ class Network:
     ticks_per_ns: int
     steps: Steps
     ingress_pools: list[list[int]]  # node -> its ingress pools that groups use
+    first_steps: NDArray[np.uint32]  # [flow]: of its path, or of the one by the first next hops
+    hops: NextHops | None  # where switches select among next hops
 
     @property
     def now(self) -> int:
@@ -49,7 +53,7 @@ class Network:
     def expected_hops(self) -> int:
         """The hops of all packets and ACKs, if no packet is lost."""
         run = self.run
-        one_way = 1 + path_sums(run.steps, run.flows["out"], np.ones(len(run.ports), np.int64))
+        one_way = 1 + path_sums(run.steps, self.first_steps.astype(np.int64), np.ones(len(run.ports), np.int64))
         return int((2 * one_way * run.flows["packets"]).sum())
 
     def ns(self, ticks: int) -> int:
@@ -76,9 +80,14 @@ def build(scenario: Scenario, seed: int = 1) -> Network:
     packet_ticks = int(durations[:, scenario.transport.packet_bytes].min())
     settings = run_settings(scenario, len(ends), classes, ticks_per_ns, packet_ticks, seed)
     home = host_ports(scenario, ends)
-    steps = Steps(scenario.routes, {end: port for port, end in enumerate(ends)}, [flow.path for flow in scenario.flows])
+    hops = NextHops(scenario, ends, scenario.port_ranks, home) if scenario.is_spread else None
+    paths = [hops.path(flow.src, flow.dst) if hops else flow.path for flow in scenario.flows]
+    steps = Steps(scenario.routes, {end: port for port, end in enumerate(ends)}, paths)
     node_of = {name: index for index, name in enumerate(nodes)}
-    flows = flow_records(scenario, home, ends, node_of, classes, steps, ticks_per_ns)
+    flows = flow_records(scenario, home, ends, node_of, classes, steps, paths, ticks_per_ns)
+    first_steps = flows["out"].copy()
+    if hops:
+        flows["out"], flows["back"] = ([node_of[end] for end in each] for each in flow_ends(scenario))
     first_flow, order = first_places(flows["node"], len(nodes))
     ports = aligned(len(ends), records.PORT)
     pfc_times = np.zeros(len(ends), records.PFC)
@@ -111,11 +120,14 @@ def build(scenario: Scenario, seed: int = 1) -> Network:
         durations=durations,
         frames=np.zeros(FIRST_FRAMES, records.FRAME),
         streams=first_stream(seed, len(nodes)),
+        spread=hops.arrays() if hops else no_spread(),
+        selected=selected_arrays(scenario, settings, flows["packets"], settings.first_packet + FIRST_PACKETS),
     )
     name_events(run)
     free_packets(run, settings.first_packet)
     schedule_beginnings(run, scenario, home, ticks_per_ns)
-    return Network(scenario, run, nodes, _labels(scenario), ends, classes, ticks_per_ns, steps, ingress_pools)
+    labels = _labels(scenario)
+    return Network(scenario, run, nodes, labels, ends, classes, ticks_per_ns, steps, ingress_pools, first_steps, hops)
 
 
 def _blocks(scenario: Scenario) -> int:

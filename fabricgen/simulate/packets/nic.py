@@ -20,9 +20,11 @@ from fabricgen.simulate.packets.records import (
     NEVER,
     NONE,
     PAUSE,
+    TRIMMED,
     WAKE,
 )
 from fabricgen.simulate.packets.recovery import go_back
+from fabricgen.simulate.packets.reordering import answered, keep, may_send, next_number
 from fabricgen.simulate.packets.state import Run
 from fabricgen.simulate.packets.wheel import schedule
 
@@ -50,7 +52,7 @@ def receive(run: Run, packet: int) -> tuple[int, int]:
     """Receive a packet at its host; the ports that may have a packet to send, or NONE."""
     event = run.events[packet]
     port = event.port
-    if event.kind <= MARKED_DATA:
+    if event.kind <= TRIMMED:
         slow = NONE
         if run.nodes[run.ports[port].node].drain > 0 and not run.settings.credits:
             slow = _backlog(run, port, packet)
@@ -94,16 +96,10 @@ def _acknowledge(run: Run, packet: int) -> bool:
     event = run.events[packet]
     record = run.flows[event.flow]
     marked = event.kind == MARKED_DATA
-    event.kind = ACK
-    if event.number == record.received:
-        record.received += 1
-        record.refused_until = 0
-    elif event.number > record.received:
-        if run.clock[0].now < record.refused_until:
-            return False
-        record.refused_until = run.clock[0].now + run.settings.refusal_interval
-        event.kind = NAK
-    event.number = record.received
+    if run.settings.selective and run.selected.flows[event.flow].selective:
+        keep(run, packet)
+    elif not _expect(run, packet):
+        return False
     if run.settings.truncated and marked and run.clock[0].now >= record.noticed_at + run.settings.notice_interval:
         record.noticed_at = run.clock[0].now
         event.kind = ECHO if event.kind == ACK else MARKED_NAK
@@ -115,17 +111,41 @@ def _acknowledge(run: Run, packet: int) -> bool:
 
 
 @inlined
+def _expect(run: Run, packet: int) -> bool:
+    """Take a packet if it is the expected one, and number its answer; False for a packet out of order without an
+    answer."""
+    event = run.events[packet]
+    record = run.flows[event.flow]
+    is_whole = event.kind != TRIMMED
+    event.kind = ACK
+    if event.number == record.received and is_whole:
+        record.received += 1
+        record.refused_until = 0
+    elif event.number >= record.received:
+        if run.clock[0].now < record.refused_until:
+            return False
+        record.refused_until = run.clock[0].now + run.settings.refusal_interval
+        event.kind = NAK
+    event.number = record.received
+    return True
+
+
+@inlined
 def _acknowledged(run: Run, packet: int) -> None:
     """An ACK arrives at the source."""
     event = run.events[packet]
     record = run.flows[event.flow]
-    record.acked = max(record.acked, event.number)
-    record.sent = max(record.sent, record.acked)
+    selective = run.settings.selective and run.selected.flows[event.flow].selective
+    if selective:
+        answered(run, packet)
+    else:
+        record.acked = max(record.acked, event.number)
+        record.sent = max(record.sent, record.acked)
     if record.acked >= record.packets:
         if record.completion < 0:
             record.completion = run.clock[0].now - record.start
             run.clock[0].finished += 1
-    elif event.kind >= MARKED_NAK:
+    elif event.kind >= MARKED_NAK and not selective:
         go_back(run, event.flow)
     if (event.kind == ECHO or event.kind == MARKED_NAK) and run.settings.dcqcn:
         notify(run, event.flow)
@@ -167,7 +187,7 @@ def _turn(run: Run, port: int) -> tuple[int, int]:
     for _ in range(count):
         place = place + 1 if place + 1 < count else (place + 1) % count
         record = run.flows[run.order[first + place]]
-        if record.sent < record.packets:
+        if may_send(run, run.order[first + place]) if run.settings.selective else record.sent < record.packets:
             if record.available <= now and not whole(out.paused) >> record.queue & 1:
                 found = place
                 break
@@ -224,10 +244,13 @@ def _packet_of(run: Run, flow: int) -> int:
     record = run.flows[flow]
     packet = take(run)
     event = run.events[packet]
-    event.kind, event.flow, event.number, event.step, event.queue = DATA, flow, record.sent, record.out, record.queue
-    last = record.sent + 1 == record.packets
-    event.size = record.last_size if last else run.settings.payload + run.settings.header
-    record.sent += 1
+    number = whole(record.sent)
+    if run.settings.selective:
+        number = next_number(run, flow)
+    else:
+        record.sent += 1
+    event.kind, event.flow, event.number, event.step, event.queue = DATA, flow, number, record.out, record.queue
+    event.size = record.last_size if number + 1 == record.packets else run.settings.payload + run.settings.header
     if record.rate == record.line_rate:
         interval = whole(run.durations[run.ports[record.port].speed, event.size])
     else:

@@ -1,8 +1,8 @@
 """The result of a run: completion times, pause frames, drops, use of buffers, and the origins of pauses."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
-from itertools import pairwise
+from itertools import chain, pairwise
 
 import numpy as np
 from numpy.typing import NDArray
@@ -161,11 +161,19 @@ def _onward(network: Network) -> dict[int, set[int]]:
     after: dict[int, set[int]] = {}
     most = network.run.queues["most"].max(axis=1)
     packet = network.run.settings.payload + network.run.settings.header
-    for path in flow_paths(network):
-        for port, following in pairwise(path):
-            if most[following] > 2 * packet:
-                after.setdefault(port, set()).add(following)
+    for port, following in _crossed(network):
+        if most[following] > 2 * packet:
+            after.setdefault(port, set()).add(following)
     return after
+
+
+def _crossed(network: Network) -> Iterator[tuple[int, int]]:
+    """The pairs of ports that data crosses, or may cross, one after the other."""
+    if network.hops is None:
+        yield from chain.from_iterable(map(pairwise, flow_paths(network)))
+        return
+    for src, dst in dict.fromkeys((flow.src, flow.dst) for flow in network.scenario.flows):
+        yield from network.hops.edges(src, dst)
 
 
 def _ends(port: int, paused: NDArray[np.bool_], onward: dict[int, set[int]], to_host: NDArray[np.bool_]) -> set[int]:
@@ -187,7 +195,7 @@ def flow_paths(network: Network) -> Sequence[list[int]]:
     run = network.run
     ports, following = run.steps["port"].tolist(), run.steps["next"].tolist()
     paths = []
-    for nic, step in zip(run.flows["port"].tolist(), run.flows["out"].tolist(), strict=True):
+    for nic, step in zip(run.flows["port"].tolist(), network.first_steps.tolist(), strict=True):
         path = [nic]
         while step != NONE:
             path.append(ports[step])

@@ -27,7 +27,7 @@ def fill_ports(
     number = np.arange(len(ends))
     ports["node"] = [node_of[node] for node, _ in ends]
     ports["is_switch"] = np.array([node.buffers is not None for node in scenario.nodes])[ports["node"]]
-    ports["rank"] = _ranks(scenario)
+    ports["rank"] = scenario.port_ranks
     ports["free_at"] = -1
     ports["peer"] = number ^ 1
     ports["delay"] = np.repeat([link.delay_ns * ticks_per_ns for link in scenario.links], 2)
@@ -42,22 +42,6 @@ def fill_ports(
     pfc_times["refresh"] = pfc.refresh_ns * ticks_per_ns or pause // 2
     responses = [pfc.response_ns if link.response_ns is None else link.response_ns for link in scenario.links]
     pfc_times["response"] = np.repeat(responses, 2) * ticks_per_ns
-
-
-def _ranks(scenario: Scenario) -> list[int]:
-    """The place of each port in the order of the names of its node, of the port, and of the far end."""
-    names = [
-        (near, near_port, far, far_port)
-        for link in scenario.links
-        for near, near_port, far, far_port in (
-            (link.a, link.a_port, link.b, link.b_port),
-            (link.b, link.b_port, link.a, link.a_port),
-        )
-    ]
-    ranks = [0] * len(names)
-    for rank, port in enumerate(sorted(range(len(names)), key=names.__getitem__)):
-        ranks[port] = rank
-    return ranks
 
 
 def fill_queues(queues: Records, groups: Records, ports: Records, scenario: Scenario, classes: Sequence[int]) -> None:

@@ -14,10 +14,11 @@ NONE = (1 << 32) - 1  # no index
 NEVER = 1 << 62
 CONTROL = 15  # the queue of pause frames, which is served first; with compat hpcc also of ACKs that are never paused
 
-# Kinds of events. An ACK or a NAK of compat hpcc that answers a marked packet carries the mark to the source: ECHO,
-# MARKED_NAK. Otherwise a CNP does. Kinds up to NAK are packets.
-DATA, MARKED_DATA, CNP, ACK, ECHO, MARKED_NAK, NAK, PAUSE, RESUME = range(9)
-LOSS, SENT, WAKE, START, TIMEOUT, EXPIRE, REFRESH, FLUSH, CREDIT, DECREASE, INCREASE = range(9, 20)
+# Kinds of events. Data whose payload a switch has cut off is TRIMMED, and its answer is a REFUSAL. An ACK or a NAK of
+# compat hpcc that answers a marked packet carries the mark to the source: ECHO, MARKED_NAK. Otherwise a CNP does. Kinds
+# up to TRIMMED are data, up to NAK packets.
+DATA, MARKED_DATA, TRIMMED, CNP, ACK, REFUSAL, ECHO, MARKED_NAK, NAK, PAUSE, RESUME = range(11)
+LOSS, SENT, WAKE, START, TIMEOUT, EXPIRE, REFRESH, FLUSH, CREDIT, DECREASE, INCREASE = range(11, 22)
 
 SCHEDULED, DOWN = 1, 2  # states of a port, as bits: its event SENT is scheduled; its link is down
 
@@ -136,7 +137,7 @@ HOLD = np.dtype(
     ]
 )
 
-NODE = np.dtype(
+NODE = _on_lines(
     [
         ("pool_limit", np.int64),  # of the shared headroom
         ("pool", np.int64),
@@ -146,11 +147,11 @@ NODE = np.dtype(
         ("flows", np.int32),
         ("last_flow", np.int32),
         ("backlog", np.int32),  # bytes that a slow receiver has not processed
-        ("backlog_limit", np.int32),
         ("drain", np.float64),  # ticks per byte of a slow receiver; 0: line rate
-        ("drained_at", np.int64),
         ("wake_at", np.int64),  # the next wake-up of a NIC; 0: none is scheduled
         ("quiet_until", np.int64),  # no flow may send before, unless one starts, repeats packets or resumes
+        ("drained_at", np.int64),
+        ("backlog_limit", np.int32),
         ("storm_from", np.int64),  # a broken NIC pauses its switch from this time
         ("storm_until", np.int64),
     ]
@@ -163,7 +164,7 @@ FLOW = _on_lines(
         ("packets", np.int32),
         ("sent", np.int32),  # packets, as `acked` and `received`
         ("acked", np.int32),
-        ("back", INDEX),
+        ("progress", np.int32),  # acknowledged packets when the retransmission timer started
         ("last_size", np.uint16),
         ("queue", np.uint8),
         ("slowed", np.uint8),  # whether there has been a congestion notification
@@ -175,7 +176,7 @@ FLOW = _on_lines(
         ("noticed_at", np.int64),  # the receiver's last notification
         ("refused_until", np.int64),  # the receiver does not send another NAK before
         ("received", np.int32),
-        ("progress", np.int32),  # acknowledged packets when the retransmission timer started
+        ("back", INDEX),
         ("timer", np.uint8),  # whether the retransmission timer runs
         ("notified", np.uint8),  # since alpha's last tick
         ("decreasing", np.uint8),  # a rate decrease is scheduled
@@ -195,6 +196,30 @@ FLOW = _on_lines(
     ]
 )
 
+SELECTIVE = np.dtype(  # a flow whose sender does not go back; packets are numbered
+    [
+        ("limit", np.int32),  # the sender may send packets before this one
+        ("waiting", np.int32),  # packets to repeat
+        ("asked", np.int32),  # packets before this one are not repeated because of another NAK
+        ("horizon", np.int32),  # packets sent when the retransmission timer started
+        ("selective", np.uint8),
+        ("in_order", np.uint8),  # a packet out of order does not mean a loss
+        ("unused", np.uint16),
+    ]
+)
+
+CHOICES = np.dtype(  # the next hops of a switch for some destinations
+    [
+        ("turn", np.int64),  # packets so far, and the place of the switch, for round robin
+        ("first", INDEX),  # into `members`
+        ("count", INDEX),
+        ("memory", INDEX),  # into `memory`: its first flow
+        ("unused", INDEX),
+    ]
+)
+
+REMEMBERED = np.dtype([("time", np.int64), ("port", np.int64)])  # the last packet of a flow, and its next hop
+
 POOL = np.dtype([("limit", np.int64), ("used", np.int64)])
 
 STEP = np.dtype([("port", INDEX), ("next", INDEX)])
@@ -205,7 +230,9 @@ CLOCK = np.dtype(
         ("tie", np.int64),  # the place of the present event within its tick
         ("place", np.int64),  # the present slot, counted from the start
         ("position", INDEX),  # of the next event in `present`
-        ("count", INDEX),  # of events in `present`
+        ("count", INDEX),  # of sorted events in `present`
+        ("end", INDEX),  # of all its events: those behind the sorted ones were added late
+        ("late_key", np.int64),  # the least key of these; NEVER: there are none
         ("chunk", INDEX),  # head of the free chunks
         ("order", np.int64),  # events scheduled so far, with compat hpcc
         ("pending", np.int64),  # events in the wheel

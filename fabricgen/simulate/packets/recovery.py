@@ -1,8 +1,9 @@
-"""Go-back-N: how a sender repeats lost packets. The receiver drops packets that arrive out of order."""
+"""How losses are reported, and go-back-N: the receiver drops packets that arrive out of order."""
 
 from fabricgen.simulate.compilation import inlined
 from fabricgen.simulate.packets.packet import give_back
 from fabricgen.simulate.packets.records import CNP, LOSS, NAK, TIMEOUT
+from fabricgen.simulate.packets.reordering import repeat_old
 from fabricgen.simulate.packets.state import Run
 from fabricgen.simulate.packets.wheel import schedule
 
@@ -35,6 +36,8 @@ def start_timer(run: Run, flow: int) -> None:
     if record.timer == 0 and record.completion < 0 and run.settings.timeout > 0:
         record.timer = 1
         record.progress = record.acked
+        if run.settings.selective:
+            run.selected.flows[flow].horizon = record.sent
         event = run.settings.first_flow + 3 * flow
         run.events[event].kind = TIMEOUT
         schedule(run, event, run.clock[0].now + run.settings.timeout)
@@ -42,12 +45,14 @@ def start_timer(run: Run, flow: int) -> None:
 
 @inlined
 def timed_out(run: Run, flow: int) -> None:
-    """Repeat all unacknowledged packets if no packet was acknowledged since the timer started."""
+    """Go back if no packet was acknowledged since the timer started. A selective sender repeats what is that old."""
     record = run.flows[flow]
     record.timer = 0
     if record.completion >= 0:
         return
-    if record.acked == record.progress:
+    if run.settings.selective and run.selected.flows[flow].selective:
+        repeat_old(run, flow)
+    elif record.acked == record.progress:
         go_back(run, flow)
     start_timer(run, flow)
 

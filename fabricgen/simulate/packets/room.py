@@ -5,6 +5,7 @@ from typing import Any
 import numpy as np
 
 from fabricgen.simulate.packets.records import EVENT, INDEX, LIST, NONE, SLOT, aligned
+from fabricgen.simulate.packets.sorting import DIGITS
 from fabricgen.simulate.packets.state import Run
 from fabricgen.simulate.packets.wheel import CHUNK, SLOTS, TURNS
 
@@ -15,6 +16,7 @@ def empty_wheel(events: int) -> dict[str, Any]:
     slots["chunk"], turns["head"], turns["tail"] = NONE, NONE, NONE
     return {
         "slots": slots,
+        "places": np.zeros(DIGITS, np.int64),
         "turns": turns,
         "words": np.zeros(SLOTS >> 6, np.uint64),
         "summary": np.zeros(SLOTS >> 12, np.uint64),
@@ -39,7 +41,11 @@ def with_packets(run: Run) -> Run:
     links[:chunks] = run.links
     links[-1] = run.clock["chunk"][0]
     run.clock["chunk"] = chunks
-    larger = run._replace(events=events, links=links, **sized)
+    numbers = run.selected.numbers
+    if run.settings.selective:
+        numbers = np.concatenate([numbers, np.zeros(count - before, numbers.dtype)])
+    selected = run.selected._replace(numbers=numbers)
+    larger = run._replace(events=events, links=links, selected=selected, **sized)
     free_packets(larger, before)
     return larger
 

@@ -4,10 +4,13 @@ from collections.abc import Sequence
 
 from fabricgen.physics import CREDIT_BLOCK_BYTES
 from fabricgen.results import Compat
+from fabricgen.simulate.packets.next_hops import choice_of
 from fabricgen.simulate.packets.queues import buffers_by_port
 from fabricgen.simulate.packets.state import Settings
 from fabricgen.simulate.packets.wheel import MOST_TICK_BITS
+from fabricgen.simulate.packets.windows import window_of
 from fabricgen.simulate.scenario import CongestionControl, Dcqcn, Scenario
+from fabricgen.vocabulary import Recovery
 
 _TIMEOUT_NS = 1_000_000
 _HPCC_NAK_NS = 500_000  # HPCC's receivers ask again after this time
@@ -41,7 +44,7 @@ def run_settings(
         first_pause=first_pause,
         classes=len(classes),
         responses=classes.index(scenario.response_priority) if scenario.response_priority in classes else 0,
-        foresees=ports > _LARGE_PORTS,
+        foresees=ports > _LARGE_PORTS and not scenario.is_spread,  # packets then have no steps
         slot_ticks=_slot_ticks(packet_ticks, ports),
         seed=seed,
         ticks_per_s=float(ticks_per_ns * 10**9),
@@ -67,6 +70,11 @@ def run_settings(
         full_blocks=-(-transport.packet_bytes // CREDIT_BLOCK_BYTES),
         timeout=int(_timeout_ns(scenario) * ticks_per_ns),
         refusal_interval=_HPCC_NAK_NS * ticks_per_ns if compat else _NEVER,
+        choice=choice_of(scenario),
+        flowlet_gap=scenario.balance.flowlet_gap_ns * ticks_per_ns,
+        max_flows=scenario.balance.max_flows,
+        selective=any(one is not Recovery.GO_BACK_N for one in scenario.recoveries),
+        window=window_of(scenario),
     )
 
 

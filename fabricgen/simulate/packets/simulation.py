@@ -8,7 +8,7 @@ from typing import Protocol
 
 from fabricgen.results import PfcStorm
 from fabricgen.simulate.packets.advance import advance_to
-from fabricgen.simulate.packets.failing import Failing
+from fabricgen.simulate.packets.failing import failing
 from fabricgen.simulate.packets.freeze import FreezeWatch, Queue
 from fabricgen.simulate.packets.network import Network, build
 from fabricgen.simulate.packets.queues import buffers_by_port
@@ -79,7 +79,7 @@ def run(
     network = build(scenario, seed)
     agenda, freeze = _Agenda(), FreezeWatch(network)
     watchdogs, others = _watchdogs(network), observers(network)
-    failures = [Failing(network, failure) for failure in scenario.failures]
+    failures = failing(network, scenario.failures)
     observing: list[Observer] = [*failures, *watchdogs, *others, freeze]
     for each in observing:
         agenda.add(each)

@@ -45,6 +45,34 @@ class Settings(NamedTuple):
     credit_ticks: int  # from when a buffer is free until its credits are sent
     full_blocks: int  # credits of a full packet
     refusal_interval: int  # minimum time between two NAKs for the same packet
+    choice: int  # how switches select among next hops, as `choice.py` numbers it; 0: flows have one path
+    flowlet_gap: int
+    max_flows: int
+    selective: bool  # whether any sender repeats single packets
+    window: int  # packets
+
+
+class Spread(NamedTuple):
+    """Next hops by destination, for runs in which switches select among them. `number` is the place of a switch among
+    the switches by name, and the column of a host; `groups[switch, column]` numbers `choices`."""
+
+    number: NDArray[Any]  # int64 [node]
+    groups: NDArray[Any]  # uint32 [switch, column]
+    choices: Records
+    members: NDArray[Any]  # uint32: ports, one time for each unit of their weight
+    memory: Records  # flows with their last next hop
+    made: NDArray[Any]  # uint64 [switch]: random choices so far
+    bands: NDArray[Any]  # int64: bytes at which a queue counts as longer
+
+
+class Selected(NamedTuple):
+    """What selective repeat needs of flows and packets; empty if all senders go back."""
+
+    flows: Records  # [flow]
+    numbers: NDArray[Any]  # int32 [event]: of an answer, the packet that it answers
+    received: NDArray[Any]  # uint64 [flow, word]: bits of packets by their number modulo the window
+    acked: NDArray[Any]
+    repeated: NDArray[Any]  # packets to repeat
 
 
 class Run(NamedTuple):
@@ -61,6 +89,7 @@ class Run(NamedTuple):
     links: NDArray[Any]  # uint32: the chunk before, or the next free one
     present_keys: NDArray[Any]  # int64 [2, place]: the events of the present slot, and room to sort them
     present: NDArray[Any]  # uint32 [2, place]
+    places: NDArray[Any]  # int64 [digit]: room to sort the present slot
     turns: Records
     words: NDArray[Any]  # uint64
     summary: NDArray[Any]
@@ -78,3 +107,5 @@ class Run(NamedTuple):
     durations: NDArray[Any]  # int64
     frames: Records
     streams: NDArray[Any]  # uint64 [component, 3]: the next random stream of compat hpcc
+    spread: Spread
+    selected: Selected

@@ -4,6 +4,7 @@ import numpy as np
 
 from fabricgen.simulate.compilation import inlined
 from fabricgen.simulate.packets.buffer import admit, fits, pause_if_full, release, resize, resume_if_empty
+from fabricgen.simulate.packets.choice import next_hop
 from fabricgen.simulate.packets.draws import draw
 from fabricgen.simulate.packets.intrinsics import highest, trailing_zeros, whole
 from fabricgen.simulate.packets.packet import pop, pop_control, push, push_control
@@ -17,9 +18,13 @@ from fabricgen.simulate.packets.timers import look_again
 def forward(run: Run, packet: int) -> tuple[int, int]:
     """Queue a packet that arrived; the ports that may have a packet to send, or NONE."""
     event = run.events[packet]
-    port, lane, step = event.port, event.queue, run.steps[event.step]
-    out = step.port
-    event.step = step.next
+    port, lane = event.port, event.queue
+    if run.settings.choice:
+        out = next_hop(run, packet)
+    else:
+        step = run.steps[event.step]
+        out = step.port
+        event.step = step.next
     if run.ports[out].state & DOWN:
         run.holds[out, min(lane, run.settings.classes - 1)].dead += 1
         lost(run, packet)

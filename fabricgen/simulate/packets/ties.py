@@ -18,7 +18,7 @@ _KIND_BITS = 40
 _ORDER = (
     (records.DECREASE, records.INCREASE),
     (records.PAUSE, records.RESUME, records.CREDIT),
-    (records.DATA, records.MARKED_DATA, records.CNP, records.ACK, records.ECHO, records.MARKED_NAK, records.NAK),
+    tuple(range(records.NAK + 1)),
     (records.LOSS, records.TIMEOUT),
     (records.EXPIRE, records.REFRESH, records.FLUSH),
     (records.SENT,),

@@ -6,17 +6,22 @@ from fabricgen.errors import UsageError
 from fabricgen.physics import held_bytes
 from fabricgen.results import Compat
 from fabricgen.simulate.plane.credit_ports import with_credits
+from fabricgen.simulate.plane.hashed_hops import HashedHops
 from fabricgen.simulate.plane.ports import NO_POOL, NO_PORT, Floats, Flows, Ports
 from fabricgen.simulate.plane.scenario_pools import ScenarioPools, fed_groups
 from fabricgen.simulate.scenario import Scenario
+from fabricgen.vocabulary import BalanceMode
 
 _BITS_PER_BYTE = 8
 _MOST_HOPS = 64
 
 
-def from_scenario(scenario: Scenario) -> tuple[Ports, Flows]:
+def from_scenario(scenario: Scenario, seed: int = 1) -> tuple[Ports, Flows]:
     """The ports in the order of the links, a to b before b to a, and the flows, with the buffers of the first priority
-    that has flows. Raises UsageError for a flow without a route."""
+    that has flows. `seed` is that of the hash that selects among several routes. Raises UsageError for a flow without a
+    route, or without a path of its own."""
+    if scenario.balance.mode is not BalanceMode.ECMP:
+        raise UsageError(f"flows have no path of their own with the load balancing {scenario.balance.mode}")
     number = {node.name: index for index, node in enumerate(scenario.nodes)}
     ends = [end for link in scenario.links for end in ((link.a, link.b), (link.b, link.a))]
     port = {end: index for index, end in enumerate(ends)}
@@ -54,18 +59,22 @@ def from_scenario(scenario: Scenario) -> tuple[Ports, Flows]:
         ports = with_credits(ports, to_switch, scenario.credits.buffer_bytes, scenario.credits.return_ns)
     nic = {a: index for (a, _), index in port.items() if ports.is_nic[index]}
 
-    def path(src: str, dst: str) -> list[int]:
+    hashed = HashedHops(scenario, port, seed)
+
+    def path(src: str, dst: str, way: int) -> list[int]:
         found, at = [nic[src]], ends[nic[src]][1]
         while at != dst:
             onward = scenario.routes.get((at, dst), dst)
             if (at, onward) not in port or len(found) > _MOST_HOPS:
                 raise UsageError(f"the route from {src} to {dst} ends at {at}")
-            found.append(port[at, onward])
-            at = onward
+            found.append(hashed.port(at, dst, way) if (at, dst) in scenario.groups else port[at, onward])
+            at = ends[found[-1]][1]
         return found
 
-    there = [path(flow.src, flow.dst) for flow in scenario.flows]
-    back = [path(flow.dst, flow.src) for flow in scenario.flows]
+    there = [path(flow.src, flow.dst, 2 * rank) for flow, rank in zip(scenario.flows, scenario.flow_ranks, strict=True)]
+    back = [
+        path(flow.dst, flow.src, 2 * rank + 1) for flow, rank in zip(scenario.flows, scenario.flow_ranks, strict=True)
+    ]
     on_wire = transport.packet_bytes / transport.payload_bytes
     flows = Flows(
         source=np.array([number[flow.src] for flow in scenario.flows], np.int64),

@@ -1,12 +1,14 @@
 """Scenario files, `fabricgen-scenario/1`: a small network with its buffers, routes and flows."""
 
+from fabricgen.simulate.scenario.balance import Balance, SprayOrder
+from fabricgen.simulate.scenario.buffers import Ecn, Scheduler, SwitchBuffers, Watchdog
 from fabricgen.simulate.scenario.check import check_scenario
 from fabricgen.simulate.scenario.model import (
     CongestionControl,
     Credits,
     Dcqcn,
-    Ecn,
     Flow,
+    Hops,
     Link,
     LinkFailure,
     Node,
@@ -14,16 +16,13 @@ from fabricgen.simulate.scenario.model import (
     PauseStorm,
     Pfc,
     Scenario,
-    Scheduler,
-    SwitchBuffers,
     TrafficClass,
     Transport,
-    Watchdog,
 )
 from fabricgen.simulate.scenario.read import parse_scenario, read_scenario
 
 __all__ = [
-    "CongestionControl", "Credits", "Dcqcn", "Ecn", "Flow", "Link", "LinkFailure", "Node", "NodeKind", "PauseStorm",
-    "Pfc", "Scenario", "Scheduler", "SwitchBuffers", "TrafficClass", "Transport", "Watchdog", "check_scenario",
-    "parse_scenario", "read_scenario",
+    "Balance", "CongestionControl", "Credits", "Dcqcn", "Ecn", "Flow", "Hops", "Link", "LinkFailure", "Node",
+    "NodeKind", "PauseStorm", "Pfc", "Scenario", "Scheduler", "SprayOrder", "SwitchBuffers", "TrafficClass",
+    "Transport", "Watchdog", "check_scenario", "parse_scenario", "read_scenario",
 ]  # fmt: skip

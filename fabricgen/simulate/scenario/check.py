@@ -13,6 +13,7 @@ from fabricgen.resources import resource
 from fabricgen.simulate.scenario.credit_mistakes import credit_mistakes
 from fabricgen.simulate.scenario.model import NodeKind
 from fabricgen.simulate.scenario.places import Mistake, Places, dotted
+from fabricgen.simulate.scenario.spread_mistakes import spread_mistakes
 
 _NEEDED_KINDS: Sequence[tuple[str, tuple[str, ...], NodeKind | None]] = (
     ("links", ("a", "b"), None),
@@ -29,7 +30,7 @@ def check_scenario(file: Path) -> list[Finding]:
     """FG790 for every mistake in a scenario file. Raises UnreadableInputError for a file without a JSON object."""
     text = read_bytes(file)
     tree = parse_object(text, file)
-    mistakes = list(_schema_mistakes(tree)) or [*_name_mistakes(tree), *credit_mistakes(tree)]
+    mistakes = list(_schema_mistakes(tree)) or [*_name_mistakes(tree), *credit_mistakes(tree), *spread_mistakes(tree)]
     if not mistakes:
         return []
     places = Places(text)

@@ -4,13 +4,16 @@ A link joins two nodes; each direction of it is a separate port.
 """
 
 import enum
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
+from typing import Any
 
 from fabricgen.physics import MOST_QUANTA
 from fabricgen.results import Compat
-from fabricgen.vocabulary import WatchdogAction
+from fabricgen.simulate.scenario.balance import Balance
+from fabricgen.simulate.scenario.buffers import Scheduler, SwitchBuffers
+from fabricgen.vocabulary import BalanceMode, Recovery
 
 
 class NodeKind(enum.StrEnum):
@@ -25,62 +28,6 @@ class CongestionControl(enum.StrEnum):
 
     NONE = "none"
     DCQCN = "dcqcn"
-
-
-class Scheduler(enum.StrEnum):
-    """How a port serves a queue."""
-
-    DWRR = "dwrr"
-    STRICT = "strict"
-
-
-@dataclass(frozen=True, slots=True)
-class Ecn:
-    """WRED marking of a queue: the probability is 0 up to Kmin, rises to Pmax at Kmax, and is 1 above."""
-
-    kmin_bytes: int
-    kmax_bytes: int
-    pmax: float
-
-
-@dataclass(frozen=True, slots=True)
-class Watchdog:
-    """The PFC watchdog of a switch. It checks every queue once per poll. It detects a storm when a queue was paused and
-    sent nothing for the detection time, and ends the storm when no pause frame arrived for the restoration time."""
-
-    detection_ns: int
-    restoration_ns: int
-    poll_ns: int
-    action: WatchdogAction = WatchdogAction.DROP
-
-
-@dataclass(frozen=True, slots=True)
-class SwitchBuffers:
-    """The buffer of a switch, or the settings of one of its ports. All ports share the buffer, except the reserve and
-    headroom of each priority group. A group pauses its sender at `alpha` times the free buffer, and resumes it
-    `xon_offset_bytes` below that."""
-
-    buffer_bytes: int
-    pg_reserve_bytes: int
-    pg_headroom_bytes: int
-    alpha: float
-    xon_offset_bytes: int
-    ecn: Ecn | None = None
-    xon_bytes: int = 0
-    headroom_pool_bytes: int = 0  # shared by all groups; 0: each group has its own `pg_headroom_bytes`
-    static_threshold_bytes: int = 0  # replaces alpha; 0: alpha applies
-    pfc: bool = True
-    watchdog: Watchdog | None = None
-    ingress_pool_bytes: int = 0  # shared by the groups of `ingress_pool`, without reserve and headroom; 0: the buffer
-    ingress_pool: str = ""  # name of the pool: a switch may have several
-    cell_bytes: int = 0  # a packet without its gap on the wire takes whole cells; 0: its bytes on the wire
-    egress_pool_bytes: int = 0  # shared by the queues; 0: only the groups limit a queue
-    egress_alpha: float = 0  # of a queue: its share of the free egress pool; 0: `egress_static_bytes` applies
-    egress_static_bytes: int = 0  # 0: the whole pool
-    egress_reserve_bytes: int = 0  # reserved for a queue, before it uses the pool
-    egress_pool: str = ""  # name of the pool: a switch may have several
-    scheduler: Scheduler | None = None  # of a queue, with `weight`; None: the scheduler of its traffic class
-    weight: int = 1
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,6 +59,8 @@ class Transport:
     dcqcn: Dcqcn | None = None
     retransmission_timeout_ns: int | None = None  # 0: never; None: 1 ms, and never with compat hpcc
     cnp_priority: int = 6  # also of ACKs that are not `ack_lossless`; not with compat hpcc
+    recovery: Recovery = Recovery.GO_BACK_N  # of hosts without their own
+    window_packets: int = 1024  # at most so many from the first unacknowledged packet on, unless the sender goes back
 
     @property
     def packet_bytes(self) -> int:
@@ -128,6 +77,7 @@ class Node:
     buffers: SwitchBuffers | None = None
     drain_gbps: float = 0  # the speed at which a slow host receives; 0: line rate
     receive_buffer_bytes: int = 65_536  # a slow host pauses its switch above this
+    recovery: Recovery | None = None  # of a host; None: that of the transport
 
 
 @dataclass(frozen=True, slots=True)
@@ -206,19 +156,26 @@ class PauseStorm:
     until_ns: int
 
 
+# The next hops of a switch for a destination, with weights: the nodes there, or the numbers of its ports.
+Hops = tuple[tuple[str | int, int], ...]
+
+
 @dataclass(frozen=True, slots=True)
 class LinkFailure:
-    """A link that goes down, and the routes that change at that time."""
+    """A link that goes down, and the routes that change at that time, or later."""
 
     a: str
     b: str
     at_ns: int
     routes: Mapping[tuple[str, str], str] = field(default_factory=dict)
+    groups: Mapping[tuple[str, str], Hops] = field(default_factory=dict)  # as those of the scenario
+    routes_at_ns: int | None = None  # None: at_ns
 
 
 @dataclass(frozen=True)
 class Scenario:
-    """A scenario. `routes` maps (switch, host) to the next node."""
+    """A scenario. `routes` maps (switch, host) to the next node, `groups` to several equal next hops. Hosts with the
+    same next hops may have a common name in `goals`, which then stands for each of them in `groups`."""
 
     name: str
     nodes: tuple[Node, ...]
@@ -234,6 +191,45 @@ class Scenario:
     credits: Credits | None = None  # InfiniBand; None: PFC
     storms: tuple[PauseStorm, ...] = ()
     failures: tuple[LinkFailure, ...] = ()
+    balance: Balance = field(default_factory=Balance)
+    groups: Mapping[tuple[str, str], Hops] = field(default_factory=dict)
+    goals: Mapping[str, str] = field(default_factory=dict)
+
+    @property
+    def is_spread(self) -> bool:
+        """Whether switches select among next hops during the run; else each flow has one path from the start."""
+        selects = self.groups or any(one.groups for one in self.failures)
+        return self.balance.mode is not BalanceMode.ECMP or bool(selects)
+
+    @cached_property
+    def port_ranks(self) -> list[int]:
+        """The place of each port, 2l and 2l + 1 of link l, in the order of the names of its node, of the port, and of
+        the far end."""
+        return places(
+            [
+                names
+                for link in self.links
+                for names in (
+                    (link.a, link.a_port, link.b, link.b_port),
+                    (link.b, link.b_port, link.a, link.a_port),
+                )
+            ]
+        )
+
+    @cached_property
+    def flow_ranks(self) -> list[int]:
+        """The place of each flow in the order of its ends, priority, start and size: equal ones are
+        interchangeable."""
+        return places(
+            [(flow.src, flow.dst, flow.priority, flow.start_ns, flow.bytes, flow.path) for flow in self.flows]
+        )
+
+    @cached_property
+    def recoveries(self) -> list[Recovery]:
+        """How each flow recovers from losses: the weaker way of both ends."""
+        order = list(Recovery)
+        of = {node.name: node.recovery or self.transport.recovery for node in self.nodes}
+        return [min(of[flow.src], of[flow.dst], key=order.index) for flow in self.flows]
 
     @cached_property
     def priorities(self) -> list[int]:
@@ -263,3 +259,11 @@ class Scenario:
         implicit = TrafficClass(priority, lossless=False, scheduler=Scheduler.STRICT)
         default = implicit if self.is_implicit(priority) else TrafficClass(priority)
         return next((one for one in self.classes if one.priority == priority), default)
+
+
+def places(keys: Sequence[tuple[Any, ...]]) -> list[int]:
+    """The place of each key in their order."""
+    found = [0] * len(keys)
+    for place, index in enumerate(sorted(range(len(keys)), key=keys.__getitem__)):
+        found[index] = place
+    return found

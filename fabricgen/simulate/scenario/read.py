@@ -10,12 +10,14 @@ from fabricgen.errors import UnreadableInputError, UsageError
 from fabricgen.findings import Location
 from fabricgen.inputs import read_bytes
 from fabricgen.results import Compat
+from fabricgen.simulate.scenario.balance import Balance, SprayOrder
+from fabricgen.simulate.scenario.buffers import Ecn, Scheduler, SwitchBuffers, Watchdog
 from fabricgen.simulate.scenario.model import (
     CongestionControl,
     Credits,
     Dcqcn,
-    Ecn,
     Flow,
+    Hops,
     Link,
     LinkFailure,
     Node,
@@ -23,13 +25,10 @@ from fabricgen.simulate.scenario.model import (
     PauseStorm,
     Pfc,
     Scenario,
-    Scheduler,
-    SwitchBuffers,
     TrafficClass,
     Transport,
-    Watchdog,
 )
-from fabricgen.vocabulary import WatchdogAction
+from fabricgen.vocabulary import BalanceMode, BalanceUnit, Recovery, WatchdogAction
 
 FORMAT = "fabricgen-scenario/1"
 
@@ -82,10 +81,9 @@ def _scenario(tree: Mapping[str, Any]) -> Scenario:
         pfc=Pfc(**tree.get("pfc", {})),
         credits=given,
         storms=tuple(PauseStorm(**each) for each in tree.get("storms", ())),
-        failures=tuple(
-            LinkFailure(each["a"], each["b"], each["at_ns"], _routes(each.get("routes", ())))
-            for each in tree.get("failures", ())
-        ),
+        failures=tuple(_failure(each) for each in tree.get("failures", ())),
+        balance=_balance(tree.get("balance", {})),
+        groups=_groups(tree["routes"]),
     )
     _require_known_names(scenario)
     return scenario
@@ -95,7 +93,8 @@ def _node(node: Mapping[str, Any], defaults: Mapping[str, Any], flow_control: Cr
     """A node; the fields of a switch replace those of the defaults."""
     if NodeKind(node["kind"]) is NodeKind.HOST:
         own = {name: node[name] for name in ("drain_gbps", "receive_buffer_bytes") if name in node}
-        return Node(node["name"], NodeKind.HOST, **own)
+        recovery = Recovery(node["recovery"]) if "recovery" in node else None
+        return Node(node["name"], NodeKind.HOST, recovery=recovery, **own)
     if flow_control is not None:
         return Node(node["name"], NodeKind.SWITCH, flow_control.buffers)
     return Node(node["name"], NodeKind.SWITCH, SwitchBuffers(**{**_buffers(defaults), **_buffers(node)}))
@@ -127,15 +126,35 @@ def _link(link: Mapping[str, Any], nodes: Mapping[str, Node]) -> Link:
 def _transport(tree: Mapping[str, Any]) -> Transport:
     dcqcn = Dcqcn(**tree["dcqcn"]) if tree.get("dcqcn") else None
     control = CongestionControl(tree["congestion_control"])
-    return Transport(**{**tree, "dcqcn": dcqcn, "congestion_control": control})
+    recovery = Recovery(tree.get("recovery", Recovery.GO_BACK_N))
+    return Transport(**{**tree, "dcqcn": dcqcn, "congestion_control": control, "recovery": recovery})
+
+
+def _balance(tree: Mapping[str, Any]) -> Balance:
+    words = {"mode": BalanceMode, "per": BalanceUnit, "order": SprayOrder, "bands_bytes": tuple}
+    return Balance(**{name: words[name](value) if name in words else value for name, value in tree.items()})
+
+
+def _failure(tree: Mapping[str, Any]) -> LinkFailure:
+    routes = tree.get("routes", ())
+    later = tree.get("routes_at_ns")
+    return LinkFailure(tree["a"], tree["b"], tree["at_ns"], _routes(routes), _groups(routes), later)
 
 
 def _with_scheduler(tree: Mapping[str, Any]) -> dict[str, Any]:
     return {**tree, "scheduler": Scheduler(tree["scheduler"])} if tree.get("scheduler") else dict(tree)
 
 
-def _routes(routes: Sequence[Mapping[str, str]]) -> dict[tuple[str, str], str]:
+def _routes(routes: Sequence[Mapping[str, Any]]) -> dict[tuple[str, str], str]:
     return {(route["at"], route["to"]): route["via"] for route in routes}
+
+
+def _groups(routes: Sequence[Mapping[str, Any]]) -> dict[tuple[str, str], Hops]:
+    """The next hops of the routes of which a switch has several to a host."""
+    found: dict[tuple[str, str], dict[str, int]] = {}
+    for route in routes:
+        found.setdefault((route["at"], route["to"]), {})[route["via"]] = route.get("weight", 1)
+    return {ends: tuple(hops.items()) for ends, hops in found.items() if len(hops) > 1}
 
 
 def _require_known_names(scenario: Scenario) -> None:

@@ -19,6 +19,7 @@ from tests.rules.fabrics import (
 )
 
 HASHING = ("SWITCH_HASH", "GLOBAL")
+WEIGHTS = ("BGP_DEVICE_GLOBAL", "STATE", "wcmp_enabled")
 SID = ("SRV6_MY_SIDS", "MAIN|fcbb:bbbb:1::/48")
 
 
@@ -297,6 +298,25 @@ CASES = [
         WARNING,
         "tsa_enabled is true, but frrcfgd does not read it: the switch still carries traffic",
         "drain the switch with route maps or with admin_status of its neighbors",
+        lenient=True,
+    ),
+    Case(
+        "FG372",
+        framework(*(put({"wcmp_enabled": "true"}, name, *WEIGHTS[:2]) for name in LEAVES)),
+        "leaf1:BGP_DEVICE_GLOBAL|STATE|wcmp_enabled",
+        WARNING,
+        "wcmp_enabled is true, but frrcfgd does not read it: the neighbors spread evenly",
+        "remove the field, or use sessions between addresses",
+        lenient=True,
+    ),
+    Case(
+        "FG373",
+        both(*(put({"wcmp_enabled": "true"}, name, *WEIGHTS[:2]) for name in ("spine1", "spine2"))),
+        "spine3:BGP_DEVICE_GLOBAL|STATE|wcmp_enabled",
+        WARNING,
+        "wcmp_enabled is not true, but it is on spine1: the next tier spreads evenly",
+        "set it on all switches of the plane",
+        related="spine1:BGP_DEVICE_GLOBAL|STATE|wcmp_enabled",
         lenient=True,
     ),
     Case(

@@ -5,13 +5,13 @@ from pathlib import Path
 import pytest
 
 from fabricgen.rules.run import run
-from tests.rules.bgp.cases import HASHING, image, sid
+from tests.rules.bgp.cases import HASHING, WEIGHTS, image, sid
 from tests.rules.case import GoodCase, HostFiles, Switches
 from tests.rules.changes import both, put
 from tests.rules.clean import HASH
 from tests.rules.fabrics import LEAVES, META, of_wiring, rewired
-from tests.rules.hosts.inventories import DGX, INFINIBAND, NCCL
-from tests.rules.qos.cases import lossy_compute, without_marks
+from tests.rules.hosts.inventories import DGX, INFINIBAND, NCCL, SPRAYED
+from tests.rules.qos.cases import by_flowlet, by_packet, lossy_compute, without_marks
 
 TWO_AND_TWO = of_wiring(rewired(lambda link: link.b[0] != "spine2", spine3="spine1"))
 THREE_AND_TWO = of_wiring(rewired(lambda _: True, spine3="spine1"))
@@ -53,6 +53,13 @@ GOOD = [
     GoodCase("FG578", without_marks),  # it has PFC
     GoodCase("FG917", not_adaptive, HostFiles(DGX)),
     GoodCase("FG917", adaptive, HostFiles(INFINIBAND)),
+    GoodCase("FG917", lambda _: None, HostFiles(SPRAYED)),  # rendered
+    GoodCase("FG579", lambda _: None, HostFiles(SPRAYED)),  # ConnectX-7
+    GoodCase("FG579", lambda _: None, Switches(plug=of_wiring(by_flowlet))),
+    GoodCase("FG918", lambda _: None, Switches(plug=of_wiring(by_packet("BCM57608")))),
+    GoodCase("FG918", lambda _: None, Switches(plug=of_wiring(by_flowlet))),
+    GoodCase("FG372", put("true", "leaf1", *WEIGHTS)),  # bgpcfgd reads it
+    GoodCase("FG373", both(*(put("true", name, *WEIGHTS) for name in LEAVES))),
 ]
 
 

@@ -15,6 +15,7 @@ from tests.rules.hosts.inventories import (
     RAIL_ONLY,
     ROCE,
     SMALL_PORT_MTU,
+    SPRAYED,
     SYSCTL,
     TENANTS,
     TWO_PLANES,
@@ -50,13 +51,28 @@ def adaptive(folder: Path) -> None:
     (folder / NCCL).write_text((folder / NCCL).read_text() + "NCCL_IB_ADAPTIVE_ROUTING=1\n")
 
 
+def remove_adaptive(folder: Path) -> None:
+    """NCCL_IB_ADAPTIVE_ROUTING is missing on hosts of a plane whose switches spray packets."""
+    lines = (folder / NCCL).read_text().splitlines(keepends=True)
+    (folder / NCCL).write_text("".join(line for line in lines if "ADAPTIVE" not in line))
+
+
 CASES = [
+    Case(
+        "FG917",
+        remove_adaptive,
+        f"hosts/gpu:{NCCL}|NCCL_IB_ADAPTIVE_ROUTING",
+        WARNING,
+        "NCCL_IB_ADAPTIVE_ROUTING is missing, but the switches of plane compute select a path for each packet",
+        "set NCCL_IB_ADAPTIVE_ROUTING to 1",
+        clean=HostFiles(SPRAYED),
+    ),
     Case(
         "FG917",
         adaptive,
         f"hosts/gpu:{NCCL}|NCCL_IB_ADAPTIVE_ROUTING",
         WARNING,
-        "NCCL_IB_ADAPTIVE_ROUTING is 1, but the switches of plane compute select paths by a hash",
+        "NCCL_IB_ADAPTIVE_ROUTING is 1, but the switches of plane compute keep packets of a flow in order",
         "remove NCCL_IB_ADAPTIVE_ROUTING",
         clean=HostFiles(DGX),
     ),

@@ -7,6 +7,9 @@ from tests.render.hosts.rendered import STORAGE, inventory
 DGX = inventory()
 TWO_PLANES = inventory(more=STORAGE.format(name="storage"))
 IN_BAND = inventory(more=STORAGE.format(name="in-band"))
+SPRAYED = DGX.replace(
+    "    speed: 400G\n", "    speed: 400G\n    load_balancing: {mode: spray, configured_by: platform}\n", 1
+)
 RAIL_ONLY = inventory(design="rail-only")
 ROCE, NCCL, UCX, SYSCTL = "roce/compute.conf", "nccl.conf", "ucx.conf", "sysctl.conf"
 NETPLAN, RAIL0 = "netplan/gpu-000.yaml", "ethernets.rail0"

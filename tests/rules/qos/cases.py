@@ -1,10 +1,11 @@
 """Bad cases of the rules in fabricgen/rules/qos."""
 
 import dataclasses
+from collections.abc import Callable
 
-from fabricgen.bundle.wiring import Wiring
-from fabricgen.vocabulary import Purpose
-from tests.rules.case import ERROR, WARNING, Case, Switches
+from fabricgen.bundle.wiring import WiredAdapter, WiredBalance, WiredModel, Wiring
+from fabricgen.vocabulary import BalanceMode, BalanceUnit, Purpose
+from tests.rules.case import ERROR, NOTE, WARNING, Case, Switches
 from tests.rules.changes import Configs, both, drop, put, rekey
 from tests.rules.fabrics import (
     DSCP,
@@ -30,6 +31,27 @@ def lossy_compute(wiring: Wiring) -> Wiring:
     """The plane has no lossless class."""
     planes = (dataclasses.replace(plane, lossless=(), purpose=Purpose.COMPUTE) for plane in wiring.planes)
     return dataclasses.replace(wiring, planes=tuple(planes))
+
+
+def by_packet(nic: str) -> Callable[[Wiring], Wiring]:
+    """The switches select a path for each packet, and the hosts have NICs of this model."""
+
+    def change(wiring: Wiring) -> Wiring:
+        adapters = tuple(WiredAdapter(one.name, nic, "", "", 0) for one in wiring.hosts[0].nics)
+        models = (WiredModel(wiring.hosts[0].model, "acme", 8, adapters),)
+        balance = WiredBalance(BalanceMode.ADAPTIVE, BalanceUnit.PACKET)
+        planes = tuple(dataclasses.replace(plane, load_balancing=balance) for plane in wiring.planes)
+        return dataclasses.replace(wiring, planes=planes, host_models=models)
+
+    change.__doc__ = f"fabric.json: plane compute selects a path for each packet, its NICs are {nic}"
+    return change
+
+
+def by_flowlet(wiring: Wiring) -> Wiring:
+    """The switches select a path for each flowlet."""
+    balance = WiredBalance(BalanceMode.ADAPTIVE, BalanceUnit.FLOWLET, 256_000)
+    planes = tuple(dataclasses.replace(plane, load_balancing=balance) for plane in wiring.planes)
+    return dataclasses.replace(by_packet("BCM57608")(wiring), planes=planes)
 
 
 def without_marks(configs: Configs) -> None:
@@ -151,6 +173,26 @@ CASES = [
         "map DSCP 48 to a TC of queue 6",
         related="leaf1:SWITCH_TRIMMING|GLOBAL|queue_index",
         lenient=True,
+    ),
+    Case(
+        "FG579",
+        unchanged,
+        "leaf1:PORT|Ethernet0",
+        ERROR,
+        "6 NICs on lossless plane compute drop packets out of order and repeat all after a gap: BCM57608 (go-back-n, "
+        "assumed), but the switches select a path for each packet (adaptive)",
+        "set `load_balancing` to ecmp, or to `per: flowlet`, or use NICs that place data out of order",
+        clean=Switches(plug=of_wiring(by_packet("BCM57608"))),
+    ),
+    Case(
+        "FG918",
+        unchanged,
+        "leaf1:PORT|Ethernet0",
+        NOTE,
+        "6 NICs (ConnectX-7) of plane compute take packets out of order only with adaptive_routing_forced_en of the "
+        "register ROCE_ACCL, which a boot resets",
+        "set it at each boot, and accept the finding",
+        clean=Switches(plug=of_wiring(by_packet("ConnectX-7"))),
     ),
     Case(
         "FG578",

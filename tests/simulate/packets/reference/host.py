@@ -10,6 +10,7 @@ from tests.simulate.packets.reference.dcqcn import Dcqcn
 from tests.simulate.packets.reference.events import Order
 from tests.simulate.packets.reference.network import Network, Packet, Port
 from tests.simulate.packets.reference.receiver import SlowReceiver
+from tests.simulate.packets.reference.selective import Selective
 
 
 class Host:
@@ -39,13 +40,13 @@ class Host:
 
     def receive(self, port: Port, packet: Packet) -> None:
         flow = packet.flow
-        if packet.kind == "data":
+        if packet.kind in ("data", "trimmed"):
             self.receiver.take(packet)
             self._answer(flow, packet)
         elif packet.kind == "cnp":
             flow.dcqcn.notify()
         else:
-            flow.acknowledged(packet.number, again=packet.kind == "nak")
+            flow.acknowledged(packet)
         port.look()
 
     def _answer(self, flow: "Flow", packet: Packet) -> None:
@@ -55,7 +56,10 @@ class Host:
             self._queue("cnp", flow, network.lane(network.cnp_priority))
         own = network.tree["transport"]["ack_lossless"]
         lane = flow.lane if own else network.lane(network.cnp_priority)
-        if packet.number > flow.expected:
+        if flow.selective:
+            self._queue(flow.selective.answer(packet), flow, lane, packet.number)
+            return
+        if packet.number > flow.expected or (packet.number == flow.expected and packet.kind == "trimmed"):
             if not flow.refused:
                 flow.refused = True
                 self._queue("nak", flow, lane)
@@ -65,9 +69,9 @@ class Host:
             flow.refused = False
         self._queue("ack", flow, lane)
 
-    def _queue(self, kind: str, flow: "Flow", lane: int) -> None:
+    def _queue(self, kind: str, flow: "Flow", lane: int, of: int = 0) -> None:
         size = self.network.tree["transport"]["ack_bytes"]
-        self.answers[lane].append(Packet(kind, flow, flow.expected, size, lane, flow.names[0]))
+        self.answers[lane].append(Packet(kind, flow, flow.expected, size, lane, flow.names[0], of=of))
 
     def empty(self, port: Port, lane: int) -> None:
         """Drop the answers of a class that wait."""
@@ -81,7 +85,7 @@ class Host:
         now = self.network.clock.now
         begin = self.flows.index(self.last) + 1 if self.last else 0
         for flow in self.flows[begin:] + self.flows[:begin]:
-            if flow.sent < flow.packets and flow.lane not in port.paused and flow.available <= now:
+            if flow.may_send and flow.lane not in port.paused and flow.available <= now:
                 self.last = flow
                 return flow.packet()
         return None
@@ -114,14 +118,31 @@ class Flow:
         self.available = 0
         self.completion: int | None = None
         self.line_rate = there[0].gbps * 1e9
+        self.selective = self._selective(transport)
         self.dcqcn = Dcqcn(self, transport.get("dcqcn"), on=transport["congestion_control"] == "dcqcn")
 
     def _path(self, routes: Mapping[tuple[str, str], str], source: str, target: str) -> tuple[Port, ...]:
         path = [self.network.nodes[source].port]
         while path[-1].names[1] != target:
             at = path[-1].names[1]
+            if self.network.spreading.on:
+                path.append(self.network.spreading.first(at, target))
+                continue
             path.append(self.network.ports[at, routes[at, target]])
         return tuple(path)
+
+    def _selective(self, transport: Mapping[str, Any]) -> Selective | None:
+        order = ("go-back-n", "selective-repeat", "in-order-placement")
+        given = {node["name"]: node.get("recovery") for node in self.network.tree["nodes"]}
+        usual = transport.get("recovery", "go-back-n")
+        weaker = min(order.index(given[name] or usual) for name in self.names)
+        window = transport.get("window_packets", 1024)
+        return Selective(self, in_order=weaker == 2, window=window) if weaker else None
+
+    @property
+    def may_send(self) -> bool:
+        """Whether there is a packet to send."""
+        return self.selective.may_send if self.selective else self.sent < self.packets
 
     def begin(self) -> None:
         """Schedule the start."""
@@ -135,10 +156,13 @@ class Flow:
     def packet(self) -> Packet:
         """The next packet, and the time of the one after it."""
         clock, size = self.network.clock, self.payload + self.header
-        if self.sent + 1 == self.packets:
+        if self.selective:
+            number = self.selective.next_number()
+        else:
+            number, self.sent = self.sent, self.sent + 1
+        if number + 1 == self.packets:
             size = self.last_size
-        packet = Packet("data", self, self.sent, size, self.lane, self.names[1])
-        self.sent += 1
+        packet = Packet("data", self, number, size, self.lane, self.names[1])
         interval = clock.wire(size, self.host.port.gbps)
         if self.dcqcn.rate != self.line_rate:
             interval = floor(Fraction(size * 8.0 / self.dcqcn.rate) * clock.per_ns * 10**9)
@@ -147,15 +171,17 @@ class Flow:
         self.dcqcn.count(size)
         return packet
 
-    def acknowledged(self, number: int, *, again: bool) -> None:
+    def acknowledged(self, answer: Packet) -> None:
         """An ACK, or a NAK."""
-        self.acked = max(self.acked, number)
+        if self.selective:
+            self.selective.take(answer)
+        self.acked = max(self.acked, answer.number)
         self.sent = max(self.sent, self.acked)
         if self.acked >= self.packets:
             if self.completion is None:
                 self.completion = self.network.clock.now - self.start
                 self.network.completed += 1
-        elif again:
+        elif answer.kind == "nak" and not self.selective:
             self.sent = self.acked
 
     def report_loss(self) -> None:
@@ -169,12 +195,16 @@ class Flow:
             return
         self.timer = True
         clock, progress = self.network.clock, self.acked
+        if self.selective:
+            self.selective.horizon = self.sent
         clock.at(clock.now + self.timeout, Order.TIMEOUT, (self.rank,), lambda: self._timed_out(progress))
 
     def _timed_out(self, progress: int) -> None:
         self.timer = False
         if self.completion is None:
-            if self.acked == progress:
+            if self.selective:
+                self.selective.expire()
+            elif self.acked == progress:
                 self.sent = self.acked
             self._start_timer()
         self.host.port.look()

@@ -12,7 +12,7 @@ from tests.simulate.packets.reference.events import END_OF_PAUSE, Clock, Order
 class Packet:
     """A packet on its way to the host `goal`."""
 
-    kind: str  # data, ack, nak, cnp
+    kind: str  # data, trimmed, ack, nak, refusal, cnp
     flow: Any
     number: int
     size: int
@@ -20,6 +20,7 @@ class Packet:
     goal: str
     marked: bool = False
     came_by: Any = None
+    of: int = 0  # the packet that a selective answer is about
 
 
 class Node(Protocol):
@@ -134,6 +135,7 @@ class Network:
 
     def __init__(self, tree: Mapping[str, Any], seed: int = 1) -> None:
         from tests.simulate.packets.reference.host import Flow, Host
+        from tests.simulate.packets.reference.spreading import Spreading
         from tests.simulate.packets.reference.switch import Switch
         from tests.simulate.packets.reference.troubles import begin_troubles
 
@@ -173,6 +175,7 @@ class Network:
         for node in self.nodes.values():
             node.begin()
         routes = {(route["at"], route["to"]): route["via"] for route in tree["routes"]}
+        self.spreading = Spreading(self)
         self.flows = [Flow(self, flow, routes) for flow in tree["flows"]]
         self.routes = routes
         begin_troubles(self)

@@ -3,6 +3,7 @@
 import random
 from typing import Any
 
+from tests.simulate.packets.reference.scenario_spreading import with_spreading
 from tests.simulate.packets.reference.scenario_troubles import with_troubles
 
 SPEEDS = (25, 40, 50, 100, 200, 400, 800)
@@ -70,7 +71,8 @@ def random_scenario(seed: int) -> dict[str, Any]:
         ),
         "stop_ns": draw.choice((3_000_000, 10_000_000)),
     }
-    return with_troubles(tree, random.Random(f"troubles of {seed}"))
+    tree = with_troubles(tree, random.Random(f"troubles of {seed}"))
+    return with_spreading(tree, random.Random(f"spreading of {seed}"))
 
 
 def _alpha(draw: random.Random) -> float:

@@ -6,16 +6,7 @@ from typing import Any
 
 from tests.simulate.packets.reference.events import REPETITION, Order
 from tests.simulate.packets.reference.network import Network, Packet, Port
-
-MASK = (1 << 64) - 1
-GOLDEN = 0x9E3779B97F4A7C15
-
-
-def mixed(bits: int) -> int:
-    """The finalizer of SplitMix64."""
-    bits = (bits ^ (bits >> 30)) * 0xBF58476D1CE4E5B9 & MASK
-    bits = (bits ^ (bits >> 27)) * 0x94D049BB133111EB & MASK
-    return bits ^ (bits >> 31)
+from tests.simulate.packets.reference.spreading import GOLDEN, MASK, mixed
 
 
 class Group:
@@ -98,7 +89,11 @@ class Switch:
         return group.static or max(0, self.free * group.alpha // 256)
 
     def receive(self, port: Port, packet: Packet) -> None:
-        out = self.network.ports[self.name, self.network.routes[self.name, packet.goal]]
+        spreading = self.network.spreading
+        if spreading.on:
+            out = spreading.next(self.name, packet)
+        else:
+            out = self.network.ports[self.name, self.network.routes[self.name, packet.goal]]
         lane, size = packet.lane, packet.size
         queue, group = self.queues[out, lane], self.groups[port, lane]
         blocked = lane in out.blocked or lane in port.blocked

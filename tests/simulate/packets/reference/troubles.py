@@ -11,6 +11,8 @@ def begin_troubles(network: Network) -> None:
     """Schedule the failures, storms and watchdogs of a scenario."""
     tree, clock = network.tree, network.clock
     for failure in tree.get("failures", ()):
+        later = failure.get("routes_at_ns", failure["at_ns"])
+        clock.look(later * clock.per_ns, lambda failure=failure: _reroute(network, failure))
         clock.look(failure["at_ns"] * clock.per_ns, lambda failure=failure: _fail(network, failure))
     for storm in tree.get("storms", ()):
         begin, end = storm["at_ns"] * clock.per_ns, storm["until_ns"] * clock.per_ns
@@ -21,9 +23,14 @@ def begin_troubles(network: Network) -> None:
         clock.look(watchdog.period * (place + 1) // len(guarded), watchdog.look)
 
 
-def _fail(network: Network, failure: Mapping[str, Any]) -> int:
+def _reroute(network: Network, failure: Mapping[str, Any]) -> int:
     for route in failure.get("routes", ()):
         network.routes[route["at"], route["to"]] = route["via"]
+    network.spreading.change(failure.get("routes", ()))
+    return 0
+
+
+def _fail(network: Network, failure: Mapping[str, Any]) -> int:
     for ends in ((failure["a"], failure["b"]), (failure["b"], failure["a"])):
         port = network.ports[ends]
         port.down = True

@@ -1,0 +1,66 @@
+"""Load balancing of planes: what the release of the switches has, and settings that fit the mode."""
+
+from collections.abc import Iterator
+
+from fabricgen.findings import Finding
+from fabricgen.inventory.model import Inventory
+from fabricgen.inventory.plane import BalanceSpec, Plane
+from fabricgen.inventory.references import error
+from fabricgen.sonic.release_models import absence
+from fabricgen.sonic.releases import release_name
+from fabricgen.vocabulary import BalanceMode, BalanceUnit, BgpAddressing, Technology
+
+_KEY = "load_balancing"
+# Source: SONiC HLD doc/ARS (pull request 1958, merged); sonic-swss pull request 3597, sonic-swss-common 1002 and
+# sonic-buildimage 22264, all open: no branch has the code.
+_NOT_YET = "CONFIG_DB of no release has, nor of the master branch: sonic-swss pull request 3597 is not merged"
+
+
+def check_balance(inventory: Inventory) -> Iterator[Finding]:
+    """Findings for modes and weights that cannot be rendered, and for settings that the mode does not use."""
+    for plane in inventory.planes.values():
+        if _KEY not in plane.node.mapping:
+            continue
+        if plane.technology == Technology.INFINIBAND:
+            hint = "remove it; `routing_engine` of `infiniband` selects adaptive routing"
+            yield error("FG105", "an InfiniBand plane has no `load_balancing`", plane, _KEY, hint=hint)
+            continue
+        yield from _check_settings(plane.balance)
+        if plane.balance.mode != BalanceMode.ECMP and not plane.balance.by_platform:
+            yield _refused(plane)
+        if plane.balance.weighted:
+            yield from _check_weights(plane, inventory.sonic.release)
+
+
+def _check_settings(balance: BalanceSpec) -> Iterator[Finding]:
+    """Settings that belong to another mode."""
+    mode, given = balance.mode, balance.node.mapping
+    if "per" in given and given["per"].value != balance.unit:
+        hint = "remove `per`, or set `mode: adaptive`"
+        yield error("FG105", f"the mode {mode} has no such `per`", balance, "per", hint=hint)
+    if "flowlet_gap_us" in given and balance.unit != BalanceUnit.FLOWLET:
+        message, hint = f"the mode {mode} has no flowlets here", "remove `flowlet_gap_us`, or set `per: flowlet`"
+        yield error("FG105", message, balance, "flowlet_gap_us", hint=hint)
+    if balance.by_platform and mode == BalanceMode.ECMP:
+        message, hint = "ECMP is not configured by the platform", "remove `configured_by`, or set another `mode`"
+        yield error("FG105", message, balance, "configured_by", hint=hint)
+
+
+def _refused(plane: Plane) -> Finding:
+    mode = plane.balance.mode
+    hint = (
+        "use `load_balancing: ecmp`. If the image of a vendor has the mode, and it is configured by other means than "
+    )
+    hint += f"CONFIG_DB, write `load_balancing: {{mode: {mode}, configured_by: platform}}`"
+    steps = (_KEY, "mode") if plane.balance.node.mapping else (_KEY,)
+    return error("FG265", f"{mode} is a mode of load balancing that {_NOT_YET}", plane, *steps, hint=hint)
+
+
+def _check_weights(plane: Plane, release: int) -> Iterator[Finding]:
+    steps = (_KEY, "wcmp")
+    if when := absence(release, "BGP_DEVICE_GLOBAL", "STATE", "wcmp_enabled"):
+        message = f"{release_name(release)} has no weighted ECMP: wcmp_enabled exists {when}"
+        yield error("FG266", message, plane, *steps, hint="set a later `sonic.release`, or remove `wcmp`")
+    if plane.bgp == BgpAddressing.UNNUMBERED:
+        message = "with unnumbered BGP nothing reads wcmp_enabled: bgpcfgd, which does, is not started"
+        yield error("FG266", message, plane, *steps, hint="set `bgp: numbered`, or remove `wcmp`")

@@ -1,0 +1,41 @@
+"""Ways to spread traffic and to recover from losses in a scenario file that does not have them."""
+
+from collections import Counter
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from fabricgen.results import Compat
+from fabricgen.simulate.scenario.model import NodeKind
+from fabricgen.simulate.scenario.places import Mistake, Step
+from fabricgen.vocabulary import BalanceMode, Recovery
+
+
+def spread_mistakes(tree: Mapping[str, Any]) -> Iterator[Mistake]:
+    """The mistakes of a scenario that matches the schema."""
+    for index, node in enumerate(tree["nodes"]):
+        if "recovery" in node and node["kind"] == NodeKind.SWITCH:
+            yield ("nodes", index, "recovery"), f"{node['name']!r} is a switch: only hosts repeat packets"
+    if tree.get("compat") == Compat.HPCC:
+        model = "HPCC's rules have"
+    elif "credits" in tree:
+        model = "the model of credits has"
+    else:
+        return
+    if tree.get("balance", {}).get("mode", BalanceMode.ECMP) != BalanceMode.ECMP:
+        yield ("balance", "mode"), f"{model} one path for each flow: expected {BalanceMode.ECMP}"
+    for path, routes in _routes(tree):
+        vias = Counter((at, to) for at, to, _ in dict.fromkeys((r["at"], r["to"], r["via"]) for r in routes))
+        for index, route in enumerate(routes):
+            if vias[route["at"], route["to"]] > 1:
+                yield (*path, index), f"{model} one route of a switch to a host"
+    given: list[tuple[tuple[Step, ...], Any]] = [(("transport",), tree["transport"])]
+    given += [(("nodes", index), node) for index, node in enumerate(tree["nodes"])]
+    for path, part in given:
+        if part.get("recovery", Recovery.GO_BACK_N) != Recovery.GO_BACK_N:
+            yield (*path, "recovery"), f"{model} {Recovery.GO_BACK_N} only"
+
+
+def _routes(tree: Mapping[str, Any]) -> Iterator[tuple[tuple[Step, ...], Any]]:
+    yield ("routes",), tree["routes"]
+    for index, failure in enumerate(tree.get("failures", ())):
+        yield ("failures", index, "routes"), failure.get("routes", ())
