@@ -59,12 +59,14 @@ from fabricgen.results.packets import (
     Series,
     percentiles,
 )
+from fabricgen.results.tuning import Confirmed, Gain, Setting, Trial, TuningResult
 
 __all__ = [
     "BandwidthResult",
     "Claim",
     "Collisions",
     "Compat",
+    "Confirmed",
     "CongestionModel",
     "CongestionResult",
     "CongestionTree",
@@ -78,6 +80,7 @@ __all__ = [
     "FailureSummary",
     "FlowTime",
     "Freeze",
+    "Gain",
     "GroupUse",
     "JobAdvice",
     "JobBlock",
@@ -101,12 +104,15 @@ __all__ = [
     "QueueUse",
     "RoutesModel",
     "Series",
+    "Setting",
     "SizeRow",
     "SizeTable",
     "Spread",
     "SwitchLoad",
     "TierLoad",
     "TreeKind",
+    "Trial",
+    "TuningResult",
     "Verdict",
     "VictimLabel",
     "percentiles",
