@@ -11,7 +11,7 @@ from fabricgen.cli.settings import Settings, several
 from fabricgen.cli.streams import write
 from fabricgen.errors import UsageError
 from fabricgen.units import parse_bytes, whole_number
-from fabricgen.vocabulary import HashModel
+from fabricgen.vocabulary import BalanceMode, HashModel
 
 if TYPE_CHECKING:
     from fabricgen.api.judgement import Policy
@@ -141,6 +141,18 @@ hash_options = several(
         "[default: deployed]",
     ),
 )
+
+balance_option = click.option(
+    "--balance",
+    type=click.Choice([word.value for word in BalanceMode]),
+    help="How the switches of RoCE planes spread packets.  [default: as fabric.json says]",
+)
+
+
+def balance_of(word: str | None) -> BalanceMode | None:
+    """The mode that an option names; None for that of fabric.json."""
+    return BalanceMode(word) if word else None
+
 
 subnet_options = several(
     click.option(

@@ -99,7 +99,7 @@ def cable_scene(bundle: Bundle, cable: str) -> Scene:
     lines: list[Line] = []
     for number, run in enumerate(runs):
         y = 24.0 + number * 90
-        boxes += [_end(run.a, 16, y), _end(run.b, WIDTH - 316, y)]
+        boxes += [_end(run.a, plant, 16, y), _end(run.b, plant, WIDTH - 316, y)]
         middle = y + 32
         text = f"{run.speed}, {run.medium}, {run.length_m:g} m"
         lines.append(Line(2 * number, 2 * number + 1, len(run.a.ports), 316, middle, WIDTH - 316, middle, text=text))
@@ -107,9 +107,10 @@ def cable_scene(bundle: Bundle, cable: str) -> Scene:
     return Scene(f"cable {cable}", caption, 24 + 90 * len(runs), tuple(boxes), tuple(lines))
 
 
-def _end(end: CableEnd, x: float, y: float) -> Box:
+def _end(end: CableEnd, plant: Plant, x: float, y: float) -> Box:
     place = " ".join(filter(None, (f"rack {end.rack}" if end.rack else "", f"unit {end.unit}" if end.unit else "")))
-    names = [port if port == label else f"{port} ({label})" for port, label in zip(end.ports, end.labels, strict=True)]
+    labelled = zip(end.ports, plant.labels(end), strict=True)
+    names = [port if port == label else f"{port} ({label})" for port, label in labelled]
     note = "\n".join(filter(None, (", ".join(names), place)))
     return Box(end.device, BoxKind.SWITCH, x, y, 300, 64, end.device, note)
 

@@ -16,6 +16,7 @@ from fabricgen.simulate.bandwidth.failures import FailureJudge, Reroute
 from fabricgen.simulate.bandwidth.resweeps import MOST_SWEPT, resweeping
 from fabricgen.simulate.bandwidth.times import demand_of, pattern_time
 from fabricgen.simulate.patterns import DEFAULT_BYTES, Job, Pattern, Placement
+from fabricgen.simulate.plane.balance import asked_balance
 from fabricgen.simulate.plane.host_network import HostNetwork
 from fabricgen.simulate.plane.hosts import host_traffic
 from fabricgen.simulate.plane.lossless import lossless_links
@@ -24,7 +25,7 @@ from fabricgen.simulate.plane.priority import judged_priority
 from fabricgen.simulate.plane.reading import read_plane
 from fabricgen.simulate.plane.shortest_hops import by_destination, tiers_of, up_down_hops
 from fabricgen.simulate.plane.subnet_plane import STATIC, Forwarding, subnet_plane
-from fabricgen.vocabulary import HashModel
+from fabricgen.vocabulary import BalanceMode, HashModel
 
 DEFAULT_PATTERNS = (Pattern.RING_ALL_REDUCE, Pattern.TREE_ALL_REDUCE, Pattern.ALL_TO_ALL, Pattern.PERMUTATION,
                     Pattern.PIPELINE, Pattern.INCAST)  # fmt: skip
@@ -97,10 +98,11 @@ def network_of(
     name: str,
     model: HashModel = HashModel.DEPLOYED,
     queue_pairs: int | None = None,
+    balance: BalanceMode | None = None,
 ) -> HostNetwork:
-    """A plane with its hosts, for the lossless priority of RDMA. `queue_pairs`: None: as the files of the hosts say."""
+    """A plane with its hosts, for the lossless priority of RDMA. `queue_pairs`, `balance`: None: as the files say."""
     priority = judged_priority(bundle, fabric, lossless_links(fabric).priorities)
-    network = read_plane(bundle, fabric, name, priority, model)
+    network = asked_balance(read_plane(bundle, fabric, name, priority, model), balance)
     return network if queue_pairs is None else replace(network, queue_pairs=queue_pairs)
 
 
