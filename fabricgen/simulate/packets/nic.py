@@ -23,7 +23,7 @@ from fabricgen.simulate.packets.records import (
     TRIMMED,
     WAKE,
 )
-from fabricgen.simulate.packets.recovery import go_back
+from fabricgen.simulate.packets.recovery import go_back, start_timer
 from fabricgen.simulate.packets.reordering import answered, keep, may_send, next_number
 from fabricgen.simulate.packets.state import Run
 from fabricgen.simulate.packets.wheel import schedule
@@ -147,6 +147,7 @@ def _acknowledged(run: Run, packet: int) -> None:
             run.clock[0].finished += 1
     elif event.kind >= MARKED_NAK and not selective:
         go_back(run, event.flow)
+        start_timer(run, event.flow)  # a packet that overtakes again is dropped without a second NAK
     if (event.kind == ECHO or event.kind == MARKED_NAK) and run.settings.dcqcn:
         notify(run, event.flow)
 

@@ -86,6 +86,13 @@ def test_per_packet_spreading_collapses_with_go_back_n() -> None:
     assert mean_gbps(back) < 0.4 * mean_gbps(kept)
 
 
+def test_a_packet_that_overtakes_again_is_repeated_by_the_timer() -> None:
+    """The receiver sends one NAK for a missing packet. If a packet overtakes it again, none is in flight."""
+    for seed in range(1, 9):
+        back = result(fabric(size=7_000, balance={"mode": "spray"}), seed)
+        assert all(flow.fct_ns for flow in back.flows)
+
+
 def test_selective_repeat_sends_packets_again_that_are_not_lost() -> None:
     """A packet that is overtaken is repeated once: far less than with go-back-N, but not nothing."""
     selective, back = spread("spray", "selective-repeat"), spread("spray")

@@ -183,6 +183,7 @@ class Flow:
                 self.network.completed += 1
         elif answer.kind == "nak" and not self.selective:
             self.sent = self.acked
+            self._start_timer()
 
     def report_loss(self) -> None:
         """A packet of the flow is lost."""
@@ -191,7 +192,7 @@ class Flow:
             clock.at(clock.now + self.travel, Order.REPORT, (self.rank,), self._start_timer)
 
     def _start_timer(self) -> None:
-        if self.timer or self.completion is not None:
+        if self.timer or not self.timeout or self.completion is not None:
             return
         self.timer = True
         clock, progress = self.network.clock, self.acked
