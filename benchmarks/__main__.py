@@ -50,6 +50,9 @@ def main() -> None:
             _print_large(Path(folder))
     print("\ncongestion", flush=True)
     subprocess.run([sys.executable, "-m", "benchmarks.congestion", "--seeds", "0" if quick else "3"], check=True)
+    print("\npublished measurements of how traffic meets on links", flush=True)
+    milliseconds = "2" if quick else "100"
+    subprocess.run([sys.executable, "-m", "benchmarks.published", "--milliseconds", milliseconds], check=True)
 
 
 def _print_large(folder: Path) -> None:
