@@ -128,6 +128,8 @@ def main() -> None:
         if len(one) > 1 and not same_worst(one):
             say(f"seed {seed}: another worst failure: {[(t.failed, t.flow_ns, t.packets_ns) for t in one[1:]]}")
     say(f"the worst single failure is the same in {sum(map(same_worst, after))} of {len(after)}")
+    unequal = [one for one in after if max(map(_packets, one[1:])) > min(map(_packets, one[1:])) * (1 + EQUAL)]
+    say(f"of these, failures cost different times in {len(unequal)}: {sum(map(same_worst, unequal))} the same")
 
 
 if __name__ == "__main__":
