@@ -21,7 +21,7 @@ from fabricgen.findings import Location
 from fabricgen.report.summary import Counts
 from fabricgen.results import Compat, PacketsResult
 from fabricgen.units import counted
-from fabricgen.vocabulary import HashModel
+from fabricgen.vocabulary import BalanceMode, HashModel
 
 if TYPE_CHECKING:
     from fabricgen.simulate.packets.network import Network
@@ -55,6 +55,7 @@ def simulate_packets(
     priorities: Sequence[int] = (),
     queue_pairs: int | None = None,
     hash_model: HashModel = HashModel.DEPLOYED,
+    balance: BalanceMode | None = None,
     subnets: SubnetOptions = DEFAULT_SUBNETS,
     series: Path | None = None,
     svg: Path | None = None,
@@ -67,10 +68,10 @@ def simulate_packets(
     `pattern` and `size_bytes` are those of `simulate_congestion`, by default 4 MiB. `seed` is that of marking and
     hashing; `draws` runs use this seed and the next ones, in `jobs` processes. A run of more than `max_hops` packet
     hops takes a slice of the hosts. The pattern runs on each of `priorities` at the same time, by default on the first
-    lossless one. `queue_pairs` and `hash_model` are those of `simulate_congestion`. `subnets` are the options of
-    InfiniBand planes. `series` is a folder for time series of the first draw and their pictures, `svg` one for the
-    pictures only. See `validate` for the
-    other arguments. Raises UsageError if numba is not installed.
+    lossless one. `queue_pairs` and `hash_model` are those of `simulate_congestion`. `balance` replaces
+    the load balancing of RoCE planes that fabric.json has. `subnets` are the options of InfiniBand planes. `series` is
+    a folder for time series of the first draw and their pictures, `svg` one for the pictures only. See `validate` for
+    the other arguments. Raises UsageError if numba is not installed.
     """
     from fabricgen.simulate.packets import prepare
     from fabricgen.simulate.patterns import DEFAULT_PATTERN, check_pattern, uses_storage
@@ -95,8 +96,9 @@ def simulate_packets(
         """One draw; the first one also probes the ports."""
         watch = _watching(progress, series, svg) if own == seed else _unwatched
         runs = simulate_bundle(
-            judging.bundle, name, size_bytes, plane, own, watch, priorities, limit, chosen, queue_pairs, hash_model
-        )
+            judging.bundle, name, size_bytes, plane, own, watch, priorities, limit, chosen, queue_pairs, hash_model,
+            balance,
+        )  # fmt: skip
         results = [run.result for run in runs]
         found = [finding for result in results for finding in packet_findings(result, None, judging.bundle)]
         is_first = own == seed
@@ -122,6 +124,7 @@ def simulate_packets_of_scenario(
     file: Path,
     *,
     compat: Compat | None = None,
+    balance: BalanceMode | None = None,
     seed: int = 1,
     draws: int = 1,
     jobs: int = 1,
@@ -130,8 +133,8 @@ def simulate_packets_of_scenario(
     policy: Policy = DEFAULT_POLICY,
     progress: Progress = SILENT,
 ) -> PacketSimulation:
-    """Run the flows of a scenario file, with the clock and tie rules of `compat`, by default those of the file, and
-    `draws` times with random marks of further seeds, in `jobs` processes.
+    """Run the flows of a scenario file, with the clock and tie rules of `compat` and the load balancing of `balance`,
+    by default those of the file, and `draws` times with random marks of further seeds, in `jobs` processes.
 
     Each mistake in the file is a finding. Such a file is not simulated, so the result has findings only.
     """
@@ -149,6 +152,8 @@ def simulate_packets_of_scenario(
     scenario = read_scenario(file)
     if compat is not None:
         scenario = replace(scenario, compat=compat)
+    if balance is not None:
+        scenario = replace(scenario, balance=replace(scenario.balance, mode=balance))
     place = Location(str(file))
 
     def run_one(own: int) -> Draw:

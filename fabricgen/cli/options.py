@@ -11,7 +11,7 @@ from fabricgen.cli.settings import Settings, several
 from fabricgen.cli.streams import write
 from fabricgen.errors import UsageError
 from fabricgen.units import parse_bytes, whole_number
-from fabricgen.vocabulary import HashModel
+from fabricgen.vocabulary import BalanceMode, HashModel
 
 if TYPE_CHECKING:
     from fabricgen.api.judgement import Policy
@@ -142,6 +142,13 @@ hash_options = several(
     ),
 )
 
+balance_option = click.option(
+    "--balance",
+    type=click.Choice([word.value for word in BalanceMode]),
+    help="How switches select among equal next hops.  [default: load_balancing of the plane in fabric.json, or balance "
+    "of the scenario, else ecmp]",
+)
+
 subnet_options = several(
     click.option(
         "--lfts",
@@ -204,6 +211,11 @@ def print_patterns(pattern: str | None) -> bool:
 def hash_of(word: str | None) -> HashModel:
     """The hash that an option names; without one that of the files."""
     return HashModel(word or HashModel.DEPLOYED)
+
+
+def balance_of(word: str | None) -> BalanceMode | None:
+    """The mode of load balancing that an option names; None for that of the files."""
+    return None if word is None else BalanceMode(word)
 
 
 def require_one_source(paths: tuple[Path, ...], scenario: Path | None, **for_bundles: object) -> None:

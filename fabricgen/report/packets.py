@@ -6,6 +6,7 @@ from typing import Any
 
 from fabricgen.results import DrawSpread, PacketsResult, percentiles
 from fabricgen.units import counted
+from fabricgen.vocabulary import BalanceMode
 
 MOST_QUEUES = 64
 
@@ -17,6 +18,7 @@ def packets_object(result: PacketsResult) -> dict[str, Any]:
         "scenario": result.name,
         "pattern": result.pattern or None,
         "compat": result.compat or None,
+        "balance": result.balance,
         "seed": result.seed,
         "flows": [asdict(flow) for flow in result.flows],
         "finished": result.finished,
@@ -67,6 +69,8 @@ def packets_lines(result: PacketsResult) -> Iterator[str]:
     if result.compat:
         head += f", compat {result.compat}"
     yield f"packets   {result.name}: {head}"
+    if result.balance != BalanceMode.ECMP and not result.pattern:
+        yield f"          load balancing {result.balance}"
     if result.reason:
         yield f"          {result.reason}"
     times = percentiles(result.flows)

@@ -149,6 +149,7 @@ class PacketsResult:
     credit_waits: int | None = None  # how often a lane ran out of credits; None with PFC
     marked: int = 0
     ecn: bool = False
+    balance: str = "ecmp"  # how switches select among equal next hops
     pattern: str = ""
     reason: str = ""  # what the run does not include
     seeds: tuple[int, ...] = ()  # of all draws, if there are several; other values are those of the first one

@@ -7,6 +7,7 @@ from fabricgen.bundle.read import Bundle
 from fabricgen.errors import UsageError
 from fabricgen.results import PacketsResult
 from fabricgen.routing.fabric import read_fabric
+from fabricgen.simulate.packets.balancing import balance_of
 from fabricgen.simulate.packets.fairness import with_victims
 from fabricgen.simulate.packets.from_bundle import PlaneScenario, TrafficChoice, plane_scenario
 from fabricgen.simulate.packets.network import Network
@@ -61,10 +62,12 @@ def simulate_bundle(
     subnets: SubnetPlanes = NO_SUBNETS,
     queue_pairs: int | None = None,
     hash_model: HashModel = HashModel.DEPLOYED,
+    balance: BalanceMode | None = None,
 ) -> list[PlaneRun]:
     """One run per RoCE plane, with the pattern on each of `priorities` at once, by default on the first lossless one,
     and one for each of `subnets`.
     Above `max_hops` packet hops it is a slice of the hosts. Without `queue_pairs`, connections have those of the files.
+    `balance` replaces the load balancing of RoCE planes that fabric.json has.
     Raises UsageError for an unknown plane, and if no plane can be simulated."""
     chosen = planes_for(bundle, plane, to_storage=uses_storage(pattern))
     if not chosen and not subnets.planes:
@@ -73,7 +76,7 @@ def simulate_bundle(
     found = []
     for name, switches in chosen:
         traffic = TrafficChoice(pattern, size_bytes, seed, max_hops, queue_pairs)
-        made = _plane_scenario(bundle, name, switches, traffic, priorities, hash_model)
+        made = _plane_scenario(bundle, name, switches, traffic, priorities, hash_model, balance)
         if made is not None:
             found.append(_run(made, pattern, seed, observers))
     for subnet in subnets.planes:
@@ -92,6 +95,7 @@ def _plane_scenario(
     traffic: TrafficChoice,
     priorities: Sequence[int],
     hash_model: HashModel,
+    balance: BalanceMode | None,
 ) -> PlaneScenario | None:
     fabric = read_fabric(bundle, switches)
     priority = judged_priority(bundle, fabric, lossless_links(fabric).priorities)
@@ -99,10 +103,12 @@ def _plane_scenario(
     if not network.adapters:
         return None
     judged = _DEFAULT_PRIORITY if priority is None else priority
-    return plane_scenario(bundle, network, judged, traffic, priorities or (judged,))
+    balanced = balance_of(bundle, name, balance)
+    return plane_scenario(bundle, network, judged, traffic, priorities or (judged,), balanced)
 
 
 def _run(made: PlaneScenario, pattern: str, seed: int, observers: Observers) -> PlaneRun:
     result = outcome(run(made.scenario, seed, observers), seed)
-    result = with_victims(result, made.scenario, made.ports, made.flows)
+    if made.scenario.balance.mode is BalanceMode.ECMP:
+        result = with_victims(result, made.scenario, made.ports, made.flows)
     return PlaneRun(replace(result, pattern=pattern, reason=made.reason), made)

@@ -10,6 +10,8 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from fabricgen.bundle.read import Bundle
+from fabricgen.simulate.packets.balancing import PLAIN, Recoveries, in_words
+from fabricgen.simulate.packets.candidates import can_answer, candidates
 from fabricgen.simulate.packets.configured import port_buffers, switch_buffers
 from fabricgen.simulate.packets.senders import roce_transport
 from fabricgen.simulate.packets.slicing import TrafficChoice, sliced_traffic
@@ -20,7 +22,18 @@ from fabricgen.simulate.plane.names import wired_plane
 from fabricgen.simulate.plane.ports import NO_PORT, Flows, Ports
 from fabricgen.simulate.plane.priority import cnp_dscp, roce_dscp
 from fabricgen.simulate.plane.switch import RoceClass, SwitchClass
-from fabricgen.simulate.scenario import Flow, Link, Node, NodeKind, Scenario, Scheduler, SwitchBuffers, TrafficClass
+from fabricgen.simulate.scenario import (
+    Balance,
+    Flow,
+    Link,
+    Node,
+    NodeKind,
+    Scenario,
+    Scheduler,
+    SwitchBuffers,
+    TrafficClass,
+)
+from fabricgen.vocabulary import BalanceMode
 
 __all__ = ["PlaneScenario", "TrafficChoice", "plane_scenario"]
 
@@ -41,27 +54,35 @@ class PlaneScenario:
 
 
 def plane_scenario(
-    bundle: Bundle, plane: HostNetwork, priority: int, choice: TrafficChoice, priorities: Sequence[int]
-) -> PlaneScenario | None:
-    """The scenario of a pattern on each of `priorities`; None if it sends no traffic over the plane."""
+    bundle: Bundle, plane: HostNetwork, priority: int, choice: TrafficChoice, priorities: Sequence[int],
+    balance: Balance = PLAIN,
+) -> PlaneScenario | None:  # fmt: skip
+    """The scenario of a pattern on each of `priorities`; None if it sends no traffic over the plane. With a `balance`
+    other than ECMP, switches select next hops during the run, and adapters recover as their models do."""
     traffic, reason = sliced_traffic(plane, choice, len(priorities))
     traffic = traffic.split(choice.queue_pairs or plane.queue_pairs).on(priorities)
     wire = traffic.bytes * plane.wire_share
     drawn = hashed_flows(plane, traffic.source, traffic.target, wire, traffic.start_ns, choice.seed)
-    flows = drawn.flows
+    spreads = balance.mode is not BalanceMode.ECMP
+    flows, arrived = drawn.flows, drawn.arrived
+    if spreads:
+        answered = can_answer(plane, traffic.source, traffic.target)
+        flows, arrived = flows.only(answered[arrived]), arrived & answered
     if not len(flows):
         return None
-    if lost := int((~drawn.arrived).sum()):
+    if lost := int((~arrived).sum()):
         reason = "; ".join(filter(None, [reason, f"{lost} flows have no route"]))
     if any(bundle.devices[name].row("SWITCH_TRIMMING", "GLOBAL") for name in plane.names if name in bundle.devices):
         reason = "; ".join(filter(None, [reason, "full queues that trim packets drop them here"]))
-    used = np.unique(flows.path[flows.path != NO_PORT]).tolist()
-    sent = traffic.only(drawn.arrived)
+    recoveries = Recoveries(plane.adapters) if spreads else None
+    among = candidates(plane, flows) if spreads else None
+    used = among.ports if among else np.unique(flows.path[flows.path != NO_PORT]).tolist()
+    sent = traffic.only(arrived)
     own = [priority] * len(sent) if sent.priority is None else sent.priority.tolist()
     builder = _Builder(bundle, plane, priority, used, sorted(set(own)))
     scenario = Scenario(
         name=plane.name or "bundle",
-        nodes=builder.nodes(),
+        nodes=builder.nodes(recoveries),
         links=tuple(builder.links),
         flows=tuple(
             Flow(
@@ -70,7 +91,7 @@ def plane_scenario(
                 bytes=max(1, round(size)),
                 start_ns=round(start),
                 priority=its,
-                path=tuple(builder.port[hop] for hop in path if hop != NO_PORT),
+                path=() if spreads else tuple(builder.port[hop] for hop in path if hop != NO_PORT),
             )
             for source, target, size, start, path, its in zip(
                 flows.source.tolist(),
@@ -86,7 +107,12 @@ def plane_scenario(
         transport=replace(roce_transport(plane.payload_bytes, builder.dcqcn_gbps()), cnp_priority=builder.cnp_priority),
         stop_ns=STOP_NS,
         classes=builder.classes(),
+        balance=balance,
+        groups=among.groups(builder.port) if among else {},
+        goals=among.goals() if among else {},
     )
+    if recoveries:
+        reason = "; ".join(filter(None, [in_words(balance), recoveries.in_words(), reason]))
     return PlaneScenario(scenario, plane.ports, flows, priority, builder.switches, reason)
 
 
@@ -123,11 +149,13 @@ class _Builder:
             if port not in self.port:
                 self._add(port)
 
-    def nodes(self) -> tuple[Node, ...]:
+    def nodes(self, recoveries: Recoveries | None) -> tuple[Node, ...]:
         """Adapters, then switches."""
         adapters = dict.fromkeys(link.a for link in self.links if link.a not in self.switches)
+        by_name = {one.name: one for one in self.plane.adapters} if recoveries else {}
+        recovery = {name: recoveries.of(by_name[name]) for name in adapters} if recoveries else {}
         switches = (Node(name, NodeKind.SWITCH, switch_buffers(its)) for name, its in self.switches.items())
-        return (*(Node(name, NodeKind.HOST) for name in adapters), *switches)
+        return (*(Node(name, NodeKind.HOST, recovery=recovery.get(name)) for name in adapters), *switches)
 
     def dcqcn_gbps(self) -> float | None:
         """The speed of the fastest link if any queue of the flows marks, for DCQCN; None if none marks."""
