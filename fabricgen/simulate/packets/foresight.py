@@ -4,7 +4,7 @@ import numpy as np
 
 from fabricgen.simulate.compilation import inlined
 from fabricgen.simulate.packets.intrinsics import prefetch, trailing_zeros, unsigned, whole
-from fabricgen.simulate.packets.records import CONTROL, NAK, NONE, SENT
+from fabricgen.simulate.packets.records import CONTROL, LINE, MARKED_DATA, NAK, NONE
 from fabricgen.simulate.packets.state import Run
 
 EVENT, PORT, QUEUE, PACKET, GROUP = 16, 12, 9, 6, 3  # how many events ahead
@@ -16,15 +16,15 @@ def foresee(run: Run, at: int) -> None:
     waits for another."""
     left = whole(run.clock[0].count) - at
     if left > EVENT:
-        prefetch(run.events, unsigned(run.present[0, at + EVENT]), 0)
+        prefetch(run.events, _event(run, at + EVENT), 0)
     if left > PORT:
-        _prefetch_port(run, at + PORT)
+        _prefetch_port(run, _event(run, at + PORT))
     if left > QUEUE:
-        _prefetch_queue(run, at + QUEUE)
+        _prefetch_queue(run, _event(run, at + QUEUE))
     if left > PACKET:
-        _prefetch_packet(run, at + PACKET)
+        _prefetch_packet(run, _event(run, at + PACKET))
     if left > GROUP:
-        _prefetch_group(run, at + GROUP)
+        _prefetch_group(run, _event(run, at + GROUP))
 
 
 @inlined
@@ -32,59 +32,74 @@ def foresee_first(run: Run) -> None:
     """Prefetch the records of the first events of the present slot, which follow no event of the slot."""
     count = whole(run.clock[0].count)
     for at in range(min(EVENT, count)):
-        prefetch(run.events, unsigned(run.present[0, at]), 0)
+        prefetch(run.events, _event(run, at), 0)
     for at in range(min(PORT, count)):
-        _prefetch_port(run, at)
+        _prefetch_port(run, _event(run, at))
     for at in range(min(QUEUE, count)):
-        _prefetch_queue(run, at)
+        _prefetch_queue(run, _event(run, at))
     for at in range(min(PACKET, count)):
-        _prefetch_packet(run, at)
+        _prefetch_packet(run, _event(run, at))
     for at in range(min(GROUP, count)):
-        _prefetch_group(run, at)
+        _prefetch_group(run, _event(run, at))
 
 
 @inlined
-def _prefetch_port(run: Run, at: int) -> None:
+def _event(run: Run, at: int) -> int:
+    return unsigned(run.present[0, at])
+
+
+@inlined
+def _prefetch_port(run: Run, event: int) -> None:
     """Prefetch the port of an event, and the step of its packet."""
-    event = run.events[run.present[0, at]]
-    prefetch(run.ports, event.port, 0)
-    prefetch(run.steps, event.step, 0)
+    if event < run.settings.first_flow:
+        prefetch(run.ports, event, 0)
+        return
+    prefetch(run.ports, run.events[event].port, 0)
+    prefetch(run.steps, run.events[event].step, 0)
 
 
 @inlined
-def _prefetch_queue(run: Run, at: int) -> None:
+def _prefetch_queue(run: Run, event: int) -> None:
     """Prefetch what is known from the port and the step."""
-    event = run.events[run.present[0, at]]
-    port = run.ports[event.port]
-    if event.kind == SENT:
-        prefetch(run.queues, event.port, _first_waiting(run, event.port))
-    elif not port.is_switch:
-        prefetch(run.flows, event.flow, 0)
-        prefetch(run.flows, event.flow, 64)
-    elif event.kind <= NAK:  # other events at a switch have no valid step, such as a loss
-        out = run.steps[event.step].port
-        prefetch(run.groups, event.port, event.queue)
+    if event < run.settings.first_flow:
+        port = run.ports[event]
+        if port.is_switch:
+            prefetch(run.queues, event, _first_waiting(run, event))
+        else:
+            prefetch(run.nodes, port.node, 0)
+        return
+    packet = run.events[event]
+    if not run.ports[packet.port].is_switch:
+        prefetch(run.flows, packet.flow, LINE if packet.kind <= MARKED_DATA else 0)
+        prefetch(run.nodes, run.ports[packet.port].node, 0)
+    elif packet.kind <= NAK:  # other events at a switch have no valid step, such as a loss
+        out = run.steps[packet.step].port
+        prefetch(run.groups, packet.port, packet.queue)
         prefetch(run.ports, out, 0)
-        prefetch(run.queues, out, event.queue)
+        prefetch(run.queues, out, packet.queue)
 
 
 @inlined
-def _prefetch_packet(run: Run, at: int) -> None:
-    """Prefetch the packet that a port sends, or the one before an arriving packet in its queue."""
-    event = run.events[run.present[0, at]]
-    if event.kind == SENT:
-        prefetch(run.events, run.queues[event.port, _first_waiting(run, event.port)].head, 0)
-    elif event.kind <= NAK and event.queue != CONTROL and run.ports[event.port].is_switch:
-        prefetch(run.events, run.queues[run.steps[event.step].port, event.queue].tail, 0)
+def _prefetch_packet(run: Run, event: int) -> None:
+    """Prefetch the packet or the flow that a port sends, or the packet before an arriving one in its queue."""
+    if event < run.settings.first_flow:
+        port = run.ports[event]
+        if port.is_switch:
+            prefetch(run.events, run.queues[event, _first_waiting(run, event)].head, 0)
+        elif run.nodes[port.node].flows:
+            prefetch(run.flows, run.order[run.nodes[port.node].first_flow], 0)
+        return
+    packet = run.events[event]
+    if packet.kind <= NAK and packet.queue != CONTROL and run.ports[packet.port].is_switch:
+        prefetch(run.events, run.queues[run.steps[packet.step].port, packet.queue].tail, 0)
 
 
 @inlined
-def _prefetch_group(run: Run, at: int) -> None:
+def _prefetch_group(run: Run, event: int) -> None:
     """Prefetch the group that the packet of a port leaves."""
-    event = run.events[run.present[0, at]]
-    if event.kind == SENT:
-        lane = _first_waiting(run, event.port)
-        packet = unsigned(run.queues[event.port, lane].head)
+    if event < run.settings.first_flow and run.ports[event].is_switch:
+        lane = _first_waiting(run, event)
+        packet = unsigned(run.queues[event, lane].head)
         if packet != NONE:
             prefetch(run.groups, run.events[packet].port, lane)
 

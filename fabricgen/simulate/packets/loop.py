@@ -62,10 +62,10 @@ def advance(run: Run, until: int) -> int:
 @inlined
 def happen(run: Run, event: int) -> tuple[int, int]:
     """Process one event; up to two ports that may have a packet to send, in order."""
+    if event < run.settings.first_flow:  # the end of a transmission has the number of its port
+        run.ports[event].state &= ~SCHEDULED
+        return event, NONE
     kind, port = run.events[event].kind, run.events[event].port
-    if kind == SENT:
-        run.ports[port].state &= ~SCHEDULED
-        return port, NONE
     if kind <= RESUME:
         if run.ports[port].state & DOWN:
             if kind <= NAK:

@@ -137,7 +137,7 @@ HOLD = np.dtype(
     ]
 )
 
-NODE = np.dtype(
+NODE = _on_lines(
     [
         ("pool_limit", np.int64),  # of the shared headroom
         ("pool", np.int64),
@@ -147,11 +147,11 @@ NODE = np.dtype(
         ("flows", np.int32),
         ("last_flow", np.int32),
         ("backlog", np.int32),  # bytes that a slow receiver has not processed
-        ("backlog_limit", np.int32),
         ("drain", np.float64),  # ticks per byte of a slow receiver; 0: line rate
-        ("drained_at", np.int64),
         ("wake_at", np.int64),  # the next wake-up of a NIC; 0: none is scheduled
         ("quiet_until", np.int64),  # no flow may send before, unless one starts, repeats packets or resumes
+        ("drained_at", np.int64),
+        ("backlog_limit", np.int32),
         ("storm_from", np.int64),  # a broken NIC pauses its switch from this time
         ("storm_until", np.int64),
     ]
@@ -164,7 +164,7 @@ FLOW = _on_lines(
         ("packets", np.int32),
         ("sent", np.int32),  # packets, as `acked` and `received`
         ("acked", np.int32),
-        ("back", INDEX),
+        ("progress", np.int32),  # acknowledged packets when the retransmission timer started
         ("last_size", np.uint16),
         ("queue", np.uint8),
         ("slowed", np.uint8),  # whether there has been a congestion notification
@@ -176,7 +176,7 @@ FLOW = _on_lines(
         ("noticed_at", np.int64),  # the receiver's last notification
         ("refused_until", np.int64),  # the receiver does not send another NAK before
         ("received", np.int32),
-        ("progress", np.int32),  # acknowledged packets when the retransmission timer started
+        ("back", INDEX),
         ("timer", np.uint8),  # whether the retransmission timer runs
         ("notified", np.uint8),  # since alpha's last tick
         ("decreasing", np.uint8),  # a rate decrease is scheduled

@@ -5,6 +5,7 @@ from typing import Any
 import numpy as np
 
 from fabricgen.simulate.packets.records import EVENT, INDEX, LIST, NONE, SLOT, aligned
+from fabricgen.simulate.packets.sorting import DIGITS
 from fabricgen.simulate.packets.state import Run
 from fabricgen.simulate.packets.wheel import CHUNK, SLOTS, TURNS
 
@@ -15,6 +16,7 @@ def empty_wheel(events: int) -> dict[str, Any]:
     slots["chunk"], turns["head"], turns["tail"] = NONE, NONE, NONE
     return {
         "slots": slots,
+        "places": np.zeros(DIGITS, np.int64),
         "turns": turns,
         "words": np.zeros(SLOTS >> 6, np.uint64),
         "summary": np.zeros(SLOTS >> 12, np.uint64),

@@ -89,6 +89,7 @@ class Run(NamedTuple):
     links: NDArray[Any]  # uint32: the chunk before, or the next free one
     present_keys: NDArray[Any]  # int64 [2, place]: the events of the present slot, and room to sort them
     present: NDArray[Any]  # uint32 [2, place]
+    places: NDArray[Any]  # int64 [digit]: room to sort the present slot
     turns: Records
     words: NDArray[Any]  # uint64
     summary: NDArray[Any]

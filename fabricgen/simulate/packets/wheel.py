@@ -12,8 +12,8 @@ import numpy as np
 from fabricgen.simulate.compilation import compiled, inlined
 from fabricgen.simulate.packets.foresight import foresee, foresee_first
 from fabricgen.simulate.packets.intrinsics import BITS, ONE, prefetch, trailing_zeros, unsigned, whole
-from fabricgen.simulate.packets.merging import sort
 from fabricgen.simulate.packets.records import NONE
+from fabricgen.simulate.packets.sorting import sort
 from fabricgen.simulate.packets.state import Run
 from fabricgen.simulate.packets.ties import PLACE_BITS, tie_of
 
@@ -162,7 +162,7 @@ def _open(run: Run, index: int) -> None:
     run.words[word] &= ~(ONE << (np.uint64(index) & BITS))
     if run.words[word] == 0:
         run.summary[word >> 6] &= ~(ONE << (np.uint64(word) & BITS))
-    sort(run.present_keys, run.present, clock.count)
+    sort(run.present_keys, run.present, clock.count, run.places)
 
 
 @inlined
