@@ -34,6 +34,7 @@ def packets_object(result: PacketsResult) -> dict[str, Any]:
         "credit_waits": result.credit_waits,
         "retransmissions": result.retransmissions,
         "ecn_marked": result.marked,
+        "trimmed": result.trimmed,
         "frozen": result.freeze is not None,
         "freeze": asdict(result.freeze) if result.freeze else None,
         "watchdog": [asdict(storm) for storm in result.storms],
@@ -85,9 +86,10 @@ def packets_lines(result: PacketsResult) -> Iterator[str]:
         yield f"          priority {priority}: {_class_line(result, priority)}"
     by_credits = result.credit_waits is not None
     pauses = result.credit_waits or sum(kind for _, _, kind in result.pfc_frames)
+    trimmed = f"{result.trimmed} trimmed, " if result.trimmed else ""
     waits = f"{counted(pauses, 'wait')} for credits" if by_credits else counted(pauses, "pause frame")
     yield (
-        f"          {waits}, {counted(result.drops, 'drop')}, "
+        f"          {waits}, {counted(result.drops, 'drop')}, {trimmed}"
         f"{counted(result.marked, 'packet')} marked, largest queue {result.max_queue_bytes} B, "
         f"{counted(result.wire_transmissions, 'packet hop')}"
     )

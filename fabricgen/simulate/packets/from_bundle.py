@@ -15,6 +15,7 @@ from fabricgen.simulate.packets.candidates import can_answer, candidates
 from fabricgen.simulate.packets.configured import port_buffers, switch_buffers
 from fabricgen.simulate.packets.senders import roce_transport
 from fabricgen.simulate.packets.slicing import TrafficChoice, sliced_traffic
+from fabricgen.simulate.packets.trimmed import TrimmedPackets, trimming_of
 from fabricgen.simulate.plane.hashing import hashed_flows
 from fabricgen.simulate.plane.host_network import HostNetwork
 from fabricgen.simulate.plane.interfaces import PlaneQos
@@ -32,6 +33,7 @@ from fabricgen.simulate.scenario import (
     Scheduler,
     SwitchBuffers,
     TrafficClass,
+    Trimming,
 )
 from fabricgen.vocabulary import BalanceMode
 
@@ -72,14 +74,13 @@ def plane_scenario(
         return None
     if lost := int((~arrived).sum()):
         reason = "; ".join(filter(None, [reason, f"{lost} flows have no route"]))
-    if any(bundle.devices[name].row("SWITCH_TRIMMING", "GLOBAL") for name in plane.names if name in bundle.devices):
-        reason = "; ".join(filter(None, [reason, "full queues that trim packets drop them here"]))
-    recoveries = Recoveries(plane.adapters) if spreads else None
+    trimmed = trimming_of(bundle, plane.names)
+    recoveries = Recoveries(plane.adapters) if spreads or trimmed else None
     among = candidates(plane, flows) if spreads else None
     used = among.ports if among else np.unique(flows.path[flows.path != NO_PORT]).tolist()
     sent = traffic.only(arrived)
     own = [priority] * len(sent) if sent.priority is None else sent.priority.tolist()
-    builder = _Builder(bundle, plane, priority, used, sorted(set(own)))
+    builder = _Builder(bundle, plane, priority, used, sorted(set(own)), trimmed)
     scenario = Scenario(
         name=plane.name or "bundle",
         nodes=builder.nodes(recoveries),
@@ -108,6 +109,7 @@ def plane_scenario(
         stop_ns=STOP_NS,
         classes=builder.classes(),
         balance=balance,
+        trimming=builder.trimming,
         groups=among.groups(builder.port) if among else {},
         goals=among.goals() if among else {},
     )
@@ -122,12 +124,19 @@ class _Builder:
     congestion notifications, whose priority is the class selector of their DSCP."""
 
     def __init__(
-        self, bundle: Bundle, plane: HostNetwork, judged: int, used: list[int], priorities: Sequence[int]
-    ) -> None:
+        self, bundle: Bundle, plane: HostNetwork, judged: int, used: list[int], priorities: Sequence[int],
+        trimmed: TrimmedPackets | None,
+    ) -> None:  # fmt: skip
         self.plane, self.priorities = plane, priorities
         notifying = cnp_dscp(bundle, plane.name)
         self.cnp_priority = notifying >> 3
         self._carried = sorted({*priorities, self.cnp_priority})
+        self.trimming: Trimming | None = None
+        dscp_of: dict[int, int | None] = {}
+        if trimmed:
+            self.trimming = Trimming(trimmed.bytes, trimmed.free_priority(self._carried))
+            dscp_of[self.trimming.priority] = trimmed.dscp
+            self._carried = sorted({*self._carried, self.trimming.priority})
         self.links: list[Link] = []
         self.port: dict[int, int] = {}
         crossed = {plane.names[switch] for port in used for switch in self._switches(port)}
@@ -137,7 +146,7 @@ class _Builder:
         self._planned_lossless = wired.lossless if wired else ()
         self._of: dict[int, dict[str, SwitchClass]] = {}
         for priority in {judged, *self._carried}:
-            dscp = roce_dscp(bundle, plane.name, priority)
+            dscp = dscp_of.get(priority, roce_dscp(bundle, plane.name, priority))
             if dscp is None and priority == self.cnp_priority:
                 dscp = notifying
             roce = RoceClass(priority, plane.ports.packet_bytes, dscp)

@@ -34,6 +34,8 @@ def spread_mistakes(tree: Mapping[str, Any]) -> Iterator[Mistake]:
         model = _CREDITS
     else:
         return
+    if "trimming" in tree:
+        yield ("trimming",), f"{model} no packets that switches cut"
     if tree.get("balance", {}).get("mode", BalanceMode.ECMP) != BalanceMode.ECMP:
         yield ("balance", "mode"), f"{model} one path for each flow: expected {BalanceMode.ECMP}"
     for path, routes in _routes(tree):
