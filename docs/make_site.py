@@ -64,6 +64,7 @@ NAVIGATION: dict[str, object] = {
         "Findings": "findings.md",
         "Reports": "reports.md",
         "Comparisons": "compare.md",
+        "Tuning": "tune.md",
         "Differences": "diff.md",
         "Templates": "templates.md",
         "Python API": "api.md",

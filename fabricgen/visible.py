@@ -21,6 +21,7 @@ _MARKUP = re.compile(r"[`*\[\]@]")
 _HTML = str.maketrans({"&": "&amp;", "<": "&lt;", ">": "&gt;"})
 _SHORT = {"\n": "\\n", "\r": "\\r", "\t": "\\t"}
 _FORMULA = tuple("=+-@\t\r\n")
+_MARKED = frozenset((*_FORMULA, "'"))
 
 
 def visible(text: str) -> str:
@@ -53,6 +54,8 @@ def markdown(text: str) -> str:
 
 def cell(value: object) -> str:
     """A cell of a CSV file that no spreadsheet reads as a formula: an apostrophe precedes such a text (OWASP)."""
+    if type(value) is str and value[:1] not in _MARKED:
+        return value
     text = "" if value is None else str(value)
     return f"'{text}" if text.startswith(_FORMULA) or (text[:1] == "'" and text[1:].startswith(_FORMULA)) else text
 

@@ -184,6 +184,17 @@ TRACE = "trace:"  # before the name of a file
 PATTERNS = (*map(str, Pattern), f"{TRACE}FILE")
 
 
+ECN_REFERENCE_MBPS = 400_000  # the speed of the port whose thresholds `ecn` of an inventory has; others are scaled
+
+
+class Goal(enum.StrEnum):
+    """What `tune` improves."""
+
+    P99 = "p99"  # the 99th percentile of completion times
+    BUSBW = "busbw"  # the bandwidth of the whole pattern
+    NO_PAUSE = "no-pause"  # the number of pause frames
+
+
 class InputForm(enum.StrEnum):
     """The form of an input that is compared with a bundle."""
 

@@ -4,33 +4,37 @@ PyYAML analyses every scalar each time that it occurs. Here each distinct scalar
 lines around it are put together. What PyYAML lays out by the column, or with an anchor, is left to it.
 """
 
-from collections.abc import Iterator
+import re
+from collections.abc import Callable
 from functools import lru_cache
 from typing import Any
 
 import yaml
 
-from fabricgen.yaml_words import WordDumper
+from fabricgen.yaml_words import Unsafe, WordDumper
 
 _WIDTH = 120
 _LONGEST_KEY = 100  # PyYAML writes longer keys, from 128 characters on, and keys of several lines in another form
 _ENDLESS = 1 << 30
+_KEPT = 1 << 16
+_SIMPLE = re.compile(r"[A-Za-z0-9_./:-]+")  # always written in quotes as it is
 
 
 class _OtherLayoutError(Exception):
     """A value that PyYAML lays out in another way."""
 
 
-def dumped(value: object, *, explicit_start: bool) -> bytes:
+def dumped(value: object, *, explicit_start: bool = False, unsafe: bool = False) -> bytes:
     """A value as `yaml.dump` with WordDumper writes it: keys in their order, unicode as it is, lines of 120
-    characters."""
+    characters. With `unsafe`, as it writes `Unsafe.of(value)`."""
     try:
-        if not isinstance(value, dict | list) or not value:
+        if not _is_block(value):
             raise _OtherLayoutError
-        lines = "\n".join(_Blocks().lines(value, 0))
+        blocks = _Blocks(_unsafe if unsafe else _text)
+        blocks.add(value, 0)
     except _OtherLayoutError:
         text: bytes = yaml.dump(
-            value,
+            Unsafe.of(value) if unsafe else value,
             Dumper=WordDumper,
             encoding="utf-8",
             sort_keys=False,
@@ -39,68 +43,94 @@ def dumped(value: object, *, explicit_start: bool) -> bytes:
             width=_WIDTH,
         )
         return text
-    return f"{'---' if explicit_start else ''}{chr(10) if explicit_start else ''}{lines}\n".encode()
+    start = ["---"] if explicit_start else []
+    return "\n".join([*start, *blocks.lines, ""]).encode()
 
 
 class _Blocks:
-    """The lines of one document."""
+    """The lines of one document. `text` writes a text."""
 
-    def __init__(self) -> None:
-        self.seen: set[int] = set()
+    def __init__(self, text: Callable[[str], str]) -> None:
+        self.lines: list[str] = []
+        self._text = text
+        self._seen: set[int] = set()
 
-    def lines(self, value: Any, indent: int) -> Iterator[str]:
-        """The lines of a collection that is not empty. Raises _OtherLayoutError."""
+    def add(self, value: Any, indent: int) -> None:
+        """Add the lines of a collection that is not empty. Raises _OtherLayoutError."""
         self._check_anchor(value)
-        space = " " * indent
+        space, lines = " " * indent, self.lines
         if isinstance(value, dict):
             for key, item in value.items():
-                name = _key(key)
+                name = _key(key) if type(key) is str else _as_key(key, _scalar(type(key).__name__, repr(key), key))
                 if not _is_block(item):
-                    yield f"{space}{name}: {self._short(item, indent + len(name) + 2)}"
+                    lines.append(f"{space}{name}: {self._short(item, indent + len(name) + 2)}")
                     continue
-                yield f"{space}{name}:"
-                yield from self.lines(item, indent + 2 if isinstance(item, dict) else indent)
+                lines.append(f"{space}{name}:")
+                self.add(item, indent + 2 if isinstance(item, dict) else indent)
             return
         for item in value:
             if not _is_block(item):
-                yield f"{space}- {self._short(item, indent + 2)}"
+                lines.append(f"{space}- {self._short(item, indent + 2)}")
                 continue
-            nested = self.lines(item, indent + 2)
-            yield f"{space}- {next(nested)[indent + 2 :]}"
-            yield from nested
+            first = len(lines)
+            self.add(item, indent + 2)
+            lines[first] = f"{space}- {lines[first][indent + 2 :]}"
 
     def _short(self, value: Any, column: int) -> str:
         """A scalar or an empty collection, in one line."""
-        if isinstance(value, dict | list):
+        if type(value) is str:
+            text = self._text(value)
+        elif isinstance(value, dict | list):
             self._check_anchor(value)
             return "{}" if isinstance(value, dict) else "[]"
-        text = _scalar(type(value).__name__, repr(value), value)
+        else:
+            # Unsafe.of reads every other text as such, words too.
+            is_word = self._text is _unsafe and isinstance(value, str)
+            text = _unsafe(str(value)) if is_word else _scalar(type(value).__name__, repr(value), value)
         if column + len(text) > _WIDTH and " " in text:
             raise _OtherLayoutError
         return text
 
     def _check_anchor(self, value: object) -> None:
-        if id(value) in self.seen:
+        if id(value) in self._seen:
             raise _OtherLayoutError
-        self.seen.add(id(value))
+        self._seen.add(id(value))
 
 
 def _is_block(value: object) -> bool:
     return isinstance(value, dict | list) and bool(value)
 
 
-def _key(key: Any) -> str:
-    text = _scalar(type(key).__name__, repr(key), key)
+@lru_cache(_KEPT)
+def _text(text: str) -> str:
+    return _line(text)
+
+
+@lru_cache(_KEPT)
+def _unsafe(text: str) -> str:
+    return f"!unsafe '{text}'" if _SIMPLE.fullmatch(text) else _line(Unsafe(text))
+
+
+@lru_cache(_KEPT)
+def _key(key: str) -> str:
+    return _as_key(key, _line(key))
+
+
+def _as_key(key: object, text: str) -> str:
     if key == "" or text.startswith('"') or len(text) > _LONGEST_KEY:
         raise _OtherLayoutError
     return text
 
 
-@lru_cache(1 << 16)
+@lru_cache(_KEPT)
 def _scalar(_kind: str, _text: str, value: Any) -> str:
     """The kind and the text keep True and 1, and both zeros, apart."""
     if not isinstance(value, str | int | float | None):
         raise _OtherLayoutError
+    return _line(value)
+
+
+def _line(value: object) -> str:
     text: str = yaml.dump(value, Dumper=WordDumper, allow_unicode=True, width=_ENDLESS)
     line = text.removesuffix("\n").removesuffix("\n...")
     if "\n" in line:

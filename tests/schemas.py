@@ -12,7 +12,7 @@ from jsonschema.exceptions import best_match
 from fabricgen.report.schemas import schema_object
 
 _NAMES = {"validate": "findings", "jsonpatch": "patches", "plan": "plan"}
-_VERBS = ("validate", "check", "accept", "capacity", "compare", "diff", "rehearse", "report")
+_VERBS = ("validate", "check", "accept", "capacity", "compare", "diff", "rehearse", "report", "tune")
 _SIMULATED = ("deadlock", "congestion", "packets")
 _KEPT = 8  # items of a list: the others have the same form
 

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from fabricgen.api.packets import PacketSimulation, simulate_packets, simulate_packets_of_scenario
     from fabricgen.api.rendering import FileCounts, Rendering, render
     from fabricgen.api.reporting import Report, report
+    from fabricgen.api.tune import Tuning, tune
     from fabricgen.api.validation import validate
     from fabricgen.inventory.read_files import Layers
     from fabricgen.vocabulary import InputForm
@@ -41,6 +42,7 @@ __all__ = [
     "Progress",
     "Rendering",
     "Report",
+    "Tuning",
     "accept",
     "check",
     "compare",
@@ -54,6 +56,7 @@ __all__ = [
     "simulate_deadlock",
     "simulate_packets",
     "simulate_packets_of_scenario",
+    "tune",
     "validate",
 ]
 
@@ -75,6 +78,7 @@ _MODULES = {
     "Progress": "fabricgen.api.judgement",
     "Rendering": "fabricgen.api.rendering",
     "Report": "fabricgen.api.reporting",
+    "Tuning": "fabricgen.api.tune",
     "check": "fabricgen.api.checking",
     "compare": "fabricgen.api.comparing",
     "diff": "fabricgen.api.comparison",
@@ -87,6 +91,7 @@ _MODULES = {
     "simulate_deadlock": "fabricgen.api.deadlock",
     "simulate_packets": "fabricgen.api.packets",
     "simulate_packets_of_scenario": "fabricgen.api.packets",
+    "tune": "fabricgen.api.tune",
     "validate": "fabricgen.api.validation",
 }
 

@@ -13,7 +13,7 @@ from fabricgen.api.subnets import DEFAULT_SUBNETS, SubnetOptions, forwarding_of
 from fabricgen.report.summary import Counts
 from fabricgen.results import CongestionModel, CongestionResult
 from fabricgen.units import counted
-from fabricgen.vocabulary import HashModel
+from fabricgen.vocabulary import BalanceMode, HashModel
 
 if TYPE_CHECKING:
     from fabricgen.simulate.congestion.analysis import Options
@@ -38,6 +38,7 @@ def simulate_congestion(
     placement: str | Sequence[str] = "aligned",
     queue_pairs: int | None = None,
     hash_model: HashModel = HashModel.DEPLOYED,
+    balance: BalanceMode | None = None,
     seed: int = 0,
     draws: int = 1,
     plane: str | None = None,
@@ -55,13 +56,12 @@ def simulate_congestion(
     `pattern` is a name of `fabricgen.simulate.patterns`, by default ring-all-reduce. `size_bytes` is the buffer of one
     rank, by default 256 MiB. `placement` is aligned, fragmented, or the hosts in the order of their ranks.
     `queue_pairs` is their number per connection, each of which is hashed; None: that of the files of the hosts.
-    `hash_model` is what switches compute. `seed` is that of queue pair numbers, shuffles and permutations. `draws` is
-    how many sets of these numbers are drawn for the spread of the load. `subnets` are the options of
-    InfiniBand planes. `failures` (0 to 2): what all sets of up to this many links between switches, with
-    `switch_failures` of switches too, leave of the bandwidth after BGP has converged. `sizes` are buffers
-    in bytes: the bandwidth for each, of `pattern` or of all collectives. `svg` is a folder for pictures of the
-    congestion trees. See `validate` for the other
-    arguments and the errors.
+    `hash_model` is what switches compute, `balance` how they spread packets (None: as fabric.json says). `seed` is that
+    of queue pair numbers, shuffles and permutations. `draws` is how many sets of these numbers are drawn for the spread
+    of the load. `subnets` are the options of InfiniBand planes. `failures` (0 to 2): what all sets of up to this many
+    links between switches, with `switch_failures` of switches too, leave of the bandwidth after BGP has converged.
+    `sizes` are buffers in bytes: the bandwidth for each, of `pattern` or of all collectives. `svg` is a folder for
+    pictures of the congestion trees. See `validate` for the other arguments and the errors.
     """
     from fabricgen.simulate.bandwidth.sizes import COLLECTIVES
     from fabricgen.simulate.bandwidth.sizes import Options as SizeOptions
@@ -75,17 +75,21 @@ def simulate_congestion(
     judging = open_judging(paths, links, lldp, policy)
     with progress.stage(name):
         ranks = read_order(placement)
-        basic = Options(name, size, ranks, queue_pairs, seed, draws, hash_model=hash_model, each_link=True)
+        basic = Options(
+            name, size, ranks, queue_pairs, seed, draws, hash_model=hash_model, each_link=True, balance=balance
+        )
         results = analyse(judging, basic, plane, subnets)
     progress.step("simulated", f"{name} on {counted(len(judging.bundle.devices), 'device')}")
     if failures:
-        chosen = OutageOptions(name, failures, switch_failures, size, ranks, queue_pairs, hash_model, seed, draws)
+        chosen = OutageOptions(
+            name, failures, switch_failures, size, ranks, queue_pairs, hash_model, seed, draws, balance
+        )
         with progress.stage("failures"):
             results = with_outages(judging, results, chosen, plane)
         progress.step("simulated", f"{name} after up to {counted(failures, 'failure')}")
     if sizes:
         patterns = (name,) if pattern else COLLECTIVES
-        options = SizeOptions(sizes, patterns, ranks, queue_pairs, hash_model, seed, draws)
+        options = SizeOptions(sizes, patterns, ranks, queue_pairs, hash_model, seed, draws, balance)
         with progress.stage("sizes"):
             results = with_sizes(judging, results, options, plane, subnets)
         progress.step("simulated", counted(len(sizes), "size"))

@@ -12,10 +12,15 @@ if TYPE_CHECKING:
 
 
 def with_outages(
-    judging: Judging, results: Sequence[CongestionResult], options: "Options", plane: str | None = None
+    judging: Judging,
+    results: Sequence[CongestionResult],
+    options: "Options",
+    plane: str | None = None,
+    *,
+    reported: bool = True,
 ) -> list[CongestionResult]:
-    """The results of planes with those of all sets of 1 to `options.depth` failures; their findings are added to
-    `judging`."""
+    """The results of planes with those of all sets of 1 to `options.depth` failures; if they are `reported`, their
+    findings are added to `judging`."""
     from fabricgen.simulate.outages.analysis import analyse_outages
     from fabricgen.simulate.outages.findings import outage_findings
 
@@ -24,5 +29,6 @@ def with_outages(
         for depth in range(1, options.depth + 1)
         for one in analyse_outages(judging.bundle, replace(options, depth=depth), plane, judging.routed)
     ]
-    judging.findings += outage_findings(judging.bundle, found)
+    if reported:
+        judging.findings += outage_findings(judging.bundle, found)
     return [replace(one, failures=tuple(each for each in found if each.name == one.name)) for one in results]

@@ -67,7 +67,7 @@ def report(
     if against is not None and not (against / "fabric.json").is_file():
         raise UsageError(f"{against} is not a bundle: it has no fabric.json")
     runs = packet_runs(series)
-    wanted = Wanted(patterns=patterns, depth=failures, jobs=jobs)
+    wanted = Wanted(patterns=patterns, depth=failures, jobs=jobs, outages=True)
     if isinstance(source, Path) and is_judged_as_it_is(source):
         opened = open_judging([source], links, lldp, policy)
         return _of_bundle(opened, source, inventory, against, runs, wanted, progress)

@@ -18,12 +18,15 @@ from fabricgen.units import counted
 if TYPE_CHECKING:
     from fabricgen.cache import Store
 
+MOST_COSTED = 1024  # devices; a report of more has no costs of failures, `simulate congestion --failures` has them
+
 
 @dataclass(frozen=True)
 class Wanted:
     """`select` and `ignore` choose rules; `platforms` are used before those of the catalog. `patterns` are names of
     traffic patterns, () for the default one. `depth` is how many links fail at a time, None: as the inventory says.
-    `cache` is a store of earlier results; with `evidence` the proof is made anew, for what its certificate needs."""
+    `cache` is a store of earlier results; with `evidence` the proof is made anew, for what its certificate needs. With
+    `outages` the results of congestion have what each single failure costs, if any failures are judged."""
 
     select: Sequence[str] = ()
     ignore: Sequence[str] = ()
@@ -33,6 +36,7 @@ class Wanted:
     jobs: int = 1
     cache: "Store | None" = None
     evidence: bool = False
+    outages: bool = False
 
 
 @dataclass(frozen=True)
@@ -68,6 +72,7 @@ def judge_all(judging: Judging, wanted: Wanted, progress: Progress) -> Verdicts:
     progress.step("simulated", f"routes and buffer dependencies of {counted(judging.counts.devices, 'device')}")
     congestion: list[CongestionResult] = []
     least = chosen.min_busbw_after_failure
+    costed = least is not None or (wanted.outages and depth > 0 and len(judging.bundle.devices) <= MOST_COSTED)
     with progress.stage("congestion"):
         for pattern in patterns:
             options = Options(pattern, most_finite=MOST_FINITE_AT_GATE)
@@ -77,9 +82,9 @@ def judge_all(judging: Judging, wanted: Wanted, progress: Progress) -> Verdicts:
                 judging: Judging, options: Options = options, outages: OutageOptions = outages
             ) -> Sequence[CongestionResult]:
                 found = analyse(judging, options, report_skipped=False)
-                return found if least is None else with_outages(judging, found, outages)
+                return with_outages(judging, found, outages, reported=least is not None) if costed else found
 
-            about = options if least is None else (options, outages, least)
+            about = (options, outages, least) if costed else options
             congestion += memory.congestion(judging, about, analysed) if memory else analysed(judging)
     planes = {one.name for one in deadlock if one.model is RoutesModel.BGP}
     progress.step("simulated", f"congestion of {counted(len(planes), 'plane')}")

@@ -2,8 +2,10 @@
 
 import errno
 import fcntl
+import filecmp
 import logging
 import os
+import shutil
 import stat
 from collections.abc import Collection, Iterator, Mapping
 from contextlib import contextmanager, suppress
@@ -67,12 +69,7 @@ class FolderWriter:
 
     def add(self, path: str, content: bytes) -> None:
         """Add a file. If the folder has it with the same bytes, it is a hard link to that file."""
-        parts = PurePosixPath(path).parts
-        if not parts or parts[0] == "/" or ".." in parts:
-            raise ValueError(f"{path!r} is not in the folder")
-        self.wanted.add(path)
-        target = self._staged.path / path
-        target.parent.mkdir(parents=True, exist_ok=True)
+        target = self._target(path)
         is_same = has_content(self.folder / path, content)
         if isinstance(content, Private):
             self._private.append(path)
@@ -81,6 +78,27 @@ class FolderWriter:
             target.write_bytes(content)
         if not is_same:
             self.changed.add(path)
+
+    def add_pieces(self, path: str, pieces: Iterator[bytes]) -> None:
+        """Add a file that is too large for memory, as `add`."""
+        target, old = self._target(path), self.folder / path
+        with target.open("wb") as stream:
+            stream.writelines(pieces)
+        if not (stat.S_ISREG(_mode(old)) and filecmp.cmp(old, target, shallow=False)):
+            self.changed.add(path)
+            return
+        target.unlink()
+        if not _linked(old, target):
+            shutil.copyfile(old, target)
+
+    def _target(self, path: str) -> Path:
+        parts = PurePosixPath(path).parts
+        if not parts or parts[0] == "/" or ".." in parts:
+            raise ValueError(f"{path!r} is not in the folder")
+        self.wanted.add(path)
+        target = self._staged.path / path
+        target.parent.mkdir(parents=True, exist_ok=True)
+        return target
 
     def keep(self, path: str) -> None:
         """Keep a file of the folder."""

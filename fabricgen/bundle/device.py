@@ -95,6 +95,9 @@ class Content(Protocol):
     def peek(self) -> ConfigDb:
         """`config`, without keeping what is not kept yet."""
 
+    def once(self) -> "GivenContent":
+        """Both, by one read."""
+
 
 class FileContent:
     """The content of a file. Its tables are kept and its bytes are not, so that thousands of files fit into memory.
@@ -104,7 +107,6 @@ class FileContent:
 
     def __init__(self, file: Path, tables: SharedTables) -> None:
         self._file, self._tables = file, tables
-        self._config: ConfigDb | None = None
         self._signs: Signs | None = None
 
     @property
@@ -112,14 +114,12 @@ class FileContent:
         """The bytes of the file, read again: only findings and digests need them."""
         return read_bytes(self._file)
 
-    @property
+    @cached_property
     def config(self) -> ConfigDb:
         """TABLE -> key -> field -> value."""
-        if self._config is None:
-            text = self.text
-            self._config = self._tables.parse(text, self._file)
-            self._signs = Signs.of(text)
-        return self._config
+        given = self.once()
+        self._signs = given.signs
+        return given.config
 
     @property
     def signs(self) -> Signs:
@@ -130,7 +130,12 @@ class FileContent:
 
     def peek(self) -> ConfigDb:
         """`config`; a file that is not kept yet is not kept, so that thousands of files fit into memory."""
-        return self._tables.parse(read_bytes(self._file), self._file) if self._config is None else self._config
+        return self.config if "config" in self.__dict__ else self.once().config
+
+    def once(self) -> "GivenContent":
+        """The bytes and the tables by one read, which are not kept here."""
+        text = self.text
+        return GivenContent(text, self._tables.parse(text, self._file))
 
 
 @dataclass(frozen=True, slots=True)
@@ -148,6 +153,10 @@ class GivenContent:
     def peek(self) -> ConfigDb:
         """The tables."""
         return self.config
+
+    def once(self) -> "GivenContent":
+        """This."""
+        return self
 
 
 @dataclass(frozen=True, slots=True)
@@ -170,6 +179,10 @@ class ReshapedContent:
     def peek(self) -> ConfigDb:
         """The tables."""
         return self.config
+
+    def once(self) -> GivenContent:
+        """Both."""
+        return GivenContent(self.text, self.config)
 
 
 @dataclass(frozen=True, eq=False)
@@ -214,12 +227,12 @@ class ObservedDevice:
 
     def table(self, name: str) -> Mapping[str, Row]:
         """The rows of a table; empty if the file does not have it, or has something other than rows under its name."""
-        rows = self.config.get(name)
+        rows = self.content.config.get(name)
         return rows if isinstance(rows, dict) else {}
 
     def row(self, table: str, key: str) -> Row:
         """The fields of a row; empty if the file does not have it."""
-        rows = self.config.get(table)
+        rows = self.content.config.get(table)
         row = rows.get(key) if isinstance(rows, dict) else None
         return row if isinstance(row, dict) else {}
 

@@ -2,8 +2,10 @@
 
 from collections.abc import Mapping
 from dataclasses import fields
+from functools import partial
 from typing import Any
 
+from fabricgen.bundle.columns import Columns
 from fabricgen.bundle.listing import Items, dump_listing, load_listing
 from fabricgen.bundle.names import check_names
 from fabricgen.bundle.typed import checked, each, require, unique
@@ -72,14 +74,14 @@ def load_wiring(text: bytes) -> Wiring:
         raise ValueError(f"fabric.json has format_version {found!r}, this fabricgen reads {FORMAT_VERSION!r}")
     check_names(raw, text)
     raw = {"externals": [], "host_models": [], "placeholders": [], "checks": {}, "cordoned": [], **raw}
-    shared = _Shared()
+    columns = Columns()
     wiring = Wiring(
         fabric=raw["fabric"],
         planes=each(raw, "planes", _plane),
-        devices=each(raw, "devices", _device),
-        hosts=each(raw, "hosts", shared.host),
-        links=each(raw, "links", shared.link),
-        cables=each(raw, "cables", shared.cable),
+        devices=each(raw, "devices", _device, partial(columns.items, WiredDevice)),
+        hosts=each(raw, "hosts", _host, partial(columns.items, WiredHost)),
+        links=each(raw, "links", _link, partial(columns.items, WiredLink)),
+        cables=each(raw, "cables", _cable, partial(columns.items, WiredCable)),
         externals=each(raw, "externals", lambda row: WiredExternal(**_tuples(row, "addresses"))),
         host_models=each(raw, "host_models", _model),
         placeholders=each(raw, "placeholders", lambda row: WiredPlaceholders(**row)),
@@ -92,9 +94,9 @@ def load_wiring(text: bytes) -> Wiring:
     planes = {plane.name for plane in wiring.planes}
     nics = (nic for host in wiring.hosts for nic in host.nics)
     items: tuple[Any, ...] = (*wiring.devices, *nics, *wiring.links, *wiring.externals, *wiring.placeholders)
-    for item in items:
-        if item.plane not in planes:
-            raise ValueError(f"{item} is of a plane that the file does not have")
+    if {item.plane for item in items} - planes:
+        lost = next(item for item in items if item.plane not in planes)
+        raise ValueError(f"{lost} is of a plane that the file does not have")
     checked(wiring, "fabric.json")
     check_values(wiring)
     return wiring
@@ -124,35 +126,16 @@ def _device(raw: Mapping[str, Any]) -> WiredDevice:
     return WiredDevice(**_words(row, role=Role, technology=Technology, state=DeviceState))
 
 
-class _Shared:
-    """Makes hosts, links and cables in which equal texts are one object: each name is in several of them."""
+def _host(raw: Mapping[str, Any]) -> WiredHost:
+    return WiredHost(**{**raw, "nics": each(raw, "nics", lambda row: WiredNic(**_tuples(row, "addresses")))})
 
-    def __init__(self) -> None:
-        self._one: dict[str, str] = {}
 
-    def host(self, raw: Mapping[str, Any]) -> WiredHost:
-        return WiredHost(**{**self._texts(raw), "nics": each(raw, "nics", self._nic)})
+def _link(raw: Mapping[str, Any]) -> WiredLink:
+    return WiredLink(**_words(_tuples(raw, "a", "b"), kind=LinkKind))
 
-    def _nic(self, raw: Mapping[str, Any]) -> WiredNic:
-        return WiredNic(**_tuples(self._texts(raw), "addresses"))
 
-    def link(self, raw: Mapping[str, Any]) -> WiredLink:
-        row = _words(_tuples(self._texts(raw), "a", "b"), kind=LinkKind)
-        row["a"], row["b"] = self._items(row["a"]), self._items(row["b"])
-        return WiredLink(**row)
-
-    def cable(self, raw: Mapping[str, Any]) -> WiredCable:
-        row = _words(_tuples(self._texts(raw), "links"), medium=Medium)
-        row["links"] = self._items(row["links"])
-        return WiredCable(**row)
-
-    def _texts(self, raw: Mapping[str, Any]) -> dict[str, Any]:
-        one = self._one.setdefault
-        return {key: one(value, value) if type(value) is str else value for key, value in raw.items()}
-
-    def _items(self, values: tuple[Any, ...]) -> tuple[Any, ...]:
-        one = self._one.setdefault
-        return tuple([one(value, value) if type(value) is str else value for value in values])
+def _cable(raw: Mapping[str, Any]) -> WiredCable:
+    return WiredCable(**_words(_tuples(raw, "links"), medium=Medium))
 
 
 def _model(raw: Mapping[str, Any]) -> WiredModel:

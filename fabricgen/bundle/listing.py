@@ -33,6 +33,11 @@ class Items:
 
     def __iter__(self) -> Iterator[Any]:
         """The items. Raises ValueError if they are not separated at ends of lines, or are not JSON."""
+        for block in self.blocks():
+            yield from block
+
+    def blocks(self) -> Iterator[list[Any]]:
+        """The items, some at a time. Raises the same errors."""
         start = self.start
         while start < self.stop:
             end = self.text.find(b"\n", min(start + self.block_bytes, self.stop), self.stop)
@@ -40,7 +45,7 @@ class Items:
             block = self.text[start : self.stop if is_last else end].rstrip()
             if block.endswith(b",") is is_last:
                 raise ValueError("a line does not end with an item")
-            yield from orjson.loads(b"[%s]" % block.removesuffix(b","))
+            yield orjson.loads(b"[%s]" % block.removesuffix(b","))
             start = self.stop if is_last else end + 1
 
 
@@ -68,7 +73,7 @@ def _members(text: bytes, block_bytes: int) -> Iterator[tuple[str, Any]]:
             raise ValueError("a list does not end")
         outside += text[done:start] + orjson.dumps(_mark(len(lists)))
         lists.append(Items(text, start, stop, block_bytes))
-        for _ in lists[-1]:
+        for _ in lists[-1].blocks():
             pass
         done = stop
     outside += text[done:]

@@ -4,11 +4,13 @@ import enum
 import types
 import typing
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, fields, is_dataclass
 from functools import cache
 from math import isfinite
 from typing import Any, TypeVar
 
+from fabricgen.bundle.columns import OtherRowsError
 from fabricgen.bundle.listing import Items
 from fabricgen.units import counted
 
@@ -46,24 +48,37 @@ def require(value: object, kind: Any, place: str) -> Any:
     return value
 
 
-def rows(value: object, place: str) -> Iterator[Mapping[str, Any]]:
-    """The objects of a list. Raises ValueError with the place."""
-    items = value if isinstance(value, Items) else require(value, list[Any], place)
-    for index, item in enumerate(items):
+def rows(value: object, place: str, start: int = 0) -> Iterator[Mapping[str, Any]]:
+    """The objects of a list, whose first has the number `start`. Raises ValueError with the place."""
+    for index, item in enumerate(require(value, list[Any], place), start):
         if type(item) is not dict:
             raise ValueError(f"{place}[{index}] is {_shown(item)}, expected an object of a value")
         yield item
 
 
-def each(raw: Mapping[str, Any], name: str, make: Callable[[Mapping[str, Any]], T]) -> tuple[T, ...]:
-    """The items of a list. Raises ValueError, KeyError or TypeError with the place of an item."""
-    found = []
-    for index, row in enumerate(rows(raw[name], name)):
-        try:
-            item = make(row)
-        except (ValueError, KeyError, TypeError) as error:
-            raise ValueError(f"{name}[{index}]: {_problem(error)}") from error
-        found.append(checked(item, f"{name}[{index}]"))
+def each(
+    raw: Mapping[str, Any],
+    name: str,
+    make: Callable[[Mapping[str, Any]], T],
+    make_many: Callable[[Sequence[Any]], Sequence[T]] | None = None,
+) -> tuple[T, ...]:
+    """The items of a list. Raises ValueError, KeyError or TypeError with the place of an item.
+
+    `make_many` makes those of many rows, or raises OtherRowsError: then `make` makes them, or has the problem.
+    """
+    value = raw[name]
+    found: list[T] = []
+    for block in value.blocks() if isinstance(value, Items) else [value]:
+        if make_many and type(block) is list and block:
+            with suppress(OtherRowsError):
+                found += make_many(block)
+                continue
+        for index, row in enumerate(rows(block, name, len(found)), len(found)):
+            try:
+                item = make(row)
+            except (ValueError, KeyError, TypeError) as error:
+                raise ValueError(f"{name}[{index}]: {_problem(error)}") from error
+            found.append(checked(item, f"{name}[{index}]"))
     return tuple(found)
 
 
@@ -133,6 +148,8 @@ def _check(kind: Any) -> tuple[Check, str]:
         item, words = _check(inner[0])
         if inner[0] is Any:
             return _is_list, f"a list of {words}"
+        if is_dataclass(inner[0]):
+            return (lambda value: _is_list(value) and {*map(type, value)} <= {inner[0]}), f"a list of {words}"
         return (lambda value: _is_list(value) and all(map(item, value))), f"a list of {words}"
     if origin in (dict, Mapping):
         item, words = _check(inner[1])

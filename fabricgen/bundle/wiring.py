@@ -223,4 +223,4 @@ class Wiring:
 
 def link_state(links: Iterable[WiredLink], cordoned: Collection[str]) -> LinkState:
     """The state of a cable or of an arm of it: cordoned if any of its links is."""
-    return LinkState.CORDONED if any(link.id in cordoned for link in links) else LinkState.ACTIVE
+    return LinkState.CORDONED if cordoned and any(link.id in cordoned for link in links) else LinkState.ACTIVE

@@ -1,13 +1,25 @@
 """The values of fabric.json beyond their types: addresses, GUIDs, priorities, DSCP values, speeds and lengths."""
 
 import re
-from collections.abc import Iterable, Mapping
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Collection, Iterable, Mapping
+from functools import partial
+from typing import TYPE_CHECKING, TypeVar
 
 from fabricgen.sonic.addresses import read_address
 
 if TYPE_CHECKING:
-    from fabricgen.bundle.wiring import WiredDevice, WiredExternal, WiredHost, WiredPlane, Wiring
+    from fabricgen.bundle.wiring import (
+        WiredCable,
+        WiredDevice,
+        WiredExternal,
+        WiredHost,
+        WiredLink,
+        WiredNic,
+        WiredPlane,
+        Wiring,
+    )
+
+T = TypeVar("T")
 
 _GUID = re.compile(r"(0x[0-9a-fA-F]{1,16})?")
 _LONGEST_CABLE_M = 1_000_000
@@ -17,61 +29,69 @@ _PRIORITIES, _DSCPS = range(8), range(64)
 
 def check_values(wiring: "Wiring") -> None:
     """Raises ValueError with the item and field of a value that no file of a fabric can have."""
-    for plane in wiring.planes:
-        _check_plane(plane)
-    for device in wiring.devices:
-        _check_device(device)
+    _check_each(wiring.planes, _check_plane, lambda plane: f"plane {plane.name}")
+    _check_each(wiring.devices, _check_device, lambda device: f"device {device.name}")
     for host in wiring.hosts:
-        _check_host(host)
-    for link in wiring.links:
-        _check_speed(link.speed_mbps, f"link {link.id}")
+        _check_each(host.nics, _check_nic, partial(_nic_of, host))
+    _check_each(wiring.links, _check_speed, lambda link: f"link {link.id}")
     links = {link.id for link in wiring.links}
-    for cable in wiring.cables:
-        for name in cable.links:
-            if name not in links:
-                raise ValueError(f"cable {cable.id}: {name!r} is not a link of the fabric")
-        if not 0 <= cable.length_m <= _LONGEST_CABLE_M:
-            raise ValueError(f"cable {cable.id}: length_m is {cable.length_m}, expected 0 to {_LONGEST_CABLE_M}")
+    _check_each(wiring.cables, partial(_check_cable, links), lambda cable: f"cable {cable.id}")
     for name in wiring.cordoned:
         if name not in links:
             raise ValueError(f"cordoned: {name!r} is not a link of the fabric")
-    for external in wiring.externals:
-        _check_external(external)
+    _check_each(wiring.externals, _check_external, lambda external: f"external {external.name}")
+
+
+def _check_each(items: Iterable[T], check: Callable[[T], None], owner: Callable[[T], str]) -> None:
+    """Adds the owner to a problem: files have hundreds of thousands of items, and few problems."""
+    for item in items:
+        try:
+            check(item)
+        except ValueError as error:
+            raise ValueError(f"{owner(item)}: {error}") from error
 
 
 def _check_plane(plane: "WiredPlane") -> None:
-    owner = f"plane {plane.name}"
-    _check_numbers(plane.lossless, _PRIORITIES, f"{owner}: lossless")
+    _check_numbers(plane.lossless, _PRIORITIES, "lossless")
     classes: Mapping[str, tuple[int, ...]] = plane.roce_dscp or {}
     for priority, values in classes.items():
         if priority not in map(str, _PRIORITIES):
-            raise ValueError(f"{owner}: roce_dscp has the priority {priority!r}, expected 0 to {_PRIORITIES[-1]}")
-        _check_numbers(values, _DSCPS, f"{owner}: roce_dscp of priority {priority}")
-    _check_numbers([] if plane.cnp_dscp is None else [plane.cnp_dscp], _DSCPS, f"{owner}: cnp_dscp")
-    _check_addresses(plane.host_prefixes, f"{owner}: host_prefixes")
+            raise ValueError(f"roce_dscp has the priority {priority!r}, expected 0 to {_PRIORITIES[-1]}")
+        _check_numbers(values, _DSCPS, f"roce_dscp of priority {priority}")
+    _check_numbers([] if plane.cnp_dscp is None else [plane.cnp_dscp], _DSCPS, "cnp_dscp")
+    _check_addresses(plane.host_prefixes, "host_prefixes")
 
 
 def _check_device(device: "WiredDevice") -> None:
-    owner = f"device {device.name}"
-    _check_addresses(device.loopbacks, f"{owner}: loopbacks")
-    _check_addresses(device.management, f"{owner}: management")
-    _check_guid(device.node_guid, f"{owner}: node_guid")
+    _check_addresses(device.loopbacks, "loopbacks")
+    _check_addresses(device.management, "management")
+    _check_guid(device.node_guid, "node_guid")
 
 
-def _check_host(host: "WiredHost") -> None:
-    for nic in host.nics:
-        owner = f"NIC {nic.name} of {host.name}"
-        _check_speed(nic.speed_mbps, owner)
-        _check_addresses(nic.addresses, f"{owner}: addresses")
-        _check_guid(nic.node_guid, f"{owner}: node_guid")
-        _check_guid(nic.port_guid, f"{owner}: port_guid")
+def _nic_of(host: "WiredHost", nic: "WiredNic") -> str:
+    return f"NIC {nic.name} of {host.name}"
+
+
+def _check_nic(nic: "WiredNic") -> None:
+    _check_speed(nic)
+    _check_addresses(nic.addresses, "addresses")
+    if nic.node_guid or nic.port_guid:
+        _check_guid(nic.node_guid, "node_guid")
+        _check_guid(nic.port_guid, "port_guid")
+
+
+def _check_cable(links: Collection[str], cable: "WiredCable") -> None:
+    for name in cable.links:
+        if name not in links:
+            raise ValueError(f"{name!r} is not a link of the fabric")
+    if not 0 <= cable.length_m <= _LONGEST_CABLE_M:
+        raise ValueError(f"length_m is {cable.length_m}, expected 0 to {_LONGEST_CABLE_M}")
 
 
 def _check_external(external: "WiredExternal") -> None:
-    owner = f"external {external.name}"
-    _check_addresses(external.addresses, f"{owner}: addresses")
+    _check_addresses(external.addresses, "addresses")
     if external.asn is not None and not 0 < external.asn < 1 << 32:
-        raise ValueError(f"{owner}: asn is {external.asn}, expected 1 to {(1 << 32) - 1}")
+        raise ValueError(f"asn is {external.asn}, expected 1 to {(1 << 32) - 1}")
 
 
 def _check_numbers(values: Iterable[int], allowed: range, place: str) -> None:
@@ -80,9 +100,9 @@ def _check_numbers(values: Iterable[int], allowed: range, place: str) -> None:
             raise ValueError(f"{place} has {value}, expected {allowed[0]} to {allowed[-1]}")
 
 
-def _check_speed(speed_mbps: int, owner: str) -> None:
-    if not 0 < speed_mbps <= _FASTEST_LINK_MBPS:
-        raise ValueError(f"{owner}: speed_mbps is {speed_mbps}, expected 1 to {_FASTEST_LINK_MBPS}")
+def _check_speed(item: "WiredLink | WiredNic") -> None:
+    if not 0 < item.speed_mbps <= _FASTEST_LINK_MBPS:
+        raise ValueError(f"speed_mbps is {item.speed_mbps}, expected 1 to {_FASTEST_LINK_MBPS}")
 
 
 def _check_addresses(texts: Iterable[str], place: str) -> None:

@@ -13,7 +13,7 @@ from typing import Any, cast
 
 import orjson
 
-from fabricgen.bundle.device import Content, ObservedDevice, Signs
+from fabricgen.bundle.device import Content, GivenContent, ObservedDevice, Signs
 from fabricgen.bundle.read import Bundle
 from fabricgen.bundle.sources import Sources
 from fabricgen.sonic.tables import ConfigDb, SameTable, Table
@@ -123,6 +123,9 @@ class _Recorded:
 
     def peek(self) -> ConfigDb:
         return self.tables
+
+    def once(self) -> GivenContent:
+        return GivenContent(self.text, self.tables)
 
 
 class _Attributes:

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from click.shell_completion import CompletionItem
 
     from fabricgen.handoff import Handoff, Option
+    from fabricgen.handoff.folder import WrittenFiles
 
 
 class Handoffs(FullGroup):
@@ -76,7 +77,7 @@ def _command(handoff: "Handoff") -> click.Command:
             raise UsageError(f"--output {output} is the bundle itself: choose another folder")
         connection = {name: options.pop(name) for name in live.names} if live else {}
 
-        def put(more: Mapping[str, bytes]) -> Mapping[str, bytes]:
+        def put(more: Mapping[str, bytes]) -> "WrittenFiles":
             with TerminalProgress(settings).stage("writing"):
                 made = handoff.files(with_whole_rows(open_bundle([bundle])), **options)
                 return write_folder(output, chain(made, more.items()), adopt=adopt_folder)

@@ -40,6 +40,7 @@ _VERBS = {
     "validate": ("fabricgen.cli.validate", "Check rendered files, or any config_db.json, with the rules."),
     "simulate": ("fabricgen.cli.simulate", "Prove or simulate the behavior of a fabric, from its files."),
     "check": ("fabricgen.cli.check", "Check an inventory before a merge: render, validate, simulate."),
+    "tune": ("fabricgen.cli.tune", "Find better ECN thresholds and queue pairs by packet runs."),
     "capacity": ("fabricgen.cli.capacity", "Count the switches, links, cables and ports of an inventory."),
     "compare": ("fabricgen.cli.compare", "Compare designs or fabrics: cost, bandwidth, failures, growth."),
     "diff": ("fabricgen.cli.diff", "Show how two bundles, or a bundle and a running fabric, differ."),

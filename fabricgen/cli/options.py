@@ -145,9 +145,14 @@ hash_options = several(
 balance_option = click.option(
     "--balance",
     type=click.Choice([word.value for word in BalanceMode]),
-    help="How switches select among equal next hops.  [default: load_balancing of the plane in fabric.json, or balance "
-    "of the scenario, else ecmp]",
+    help="How the switches of RoCE planes spread packets.  [default: as the files say]",
 )
+
+
+def balance_of(word: str | None) -> BalanceMode | None:
+    """The mode that an option names; None for that of fabric.json."""
+    return BalanceMode(word) if word else None
+
 
 subnet_options = several(
     click.option(
@@ -211,11 +216,6 @@ def print_patterns(pattern: str | None) -> bool:
 def hash_of(word: str | None) -> HashModel:
     """The hash that an option names; without one that of the files."""
     return HashModel(word or HashModel.DEPLOYED)
-
-
-def balance_of(word: str | None) -> BalanceMode | None:
-    """The mode of load balancing that an option names; None for that of the files."""
-    return None if word is None else BalanceMode(word)
 
 
 def require_one_source(paths: tuple[Path, ...], scenario: Path | None, **for_bundles: object) -> None:

@@ -21,7 +21,7 @@ def _names() -> Iterable[str]:
 def command(settings: Settings, name: str) -> int:
     """Print the JSON Schema (2020-12) of an inventory, a scenario file, or the JSON of a verb.
 
-    NAME is inventory, scenario, or a verb: check, report, accept, capacity, compare, diff, rehearse. findings is
+    NAME is inventory, scenario, or a verb: check, report, accept, capacity, compare, diff, rehearse, tune. findings is
     that of `validate`; deadlock, congestion and packets are those of `simulate`; patches and plan are other formats of
     `diff`; series is the file that `simulate packets --series` writes.
 

@@ -7,6 +7,8 @@ import click
 from fabricgen.cli import simulate_packets
 from fabricgen.cli.names import names_in
 from fabricgen.cli.options import (
+    balance_of,
+    balance_option,
     expand_option,
     hash_of,
     hash_options,
@@ -162,6 +164,7 @@ def deadlock(
     help="Hosts of the ranks: aligned, fragmented, or a file with one host per line in the order of ranks.",
 )
 @hash_options
+@balance_option
 @click.option(
     "--seed", type=click.IntRange(0), default=0, show_default=True, help="Seed for hashes, shuffles and permutations."
 )
@@ -201,6 +204,7 @@ def congestion(
     placement: str,
     queue_pairs: int | None,
     hash: str | None,  # noqa: A002 (the name of the option)
+    balance: str | None,
     seed: int,
     draws: int,
     failures: int | None,
@@ -230,8 +234,8 @@ def congestion(
         return 0
     require_one_source(
         paths, scenario, pattern=pattern, size=size, plane=plane, lfts=lfts, vl_buffer=vl_buffer,
-        adaptive_routing=adaptive_routing or None, queue_pairs=queue_pairs, hash=hash, failures=failures,
-        switch_failures=switch_failures or None, sizes=sizes,
+        adaptive_routing=adaptive_routing or None, queue_pairs=queue_pairs, hash=hash, balance=balance,
+        failures=failures, switch_failures=switch_failures or None, sizes=sizes,
     )  # fmt: skip
     if scenario is not None:
         found = simulate_congestion_of_scenario(scenario, svg=svg)
@@ -245,6 +249,7 @@ def congestion(
             placement=_placement(placement),
             queue_pairs=queue_pairs,
             hash_model=hash_of(hash),
+            balance=balance_of(balance),
             seed=seed,
             draws=draws,
             plane=plane,

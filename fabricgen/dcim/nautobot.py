@@ -9,8 +9,9 @@ from functools import cached_property
 from typing import ClassVar
 from uuid import NAMESPACE_URL, uuid5
 
+from fabricgen.dcim.batches import chunks
 from fabricgen.dcim.objects import SHARED, Found, Id, Item, Kind, Ref
-from fabricgen.dcim.system import CUSTOM_FIELDS, PATHS, Fields, Ids, Record, System, chunks, plain, site_of, translated
+from fabricgen.dcim.system import CUSTOM_FIELDS, PATHS, Fields, Ids, Record, System, plain, site_of, translated
 
 _LOCATION_TYPE, _NAMESPACE, _TERMINATION = "Site", "Global", "dcim.interface"
 _ASSIGNED = ("ipam", "ip_address_to_interface")
@@ -72,16 +73,16 @@ class Nautobot(System):
         found = super().read(kind, filters)
         if kind is Kind.ADDRESS:
             assigned: dict[Id, list[Id]] = {}
-            for record in self._assignments(found):
+            for record in self._assignments(one.id for one in found):
                 assigned.setdefault(plain(record["ip_address"]), []).append(plain(record["interface"]))
             for one in found:
                 interfaces = assigned.get(one.id, [])
                 one.fields["interface"] = interfaces[0] if len(interfaces) == 1 else None  # type: ignore[index]
         return found
 
-    def _assignments(self, addresses: Iterable[Found]) -> Iterator[Record]:
+    def _assignments(self, addresses: Iterable[Id]) -> Iterator[Record]:
         for chunk in chunks(addresses):
-            yield from self.records(*_ASSIGNED, {"ip_address": [each.id for each in chunk]})
+            yield from self.records(*_ASSIGNED, {"ip_address": chunk})
 
     def fields_of(self, kind: Kind, record: Record) -> dict[str, object]:
         """The fields of a record, with the name of its status. A cable has its ends."""
@@ -136,18 +137,19 @@ class Nautobot(System):
 
     def release(self, addresses: Iterable[Found]) -> None:
         """Take addresses from their interfaces."""
-        old = [record["id"] for record in self._assignments(addresses)]
-        with self.reported("removing addresses from interfaces"):
-            for chunk in chunks(old):
-                self._endpoint(*_ASSIGNED).delete(chunk)
+        by_id = {one.id: one.name for one in addresses}
+        old = [(by_id[plain(one["ip_address"])], one["id"]) for one in self._assignments(by_id)]
+        for chunk in chunks(old):
+            self.send("removing the interface of address", chunk, self._endpoint(*_ASSIGNED).delete)
 
     def assign(self, addresses: Iterable[tuple[Id, Item]], ids: Ids) -> None:
         """Give addresses that have no interface to the interfaces of their items."""
-        ends = [(number, item.fields["interface"]) for number, item in addresses]
-        bodies = [{"ip_address": number, "interface": ids[end]} for number, end in ends if isinstance(end, Ref)]
-        with self.reported("giving addresses to interfaces"):
-            for chunk in chunks(bodies):
-                self._endpoint(*_ASSIGNED).create(chunk)
+        ends = [(item.name, number, item.fields["interface"]) for number, item in addresses]
+        bodies = [
+            (name, {"ip_address": number, "interface": ids[end]}) for name, number, end in ends if isinstance(end, Ref)
+        ]
+        for chunk in chunks(bodies):
+            self.send("setting the interface of address", chunk, self._endpoint(*_ASSIGNED).create)
 
     def in_site(self, name: str) -> list[Found]:
         """The devices of a location, and of the locations in it."""

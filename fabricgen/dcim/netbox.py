@@ -3,6 +3,7 @@
 from collections.abc import Iterable, Mapping, Sequence
 from typing import ClassVar
 
+from fabricgen.dcim.batches import chunks
 from fabricgen.dcim.objects import Found, Id, Item, Kind
 from fabricgen.dcim.slugs import slug
 from fabricgen.dcim.system import (
@@ -13,7 +14,6 @@ from fabricgen.dcim.system import (
     Ids,
     Record,
     System,
-    chunks,
     plain,
     site_of,
     translated,
@@ -92,13 +92,11 @@ class NetBox(System):
 
     def assign(self, addresses: Iterable[tuple[Id, Item]], ids: Ids) -> None:
         """Give addresses that have no interface to the interfaces of their items."""
-        for chunk in chunks(addresses):
-            bodies = [
-                {"id": number, **self.payload(Kind.ADDRESS, {"interface": item.fields["interface"]}, ids)}
-                for number, item in chunk
-            ]
-            with self.reported("giving addresses to interfaces"):
-                self._endpoint(*self.paths[Kind.ADDRESS]).update(bodies)
+        bodies = (
+            (item.name, {"id": number, **self.payload(Kind.ADDRESS, {"interface": item.fields["interface"]}, ids)})
+            for number, item in addresses
+        )
+        self.update(Kind.ADDRESS, "setting the interface of address", bodies)
 
     def in_site(self, name: str) -> list[Found]:
         """The devices of a site."""

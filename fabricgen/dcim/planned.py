@@ -3,42 +3,24 @@
 Ports without a link, and devices outside the fabric, are left to the people who plan them.
 """
 
-from collections.abc import Callable, Collection, Iterator, Mapping
-from dataclasses import dataclass
-from ipaddress import IPv4Interface, IPv6Interface, ip_interface, ip_network
+from collections.abc import Callable, Iterator, Mapping
+from operator import itemgetter
 from typing import TYPE_CHECKING
 
 from fabricgen.dcim.objects import Item, Kind, Ref, Scalar, Value
+from fabricgen.dcim.ports import MANAGEMENT, Ports, read_all
 from fabricgen.platforms.catalog import host_model, switch_platform
 from fabricgen.units import whole_number
 from fabricgen.vocabulary import DeviceState, Medium, Role
 
 if TYPE_CHECKING:
-    from fabricgen.bundle.device import ObservedDevice
     from fabricgen.bundle.read import Bundle
     from fabricgen.bundle.wiring import WiredDevice, WiredHost, WiredLink, Wiring
 
-LOOPBACK, MANAGEMENT = "Loopback0", "eth0"
 _STATUS = {DeviceState.DRAINED: "offline"}  # of a device; the other states have equal names
 _CABLE_TYPES = {Medium.DAC: "dac-passive", Medium.AEC: "dac-active", Medium.UTP: "cat6"}
 _RACK_UNITS = 42
 _UNKNOWN = "unknown"
-
-
-@dataclass(frozen=True, slots=True)
-class _Port:
-    """An interface with its addresses."""
-
-    device: Ref
-    device_name: str
-    name: str
-    fields: Mapping[str, Value]
-    type: str
-    addresses: tuple[IPv4Interface | IPv6Interface, ...] = ()
-
-    @property
-    def ref(self) -> Ref:
-        return Ref(Kind.INTERFACE, f"{self.device.identity}:{self.name}")
 
 
 class Planned:
@@ -52,19 +34,14 @@ class Planned:
         self._refs = {device.name: self._device(device.identity) for device in self._switches}
         self._refs |= {host.name: self._device(key) for key, host in self._hosts}
         self._states = {device.name: device.state for device in self._switches}
-        linked: dict[str, list[tuple[str, int]]] = {}
-        for link in wiring.links:
-            for name, port in (link.a, link.b):
-                linked.setdefault(name, []).append((port, link.speed_mbps))
-        self._ports = [
-            port
-            for device in self._switches
-            for port in self._switch_ports(device, bundle.devices.get(device.name), linked.get(device.name, ()))
-        ] + [port for _, host in self._hosts for port in self._host_ports(host)]
-        self._placed = _once(self._ports)
+        hosts = [host for _, host in self._hosts]
+        self._ports = Ports(bundle, wiring, self._refs, self._switches, hosts)
 
     def items(self, kind: Kind) -> Iterator[Item]:
         """The objects of a kind, each identity once, in the order of fabric.json."""
+        if kind in _UNIQUE:
+            yield from _MAKERS[kind](self)
+            return
         seen: set[str] = set()
         for item in _MAKERS[kind](self):
             if item.identity not in seen:
@@ -74,7 +51,7 @@ class Planned:
     @property
     def repeated(self) -> int:
         """The addresses that a second interface has, too. A source of truth has each address once."""
-        return sum(len(port.addresses) for port in self._ports) - len(self._placed)
+        return sum(len(port.addresses) for port in self._ports) - sum(1 for _ in self._ports.placed())
 
     @property
     def outside(self) -> int:
@@ -144,60 +121,38 @@ class Planned:
         initial: dict[str, Value] = {"site": self._site, "device_type": Ref(Kind.DEVICE_TYPE, model)}
         return Item(Kind.DEVICE, ref.identity, name, {"name": name, **facts}, initial)
 
-    def _switch_ports(
-        self, device: "WiredDevice", observed: "ObservedDevice | None", linked: Collection[tuple[str, int]]
-    ) -> Iterator[_Port]:
-        ref = self._refs[device.name]
-        rows = observed.content.peek() if observed else {}
-        addresses = _addresses(rows.get("INTERFACE", {}))
-        for name, speed_mbps in linked:
-            row = rows.get("PORT", {}).get(name, {})
-            fields: dict[str, Value] = {"speed": speed_mbps * 1000}  # in kb/s
-            if row:
-                fields["enabled"] = row.get("admin_status") == "up"
-            if alias := row.get("alias"):
-                fields["label"] = str(alias)
-            if mtu := whole_number(row.get("mtu")):
-                fields["mtu"] = mtu
-            yield _Port(ref, device.name, name, fields, "other", addresses.get(name, ()))
-        if device.loopbacks:
-            hosts = tuple(map(ip_interface, device.loopbacks))
-            yield _Port(ref, device.name, LOOPBACK, {"enabled": True}, "virtual", hosts)
-        if device.management:
-            found = tuple(map(ip_interface, device.management))
-            yield _Port(ref, device.name, MANAGEMENT, {"enabled": True}, "other", found)
-
-    def _host_ports(self, host: "WiredHost") -> Iterator[_Port]:
-        for nic in host.nics:
-            fields = {"speed": nic.speed_mbps * 1000}
-            yield _Port(
-                self._refs[host.name], host.name, nic.name, fields, "other", tuple(map(ip_interface, nic.addresses))
-            )
-
     def _interfaces(self) -> Iterator[Item]:
+        names: set[str] = set()
+        device: Ref | None = None
         for port in self._ports:
-            initial: dict[str, Value] = {"type": port.type, "mgmt_only": port.name == MANAGEMENT, "status": "active"}
+            if port.device is not device:
+                device, names = port.device, set()
+            if port.name in names:
+                continue
+            names.add(port.name)
+            initial = _INITIAL_PORT[port.type, port.name == MANAGEMENT]
             fields = {"name": port.name, **port.fields}
-            yield Item(
-                Kind.INTERFACE, port.ref.identity, f"{port.device_name}:{port.name}", fields, initial, port.device
-            )
+            yield Item(Kind.INTERFACE, port.identity, f"{port.device_name}:{port.name}", fields, initial, port.device)
 
     def _prefixes(self) -> Iterator[Item]:
         """The networks of the addresses, and the pools of hosts, the widest first."""
-        pools = {ip_network(text) for plane in self._wiring.planes for text in plane.host_prefixes}
-        networks = {address.network for address in self._placed} | pools
-        for network in sorted(networks, key=lambda one: (one.version, one.prefixlen, int(one.network_address))):
+        pools = {one.network for plane in self._wiring.planes for one in read_all(plane.host_prefixes)}
+        networks = {address.network for address, _ in self._ports.placed()} | pools
+        for network in sorted(networks, key=itemgetter(0, 2, 1)):  # version, length, number
             initial: dict[str, Value] = {"container": network in pools, "status": "active"}
-            yield Item(Kind.PREFIX, f"{self.fabric}:{network}", str(network), {"prefix": str(network)}, initial)
+            text = str(network)
+            yield Item(Kind.PREFIX, f"{self.fabric}:{text}", text, {"prefix": text}, initial)
 
-    def _address(self, address: IPv4Interface | IPv6Interface) -> Ref:
-        return Ref(Kind.ADDRESS, f"{self.fabric}:{address.ip}")
+    def _address(self, ip: str) -> Ref:
+        return Ref(Kind.ADDRESS, f"{self.fabric}:{ip}")
 
     def _addresses(self) -> Iterator[Item]:
-        for address, port in self._placed.items():
-            fields: dict[str, Value] = {"address": str(address), "interface": port.ref}
-            name = str(address.ip)
-            yield Item(Kind.ADDRESS, self._address(address).identity, name, fields, {"status": "active"})
+        for address, port in self._ports.placed():
+            ip = address.ip
+            fields: dict[str, Value] = {
+                "address": f"{ip}/{address.length}", "interface": Ref(Kind.INTERFACE, port.identity)
+            }  # fmt: skip
+            yield Item(Kind.ADDRESS, f"{self.fabric}:{ip}", ip, fields, _ACTIVE)
 
     def _primaries(self) -> Iterator[Item]:
         """The first management address of each family."""
@@ -205,13 +160,14 @@ class Planned:
             if port.name == MANAGEMENT:
                 first: dict[str, Value] = {}
                 for address in port.addresses:
-                    first.setdefault(f"primary_ip{address.version}", self._address(address))
+                    first.setdefault(f"primary_ip{address.version}", self._address(address.ip))
                 yield Item(Kind.PRIMARY, port.device.identity, port.device_name, first)
 
     def _cables(self) -> Iterator[Item]:
         """One for each link: an interface has one cable there. The label is the cable of the bundle."""
         cables = {link: cable for cable in self._wiring.cables for link in cable.links}
-        for link in filter(self._has_both_ends, self._wiring.links):
+        links = {link.id: link for link in reversed(self._wiring.links) if self._has_both_ends(link)}
+        for link in reversed(links.values()):  # the first of each identity
             planned = any(self._states.get(name) == DeviceState.PLANNED for name, _ in (link.a, link.b))
             ends = tuple(Ref(Kind.INTERFACE, f"{self._refs[name].identity}:{port}") for name, port in (link.a, link.b))
             fields: dict[str, Value] = {"ends": ends, "status": "planned" if planned else "connected"}
@@ -237,13 +193,13 @@ _MAKERS: Mapping[Kind, Callable[[Planned], Iterator[Item]]] = {
 }
 
 
-def _once(ports: list[_Port]) -> dict[IPv4Interface | IPv6Interface, _Port]:
-    """Each host address once, at the first interface that has it."""
-    found: dict[object, tuple[IPv4Interface | IPv6Interface, _Port]] = {}
-    for port in ports:
-        for address in port.addresses:
-            found.setdefault(address.ip, (address, port))
-    return dict(found.values())
+_UNIQUE = frozenset({Kind.INTERFACE, Kind.PREFIX, Kind.ADDRESS, Kind.CABLE})  # their makers repeat no identity
+_ACTIVE: Mapping[str, Value] = {"status": "active"}
+_INITIAL_PORT: Mapping[tuple[str, bool], Mapping[str, Value]] = {
+    (kind, managed): {"type": kind, "mgmt_only": managed, "status": "active"}
+    for kind in ("other", "virtual")
+    for managed in (True, False)
+}
 
 
 def _host_keys(wiring: "Wiring") -> Iterator[tuple[str, "WiredHost"]]:
@@ -262,15 +218,6 @@ def _switch_type(device: "WiredDevice") -> tuple[str, str, str]:
 def _host_type(host: "WiredHost") -> tuple[str, str, str]:
     model = host_model(host.model)
     return (model.vendor if model else "") or _UNKNOWN, host.model or _UNKNOWN, ""
-
-
-def _addresses(rows: Mapping[str, object]) -> dict[str, tuple[IPv4Interface | IPv6Interface, ...]]:
-    found: dict[str, tuple[IPv4Interface | IPv6Interface, ...]] = {}
-    for key in rows:
-        name, _, text = key.partition("|")
-        if text:
-            found[name] = (*found.get(name, ()), ip_interface(text))
-    return found
 
 
 def _length(metres: float) -> dict[str, Scalar]:

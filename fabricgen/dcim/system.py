@@ -6,14 +6,13 @@ NetBox and Nautobot descend from one program. What they name differently is in `
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from itertools import islice
-from typing import Any, ClassVar, TypeVar
+from typing import Any, ClassVar
 
+from fabricgen.dcim.batches import chunks, sent
 from fabricgen.dcim.objects import SHARED, Found, Id, Item, Kind, Ref
 from fabricgen.errors import UsageError
 
 PAGE = 1000  # objects: both cut a longer answer by default, silently
-BATCH = 100  # objects of a request that writes, and names of one that searches: a URL has at most 8 kB
 IDENTITY, MADE = "fabricgen_identity", "fabricgen_made"
 CUSTOM_FIELDS = {IDENTITY: "text", MADE: "boolean"}
 # The kinds that have the custom fields, by their names in the API.
@@ -29,7 +28,6 @@ _FACE = "front"  # of a device in a rack, until people turn it
 Record = dict[str, Any]
 Ids = Mapping[Ref, Id]
 Fields = Mapping[str, object]
-Element = TypeVar("Element")
 # Kind -> app and endpoint, where both programs have the same.
 PATHS: Mapping[Kind, tuple[str, str]] = {
     Kind.MANUFACTURER: ("dcim", "manufacturers"),
@@ -149,9 +147,9 @@ class System(ABC):
     def create(self, kind: Kind, items: Iterable[Item], ids: Ids) -> Iterator[tuple[Item, Id]]:
         """Create objects, batch by batch; yields each batch when the server has it."""
         for chunk in chunks(items):
-            with self.reported(f"creating {kind} {chunk[0].name} and {len(chunk) - 1} more"):
-                records = self._endpoint(*self.paths[kind]).create([self.created(item, ids) for item in chunk])
-            for item, record in zip(chunk, map(dict, records), strict=True):
+            bodies = [(item.name, self.created(item, ids)) for item in chunk]
+            made = self.send(f"creating {kind}", bodies, self._endpoint(*self.paths[kind]).create)
+            for item, record in zip(chunk, map(dict, made), strict=True):
                 self._check_identity(item, record)
                 yield item, record["id"]
 
@@ -175,16 +173,24 @@ class System(ABC):
 
     def change(self, kind: Kind, changes: Iterable[tuple[Found, Record]]) -> None:
         """Change objects: each with the body of the request."""
-        for chunk in chunks(changes):
-            bodies = [{"id": found.id, **_with_face(found, body)} for found, body in chunk]
-            with self.reported(f"changing {kind} {chunk[0][0].name} and {len(chunk) - 1} more"):
-                self._endpoint(*self.paths[kind]).update(bodies)
+        bodies = ((found.name, {"id": found.id, **_with_face(found, body)}) for found, body in changes)
+        self.update(kind, f"changing {kind}", bodies)
+
+    def update(self, kind: Kind, action: str, bodies: Iterable[tuple[str, Record]]) -> None:
+        """Change the objects of a kind, batch by batch: (name, body with the id)."""
+        for chunk in chunks(bodies):
+            changed = self.send(action, chunk, self._endpoint(*self.paths[kind]).update)
+            if len(changed) != len(chunk):
+                raise UsageError(
+                    f"{self.name}, {action}: {len(changed)} of {len(chunk)} objects are changed, because another "
+                    "program deleted the others; run the command again"
+                )
 
     def delete(self, kind: Kind, doomed: Iterable[Found]) -> None:
         """Delete objects."""
         for chunk in chunks(doomed):
-            with self.reported(f"deleting {kind} {chunk[0].name} and {len(chunk) - 1} more"):
-                self._endpoint(*self.paths[kind]).delete([found.id for found in chunk])
+            bodies = [(found.name, found.id) for found in chunk]
+            self.send(f"deleting {kind}", bodies, self._endpoint(*self.paths[kind]).delete)
 
     def _found(self, kind: Kind, record: Record) -> Found:
         custom = record.get("custom_fields") or {}
@@ -198,6 +204,20 @@ class System(ABC):
 
     def _endpoint(self, app: str, endpoint: str) -> Any:
         return getattr(getattr(self._api, app), endpoint)
+
+    def send(self, action: str, bodies: Sequence[tuple[str, Any]], request: Callable[[list[Any]], Any]) -> list[Any]:
+        """The answers to one request with the (name, body) of several objects.
+
+        Raises UsageError with the name of each object that the server refuses, and the reason.
+        """
+        with self.reported(f"{action} {bodies[0][0]} and {len(bodies) - 1} more"):
+            answers, refusals = sent(bodies, request, self._refused)
+        if len(refusals) == 1:
+            raise UsageError(f"{self.name}, {action} {': '.join(refusals[0])}")
+        if refusals:
+            lines = "".join(f"\n  {name}: {reason}" for name, reason in refusals)
+            raise UsageError(f"{self.name}, {action}: {len(refusals)} of {len(bodies)} are refused:{lines}")
+        return answers
 
     @contextmanager
     def reported(self, action: str) -> Iterator[None]:
@@ -231,13 +251,6 @@ def site_of(item: Item) -> Ref:
     site = item.initial["site"]
     assert isinstance(site, Ref)
     return site
-
-
-def chunks(values: Iterable[Element]) -> Iterator[list[Element]]:
-    """Lists of `BATCH` values."""
-    left = iter(values)
-    while chunk := list(islice(left, BATCH)):
-        yield chunk
 
 
 def _with_face(found: Found, body: Record) -> Record:

@@ -10,7 +10,7 @@ from fabricgen.errors import UsageError
 from fabricgen.handoff.cable_ends import CableEnd, Plant
 from fabricgen.platforms.catalog import switch_platform
 from fabricgen.sonic.canonical import natural_key
-from fabricgen.units import counted, format_length, format_speed
+from fabricgen.units import counted, format_speed
 
 _CAGE, _ROWS, _COLUMNS = 24.0, 2, 3
 _UNIT_PX, _UNITS = 22, 42
@@ -99,17 +99,18 @@ def cable_scene(bundle: Bundle, cable: str) -> Scene:
     lines: list[Line] = []
     for number, run in enumerate(runs):
         y = 24.0 + number * 90
-        boxes += [_end(run.a, 16, y), _end(run.b, WIDTH - 316, y)]
+        boxes += [_end(run.a, plant, 16, y), _end(run.b, plant, WIDTH - 316, y)]
         middle = y + 32
-        text = f"{run.speed}, {run.medium}, {format_length(run.length_m)}"
+        text = f"{run.speed}, {run.medium}, {run.length_m:g} m"
         lines.append(Line(2 * number, 2 * number + 1, len(run.a.ports), 316, middle, WIDTH - 316, middle, text=text))
     caption = f"{runs[0].kind} of plane {runs[0].plane}"
     return Scene(f"cable {cable}", caption, 24 + 90 * len(runs), tuple(boxes), tuple(lines))
 
 
-def _end(end: CableEnd, x: float, y: float) -> Box:
+def _end(end: CableEnd, plant: Plant, x: float, y: float) -> Box:
     place = " ".join(filter(None, (f"rack {end.rack}" if end.rack else "", f"unit {end.unit}" if end.unit else "")))
-    names = [port if port == label else f"{port} ({label})" for port, label in zip(end.ports, end.labels, strict=True)]
+    labelled = zip(end.ports, plant.labels(end), strict=True)
+    names = [port if port == label else f"{port} ({label})" for port, label in labelled]
     note = "\n".join(filter(None, (", ".join(names), place)))
     return Box(end.device, BoxKind.SWITCH, x, y, 300, 64, end.device, note)
 

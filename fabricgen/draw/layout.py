@@ -3,6 +3,7 @@
 Planes of one tier are a grid, by the strides of their links, or cards of groups.
 """
 
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from itertools import groupby, pairwise
 from math import ceil, hypot, sqrt
@@ -20,6 +21,7 @@ _TIER_GAP = 170
 _ROW = 58.0  # px from row to row of a grid
 _FILLED = 0.62  # of the width of a column of a grid
 _MOST_COLUMNS = 16
+_NAMED = 30  # px of a box with a number, and its gap
 _MANY = 600  # switches of a tier, above which boxes are as small as they can be selected
 
 
@@ -57,9 +59,10 @@ def _tiers(topology: Topology, members: Sequence[int], tiers: Sequence[str]) -> 
     return [*boxes, *found], labels, y + (54 if found else 0)
 
 
-def place_tier(topology: Topology, row: Sequence[int], y: float) -> Iterator[Box]:
-    """The boxes of one tier: in one line if they fit, else by rails, else in equal lines."""
-    most = _SPACE // 15 if len(row) <= _MANY else _SPACE // 6
+def place_tier(topology: Topology, row: Sequence[int], y: float, *, named: bool = False) -> Iterator[Box]:
+    """The boxes of one tier: in one line if they fit, else by rails, else in equal lines; `named` ones have room for
+    a number."""
+    most = _SPACE // (_NAMED if named else 15) if len(row) <= _MANY else _SPACE // 6
     by_rail = [
         list(each)
         for _, each in groupby(
@@ -73,7 +76,8 @@ def place_tier(topology: Topology, row: Sequence[int], y: float) -> Iterator[Box
     else:
         each = ceil(len(row) / ceil(len(row) / most))
         lines = [list(row[start : start + each]) for start in range(0, len(row), each)]
-    height = 27.0 if len(lines) == 1 else 14.0 if len(row) <= _MANY or lines is by_rail else 7.0
+    small = 7.0 if len(row) > _MANY and lines is not by_rail else 20.5 if named else 14.0
+    height = 27.0 if len(lines) == 1 else small
     for number, line in enumerate(lines):
         yield from _line_of_boxes(topology, line, y + number * (height + 3), height)
 
@@ -84,11 +88,13 @@ def _line_of_boxes(topology: Topology, line: Sequence[int], y: float, height: fl
     gap = 14.0 if 0 < breaks <= 24 and breaks < len(line) - 1 else 0.0
     step = (_SPACE - gap * breaks) / len(line)
     width = min(92.0, step - min(6.0, step * 0.15))
+    alone = Counter(units)
     x = float(LEFT)
     for number, index in enumerate(line):
         if number and units[number] != units[number - 1]:
             x += gap
-        text = short_name(topology, index, width) if height > 20 else ""
+        unit = topology.switches[index].su if alone[units[number]] == 1 else None
+        text = short_name(topology, index, width, unit) if height > 20 else ""
         yield Box(topology.switches[index].name, BoxKind.SWITCH, x + (step - width) / 2, y, width, height, text)
         x += step
 
@@ -104,11 +110,13 @@ def _unit(topology: Topology, index: int) -> tuple[object, ...]:
     return switch.subplane, topology.pods[index], switch.su
 
 
-def short_name(topology: Topology, index: int, width: float) -> str:
-    """The longest name of a switch that fits into a box: its name, its role and number, its rail, its number."""
+def short_name(topology: Topology, index: int, width: float, unit: int | None = None) -> str:
+    """The longest name of a switch that fits into a box: its name, its role and number, its rail, its number. Of the
+    only switch of a scalable `unit` the number is that of the unit."""
     switch = topology.switches[index]
     number = switch.name[len(switch.name.rstrip("0123456789")) :].lstrip("0") or "0"
     number = number if switch.name[-1:].isdigit() else ""
+    number = number if unit is None else f"{unit}"
     rail = "" if switch.rail is None else f"r{switch.rail}"
     names = (switch.name, f"{switch.role} {number}" if number and not rail else "", f"{rail} {number}".strip(), rail)
     fitting = (name for name in (*names, number) if name and _LETTER * len(name) + 6 <= width)

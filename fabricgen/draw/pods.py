@@ -55,8 +55,10 @@ def overview_scene(topology: Topology, plane: str) -> Scene:
 
 
 def pod_scene(topology: Topology, plane: str, pod: int | None) -> Scene:
-    """One pod, and the cores, as matrices: a row is a rail where there are rails. Lines are drawn on selection."""
-    members = pods_of(topology, plane)[pod]
+    """One pod, and the cores, as matrices: a row is a rail where there are rails. Lines are drawn on selection; the
+    links of neighboring tiers are counted between them."""
+    pods = pods_of(topology, plane)
+    members = pods[pod]
     cores = [index for index in topology.planes[plane] if topology.switches[index].role == Role.CORE]
     roles = {topology.switches[index].role for index in members}
     boxes: list[Box] = []
@@ -69,14 +71,28 @@ def pod_scene(topology: Topology, plane: str, pod: int | None) -> Scene:
             for role in sorted(roles, key=lambda role: -RANK.get(role, 0))
         ),
     ]
+    above: Sequence[int] = ()
     for tier in filter(None, tiers):
-        placed = list(place_tier(topology, tier, y))
+        if links := _between(topology, above, tier):
+            labels.append(Label(LEFT, y - 26, f"{links:,} {'link' if links == 1 else 'links'}"))
+        above, placed = tier, list(place_tier(topology, tier, y, named=True))
         labels += [Label(16, y + 11, topology.switches[tier[0]].role), Label(16, y + 25, f"{len(tier):,}")]
         boxes += placed
         y = max(box.y + box.height for box in placed) + 62
-    name = plane if pod is None else f"{plane} pod {pod}"
-    return Scene(
-        name, f"{counted(len(members), 'switch', 'switches')} of {name}", y - 40, tuple(boxes), (), tuple(labels)
+    name = plane if len(pods) == 1 else f"{plane} pod {pod}"
+    hosts, _ = topology.hosts_of(members)
+    parts = [counted(len(members), "switch", "switches"), counted(len(cores), "core"), counted(hosts, "host")]
+    caption = f"{name}: {', '.join(part for part in parts if not part.startswith('0 '))}"
+    return Scene(name, caption, y - 40, tuple(boxes), (), tuple(labels))
+
+
+def _between(topology: Topology, above: Sequence[int], below: Sequence[int]) -> int:
+    """The links from one tier to the other."""
+    upper, lower = set(above), set(below)
+    return sum(
+        len(links)
+        for (a, b), links in topology.pairs.items()
+        if (a in upper and b in lower) or (b in upper and a in lower)
     )
 
 

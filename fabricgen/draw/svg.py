@@ -28,11 +28,7 @@ def scene_svg(scene: Scene) -> str:
         f'<g fill="none" stroke="{WIRE}" stroke-opacity="{line_opacity(len(scene.lines))}">',
         *map(_line, sorted(scene.lines, key=lambda line: line.state is not State.SAME)),
         "</g>",
-        *(
-            _words((line.x1 + line.x2) / 2 + 6, (line.y1 + line.y2) / 2, line.text, "start")
-            for line in scene.lines
-            if line.text
-        ),
+        *(_beside(line) for line in scene.lines if line.text),
         *(part for box in scene.boxes for part in _box(box)),
         *(_words(label.x, label.y, label.text, label.anchor) for label in scene.labels),
         *_legend(scene),
@@ -42,6 +38,12 @@ def scene_svg(scene: Scene) -> str:
 
 def _text(text: str) -> str:
     return escape(visible(text))
+
+
+def _beside(line: Line) -> str:
+    """The text of a line: above a level one, to the right of others."""
+    x, y = (line.x1 + line.x2) / 2, (line.y1 + line.y2) / 2
+    return _words(x, y - 7, line.text, "middle") if line.y1 == line.y2 else _words(x + 6, y, line.text, "start")
 
 
 def _words(x: float, y: float, text: str, anchor: str, color: str = FAINT) -> str:

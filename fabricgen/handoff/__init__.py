@@ -4,13 +4,19 @@ Each is one module here, with a `HANDOFF`; installed packages add theirs by entr
 This module imports none of them, so a handoff can import `Handoff` and `Option` from here.
 """
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cache
+from typing import TYPE_CHECKING
 
 from fabricgen.extensions import HANDOFFS, registered
 
-__all__ = ["ONLY_HOSTS", "ONLY_SWITCHES", "Handoff", "Option", "handoffs"]
+if TYPE_CHECKING:
+    from fabricgen.handoff.folder import WrittenFiles
+
+__all__ = ["ONLY_HOSTS", "ONLY_SWITCHES", "Content", "Handoff", "Option", "handoffs"]
+
+Content = bytes | Iterator[bytes]  # of a file; a large one in pieces
 
 
 @dataclass(frozen=True)
@@ -33,17 +39,18 @@ ONLY_HOSTS = Option("only", "Only hosts whose names match; separate several patt
 class Handoff:
     """A command `fabricgen handoff NAME BUNDLE --output FOLDER`.
 
-    `files(bundle, **options)` yields (relative path, bytes); it raises UsageError if the bundle does not fit.
+    `files(bundle, **options)` yields (relative path, content); it raises UsageError if the bundle does not fit. The
+    pieces of a content are taken before the next file.
     `next_step` is what the person does next, with {bundle}, {output} and the options as fields. `notes` returns lines
     that the person must read, given the files. `examples` are options that --help shows, as a shell reads them.
     """
 
     name: str
     summary: str
-    files: Callable[..., Iterable[tuple[str, bytes]]]
+    files: Callable[..., Iterable[tuple[str, Content]]]
     options: tuple[Option, ...] = ()
     next_step: str = ""
-    notes: Callable[[Mapping[str, bytes]], Iterable[str]] = lambda _: ()
+    notes: Callable[["WrittenFiles"], Iterable[str]] = lambda _: ()
     examples: tuple[str, ...] = ("", "--adopt-folder")
 
 

@@ -18,14 +18,18 @@ class Aliases:
         self._of: dict[str, _Aliases] = {}
         self._known: dict[tuple[tuple[str, str], ...], _Aliases] = {}
 
-    def label(self, end: "Endpoint") -> str:
-        """The alias of a port; the name of the port if its file does not have one."""
-        name, port = end
+    def read(self, name: str) -> _Aliases:
+        """port -> alias of a switch, for the ports with an alias; empty for another device."""
         if name not in self._of:
             device = self._devices.get(name)
             found = _aliases(device) if device else {}
             self._of[name] = self._known.setdefault(tuple(found.items()), found)
-        return self._of[name].get(port) or port
+        return self._of[name]
+
+    def label(self, end: "Endpoint") -> str:
+        """The alias of a port; the name of the port if its file does not have one."""
+        name, port = end
+        return self.read(name).get(port) or port
 
 
 def _aliases(device: "ObservedDevice") -> dict[str, str]:

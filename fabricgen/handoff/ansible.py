@@ -20,15 +20,16 @@ from fabricgen.handoff.ansible_groups import ALL, host_groups, is_absent, presen
 from fabricgen.handoff.ansible_role import role_modules
 from fabricgen.handoff.chosen import chosen_devices
 from fabricgen.handoff.management import management_addresses
-from fabricgen.handoff.templates import yaml_bytes
 from fabricgen.resources import resource
 from fabricgen.sonic.canonical import natural_key
 from fabricgen.sonic.switch_made import TABLES
 from fabricgen.units import counted
 
 if TYPE_CHECKING:
+    from fabricgen.bundle.device import Signs
     from fabricgen.bundle.read import Bundle, ObservedDevice
     from fabricgen.bundle.wiring import Endpoint
+    from fabricgen.handoff.folder import WrittenFiles
 
 SHARED_TABLES = (*TABLES, "DEVICE_METADATA")  # tables that the image also writes
 _PLACE = ("identity", "plane", "subplane", "role", "pod", "su", "rail", "hwsku", "rack", "unit", "serial", "state")
@@ -59,17 +60,22 @@ def ansible_files(bundle: "Bundle", only: str | None = None, plan: str | None = 
     yield from role_modules()
     yield "inventory.yml", _yaml({"all": {"children": host_groups(devices)}})
     far_ends, aliases = _far_ends(bundle), Aliases(bundle.devices)
+    variables = {}
+    for device in devices:  # everything that its file says, by one read of it
+        signs = device.signs
+        yield _config_path(device), _config_bytes(device, signs)
+        variables[device.name] = _host_vars(device, signs)
+        aliases.read(device.name)
     for device in devices:
-        variables = _host_vars(device) | _surroundings(bundle, device, far_ends[device.name], aliases)
-        yield f"host_vars/{device.name}.yml", _yaml(variables)
-        yield _config_path(device), config_bytes(device)
+        surroundings = _surroundings(bundle, device, far_ends[device.name], aliases)
+        yield f"host_vars/{device.name}.yml", _yaml(variables[device.name] | surroundings)
 
 
-def config_bytes(device: "ObservedDevice") -> bytes:
+def _config_bytes(device: "ObservedDevice", signs: "Signs") -> bytes:
     """The file of a switch, private if it contains secrets."""
     from fabricgen.sonic.secrets import literals
 
-    has_secrets = any(literals(device.config, has_forms=device.signs.secrets))
+    has_secrets = any(literals(device.config, has_forms=signs.secrets))
     return Private(device.text) if has_secrets else device.text
 
 
@@ -77,15 +83,13 @@ def _config_path(device: "ObservedDevice") -> str:
     return f"files/{device.name}/{CONFIG_NAME}"
 
 
-def _host_vars(device: "ObservedDevice") -> dict[str, object]:
+def _host_vars(device: "ObservedDevice", signs: "Signs") -> dict[str, object]:
     """The variables of a switch: address, file, digest and place, without its configuration."""
-    from fabricgen.bundle.manifest import digest  # it reads JSON, which the options do not need
-
     found: dict[str, object] = {}
     for address, _ in islice(management_addresses(device), 1):
         found["ansible_host"] = address.ip
     found["fabricgen_config_file"] = _config_path(device)
-    found["fabricgen_config_sha256"] = digest(device.text)
+    found["fabricgen_config_sha256"] = signs.digest
     if wired := device.wired:
         values = {name: getattr(wired, name) for name in _PLACE}
         found |= {f"fabricgen_{name}": value for name, value in values.items() if value not in (None, "")}
@@ -143,14 +147,14 @@ def _project(folder: Path, context: Mapping[str, object]) -> Iterator[tuple[str,
 
 
 def _yaml(value: object) -> bytes:
-    from fabricgen.yaml_words import Unsafe  # it imports YAML
+    from fabricgen.yaml_blocks import dumped  # it imports YAML
 
-    return yaml_bytes(Unsafe.of(value), explicit_start=True)
+    return dumped(value, explicit_start=True, unsafe=True)
 
 
-def _notes(files: Mapping[str, bytes]) -> Iterator[str]:
-    if private := sum(isinstance(content, Private) for content in files.values()):
-        yield f"{counted(private, 'file')} of switches with secrets, mode 0600: use `!secret` in the inventory"
+def _notes(files: "WrittenFiles") -> Iterator[str]:
+    if files.private:
+        yield f"{counted(files.private, 'file')} of switches with secrets, mode 0600: use `!secret` in the inventory"
 
 
 HANDOFF = Handoff(

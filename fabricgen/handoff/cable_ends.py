@@ -1,7 +1,8 @@
 """The ends of each cable with rack, unit and labels, and the connectors that need transceivers."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from functools import cache
 from typing import TYPE_CHECKING
 
 from fabricgen.handoff.aliases import Aliases
@@ -18,11 +19,10 @@ PLUGGED = ("mmf", "smf")  # fibre with a transceiver at each end; other cables i
 
 @dataclass(frozen=True, slots=True)
 class CableEnd:
-    """One end of a cable, or of one arm of a breakout cable. `labels` are those of the front panel."""
+    """One end of a cable, or of one arm of a breakout cable."""
 
     device: str
     ports: tuple[str, ...]
-    labels: tuple[str, ...]
     rack: str
     unit: str
 
@@ -47,11 +47,12 @@ class Plant:
 
     def __init__(self, bundle: "Bundle", wiring: "Wiring") -> None:
         self._bundle = bundle
-        self._aliases = Aliases(bundle.devices)
+        self.aliases = Aliases(bundle.devices)
         self._devices = {device.name: device for device in wiring.devices}
         self._hosts = {host.name: host for host in wiring.hosts}
         self._links = {link.id: link for link in wiring.links}
         self._cordoned = set(wiring.cordoned)
+        self._ports: dict[tuple[str, ...], tuple[str, ...]] = {}
         self.cables = wiring.cables
 
     def runs(self) -> Iterator[CableRun]:
@@ -90,20 +91,31 @@ class Plant:
 
     def _cage(self, device: "WiredDevice", port: str) -> str:
         """The cage by the catalog, else by the index in the file."""
-        platform = switch_platform(device.platform)
-        layout = next((each for each in platform.layouts if each.name == device.layout), None) if platform else None
-        if layout and port in layout.port_by_name:
-            return str(layout.port_by_name[port].index)
+        if index := _cages(device.platform, device.layout).get(port):
+            return index
         observed = self._bundle.devices.get(device.name)
         return (observed.text_of("PORT", port, "index") if observed else "") or port
 
+    def labels(self, end: CableEnd) -> tuple[str, ...]:
+        """The labels of the ports of an end on the front panel."""
+        return tuple([self.aliases.label((end.device, port)) for port in end.ports])
+
     def _end(self, name: str, ends: list["Endpoint"]) -> CableEnd:
         device = self._devices.get(name) or self._hosts.get(name)
-        ports = tuple(port for _, port in ends)
-        labels = tuple(map(self._aliases.label, ends))
-        return CableEnd(name, ports, labels, device.rack if device else "", device.unit if device else "")
+        ports = tuple([port for _, port in ends])
+        ports = self._ports.setdefault(ports, ports)  # few are different
+        return CableEnd(name, ports, device.rack if device else "", device.unit if device else "")
 
 
+@cache
+def _cages(platform: str, layout: str) -> Mapping[str, str]:
+    """port -> index of its cage, by the catalog; empty for a layout that it does not have."""
+    found = switch_platform(platform)
+    known = next((each for each in found.layouts if each.name == layout), None) if found else None
+    return {port: str(one.index) for port, one in known.port_by_name.items()} if known else {}
+
+
+@cache
 def lanes(count: int, speed_mbps: int) -> str:
     """'2x400G', '400G'."""
     return f"{count}x{format_speed(speed_mbps)}" if count > 1 else format_speed(speed_mbps)

@@ -1,9 +1,14 @@
 """What a DHCP server knows about switches in zero touch provisioning: leases by MAC address or serial.
 
 sonic-ztp 036c8ea reads the URL of ztp.json from option 67 (DHCPv4) or 59 (DHCPv6), and sends its user class in option
-77 or 15. Only its DHCPv4 client identifier has the serial. ONIE asks by DHCPv4 only; it reads option 114.
+77 or 15. Only its DHCPv4 client identifier has the serial.
+
+ONIE asks by DHCPv4 only (onie, rootconf/default/bin/discover: DHCPv6 is not implemented). Its exact URLs of an
+installer are, in its order: option 125 of enterprise 42623, sub-option 1; option 114; options 150 or 66 with 67. The
+first two are written. Option 67 is that of ztp.json, and both take tftp:// URLs, too.
 """
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -11,8 +16,15 @@ from fabricgen.sonic.addresses import Address
 
 USER_CLASS = "SONiC-ZTP"
 ONIE_CLASS = "onie_vendor:"  # how the vendor class of ONIE begins (option 60), before the platform
+ONIE_ENTERPRISE = 42623  # the name space of ONIE in option 125
+_INSTALLER_URL = 1  # its sub-option
 _USER_CLASS_OPTION = {4: 77, 6: 15}
 _BOOT_FILE = {4: "boot-file-name", 6: "bootfile-url"}
+
+
+_ONIE_SPACE = f"vendor-{ONIE_ENTERPRISE}"
+
+Installers = Mapping[str, str]  # ONIE platform -> URL of its installer; the platform "" is any
 
 
 @dataclass(frozen=True)
@@ -43,7 +55,7 @@ class Lease:
         return f"[{self.address.ip}]" if self.address.version == 6 else self.address.ip
 
 
-def dnsmasq(leases: list[Lease], url: str, onie_url: str | None) -> dict[str, Any]:
+def dnsmasq(leases: list[Lease], url: str, installers: Installers) -> dict[str, Any]:
     """The values of the template of dnsmasq.conf."""
     return {
         "leases": leases,
@@ -52,11 +64,12 @@ def dnsmasq(leases: list[Lease], url: str, onie_url: str | None) -> dict[str, An
         "url": url,
         "user_class": USER_CLASS,
         "onie_class": ONIE_CLASS,
-        "onie_url": onie_url,
+        "onie_enterprise": ONIE_ENTERPRISE,
+        "installers": installers,
     }
 
 
-def kea(leases: list[Lease], url: str, onie_url: str | None) -> dict[str, Any]:
+def kea(leases: list[Lease], url: str, installers: Installers) -> dict[str, Any]:
     """The configuration of kea-dhcp4 or kea-dhcp6 for leases of one version of IP: reservations by MAC address. If only
     the serial is known, a pool of one address with a client class: the client identifier of a switch in ZTP ends in
     ##SERIAL."""
@@ -70,11 +83,8 @@ def kea(leases: list[Lease], url: str, onie_url: str | None) -> dict[str, Any]:
             "option-data": [{"name": _BOOT_FILE[version], "data": url}],
         }
     ]
-    if onie_url and version == 4:
-        # Kea's name of option 114, which ONIE reads as the URL of its installer (onie, discovery of installers).
-        installer = [{"name": "v4-captive-portal", "data": onie_url}]
-        test = f"substring(option[60].hex, 0, {len(ONIE_CLASS)}) == '{ONIE_CLASS}'"
-        classes.append({"name": "onie", "test": test, "option-data": installer})
+    onie = installers if version == 4 else {}
+    classes += [_onie_class(platform, installer) for platform, installer in onie.items()]
     for lease in by_serial:
         ending = f"##{lease.serial}"
         name = [{"name": "host-name", "data": lease.name}]
@@ -83,13 +93,30 @@ def kea(leases: list[Lease], url: str, onie_url: str | None) -> dict[str, Any]:
     subnets: dict[Address, list[Lease]] = {}
     for lease in leases:
         subnets.setdefault(lease.subnet, []).append(lease)
+    code = {"name": "onie-installer-url", "space": _ONIE_SPACE, "code": _INSTALLER_URL, "type": "string"}
     return {
         f"Dhcp{version}": {
+            **({"option-def": [code]} if onie else {}),
             "interfaces-config": {"interfaces": ["*"]},
             "lease-database": {"type": "memfile", "persist": True},
             "client-classes": classes,
             f"subnet{version}": [_subnet(number, *one) for number, one in enumerate(subnets.items(), 1)],
         }
+    }
+
+
+def _onie_class(platform: str, installer: str) -> dict[str, Any]:
+    """The class of switches in ONIE: of one platform, or of all without a class of their own."""
+    begin = f"{ONIE_CLASS}{platform}"
+    is_one = f"option[60].hex == '{begin}'" if platform else f"substring(option[60].hex, 0, {len(begin)}) == '{begin}'"
+    return {
+        "name": f"onie-{platform}" if platform else "onie",
+        "test": is_one,
+        "option-data": [
+            {"name": "v4-captive-portal", "data": installer},  # Kea's name of option 114
+            {"name": "vivso-suboptions", "data": str(ONIE_ENTERPRISE)},
+            {"name": "onie-installer-url", "space": _ONIE_SPACE, "data": installer, "always-send": True},
+        ],
     }
 
 

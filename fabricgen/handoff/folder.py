@@ -6,17 +6,19 @@ from pathlib import Path, PurePosixPath
 
 import orjson
 
+from fabricgen.atomic.file import Private
 from fabricgen.atomic.folder import FolderWriter
 from fabricgen.errors import UnreadableInputError
 from fabricgen.findings import Location
+from fabricgen.handoff import Content
 from fabricgen.inputs import read_bytes
 
 INDEX = ".fabricgen-handoff.json"
 FORMAT_VERSION = "1"
 
 
-def write_folder(folder: Path, files: Iterable[tuple[str, bytes]], *, adopt: bool = False) -> "WrittenFiles":
-    """Write (relative path, bytes) below `folder`; returns the files.
+def write_folder(folder: Path, files: Iterable[tuple[str, Content]], *, adopt: bool = False) -> "WrittenFiles":
+    """Write (relative path, content) below `folder`; returns the files.
 
     All of them are written, or nothing. An index lists the files of the handoff: files of an earlier handoff that are
     not in this one are removed, all other files are kept. With `adopt`, files that fabricgen did not write are replaced
@@ -27,8 +29,11 @@ def write_folder(folder: Path, files: Iterable[tuple[str, bytes]], *, adopt: boo
     with FolderWriter(folder) as writer:
         known = _read_index(folder / INDEX)
         for path, content in files:
-            writer.add(_inside(path), content)
-            written.kinds[path] = type(content)
+            if isinstance(content, bytes):
+                writer.add(_inside(path), content)
+            else:
+                writer.add_pieces(_inside(path), content)
+            written.kinds[path] = Private if isinstance(content, Private) else bytes
         writer.add(INDEX, _dump_index(written.kinds))
         if not adopt:
             writer.refuse_to_replace({*known, INDEX}, "choose another folder, or add --adopt-folder to replace them")
@@ -42,6 +47,11 @@ class WrittenFiles(Mapping[str, bytes]):
 
     folder: Path
     kinds: dict[str, type[bytes]] = field(default_factory=dict)  # path -> bytes or Private
+
+    @property
+    def private(self) -> int:
+        """How many of them contain secrets."""
+        return sum(kind is Private for kind in self.kinds.values())
 
     def __getitem__(self, path: str) -> bytes:
         return self.kinds[path](read_bytes(self.folder / path))

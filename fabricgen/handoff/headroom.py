@@ -1,55 +1,69 @@
 """The headroom sheet of the cabling: what each lossless port reserves for its cable, in the file or by the switch."""
 
-from collections.abc import Iterable, Iterator
-from typing import TYPE_CHECKING
+from collections.abc import Iterator, Mapping
+from functools import lru_cache
+from typing import TYPE_CHECKING, Any
 
 from fabricgen.platforms.dynamic_buffers import buffers_of
 from fabricgen.sonic.dynamic_buffers.headroom import profile_name
 from fabricgen.sonic.dynamic_buffers.prediction import LOSSLESS_POOL, PREDICTED, DynamicBuffers
-from fabricgen.sonic.port_qos import SwitchQos
+from fabricgen.sonic.image import rows
+from fabricgen.sonic.port_qos import QOS_TABLES, SwitchQos
+from fabricgen.sonic.tables import SameTable
 from fabricgen.units import format_length
 
 if TYPE_CHECKING:
-    from fabricgen.bundle.read import Bundle, ObservedDevice
+    from fabricgen.bundle.read import ObservedDevice
     from fabricgen.handoff.cable_ends import CableRun
 
 HEADROOM_COLUMNS = ("device", "port", "groups", "cable", "length", "cable_length", "profile", "xon", "xoff", "size",
                     "pool", "source")  # fmt: skip
+_TABLES_KEPT = 64  # sets of tables
 _OF_FILE = "the file"
 
 
-def headroom_rows(bundle: "Bundle", runs: Iterable["CableRun"]) -> Iterator[list[object]]:
-    """A row for each profile of the lossless groups of a port with a cable: the true length beside that of
-    CABLE_LENGTH; bytes of the profile and of the ingress pool."""
-    wired: dict[str, dict[str, CableRun]] = {}
-    for run in runs:
-        for end in (run.a, run.b):
-            if end.device in bundle.devices:
-                wired.setdefault(end.device, {}).update(dict.fromkeys(end.ports, run))
-    for name, ports in wired.items():
-        yield from _of_switch(bundle.devices[name], ports)
-
-
-def _of_switch(device: "ObservedDevice", ports: "dict[str, CableRun]") -> Iterator[list[object]]:
-    qos, computed = SwitchQos(device.config), buffers_of(device)
+def headroom_rows(device: "ObservedDevice", runs: Mapping[str, "CableRun"]) -> Iterator[list[object]]:
+    """A row for each profile of the lossless groups of a port with a cable, given the cables by port: the true length
+    beside that of CABLE_LENGTH; bytes of the profile and of the ingress pool."""
+    config = device.config
+    lossless, computed = _lossless(*(SameTable(rows(config, name)) for name in QOS_TABLES)), buffers_of(device)
     lengths = {port: text for row in device.table("CABLE_LENGTH").values() for port, text in row.items()}
-    for port, run in ports.items():
-        resolved = qos.port(port)
-        lossless = sorted({resolved.pfc_to_pg.get(priority, priority) for priority in resolved.pfc})
-        bound = resolved.profiles("BUFFER_PG")
-        by_profile: dict[str, list[int]] = {}
-        for group in lossless:
-            by_profile.setdefault(bound.get(group, ("", ""))[1], []).append(group)
-        for profile, groups in by_profile.items():
-            head = [
-                device.name,
-                port,
-                " ".join(map(str, groups)),
-                run.id,
-                format_length(run.length_m),
-                lengths.get(port, ""),
-            ]
-            yield [*head, *_values(device, computed, port, profile)]
+    stated: dict[str, list[object]] = {}  # of profiles that the switch does not compute
+    for port, run in runs.items():
+        for groups, profile in lossless.of(port):
+            head = [device.name, port, groups, run.id, format_length(run.length_m), lengths.get(port, "")]
+            if computed and computed.is_computed(profile):
+                yield [*head, *_values(device, computed, port, profile)]
+                continue
+            if profile not in stated:
+                stated[profile] = _values(device, computed, port, profile)
+            yield [*head, *stated[profile]]
+
+
+class _Lossless:
+    """The lossless groups of ports."""
+
+    def __init__(self, qos: SwitchQos) -> None:
+        self._qos = qos
+        self._of: dict[str, list[tuple[str, str]]] = {}
+
+    def of(self, port: str) -> list[tuple[str, str]]:
+        """(groups, profile) of a port."""
+        if port not in self._of:
+            qos = self._qos.port(port)
+            bound = qos.profiles("BUFFER_PG")
+            by_profile: dict[str, list[int]] = {}
+            for group in sorted({qos.pfc_to_pg.get(priority, priority) for priority in qos.pfc}):
+                by_profile.setdefault(bound.get(group, ("", ""))[1], []).append(group)
+            self._of[port] = [(" ".join(map(str, groups)), profile) for profile, groups in by_profile.items()]
+        return self._of[port]
+
+
+@lru_cache(_TABLES_KEPT)
+def _lossless(*tables: SameTable) -> _Lossless:
+    """Those of switches that share the tables of QOS_TABLES."""
+    found: Any = dict(zip(QOS_TABLES, (one.table for one in tables), strict=True))
+    return _Lossless(SwitchQos(found))
 
 
 def _values(device: "ObservedDevice", computed: DynamicBuffers | None, port: str, profile: str) -> list[object]:

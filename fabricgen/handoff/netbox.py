@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 from functools import partial
+from itertools import chain, islice
 from typing import TYPE_CHECKING
 
 import orjson
@@ -14,7 +15,9 @@ if TYPE_CHECKING:
     from fabricgen.bundle.read import Bundle
     from fabricgen.dcim.objects import Item
     from fabricgen.dcim.planned import Planned
+    from fabricgen.handoff import Content
 
+_LINES = 1024  # of a piece
 SITE = Option("site", "Site of the devices, a location in Nautobot. Default: the name of the fabric.", metavar="NAME")
 ONLY = Option("only", "Only devices whose names match; separate several patterns by commas.", metavar="GLOB")
 
@@ -32,8 +35,8 @@ def planned_objects(bundle: "Bundle", site: str | None = None, only: str | None 
     return planned
 
 
-def netbox_files(bundle: "Bundle", site: str | None = None, only: str | None = None) -> Iterator[tuple[str, bytes]]:
-    """(relative path, bytes): for each kind of object a file with one JSON object on each line.
+def netbox_files(bundle: "Bundle", site: str | None = None, only: str | None = None) -> Iterator[tuple[str, "Content"]]:
+    """(relative path, content): for each kind of object a file with one JSON object on each line.
 
     Raises UsageError for files without fabric.json, and if `only` chooses no device.
     """
@@ -41,11 +44,14 @@ def netbox_files(bundle: "Bundle", site: str | None = None, only: str | None = N
 
     planned = planned_objects(bundle, site, only)
     for kind in KINDS:
-        lines = bytearray()  # a list of a million short lines would take several times their size
-        for item in planned.items(kind):
-            lines += _line(item)
-        if lines:
-            yield f"{kind.replace(' ', '-')}.jsonl", bytes(lines)
+        lines = map(_line, planned.items(kind))
+        if first := next(lines, None):
+            yield f"{kind.replace(' ', '-')}.jsonl", _pieces(chain([first], lines))
+
+
+def _pieces(lines: Iterator[bytes]) -> Iterator[bytes]:
+    while piece := b"".join(islice(lines, _LINES)):
+        yield piece
 
 
 def _line(item: "Item") -> bytes:

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 RELEASES = ("22.05", "23.02", "23.11", "24.05", "24.11", "25.05", "25.11", "26.05")
 _BLOCK_SIZES, _YAML = RELEASES.index("24.05"), RELEASES.index("25.05")  # the first releases that read them
 _MOST_SIZES = 16  # levels of blocks
+_MOST_CHARACTERS = 64  # of the name of a switch or block: 26.05 does not start with a longer one, 22.05 does
 _TREE, _BLOCK = "tree", "block"
 
 
@@ -49,7 +50,10 @@ def slurm_files(
         raise UsageError(f"--plugin block: Slurm {slurm_release} does not read BlockSizes; use 24.05 or later")
     refuse_strange_names(nodes, "host name")
     switches = [group for root in roots for group in root.within()]
-    refuse_strange_names((group.name for group in switches), "name of a group of hosts")
+    names = [*(group.name for group in switches), *blocks]
+    refuse_strange_names(names, "name of a group of hosts")
+    if long := [name for name in names if len(name) > _MOST_CHARACTERS]:
+        raise UsageError(f"{long[0]}: Slurm reads names of at most {_MOST_CHARACTERS} characters; use a shorter name")
     if release >= _YAML:
         yield "topology.yaml", yaml_bytes(_topologies(switches, blocks, chosen))
     else:

@@ -1,6 +1,6 @@
 """Templates of handoffs: templates/handoff/<kind>/<file>.j2. HTML is escaped."""
 
-from io import BytesIO
+from collections.abc import Iterator
 from typing import Any
 
 from fabricgen.resources import resource
@@ -9,15 +9,20 @@ from fabricgen.visible import visible
 _PIECES = 4096  # of a page that are joined at a time: millions of them take ten times the memory of their text
 
 
-def yaml_bytes(value: object, *, explicit_start: bool = False) -> bytes:
+def yaml_bytes(value: object) -> bytes:
     """YAML with the keys in the given order, and long lines."""
     from fabricgen.yaml_blocks import dumped  # a tenth of the time of a completion
 
-    return dumped(value, explicit_start=explicit_start)
+    return dumped(value)
 
 
 def filled(kind: str, name: str, **context: Any) -> bytes:
     """The file `name` of a handoff. An undefined variable in the template is an error."""
+    return b"".join(pieces(kind, name, **context))
+
+
+def pieces(kind: str, name: str, **context: Any) -> Iterator[bytes]:
+    """`filled` in pieces, for large files."""
     import jinja2  # `--help` does not need it
 
     environment = jinja2.Environment(
@@ -29,8 +34,6 @@ def filled(kind: str, name: str, **context: Any) -> bytes:
         autoescape=name.endswith(".html"),
         finalize=lambda value: visible(value) if type(value) is str else value,
     )
-    content = BytesIO()
     stream = environment.get_template(f"{name}.j2").stream(context)
     stream.enable_buffering(_PIECES)
-    stream.dump(content, "utf-8")
-    return content.getvalue()
+    yield from (piece.encode() for piece in stream)

@@ -5,13 +5,10 @@ from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
-from fabricgen.inputs import read_bytes
 from fabricgen.sonic.tables import first_non_row
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
-    from fabricgen.bundle.device import ObservedDevice, Signs
+    from fabricgen.bundle.device import GivenContent, ObservedDevice, Signs
     from fabricgen.bundle.read import Bundle
     from fabricgen.sonic.tables import ConfigDb
 
@@ -23,40 +20,41 @@ class _WholeContent:
     """The content of a switch, read again unless it is among those read last. The tables are checked."""
 
     device: "ObservedDevice"
-    texts: "Callable[[Path], bytes]"
-    tables: "Callable[[ObservedDevice], ConfigDb]"
+    read: "Callable[[ObservedDevice], GivenContent]"
 
     @property
     def text(self) -> bytes:
         """The bytes of the file."""
-        return self.texts(self.device.file)
+        return self.read(self.device).text
 
     @property
     def config(self) -> "ConfigDb":
         """TABLE -> key -> field -> value. Raises UnreadableInputError at the first value that is not a row."""
-        return self.tables(self.device)
+        return self.read(self.device).config
 
     @property
     def signs(self) -> "Signs":
-        """What the bytes of the file show; its tables are not kept."""
-        from fabricgen.bundle.device import Signs
-
-        return Signs.of(self.text)
+        """What the bytes of the file show."""
+        return self.read(self.device).signs
 
     def peek(self) -> "ConfigDb":
         """`config`."""
         return self.config
 
+    def once(self) -> "GivenContent":
+        """Both."""
+        return self.read(self.device)
+
 
 def with_whole_rows(bundle: "Bundle") -> "Bundle":
-    """The bundle; reading the tables of a switch raises UnreadableInputError where a value is not a row."""
-    texts, tables = lru_cache(_KEPT)(read_bytes), lru_cache(_KEPT)(_whole_tables)
-    devices = {
-        name: replace(device, content=_WholeContent(device, texts, tables)) for name, device in bundle.devices.items()
-    }
+    """The bundle; reading a switch raises UnreadableInputError where a value is not a row."""
+    read = lru_cache(_KEPT)(_whole)
+    devices = {name: replace(device, content=_WholeContent(device, read)) for name, device in bundle.devices.items()}
     return replace(bundle, devices=devices)
 
 
-def _whole_tables(device: "ObservedDevice") -> "ConfigDb":
-    config = device.content.peek()
-    return config if first_non_row(config) is None else device.whole_config()  # it has the place of the value
+def _whole(device: "ObservedDevice") -> "GivenContent":
+    content = device.content.once()
+    if first_non_row(content.config) is not None:
+        device.whole_config()  # it has the place of the value
+    return content

@@ -7,7 +7,7 @@ configuration, so the configuration must contain the address of eth0.
 
 import json
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
@@ -33,6 +33,8 @@ _TABLES_KEPT = 256  # those used last
 IDENTIFIERS = {"hostname": "hostname", "serial": "serial-number"}  # our name -> name in ztp.json
 _PINGED = ("ping-hosts", "ping6-hosts")  # of IPv4 and IPv6
 _MAC = re.compile(r"[0-9a-f]{2}(:[0-9a-f]{2}){5}")
+PLATFORM_IN_URL = "{platform}"
+_LONGEST_URL = 248  # with its headers in an option of 255 bytes
 _URL = re.compile(r"(https?|tftp|ftp)://[^\s\"'#,]+")
 
 
@@ -45,30 +47,55 @@ def ztp_files(
 ) -> Iterator[tuple[str, bytes]]:
     """(relative path, bytes) of the files of a provisioning server that serves the folder at `url`.
 
-    `by` is the identifier with which a switch requests its file, a key of IDENTIFIERS. `onie_url` is the installer that
-    switches in ONIE get by option 114. Raises UsageError for a switch
-    without a management address, or without a serial if that is the identifier.
+    `by` is the identifier with which a switch requests its file, a key of IDENTIFIERS. `onie_url` is the installer for
+    switches in ONIE; {platform} in it is the ONIE platform of each. Raises UsageError for a switch without a management
+    address, or without what the identifier or the URL needs.
     """
     if not _URL.fullmatch(url):
         raise UsageError(f"--url {url}: not the URL of a folder, for example http://10.0.0.1/ztp")
-    if onie_url is not None and not _URL.fullmatch(onie_url):
-        raise UsageError(f"--onie-url {onie_url}: not the URL of an installer, for example http://10.0.0.1/sonic.bin")
+    if onie_url is not None and not (_URL.fullmatch(onie_url) and len(onie_url) <= _LONGEST_URL):
+        example = f"at most {_LONGEST_URL} characters, for example http://10.0.0.1/sonic.bin"
+        raise UsageError(f"--onie-url {onie_url}: not the URL of an installer, {example}")
     devices = chosen_devices(bundle, only)
     serials = {device.name: device.wired.serial if device.wired else "" for device in devices}
     names = serials if by == "serial" else {device.name: device.name for device in devices}
     if missing := [name for name, text in names.items() if not text]:
         raise UsageError(f"no serial of {', '.join(missing)}: add `serial` in the inventory, or use --by hostname")
     leases: list[Lease] = []
+    installers: dict[str, str] = {}
+    rendered = _rendered(bundle)
     for device in devices:  # one read of each file, for its addresses and its content
         leases += _leases(device, serials[device.name])
-        yield f"sonic/{names[device.name]}/{CONFIG_NAME}", _without_secrets(device.config)
+        if onie_url:
+            installers |= _installer(device, onie_url)
+        yield f"sonic/{names[device.name]}/{CONFIG_NAME}", _served(device, rendered)
     _refuse_repeats(leases)
     base = url.rstrip("/")
     yield "ztp.json", _json(_ztp(base, IDENTIFIERS[by], sorted({lease.gateway for lease in leases if lease.gateway})))
     for version in sorted({lease.address.version for lease in leases}):
         members = [lease for lease in leases if lease.address.version == version]
-        yield f"kea-dhcp{version}.json", _json(kea(members, f"{base}/ztp.json", onie_url))
-    yield "dnsmasq.conf", filled("ztp", "dnsmasq.conf", **dnsmasq(leases, f"{base}/ztp.json", onie_url))
+        yield f"kea-dhcp{version}.json", _json(kea(members, f"{base}/ztp.json", installers))
+    yield "dnsmasq.conf", filled("ztp", "dnsmasq.conf", **dnsmasq(leases, f"{base}/ztp.json", installers))
+
+
+def _rendered(bundle: "Bundle") -> Collection[str]:
+    """The digests of the files that this version rendered: they are as `dump` writes them."""
+    from fabricgen import OUTPUT_VERSION
+    from fabricgen.bundle.manifest import read_manifest
+
+    manifest = read_manifest(bundle.root) if bundle.root else None
+    return set(manifest.files.values()) if manifest and manifest.output_version == OUTPUT_VERSION else ()
+
+
+def _served(device: "ObservedDevice", rendered: Collection[str]) -> bytes:
+    """The file of a switch as ZTP serves it. A rendered file without secrets is served as it is."""
+    from fabricgen.sonic.secrets import PLACEHOLDER, literals
+
+    signs, text = device.signs, device.text
+    is_plain = signs.digest in rendered and not signs.secrets and PLACEHOLDER.encode() not in text
+    if is_plain and not any(literals(device.config, has_forms=False)):
+        return text
+    return _without_secrets(device.config)
 
 
 def _without_secrets(config: "ConfigDb") -> bytes:
@@ -101,6 +128,20 @@ def _leases(device: "ObservedDevice", serial: str) -> Iterator[Lease]:
         raise UsageError(f"{device.name} has mac {mac!r} in DEVICE_METADATA, expected a form such as 02:00:00:00:00:01")
     for address, gateway in by_version.values():
         yield Lease(device.name, address, gateway, mac, serial)
+
+
+def _installer(device: "ObservedDevice", onie_url: str) -> dict[str, str]:
+    """ONIE platform -> URL of the installer, for the platform of a switch, or for all."""
+    if PLATFORM_IN_URL not in onie_url:
+        return {"": onie_url}
+    platform = device.text_of("DEVICE_METADATA", "localhost", "platform")
+    if not platform:
+        raise UsageError(f"{device.name} has no platform in DEVICE_METADATA, which --onie-url {onie_url} needs")
+    refuse_strange_names([platform], f"platform of {device.name}")
+    url = onie_url.replace(PLATFORM_IN_URL, platform)
+    if len(url) > _LONGEST_URL:
+        raise UsageError(f"--onie-url is {url} for {device.name}: more than {_LONGEST_URL} characters")
+    return {platform: url}
 
 
 def _refuse_repeats(leases: list[Lease]) -> None:
@@ -146,10 +187,10 @@ HANDOFF = Handoff(
     (
         ONLY_SWITCHES,
         Option("url", "URL of the folder, as the switches reach it.", DEFAULT_URL),
-        Option("onie-url", "URL of the SONiC installer, for switches that boot ONIE.", metavar="URL"),
+        Option("onie-url", "URL of the installer, for switches in ONIE; {platform} is theirs.", metavar="URL"),
         Option("by", "Identifier by which a switch requests its configuration.", "hostname", tuple(IDENTIFIERS)),
     ),
     "serve it at {url}, and DHCP with kea-dhcp4.json, kea-dhcp6.json or dnsmasq.conf",
     _notes,
-    examples=("", "--url http://10.0.0.1/ztp"),
+    examples=("", "--url http://10.0.0.1/ztp", "--onie-url 'http://10.0.0.1/onie-installer-{platform}'"),
 )

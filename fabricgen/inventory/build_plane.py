@@ -108,6 +108,7 @@ def build_plane(name: str, node: Node, profiles: Mapping[str, Node]) -> Plane:
         infiniband=build_infiniband(node.part("infiniband"), f"{path}.infiniband"),
         partitions=build_partitions(node, path),
         trimming=_trimming(node.mapping["trimming"], f"{path}.trimming") if "trimming" in node.mapping else None,
+        queue_pairs=node.scalar("queue_pairs"),
         external=tuple(
             build_outside(item, f"{path}.external[{index}]", "peer")
             for index, item in enumerate(node.list_of("external"))

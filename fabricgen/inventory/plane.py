@@ -245,6 +245,7 @@ class Plane(Part):
     infiniband: InfinibandSpec
     partitions: tuple[PartitionSpec, ...] = ()
     trimming: TrimmingSpec | None = None
+    queue_pairs: int | None = None  # of a connection of NCCL; None: the default of NCCL
     external: tuple[OutsideDevice, ...] = ()
     static: tuple[StaticSpec, ...] = ()
 

@@ -13,7 +13,7 @@ from fabricgen.inventory.part import Part
 from fabricgen.inventory.plane import Addressing, Plane, PoolSpec, SwitchSpec
 from fabricgen.inventory.prefixes import networks, read_prefix
 from fabricgen.inventory.profiles import NONE, profile_name, shipped_profiles
-from fabricgen.vocabulary import BgpAddressing, Technology
+from fabricgen.vocabulary import BgpAddressing, Purpose, Technology
 
 NAME = re.compile("[A-Za-z0-9][A-Za-z0-9_.-]{0,62}")
 _PREFIX_HINT = "write address/length with zeros after the prefix, for example 10.64.0.0/16"
@@ -81,6 +81,9 @@ def _check_plane(inventory: Inventory, plane: Plane) -> Iterator[Finding]:
     yield from _check_profile(inventory, plane)
     yield from _check_classes(plane)
     yield from _check_trimming(plane)
+    if plane.queue_pairs is not None and plane.purpose != Purpose.COMPUTE:
+        message = f"plane {plane.name} is for {plane.purpose}, and NCCL connects over compute planes only"
+        yield error("FG105", message, plane, "queue_pairs", hint="remove `queue_pairs`")
 
 
 def _check_profile(inventory: Inventory, plane: Plane) -> Iterator[Finding]:

@@ -8,10 +8,10 @@ from fabricgen.inventory.plane import EcnSpec, Plane, WatchdogSpec
 from fabricgen.inventory.references import error
 from fabricgen.origin import Value, value
 from fabricgen.units import format_speed
+from fabricgen.vocabulary import ECN_REFERENCE_MBPS
 
 # Marking thresholds of a 400G port: sonic-buildimage@086b03bd70f9, Arista-7060X6-64PE-O128S2/qos.json.j2
 # generate_wred_profiles. DCQCN's thresholds follow the bandwidth-delay product, so other speeds are scaled.
-REFERENCE_SPEED_MBPS = 400_000
 REFERENCE_MIN_BYTES = 131_072
 REFERENCE_MAX_BYTES = 262_144
 MARK_PROBABILITY_PERCENT = 5
@@ -61,7 +61,7 @@ def ecn_problems(planes: Iterable[Plane]) -> Iterator[Finding]:
 def _threshold(spec: EcnSpec, key: str, own_bytes: int | None, reference_bytes: int, speed_mbps: int) -> Value:
     at_400g = reference_bytes if own_bytes is None else own_bytes
     used_mbps = max(speed_mbps, SLOWEST_MBPS) if own_bytes is None else speed_mbps
-    scaled = at_400g * used_mbps // REFERENCE_SPEED_MBPS
+    scaled = at_400g * used_mbps // ECN_REFERENCE_MBPS
     step = f"{at_400g} B at 400G x {format_speed(used_mbps)} / 400G = {scaled} B"
     if used_mbps != speed_mbps:
         step += f", also at {format_speed(speed_mbps)}: two RoCE packets need it"

@@ -49,7 +49,10 @@ def _counts(titles: Sequence[str], wins: Sequence[Mapping[str, Any]]) -> Iterato
 
 
 def _not_judged(fabrics: Sequence[Mapping[str, Any]]) -> Iterator[str]:
-    yield from (f"{fabric['name']}: {fabric['not_judged']}" for fabric in fabrics if fabric["not_judged"])
+    """What the fabrics without times or without costs of failures lack; of others the same key says how."""
+    for fabric in fabrics:
+        if fabric["not_judged"] and not (fabric["patterns"] and fabric["failures"]):
+            yield f"{fabric['name']}: {fabric['not_judged']}"
 
 
 def _times(fabrics: Sequence[Mapping[str, Any]]) -> Iterator[dict[str, Any]]:

@@ -1,10 +1,11 @@
 """The packet runs of the report: the time series of `simulate packets --series`, thinned to what can be seen."""
 
 from collections.abc import Iterator, Mapping, Sequence
-from itertools import pairwise
+from itertools import accumulate, pairwise
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import orjson
 
 from fabricgen.errors import UnreadableInputError
@@ -13,6 +14,7 @@ from fabricgen.inputs import read_bytes
 
 _FILE = "series.json"
 _POINTS = 300  # of a line
+_WINDOWS = 80  # of a run: a rate is a mean, because single packets of many flows would look like bursts
 _LINES, _PORTS, _SPANS = 8, 24, 400  # of a run, and of a paused port
 
 
@@ -49,6 +51,7 @@ def _thinned(series: Mapping[str, Any]) -> dict[str, Any]:
     longest = sorted(pauses, key=lambda port: (-sum(end - start for start, end in pauses[port]), port))
     ends = [end for spans in pauses.values() for _, end in spans]
     rates: Mapping[str, Sequence[float]] = series["rates"]
+    window_ns = max(times, default=0) // _WINDOWS
     return {
         "name": str(series["name"]),
         "end_ns": max([*times, *ends], default=0),
@@ -60,13 +63,26 @@ def _thinned(series: Mapping[str, Any]) -> dict[str, Any]:
         ],
         "xoff_bytes": [series["xoff_bytes"][index] for index in at] if series["xoff_bytes"] else [],
         "pauses": {port: list(joined(pauses[port])) for port in longest[:_PORTS]},
-        "rates": {flow: [rates[flow][index] for index in at] for flow in list(rates)[:_LINES]},
+        "rates": {flow: list(smooth(times, rates[flow], at, window_ns)) for flow in list(rates)[:_LINES]},
+        "rate_window_ns": window_ns,
         "more": {
             "queues": max(0, len(series["queues"]) - _LINES),
             "pauses": max(0, len(longest) - _PORTS),
             "rates": max(0, len(rates) - _LINES),
         },
     }  # fmt: skip
+
+
+def smooth(times: Sequence[int], rates: Sequence[float], at: Sequence[int], window_ns: int) -> Iterator[float]:
+    """The mean rate of the window that ends at each of the moments `at`; a rate is that since the moment before."""
+    bits = [0.0, *accumulate(rate * step for rate, step in zip(rates, np.diff(times, prepend=0).tolist(), strict=True))]
+    first = 0
+    for index in at:
+        while times[first] < times[index] - window_ns:
+            first += 1
+        begin = times[first - 1] if first else 0
+        length = times[index] - begin
+        yield round((bits[index + 1] - bits[first]) / length, 3) if length else rates[index]
 
 
 def _moments(count: int, lines: Sequence[Sequence[int]]) -> Iterator[int]:

@@ -3,9 +3,10 @@
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from fabricgen.results import CongestionResult, FlowTime
+from fabricgen.report.outages import outage_object
+from fabricgen.results import CongestionResult, FlowTime, OutageResult
 
-_CURVE_POINTS, _SLOWEST, _TREES = 100, 25, 20
+_CURVE_POINTS, _SLOWEST, _TREES, _OUTCOMES = 100, 25, 20, 12
 
 
 def traffic_object(results: Sequence[CongestionResult]) -> list[dict[str, Any]]:
@@ -45,8 +46,15 @@ def _plane(result: CongestionResult) -> dict[str, Any]:
             for tree in result.trees[:_TREES]
         ],
         "more_trees": max(0, len(result.trees) - _TREES),
+        "failures": [_failures(one) for one in result.failures],
         "loads": [[one.device, one.toward, one.ports, one.mean, one.max] for one in result.loads],
     }  # fmt: skip
+
+
+def _failures(one: OutageResult) -> dict[str, Any]:
+    """The cost of failures, with the worst ones of those that were judged."""
+    found = outage_object(one)
+    return {**found, "outcomes": found["outcomes"][:_OUTCOMES]}
 
 
 def _ratios(result: CongestionResult) -> Iterator[tuple[float, int]]:

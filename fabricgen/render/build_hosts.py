@@ -63,6 +63,7 @@ def collective_context(
     ranges = [value(prefix, inventory=pool.source()) for pool in pools for prefix in pool.prefixes]
     ranges.sort(key=lambda prefix: ip_network(prefix).version)
     rail_only = next((plane for plane in planes if plane.design == "rail-only"), None)
+    several = next((plane for plane in planes if plane.queue_pairs is not None), None)
     return CollectiveContext(
         nccl_devices=_listed(devices),
         ucx_devices=_listed(devices, ":1"),
@@ -76,6 +77,9 @@ def collective_context(
         address_range=ranges[0] if len(pools) == 1 and ranges else None,
         ipv6=bool(ranges) and ip_network(ranges[0]).version == 6,
         rail_only=value(0, "no switch joins the rails", inventory=rail_only.source("design")) if rail_only else None,
+        queue_pairs=value(several.queue_pairs, inventory=several.source("queue_pairs"))
+        if several and several.queue_pairs
+        else None,
         sockets=_listed([fact(model, nic, nic.name) for nic, plane in nics if plane.purpose == Purpose.IN_BAND]),
         amd=model.vendor == "amd",
     )

@@ -57,5 +57,6 @@ class CollectiveContext(Context):
     address_range: Value | None
     ipv6: bool
     rail_only: Value | None
+    queue_pairs: Value | None  # of a connection
     sockets: Value | None  # interfaces of the in-band network
     amd: bool

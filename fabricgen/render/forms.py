@@ -10,7 +10,7 @@ import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from json.encoder import encode_basestring_ascii
-from typing import NoReturn
+from typing import NamedTuple, NoReturn
 
 from fabricgen.errors import FabricgenError
 from fabricgen.origin import Origin, Value
@@ -101,22 +101,23 @@ Fields = dict[str, str | list[str]]
 Tables = dict[str, dict[str, Fields]]
 
 
-@dataclass(frozen=True, slots=True)
-class _RowForm:
-    """A row: `fields`, in which `blanks` are filled in for each device or port. `fields` has the names of all in their
-    order, and none if a name has a blank."""
+class _RowForm(NamedTuple):
+    """A row whose blanks are filled in for each device or port."""
 
     table: str
     key: _Text
-    fields: Fields
-    blanks: tuple[tuple[_Text, _Content], ...]
+    fields: Fields  # the names of all in their order; none if a name has a blank
+    texts: tuple[tuple[str, str], ...]  # the fields with one text that has blanks: its %-format
+    others: tuple[tuple[_Text, _Content], ...]  # the other fields with blanks
 
     def fill(self, values: Mapping[str, str]) -> Fields:
         """The fields of a row with blanks."""
         fields = dict(self.fields)
-        for name, content in self.blanks:
+        for name, pattern in self.texts:
+            fields[name] = pattern % values
+        for slotted, content in self.others:
             filled = [part.fill(values) for part in content] if isinstance(content, tuple) else content.fill(values)
-            fields[name.fill(values)] = filled
+            fields[slotted.fill(values)] = filled
         return fields
 
 
@@ -143,23 +144,29 @@ class Form:
                 raise NotRowsError(f"{table}|{_named(key)}|{_named(name)} must be text or a list of texts")
             marks = [int(mark) for item in [name, *items] for mark in _ORIGIN.findall(item)]
             sources[_named(name)] = tuple(dict.fromkeys(marks))
-            texts = tuple(_compile(item) for item in items)
-            compiled.append((_compile(name), texts if isinstance(content, list) else texts[0]))
+            parts = tuple(_compile(item) for item in items)
+            compiled.append((_compile(name), parts if isinstance(content, list) else parts[0]))
         if any(name.slotted for name, _ in compiled):
-            self._rows.append(_RowForm(table, _compile(key), {}, tuple(compiled)))
+            self._rows.append(_RowForm(table, _compile(key), {}, (), tuple(compiled)))
             return
-        patterns = {name.pattern: _patterns(content) for name, content in compiled}
-        blanks = tuple((name, content) for name, content in compiled if any(part.slotted for part in _texts(content)))
-        self._rows.append(_RowForm(table, _compile(key), patterns, blanks))
+        patterns = {name.pattern: _patterns(inner) for name, inner in compiled}
+        blanks = [(name, inner) for name, inner in compiled if any(part.slotted for part in _texts(inner))]
+        texts = tuple((name.pattern, inner.pattern) for name, inner in blanks if isinstance(inner, _Text))
+        others = tuple((name, inner) for name, inner in blanks if not isinstance(inner, _Text))
+        self._rows.append(_RowForm(table, _compile(key), patterns, texts, others))
 
     def stamp(self, tables: Tables, values: Mapping[str, str]) -> None:
         """Add the rows to `tables`, blanks filled in. Rows that exist gain fields; raises NotRowsError on a clash."""
         for row in self._rows:
-            key = row.key.pattern % values if row.key.slotted else row.key.pattern
-            fields = row.fill(values) if row.blanks else row.fields
-            rows = tables.setdefault(row.table, {})
+            table, key_text, fields, texts, others = row
+            key = key_text.pattern % values if key_text.slotted else key_text.pattern
+            if texts or others:
+                fields = row.fill(values)
+            rows = tables.get(table)
+            if rows is None:
+                rows = tables[table] = {}
             if key not in rows:
-                rows[key] = fields if row.key.slotted else dict(fields)
+                rows[key] = fields if key_text.slotted else dict(fields)
             elif rows[key] is not fields:
                 _join(rows[key], fields, row, key)
 

@@ -31,7 +31,10 @@ def _plane_lines(result: CongestionResult) -> Iterator[str]:
         yield f"congestion  {name}{why}"
         return
     flows, victims = (sum(flow.count for flow in some) for some in (result.flows, result.victims))
-    yield f"congestion  {name}{result.pattern}, {counted(flows, 'flow')}: {_verdict(result, victims)}"
+    mode = f" {result.balance.partition(':')[0]}," if result.balance else ""
+    yield f"congestion  {name}{result.pattern}, {counted(flows, 'flow')}:{mode} {_verdict(result, victims)}"
+    if result.repeating:
+        yield f"            times and loads do not hold: {result.repeating} repeat packets that arrive out of order"
 
 
 def congestion_unjudged(results: Sequence[CongestionResult]) -> Iterator[str]:
@@ -39,6 +42,8 @@ def congestion_unjudged(results: Sequence[CongestionResult]) -> Iterator[str]:
     for result in results:
         if result.model == "skipped":
             yield f"congestion of plane {result.name}" if result.name else "congestion"
+        if result.balance:
+            yield f"the mode of load balancing of plane {result.name}, which the files of its switches do not contain"
         if any(one.reason for one in result.failures):
             yield f"bandwidth after failures of plane {result.name}" if result.name else "bandwidth after failures"
 
@@ -102,6 +107,8 @@ def _plane(result: CongestionResult) -> dict[str, Any]:
         else None,
         "draws": dict(result.draws) if result.draws else None,
         "reason": result.reason,
+        **({"load_balancing": result.balance} if result.balance else {}),
+        **({"repeating": result.repeating} if result.repeating else {}),
         "loads": [
             {"device": one.device, "toward": one.toward, "ports": one.ports, "mean": one.mean, "max": one.max}
             for one in result.loads

@@ -24,6 +24,7 @@ def outage_object(one: OutageResult) -> dict[str, Any]:
         "worse_sets": one.worse_sets,
         "drawn_bus_gbytes": spread_object(one.drawn),
         "worst_drawn_bus_gbytes": spread_object(one.worst_drawn),
+        "weighted_share": one.weighted_share,
         "outcomes": [_outage(outcome) for outcome in one.outcomes],
         "reason": one.reason,
     }
@@ -68,6 +69,8 @@ def outage_lines(one: OutageResult) -> Iterator[str]:
     if one.drawn:
         worst = f", {_range(one.worst_drawn)} after the worst set" if one.worst_drawn else ""
         yield f"{'':12}with drawn hashes {_range(one.drawn)} without a failure{worst}"
+    if one.weighted_share is not None:
+        yield f"{'':12}weighted ECMP (wcmp) leaves {one.weighted_share:.1%} after the worst set"
     if one.stopping:
         yield f"{'':12}{counted(one.stopping, 'set')} {'leaves' if one.stopping == 1 else 'leave'} GPUs without a port"
 

@@ -49,12 +49,14 @@ from fabricgen.results.packets import (
     Series,
     percentiles,
 )
+from fabricgen.results.tuning import Confirmed, Gain, Setting, Trial, TuningResult
 
 __all__ = [
     "BandwidthResult",
     "Claim",
     "Collisions",
     "Compat",
+    "Confirmed",
     "CongestionModel",
     "CongestionResult",
     "CongestionTree",
@@ -68,6 +70,7 @@ __all__ = [
     "FailureSummary",
     "FlowTime",
     "Freeze",
+    "Gain",
     "GroupUse",
     "LinkLoss",
     "Outage",
@@ -83,12 +86,15 @@ __all__ = [
     "QueueUse",
     "RoutesModel",
     "Series",
+    "Setting",
     "SizeRow",
     "SizeTable",
     "Spread",
     "SwitchLoad",
     "TierLoad",
     "TreeKind",
+    "Trial",
+    "TuningResult",
     "Verdict",
     "VictimLabel",
     "percentiles",

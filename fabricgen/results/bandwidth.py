@@ -99,7 +99,8 @@ class OutageResult:
     share `worse_sets` of all sets is worse than `worst` (95 % confidence). After `stopping` sets a GPU has no port: no
     route helps, and the job must restart without it; neither `worst` nor `median` counts them. `drawn` and
     `worst_drawn` are the bus bandwidths over draws of hashes, without a failure and after the worst set; None where
-    undefined. `outcomes` are those judged, worst first.
+    undefined. `weighted_share` is what weighted ECMP leaves after the worst set; None where the switches have it, or it
+    leaves no more. `outcomes` are those judged, worst first.
     """
 
     name: str
@@ -117,6 +118,7 @@ class OutageResult:
     worse_sets: float = 0.0
     drawn: Spread | None = None
     worst_drawn: Spread | None = None
+    weighted_share: float | None = None
     outcomes: tuple[Outage, ...] = ()
     reason: str = ""  # why the failures are not judged
 

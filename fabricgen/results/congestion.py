@@ -156,6 +156,8 @@ class CongestionResult:
     loads: tuple[SwitchLoad, ...] = ()  # with the drawn paths; without hosts' own ports
     tier_loads: tuple[TierLoad, ...] = ()
     link_loads: tuple[tuple[str, str, float], ...] = ()  # (node, port, load) of ports with load, where it is wanted
+    balance: str = ""  # how packets spread, and what of it the model leaves out; "": by a hash
+    repeating: str = ""  # the NICs for which packets that overtake each other are lost packets
     reason: str = ""  # why a plane was skipped, or which defaults were assumed
     failures: tuple[OutageResult, ...] = ()  # one for each number of failures
     sizes: tuple[SizeTable, ...] = ()

@@ -45,20 +45,17 @@ def _sorted(keys: tuple[str, ...]) -> list[str]:
 
 def dump(config: ConfigDb) -> bytes:
     """A config_db.json, without empty tables: Redis does not store them."""
-    written: dict[bytes, str] = {}  # most rows of a switch are equal to others
-    tables = []
-    for table in sorted(config, key=natural_key):
-        rows = config[table]
-        lines = []
-        for key in _sorted(tuple(rows)):
-            row = rows[key]
-            content = orjson.dumps(row)
-            text = written.get(content)
-            if text is None:
-                text = written[content] = dump_row(row)
-            lines.append(f"        {quote(key)}: {text}")
-        if lines:
-            tables.append(f"    {quote(table)}: {{\n" + ",\n".join(lines) + "\n    }")
-    if not tables:
-        return b"{}"
-    return ("{\n" + ",\n".join(tables) + "\n}").encode("ascii")
+    tables = [
+        f"    {quote(table)}: {_table(orjson.dumps(config[table]))}"
+        for table in sorted(config, key=natural_key)
+        if config[table]
+    ]
+    return ("{\n" + ",\n".join(tables) + "\n}").encode("ascii") if tables else b"{}"
+
+
+@lru_cache(maxsize=1 << 8)
+def _table(rows: bytes) -> str:
+    """The JSON of a table, indented as in the file, from any JSON of its rows. Switches share most tables."""
+    table: dict[str, Row] = orjson.loads(rows)
+    lines = [f"        {quote(key)}: {dump_row(table[key])}" for key in _sorted(tuple(table))]
+    return "{\n" + ",\n".join(lines) + "\n    }"

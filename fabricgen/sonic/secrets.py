@@ -113,7 +113,10 @@ def literals(config: Mapping[str, object], *, has_forms: bool) -> Iterator[tuple
     for table, rows in config.items():
         if not isinstance(rows, dict):
             continue
-        names: set[str] = set().union(*(row for row in rows.values() if type(row) is dict))
+        is_whole = {*map(type, rows.values())} <= {dict}
+        names: set[str] = set().union(
+            *rows.values() if is_whole else (one for one in rows.values() if type(one) is dict)
+        )
         if has_forms or is_secret_key(table) or any(is_secret_field(table, name) for name in names):
             for key, row in rows.items():
                 if isinstance(row, dict):

@@ -60,16 +60,17 @@ def first_non_row(config: ConfigDb) -> tuple[str, ...] | None:
     for table, rows in config.items():
         if not isinstance(rows, dict):
             return (table,)
-        for key, row in rows.items():
-            if not isinstance(row, dict):
-                return table, key
+        if {*map(type, rows.values())} - {dict}:
+            return table, next(key for key, row in rows.items() if type(row) is not dict)
     return None
 
 
 def loadable_rows(rows: object) -> dict[str, dict[str, Any]]:
     """The rows and fields of a table that SONiC loads: mappings of texts or lists of texts."""
     return {
-        key: {name: value for name, value in row.items() if is_text(value)}
+        key: dict(row)
+        if {*map(type, row.values())} == {str}
+        else {name: value for name, value in row.items() if is_text(value)}
         for key, row in (rows.items() if isinstance(rows, Mapping) else ())
         if isinstance(row, Mapping)
     }

@@ -69,14 +69,17 @@ class Run:
                 put(results / f"{test.id}{'.txt' if self.form == 'text' else '.json'}", self._collective(test))
             elif test.stage is not Stage.WATCHDOG:
                 put(results / f"{test.id}.json", self._perftest(test, self._value(test)))
-        watched = [test.at for test in self.tests if test.stage is Stage.WATCHDOG and test.at]
         for moment in ("before", "after"):
             for name in self.bundle.devices.keys() - self.unread:
                 self._counters(results / "counters" / moment / name, name, moment == "after")
-            for name, port in watched:
-                storm = int(moment == "after" and self.storm_found)
-                put(results / "watchdog" / moment / name / "watchdog.txt", watchdog({(port, 3): storm}))
+            self._storms(results / "watchdog" / moment, int(moment == "after" and self.storm_found))
         return folder
+
+    def _storms(self, folder: Path, storm: int) -> None:
+        """What the watchdogs print at the switches of their tests."""
+        watched = [test.at for test in self.tests if test.stage is Stage.WATCHDOG and test.at]
+        for name in {name for name, _ in watched}:
+            put(folder / name / "watchdog.txt", watchdog({(port, 3): storm for at, port in watched if at == name}))
 
     def _value(self, test: Planned) -> float:
         """A value in the unit of the test: the slowest NIC decides."""

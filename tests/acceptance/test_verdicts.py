@@ -12,6 +12,7 @@ from fabricgen.bundle.read import Bundle
 from tests.acceptance.runs import Run
 from tests.acceptance.test_faults import Seed, judged
 from tests.conftest import Cli
+from tests.inventories import islands, write
 
 L0 = "compute-su00-r0-leaf"
 
@@ -62,6 +63,16 @@ CASES: list[tuple[Seed, str, str, str]] = [
     (lambda run: setattr(run, "paused", False), "FG973", "error", "8 incasts without a PFC frame"),
     (lambda run: setattr(run, "unread", {L0}), "FG974", "error", f"no counters of 1 switch before and after the tests: {L0}"),  # noqa: E501
 ]  # fmt: skip
+
+
+def test_a_good_run_where_rails_share_a_leaf(tmp_path: Path, cli: Cli) -> None:
+    from fabricgen.api import render
+    from fabricgen.bundle.read import open_bundle
+
+    render(write(tmp_path / "in", islands()), tmp_path / "bundle")
+    folder = Run(open_bundle([tmp_path / "bundle"])).write(tmp_path / "run")
+    code, report = judged(cli, tmp_path / "bundle", folder)
+    assert (code, report["findings"]) == (0, [])
 
 
 @pytest.mark.parametrize("number", range(len(CASES)), ids=[f"{case[1]}-{case[3][:20]}" for case in CASES])

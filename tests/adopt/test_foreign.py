@@ -125,6 +125,31 @@ def test_group_variables_have_the_numbers_of_avd(cli: Cli, tmp_path: Path) -> No
     assert ["gpu/0:eth0", "leaf1:Ethernet0"] in links
 
 
+DEFAULT_PORTS = """
+default_interfaces:
+  - {types: [l3leaf], platforms: ["7[05]60X6-.*"], uplink_interfaces: [Ethernet33-34/1]}
+  - {types: [l3leaf, spine], platforms: [default], uplink_interfaces: [Ethernet1-2]}
+  - {types: [l3leaf], platforms: ["7060X6-64PE("], uplink_interfaces: [Ethernet7-8]}
+"""
+
+
+@pytest.mark.parametrize("platforms", ['"7[05]60X6-.*"', "7060X6-64PE", "[other, default]"])
+def test_ports_of_uplinks_have_defaults(platforms: str, cli: Cli, tmp_path: Path) -> None:
+    """AVD's examples state the uplink ports once for each type and platform, not at each switch."""
+    stated = "".join(line for line in DESIGN.splitlines(True) if "      uplink_int" not in line)
+    stated = stated.replace("    uplink_interfaces: [Ethernet33-34/1]\n", "")
+    stated = stated.replace(" uplink_interfaces: [Ethernet33/1, Ethernet34/1],", "")
+    assert "uplink_interfaces" not in stated
+    ports = DEFAULT_PORTS.replace('["7[05]60X6-.*"]', platforms if platforms[0] == "[" else f"[{platforms}]")
+    designs = []
+    for name, files in (("one", {"DC1.yml": DESIGN}), ("two", {"DC1.yml": stated, "FABRIC.yml": ports})):
+        outcome = cli("import", "avd", write(files, tmp_path / name), "-o", tmp_path / name / "inventory")
+        assert outcome.code == 0, outcome.err + outcome.out
+        designs.append(yaml.safe_load((tmp_path / name / "inventory" / "fabric.yaml").read_text())["planes"])
+    assert designs[0] == designs[1]
+    assert "default_interfaces" not in outcome.err
+
+
 WRONG = {
     "an ASN": ("avd", "as: '4200000001'", "as: many", "leaf2.yml:5:7  error FG866", "'many' is not an ASN"),
     "an address": ("avd", "ip_address: 10.0.0.1/32", "ip_address: 10.0.0", "error FG866", "'10.0.0' is not an address"),

@@ -49,7 +49,7 @@ class Endpoint:
         self.stored |= {each["id"]: each for each in created}
         return [self._shown(each) for each in created]
 
-    def update(self, bodies: list[dict[str, Any]]) -> None:
+    def update(self, bodies: list[dict[str, Any]]) -> list[dict[str, Any]]:
         """Change objects."""
         self.server.write()
         for body in bodies:
@@ -58,6 +58,7 @@ class Endpoint:
             new = {**old, **body, "custom_fields": custom}
             self._check(new)
             self.stored[body["id"]] = new
+        return [self._shown(self.stored[body["id"]]) for body in bodies]
 
     def delete(self, ids: list[int]) -> None:
         """Delete objects, and interfaces and addresses with their devices and interfaces."""

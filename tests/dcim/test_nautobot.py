@@ -1,4 +1,4 @@
-"""The real Nautobot: a fabric is written, killed in the middle, completed, edited, corrected, and imported."""
+"""The real Nautobot: the quickstart fabric is written, killed in the middle, completed, edited and corrected."""
 
 import random
 import signal
@@ -12,12 +12,20 @@ from typing import Any
 import orjson
 import pytest
 
+from fabricgen.api import render
 from fabricgen.bundle.fabric_file import load_wiring
+from fabricgen.dcim.connecting import Software, connect
+from fabricgen.dcim.objects import Found, Item, Kind
+from fabricgen.errors import UsageError
+from fabricgen.resources import resource
 from tests.conftest import Cli
 from tests.dcim.fabrics import bundle
 from tests.dcim.nautobot_lab import Nautobot, running_nautobot
 
 EDITS = 20
+# Kinds of objects in the files of the handoff, and the tables that have them.
+TABLES = {"device": "dcim_device", "interface": "dcim_interface", "prefix": "ipam_prefix", "address": "ipam_ipaddress",
+          "cable": "dcim_cable"}  # fmt: skip
 
 
 @pytest.fixture(scope="module")
@@ -27,91 +35,132 @@ def nautobot() -> Iterator[Nautobot]:
 
 
 @pytest.fixture(scope="module")
+def quickstart(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("quickstart")
+    render(resource("inventories", "quickstart"), folder / "bundle")
+    return folder / "bundle"
+
+
+@pytest.fixture(scope="module")
 def small(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return bundle(tmp_path_factory.mktemp("small"))
+    """A fabric with other addresses, because each address is in Nautobot once."""
+
+    def other_addresses(tree: dict[str, Any]) -> None:
+        pools = {"loopbacks": "172.16.0.0/16", "links": "172.17.0.0/16", "hosts": "172.18.0.0/16"}
+        tree["planes"]["compute"]["addressing"] = pools
+        tree["management"] = {**tree["management"], "addresses": "172.19.0.0/20", "gateway": "172.19.0.1"}
+
+    return bundle(tmp_path_factory.mktemp("small"), other_addresses)
 
 
-def test_nautobot(nautobot: Nautobot, small: Path, cli: Cli, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_nautobot(
+    nautobot: Nautobot, quickstart: Path, small: Path, cli: Cli, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """One test, because each step needs the state that the one before leaves."""
     import pynautobot
 
     for name, value in nautobot.environment.items():
         monkeypatch.setenv(name, value)
     api = pynautobot.api(nautobot.url, token=nautobot.environment["NAUTOBOT_TOKEN"])
-    _kill_in_the_middle(small, tmp_path, api)
-    partly = plan(cli, small, tmp_path)
-    assert {"create"} <= {each["op"] for each in partly["changes"]} <= {"create", "change"} and not partly["obstacles"]
-    assert 0 < len(partly["changes"]) < sum(partly["objects"].values())
+    _kill_in_the_middle(quickstart, tmp_path, nautobot)
+    assert handoff(cli, quickstart, tmp_path, "--apply")["source_of_truth"]["applied"]
+    objects = {kind: objects_of(quickstart, cli, tmp_path, kind) for kind in TABLES}
+    assert {kind: _count(nautobot, table) for kind, table in TABLES.items()} == objects
 
-    outcome = handoff(cli, small, tmp_path, "--apply")
-    assert outcome["source_of_truth"]["applied"]
-    assert plan(cli, small, tmp_path)["changes"] == []
-    before = changed_at(api)
-    assert handoff(cli, small, tmp_path, "--apply")["findings"] == []
-    assert changed_at(api) == before
+    before = nautobot.content(times=True)
+    again = handoff(cli, quickstart, tmp_path, "--apply")
+    assert (again["findings"], again["source_of_truth"]["changes"]) == ([], [])
+    assert {kind: again["source_of_truth"]["objects"][kind] for kind in TABLES} == objects
+    assert nautobot.content(times=True) == before
 
-    edited = edit(api, random.Random(23))
-    found = plan(cli, small, tmp_path)["changes"]
+    before = nautobot.content(times=False)
+    edited = edit(api, nautobot, random.Random(23))
+    found = handoff(cli, quickstart, tmp_path, "--plan")["source_of_truth"]["changes"]
     assert len(found) == EDITS and {(each["op"], each["kind"]) for each in found} == edited
+    assert nautobot.content(times=False) != before
+    handoff(cli, quickstart, tmp_path, "--apply")
+    assert nautobot.content(times=False) == before
+
     handoff(cli, small, tmp_path, "--apply")
-    assert plan(cli, small, tmp_path)["changes"] == []
-
     assert_imported(cli, small, tmp_path)
+    _assert_refusals_are_named(api, nautobot)
 
 
-def handoff(cli: Cli, small: Path, folder: Path, mode: str) -> dict[str, Any]:
+def handoff(cli: Cli, bundle: Path, folder: Path, mode: str) -> dict[str, Any]:
     """The report of a handoff in JSON."""
-    outcome = cli("handoff", "netbox", small, "-o", folder / "out", "--software", "nautobot", mode, "--format", "json")
+    outcome = cli("handoff", "netbox", bundle, "-o", folder / "out", "--software", "nautobot", mode, "--format", "json")
     assert outcome.code == 0, outcome.out + outcome.err
     report: dict[str, Any] = orjson.loads(outcome.out)
     return report
 
 
-def plan(cli: Cli, small: Path, folder: Path) -> dict[str, Any]:
-    """The plan."""
-    found: dict[str, Any] = handoff(cli, small, folder, "--plan")["source_of_truth"]
-    return found
+def objects_of(bundle: Path, cli: Cli, folder: Path, kind: str) -> int:
+    """How many objects of a kind the bundle has, by the files of the handoff."""
+    if not (folder / "files").exists():
+        assert cli("handoff", "netbox", bundle, "-o", folder / "files").code == 0
+    return len((folder / "files" / f"{kind}.jsonl").read_bytes().splitlines())
 
 
-def _kill_in_the_middle(small: Path, folder: Path, api: Any) -> None:
-    """Apply in another process, and kill it when Nautobot has the devices."""
-    command = [sys.executable, "-m", "fabricgen", "handoff", "netbox", str(small), "-o", str(folder / "killed")]
+def _count(nautobot: Nautobot, table: str) -> int:
+    return int(nautobot.column(f"SELECT count(*) FROM {table}")[0])
+
+
+def _kill_in_the_middle(bundle: Path, folder: Path, nautobot: Nautobot) -> None:
+    """Apply in another process, and kill it when Nautobot has some of the interfaces."""
+    command = [sys.executable, "-m", "fabricgen", "handoff", "netbox", str(bundle), "-o", str(folder / "killed")]
     process = subprocess.Popen([*command, "--software", "nautobot", "--apply"], stdout=subprocess.DEVNULL)
-    while api.dcim.devices.count() == 0:
+    while _count(nautobot, "dcim_interface") == 0:
         assert process.poll() is None
-        time.sleep(0.1)
+        time.sleep(0.5)
     process.send_signal(signal.SIGKILL)
     assert process.wait() == -signal.SIGKILL
+    assert _count(nautobot, "dcim_cable") == 0
 
 
-def changed_at(api: Any) -> list[Any]:
-    """When each device, interface and cable changed last."""
-    sources = (api.dcim.devices, api.dcim.interfaces, api.dcim.cables, api.ipam.ip_addresses)
-    return [sorted((one.id, one.last_updated) for one in source.all()) for source in sources]
-
-
-def edit(api: Any, rng: random.Random) -> set[tuple[str, str]]:
+def edit(api: Any, nautobot: Nautobot, rng: random.Random) -> set[tuple[str, str]]:
     """Edits of different objects; returns operation and kind of the changes that correct them."""
-    switches = [one.id for one in api.dcim.devices.all() if one.serial]  # the inventory has no serial of the host
-    api.dcim.devices.update([{"id": one, "serial": "edited"} for one in rng.sample(switches, 3)])
-    interfaces = rng.sample([one for one in api.dcim.interfaces.all() if one.cable and one.label], 10)
+
+    def some(number: int, query: str) -> list[str]:
+        return rng.sample(nautobot.column(f"SELECT {query} ORDER BY 1"), number)
+
+    devices = some(3, "id FROM dcim_device")
+    planned = nautobot.column("SELECT id FROM extras_status WHERE name = 'Planned'")[0]
+    api.dcim.devices.update([{"id": devices[0], "name": "renamed"}])
+    api.dcim.devices.update([{"id": one, "status": planned} for one in devices[1:]])
+    interfaces = some(10, "id FROM dcim_interface WHERE label <> ''")
     values = [{"enabled": False}, {"mtu": 1500}, {"label": "edited"}, {"speed": 1000}]
-    api.dcim.interfaces.update([{"id": one.id, **rng.choice(values)} for one in interfaces])
-    cables = rng.sample(api.dcim.cables.all(), 4)
-    api.dcim.cables.update([{"id": one.id, "label": "edited"} for one in cables[:2]])
-    api.dcim.cables.update([{"id": cables[2].id, "length": 99}])
-    api.dcim.cables.delete([cables[3].id])
-    loose = next(one for one in api.ipam.ip_addresses.all() if one.address.endswith("/32"))
-    assigned = [one for one in api.ipam.ip_address_to_interface.all() if one.ip_address.id != loose.id]
-    api.ipam.ip_address_to_interface.delete([one.id for one in rng.sample(assigned, 2)])
-    api.ipam.ip_addresses.delete([loose.id])
+    api.dcim.interfaces.update([{"id": one, **rng.choice(values)} for one in interfaces])
+    cables = some(4, "id FROM dcim_cable")
+    api.dcim.cables.update([{"id": one, "label": "edited"} for one in cables[:2]])
+    api.dcim.cables.update([{"id": cables[2], "length": 99}])
+    api.dcim.cables.delete([cables[3]])
+    assigned = (
+        "id FROM ipam_ipaddresstointerface WHERE ip_address_id IN (SELECT id FROM ipam_ipaddress WHERE mask_length"
+    )
+    api.ipam.ip_address_to_interface.delete(some(2, f"{assigned} = 31)"))
+    api.ipam.ip_addresses.delete(some(1, "id FROM ipam_ipaddress WHERE mask_length = 32"))
     changes = {("change", kind) for kind in ("device", "interface", "cable", "address")}
     return changes | {("create", "cable"), ("create", "address")}
 
 
+def _assert_refusals_are_named(api: Any, nautobot: Nautobot) -> None:
+    """Nautobot answers to new objects one by one, and to changes with the first refusal; both are named."""
+    system = connect(Software.NAUTOBOT, nautobot.url)
+    (name,) = nautobot.column("SELECT name FROM dcim_manufacturer ORDER BY 1 LIMIT 1")
+    items = [Item(Kind.MANUFACTURER, each, each) for each in ("new", name, "x" * 300)]
+    with pytest.raises(UsageError, match=rf"2 of 3 are refused:\n  {name}: name: .*\n  x+: name: .*255"):
+        list(system.create(Kind.MANUFACTURER, items, {}))
+    assert not nautobot.column("SELECT id FROM dcim_manufacturer WHERE name = 'new'")
+    ids = nautobot.column("SELECT id FROM dcim_interface ORDER BY name LIMIT 3")
+    mtus = zip(ids, (9100, 10**9, 9100), strict=True)
+    changes = [(Found(Kind.INTERFACE, one, one), {"mtu": mtu}) for one, mtu in mtus]
+    with pytest.raises(UsageError, match=rf"changing interface {ids[1]}: mtu: "):
+        system.change(Kind.INTERFACE, changes)
+
+
 def assert_imported(cli: Cli, small: Path, folder: Path) -> None:
     """The inventory of the site renders the same devices and links, with racks, serials and addresses."""
-    arguments = ["--software", "nautobot", "--site", "tiny", "--gateway", "10.255.0.1", "-o", folder / "taken-over"]
+    arguments = ["--software", "nautobot", "--site", "tiny", "--gateway", "172.19.0.1", "-o", folder / "taken-over"]
     outcome = cli("import", "netbox", *arguments)
     assert outcome.code == 0, outcome.out + outcome.err
     outcome = cli("render", folder / "taken-over", "-o", folder / "rendered")

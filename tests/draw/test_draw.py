@@ -127,7 +127,7 @@ def test_a_cable_shows_both_ends(rendered: Path) -> None:
     cable = bundle.wiring.cables[0]
     scene = cable_scene(bundle, cable.id)
     assert [box.text for box in scene.boxes] == ["gpu-000", "compute-su00-r0-leaf"]
-    assert scene.lines[0].text == "400G, mmf, 5m"
+    assert scene.lines[0].text == "400G, mmf, 5 m"
 
 
 def test_a_rack_shows_its_units(bundle: Path, cli: Cli, tmp_path: Path) -> None:

@@ -96,7 +96,7 @@ def test_the_scripts_are_clean(pack: Path) -> None:
     ]
     assert len(scripts) == 16
     shellcheck = tool("shellcheck", "shellcheck")
-    done = subprocess.run([shellcheck, "-x", *scripts], cwd=pack / "pack", capture_output=True, text=True)
+    done = subprocess.run([shellcheck, *scripts], cwd=pack / "pack", capture_output=True, text=True)
     assert done.returncode == 0, done.stdout
     assert not any(file.stat().st_mode & stat.S_IXUSR for file in (pack / "pack").rglob("*.txt"))
 
@@ -118,6 +118,46 @@ def test_a_run_gives_what_accept_judges(pack: Path, cli: Cli) -> None:
     assert calls.count("NCCL_ALGO=RING") == calls.count("all_reduce") + calls.count("all_gather") + calls.count(
         "reduce_s"
     )
+
+
+# A storm from a NIC counts at its port; the switch prints all that it counted since it started.
+STORM = """#!/usr/bin/env bash
+[ "$1" = - ] && [ "$2" != "${DEAF:-}" ] && echo "$STAND_IN_HOST $2" >> "$STORMS"
+exit 0
+"""
+PFCWD = """#!/usr/bin/env bash
+n=$(grep -c . "$STORMS")
+echo "Ethernet0:3  operational  $(grep -c rail0 "$STORMS")/$(grep -c rail0 "$STORMS")  0/0"
+echo "Ethernet8:3  operational  $(grep -c rail1 "$STORMS")/$(grep -c rail1 "$STORMS")  $n/0"
+"""
+
+
+@pytest.mark.parametrize("deaf", ["", "rail0", "rail1"])
+def test_two_watchdogs_of_one_switch_are_tested(deaf: str, tmp_path: Path, cli: Cli) -> None:
+    """Rails share a leaf: the reading before the second storm does not replace the one before the first."""
+    tree = explicit(leaves=[{"name": "leaf1"}], spines=[], links=[["gpu/0:rail0", "leaf1:Ethernet0"],
+                                                                  ["gpu/0:rail1", "leaf1:Ethernet8"]])  # fmt: skip
+    assert cli("-q", "render", write(tmp_path / "in", tree), "-o", tmp_path / "bundle").code == 0
+    assert cli("handoff", "acceptance", tmp_path / "bundle", "-o", tmp_path / "pack").code == 0
+    stand_ins = {
+        **STAND_INS,
+        "python3": STORM,
+        "pfcwd": PFCWD,
+        "sleep": "#!/bin/sh\n",
+        "sudo": '#!/bin/sh\nexec "$@"\n',
+    }
+    for name, text in stand_ins.items():
+        put(tmp_path / "bin" / name, text)
+        (tmp_path / "bin" / name).chmod(0o755)
+    put(tmp_path / "storms", "an earlier storm of rail0\n")
+    done = run(tmp_path, "--in-service", "watchdog", STORMS=str(tmp_path / "storms"), DEAF=deaf)
+    assert done.returncode == 0, done.stderr
+    results = [tmp_path / "pack", tmp_path / "results"]
+    outcome = cli("accept", tmp_path / "bundle", *results, "--stages", "watchdog")
+    missed = {"": "", "rail0": "Ethernet0", "rail1": "Ethernet8"}[deaf]
+    assert ("no storm was detected" in outcome.out) == bool(deaf)
+    assert f"no storm was detected and ended on {missed}" in outcome.out or not deaf
+    assert ("1 fail" in outcome.out, outcome.code) == (bool(deaf), int(bool(deaf))), outcome.out
 
 
 def test_hosts_that_send_stop_the_run(pack: Path) -> None:

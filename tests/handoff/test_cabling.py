@@ -4,6 +4,7 @@ import csv
 import json
 import re
 from collections import Counter
+from collections.abc import Iterable
 from io import StringIO
 from pathlib import Path
 
@@ -12,6 +13,7 @@ import pytest
 from fabricgen.bundle.read import Bundle, open_bundle
 from fabricgen.bundle.wiring import WiredCable, WiredDevice, WiredLink, Wiring
 from fabricgen.errors import UsageError
+from fabricgen.handoff import Content
 from fabricgen.handoff.cabling import cabling_files
 from fabricgen.platforms.dynamic_buffers import buffers_of
 from tests.conftest import Cli
@@ -25,7 +27,11 @@ def bundle(cli: Cli, tmp_path: Path) -> Path:
 
 
 def sheets(bundle: Path, only: str | None = None) -> dict[str, bytes]:
-    return dict(cabling_files(open_bundle([bundle]), only))
+    return contents(cabling_files(open_bundle([bundle]), only))
+
+
+def contents(files: Iterable[tuple[str, Content]]) -> dict[str, bytes]:
+    return {path: one if isinstance(one, bytes) else b"".join(one) for path, one in files}
 
 
 def rows(files: dict[str, bytes], name: str) -> list[dict[str, str]]:
@@ -67,7 +73,7 @@ def test_names_are_escaped_and_pages_never_share_a_file() -> None:
         )
         link = WiredLink("l", "x", "leaf-spine", ("<b>0", "Ethernet0"), ("<b>1", "Ethernet0"), 400_000, "c")
         wiring = Wiring("f", (), devices, (), (link,), (WiredCable("c", 3.0, "dac", ("l",)),))
-        return dict(cabling_files(Bundle({}, wiring.links, None, wiring)))
+        return contents(cabling_files(Bundle({}, wiring.links, None, wiring)))
 
     page = made("../etc", "R<1>")["racks/R_1_.html"].decode()
     assert "<b>" not in page and "&lt;b&gt;0" in page and "R&lt;1&gt;" in page

@@ -20,6 +20,8 @@ from tests.handoff.rendered import placed, render
 from tests.handoff.tools import tool
 
 URL = "http://10.255.0.1/ztp"
+PLATFORM = "x86_64-arista_7060x6_64pe"
+INSTALLER = f"http://10.255.0.1/{PLATFORM}.bin"
 MAC = "02:00:00:00:00:0a"
 CLIENT = Path(__file__).with_name("dhcp_client.py")
 
@@ -47,10 +49,24 @@ def wire() -> Iterator[tuple[str, str]]:
         ip("netns", "del", client)
 
 
-def offered(space: str, mac: str, serial: str = "", user_class: str = USER_CLASS, patience: int = 1) -> Any:
+def offered(
+    space: str, mac: str, serial: str = "", user_class: str = USER_CLASS, vendor_class: str = "", patience: int = 1
+) -> Any:
     """What a switch with this MAC address and serial is offered; asked again until an answer comes."""
     client_id = f"SONiC##DCS-7060X6##{serial}" if serial else ""
-    command = ["ip", "netns", "exec", space, sys.executable, str(CLIENT), "c0", mac, client_id, user_class]
+    command = [
+        "ip",
+        "netns",
+        "exec",
+        space,
+        sys.executable,
+        str(CLIENT),
+        "c0",
+        mac,
+        client_id,
+        user_class,
+        vendor_class,
+    ]
     for _ in range(patience):
         answer = json.loads(subprocess.run(command, capture_output=True, check=True).stdout)
         if answer:
@@ -62,7 +78,7 @@ def offered(space: str, mac: str, serial: str = "", user_class: str = USER_CLASS
 @pytest.mark.parametrize("server", ["dnsmasq", "kea"])
 def test_switches_get_their_name_and_the_server(server: str, cli: Cli, tmp_path: Path, wire: tuple[str, str]) -> None:
     bundle = render(cli, tmp_path, placed({"leaf1": MAC}))
-    files = dict(ztp_files(open_bundle([bundle]), url=URL))
+    files = dict(ztp_files(open_bundle([bundle]), url=URL, onie_url="http://10.255.0.1/{platform}.bin"))
     (tmp_path / "dnsmasq.conf").write_bytes(files["dnsmasq.conf"])
     (tmp_path / "kea.json").write_bytes(files["kea-dhcp4.json"].replace(b'"persist": true', b'"persist": false'))
     command = {
@@ -79,7 +95,10 @@ def test_switches_get_their_name_and_the_server(server: str, cli: Cli, tmp_path:
             known = offered(wire[1], MAC, patience=15)
             assert known == wanted, (tmp_path / "log").read_text()
             other = {name: text for name, text in wanted.items() if name != "67"}
-            assert offered(wire[1], MAC, user_class="onie") == other, "ONIE must not take ztp.json for an installer"
+            onie = offered(wire[1], MAC, user_class="onie_dhcp_user_class", vendor_class=f"onie_vendor:{PLATFORM}")
+            suboption = bytes([1, len(INSTALLER)]) + INSTALLER.encode()
+            assert onie == other | {"114": INSTALLER, "125": suboption.hex()}, "and not ztp.json as an installer"
+            assert offered(wire[1], MAC, user_class="x", vendor_class="onie_vendor:other") == other
             assert offered(wire[1], "02:00:00:00:00:99") is None
             if server == "kea":
                 by_serial = offered(wire[1], "02:00:00:00:00:98", "SN1")

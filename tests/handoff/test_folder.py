@@ -94,3 +94,19 @@ def test_a_file_is_no_folder(tmp_path: Path) -> None:
     (tmp_path / "x").write_bytes(b"")
     with pytest.raises(UsageError, match="is a file"):
         write_folder(tmp_path / "x", [])
+
+
+def test_a_file_in_pieces_is_the_same_file(tmp_path: Path) -> None:
+    folder = tmp_path / "out"
+    write_folder(folder, [("a", iter((b"1", b"2"))), ("b", b"3")])
+    before = (folder / "a").stat().st_ino
+    again = write_folder(folder, [("a", iter((b"12",))), ("b", iter((b"4",)))])
+    assert (dict(again), (folder / "a").stat().st_ino) == ({"a": b"12", "b": b"4"}, before), "unchanged: a hard link"
+
+    def broken() -> Iterator[bytes]:
+        yield b"5"
+        raise UsageError("a problem in the middle")
+
+    with pytest.raises(UsageError, match="in the middle"):
+        write_folder(folder, [("b", broken())])
+    assert (folder / "b").read_bytes() == b"4"

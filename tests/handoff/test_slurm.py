@@ -118,6 +118,15 @@ def test_blocks_need_a_release_that_reads_their_sizes(tmp_path: Path, cli: Cli) 
     assert (outcome.code, "use 24.05 or later" in outcome.err) == (2, True)
 
 
+def test_names_that_slurm_does_not_read_are_refused(tmp_path: Path, cli: Cli) -> None:
+    inventory = example("nvl72", tmp_path) / "fabric.yaml"
+    (inventory.parent / "allocations.lock.yaml").unlink()
+    inventory.write_text(inventory.read_text().replace("tray", "t" * 61))
+    assert cli("-q", "render", inventory.parent, "-o", tmp_path / "bundle").code == 0
+    outcome = cli("handoff", "slurm", tmp_path / "bundle", "-o", tmp_path / "slurm")
+    assert (outcome.code, "tt-nvl0: Slurm reads names of at most 64 characters" in outcome.err) == (2, True)
+
+
 NAMES = st.builds(
     lambda prefix, number, width: f"{prefix}{number:0{width}}",
     st.sampled_from(["gpu-", "su0-r", "a1b", "n"]),

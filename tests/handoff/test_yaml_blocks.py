@@ -44,3 +44,4 @@ def by_pyyaml(value: object, start: bool) -> bytes:
 @example([{"a": {"b": "word " * 40}}], True)
 def test_the_bytes_are_those_of_pyyaml(value: object, start: bool) -> None:
     assert dumped(value, explicit_start=start) == by_pyyaml(value, start)
+    assert dumped(value, explicit_start=start, unsafe=True) == by_pyyaml(Unsafe.of(value), start)

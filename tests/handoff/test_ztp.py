@@ -109,19 +109,50 @@ def test_kea_takes_its_file(bundle: Path, tmp_path: Path) -> None:
 def test_switches_in_onie_get_the_installer(bundle: Path, tmp_path: Path) -> None:
     url = "http://10.0.0.1/sonic.bin"
     found = files(bundle, onie_url=url)
-    (onie,) = [one for one in json.loads(found["kea-dhcp4.json"])["Dhcp4"]["client-classes"] if one["name"] == "onie"]
+    content = json.loads(found["kea-dhcp4.json"])["Dhcp4"]
+    (onie,) = [one for one in content["client-classes"] if one["name"] == "onie"]
     assert onie["test"] == "substring(option[60].hex, 0, 12) == 'onie_vendor:'"
-    assert onie["option-data"] == [{"name": "v4-captive-portal", "data": url}]
-    assert f"dhcp-option-force=tag:onie,114,{url}" in found["dnsmasq.conf"].decode().splitlines()
+    assert {one["name"]: one["data"] for one in onie["option-data"]} == {
+        "v4-captive-portal": url, "vivso-suboptions": "42623", "onie-installer-url": url,
+    }  # fmt: skip
+    lines = found["dnsmasq.conf"].decode().splitlines()
+    assert f"dhcp-option-force=tag:onie,114,{url}" in lines
+    assert f"dhcp-option-force=tag:onie,vi-encap:42623,1,{url}" in lines
     assert b"onie" not in b"".join(files(bundle).values())
-    with pytest.raises(UsageError, match="not the URL of an installer"):
-        files(bundle, onie_url="sonic.bin")
+    for wrong in ("sonic.bin", f"http://10.0.0.1/{'x' * 250}"):
+        with pytest.raises(UsageError, match="not the URL of an installer"):
+            files(bundle, onie_url=wrong)
+    with pytest.raises(UsageError, match="more than 248 characters"):
+        files(bundle, onie_url=f"http://10.0.0.1/{'x' * 220}{{platform}}")
+    both_take(found, tmp_path)
+
+
+def test_each_platform_has_its_installer(bundle: Path, tmp_path: Path) -> None:
+    found = files(bundle, onie_url="http://10.0.0.1/onie-installer-{platform}")
+    platforms = {str(each.metadata["platform"]) for each in open_bundle([bundle]).devices.values()}
+    onie = {one["test"]: one["option-data"] for one in json.loads(found["kea-dhcp4.json"])["Dhcp4"]["client-classes"]
+            if one["name"].startswith("onie")}  # fmt: skip
+    assert onie.keys() == {f"option[60].hex == 'onie_vendor:{platform}'" for platform in platforms}
+    for platform in platforms:
+        url = f"http://10.0.0.1/onie-installer-{platform}"
+        assert onie[f"option[60].hex == 'onie_vendor:{platform}'"][0]["data"] == url
+        assert f",114,{url}\n" in found["dnsmasq.conf"].decode()
+    both_take(found, tmp_path)
+    lone = write_bundle(
+        tmp_path / "lone", (device("leaf-r0", rail=0),), leaf_r0={"MGMT_INTERFACE": {"eth0|10.0.0.2/24": {}}}
+    )
+    with pytest.raises(UsageError, match="no platform in DEVICE_METADATA"):
+        files(lone, onie_url="http://10.0.0.1/{platform}")
+
+
+def both_take(found: dict[str, bytes], folder: Path) -> None:
+    """Kea and dnsmasq accept their files."""
     for command, name in (
         ([tool("kea-dhcp4", "kea-dhcp4-server"), "-t"], "kea-dhcp4.json"),
         ([tool("dnsmasq", "dnsmasq-base"), "--test", "-C"], "dnsmasq.conf"),
     ):
-        (tmp_path / name).write_bytes(found[name])
-        outcome = subprocess.run([*command, tmp_path / name], capture_output=True, check=False)
+        (folder / name).write_bytes(found[name])
+        outcome = subprocess.run([*command, folder / name], capture_output=True, check=False)
         assert outcome.returncode == 0, (outcome.stdout + outcome.stderr).decode()
 
 

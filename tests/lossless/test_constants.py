@@ -11,9 +11,9 @@ def test_classes() -> None:
 
 
 def test_thresholds_of_ecn_are_2_6_and_5_2_us_at_400g() -> None:
-    assert congestion.REFERENCE_SPEED_MBPS == 400_000
+    assert congestion.ECN_REFERENCE_MBPS == 400_000
     assert (congestion.REFERENCE_MIN_BYTES, congestion.REFERENCE_MAX_BYTES) == (128 * 1024, 256 * 1024)
-    us = [size * 8 / congestion.REFERENCE_SPEED_MBPS for size in (131_072, 262_144)]
+    us = [size * 8 / congestion.ECN_REFERENCE_MBPS for size in (131_072, 262_144)]
     assert [round(one, 1) for one in us] == [2.6, 5.2]
     assert congestion.MARK_PROBABILITY_PERCENT == 5
 

@@ -197,6 +197,9 @@ def test_planes_and_the_phone(width: int, browser: Browser, cli: Cli, tmp_path: 
         page = found.page
         assert page.locator("h1").inner_text() == "Safe to merge"
         assert page.evaluate("document.documentElement.scrollWidth") <= width
+        wide = "[...document.querySelectorAll('.scroll')].filter(one => one.scrollWidth > one.clientWidth).length"
+        assert page.evaluate(wide) == 0
+        assert page.get_by_role("table").count() == page.locator("table").count() > 0
         assert found.faults() == []
         page.get_by_role("group", name="Plane").get_by_text("storage").click()
         assert page.locator(".box.switch").count() == 4

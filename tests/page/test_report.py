@@ -18,7 +18,7 @@ from fabricgen.page.configurations import Configuration, configurations, rows_ob
 from fabricgen.page.graph import runs
 from fabricgen.page.html import content_json, html_page
 from fabricgen.page.lossless import plan_object
-from fabricgen.page.packets import joined
+from fabricgen.page.packets import joined, smooth
 from fabricgen.page.traffic import percentile
 from fabricgen.page.verdict import Answer, Judged, answer, verdict_object
 from fabricgen.platforms.dynamic_buffers import buffers_of
@@ -64,10 +64,13 @@ def test_numbers_are_those_of_the_verbs(rendered: Path, cli: Cli, tmp_path: Path
         row, field, value, _ = draw.choice(report["configurations"][configured[name]])
         table, _, key = row.partition(" and ")[0].partition("|")
         assert tables[table][key][field] == value, (name, row, field)
-    loads = verb(cli, "simulate", "congestion", rendered, "--pattern", "permutation")["congestion"]
+    loads = verb(cli, "simulate", "congestion", rendered, "--pattern", "permutation", "--failures", "1")["congestion"]
     (traffic,) = report["traffic"]
     assert traffic["loads"] == [list(one.values()) for one in loads["loads"]]
     assert (traffic["victims"], traffic["drawn_load"]) == (len(loads["victims"]), loads["drawn_load"])
+    ((costs,), (expected,)) = traffic["failures"], loads["failures"]
+    assert {**costs, "outcomes": 0} == {**expected, "outcomes": 0} and costs["sets"] == 256
+    assert costs["outcomes"] == expected["outcomes"][: len(costs["outcomes"])] != []
     assert traffic["slowest_ns"] == max(flow["fct_ns"] for flow in loads["flows"])
     for flow in draw.sample(traffic["slowest"], min(5, len(traffic["slowest"]))):
         assert any(flow.items() >= {(key, one[key]) for key in ("src", "dst", "fct_ns", "hol_factor")}
@@ -164,6 +167,17 @@ def test_joined_pauses_cover_all_pauses(steps: list[tuple[int, int]]) -> None:
     found = list(joined(spans))
     assert len(found) <= 401 and all(any(a <= start and end <= b for a, b in found) for start, end in spans)
     assert not spans or (found[0][0], found[-1][1]) == (spans[0][0], spans[-1][1])
+
+
+@given(st.lists(st.tuples(st.integers(1, 50), st.floats(0, 400)), min_size=1, max_size=60), st.integers(0, 500))
+def test_smooth_rates_carry_the_bytes_of_their_window(steps: list[tuple[int, float]], window_ns: int) -> None:
+    """Each is the mean of all samples of the window that ends there."""
+    times = [sum(step for step, _ in steps[: end + 1]) for end in range(len(steps))]
+    rates = [rate for _, rate in steps]
+    for index, found in enumerate(smooth(times, rates, range(len(times)), window_ns)):
+        inside = [place for place in range(index + 1) if times[place] >= times[index] - window_ns]
+        bits = sum(rates[place] * steps[place][0] for place in inside)
+        assert found == pytest.approx(bits / sum(steps[place][0] for place in inside), abs=1e-3)
 
 
 @given(

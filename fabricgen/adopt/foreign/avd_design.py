@@ -6,6 +6,7 @@ address. Source: aristanetworks/avd, the descriptions of these keys in eos_desig
 examples/single-dc-l3ls.
 """
 
+import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from ipaddress import IPv4Network, ip_interface
@@ -20,15 +21,15 @@ NODE_TYPES = {"super_spine": Role.CORE, "spine": Role.SPINE, "l3spine": Role.SPI
               "leaf": Role.LEAF}  # fmt: skip
 _OTHER_TYPES = {"l2leaf", "l2spine", "overlay_controller", "wan_router", "wan_rr", "pe", "p", "rr"}
 _ENDPOINTS = ("servers", "storage_arrays")
-_READ = {"fabric_name", "mgmt_gateway", "mgmt_interface", *_ENDPOINTS, *NODE_TYPES, *_OTHER_TYPES}
+_READ = {"default_interfaces", "fabric_name", "mgmt_gateway", "mgmt_interface", *_ENDPOINTS, *NODE_TYPES, *_OTHER_TYPES}
 
 
 @dataclass(frozen=True)
 class _Node:
-    """A switch with the mappings that it inherits from, its own first: node, group, defaults."""
+    """A switch: its type in AVD, and the mappings that it inherits from, its own first: node, group, defaults."""
 
     name: str
-    role: Role
+    kind: str
     inherited: tuple[Tree, ...]
 
     def at(self, key: str) -> Tree:
@@ -43,28 +44,29 @@ class _Node:
 def read_design(described: Description, trees: Sequence[Tree]) -> None:
     """Add the switches and links of the group variables to a description."""
     gateway = next((text for tree in trees if (text := tree.at("mgmt_gateway").text)), "")
-    nodes = [node for tree in trees for kind, role in NODE_TYPES.items() for node in _nodes(role, tree.at(kind))]
+    nodes = [node for tree in trees for kind in NODE_TYPES for node in _nodes(kind, tree.at(kind))]
+    ports = [entry for tree in trees for entry in tree.at("default_interfaces").items]
     for node in nodes:
         _read_node(described, node, gateway)
     for node in nodes:
-        _read_uplinks(described, node)
+        _read_uplinks(described, node, ports)
     for tree in trees:
         for kind in _ENDPOINTS:
             for name, endpoint in tree.at(kind).named():
                 for adapter in endpoint.at("adapters").items:
                     _read_adapter(described, name, adapter)
         for key, value in tree.members.items():
-            if key not in _READ or (key in _OTHER_TYPES and list(_nodes(Role.LEAF, value))):
+            if key not in _READ or (key in _OTHER_TYPES and list(_nodes(key, value))):
                 described.leave_out(key, value.place)
 
 
-def _nodes(role: Role, tree: Tree) -> Iterator[_Node]:
+def _nodes(kind: str, tree: Tree) -> Iterator[_Node]:
     defaults = tree.at("defaults")
     for name, node in tree.at("nodes").named():
-        yield _Node(name, role, (node, defaults))
+        yield _Node(name, kind, (node, defaults))
     for _, group in tree.at("node_groups").named("group"):
         for name, node in group.at("nodes").named():
-            yield _Node(name, role, (node, group, defaults))
+            yield _Node(name, kind, (node, group, defaults))
 
 
 def _read_node(described: Description, node: _Node, gateway: str) -> None:
@@ -72,7 +74,7 @@ def _read_node(described: Description, node: _Node, gateway: str) -> None:
     if not node.name:
         described.wrong("a node has no name", own.place)
         return
-    switch = DescribedSwitch(node.name, own.place, node.role, node.at("platform").text)
+    switch = DescribedSwitch(node.name, own.place, NODE_TYPES[node.kind], node.at("platform").text)
     switch.asn = described.asn(node.at("bgp_as").text, node.at("bgp_as").place)
     switch.management = described.addresses([node.at("mgmt_ip").text], node.at("mgmt_ip").place)
     switch.gateway = gateway
@@ -100,10 +102,30 @@ def _pool(described: Description, tree: Tree) -> IPv4Network | None:
         return None
 
 
-def _read_uplinks(described: Description, node: _Node) -> None:
+def _default_ports(node: _Node, entries: Sequence[Tree]) -> list[str]:
+    """The uplink ports that `default_interfaces` give to the type and platform: the platform's, else those of all."""
+    entries = [entry for entry in entries if node.kind in entry.texts("types")]
+    platform = node.at("platform").text
+    for wanted in (lambda one: one != "default" and _matches(one, platform), lambda one: one == "default"):
+        for entry in entries:
+            if any(map(wanted, entry.texts("platforms"))):
+                return entry.texts("uplink_interfaces")
+    return []
+
+
+def _matches(pattern: str, platform: str) -> bool:
+    """Whether a platform fits; AVD takes the names of platforms as regular expressions."""
+    try:
+        return re.fullmatch(pattern, platform) is not None
+    except re.error:
+        return pattern == platform
+
+
+def _read_uplinks(described: Description, node: _Node, entries: Sequence[Tree]) -> None:
     uppers, own, far = (
         expanded(node.at(f"uplink_{key}").texts()) for key in ("switches", "interfaces", "switch_interfaces")
     )
+    own = own or expanded(_default_ports(node, entries))
     if not uppers:
         return
     place = node.inherited[0].place

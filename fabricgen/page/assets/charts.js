@@ -2,6 +2,14 @@
 import { html, svg } from "./dom.js";
 import { time } from "./words.js";
 
+// A chart is drawn as wide as it is shown, so its text keeps its size on a phone.
+const WIDTH = innerWidth < 600 ? 360 : 560;
+
+const shortened = (name, width) => {
+  const most = Math.floor(width / 6.4);
+  return name.length > most ? `…${name.slice(1 - most)}` : name;
+};
+
 // About `count` round numbers from `low` to `high`.
 export function ticks(low, high, count) {
   const raw = (high - low) / count || 1;
@@ -14,7 +22,7 @@ export function ticks(low, high, count) {
 
 // Step curves of [x, y] with y from 0 to 1. `lines` are {name, points, on}.
 export function curves(label, unit, lines) {
-  const [width, height, left, bottom] = [560, 250, 46, 36];
+  const [width, height, left, bottom] = [WIDTH, 250, 46, 36];
   const all = lines.flatMap((line) => line.points.map(([x]) => x));
   const [low, high] = [Math.min(1, ...all), Math.max(1.1, ...all)];
   const x = (value) => left + ((value - low) / (high - low)) * (width - left - 16);
@@ -25,7 +33,7 @@ export function curves(label, unit, lines) {
     [0, 0.2, 0.4, 0.6, 0.8, 1].map((value) => [
       svg("line", { class: "grid", x1: left, x2: width - 16, y1: y(value), y2: y(value) }),
       svg("text", { class: "faint", x: left - 6, y: y(value) + 4, "text-anchor": "end" }, `${Math.round(value * 100)} %`)]),
-    ticks(low, high, 6).map((value) => svg("text", { class: "faint", x: x(value), y: height - bottom + 16, "text-anchor": "middle" }, value)),
+    ticks(low, high, WIDTH / 70).map((value) => svg("text", { class: "faint", x: x(value), y: height - bottom + 16, "text-anchor": "middle" }, value)),
     svg("text", { class: "faint", x: (left + width) / 2, y: height - 4, "text-anchor": "middle" }, unit),
     svg("line", { class: "fair", x1: x(1), x2: x(1), y1: y(0), y2: y(1) }),
     lines.map((line) => svg("path", { class: `curve${line.on ? " on" : ""}`, d: path(line.points) }, svg("title", {}, line.name))));
@@ -33,7 +41,7 @@ export function curves(label, unit, lines) {
 
 // Rows of cells. `rows` are {name, cells: [[title, value]]}; a darker cell has a higher value.
 export function heat(label, rows, most) {
-  const [width, left, line] = [560, 110, 26];
+  const [width, left, line] = [WIDTH, 92, 26];
   const widest = Math.max(...rows.map((row) => row.cells.length));
   const chunk = Math.ceil(widest / 220);
   const cells = (row) => {
@@ -71,7 +79,7 @@ export function thresholds(label, marks) {
 
 // Lines over time with a legend. `lines` and `limits` are [name, values]; limits are dashed, those far above the lines are named only.
 export function overTime(label, run, lines, limits, shown) {
-  const [width, height, left, bottom] = [560, 220, 64, 26];
+  const [width, height, left, bottom] = [WIDTH, 220, 64, 26];
   const highest = Math.max(1e-9, ...lines.flatMap(([, values]) => values));
   const within = limits.filter(([, values]) => Math.min(...values) < 4 * highest);
   const marks = ticks(0, Math.max(highest, ...within.map(([, values]) => Math.min(Math.max(...values), 4 * highest))), 4);
@@ -91,16 +99,16 @@ export function overTime(label, run, lines, limits, shown) {
 }
 
 function timeAxis(end, x, at) {
-  return ticks(0, end, 5).filter((value) => value <= end).map((value) => svg("text", { class: "faint", x: x(value), y: at, "text-anchor": "middle" }, value ? time(value) : "0"));
+  return ticks(0, end, WIDTH / 110).filter((value) => value <= end).map((value) => svg("text", { class: "faint", x: x(value), y: at, "text-anchor": "middle" }, value ? time(value) : "0"));
 }
 
 // Intervals in rows. `rows` are [name, [[start, end]]].
 export function spans(label, end, rows) {
-  const [width, left, line] = [560, 190, 17];
+  const [width, left, line] = [WIDTH, WIDTH * 0.34, 17];
   const x = (ns) => left + (ns / (end || 1)) * (width - left - 16);
   return svg("svg", { class: "chart", viewBox: `0 0 ${width} ${rows.length * line + 26}`, role: "img", "aria-label": label },
     rows.map(([name, each], index) => [
-      svg("text", { class: "faint", x: left - 6, y: index * line + 12, "text-anchor": "end" }, name.length > 30 ? `…${name.slice(-29)}` : name, svg("title", {}, name)),
+      svg("text", { class: "faint", x: left - 6, y: index * line + 12, "text-anchor": "end" }, shortened(name, left), svg("title", {}, name)),
       svg("line", { class: "grid", x1: left, x2: width - 16, y1: index * line + 8, y2: index * line + 8 }),
       each.map(([start, stop]) => svg("rect", { class: "paused", x: x(start).toFixed(1), y: index * line + 3, width: Math.max(0.5, x(stop) - x(start)).toFixed(1), height: 10 }))]),
     timeAxis(end, x, rows.length * line + 18));
@@ -108,12 +116,12 @@ export function spans(label, end, rows) {
 
 // Horizontal bars. `rows` are {name, value, text, low, high}; a line on a bar goes from the least to the highest value.
 export function bars(label, rows) {
-  const [width, left, line] = [560, 170, 22];
+  const [width, left, line] = [WIDTH, WIDTH * 0.3, 22];
   const most = Math.max(1e-9, ...rows.map((row) => row.high ?? row.value));
   const x = (value) => left + (value / most) * (width - left - 150);
   return svg("svg", { class: "chart", viewBox: `0 0 ${width} ${rows.length * line + 4}`, role: "img", "aria-label": label },
     rows.map((row, index) => [
-      svg("text", { x: left - 8, y: index * line + 15, "text-anchor": "end" }, row.name.length > 26 ? `…${row.name.slice(-25)}` : row.name, svg("title", {}, row.name)),
+      svg("text", { x: left - 8, y: index * line + 15, "text-anchor": "end" }, shortened(row.name, left), svg("title", {}, row.name)),
       svg("rect", { class: row.best ? "filled" : "plain-bar", x: left, y: index * line + 4, width: Math.max(1, x(row.value) - left).toFixed(1), height: 14, rx: 2 }),
       row.high !== undefined && row.high > row.low && svg("line", { class: "tick", x1: x(row.low), x2: x(row.high), y1: index * line + 11, y2: index * line + 11 }),
       svg("text", { class: "faint", x: x(row.high ?? row.value) + 8, y: index * line + 15 }, row.text)]));

@@ -7,8 +7,13 @@ const chart = ({ title, rows }) => html("figure", {}, html("figcaption", {}, tit
 
 export function drawCompare(section) {
   const { titles, rows, paragraphs, charts } = content.compare;
-  put(section, html("h2", { id: "compare-title" }, "Side by side"),
+  const [wins, ...others] = paragraphs;
+  put(section, html("h2", { id: "compare-title" }, wins[0]), html("dl", { class: "wins" }, wins[1].map((line) => {
+    const [name, best] = line.split(/: (.*)/);
+    return [html("dt", {}, name), html("dd", {}, best.split("; ").map((each) => html("div", {}, each)))];
+  })),
+    html("h2", {}, "Side by side"),
     table("The fabrics side by side", [["Fabric"], ...titles.map((title) => [title])], rows),
     html("div", { class: "charts" }, charts.map(chart)),
-    paragraphs.map(([title, lines]) => [html("h3", {}, title), html("ul", {}, lines.map((line) => html("li", {}, line)))]));
+    others.map(([title, lines]) => [html("h3", {}, title), html("ul", {}, lines.map((line) => html("li", {}, line)))]));
 }

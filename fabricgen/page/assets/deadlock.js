@@ -28,7 +28,7 @@ export function drawDeadlock(section) {
     html("div", { class: "controls" }, html("h2", { id: "deadlock-title" }, "Deadlock"),
       html("span", { class: "faint" }, "can buffers wait for each other in a cycle?")),
     table("Deadlock verdict of each plane", [["Plane"], ["Verdict"], ["Routes from"], ["Priorities or lanes"], ["Channels", true], ["Dependencies", true], ["Failures"], ["Certificate"]],
-      rows.map(([name, one]) => [name, html("b", { class: `level-${one.verdict === "free" ? "ok" : one.verdict === "cyclic" ? "error" : "warning"}` }, `${one.verdict}, ${one.claim}`),
+      rows.map(([name, one]) => [name, !one.channels && one.verdict === "free" ? html("span", { class: "faint" }, "no lossless link") : html("b", { class: `level-${one.verdict === "free" ? "ok" : one.verdict === "cyclic" ? "error" : "warning"}` }, `${one.verdict}, ${one.claim}`),
         one.model, one.priorities.join(", ") || "none", number(one.channels), number(one.dependencies), failures(one),
         one.certificate ? html("span", { class: "mono", title: one.certificate }, one.certificate.slice(0, 12)) : "–"])),
     shown.map(cycle), cycles.length > shown.length && html("p", { class: "faint" }, `and ${counted(cycles.length - shown.length, "more cycle", "more cycles")}`));

@@ -27,20 +27,21 @@ export function put(node, ...children) {
   return node;
 }
 
-// A table whose first column is a heading of its row. `columns` are [title, isNumber].
+// A table whose first column is a heading of its row. `columns` are [title, isNumber]. On a phone a row is a list in
+// which each cell has the title of its column; the roles stay those of a table.
 export function table(caption, columns, rows) {
   const cells = (row) =>
     row.map((cell, index) =>
       index === 0
-        ? html("th", { scope: "row" }, cell)
-        : html("td", { class: columns[index][1] ? "number" : null }, cell),
+        ? html("th", { scope: "row", role: "rowheader" }, cell)
+        : html("td", { role: "cell", class: columns[index][1] ? "number" : null, "data-title": columns[index][0] || null }, html("div", {}, cell === "" ? "–" : cell)),
     );
   return html("div", { class: "scroll", tabindex: 0, role: "region", "aria-label": caption },
-    html("table", {},
+    html("table", { role: "table" },
       html("caption", { class: "hidden" }, caption),
-      html("thead", {}, html("tr", {}, columns.map(([title, isNumber]) =>
-        html("th", { scope: "col", class: isNumber ? "number" : null }, title)))),
-      html("tbody", {}, rows.map((row) => html("tr", { class: row.className || null }, cells(row))))));
+      html("thead", { role: "rowgroup" }, html("tr", { role: "row" }, columns.map(([title, isNumber]) =>
+        html("th", { scope: "col", role: "columnheader", class: isNumber ? "number" : null }, title)))),
+      html("tbody", { role: "rowgroup" }, rows.map((row) => html("tr", { role: "row", class: row.className || null }, cells(row))))));
 }
 
 // Buttons of which one is pressed. `choices` are [value, text].

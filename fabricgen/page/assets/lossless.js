@@ -19,7 +19,7 @@ function pools(one) {
   if (!pool) return "–";
   const share = pool.xoff_bytes ? one.headroom_bytes / pool.xoff_bytes : null;
   return [html("div", {}, `${bytes(pool.size_bytes)} shared`), pool.source && html("div", { class: "faint" }, pool.source), html("div", {}, pool.xoff_bytes ? `${bytes(pool.xoff_bytes)} headroom` : ""),
-    share && html("div", { class: "faint" }, `asked: ${bytes(one.headroom_bytes)}, ${share.toFixed(2)} ×`)];
+    share && html("div", { class: "faint" }, `all groups: ${bytes(one.headroom_bytes)}, ${share.toFixed(2)} ×`)];
 }
 
 function bar(one) {
@@ -37,10 +37,10 @@ export function drawLossless(section) {
   const plans = content.lossless.filter((one) => one.lossless_ports);
   put(section,
     html("div", { class: "controls" }, html("h2", { id: "lossless-title" }, "Lossless plan"),
-      html("span", { class: "faint" }, `${counted(plans.length, "kind")} of switch by role, SKU and content`)),
+      plans.length > 0 && html("span", { class: "faint" }, `${counted(plans.length, "kind")} of switch by role, SKU and content`)),
     plans.length
       ? table("Lossless plan of each kind of switch", [["Switches"], ["Priorities"], ["Headroom of each group"], ["Pools"], ["Thresholds, log scale"], ["Watchdog: detect / restore"]],
         plans.map((one) => [html("div", {}, linkButton(one.role ? `${number(one.switches)} × ${one.role}` : counted(one.switches, "switch", "switches"), () => selectNamed(one.example)), html("div", { class: "faint mono" }, one.hwsku)),
           one.priorities.join(", "), headroom(one), pools(one), one.thresholds.length ? one.thresholds.map(bar) : "–", watchdog(one)]))
-      : html("p", { class: "faint" }, "No switch of these files has a lossless priority."));
+      : html("p", { class: "faint" }, "No row of PORT in these files has a lossless priority."));
 }

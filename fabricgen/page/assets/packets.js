@@ -23,7 +23,7 @@ function pauses(run) {
 }
 
 function rates(run) {
-  return html("figure", {}, html("figcaption", {}, `Acknowledged payload of flows${left(run.more.rates, "flow")}`),
+  return html("figure", {}, html("figcaption", {}, `Acknowledged payload of flows, mean of ${time(run.rate_window_ns)}${left(run.more.rates, "flow")}`),
     overTime(`${run.name}: rates of flows`, run, Object.entries(run.rates), [], (value) => `${value} Gb/s`));
 }
 

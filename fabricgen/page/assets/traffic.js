@@ -36,9 +36,10 @@ function loads(one) {
 
 function curve(one) {
   const timed = content.traffic.filter((each) => each.curve.length);
-  if (!one.curve.length) return html("p", { class: "faint" }, one.reason || "No flow completes.");
+  if (!one.curve.length) return one.reason ? null : html("p", { class: "faint" }, "No flow completes.");
   const even = timed.every((each) => each.curve.every(([ratio]) => Math.abs(ratio - 1) < 0.005));
-  if (even) return html("p", {}, "Every flow completes within 0.5 % of its fair share: nothing waits.");
+  const paused = timed.some((each) => each.paused_ports);
+  if (even) return html("p", {}, "Every flow completes within 0.5 % of the time of fair sharing", paused ? ". Pauses spread no further than to flows of the full links." : ": no port is paused.");
   return html("figure", {}, html("figcaption", {}, "Share of the flows that are done, by completion time over fair sharing"),
     curves(`${nameOf(one)}: median ${times(one.ratio.p50)}, slowest ${times(one.ratio.max)} the time of fair sharing`, "× the time of fair sharing",
       timed.filter((each) => each !== one).concat(one).map((each) => ({ name: nameOf(each), points: each.curve, on: each === one }))));
@@ -59,13 +60,32 @@ function trees(one) {
         linkButton("show", () => { showTree(state.pattern, index); byId("topology").scrollIntoView(); })])));
 }
 
+const failedNames = (one) => html("span", { class: "mono" }, one.failed.join(" and "));
+const gbytes = (value) => `${+value.toPrecision(4)} GB/s`;
+const left = (one) => (one ? [one.bus_gbytes === null ? "" : `${gbytes(one.bus_gbytes)}, `, `${+(one.share * 100).toFixed(1)} %`] : "–");
+const HOW = { orbits: "the others are equal by symmetry", each: "each", sample: "a sample" };
+
+function failures(one) {
+  if (!one.failures.length) return null;
+  const judged = one.failures.filter((each) => !each.reason);
+  return html("div", { class: "costs" }, html("h3", {}, "What a failure costs"),
+    one.failures.filter((each) => each.reason).map((each) => html("p", { class: "faint" }, `Not judged: ${each.reason}.`)),
+    judged.length > 0 && table("What failures cost", [["Failures"], ["Judged"], ["Without a failure", true], ["Median", true], ["Worst", true], ["Worst failure"], ["Stop the job", true]],
+      judged.map((each) => [`${counted(each.sets, "set")} of ${each.depth} ${each.switches ? "link or switch" : "link"}${each.depth === 1 ? "" : each.switches ? "es" : "s"}`, `${number(each.judged)}, ${HOW[each.how]}`,
+        each.bus_gbytes === null ? time(each.time_ns) : gbytes(each.bus_gbytes), left(each.median), left(each.worst), each.worst && each.worst.share < 0.9995 ? failedNames(each.worst) : "none costs bandwidth", number(each.stopping)])),
+    judged.map((each) => each.outcomes.filter((outcome) => outcome.share < 0.9995)).filter((each) => each.length > 1).map((each) =>
+      html("details", {}, html("summary", {}, `the ${number(each.length)} worst failures that were judged`),
+        table("The worst failures", [["Failed"], ["Stands for", true], ["Bandwidth left", true], ["GPUs cut off", true]],
+          each.map((outcome) => [failedNames(outcome), counted(outcome.sets, "set"), left(outcome), number(outcome.cut_off)])))));
+}
+
 function drawBody() {
   const one = content.traffic[state.pattern];
   put(byId("traffic-body"), patterns(),
     one.oversubscribed.length > 0 && html("p", {}, "Oversubscribed: ", one.oversubscribed.map((each) =>
       `${each.tier}${each.rail === null ? "" : ` of rail ${each.rail}`} ${each.ratio}:1 at ${each.device}`).join("; "), "."),
     one.reason && html("p", { class: "faint" }, `${nameOf(one)}: ${one.reason}.`),
-    html("div", { class: "two" }, html("div", {}, curve(one)), html("div", {}, loads(one))), victims(one), trees(one));
+    html("div", { class: "two" }, html("div", {}, curve(one)), html("div", {}, loads(one))), victims(one), trees(one), failures(one));
 }
 
 export function drawTraffic(section) {

@@ -13,8 +13,10 @@ from fabricgen.routing.fabric import RoutedFabric, read_fabric
 from fabricgen.routing.fallback import forwarding
 from fabricgen.routing.survivors import without_links
 from fabricgen.simulate.bandwidth.failures import FailureJudge, Reroute
+from fabricgen.simulate.bandwidth.resweeps import MOST_SWEPT, resweeping
 from fabricgen.simulate.bandwidth.times import demand_of, pattern_time
 from fabricgen.simulate.patterns import DEFAULT_BYTES, Job, Pattern, Placement
+from fabricgen.simulate.plane.balance import asked_balance
 from fabricgen.simulate.plane.host_network import HostNetwork
 from fabricgen.simulate.plane.hosts import host_traffic
 from fabricgen.simulate.plane.lossless import lossless_links
@@ -23,12 +25,21 @@ from fabricgen.simulate.plane.priority import judged_priority
 from fabricgen.simulate.plane.reading import read_plane
 from fabricgen.simulate.plane.shortest_hops import by_destination, tiers_of, up_down_hops
 from fabricgen.simulate.plane.subnet_plane import STATIC, Forwarding, subnet_plane
-from fabricgen.vocabulary import HashModel
+from fabricgen.vocabulary import BalanceMode, HashModel
 
 DEFAULT_PATTERNS = (Pattern.RING_ALL_REDUCE, Pattern.TREE_ALL_REDUCE, Pattern.ALL_TO_ALL, Pattern.PERMUTATION,
                     Pattern.PIPELINE, Pattern.INCAST)  # fmt: skip
 MOST_MESSAGES = 4_000_000  # of a pattern: each has its path in every draw
 DEPTHS = (1, 2)
+_MODELLED = "failures: shortest paths up and down that spread by destination, before a failure and after it"
+_RESWEPT = (
+    f"failures: OpenSM computes new routes for each set, of at most {MOST_SWEPT} sets of each kind; sets that take "
+    "down the switch of the subnet manager are left out"
+)
+_UNKNOWN = (
+    "failures are not judged: the plane is not a tree, so OpenSM must compute the routes after each of them; install "
+    "opensm and ibsim"
+)
 
 
 @dataclass(frozen=True)
@@ -70,9 +81,14 @@ def analyse_bandwidth(
         found = subnet_plane(bundle.wiring, name, subnets)
         if found is None:
             return BandwidthResult(name, (), reason=subnets.why_not(name))
-        reroute = routed_anew(found)
-        modelled = found if reroute is None else _with_routes(found, reroute)
-        return _judge(bundle, found, options, reroute, subnets.assumption(name), modelled)
+        assumed = subnets.assumption(name)
+        if (model := routed_anew(found)) is not None:
+            return _judge(bundle, found, options, model, _said(assumed, options, _MODELLED), _with_routes(found, model))
+        if not options.failure_sets:
+            return _judge(bundle, found, options, None, assumed)
+        with resweeping(bundle, found) as reroute:
+            said = _said(assumed, options, _UNKNOWN if reroute is None else _RESWEPT)
+            return _judge(bundle, found, options, reroute, said, most_routed=MOST_SWEPT)
     return BandwidthResult(plane or "", (), reason="no plane carries the traffic of jobs")
 
 
@@ -82,10 +98,11 @@ def network_of(
     name: str,
     model: HashModel = HashModel.DEPLOYED,
     queue_pairs: int | None = None,
+    balance: BalanceMode | None = None,
 ) -> HostNetwork:
-    """A plane with its hosts, for the lossless priority of RDMA. `queue_pairs`: None: as the files of the hosts say."""
+    """A plane with its hosts, for the lossless priority of RDMA. `queue_pairs`, `balance`: None: as the files say."""
     priority = judged_priority(bundle, fabric, lossless_links(fabric).priorities)
-    network = read_plane(bundle, fabric, name, priority, model)
+    network = asked_balance(read_plane(bundle, fabric, name, priority, model), balance)
     return network if queue_pairs is None else replace(network, queue_pairs=queue_pairs)
 
 
@@ -94,10 +111,12 @@ def _judge(
     plane: HostNetwork,
     options: Options,
     reroute: Reroute | None,
-    assumed: str = "",
+    reason: str = "",
     modelled: HostNetwork | None = None,
+    most_routed: int | None = None,
 ) -> BandwidthResult:
-    """`modelled` is the plane that failures are compared with, if its routes are not those of `plane`."""
+    """`modelled` is the plane that failures are compared with, if its routes are not those of `plane`. `most_routed` is
+    the most sets of each kind for which routes are computed."""
     if not plane.adapters:
         return BandwidthResult(plane.name, (), reason="the files contain no hosts")
     times: list[PatternTime] = []
@@ -115,15 +134,20 @@ def _judge(
         if pattern == options.failure_pattern and reroute is not None and options.failure_sets:
             judge = FailureJudge(modelled or plane, demand.messages, reroute)
             failures = [
-                judge.cost(kind, depth, options.failure_sets, options.seed) for kind in FailureKind for depth in DEPTHS
+                judge.cost(kind, depth, _most_sets(kind, options.failure_sets, most_routed), options.seed)
+                for kind in FailureKind
+                for depth in DEPTHS
             ]
-    why = ""
-    if options.failure_sets and reroute is None:
-        why = "failures are not judged: the plane is not a tree, and the subnet manager computes new routes after one"
-    elif options.failure_sets and modelled is not None:
-        why = "failures: shortest paths up and down that spread by destination, before a failure and after it"
-    reason = "; ".join(filter(None, [assumed, why]))
     return BandwidthResult(plane.name, tuple(times), options.failure_pattern, tuple(failures), reason)
+
+
+def _most_sets(kind: FailureKind, wanted: int, most_routed: int | None) -> int:
+    """A link of a host fails without new routes between switches."""
+    return wanted if most_routed is None or kind is FailureKind.HOST_LINK else min(wanted, most_routed)
+
+
+def _said(assumed: str, options: Options, how: str) -> str:
+    return "; ".join(filter(None, [assumed, how if options.failure_sets else ""]))
 
 
 def gpus_of_node(bundle: Bundle, plane: HostNetwork, job: Job) -> int:

@@ -4,6 +4,7 @@ A set is one or more links of hosts, links between switches, or switches. Few se
 """
 
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from itertools import combinations
 from math import comb
@@ -21,6 +22,10 @@ from fabricgen.simulate.plane.ports import Flags
 
 Indices = NDArray[np.int64]
 Reroute = Callable[[Indices], Words]  # dead directed links -> the next hops (links x words) after the routes converge
+
+
+class UnjudgedError(Exception):
+    """The next hops after a failure are not known."""
 
 
 @dataclass(frozen=True)
@@ -84,10 +89,13 @@ class FailureJudge:
 
     def cost(self, kind: FailureKind, depth: int, most_sets: int, seed: int) -> FailureCost:
         """The cost of `depth` failures of a kind at the same time, of up to `most_sets` sets; of all parts, if there
-        are fewer."""
+        are fewer. Sets with unknown next hops are left out."""
         parts = parts_of(self.plane, kind)
         total = comb(len(parts), min(depth, len(parts))) if parts else 0
-        found = [self.outcome(chosen) for chosen in _chosen(parts, min(depth, len(parts)), total, most_sets, seed)]
+        found: list[Outcome] = []
+        for chosen in _chosen(parts, min(depth, len(parts)), total, most_sets, seed):
+            with suppress(UnjudgedError):
+                found.append(self.outcome(chosen))
         shares, cut_off = [one.share for one in found] or [1.0], [one.cut_off for one in found] or [0]
         share = float(np.mean(shares))
         return FailureCost(

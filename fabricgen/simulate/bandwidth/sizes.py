@@ -20,7 +20,7 @@ from fabricgen.simulate.patterns.job import ABSENT, Order
 from fabricgen.simulate.plane.host_network import HostNetwork
 from fabricgen.simulate.plane.names import infiniband_planes, planes_for
 from fabricgen.simulate.plane.subnet_plane import STATIC, Forwarding, subnet_plane
-from fabricgen.vocabulary import HashModel
+from fabricgen.vocabulary import BalanceMode, HashModel
 
 COLLECTIVES = (Pattern.RING_ALL_REDUCE, Pattern.TREE_ALL_REDUCE, Pattern.REDUCE_SCATTER, Pattern.ALL_GATHER,
                Pattern.ALL_TO_ALL, Pattern.PIPELINE)  # fmt: skip
@@ -38,6 +38,7 @@ class Options:
     hash_model: HashModel = HashModel.DEPLOYED
     seed: int = 0
     draws: int = 1
+    balance: BalanceMode | None = None  # None: as fabric.json says
 
 
 def analyse_sizes(
@@ -52,7 +53,7 @@ def analyse_sizes(
     found: list[SizeTable] = []
     for name, switches in planes_for(bundle, plane, to_storage=storage):
         fabric = (routed or {}).get(name) or read_fabric(bundle, switches)
-        network = network_of(bundle, fabric, name, options.hash_model, options.queue_pairs)
+        network = network_of(bundle, fabric, name, options.hash_model, options.queue_pairs, options.balance)
         found += _tables(bundle, network, options)
     for name in infiniband_planes(bundle, plane, to_storage=storage):
         assert bundle.wiring is not None

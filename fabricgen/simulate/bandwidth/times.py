@@ -2,7 +2,6 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cached_property
 
 import numpy as np
 
@@ -10,7 +9,7 @@ from fabricgen.results import PatternTime, Spread
 from fabricgen.simulate.bandwidth.bus import bus_bytes
 from fabricgen.simulate.patterns import Everyone, Job, Messages, Placement, make_job, make_traffic
 from fabricgen.simulate.plane.hashing import hashed_flows
-from fabricgen.simulate.plane.host_network import NO_COLUMN, HostNetwork
+from fabricgen.simulate.plane.host_network import HostNetwork
 from fabricgen.simulate.plane.ports import NO_PORT, Flags, Floats, Ints, latency_ns, way_ns
 from fabricgen.simulate.plane.spreading import split_loads
 
@@ -61,9 +60,12 @@ def drawn(plane: HostNetwork, messages: Messages, seed: int) -> Drawn:
     flows, arrived = found.flows, found.arrived[:: plane.queue_pairs]
     if not len(flows):
         return Drawn(0.0, 0.0, 0.0, arrived, np.zeros(0, np.int64))
-    flow, hop = (flows.path != NO_PORT).nonzero()
-    load = np.bincount(flows.path[flow, hop], weights=flows.bytes[flow], minlength=len(plane.ports))
-    needed = float((load / plane.ports.bytes_per_ns).max())
+    if plane.is_sprayed:  # the paths are those of single packets
+        needed = EvenLoad(plane).time_ns(messages.only(arrived))
+    else:
+        flow, hop = (flows.path != NO_PORT).nonzero()
+        load = np.bincount(flows.path[flow, hop], weights=flows.bytes[flow], minlength=len(plane.ports))
+        needed = float((load / plane.ports.bytes_per_ns).max())
     latency, way = (float(of(plane.ports, flows).max()) for of in (latency_ns, way_ns))
     return Drawn(needed, latency, way, arrived, flows.hops - 1)
 
@@ -74,22 +76,9 @@ class EvenLoad:
     def __init__(self, plane: HostNetwork) -> None:
         self.plane = plane
 
-    @cached_property
-    def reaches(self) -> Flags:
-        """Whether a switch has a next hop to a destination (switches x columns)."""
-        plane = self.plane
-        bits = np.zeros((plane.network.switches, plane.hops.shape[1]), np.uint64)
-        np.bitwise_or.at(bits, plane.network.source, plane.hops)
-        unpacked = np.unpackbits(bits.view(np.uint8), axis=1, bitorder="little")
-        return unpacked[:, : plane.columns].astype(bool)
-
     def has_path(self, messages: Messages) -> Flags:
         """Whether each message can leave its leaf, or stays below it."""
-        plane = self.plane
-        leaf, column = plane.leaf[messages.source], plane.column[messages.target]
-        stays = leaf == plane.leaf[messages.target]
-        found: Flags = stays | ((column != NO_COLUMN) & self.reaches[leaf, np.maximum(column, 0)])
-        return found
+        return self.plane.has_path(messages.source, messages.target)
 
     def demand(self, messages: Messages) -> Floats:
         """The bytes on the wire that leave each leaf for each destination (switches x columns)."""
@@ -109,7 +98,7 @@ class EvenLoad:
         sent = np.bincount(messages.source, weights=size, minlength=adapters) / plane.line_rate
         received = np.bincount(messages.target, weights=size, minlength=adapters) / plane.line_rate
         demand = self.demand(messages).astype(np.float32)
-        load = split_loads(plane.network, plane.hops, demand) / plane.ports.bytes_per_ns[: plane.network.links]
+        load = split_loads(plane.network, plane.hops, demand, plane.announces) / plane.link_rate
         return float(max(sent.max(initial=0.0), received.max(initial=0.0), load.max(initial=0.0)))
 
 

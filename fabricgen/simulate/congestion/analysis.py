@@ -11,6 +11,7 @@ from fabricgen.simulate.congestion.options import MOST_FINITE_AT_GATE, Options
 from fabricgen.simulate.congestion.plane_load import judge_plane
 from fabricgen.simulate.congestion.verdict import judge, offered_load
 from fabricgen.simulate.patterns import uses_storage
+from fabricgen.simulate.plane.balance import asked_balance
 from fabricgen.simulate.plane.from_scenario import from_scenario
 from fabricgen.simulate.plane.lossless import lossless_links
 from fabricgen.simulate.plane.names import infiniband_planes, planes_for
@@ -77,5 +78,6 @@ def _analyse_subnets(bundle: Bundle, name: str, options: Options, forwarding: Fo
 
 def _analyse(bundle: Bundle, fabric: RoutedFabric, name: str, options: Options) -> CongestionResult:
     priority = judged_priority(bundle, fabric, lossless_links(fabric).priorities)
-    result = judge_plane(read_plane(bundle, fabric, name, priority, options.hash_model), options)
+    network = asked_balance(read_plane(bundle, fabric, name, priority, options.hash_model), options.balance)
+    result = judge_plane(network, options)
     return replace(result, ecn=any(marks(bundle.devices[switch]) for switch in fabric.names))

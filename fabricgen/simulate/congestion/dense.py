@@ -5,7 +5,8 @@ one scale per sending leaf. Ideal sharing may slow every pair of leaves separate
 free rates grow together until a link is full, the rates that use it are fixed, and the others continue to grow.
 """
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,7 +14,7 @@ from numpy.typing import NDArray
 from fabricgen.results import FlowTime, VictimLabel
 from fabricgen.routing.bits import Words
 from fabricgen.simulate.congestion.verdict import VICTIM
-from fabricgen.simulate.patterns.traffic import Everyone
+from fabricgen.simulate.patterns.traffic import Everyone, Messages
 from fabricgen.simulate.plane.host_network import HostNetwork
 from fabricgen.simulate.plane.ports import Flags, Floats, Ints
 from fabricgen.simulate.plane.spreading import Singles, split_loads
@@ -22,6 +23,7 @@ _MOST_ROUNDS = 6
 _MOST_HOPS = 64
 _FULL = 1 - 1e-3
 _CLASS_DIGITS = 3
+_MOST_ADAPTERS = 2048  # that are classes by themselves: rates are tables of all pairs
 
 
 @dataclass(frozen=True)
@@ -36,9 +38,12 @@ class Demand:
     rate: Singles
     pairs: Singles
     capacity: Floats
+    named: Mapping[tuple[int, int], tuple[int, int]] = field(default_factory=dict)  # classes -> adapters of a message
 
     def example(self, sender: int, receiver: int) -> tuple[int, int]:
         """Two different adapters of one group, the first of the sending and the second of the receiving class."""
+        if (sender, receiver) in self.named:
+            return self.named[sender, receiver]
         for group in self.groups:
             classes = self.of[group]
             source, target = group[classes == sender], group[classes == receiver]
@@ -80,6 +85,36 @@ def leaf_demand(plane: HostNetwork, traffic: Everyone) -> Demand:
     return Demand(plane.leaf[first], plane.column[first], traffic.groups, of, rate, pairs, capacity)
 
 
+def message_demand(plane: HostNetwork, messages: Messages) -> tuple[Demand, Floats]:
+    """The demand of messages whose packets use all equal paths, each NIC sending all of its messages at line rate until
+    all are complete; and the mean bytes of a message between two classes. Classes are single adapters; of many adapters
+    those of a leaf, so that a receiver with more load than others of its leaf does not show."""
+    number = np.arange(len(plane.adapters))
+    used = np.unique(np.concatenate([messages.source, messages.target]))
+    codes = number if len(used) <= _MOST_ADAPTERS else plane.leaf * (plane.columns + 1) + plane.column
+    _, first, of = np.unique(codes[used], return_index=True, return_inverse=True)
+    own = np.full(len(number), -1)
+    own[used] = of
+    size = len(first)
+    pair = own[messages.source] * size + own[messages.target]
+    sent = np.bincount(messages.source, weights=messages.bytes, minlength=len(number))
+    rate = plane.line_rate[messages.source] * messages.bytes / sent[messages.source]
+    count, total, rates = (np.bincount(pair, each, size * size) for each in (None, messages.bytes, rate))
+    found, example = np.unique(pair, return_index=True)
+    ends = zip(messages.source[example].tolist(), messages.target[example].tolist(), strict=True)
+    demand = Demand(
+        switch=plane.leaf[used[first]],
+        column=plane.column[used[first]],
+        groups=(),
+        of=own,
+        rate=rates.reshape(size, size).astype(np.float32),
+        pairs=count.reshape(size, size).astype(np.float32),
+        capacity=np.bincount(of, plane.line_rate[used], size).astype(float),
+        named={divmod(code, size): both for code, both in zip(found.tolist(), ends, strict=True)},
+    )
+    return demand, (total / np.maximum(count, 1)).reshape(size, size)
+
+
 def dense_rates(plane: HostNetwork, demand: Demand) -> DenseRates:
     """The loads, and the rates under PFC and under ideal sharing."""
     filling = _Filling(plane, demand)
@@ -101,7 +136,7 @@ class _Filling:
         table = np.zeros((self.plane.network.switches, self.plane.columns), np.float32)
         away = np.where(self.apart, rate, np.float32(0))
         np.add.at(table, (demand.switch[:, None], demand.column[None, :]), away)
-        return split_loads(self.plane.network, self.plane.hops, table)
+        return split_loads(self.plane.network, self.plane.hops, table, self.plane.announces)
 
     def fill(self, load: Floats, *, by_sender: bool) -> tuple[Floats, Ints]:
         """(scale per pair, links that are full at the end of the first round), from the load at line rate."""
@@ -156,12 +191,15 @@ def _room(left: Floats, load: NDArray[np.floating]) -> Floats:
     return np.where(load > 0, np.maximum(left, 0.0) / np.maximum(load, 1e-30), np.inf)
 
 
-def dense_flows(plane: HostNetwork, demand: Demand, rates: DenseRates, bytes_each: float) -> tuple[FlowTime, ...]:
+def dense_flows(
+    plane: HostNetwork, demand: Demand, rates: DenseRates, bytes_each: Floats | float
+) -> tuple[FlowTime, ...]:
     """One row for all flows with equal times, with an example of them. `bytes_each` counts headers as well."""
     sender, receiver = np.nonzero(demand.pairs > 0)
     line = demand.rate[sender, receiver] / demand.pairs[sender, receiver]
-    paused = np.round(bytes_each / (line * rates.paused[sender, receiver]), _CLASS_DIGITS)
-    ideal = np.round(bytes_each / (line * rates.ideal[sender, receiver]), _CLASS_DIGITS)
+    size = np.broadcast_to(np.asarray(bytes_each, float), demand.pairs.shape)[sender, receiver]
+    paused = np.round(size / (line * rates.paused[sender, receiver]), _CLASS_DIGITS)
+    ideal = np.round(size / (line * rates.ideal[sender, receiver]), _CLASS_DIGITS)
     of_paused, of_ideal = (np.unique(np.round(rounded), return_inverse=True)[1] for rounded in (paused, ideal))
     times = of_paused.astype(np.int64) * len(ideal) + of_ideal
     _, example, of = np.unique(times, return_index=True, return_inverse=True)

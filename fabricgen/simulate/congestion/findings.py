@@ -123,6 +123,13 @@ def _rest(bundle: Bundle | None, result: CongestionResult) -> Iterator[Finding]:
         )
     elif result.reason and result.flows:
         yield finding_at(bundle, "FG710", Severity.NOTE, f"{_plane(result)}{result.reason}", "", certain=True)
+    if result.balance and result.model is not CongestionModel.SKIPPED:
+        yield finding_at(bundle, "FG710", Severity.NOTE, f"{_plane(result)}{result.balance}", "", certain=True)
+    if result.repeating:
+        message = f"{_plane(result)}completion times do not hold: {result.repeating} repeat packets that arrive out of "
+        message += "order, and all that follow"
+        hint = "run `fabricgen simulate packets`; use NICs that place packets out of order, or a path for each flow"
+        yield finding_at(bundle, "FG710", Severity.WARNING, message, "", hint)
     if result.unfinished:
         message = f"{counted(result.unfinished, 'flow')} not complete after 40 times the ideal time"
         yield finding_at(

@@ -5,7 +5,7 @@ from dataclasses import replace
 import numpy as np
 
 from fabricgen.results import CongestionModel, CongestionResult
-from fabricgen.simulate.congestion.dense import dense_flows, dense_rates, leaf_demand
+from fabricgen.simulate.congestion.dense import dense_flows, dense_rates, leaf_demand, message_demand
 from fabricgen.simulate.congestion.flow_rows import with_verdict
 from fabricgen.simulate.congestion.hash_spread import hash_spread, polarised, worst_collisions
 from fabricgen.simulate.congestion.loads import loads_of
@@ -13,6 +13,7 @@ from fabricgen.simulate.congestion.options import Options
 from fabricgen.simulate.congestion.tiers import oversubscribed, rail_bytes
 from fabricgen.simulate.congestion.verdict import judge, offered_load
 from fabricgen.simulate.patterns import Everyone, Messages, make_job, make_traffic, uses_storage
+from fabricgen.simulate.plane.balance import balance_words, repeating_nics
 from fabricgen.simulate.plane.hashing import Hashed, hashed_flows
 from fabricgen.simulate.plane.host_network import HostNetwork
 from fabricgen.simulate.plane.ports import Floats, Flows
@@ -27,6 +28,8 @@ def judge_plane(plane: HostNetwork, options: Options) -> CongestionResult:
         model=CongestionModel.SKIPPED,
         name=plane.name,
         seed=options.seed,
+        balance=balance_words(plane),
+        repeating=repeating_nics(plane),
         links=plane.network.links // 2 + len(plane.adapters),
         oversubscribed=oversubscribed(plane) if plane.adapters else (),
         lossless=bool((plane.ports.pool >= 0).any()),
@@ -47,6 +50,8 @@ def judge_plane(plane: HostNetwork, options: Options) -> CongestionResult:
         else "",
     )
     pairs = options.queue_pairs or plane.queue_pairs
+    if plane.is_sprayed:
+        return _spread(plane, traffic.messages() if isinstance(traffic, Everyone) else traffic, options, basic)
     if isinstance(traffic, Everyone):
         if len(traffic) * pairs > options.most_finite:
             return _dense(plane, traffic, options, basic)
@@ -60,6 +65,21 @@ def _dense(plane: HostNetwork, traffic: Everyone, options: Options, basic: Conge
     flows = dense_flows(plane, demand, rates, traffic.bytes_each * plane.wire_share)
     load = round(float(rates.load.max(initial=1.0)), 4)
     result = replace(basic, model=CongestionModel.DENSE, max_load=load, flows=flows, single_path=True)
+    return _with_loads(result, plane, rates.load, options)
+
+
+def _spread(plane: HostNetwork, traffic: Messages, options: Options, basic: CongestionResult) -> CongestionResult:
+    """Each message uses all equal paths."""
+    has_path = plane.has_path(traffic.source, traffic.target)
+    lost, traffic = int((~has_path).sum()), traffic.only(has_path)
+    if not len(traffic):
+        return replace(basic, model=CongestionModel.IDLE, lost=lost)
+    demand, bytes_each = message_demand(plane, traffic)
+    rates = dense_rates(plane, demand)
+    received = demand.rate.sum(axis=0) / np.maximum(demand.capacity, 1e-30)
+    load = round(float(max(1.0, rates.load.max(initial=0.0), received.max(initial=0.0))), 4)
+    flows = dense_flows(plane, demand, rates, bytes_each * plane.wire_share)
+    result = replace(basic, model=CongestionModel.DENSE, max_load=load, flows=flows, lost=lost)
     return _with_loads(result, plane, rates.load, options)
 
 
@@ -112,6 +132,6 @@ def _ideal_load(plane: HostNetwork, flows: Flows) -> float:
     table = np.zeros((plane.network.switches, plane.columns), np.float32)
     away = plane.leaf[flows.source] != plane.leaf[flows.target]
     np.add.at(table, (plane.leaf[flows.source[away]], plane.column[flows.target[away]]), rate[away])
-    loads = split_loads(plane.network, plane.hops, table) / plane.ports.bytes_per_ns[: plane.network.links]
+    loads = split_loads(plane.network, plane.hops, table, plane.announces) / plane.link_rate
     received = np.bincount(flows.target, weights=rate, minlength=len(plane.adapters)) / plane.line_rate
     return float(max(1.0, loads.max(initial=0.0), received.max(initial=0.0)))

@@ -3,12 +3,14 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
+import numpy as np
+
 from fabricgen.bundle.read import Bundle
 from fabricgen.results import Outage, OutageResult, Spread
 from fabricgen.routing.fabric import RoutedFabric, read_fabric
 from fabricgen.simulate.bandwidth.analysis import MOST_MESSAGES, converged, gpus_of_node, network_of
 from fabricgen.simulate.bandwidth.bus import bus_bytes
-from fabricgen.simulate.bandwidth.failures import FailureJudge
+from fabricgen.simulate.bandwidth.failures import FailureJudge, Part
 from fabricgen.simulate.bandwidth.times import drawn, spread_of
 from fabricgen.simulate.deadlock.analysis import ground_of
 from fabricgen.simulate.deadlock.failures.failure_sets import links_that_fail, switch_failure
@@ -20,6 +22,8 @@ from fabricgen.simulate.plane.host_network import HostNetwork
 from fabricgen.simulate.plane.hosts import host_traffic
 from fabricgen.simulate.plane.lossless import lossless_links
 from fabricgen.simulate.plane.names import infiniband_planes, planes_for
+
+_GAIN = 0.01  # of the bandwidth; less is not worth a setting
 
 
 def analyse_outages(
@@ -47,7 +51,7 @@ def _empty(name: str, options: Options) -> OutageResult:
 
 
 def _judged(bundle: Bundle, fabric: RoutedFabric, name: str, options: Options) -> OutageResult:
-    network = network_of(bundle, fabric, name, options.hash_model, options.queue_pairs)
+    network = network_of(bundle, fabric, name, options.hash_model, options.queue_pairs, options.balance)
     empty = _empty(name, options)
     if not network.adapters:
         return replace(empty, reason="the files contain no hosts")
@@ -68,10 +72,22 @@ def _judged(bundle: Bundle, fabric: RoutedFabric, name: str, options: Options) -
     judge = FailureJudge(network, messages, converged(bundle, fabric, network))
     if not len(judge.messages):
         return replace(empty, reason="no message of the pattern has a path")
-    return _result(empty, Sets(judge, ground, failures, options), bus)
+    result, worst = _result(empty, Sets(judge, ground, failures, options), bus)
+    return replace(result, weighted_share=_weighted(judge, worst))
 
 
-def _result(empty: OutageResult, sets: Sets, bus: float | None) -> OutageResult:
+def _weighted(judge: FailureJudge, worst: Sequence[Part]) -> float | None:
+    """The share of the bandwidth that weighted ECMP leaves after a set of failures; None if it leaves no more."""
+    plane = judge.plane
+    if plane.announces is not None or not worst:
+        return None
+    every = np.ones(plane.network.switches, bool)
+    share = FailureJudge(replace(plane, announces=every), judge.messages, judge.reroute).outcome(worst).share
+    return round(share, 6) if share > judge.outcome(worst).share + _GAIN else None
+
+
+def _result(empty: OutageResult, sets: Sets, bus: float | None) -> tuple[OutageResult, Sequence[Part]]:
+    """The result, and what fails in its worst set."""
     judge, options = sets.judge, sets.options
     how, judged = sets.judged()
     outcomes = tuple(
@@ -87,8 +103,9 @@ def _result(empty: OutageResult, sets: Sets, bus: float | None) -> OutageResult:
     )
     seeds = range(options.seed, options.seed + options.draws)
     worst = next((one for one in judged if outcomes and one.names == outcomes[0].names), None)
-    left = judge.after(sets.parts(worst.members)) if worst and worst.share else None
-    return replace(
+    parts = sets.parts(worst.members) if worst and worst.share else []
+    left = judge.after(parts) if parts else None
+    result = replace(
         empty,
         sets=sets.all.count,
         judged=len(judged),
@@ -103,6 +120,7 @@ def _result(empty: OutageResult, sets: Sets, bus: float | None) -> OutageResult:
         worst_drawn=_drawn(left.plane, left.sent, bus, seeds) if left else None,
         outcomes=outcomes,
     )
+    return result, parts
 
 
 def _median(outcomes: Sequence[Outage]) -> Outage | None:

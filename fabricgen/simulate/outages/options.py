@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 from fabricgen.simulate.patterns import DEFAULT_BYTES, DEFAULT_PATTERN, Placement
 from fabricgen.simulate.patterns.job import Order
-from fabricgen.vocabulary import HashModel
+from fabricgen.vocabulary import BalanceMode, HashModel
 
 FEW_SETS = 64  # judged each by itself, without a search for symmetries
 MOST_SETS = 1024  # judged one by one, or one of each orbit
@@ -25,5 +25,6 @@ class Options:
     hash_model: HashModel = HashModel.DEPLOYED
     seed: int = 0
     draws: int = 1
+    balance: BalanceMode | None = None  # None: as fabric.json says
     most_sets: int = MOST_SETS
     symmetry: bool = True

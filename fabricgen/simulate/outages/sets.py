@@ -68,6 +68,8 @@ class Sets:
         leaves = [one for one in self.failures if self._below(one)]
         if leaves and self.options.depth > 1:
             return None
+        if self.judge.plane.announces is not None and not self.judge.plane.announces.all():
+            return None  # symmetries do not know which switches announce bandwidths
         plane, failures = self.judge.plane, [one for one in self.failures if not self._below(one)]
         demand = EvenLoad(plane).demand(self.judge.messages)
         most = self.options.most_sets

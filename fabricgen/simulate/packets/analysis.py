@@ -7,7 +7,6 @@ from fabricgen.bundle.read import Bundle
 from fabricgen.errors import UsageError
 from fabricgen.results import PacketsResult
 from fabricgen.routing.fabric import read_fabric
-from fabricgen.simulate.packets.balancing import balance_of
 from fabricgen.simulate.packets.fairness import with_victims
 from fabricgen.simulate.packets.from_bundle import PlaneScenario, TrafficChoice, plane_scenario
 from fabricgen.simulate.packets.network import Network
@@ -16,6 +15,7 @@ from fabricgen.simulate.packets.simulation import Observer, run
 from fabricgen.simulate.packets.slicing import DEFAULT_MAX_HOPS
 from fabricgen.simulate.packets.subnets import NO_SUBNETS, SubnetPlanes
 from fabricgen.simulate.patterns import uses_storage
+from fabricgen.simulate.plane.balance import asked_balance
 from fabricgen.simulate.plane.from_scenario import from_scenario
 from fabricgen.simulate.plane.lossless import lossless_links
 from fabricgen.simulate.plane.names import planes_for
@@ -46,7 +46,7 @@ def simulate_scenario(scenario: Scenario, seed: int = 1, observers: Observers = 
     """Run a scenario packet by packet. Raises UsageError for a scenario that cannot be simulated."""
     result = outcome(run(scenario, seed, observers), seed)
     if scenario.balance.mode is not BalanceMode.ECMP:
-        return result  # without a path of its own, a flow has no ideal time
+        return result  # the ideal time of a flow is that of its one path
     return with_victims(result, scenario, *from_scenario(scenario, seed))
 
 
@@ -103,8 +103,8 @@ def _plane_scenario(
     if not network.adapters:
         return None
     judged = _DEFAULT_PRIORITY if priority is None else priority
-    balanced = balance_of(bundle, name, balance)
-    return plane_scenario(bundle, network, judged, traffic, priorities or (judged,), balanced)
+    asked = asked_balance(network, balance)
+    return plane_scenario(bundle, asked, judged, traffic, priorities or (judged,))
 
 
 def _run(made: PlaneScenario, pattern: str, seed: int, observers: Observers) -> PlaneRun:

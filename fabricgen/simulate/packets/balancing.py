@@ -3,23 +3,19 @@
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-from fabricgen.bundle.read import Bundle
 from fabricgen.platforms.catalog import reordering
 from fabricgen.simulate.plane.adapters import Adapter
-from fabricgen.simulate.plane.names import wired_plane
+from fabricgen.simulate.plane.host_network import HostNetwork
 from fabricgen.simulate.scenario import Balance
 from fabricgen.simulate.scenario.balance import FLOWLET_GAP_NS
 from fabricgen.vocabulary import BalanceMode, BalanceUnit, Recovery
 
-PLAIN = Balance()  # ECMP
 
-
-def balance_of(bundle: Bundle, plane: str, mode: BalanceMode | None) -> Balance:
-    """That of fabric.json, or of a mode that replaces it."""
-    wired = wired_plane(bundle, plane)
-    own = wired.load_balancing if wired else None
-    if own is None or mode not in (None, own.mode):
-        return PLAIN if mode is None else Balance(mode)
+def balance_of(plane: HostNetwork) -> Balance:
+    """That of the plane, for the packets of a scenario."""
+    own = plane.balance
+    if own is None:
+        return Balance()
     gap_ns = FLOWLET_GAP_NS if own.flowlet_gap_ns is None else own.flowlet_gap_ns
     return Balance(own.mode, own.per, flowlet_gap_ns=gap_ns)
 

@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from math import gcd
 
 import numpy as np
 
@@ -27,16 +28,25 @@ class Candidates:
         ).tolist()
 
     def groups(self, number: Mapping[int, int]) -> dict[tuple[str, str], Hops]:
-        """The next hops by switch and goal; `number` is that of a port in the scenario."""
-        found: dict[tuple[str, str], list[tuple[str | int, int]]] = {}
+        """The next hops by switch and goal, with the weights of weighted ECMP in lowest terms; `number` is that of a
+        port in the scenario."""
+        found: dict[tuple[str, str], dict[int, int]] = {}
+        weights = self.plane.weights
         for column, links in self.links.items():
-            for link, switch in zip(links.tolist(), self.plane.network.source[links].tolist(), strict=True):
-                found.setdefault((self.plane.names[switch], str(column)), []).append((number[link], 1))
-        return {at: tuple(hops) for at, hops in found.items()}
+            own = [1] * len(links) if weights is None else weights[links, column].tolist()
+            sources = self.plane.network.source[links].tolist()
+            for link, switch, weight in zip(links.tolist(), sources, own, strict=True):
+                found.setdefault((self.plane.names[switch], str(column)), {})[number[link]] = weight
+        return {at: _in_lowest_terms(hops) for at, hops in found.items()}
 
     def goals(self) -> dict[str, str]:
         """The goal of each adapter in use."""
         return {self.plane.adapters[end].name: str(self.plane.column[end]) for end in self.ends.tolist()}
+
+
+def _in_lowest_terms(weights: Mapping[int, int]) -> Hops:
+    common = gcd(*weights.values())
+    return tuple((port, weight // common) for port, weight in weights.items())
 
 
 def can_answer(plane: HostNetwork, source: Ints, target: Ints) -> Flags:

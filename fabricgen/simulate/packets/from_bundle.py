@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from fabricgen.bundle.read import Bundle
-from fabricgen.simulate.packets.balancing import PLAIN, Recoveries, in_words
+from fabricgen.simulate.packets.balancing import Recoveries, balance_of, in_words
 from fabricgen.simulate.packets.candidates import can_answer, candidates
 from fabricgen.simulate.packets.configured import port_buffers, switch_buffers
 from fabricgen.simulate.packets.senders import roce_transport
@@ -24,7 +24,6 @@ from fabricgen.simulate.plane.ports import NO_PORT, Flows, Ports
 from fabricgen.simulate.plane.priority import cnp_dscp, roce_dscp
 from fabricgen.simulate.plane.switch import RoceClass, SwitchClass
 from fabricgen.simulate.scenario import (
-    Balance,
     Flow,
     Link,
     Node,
@@ -56,11 +55,11 @@ class PlaneScenario:
 
 
 def plane_scenario(
-    bundle: Bundle, plane: HostNetwork, priority: int, choice: TrafficChoice, priorities: Sequence[int],
-    balance: Balance = PLAIN,
-) -> PlaneScenario | None:  # fmt: skip
-    """The scenario of a pattern on each of `priorities`; None if it sends no traffic over the plane. With a `balance`
-    other than ECMP, switches select next hops during the run, and adapters recover as their models do."""
+    bundle: Bundle, plane: HostNetwork, priority: int, choice: TrafficChoice, priorities: Sequence[int]
+) -> PlaneScenario | None:
+    """The scenario of a pattern on each of `priorities`; None if it sends no traffic over the plane. With a load
+    balancing other than ECMP, switches select next hops during the run, and adapters recover as their models do."""
+    balance, plane = balance_of(plane), replace(plane, balance=None)
     traffic, reason = sliced_traffic(plane, choice, len(priorities))
     traffic = traffic.split(choice.queue_pairs or plane.queue_pairs).on(priorities)
     wire = traffic.bytes * plane.wire_share

@@ -231,7 +231,9 @@ CLOCK = np.dtype(
         ("tie", np.int64),  # the place of the present event within its tick
         ("place", np.int64),  # the present slot, counted from the start
         ("position", INDEX),  # of the next event in `present`
-        ("count", INDEX),  # of events in `present`
+        ("count", INDEX),  # of sorted events in `present`
+        ("end", INDEX),  # of all its events: those behind the sorted ones were added late
+        ("late_key", np.int64),  # the least key of these; NEVER: there are none
         ("chunk", INDEX),  # head of the free chunks
         ("order", np.int64),  # events scheduled so far, with compat hpcc
         ("pending", np.int64),  # events in the wheel

@@ -17,7 +17,7 @@ class TrimmedPackets:
     dscp: int
 
     def free_priority(self, taken: Collection[int]) -> int:
-        """A priority of their own: the class selector of the DSCP, or the highest one that nothing else has."""
+        """A separate priority: the class selector of the DSCP, or the highest one that nothing else has."""
         order = (self.dscp >> 3, *reversed(range(PRIORITIES)))
         return next(one for one in order if one not in taken)
 

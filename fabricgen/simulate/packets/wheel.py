@@ -12,8 +12,8 @@ import numpy as np
 from fabricgen.simulate.compilation import compiled, inlined
 from fabricgen.simulate.packets.foresight import foresee, foresee_first
 from fabricgen.simulate.packets.intrinsics import BITS, ONE, prefetch, trailing_zeros, unsigned, whole
-from fabricgen.simulate.packets.records import NONE
-from fabricgen.simulate.packets.sorting import sort
+from fabricgen.simulate.packets.records import NEVER, NONE
+from fabricgen.simulate.packets.sorting import FEW, sort
 from fabricgen.simulate.packets.state import Run
 from fabricgen.simulate.packets.ties import PLACE_BITS, tie_of
 
@@ -58,9 +58,13 @@ def next_event(run: Run, until: int) -> int:
     """Remove the next event; NONE if there is no event up to `until`, and then the clock is set to it."""
     clock, bits = run.clock[0], run.settings.slot_ticks
     while clock.position == clock.count:
-        if not _turn_to_next(run, until >> bits):
+        if clock.end > clock.count:
+            _sort_late(run)
+        elif not _turn_to_next(run, until >> bits):
             clock.now = until
             return NONE
+    if clock.late_key < run.present_keys[0, clock.position]:
+        _sort_late(run)
     at = clock.position
     key = run.present_keys[0, at]
     time = (clock.place << bits) + (key >> PLACE_BITS)
@@ -78,14 +82,29 @@ def next_event(run: Run, until: int) -> int:
 
 @inlined
 def _into_present(run: Run, event: int, key: int) -> None:
-    """Add an event to the present slot, after those with the same key."""
+    """Add an event to the present slot, after those with the same key: at its place if this is among the last ones,
+    else behind the sorted events."""
     clock = run.clock[0]
-    at = clock.count
-    while at > clock.position and run.present_keys[0, at - 1] > key:
-        run.present_keys[0, at], run.present[0, at] = run.present_keys[0, at - 1], run.present[0, at - 1]
-        at -= 1
+    at = whole(clock.count)
+    sorts = clock.end == clock.count and (at - FEW <= clock.position or run.present_keys[0, at - FEW] <= key)
+    if sorts:
+        while at > clock.position and run.present_keys[0, at - 1] > key:
+            run.present_keys[0, at], run.present[0, at] = run.present_keys[0, at - 1], run.present[0, at - 1]
+            at -= 1
+        clock.count += 1
+    else:
+        at = whole(clock.end)
+        clock.late_key = min(clock.late_key, key)
     run.present_keys[0, at], run.present[0, at] = key, event
-    clock.count += 1
+    clock.end += 1
+
+
+@inlined
+def _sort_late(run: Run) -> None:
+    """Sort the events that were added behind the others."""
+    clock = run.clock[0]
+    clock.count, clock.late_key = clock.end, NEVER
+    sort(run.present_keys, run.present, whole(clock.position), whole(clock.count), run.places)
 
 
 @inlined
@@ -128,7 +147,7 @@ def _turn_to_next(run: Run, last: int) -> bool:
     place = (turn << SLOT_BITS) + index if index != NONE else (turn + 1) << SLOT_BITS
     if place > last:
         return False
-    clock.place, clock.position, clock.count = place, 0, 0
+    clock.place, clock.position, clock.count, clock.end = place, 0, 0, 0
     if run.slots[place & (SLOTS - 1)].count:
         _open(run, place & (SLOTS - 1))
         if run.settings.foresees:
@@ -145,7 +164,7 @@ def _open(run: Run, index: int) -> None:
     slot, clock = run.slots[index], run.clock[0]
     chunk, first = whole(slot.chunk), (slot.count - 1) & ~(CHUNK - 1)
     end = whole(slot.count)
-    clock.count = end
+    clock.count = clock.end = end
     while first >= 0:
         following = whole(run.links[chunk])
         if first > 0:
@@ -162,7 +181,7 @@ def _open(run: Run, index: int) -> None:
     run.words[word] &= ~(ONE << (np.uint64(index) & BITS))
     if run.words[word] == 0:
         run.summary[word >> 6] &= ~(ONE << (np.uint64(word) & BITS))
-    sort(run.present_keys, run.present, clock.count, run.places)
+    sort(run.present_keys, run.present, 0, whole(clock.count), run.places)
 
 
 @inlined

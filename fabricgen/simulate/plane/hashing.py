@@ -37,8 +37,9 @@ class Hashed:
 def hashed_flows(
     plane: HostNetwork, source: Ints, target: Ints, size_bytes: Floats, start_ns: Floats, seed: int
 ) -> Hashed:
-    """One draw of the paths of flows between adapters; with adaptive routing the paths by load, without choices."""
-    if plane.adaptive:
+    """One draw of the paths of flows between adapters; with adaptive routing the paths by load, without choices. Where
+    switches select a path for each packet, it is the path of one packet of each flow."""
+    if plane.is_loaded and not plane.is_sprayed:
         return _by_load(plane, source, target, size_bytes, start_ns)
     labels = flow_labels(source, target, plane.ports_by_driver, seed)
     rows, arrived = [], np.zeros(len(source), bool)
@@ -109,8 +110,10 @@ def _next_links(plane: HostNetwork, at: Ints, column: Ints, hashed: NDArray[np.u
     word, bit = column >> 6, (column & 63).astype(np.uint64)
     usable = exists & ((plane.hops[candidate, word[:, None]] >> bit[:, None] & _U64(1)) != 0)
     count = usable.sum(axis=1)
-    picked = (hashed % np.maximum(count, 1).astype(np.uint64)).astype(np.int64) + 1
+    parts = usable if plane.weights is None else np.where(usable, plane.weights[candidate, column[:, None]], 0)
+    upto = np.cumsum(parts, axis=1, dtype=np.int64)
+    picked = (hashed % np.maximum(upto[:, -1], 1).astype(np.uint64)).astype(np.int64)
     row, first = np.arange(len(at)), np.argmax(usable, axis=1)
-    place = np.argmax(np.cumsum(usable, axis=1) == picked[:, None], axis=1)
+    place = np.argmax(upto > picked[:, None], axis=1)
     link = np.where(count > 0, candidate[row, place], NO_PORT)
     return np.stack([link, count, candidate[row, first]]).astype(np.int32)

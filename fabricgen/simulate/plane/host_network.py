@@ -6,6 +6,7 @@ from functools import cached_property
 
 import numpy as np
 
+from fabricgen.bundle.wiring import WiredBalance
 from fabricgen.physics import DEFAULT_ROCE_MTU_BYTES
 from fabricgen.routing.bits import Words
 from fabricgen.routing.network import Network
@@ -14,7 +15,9 @@ from fabricgen.simulate.plane.linear_hash import Bytes
 from fabricgen.simulate.plane.ports import Flags, Floats, Ints, Ports
 from fabricgen.simulate.plane.queue_pairs import ports_by_driver
 from fabricgen.simulate.plane.switch_hashes import SwitchHashes
+from fabricgen.simulate.plane.weights import Counts, hop_weights
 from fabricgen.sonic.addresses import parse_address
+from fabricgen.vocabulary import BalanceMode, BalanceUnit
 
 NO_COLUMN = -1
 
@@ -39,9 +42,42 @@ class HostNetwork:
     payload_bytes: int = DEFAULT_ROCE_MTU_BYTES
     queue_pairs: int = 1  # of a connection, by the files of its hosts
     name: str = ""
-    adaptive: bool = False  # switches choose among `hops` by load, not by a hash
+    adaptive: bool = False  # InfiniBand: switches choose among `hops` by load, not by a hash
+    balance: WiredBalance | None = None  # how switches spread packets; None: by a hash
+    announces: Flags | None = None  # switches that announce the number of their paths (weighted ECMP); None: no switch
     tier: Mapping[int, str] = field(default_factory=dict)  # switch -> leaf | spine | core, where known
     rail: Mapping[int, int] = field(default_factory=dict)  # leaf -> rail, where known
+
+    @property
+    def is_sprayed(self) -> bool:
+        """Whether switches select a next hop for each packet."""
+        return self.balance is not None and self.balance.per == BalanceUnit.PACKET
+
+    @property
+    def is_loaded(self) -> bool:
+        """Whether switches select the next hops of a flow by their load when it starts."""
+        return self.adaptive or (self.balance is not None and self.balance.mode == BalanceMode.ADAPTIVE)
+
+    @cached_property
+    def weights(self) -> Counts | None:
+        """The weight of each link for each destination (links x columns); None: next hops have equal weights."""
+        if self.announces is None:
+            return None
+        return hop_weights(self.network, self.hops, self.columns, self.announces)
+
+    def has_path(self, source: Ints, target: Ints) -> Flags:
+        """Whether packets from each of some adapters to another can leave the leaf, or stay below it."""
+        column = self.column[target]
+        stays = self.leaf[source] == self.leaf[target]
+        found: Flags = stays | ((column != NO_COLUMN) & self._reaches[self.leaf[source], np.maximum(column, 0)])
+        return found
+
+    @cached_property
+    def _reaches(self) -> Flags:
+        """Whether a switch has a next hop to a destination (switches x columns)."""
+        bits = np.zeros((self.network.switches, self.hops.shape[1]), np.uint64)
+        np.bitwise_or.at(bits, self.network.source, self.hops)
+        return np.unpackbits(bits.view(np.uint8), axis=1, bitorder="little")[:, : self.columns].astype(bool)
 
     def nic_port(self, adapter: Ints) -> Ints:
         """The ports by which adapters send."""
@@ -77,6 +113,11 @@ class HostNetwork:
         """Bytes per ns of every adapter."""
         first = self.network.links
         return self.ports.bytes_per_ns[first : first + len(self.adapters)]
+
+    @property
+    def link_rate(self) -> Floats:
+        """Bytes per ns of every link between switches."""
+        return self.ports.bytes_per_ns[: self.network.links]
 
     @property
     def wire_share(self) -> float:

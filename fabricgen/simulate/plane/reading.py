@@ -1,8 +1,10 @@
 """From the files of one plane to its `HostNetwork`."""
 
+from collections.abc import Sequence
+
 import numpy as np
 
-from fabricgen.bundle.read import Bundle
+from fabricgen.bundle.read import Bundle, ObservedDevice
 from fabricgen.bundle.wiring import WiredLink
 from fabricgen.physics import DEFAULT_ROCE_MTU_BYTES, ROCE_V2_WIRE_BYTES
 from fabricgen.routing.bgp import solve
@@ -14,11 +16,13 @@ from fabricgen.simulate.plane.host_network import NO_COLUMN, HostNetwork
 from fabricgen.simulate.plane.hosts import host_traffic
 from fabricgen.simulate.plane.names import wired_plane
 from fabricgen.simulate.plane.port_arrays import port_arrays
+from fabricgen.simulate.plane.ports import Flags
 from fabricgen.simulate.plane.priority import roce_dscp
 from fabricgen.simulate.plane.queue_pairs import stated_queue_pairs
 from fabricgen.simulate.plane.switch import RoceClass
 from fabricgen.simulate.plane.switch_hashes import deployed_hashes
 from fabricgen.sonic.addresses import Address, parse_address
+from fabricgen.sonic.image import uses_frr_framework
 from fabricgen.vocabulary import HashModel
 
 
@@ -55,7 +59,18 @@ def read_plane(
         name=plane,
         tier={index: one.role for index, one in known.items()},
         rail={index: one.rail for index, one in known.items() if one.rail is not None},
+        balance=wired.load_balancing if wired else None,
+        announces=_announcing(devices),
     )
+
+
+def _announcing(devices: Sequence[ObservedDevice]) -> Flags | None:
+    """The switches whose bgpcfgd announces the number of their paths; None if none does."""
+    found = [
+        one.text_of("BGP_DEVICE_GLOBAL", "STATE", "wcmp_enabled") == "true" and not uses_frr_framework(one.config)
+        for one in devices
+    ]
+    return np.array(found, bool) if any(found) else None
 
 
 def _host_links(bundle: Bundle, fabric: RoutedFabric, plane: str) -> list[WiredLink]:

@@ -1,8 +1,8 @@
 # shellcheck shell=bash
 # Functions that the stages share.
-# shellcheck source=settings.sh
+# shellcheck source=/dev/null
 . ./settings.sh
-# shellcheck source=bundle.sh
+# shellcheck source=/dev/null
 . ./bundle.sh
 
 stop() {

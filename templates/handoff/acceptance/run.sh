@@ -5,7 +5,7 @@
 # Results are written to $RESULTS (results). `fabricgen accept BUNDLE .` judges them with tests.jsonl.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")"
-# shellcheck source=lib.sh
+# shellcheck source=/dev/null
 . ./lib.sh
 
 in_service=no

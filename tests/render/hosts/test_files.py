@@ -59,6 +59,13 @@ def test_devices_are_listed_exactly_and_in_the_order_of_the_rails() -> None:
     assert "NCCL_IB_HCA" not in unknown and unknown["NCCL_IB_TC"] == "106"
 
 
+def test_queue_pairs_of_a_plane_are_those_of_nccl() -> None:
+    text = inventory()
+    assert "NCCL_IB_QPS_PER_CONNECTION" not in settings(text, "nccl.conf")
+    several = text.replace("    lossless:", "    queue_pairs: 4\n    lossless:")
+    assert settings(several, "nccl.conf")["NCCL_IB_QPS_PER_CONNECTION"] == "4"
+
+
 def test_amd_hosts_have_rccl() -> None:
     text = inventory("mi300x", classes="3: {dscp: [26]}")
     assert "nccl.conf" not in names(text)

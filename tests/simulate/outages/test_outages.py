@@ -126,3 +126,12 @@ def test_the_gate(tmp_path: Path, switches: bool, codes: set[str]) -> None:
     assert found.is_complete and found.congestion[0].failures
     assert {one.code for one in found.findings if one.code in ("FG712", "FG713")} == codes
     assert all(one.severity == "error" for one in found.findings if one.code == "FG712")
+
+
+def test_failures_of_1024_gpus_by_brute_force(tmp_path: Path) -> None:
+    """Shuffled hosts and half of the uplinks, with weighted ECMP: links cost different shares."""
+    planned = {"unit": 16, "planned": 8, "oversubscription": 2, "load_balancing": {"wcmp": True}}
+    write(tmp_path / "i", rail_optimized(hosts=128, **planned))
+    render_aside(tmp_path / "i", tmp_path / "b")
+    found = same(open_bundle([tmp_path / "b"]), Options("ring-all-reduce", placement=Placement.FRAGMENTED))
+    assert len(shares(found)) >= 3 and max(shares(found)) < 1 and found.judged < found.sets == 512

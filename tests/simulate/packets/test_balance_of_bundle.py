@@ -20,7 +20,7 @@ def permuted(bundle: Path, balance: BalanceMode | None = None) -> PlaneRun:
     return one
 
 
-def told(bundle: Path, nic: str = "", **balance: Any) -> Path:
+def stated(bundle: Path, nic: str = "", **balance: Any) -> Path:
     """The bundle with the load balancing of its plane, and another model of its NICs."""
     file = bundle / "fabric.json"
     tree = json.loads(file.read_text())
@@ -46,7 +46,7 @@ def test_packets_that_spread_do_not_collide(rendered: Path) -> None:
 
 def test_the_plane_says_how_it_spreads(bundle: Path) -> None:
     """And an option replaces it."""
-    told(bundle, mode="adaptive", per="flowlet", flowlet_gap_ns=2000)
+    stated(bundle, mode="adaptive", per="flowlet", flowlet_gap_ns=2000)
     made = permuted(bundle).made.scenario
     assert (made.balance.mode, made.balance.by_flowlet, made.balance.flowlet_gap_ns) == ("adaptive", True, 2000)
     assert "load balancing adaptive, per flowlet, gap 2 us" in permuted(bundle).result.reason
@@ -54,11 +54,11 @@ def test_the_plane_says_how_it_spreads(bundle: Path) -> None:
 
 
 def test_unknown_adapters_go_back_and_the_verdict_says_so(bundle: Path) -> None:
-    told(bundle, nic="of-nobody", mode="spray", per="packet")
+    stated(bundle, nic="unlisted", mode="spray", per="packet")
     one = permuted(bundle)
-    assert "recovery: of-nobody go-back-n, assumed" in one.result.reason
+    assert "recovery: unlisted go-back-n, assumed" in one.result.reason
     assert one.result.drops == 0 < one.result.retransmissions
-    known = permuted(told(bundle, nic="ConnectX-7", mode="spray", per="packet"))
+    known = permuted(stated(bundle, nic="ConnectX-7", mode="spray", per="packet"))
     assert known.result.retransmissions == 0
     assert (one.result.percentiles[1] or 0) > 5 * (known.result.percentiles[1] or 0)
 

@@ -1,0 +1,137 @@
+"""Tuning by packet runs: marking thresholds, alpha and queue pairs."""
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from fabricgen.api.aside import render_aside
+from fabricgen.api.judgement import DEFAULT_POLICY, SILENT, Judgement, Policy, Progress, codes_of, open_judging
+from fabricgen.api.reporting import is_judged_as_it_is
+from fabricgen.atomic import temporary_folder
+from fabricgen.bundle.manifest import read_manifest
+from fabricgen.errors import UnreadableInputError
+from fabricgen.findings import Location
+from fabricgen.results import TuningResult
+from fabricgen.units import counted
+from fabricgen.vocabulary import Goal
+
+if TYPE_CHECKING:
+    from fabricgen.api.aside import Aside
+    from fabricgen.inventory.read_files import InventorySource
+    from fabricgen.simulate.tuning.measure import Item, Measured, Runner, Spread
+
+CODES = ("FG77",)
+DEFAULT_DRAWS = 12
+DEFAULT_SIZE_BYTES = 4 << 20
+DEFAULT_QUEUE_PAIRS = (1, 2, 4, 8)
+DEFAULT_BUDGET_HOPS = 400_000_000
+
+
+@dataclass(frozen=True, kw_only=True)
+class Tuning(Judgement):
+    """`result` is None if the inventory has errors, which are the findings.
+
+    `profile` is the name of the plane's lossless profile if its inventory has only that, and `digest` that of the
+    inventory in the manifest; None where they are not known. `left_out` are the planes that cannot be tuned, with the
+    reason.
+    """
+
+    result: TuningResult | None = None
+    profile: str | None = None
+    digest: str | None = None
+    left_out: Mapping[str, str] = field(default_factory=dict)
+
+
+def tune(
+    source: "InventorySource",
+    *,
+    pattern: str,
+    goal: Goal = Goal.P99,
+    size_bytes: int = DEFAULT_SIZE_BYTES,
+    plane: str | None = None,
+    draws: int = DEFAULT_DRAWS,
+    seed: int = 1,
+    queue_pairs: Sequence[int] = DEFAULT_QUEUE_PAIRS,
+    budget_hops: int = DEFAULT_BUDGET_HOPS,
+    scheduler: str | None = None,
+    jobs: int = 1,
+    policy: Policy = DEFAULT_POLICY,
+    progress: Progress = SILENT,
+) -> Tuning:
+    """Search for the settings with which a pattern runs best on one plane of a bundle or an inventory.
+
+    The best one is confirmed on `draws` draws that the search did not see. `plane` is by default the first one that
+    can be tuned. `queue_pairs` are the numbers to try. `budget_hops` is about the number of packet hops of all runs,
+    which take place in `jobs` processes, or on the workers of a Dask `scheduler`, tcp://HOST:PORT; the result depends
+    on neither. Raises UsageError if nothing can be tuned, or if numba is not installed.
+    """
+    from fabricgen.simulate.packets import prepare
+    from fabricgen.simulate.patterns import check_pattern
+
+    check_pattern(pattern)
+    prepare(progress.note)
+    from fabricgen.simulate.tuning.analysis import Options, tunable_plane
+    from fabricgen.simulate.tuning.analysis import tune as tune_plane
+    from fabricgen.simulate.tuning.findings import tuning_findings
+
+    options = Options(pattern, goal, size_bytes, draws, seed, tuple(queue_pairs), budget_hops)
+    with _opened(source, jobs, policy, progress) as (folder, aside):
+        if aside is not None and not aside.is_rendered:
+            return Tuning(findings=aside.outcome.findings, suppressed=aside.outcome.suppressed)
+        judging = open_judging([folder], None, None, policy)
+        tunable, left_out = tunable_plane(judging.bundle, plane, pattern)
+        result = tune_plane(judging.bundle, tunable, options, _spread(scheduler, jobs, progress))
+        tried = f"{counted(result.tried, 'setting')} in {counted(result.runs, 'run')}, {result.hops} packet hops"
+        progress.step("tuned", tried)
+        judging.findings += tuning_findings(result)
+        judging.codes |= codes_of(*CODES)
+        outcome = judging.outcome(None) if aside is None else judging.outcome_at(aside.places, ())
+        manifest = read_manifest(folder) if folder.is_dir() else None
+        return Tuning(
+            findings=outcome.findings,
+            suppressed=outcome.suppressed,
+            counts=judging.counts,
+            codes=frozenset(judging.codes),
+            result=result,
+            profile=_profile(aside, result.plane) if aside else None,
+            digest=manifest.inventory_digest if manifest else None,
+            left_out=left_out,
+        )
+
+
+@contextmanager
+def _opened(
+    source: "InventorySource", jobs: int, policy: Policy, progress: Progress
+) -> "Iterator[tuple[Path, Aside | None]]":
+    """The folder with the files, and the rendering of an inventory. Raises UnreadableInputError for a missing path."""
+    if isinstance(source, Path):
+        if not source.exists():
+            raise UnreadableInputError("no such file or folder", Location(str(source)))
+        if is_judged_as_it_is(source):
+            yield source, None
+            return
+    with temporary_folder("tune") as folder:
+        aside = render_aside(source, folder / "bundle", jobs=jobs, policy=policy, progress=progress)
+        yield folder / "bundle", aside
+
+
+def _spread(scheduler: str | None, jobs: int, progress: Progress) -> "Spread":
+    """Raises UsageError if the scheduler cannot be used."""
+    from fabricgen.simulate.tuning.measure import in_processes, on_dask
+
+    spread = on_dask(scheduler) if scheduler else in_processes(jobs)
+
+    def tracked(runner: "Runner", items: "Sequence[Item]") -> "Iterable[Measured]":
+        return progress.track(spread(runner, items), len(items), "packet runs")
+
+    return tracked
+
+
+def _profile(aside: "Aside", plane: str) -> str | None:
+    """The profile that a plane names with no other values."""
+    from fabricgen.inventory.profiles import profile_name
+
+    lossless = aside.plans.fabric.inventory.planes[plane].node.mapping.get("lossless")
+    return profile_name(lossless) if lossless and not lossless.mapping else None

@@ -1,0 +1,162 @@
+"""The tuning of one plane: the search, and the best setting on other draws."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+from fabricgen.bundle.read import Bundle
+from fabricgen.errors import UsageError
+from fabricgen.results import Setting, TuningResult
+from fabricgen.routing.fabric import read_fabric
+from fabricgen.simulate.bandwidth.analysis import gpus_of_node
+from fabricgen.simulate.bandwidth.bus import bus_bytes
+from fabricgen.simulate.packets.from_bundle import PlaneScenario
+from fabricgen.simulate.patterns import make_job, uses_storage
+from fabricgen.simulate.plane.host_network import HostNetwork
+from fabricgen.simulate.plane.lossless import lossless_links
+from fabricgen.simulate.plane.names import infiniband_planes, planes_for
+from fabricgen.simulate.plane.priority import judged_priority
+from fabricgen.simulate.plane.reading import read_plane
+from fabricgen.simulate.tuning.allowed import Allowed
+from fabricgen.simulate.tuning.confirm import confirmed, is_worth_it
+from fabricgen.simulate.tuning.files import TunedFiles, changed_rows, present_setting
+from fabricgen.simulate.tuning.measure import Item, Measured, Runner, Spread
+from fabricgen.simulate.tuning.race import ROUNDS, Race, trial_of
+from fabricgen.simulate.tuning.space import space_around
+from fabricgen.vocabulary import Goal
+
+DEFAULT_BYTES = 4 << 20
+DEFAULT_BUDGET = 400_000_000  # packet hops: about two minutes
+_RUNS = 200  # that a budget allows at least: of more hops a run takes a slice of the hosts
+_HOPS_OF_A_START = 50_000  # that take as long as the start of a run
+_SEARCHED = 0.4  # share of the budget for the first round
+BEST = "best"
+_FEWEST, _MOST = 12, 160  # settings of the first round
+
+
+@dataclass(frozen=True)
+class Options:
+    """`goal` is what `pattern` is tuned for, with `size_bytes` for each rank. `draws` are those of the confirmation,
+    after those of the search, which begin with `seed`. `queue_pairs` are the numbers to try. `budget_hops` is about the
+    number of packet hops of all runs."""
+
+    pattern: str
+    goal: Goal
+    size_bytes: float = DEFAULT_BYTES
+    draws: int = 12
+    seed: int = 1
+    queue_pairs: tuple[int, ...] = (1, 2, 4, 8)
+    budget_hops: int = DEFAULT_BUDGET
+
+
+@dataclass(frozen=True)
+class Tunable:
+    """A plane that can be tuned: its network, the lossless priority that is judged, and the files of its switches."""
+
+    plane: HostNetwork
+    priority: int
+    files: TunedFiles
+
+
+def tunable_plane(bundle: Bundle, plane: str | None, pattern: str) -> tuple[Tunable, dict[str, str]]:
+    """The plane with a name, or the first one that can be tuned, and why the others before it cannot be. Raises
+    UsageError if no plane can be tuned."""
+    to_storage = uses_storage(pattern)
+    chosen = planes_for(bundle, plane, to_storage=to_storage)
+    reasons = dict.fromkeys(
+        infiniband_planes(bundle, plane, to_storage=to_storage), "InfiniBand has credits, and no marking thresholds"
+    )
+    for name, switches in chosen:
+        found = _tunable(bundle, name, switches)
+        if not isinstance(found, str):
+            return found, reasons
+        reasons[name] = found
+    listed = "; ".join(f"plane {name}: {why}" if name else why for name, why in reasons.items())
+    raise UsageError(f"nothing to tune: {listed or 'no switch has a config_db.json'}")
+
+
+def _tunable(bundle: Bundle, name: str, switches: list[str]) -> Tunable | str:
+    """The plane, or why it cannot be tuned."""
+    fabric = read_fabric(bundle, switches)
+    priority = judged_priority(bundle, fabric, lossless_links(fabric).priorities)
+    if priority is None:
+        return "no PFC: it has no lossless priority (`lossless` of the inventory)"
+    network = read_plane(bundle, fabric, name, priority)
+    if not network.adapters:
+        return "the files contain no hosts"
+    present = present_setting(bundle, switches, network.queue_pairs)
+    if present is None:
+        return "no queue marks with ECN: QUEUE rows need a WRED profile with `ecn`"
+    return Tunable(network, priority, TunedFiles(bundle, switches, present))
+
+
+def tune(bundle: Bundle, tunable: Tunable, options: Options, spread: Spread) -> TuningResult:
+    """Search and confirm. The result depends on the files and the options only, not on how runs are `spread`.
+
+    Raises UsageError if the pattern sends no traffic over the plane.
+    """
+    present = tunable.files.present
+    runner = Runner(
+        tunable.files, tunable.plane, tunable.priority, options.pattern, options.size_bytes,
+        max(1, options.budget_hops // _RUNS),
+    )  # fmt: skip
+    made = runner.scenario(present, options.seed)
+    bus = _bus_bytes(bundle, tunable.plane, made, options)
+    rate_bytes = bus or float(sum(flow.bytes for flow in made.scenario.flows))
+    if options.goal is Goal.BUSBW and bus is None:
+        raise UsageError(f"{options.pattern} has no bus bandwidth; use --for p99, or the pattern of a collective")
+    allowed = Allowed(tunable.files)
+    space, fixed = space_around(present, options.queue_pairs, allowed.refusals)
+    race = Race(space, options.goal, lambda items: spread(runner, items), options.seed, rate_bytes)
+    race.run([present], ROUNDS[0])
+    cost = race.hops + ROUNDS[0] * _HOPS_OF_A_START
+    count = int(options.budget_hops * _SEARCHED / cost)
+    tried = space.sample(min(max(count, _FEWEST), _MOST), options.seed) if race.can_improve else []
+    best, front = race.search(tried)
+    unseen = range(race.seeds[-1] + 1, race.seeds[-1] + 1 + options.draws)
+    named = {best: BEST} | {one: f"with the present {parts}" for parts, one in space.with_parts_of_present(best)}
+    named.pop(present, None)
+    again = _again(runner, [present, *named], unseen, spread)
+    base = trial_of(present, again[present], rate_bytes)
+    found = [confirmed(name, one, again[one], again[present], options.goal, rate_bytes) for one, name in named.items()]
+    return TuningResult(
+        plane=tunable.plane.name,
+        pattern=options.pattern,
+        goal=options.goal,
+        size_bytes=round(options.size_bytes),
+        flows=len(made.scenario.flows),
+        searched_seeds=race.seeds,
+        unseen_seeds=tuple(unseen),
+        present=base,
+        confirmed=tuple(found),
+        is_better=bool(found) and is_worth_it(found[0], base.faults),
+        front=tuple(front),
+        tried=len(race.measured),
+        runs=race.runs + sum(map(len, again.values())),
+        hops=race.hops + sum(one.hops for runs in again.values() for one in runs),
+        has_bus=bus is not None,
+        refused=dict(sorted(allowed.refused.items())),
+        limits=tuple(space.limits(best)),
+        fixed=fixed,
+        alpha_rows=changed_rows(tunable.files, best),
+        reason="; ".join(part for part in made.reason.split("; ") if "--max-hops" not in part),  # it has a budget
+    )
+
+
+def _again(
+    runner: Runner, settings: Sequence[Setting], seeds: Sequence[int], spread: Spread
+) -> dict[Setting, list[Measured]]:
+    """The runs of each setting, all with the same seeds."""
+    items: list[Item] = [(setting, seed) for setting in settings for seed in seeds]
+    found: dict[Setting, list[Measured]] = {}
+    for (setting, _), one in zip(items, spread(runner, items), strict=True):
+        found.setdefault(setting, []).append(one)
+    return found
+
+
+def _bus_bytes(bundle: Bundle, plane: HostNetwork, made: PlaneScenario, options: Options) -> float | None:
+    """The bytes whose rate is the bus bandwidth of the hosts that take part; None for patterns without one."""
+    taking_part = {name for flow in made.scenario.flows for name in (flow.src, flow.dst)}
+    hosts = {one.host for one in plane.adapters if one.name in taking_part}
+    part = replace(plane, adapters=[one for one in plane.adapters if one.host in hosts])
+    job = make_job(part.adapters, seed=options.seed)
+    return bus_bytes(options.pattern, job, options.size_bytes, gpus_of_node(bundle, part, job))
