@@ -78,6 +78,7 @@ NAVIGATION: dict[str, object] = {
         "Deadlock": "simulate-deadlock.md",
         "Certificates": "certificate.md",
         "Congestion": "simulate-congestion.md",
+        "Several jobs": "jobs.md",
         "Packets": "simulate-packets.md",
         "Packet model": "packet-model.md",
         "InfiniBand": "simulate-infiniband.md",

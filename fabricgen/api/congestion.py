@@ -6,10 +6,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from fabricgen.api.coverage import add_coverage
+from fabricgen.api.jobs import SEARCH, JobsSource, simulate_jobs
 from fabricgen.api.judgement import DEFAULT_POLICY, SILENT, Judgement, Judging, Policy, Progress, codes_of, open_judging
 from fabricgen.api.outages import with_outages
 from fabricgen.api.sizes import with_sizes
 from fabricgen.api.subnets import DEFAULT_SUBNETS, SubnetOptions, forwarding_of
+from fabricgen.errors import UsageError
 from fabricgen.report.summary import Counts
 from fabricgen.results import CongestionModel, CongestionResult
 from fabricgen.units import counted
@@ -46,6 +48,8 @@ def simulate_congestion(
     failures: int = 0,
     switch_failures: bool = False,
     sizes: Sequence[int] = (),
+    jobs_file: Path | None = None,
+    save_jobs: Path | None = None,
     svg: Path | None = None,
     inventory: Path | None = None,
     policy: Policy = DEFAULT_POLICY,
@@ -54,18 +58,23 @@ def simulate_congestion(
     """Compute link loads, fair rates, congestion trees and victims of a traffic pattern, per plane or for one `plane`.
 
     `pattern` is a name of `fabricgen.simulate.patterns`, by default ring-all-reduce. `size_bytes` is the buffer of one
-    rank, by default 256 MiB. `placement` is aligned, fragmented, or the hosts in the order of their ranks.
+    rank, by default 256 MiB. `placement` is aligned, fragmented, the hosts in the order of their ranks, or
+    search: a better one is proposed, and written to `save_jobs`.
     `queue_pairs` is their number per connection, each of which is hashed; None: that of the files of the hosts.
     `hash_model` is what switches compute, `balance` how they spread packets (None: as fabric.json says). `seed` is that
     of queue pair numbers, shuffles and permutations. `draws` is how many sets of these numbers are drawn for the spread
     of the load. `subnets` are the options of InfiniBand planes. `failures` (0 to 2): what all sets of up to this many
     links between switches, with `switch_failures` of switches too, leave of the bandwidth after BGP has converged.
-    `sizes` are buffers in bytes: the bandwidth for each, of `pattern` or of all collectives. `svg` is a folder for
+    `sizes` are buffers in bytes: the bandwidth for each, of `pattern` or of all collectives. `jobs_file` has several
+    jobs that run at the same time; `pattern`, `size_bytes` and `placement` are those of jobs without their own. `svg`
+    is a folder for
     pictures of the congestion trees. See `validate` for the other arguments and the errors.
     """
     from fabricgen.simulate.bandwidth.sizes import COLLECTIVES
     from fabricgen.simulate.bandwidth.sizes import Options as SizeOptions
     from fabricgen.simulate.congestion.analysis import Options
+    from fabricgen.simulate.jobs.analysis import PATTERN
+    from fabricgen.simulate.jobs.options import Options as JobOptions
     from fabricgen.simulate.outages.options import Options as OutageOptions
     from fabricgen.simulate.patterns import DEFAULT_BYTES, DEFAULT_PATTERN, check_pattern, read_order
 
@@ -73,6 +82,22 @@ def simulate_congestion(
     check_pattern(name)
     size = DEFAULT_BYTES if size_bytes is None else size_bytes
     judging = open_judging(paths, links, lldp, policy)
+    if jobs_file is not None or placement == SEARCH:
+        if sizes:
+            raise UsageError("--sizes: jobs have their sizes: give it without --jobs-file and search")
+        order = read_order("aligned" if placement == SEARCH else placement)
+        results = simulate_jobs(
+            judging,
+            JobsSource(jobs_file, name, size, order),
+            JobOptions(queue_pairs, hash_model, balance, seed, draws, search=placement == SEARCH),
+            OutageOptions(PATTERN, failures, switch_failures, seed=seed, draws=draws),
+            plane,
+            subnets,
+            save_jobs,
+            progress,
+        )
+        _draw(svg, results)
+        return _judgement(judging, results, inventory)
     with progress.stage(name):
         ranks = read_order(placement)
         basic = Options(
@@ -94,6 +119,10 @@ def simulate_congestion(
             results = with_sizes(judging, results, options, plane, subnets)
         progress.step("simulated", counted(len(sizes), "size"))
     _draw(svg, results)
+    return _judgement(judging, results, inventory)
+
+
+def _judgement(judging: Judging, results: Sequence[CongestionResult], inventory: Path | None) -> CongestionSimulation:
     outcome = judging.outcome(inventory)
     return CongestionSimulation(
         findings=outcome.findings,

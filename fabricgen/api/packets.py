@@ -6,10 +6,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from fabricgen.api.coverage import add_coverage
+from fabricgen.api.jobs import JobsSource, planes_of_jobs
 from fabricgen.api.judgement import (
     DEFAULT_POLICY,
     SILENT,
     Judgement,
+    Judging,
     Policy,
     Progress,
     codes_of,
@@ -26,6 +28,8 @@ from fabricgen.vocabulary import BalanceMode, HashModel
 if TYPE_CHECKING:
     from fabricgen.simulate.packets.network import Network
     from fabricgen.simulate.packets.simulation import Observer
+    from fabricgen.simulate.patterns import Adapter
+    from fabricgen.simulate.workload import PlacedJob
 
 CODES = ("FG64", "FG708", "FG75", "FG76", "FG79")
 DEFAULT_BYTES = 4 * 2**20
@@ -57,6 +61,7 @@ def simulate_packets(
     hash_model: HashModel = HashModel.DEPLOYED,
     balance: BalanceMode | None = None,
     subnets: SubnetOptions = DEFAULT_SUBNETS,
+    jobs_file: Path | None = None,
     series: Path | None = None,
     svg: Path | None = None,
     inventory: Path | None = None,
@@ -68,13 +73,15 @@ def simulate_packets(
     `pattern` and `size_bytes` are those of `simulate_congestion`, by default 4 MiB. `seed` is that of marking and
     hashing; `draws` runs use this seed and the next ones, in `jobs` processes. A run of more than `max_hops` packet
     hops takes a slice of the hosts. The pattern runs on each of `priorities` at the same time, by default on the first
-    lossless one. `queue_pairs` and `hash_model` are those of `simulate_congestion`. `balance` replaces
-    the load balancing of RoCE planes that fabric.json has. `subnets` are the options of InfiniBand planes. `series` is
-    a folder for time series of the first draw and their pictures, `svg` one for the pictures only. See `validate` for
-    the other arguments. Raises UsageError if numba is not installed.
+    lossless one. `queue_pairs` and `hash_model` are those of `simulate_congestion`. `balance` replaces the load
+    balancing of RoCE planes that fabric.json has. `subnets` are the options of InfiniBand planes. `jobs_file` has jobs
+    that send at the same time, in place of the pattern; `pattern` and `size_bytes` are those of jobs without their own.
+    `series` is a folder for time series of the first draw and their pictures, `svg` one for the pictures only. See
+    `validate` for the other arguments. Raises UsageError if numba is not installed.
     """
     from fabricgen.simulate.packets import prepare
-    from fabricgen.simulate.patterns import DEFAULT_PATTERN, check_pattern, uses_storage
+    from fabricgen.simulate.patterns import DEFAULT_PATTERN, Placement, check_pattern, uses_storage
+    from fabricgen.simulate.workload import runs_of
 
     prepare(progress.note)
     judging = open_judging(paths, links, lldp, policy)
@@ -87,19 +94,33 @@ def simulate_packets(
     from fabricgen.simulate.packets.slicing import DEFAULT_MAX_HOPS
     from fabricgen.simulate.packets.subnets import choose_subnets
 
-    add_coverage(judging, plane, to_storage=uses_storage(name))
     limit = DEFAULT_MAX_HOPS if max_hops is None else max_hops
-    forwarding = forwarding_of(judging, subnets, plane, to_storage=uses_storage(name))
-    chosen = choose_subnets(judging.bundle, plane, forwarding, to_storage=uses_storage(name))
+    stores = uses_storage(name)
+    placed: tuple[PlacedJob, ...] = ()
+    adapters: dict[str, Sequence[Adapter]] = {}
+    if jobs_file is None:
+        add_coverage(judging, plane, to_storage=stores)
+    else:
+        source = JobsSource(jobs_file, name, size_bytes, Placement.ALIGNED)
+        found_jobs = planes_of_jobs(judging, source, seed, plane, subnets, queue_pairs, hash_model)
+        if found_jobs.mistakes:
+            return _outcome(judging, inventory)
+        name, placed = "jobs", found_jobs.placed
+        stores = all(uses_storage(one.request.pattern) for one in placed)
+        adapters = {plane_name: site.adapters for plane_name, site in found_jobs.sites.items()}
+    forwarding = forwarding_of(judging, subnets, plane, to_storage=stores)
+    chosen = choose_subnets(judging.bundle, plane, forwarding, to_storage=stores)
 
     def run_one(own: int) -> Draw:
         """One draw; the first one also probes the ports."""
         watch = _watching(progress, series, svg) if own == seed else _unwatched
         runs = simulate_bundle(
             judging.bundle, name, size_bytes, plane, own, watch, priorities, limit, chosen, queue_pairs, hash_model,
-            balance,
+            placed, balance,
         )  # fmt: skip
         results = [run.result for run in runs]
+        if placed:
+            results = [replace(one, jobs=tuple(runs_of(adapters[one.name], placed, one.flows))) for one in results]
         found = [finding for result in results for finding in packet_findings(result, None, judging.bundle)]
         is_first = own == seed
         return draw_of(results, found, probe(judging.bundle, runs) if is_first else (), is_first=is_first)
@@ -110,6 +131,10 @@ def simulate_packets(
     progress.step("simulated", f"{hops} packet hops in {counted(draws, 'draw')}, and each kind of port")
     judging.findings += [*in_draws(drawn), *drawn[0].probed, *left_out(chosen.left_out)]
     judging.codes |= codes_of(*CODES)
+    return _outcome(judging, inventory, results)
+
+
+def _outcome(judging: Judging, inventory: Path | None, results: Sequence[PacketsResult] = ()) -> PacketSimulation:
     outcome = judging.outcome(inventory)
     return PacketSimulation(
         findings=outcome.findings,

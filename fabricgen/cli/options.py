@@ -127,6 +127,15 @@ traffic_options = several(
     ),
 )
 
+jobs_options = several(
+    click.option(
+        "--jobs-file",
+        type=click.Path(path_type=Path, dir_okay=False),
+        metavar="FILE",
+        help="YAML or JSON file with jobs that run at the same time; `fabricgen schema jobs` is its JSON Schema.",
+    ),
+)
+
 hash_options = several(
     click.option(
         "--queue-pairs",

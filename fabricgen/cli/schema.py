@@ -1,4 +1,4 @@
-"""`fabricgen schema`: the JSON Schemas of inventories, scenario files, and the results of all verbs."""
+"""`fabricgen schema`: the JSON Schemas of inventories, scenario and jobs files, and the results of all verbs."""
 
 from collections.abc import Iterable
 
@@ -19,11 +19,11 @@ def _names() -> Iterable[str]:
 @click.argument("name", metavar="NAME", type=OneOf(_names))
 @verb
 def command(settings: Settings, name: str) -> int:
-    """Print the JSON Schema (2020-12) of an inventory, a scenario file, or the JSON of a verb.
+    """Print the JSON Schema (2020-12) of an inventory, a scenario or jobs file, or the JSON of a verb.
 
-    NAME is inventory, scenario, or a verb: check, report, accept, capacity, compare, diff, rehearse, tune. findings is
-    that of `validate`; deadlock, congestion and packets are those of `simulate`; patches and plan are other formats of
-    `diff`; series is the file that `simulate packets --series` writes.
+    NAME is inventory, scenario, jobs, or a verb: check, report, accept, capacity, compare, diff, rehearse, tune.
+    findings is that of `validate`; deadlock, congestion and packets are those of `simulate`; patches and plan are other
+    formats of `diff`; series is the file that `simulate packets --series` writes.
 
     \b
     Examples:

@@ -13,6 +13,7 @@ from fabricgen.cli.options import (
     hash_of,
     hash_options,
     inventory_option,
+    jobs_options,
     link_options,
     message_bytes,
     policy_of,
@@ -161,7 +162,15 @@ def deadlock(
     default="aligned",
     show_default=True,
     metavar="HOW",
-    help="Hosts of the ranks: aligned, fragmented, or a file with one host per line in the order of ranks.",
+    help="Hosts of the ranks: aligned, fragmented, a file with one host per line in the order of ranks, or search: "
+    "propose a better placement of the jobs.",
+)
+@jobs_options
+@click.option(
+    "--save-jobs",
+    type=_FILE,
+    metavar="FILE",
+    help="Write the placement that --placement search proposes to this jobs file.",
 )
 @hash_options
 @balance_option
@@ -202,6 +211,8 @@ def congestion(
     vl_buffer: str | None,
     adaptive_routing: bool,
     placement: str,
+    jobs_file: Path | None,
+    save_jobs: Path | None,
     queue_pairs: int | None,
     hash: str | None,  # noqa: A002 (the name of the option)
     balance: str | None,
@@ -225,6 +236,7 @@ def congestion(
       fabricgen simulate congestion build --pattern all-to-all --size 64MB
       fabricgen simulate congestion build --failures 1 --switch-failures
       fabricgen simulate congestion build --sizes 1KiB:16GiB --draws 20
+      fabricgen simulate congestion build --jobs-file jobs.yaml --placement search
     """
     from fabricgen.api.congestion import simulate_congestion, simulate_congestion_of_scenario
     from fabricgen.cli.progress import TerminalProgress
@@ -235,8 +247,11 @@ def congestion(
     require_one_source(
         paths, scenario, pattern=pattern, size=size, plane=plane, lfts=lfts, vl_buffer=vl_buffer,
         adaptive_routing=adaptive_routing or None, queue_pairs=queue_pairs, hash=hash, balance=balance,
-        failures=failures, switch_failures=switch_failures or None, sizes=sizes,
+        failures=failures, switch_failures=switch_failures or None, sizes=sizes, jobs_file=jobs_file,
+        save_jobs=save_jobs,
     )  # fmt: skip
+    if save_jobs is not None and placement != "search":
+        raise UsageError("--save-jobs is for --placement search")
     if scenario is not None:
         found = simulate_congestion_of_scenario(scenario, svg=svg)
     else:
@@ -257,12 +272,15 @@ def congestion(
             failures=int(switch_failures) if failures is None else failures,
             switch_failures=switch_failures,
             sizes=() if sizes is None else sizes_of(sizes),
+            jobs_file=jobs_file,
+            save_jobs=save_jobs,
             svg=svg,
             inventory=inventory,
             policy=policy_of(settings, expand),
             progress=TerminalProgress(settings),
         )
-    own = {"congestion": congestion_object(found.planes)} if found.planes or scenario is None else {}
+    has_verdict = bool(found.planes) or (scenario is None and jobs_file is None)
+    own = {"congestion": congestion_object(found.planes)} if has_verdict else {}
     return report(
         settings, found, verb="simulate congestion", fmt=fmt, output=output, fail_on=fail_on, own=own,
         lines=[*congestion_lines(found.planes)], unjudged=[*congestion_unjudged(found.planes)],
@@ -270,10 +288,10 @@ def congestion(
 
 
 def _placement(text: str) -> str | tuple[str, ...]:
-    if text in ("aligned", "fragmented"):
+    if text in ("aligned", "fragmented", "search"):
         return text
     if not Path(text).is_file():
-        raise UsageError(f"--placement takes aligned, fragmented or a file of hosts; there is no file {text!r}")
+        raise UsageError(f"--placement takes aligned, fragmented, search or a file of hosts; there is no file {text!r}")
     return tuple(filter(None, map(str.strip, read_text(Path(text)).splitlines())))
 
 

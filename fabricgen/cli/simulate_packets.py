@@ -12,6 +12,7 @@ from fabricgen.cli.options import (
     hash_of,
     hash_options,
     inventory_option,
+    jobs_options,
     link_options,
     message_bytes,
     policy_of,
@@ -34,6 +35,7 @@ _FOLDER = click.Path(path_type=Path, file_okay=False)
 @link_options
 @traffic_options
 @subnet_options
+@jobs_options
 @hash_options
 @balance_option
 @click.option("--size", metavar="BYTES", help="Buffer of one rank, for example 64MB or 4MiB.  [default: 4MiB]")
@@ -81,6 +83,7 @@ def command(
     lfts: Path | None,
     vl_buffer: str | None,
     adaptive_routing: bool,
+    jobs_file: Path | None,
     queue_pairs: int | None,
     hash: str | None,  # noqa: A002 (the name of the option)
     balance: str | None,
@@ -115,6 +118,7 @@ def command(
     require_one_source(
         paths, scenario, pattern=pattern, size=size, plane=plane, priorities=priorities, max_hops=max_hops, lfts=lfts,
         vl_buffer=vl_buffer, adaptive_routing=adaptive_routing or None, queue_pairs=queue_pairs, hash=hash,
+        jobs_file=jobs_file,
     )  # fmt: skip
     size_bytes = DEFAULT_BYTES if size is None else message_bytes(size)
     if scenario is None and compat is not None:
@@ -150,6 +154,7 @@ def command(
             queue_pairs=queue_pairs,
             hash_model=hash_of(hash),
             balance=balance_of(balance),
+            jobs_file=jobs_file,
             subnets=subnets_of(lfts, vl_buffer, adaptive_routing),
             series=series,
             svg=svg,
@@ -157,7 +162,7 @@ def command(
             policy=policy,
             progress=progress,
         )
-        own = {"packets": packets_objects(found.runs)}
+        own = {"packets": packets_objects(found.runs)} if found.runs else {}
     lines = [line for run in found.runs for line in packets_lines(run)]
     return report(
         settings, found, verb="simulate packets", fmt=fmt, output=output, fail_on=fail_on, own=own, lines=lines

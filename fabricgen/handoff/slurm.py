@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING
 from fabricgen.errors import UsageError
 from fabricgen.handoff import Handoff, Option
 from fabricgen.handoff.chosen import refuse_strange_names
-from fabricgen.handoff.hostlist import hostlist
 from fabricgen.handoff.templates import yaml_bytes
+from fabricgen.hostlist import hostlist
 
 if TYPE_CHECKING:
     from fabricgen.bundle.locality import Locality

@@ -6,7 +6,6 @@ from typing import TYPE_CHECKING, Any
 from fabricgen.errors import UsageError
 from fabricgen.handoff import Handoff, Option
 from fabricgen.handoff.chosen import refuse_node_names
-from fabricgen.handoff.hostlist import hostlist_parts
 from fabricgen.handoff.manifests import GROUP_LABEL, dump
 from fabricgen.handoff.node_tiers import FAMILIES, Level, label_value, tiers_of, with_domains
 from fabricgen.handoff.templates import yaml_bytes
@@ -18,6 +17,7 @@ from fabricgen.handoff.topology_kinds import (
     kueue_topology,
     object_name,
 )
+from fabricgen.hostlist import hostlist_parts
 
 if TYPE_CHECKING:
     from fabricgen.bundle.locality import Locality

@@ -3,6 +3,7 @@
 from collections.abc import Iterator, Sequence
 from typing import Any
 
+from fabricgen.report.jobs import jobs_lines, jobs_object
 from fabricgen.report.outages import outage_lines, outage_object
 from fabricgen.report.planes import of_planes
 from fabricgen.report.sizes import size_lines, size_object
@@ -19,6 +20,8 @@ def congestion_lines(results: Sequence[CongestionResult]) -> Iterator[str]:
     """A line for each plane, those of its failures, and its bandwidths by size."""
     for result in results:
         yield from _plane_lines(result)
+        if result.jobs is not None:
+            yield from jobs_lines(result.jobs)
         for one in result.failures:
             yield from outage_lines(one)
         yield from size_lines(result.sizes)
@@ -26,6 +29,9 @@ def congestion_lines(results: Sequence[CongestionResult]) -> Iterator[str]:
 
 def _plane_lines(result: CongestionResult) -> Iterator[str]:
     name = f"plane {result.name}: " if result.name else ""
+    if result.model == "shared":
+        yield f"congestion  {name}{result.pattern}: {_load(result)}"
+        return
     if not result.flows:
         why = f"no verdict: {result.reason}" if result.model == "skipped" else result.reason or "no flow arrives"
         yield f"congestion  {name}{why}"
@@ -49,9 +55,7 @@ def congestion_unjudged(results: Sequence[CongestionResult]) -> Iterator[str]:
 
 
 def _verdict(result: CongestionResult, victims: int) -> str:
-    load = f"max load {result.max_load:.2f}"
-    if result.drawn_load is not None and result.drawn_load > result.max_load:
-        load += f" ({result.drawn_load:.2f} as drawn with seed {result.seed})"
+    load = _load(result)
     if result.model == "idle":
         return f"{load}, nothing waits"
     slowest = max((flow.fct_ns or 0 for flow in result.flows), default=0)
@@ -67,6 +71,13 @@ def _verdict(result: CongestionResult, victims: int) -> str:
     if not result.lossless:
         parts.append("no PFC")
     return ", ".join(parts)
+
+
+def _load(result: CongestionResult) -> str:
+    drawn = result.drawn_load
+    if drawn is None or drawn <= result.max_load:
+        return f"max load {result.max_load:.2f}"
+    return f"max load {result.max_load:.2f} ({drawn:.2f} as drawn with seed {result.seed})"
 
 
 def _plane(result: CongestionResult) -> dict[str, Any]:
@@ -120,6 +131,7 @@ def _plane(result: CongestionResult) -> dict[str, Any]:
         **({"link_loads": result.link_loads} if result.link_loads else {}),
         **({"failures": [outage_object(one) for one in result.failures]} if result.failures else {}),
         **({"sizes": [size_object(one) for one in result.sizes]} if result.sizes else {}),
+        **({"jobs": jobs_object(result.jobs)} if result.jobs else {}),
     }
 
 

@@ -26,6 +26,11 @@ def outage_object(one: OutageResult) -> dict[str, Any]:
         "worst_drawn_bus_gbytes": spread_object(one.worst_drawn),
         "weighted_share": one.weighted_share,
         "outcomes": [_outage(outcome) for outcome in one.outcomes],
+        **(
+            {"stopped_jobs": [{"name": name, "sets": sets} for name, sets in one.stopped_jobs]}
+            if one.stopped_jobs
+            else {}
+        ),
         "reason": one.reason,
     }
 
@@ -45,6 +50,7 @@ def _outage(one: Outage) -> dict[str, Any]:
         "time_ns": one.time_ns,
         "bus_gbytes": one.bus_gbytes,
         "cut_off": one.cut_off,
+        **({"jobs": [{"name": name, "share": share} for name, share in one.jobs]} if one.jobs else {}),
     }
 
 
@@ -69,10 +75,17 @@ def outage_lines(one: OutageResult) -> Iterator[str]:
     if one.drawn:
         worst = f", {_range(one.worst_drawn)} after the worst set" if one.worst_drawn else ""
         yield f"{'':12}with drawn hashes {_range(one.drawn)} without a failure{worst}"
+    if one.worst and one.worst.jobs:
+        yield f"{'':12}the worst set hits {', '.join(f'{name} ({share:.1%} left)' for name, share in one.worst.jobs)}"
     if one.weighted_share is not None:
         yield f"{'':12}weighted ECMP (wcmp) leaves {one.weighted_share:.1%} after the worst set"
     if one.stopping:
-        yield f"{'':12}{counted(one.stopping, 'set')} {'leaves' if one.stopping == 1 else 'leave'} GPUs without a port"
+        verb = "leaves" if one.stopping == 1 else "leave"
+        yield f"{'':12}{counted(one.stopping, 'set')} {verb} GPUs without a port{_of_jobs(one)}"
+
+
+def _of_jobs(one: OutageResult) -> str:
+    return f": {', '.join(f'{name} in {sets}' for name, sets in one.stopped_jobs)}" if one.stopped_jobs else ""
 
 
 def _range(found: Spread) -> str:

@@ -50,6 +50,7 @@ def packets_object(result: PacketsResult) -> dict[str, Any]:
             for index, flow in enumerate(result.flows)
             if flow.victim
         ],
+        **({"jobs": [asdict(job) for job in result.jobs]} if result.jobs else {}),
     }
 
 
@@ -81,6 +82,9 @@ def packets_lines(result: PacketsResult) -> Iterator[str]:
         yield f"          completion {line}{whole}"
     if result.spread:
         yield f"          {counted(len(result.seeds), 'draw')}: {', '.join(map(_interval, result.spread))}"
+    for job in result.jobs:
+        ended = f"done in {_time(job.time_ns)}" if job.time_ns is not None else f"{job.finished} of them finished"
+        yield f"          job {job.name}: {counted(job.flows, 'flow')}, {ended}"
     priorities = sorted({flow.priority for flow in result.flows})
     for priority in priorities if len(priorities) > 1 else ():
         yield f"          priority {priority}: {_class_line(result, priority)}"

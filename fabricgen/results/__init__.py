@@ -33,6 +33,16 @@ from fabricgen.results.deadlock import (
     RoutesModel,
     Verdict,
 )
+from fabricgen.results.jobs import (
+    JobAdvice,
+    JobBlock,
+    JobPair,
+    JobRun,
+    JobsResult,
+    JobTime,
+    PlacementScore,
+    ProposedPlacement,
+)
 from fabricgen.results.packets import (
     Compat,
     DrawSpread,
@@ -72,6 +82,12 @@ __all__ = [
     "Freeze",
     "Gain",
     "GroupUse",
+    "JobAdvice",
+    "JobBlock",
+    "JobPair",
+    "JobRun",
+    "JobTime",
+    "JobsResult",
     "LinkLoss",
     "Outage",
     "OutageResult",
@@ -82,6 +98,8 @@ __all__ = [
     "PauseKind",
     "PauseRoot",
     "PfcStorm",
+    "PlacementScore",
+    "ProposedPlacement",
     "QueueSeries",
     "QueueUse",
     "RoutesModel",

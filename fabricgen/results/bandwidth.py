@@ -81,7 +81,8 @@ class BandwidthResult:
 class Outage:
     """A set of failures, and the number of `sets` that cost the same. `share` is the bandwidth over that without a
     failure, 0 if a message has no path; then there is no time. `bus_gbytes` is None for patterns without one.
-    `cut_off` GPUs reach no other one after the set that was judged."""
+    `cut_off` GPUs reach no other one after the set that was judged. With a jobs file `jobs` are (name, share of its
+    bandwidth with all jobs), of the worst sets those that lose any."""
 
     names: tuple[str, ...]
     sets: int
@@ -89,6 +90,7 @@ class Outage:
     time_ns: float | None
     bus_gbytes: float | None
     cut_off: int = 0
+    jobs: tuple[tuple[str, float], ...] = ()
 
 
 @dataclass(frozen=True)
@@ -100,7 +102,8 @@ class OutageResult:
     route helps, and the job must restart without it; neither `worst` nor `median` counts them. `drawn` and
     `worst_drawn` are the bus bandwidths over draws of hashes, without a failure and after the worst set; None where
     undefined. `weighted_share` is what weighted ECMP leaves after the worst set; None where the switches have it, or it
-    leaves no more. `outcomes` are those judged, worst first.
+    leaves no more. `outcomes` are those judged, worst first. With a jobs file the pattern is that of all jobs together,
+    and `stopped_jobs` are (name, sets after which one of its GPUs has no port).
     """
 
     name: str
@@ -120,6 +123,7 @@ class OutageResult:
     worst_drawn: Spread | None = None
     weighted_share: float | None = None
     outcomes: tuple[Outage, ...] = ()
+    stopped_jobs: tuple[tuple[str, int], ...] = ()
     reason: str = ""  # why the failures are not judged
 
 

@@ -5,6 +5,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from fabricgen.results.bandwidth import OutageResult, SizeTable
+from fabricgen.results.jobs import JobsResult
 
 
 class CongestionModel(enum.StrEnum):
@@ -14,6 +15,7 @@ class CongestionModel(enum.StrEnum):
     FINITE = "finite"  # until the last flow ends
     STEADY = "steady"  # the rates at which the flows settle
     DENSE = "dense"  # steady rates of so many flows that they are computed by matrices
+    SHARED = "shared"  # jobs with too many flows: fair sharing only, no pauses are followed
     SKIPPED = "skipped"  # not at all; `reason` says why
 
 
@@ -161,6 +163,7 @@ class CongestionResult:
     reason: str = ""  # why a plane was skipped, or which defaults were assumed
     failures: tuple[OutageResult, ...] = ()  # one for each number of failures
     sizes: tuple[SizeTable, ...] = ()
+    jobs: JobsResult | None = None  # with a jobs file
 
     @property
     def victims(self) -> tuple[FlowTime, ...]:

@@ -4,6 +4,8 @@ import enum
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from fabricgen.results.jobs import JobRun
+
 
 class Compat(enum.StrEnum):
     """The simulator whose clock and tie rules a run follows."""
@@ -155,6 +157,7 @@ class PacketsResult:
     reason: str = ""  # what the run does not include
     seeds: tuple[int, ...] = ()  # of all draws, if there are several; other values are those of the first one
     spread: tuple[DrawSpread, ...] = ()
+    jobs: tuple[JobRun, ...] = ()  # of a jobs file
 
     @property
     def finished(self) -> int:

@@ -12,9 +12,11 @@ from tests.acceptance.runs import Run
 from tests.adopt import expressed
 from tests.cli.examples import all_commands, examples_of
 from tests.conftest import Cli
+from tests.docs.pages import write_files
 
 COMMANDS = dict(all_commands())
 DEVICE = Path(__file__).parents[1] / "platforms" / "device" / "acme" / "x86_64-acme_box4-r0"
+PAGES = Path(__file__).parents[2] / "docs"
 SCENARIO = Path(__file__).parents[2] / "benchmarks" / "fuzz" / "scenario.json"
 SERVERS = ("fabricgen lsp",)  # they run until the client ends; tests/lsp talks to one
 SOURCES_OF_TRUTH = re.compile("import netbox|--plan$|--apply$")  # tests/dcim has a server for these examples
@@ -66,6 +68,7 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
     (folder / "addresses.csv").write_text("device,loopback\ncompute-spine-00,10.0.9.1\n")
     (folder / "site-b.yaml").write_text("fabric: site-b\n")
     shutil.copy(SCENARIO, folder / "scenario.json")
+    write_files(PAGES / "jobs.md", folder)
     write_foreign(open_bundle([folder / "build"]), folder)
     return folder
 

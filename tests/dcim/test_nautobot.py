@@ -43,14 +43,17 @@ def quickstart(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="module")
 def small(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A fabric with other addresses, because each address is in Nautobot once."""
+    """A fabric with other addresses and hosts, because each address and name is in Nautobot once."""
 
-    def other_addresses(tree: dict[str, Any]) -> None:
+    def others(tree: dict[str, Any]) -> None:
+        plane = tree["planes"]["compute"]
+        tree["hosts"], plane["hosts"] = {"lab": tree["hosts"]["gpu"]}, ["lab"]
+        plane["links"] = [[end.replace("gpu/", "lab/") for end in link] for link in plane["links"]]
         pools = {"loopbacks": "172.16.0.0/16", "links": "172.17.0.0/16", "hosts": "172.18.0.0/16"}
-        tree["planes"]["compute"]["addressing"] = pools
+        plane["addressing"] = pools
         tree["management"] = {**tree["management"], "addresses": "172.19.0.0/20", "gateway": "172.19.0.1"}
 
-    return bundle(tmp_path_factory.mktemp("small"), other_addresses)
+    return bundle(tmp_path_factory.mktemp("small"), others)
 
 
 def test_nautobot(
@@ -75,10 +78,11 @@ def test_nautobot(
 
     before = nautobot.content(times=False)
     edited = edit(api, nautobot, random.Random(23))
-    found = handoff(cli, quickstart, tmp_path, "--plan")["source_of_truth"]["changes"]
-    assert len(found) == EDITS and {(each["op"], each["kind"]) for each in found} == edited
     assert nautobot.content(times=False) != before
-    handoff(cli, quickstart, tmp_path, "--apply")
+    drift = handoff(cli, quickstart, tmp_path, "--apply")
+    found = drift["source_of_truth"]["changes"]
+    assert len(found) == len(drift["findings"]) == EDITS
+    assert {(each["op"], each["kind"]) for each in found} == edited
     assert nautobot.content(times=False) == before
 
     handoff(cli, small, tmp_path, "--apply")

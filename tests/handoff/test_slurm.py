@@ -9,7 +9,7 @@ import yaml
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from fabricgen.handoff.hostlist import hostlist
+from fabricgen.hostlist import hostlist
 from fabricgen.resources import resource
 from tests.conftest import Cli
 from tests.handoff.slurm_daemon import slurm

@@ -16,16 +16,12 @@ from fabricgen.simulate.bandwidth.failures import FailureJudge, Reroute
 from fabricgen.simulate.bandwidth.resweeps import MOST_SWEPT, resweeping
 from fabricgen.simulate.bandwidth.times import demand_of, pattern_time
 from fabricgen.simulate.patterns import DEFAULT_BYTES, Job, Pattern, Placement
-from fabricgen.simulate.plane.balance import asked_balance
 from fabricgen.simulate.plane.host_network import HostNetwork
 from fabricgen.simulate.plane.hosts import host_traffic
-from fabricgen.simulate.plane.lossless import lossless_links
 from fabricgen.simulate.plane.names import infiniband_planes, planes_for
-from fabricgen.simulate.plane.priority import judged_priority
-from fabricgen.simulate.plane.reading import read_plane
+from fabricgen.simulate.plane.reading import network_of
 from fabricgen.simulate.plane.shortest_hops import by_destination, tiers_of, up_down_hops
 from fabricgen.simulate.plane.subnet_plane import STATIC, Forwarding, subnet_plane
-from fabricgen.vocabulary import BalanceMode, HashModel
 
 DEFAULT_PATTERNS = (Pattern.RING_ALL_REDUCE, Pattern.TREE_ALL_REDUCE, Pattern.ALL_TO_ALL, Pattern.PERMUTATION,
                     Pattern.PIPELINE, Pattern.INCAST)  # fmt: skip
@@ -90,20 +86,6 @@ def analyse_bandwidth(
             said = _said(assumed, options, _UNKNOWN if reroute is None else _RESWEPT)
             return _judge(bundle, found, options, reroute, said, most_routed=MOST_SWEPT)
     return BandwidthResult(plane or "", (), reason="no plane carries the traffic of jobs")
-
-
-def network_of(
-    bundle: Bundle,
-    fabric: RoutedFabric,
-    name: str,
-    model: HashModel = HashModel.DEPLOYED,
-    queue_pairs: int | None = None,
-    balance: BalanceMode | None = None,
-) -> HostNetwork:
-    """A plane with its hosts, for the lossless priority of RDMA. `queue_pairs`, `balance`: None: as the files say."""
-    priority = judged_priority(bundle, fabric, lossless_links(fabric).priorities)
-    network = asked_balance(read_plane(bundle, fabric, name, priority, model), balance)
-    return network if queue_pairs is None else replace(network, queue_pairs=queue_pairs)
 
 
 def _judge(

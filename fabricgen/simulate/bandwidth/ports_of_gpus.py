@@ -53,7 +53,13 @@ class PortsOfGpus:
 
     def loses_all_ports(self, messages: Messages, dead: Flags) -> bool:
         """Whether a GPU that sends or receives has no port left."""
-        return not self._alive(dead)[self.of[np.concatenate([messages.source, messages.target])]].all()
+        return bool(self.without_port(messages, dead).any())
+
+    def without_port(self, messages: Messages, dead: Flags) -> Flags:
+        """The messages from or to a GPU without a port."""
+        alive = self._alive(dead)
+        found: Flags = ~(alive[self.of[messages.source]] & alive[self.of[messages.target]])
+        return found
 
     def _alive(self, dead: Flags) -> Flags:
         alive: Flags = ((self.ports != _ABSENT) & ~dead[self.ports]).any(axis=1)

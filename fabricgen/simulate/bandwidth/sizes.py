@@ -12,13 +12,14 @@ from dataclasses import dataclass, replace
 from fabricgen.bundle.read import Bundle
 from fabricgen.results import SizeRow, SizeTable
 from fabricgen.routing.fabric import RoutedFabric, read_fabric
-from fabricgen.simulate.bandwidth.analysis import MOST_MESSAGES, gpus_of_node, network_of
+from fabricgen.simulate.bandwidth.analysis import MOST_MESSAGES, gpus_of_node
 from fabricgen.simulate.bandwidth.bus import bus_bytes
 from fabricgen.simulate.bandwidth.times import EvenLoad, drawn, spread_of
 from fabricgen.simulate.patterns import Everyone, Job, Pattern, Placement, make_job, make_traffic, uses_storage
 from fabricgen.simulate.patterns.job import ABSENT, Order
 from fabricgen.simulate.plane.host_network import HostNetwork
 from fabricgen.simulate.plane.names import infiniband_planes, planes_for
+from fabricgen.simulate.plane.reading import network_of
 from fabricgen.simulate.plane.subnet_plane import STATIC, Forwarding, subnet_plane
 from fabricgen.vocabulary import BalanceMode, HashModel
 

@@ -90,8 +90,8 @@ class EvenLoad:
         table = np.bincount(cells, weights=size, minlength=plane.network.switches * plane.columns)
         return table.reshape(plane.network.switches, plane.columns).astype(np.float64)
 
-    def time_ns(self, messages: Messages) -> float:
-        """The time of messages that all have a path, without the latency of a packet."""
+    def needed_ns(self, messages: Messages) -> Floats:
+        """The time that each port needs for messages that all have a path."""
         plane = self.plane
         size = messages.bytes * plane.wire_share
         adapters = len(plane.adapters)
@@ -99,7 +99,11 @@ class EvenLoad:
         received = np.bincount(messages.target, weights=size, minlength=adapters) / plane.line_rate
         demand = self.demand(messages).astype(np.float32)
         load = split_loads(plane.network, plane.hops, demand, plane.announces) / plane.link_rate
-        return float(max(sent.max(initial=0.0), received.max(initial=0.0), load.max(initial=0.0)))
+        return np.concatenate([load, sent, received])
+
+    def time_ns(self, messages: Messages) -> float:
+        """The time of messages that all have a path, without the latency of a packet."""
+        return float(self.needed_ns(messages).max(initial=0.0))
 
 
 def pattern_time(plane: HostNetwork, demand: Demand, size_bytes: float, gpus_of_node: int, seeds: range) -> PatternTime:

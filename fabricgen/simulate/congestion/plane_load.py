@@ -1,6 +1,6 @@
 """The congestion of one plane under a pattern."""
 
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -11,7 +11,7 @@ from fabricgen.simulate.congestion.hash_spread import hash_spread, polarised, wo
 from fabricgen.simulate.congestion.loads import loads_of
 from fabricgen.simulate.congestion.options import Options
 from fabricgen.simulate.congestion.tiers import oversubscribed, rail_bytes
-from fabricgen.simulate.congestion.verdict import judge, offered_load
+from fabricgen.simulate.congestion.verdict import Verdict, judge, offered_load
 from fabricgen.simulate.patterns import Everyone, Messages, make_job, make_traffic, uses_storage
 from fabricgen.simulate.plane.balance import balance_words, repeating_nics
 from fabricgen.simulate.plane.hashing import Hashed, hashed_flows
@@ -21,9 +21,19 @@ from fabricgen.simulate.plane.spreading import split_loads
 from fabricgen.units import counted
 
 
-def judge_plane(plane: HostNetwork, options: Options) -> CongestionResult:
-    """The congestion of a plane under a pattern."""
-    basic = CongestionResult(
+@dataclass(frozen=True)
+class JudgedMessages:
+    """The result of messages, their flows on the paths of the first draw, and the verdict on them; None if no flow
+    arrives."""
+
+    result: CongestionResult
+    drawn: Hashed
+    verdict: Verdict | None
+
+
+def empty_result(plane: HostNetwork, options: Options) -> CongestionResult:
+    """What is known of a plane without its traffic."""
+    return CongestionResult(
         pattern=options.pattern,
         model=CongestionModel.SKIPPED,
         name=plane.name,
@@ -34,6 +44,11 @@ def judge_plane(plane: HostNetwork, options: Options) -> CongestionResult:
         oversubscribed=oversubscribed(plane) if plane.adapters else (),
         lossless=bool((plane.ports.pool >= 0).any()),
     )
+
+
+def judge_plane(plane: HostNetwork, options: Options) -> CongestionResult:
+    """The congestion of a plane under a pattern."""
+    basic = empty_result(plane, options)
     if not plane.adapters:
         return replace(basic, reason="the files contain no hosts")
     job = make_job(plane.adapters, options.placement, options.seed)
@@ -56,7 +71,7 @@ def judge_plane(plane: HostNetwork, options: Options) -> CongestionResult:
         if len(traffic) * pairs > options.most_finite:
             return _dense(plane, traffic, options, basic)
         traffic = traffic.messages()
-    return _hashed(plane, traffic.split(pairs), options, basic)
+    return judge_messages(plane, traffic.split(pairs), options, basic).result
 
 
 def _dense(plane: HostNetwork, traffic: Everyone, options: Options, basic: CongestionResult) -> CongestionResult:
@@ -83,12 +98,17 @@ def _spread(plane: HostNetwork, traffic: Messages, options: Options, basic: Cong
     return _with_loads(result, plane, rates.load, options)
 
 
-def _hashed(plane: HostNetwork, traffic: Messages, options: Options, basic: CongestionResult) -> CongestionResult:
+def judge_messages(
+    plane: HostNetwork, traffic: Messages, options: Options, basic: CongestionResult, *, follow: bool = True
+) -> JudgedMessages:
+    """The congestion of messages, each of one queue pair. `basic` is the result of the plane without them. Without
+    `follow` only the loads."""
     drawn = _draw(plane, traffic, options.seed)
     flows = drawn.flows
     if not len(flows):
-        return replace(basic, model=CongestionModel.IDLE, lost=len(traffic))
-    verdict = judge(plane.ports, flows, finite=len(flows) <= options.most_finite)
+        return JudgedMessages(replace(basic, model=CongestionModel.IDLE, lost=len(traffic)), drawn, None)
+    if plane.is_sprayed:
+        return JudgedMessages(_spread(plane, traffic, options, basic), drawn, None)
     chosen = hash_spread(plane, drawn)
     load = offered_load(plane.ports, flows)
     result = replace(
@@ -102,8 +122,12 @@ def _hashed(plane: HostNetwork, traffic: Messages, options: Options, basic: Cong
         draws=_draws(plane, traffic, options) if options.draws > 1 else None,
     )
     result = _with_loads(result, plane, load, options)
+    if not follow:
+        return JudgedMessages(replace(result, model=CongestionModel.SHARED), drawn, None)
+    verdict = judge(plane.ports, flows, finite=len(flows) <= options.most_finite)
     ends = zip(flows.source.tolist(), flows.target.tolist(), strict=True)
-    return with_verdict(result, verdict, [(plane.adapters[a].name, plane.adapters[b].name) for a, b in ends])
+    named = [(plane.adapters[a].name, plane.adapters[b].name) for a, b in ends]
+    return JudgedMessages(with_verdict(result, verdict, named), drawn, verdict)
 
 
 def _with_loads(result: CongestionResult, plane: HostNetwork, load: Floats, options: Options) -> CongestionResult:

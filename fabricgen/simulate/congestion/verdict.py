@@ -8,6 +8,7 @@ from fabricgen.results import CongestionModel, CongestionTree, VictimLabel
 from fabricgen.simulate.congestion.cascade import cascade
 from fabricgen.simulate.congestion.stage import (
     VICTIM,
+    Stage,
     follow,
     followed_flows,
     ideal_times_ns,
@@ -23,7 +24,8 @@ __all__ = ["VICTIM", "Verdict", "judge", "offered_load"]
 @dataclass(frozen=True)
 class Verdict:
     """Per flow: `time_ns` (NaN if it does not complete within the horizon), `ideal_ns`, and the label of a victim.
-    `roots` counts those of all rounds, `unexplained` the victims without a root after the last round."""
+    `roots` counts those of all rounds, `unexplained` the victims without a root after the last round. `stage` is the
+    run of all flows that can wait, which `followed` selects; None if no flow can wait."""
 
     model: CongestionModel
     time_ns: Floats
@@ -34,6 +36,8 @@ class Verdict:
     paused: int = 0
     unsettled: int = 0
     unexplained: int = 0
+    stage: Stage | None = None
+    followed: Flags | None = None
 
     @property
     def hol_factor(self) -> Floats:
@@ -67,4 +71,5 @@ def judge(ports: Ports, flows: Flows, *, finite: bool) -> Verdict:
     return Verdict(
         CongestionModel.FINITE if finite else CongestionModel.STEADY, time, ideal, tuple(label), tuple(found.trees),
         found.roots, int(stage.found.paused.sum()), stage.unsettled, found.left,
+        stage, affected,
     )  # fmt: skip

@@ -1,6 +1,7 @@
 """The bandwidth of a pattern under all sets of one or two failures, after BGP has converged."""
 
-from collections.abc import Mapping, Sequence
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 
 import numpy as np
@@ -8,20 +9,26 @@ import numpy as np
 from fabricgen.bundle.read import Bundle
 from fabricgen.results import Outage, OutageResult, Spread
 from fabricgen.routing.fabric import RoutedFabric, read_fabric
-from fabricgen.simulate.bandwidth.analysis import MOST_MESSAGES, converged, gpus_of_node, network_of
+from fabricgen.simulate.bandwidth.analysis import MOST_MESSAGES, converged, gpus_of_node
 from fabricgen.simulate.bandwidth.bus import bus_bytes
 from fabricgen.simulate.bandwidth.failures import FailureJudge, Part
 from fabricgen.simulate.bandwidth.times import drawn, spread_of
 from fabricgen.simulate.deadlock.analysis import ground_of
 from fabricgen.simulate.deadlock.failures.failure_sets import links_that_fail, switch_failure
 from fabricgen.simulate.deadlock.failures.sample_bound import upper_bound
+from fabricgen.simulate.jobs.losses import JobLosses
 from fabricgen.simulate.outages.options import Options
-from fabricgen.simulate.outages.sets import Sets
+from fabricgen.simulate.outages.sets import Judged, Sets
 from fabricgen.simulate.patterns import Everyone, Messages, make_job, make_traffic, uses_storage
 from fabricgen.simulate.plane.host_network import HostNetwork
 from fabricgen.simulate.plane.hosts import host_traffic
 from fabricgen.simulate.plane.lossless import lossless_links
 from fabricgen.simulate.plane.names import infiniband_planes, planes_for
+from fabricgen.simulate.plane.reading import network_of
+from fabricgen.simulate.workload import JobPlanes, Mix, mix_of
+
+_WITH_JOBS = 16  # sets, the worst, whose jobs are listed
+_NEW_ROUTES = "after a failure the subnet manager computes new routes"
 
 _GAIN = 0.01  # of the bandwidth; less is not worth a setting
 
@@ -31,19 +38,39 @@ def analyse_outages(
     options: Options,
     plane: str | None = None,
     routed: Mapping[str, RoutedFabric] | None = None,
+    jobs: JobPlanes | None = None,
 ) -> list[OutageResult]:
-    """One result per plane that the pattern runs on. `routed` are planes that have been read already.
+    """One result per plane that the pattern runs on, or that has some of `jobs`. `routed` are planes that have been
+    read already.
 
     Raises UsageError for an unknown plane.
     """
+    if jobs is not None:
+        return [*_of_jobs(bundle, jobs, options)]
     found = []
     for name, switches in planes_for(bundle, plane, to_storage=uses_storage(options.pattern)):
         fabric = (routed or {}).get(name) or read_fabric(bundle, switches)
         found.append(_judged(bundle, fabric, name, options))
-    for name in infiniband_planes(bundle, plane, to_storage=uses_storage(options.pattern)):
-        why = "after a failure the subnet manager computes new routes"
-        found.append(replace(_empty(name, options), reason=why))
+    found += [
+        replace(_empty(name, options), reason=_NEW_ROUTES)
+        for name in infiniband_planes(bundle, plane, to_storage=uses_storage(options.pattern))
+    ]
     return found
+
+
+def _of_jobs(bundle: Bundle, jobs: JobPlanes, options: Options) -> Iterator[OutageResult]:
+    for name, network in jobs.networks.items():
+        placed, empty = jobs.on(name), _empty(name, options)
+        if not placed:
+            continue
+        if name not in jobs.fabrics:
+            yield replace(empty, reason=_NEW_ROUTES)
+            continue
+        mix = mix_of(network.adapters, placed, options.seed)
+        if not len(mix):
+            yield replace(empty, reason="the jobs send no traffic over the network")
+            continue
+        yield _after_failures(bundle, jobs.fabrics[name], network, options, mix.messages, mix)
 
 
 def _empty(name: str, options: Options) -> OutageResult:
@@ -63,6 +90,19 @@ def _judged(bundle: Bundle, fabric: RoutedFabric, name: str, options: Options) -
         return replace(empty, reason=f"{len(traffic)} messages are too many, the most are {MOST_MESSAGES}")
     messages = traffic.messages() if isinstance(traffic, Everyone) else traffic
     bus = bus_bytes(options.pattern, job, options.size_bytes, gpus_of_node(bundle, network, job))
+    return _after_failures(bundle, fabric, network, options, messages, bus)
+
+
+def _after_failures(
+    bundle: Bundle,
+    fabric: RoutedFabric,
+    network: HostNetwork,
+    options: Options,
+    messages: Messages,
+    of: float | Mix | None,
+) -> OutageResult:
+    """`of` is the bus bandwidth of a pattern in bytes, or the jobs that send the messages."""
+    empty = _empty(network.name, options)
     failures = links_that_fail(bundle, fabric)
     if options.switches:
         failures += [switch_failure(fabric, number) for number in range(len(fabric.names))]
@@ -72,7 +112,10 @@ def _judged(bundle: Bundle, fabric: RoutedFabric, name: str, options: Options) -
     judge = FailureJudge(network, messages, converged(bundle, fabric, network))
     if not len(judge.messages):
         return replace(empty, reason="no message of the pattern has a path")
-    result, worst = _result(empty, Sets(judge, ground, failures, options), bus)
+    sets = Sets(judge, ground, failures, options)
+    if isinstance(of, Mix):
+        return _result(empty, sets, None, JobLosses(judge, of))[0]
+    result, worst = _result(empty, sets, of)
     return replace(result, weighted_share=_weighted(judge, worst))
 
 
@@ -86,7 +129,9 @@ def _weighted(judge: FailureJudge, worst: Sequence[Part]) -> float | None:
     return round(share, 6) if share > judge.outcome(worst).share + _GAIN else None
 
 
-def _result(empty: OutageResult, sets: Sets, bus: float | None) -> tuple[OutageResult, Sequence[Part]]:
+def _result(
+    empty: OutageResult, sets: Sets, bus: float | None, losses: JobLosses | None = None
+) -> tuple[OutageResult, Sequence[Part]]:
     """The result, and what fails in its worst set."""
     judge, options = sets.judge, sets.options
     how, judged = sets.judged()
@@ -101,6 +146,8 @@ def _result(empty: OutageResult, sets: Sets, bus: float | None) -> tuple[OutageR
         )
         for one in sorted((one for one in judged if not one.stops), key=lambda one: (one.share, one.names))
     )
+    if losses is not None:
+        outcomes = _with_jobs(outcomes, judged, sets, losses)
     seeds = range(options.seed, options.seed + options.draws)
     worst = next((one for one in judged if outcomes and one.names == outcomes[0].names), None)
     parts = sets.parts(worst.members) if worst and worst.share else []
@@ -119,8 +166,29 @@ def _result(empty: OutageResult, sets: Sets, bus: float | None) -> tuple[OutageR
         drawn=_drawn(judge.plane, judge.messages, bus, seeds),
         worst_drawn=_drawn(left.plane, left.sent, bus, seeds) if left else None,
         outcomes=outcomes,
+        stopped_jobs=_stopped(judged, sets, losses) if losses is not None else (),
     )
     return result, parts
+
+
+def _with_jobs(
+    outcomes: Sequence[Outage], judged: Sequence[Judged], sets: Sets, losses: JobLosses
+) -> tuple[Outage, ...]:
+    """The outcomes, the worst of them with the jobs that they hit."""
+    members = {one.names: one.members for one in judged}
+    return tuple(
+        replace(one, jobs=losses.after(sets.parts(members[one.names]))) if number < _WITH_JOBS else one
+        for number, one in enumerate(outcomes)
+    )
+
+
+def _stopped(judged: Sequence[Judged], sets: Sets, losses: JobLosses) -> tuple[tuple[str, int], ...]:
+    """(job, sets after which one of its GPUs has no port)."""
+    found: Counter[str] = Counter()
+    for one in judged:
+        if one.stops:
+            found.update(dict.fromkeys(losses.stopped_by(sets.parts(one.members)), one.size))
+    return tuple(sorted(found.items()))
 
 
 def _median(outcomes: Sequence[Outage]) -> Outage | None:

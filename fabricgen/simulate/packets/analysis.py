@@ -18,10 +18,11 @@ from fabricgen.simulate.patterns import uses_storage
 from fabricgen.simulate.plane.balance import asked_balance
 from fabricgen.simulate.plane.from_scenario import from_scenario
 from fabricgen.simulate.plane.lossless import lossless_links
-from fabricgen.simulate.plane.names import planes_for
+from fabricgen.simulate.plane.names import planes, planes_for
 from fabricgen.simulate.plane.priority import judged_priority
 from fabricgen.simulate.plane.reading import read_plane
 from fabricgen.simulate.scenario import Scenario
+from fabricgen.simulate.workload import PlacedJob
 from fabricgen.vocabulary import BalanceMode, HashModel
 
 DEFAULT_BYTES = 4 << 20
@@ -46,7 +47,7 @@ def simulate_scenario(scenario: Scenario, seed: int = 1, observers: Observers = 
     """Run a scenario packet by packet. Raises UsageError for a scenario that cannot be simulated."""
     result = outcome(run(scenario, seed, observers), seed)
     if scenario.balance.mode is not BalanceMode.ECMP:
-        return result  # the ideal time of a flow is that of its one path
+        return result  # a flow without a fixed path has no ideal time
     return with_victims(result, scenario, *from_scenario(scenario, seed))
 
 
@@ -62,25 +63,30 @@ def simulate_bundle(
     subnets: SubnetPlanes = NO_SUBNETS,
     queue_pairs: int | None = None,
     hash_model: HashModel = HashModel.DEPLOYED,
+    jobs: tuple[PlacedJob, ...] = (),
     balance: BalanceMode | None = None,
 ) -> list[PlaneRun]:
     """One run per RoCE plane, with the pattern on each of `priorities` at once, by default on the first lossless one,
     and one for each of `subnets`.
     Above `max_hops` packet hops it is a slice of the hosts. Without `queue_pairs`, connections have those of the files.
-    `balance` replaces the load balancing of RoCE planes that fabric.json has.
-    Raises UsageError for an unknown plane, and if no plane can be simulated."""
-    chosen = planes_for(bundle, plane, to_storage=uses_storage(pattern))
+    With `jobs` the planes are theirs, and `pattern` is a name for all of them. `balance` replaces the load balancing of
+    RoCE planes that fabric.json has. Raises UsageError for an unknown plane, and if no plane can be simulated."""
+    if jobs:
+        used = {name for one in jobs for name in one.planes}
+        chosen = [(name, switches) for name, switches in planes(bundle) if name in used]
+    else:
+        chosen = planes_for(bundle, plane, to_storage=uses_storage(pattern))
     if not chosen and not subnets.planes:
         why = "; ".join(f"plane {name}: {reason}" for name, reason in subnets.left_out.items())
         raise UsageError(f"{pattern} cannot run on these planes: {why or 'no switch has a config_db.json'}")
     found = []
     for name, switches in chosen:
-        traffic = TrafficChoice(pattern, size_bytes, seed, max_hops, queue_pairs)
+        traffic = TrafficChoice(pattern, size_bytes, seed, max_hops, queue_pairs, jobs)
         made = _plane_scenario(bundle, name, switches, traffic, priorities, hash_model, balance)
         if made is not None:
             found.append(_run(made, pattern, seed, observers))
     for subnet in subnets.planes:
-        made = subnet.scenario(TrafficChoice(pattern, size_bytes, seed, max_hops))
+        made = subnet.scenario(TrafficChoice(pattern, size_bytes, seed, max_hops, jobs=jobs))
         if made is not None:
             found.append(_run(made, pattern, seed, observers))
     if not found:

@@ -233,7 +233,7 @@ CLOCK = np.dtype(
         ("position", INDEX),  # of the next event in `present`
         ("count", INDEX),  # of sorted events in `present`
         ("end", INDEX),  # of all its events: those behind the sorted ones were added late
-        ("late_key", np.int64),  # the least key of these; NEVER: there are none
+        ("late_key", np.int64),  # the least key of these; NEVER without them
         ("chunk", INDEX),  # head of the free chunks
         ("order", np.int64),  # events scheduled so far, with compat hpcc
         ("pending", np.int64),  # events in the wheel

@@ -11,6 +11,7 @@ from fabricgen.simulate.patterns import TRACE, Everyone, Messages, Traffic, make
 from fabricgen.simulate.plane.hashing import hashed_flows
 from fabricgen.simulate.plane.host_network import HostNetwork
 from fabricgen.simulate.plane.ports import NO_PORT
+from fabricgen.simulate.workload import PlacedJob, mix_of
 from fabricgen.units import counted
 
 DEFAULT_MAX_HOPS = 50_000_000  # about ten seconds
@@ -21,19 +22,23 @@ _SAMPLE = 256
 @dataclass(frozen=True, slots=True)
 class TrafficChoice:
     """A pattern, the buffer of one rank, the seed of all random choices, and the largest number of packet hops. Without
-    `queue_pairs`, a connection has as many as the files of the hosts say."""
+    `queue_pairs`, a connection has as many as the files of the hosts say. With `jobs` they send in place of the
+    pattern."""
 
     pattern: str
     size_bytes: float
     seed: int
     max_hops: int = DEFAULT_MAX_HOPS
     queue_pairs: int | None = None
+    jobs: tuple[PlacedJob, ...] = ()
 
 
 def sliced_traffic(plane: HostNetwork, choice: TrafficChoice, times: int) -> tuple[Messages, str]:
     """The messages of a pattern that is sent `times` times, and a note on what the slice leaves out. Hosts are halved
-    until the run is small enough; of a trace the first flows are used."""
+    until the run is small enough; of a trace the first flows are used, and of jobs all messages become smaller."""
     hops = 2 * times * _mean_links(plane, choice.seed)  # of a packet and its ACK
+    if choice.jobs:
+        return _of_jobs(plane, choice, hops)
     if choice.pattern.startswith(TRACE):
         job = make_job(plane.adapters, seed=choice.seed)
         traffic = make_traffic(choice.pattern, job, plane.adapters, choice.size_bytes, choice.seed)
@@ -54,6 +59,19 @@ def sliced_traffic(plane: HostNetwork, choice: TrafficChoice, times: int) -> tup
     messages = traffic.messages() if isinstance(traffic, Everyone) else traffic
     reason = f"a slice: {count} of {len(hosts)} hosts; {_limit(whole, choice.max_hops)}" if count < len(hosts) else ""
     return replace(messages, source=number[messages.source], target=number[messages.target]), reason
+
+
+def _of_jobs(plane: HostNetwork, choice: TrafficChoice, hops: float) -> tuple[Messages, str]:
+    """The messages of the jobs of a plane; if there are too many packets, divided by a power of two."""
+    placed = [one for one in choice.jobs if plane.name in one.planes]
+    messages = mix_of(plane.adapters, placed, choice.seed).messages
+    whole = _packets(messages, plane.payload_bytes) * hops
+    part = 1
+    while (cost := _packets(messages, plane.payload_bytes) * hops) > choice.max_hops and cost > len(messages) * hops:
+        messages, part = replace(messages, bytes=messages.bytes / 2), part * 2
+    if part == 1:
+        return messages, ""
+    return messages, f"a slice: messages of all jobs divided by {part}; {_limit(whole, choice.max_hops)}"
 
 
 def _first_flows(traffic: Traffic, payload_bytes: int, hops: float, max_hops: int) -> tuple[Messages, str]:

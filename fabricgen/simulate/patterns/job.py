@@ -82,6 +82,11 @@ def make_job(adapters: Sequence[Adapter], placement: Order = Placement.ALIGNED, 
     return Job(members, stand_ins[stand_ins != ABSENT], stand_in=True)
 
 
+def computing_hosts(adapters: Sequence[Adapter]) -> list[str]:
+    """The compute hosts, in the order of their adapters."""
+    return list(dict.fromkeys(adapters[number].host for number in _split(adapters)[0]))
+
+
 def _split(adapters: Sequence[Adapter]) -> tuple[list[int], list[int]]:
     """(adapters of compute hosts, of storage hosts): by rails, else by GPUs, else all hosts compute."""
     hosts = {adapter.host: adapter for adapter in adapters}
@@ -101,15 +106,25 @@ def _nodes(adapters: Sequence[Adapter], by_host: dict[str, list[int]], placement
         if unknown := [name for name in placement if name not in by_host]:
             raise UsageError(f"host {unknown[0]!r} has no adapter on this plane")
         hosts = list(dict.fromkeys(placement))
+    domain = nvlink_domains(adapters)
     nodes: list[list[str]] = []
-    last: tuple[str, int] = ("", 0)
     for host in hosts:
-        adapter = adapters[by_host[host][0]]
-        model = host_model(adapter.model)
-        width = model.hosts_per_domain if model else 1
-        if nodes and last == (adapter.group, width) and len(nodes[-1]) < width:
+        if nodes and domain[host] == domain[nodes[-1][-1]]:
             nodes[-1].append(host)
         else:
             nodes.append([host])
-        last = (adapter.group, width)
     return nodes
+
+
+def nvlink_domains(adapters: Sequence[Adapter]) -> dict[str, tuple[str, int]]:
+    """The NVLink domain of each host: the group, and the number of the domain in it. Hosts of a group fill one domain
+    after the other, in the order of the files."""
+    found: dict[str, tuple[str, int]] = {}
+    count: dict[str, int] = {}
+    for adapter in adapters:
+        if adapter.host not in found:
+            model = host_model(adapter.model)
+            place = count.get(adapter.group, 0)
+            found[adapter.host] = adapter.group, place // (model.hosts_per_domain if model else 1)
+            count[adapter.group] = place + 1
+    return found

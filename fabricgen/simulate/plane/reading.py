@@ -1,6 +1,7 @@
 """From the files of one plane to its `HostNetwork`."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 import numpy as np
 
@@ -12,18 +13,20 @@ from fabricgen.routing.fabric import RoutedFabric
 from fabricgen.routing.fallback import forwarding
 from fabricgen.routing.routes import Destination
 from fabricgen.simulate.plane.adapters import Adapter
+from fabricgen.simulate.plane.balance import asked_balance
 from fabricgen.simulate.plane.host_network import NO_COLUMN, HostNetwork
 from fabricgen.simulate.plane.hosts import host_traffic
+from fabricgen.simulate.plane.lossless import lossless_links
 from fabricgen.simulate.plane.names import wired_plane
 from fabricgen.simulate.plane.port_arrays import port_arrays
 from fabricgen.simulate.plane.ports import Flags
-from fabricgen.simulate.plane.priority import roce_dscp
+from fabricgen.simulate.plane.priority import judged_priority, roce_dscp
 from fabricgen.simulate.plane.queue_pairs import stated_queue_pairs
 from fabricgen.simulate.plane.switch import RoceClass
 from fabricgen.simulate.plane.switch_hashes import deployed_hashes
 from fabricgen.sonic.addresses import Address, parse_address
 from fabricgen.sonic.image import uses_frr_framework
-from fabricgen.vocabulary import HashModel
+from fabricgen.vocabulary import BalanceMode, HashModel
 
 
 def read_plane(
@@ -62,6 +65,20 @@ def read_plane(
         balance=wired.load_balancing if wired else None,
         announces=_announcing(devices),
     )
+
+
+def network_of(
+    bundle: Bundle,
+    fabric: RoutedFabric,
+    name: str,
+    model: HashModel = HashModel.DEPLOYED,
+    queue_pairs: int | None = None,
+    balance: BalanceMode | None = None,
+) -> HostNetwork:
+    """A plane with its hosts, for the lossless priority of RDMA. `queue_pairs`, `balance`: None: as the files say."""
+    priority = judged_priority(bundle, fabric, lossless_links(fabric).priorities)
+    network = asked_balance(read_plane(bundle, fabric, name, priority, model), balance)
+    return network if queue_pairs is None else replace(network, queue_pairs=queue_pairs)
 
 
 def _announcing(devices: Sequence[ObservedDevice]) -> Flags | None:

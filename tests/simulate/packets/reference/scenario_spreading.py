@@ -20,7 +20,7 @@ def with_spreading(tree: Tree, draw: random.Random) -> Tree:
         tree["routes"] = _spread(tree["routes"], tree, draw)
         for failure in tree.get("failures", ()):
             if draw.random() < 0.5 and failure.get("routes"):
-                failure["routes"] = _spread(failure["routes"], tree, draw, failure=failure)
+                failure["routes"] = _spread(failure["routes"], tree, draw, failing=failure)
             if draw.random() < 0.5:
                 failure["routes_at_ns"] = failure["at_ns"] + draw.choice((0, 1, 20_000, draw.randint(0, 300_000)))
     if draw.random() < 0.5:
@@ -56,9 +56,9 @@ def _add_spines(tree: Tree, leaves: list[str], draw: random.Random) -> None:
         tree["routes"] += [{"at": name, "to": host, "via": leaf} for host, leaf in sorted(home.items())]
 
 
-def _spread(routes: list[Tree], tree: Tree, draw: random.Random, failure: Tree | None = None) -> list[Tree]:
+def _spread(routes: list[Tree], tree: Tree, draw: random.Random, failing: Tree | None = None) -> list[Tree]:
     """The routes of leaves to a spine by several spines, except over a link that fails."""
-    dead = {failure["a"], failure["b"]} if failure else set()
+    dead = {failing["a"], failing["b"]} if failing else set()
     spines = sorted(node["name"] for node in tree["nodes"] if node["name"][0] == "s")
     found = []
     for route in routes:
