@@ -23,7 +23,7 @@ from fabricgen.findings import Location
 from fabricgen.report.summary import Counts
 from fabricgen.results import Compat, PacketsResult
 from fabricgen.units import counted
-from fabricgen.vocabulary import HashModel
+from fabricgen.vocabulary import BalanceMode, HashModel
 
 if TYPE_CHECKING:
     from fabricgen.simulate.packets.network import Network
@@ -59,6 +59,7 @@ def simulate_packets(
     priorities: Sequence[int] = (),
     queue_pairs: int | None = None,
     hash_model: HashModel = HashModel.DEPLOYED,
+    balance: BalanceMode | None = None,
     subnets: SubnetOptions = DEFAULT_SUBNETS,
     jobs_file: Path | None = None,
     series: Path | None = None,
@@ -72,11 +73,11 @@ def simulate_packets(
     `pattern` and `size_bytes` are those of `simulate_congestion`, by default 4 MiB. `seed` is that of marking and
     hashing; `draws` runs use this seed and the next ones, in `jobs` processes. A run of more than `max_hops` packet
     hops takes a slice of the hosts. The pattern runs on each of `priorities` at the same time, by default on the first
-    lossless one. `queue_pairs` and `hash_model` are those of `simulate_congestion`. `subnets` are the options of
-    InfiniBand planes. `jobs_file` has jobs that send at the same time, in place of the pattern; `pattern` and
-    `size_bytes` are those of jobs without their own. `series` is a folder for time series of the first draw and their
-    pictures, `svg` one for the pictures only. See `validate` for the other arguments. Raises UsageError if numba is not
-    installed.
+    lossless one. `queue_pairs` and `hash_model` are those of `simulate_congestion`. `balance` replaces the load
+    balancing of RoCE planes that fabric.json has. `subnets` are the options of InfiniBand planes. `jobs_file` has jobs
+    that send at the same time, in place of the pattern; `pattern` and `size_bytes` are those of jobs without their own.
+    `series` is a folder for time series of the first draw and their pictures, `svg` one for the pictures only. See
+    `validate` for the other arguments. Raises UsageError if numba is not installed.
     """
     from fabricgen.simulate.packets import prepare
     from fabricgen.simulate.patterns import DEFAULT_PATTERN, Placement, check_pattern, uses_storage
@@ -115,7 +116,7 @@ def simulate_packets(
         watch = _watching(progress, series, svg) if own == seed else _unwatched
         runs = simulate_bundle(
             judging.bundle, name, size_bytes, plane, own, watch, priorities, limit, chosen, queue_pairs, hash_model,
-            placed,
+            placed, balance,
         )  # fmt: skip
         results = [run.result for run in runs]
         if placed:
@@ -148,6 +149,7 @@ def simulate_packets_of_scenario(
     file: Path,
     *,
     compat: Compat | None = None,
+    balance: BalanceMode | None = None,
     seed: int = 1,
     draws: int = 1,
     jobs: int = 1,
@@ -156,8 +158,8 @@ def simulate_packets_of_scenario(
     policy: Policy = DEFAULT_POLICY,
     progress: Progress = SILENT,
 ) -> PacketSimulation:
-    """Run the flows of a scenario file, with the clock and tie rules of `compat`, by default those of the file, and
-    `draws` times with random marks of further seeds, in `jobs` processes.
+    """Run the flows of a scenario file, with the clock and tie rules of `compat` and the load balancing of `balance`,
+    by default those of the file, and `draws` times with random marks of further seeds, in `jobs` processes.
 
     Each mistake in the file is a finding. Such a file is not simulated, so the result has findings only.
     """
@@ -175,6 +177,8 @@ def simulate_packets_of_scenario(
     scenario = read_scenario(file)
     if compat is not None:
         scenario = replace(scenario, compat=compat)
+    if balance is not None:
+        scenario = replace(scenario, balance=replace(scenario.balance, mode=balance))
     place = Location(str(file))
 
     def run_one(own: int) -> Draw:

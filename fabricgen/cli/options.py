@@ -154,7 +154,7 @@ hash_options = several(
 balance_option = click.option(
     "--balance",
     type=click.Choice([word.value for word in BalanceMode]),
-    help="How the switches of RoCE planes spread packets.  [default: as fabric.json says]",
+    help="How the switches of RoCE planes spread packets.  [default: as the files say]",
 )
 
 

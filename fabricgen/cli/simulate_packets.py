@@ -6,6 +6,8 @@ import click
 
 from fabricgen.cli.names import names_in
 from fabricgen.cli.options import (
+    balance_of,
+    balance_option,
     expand_option,
     hash_of,
     hash_options,
@@ -35,6 +37,7 @@ _FOLDER = click.Path(path_type=Path, file_okay=False)
 @subnet_options
 @jobs_options
 @hash_options
+@balance_option
 @click.option("--size", metavar="BYTES", help="Buffer of one rank, for example 64MB or 4MiB.  [default: 4MiB]")
 @click.option(
     "--compat",
@@ -83,6 +86,7 @@ def command(
     jobs_file: Path | None,
     queue_pairs: int | None,
     hash: str | None,  # noqa: A002 (the name of the option)
+    balance: str | None,
     compat: str | None,
     seed: int,
     draws: int,
@@ -124,6 +128,7 @@ def command(
         found = simulate_packets_of_scenario(
             scenario,
             compat=None if compat is None else Compat(_COMPAT[compat]),
+            balance=balance_of(balance),
             seed=seed,
             draws=draws,
             jobs=settings.jobs,
@@ -148,6 +153,7 @@ def command(
             priorities=_priorities(priorities),
             queue_pairs=queue_pairs,
             hash_model=hash_of(hash),
+            balance=balance_of(balance),
             jobs_file=jobs_file,
             subnets=subnets_of(lfts, vl_buffer, adaptive_routing),
             series=series,

@@ -156,12 +156,11 @@ class Planned:
 
     def _primaries(self) -> Iterator[Item]:
         """The first management address of each family."""
-        for port in self._ports:
-            if port.name == MANAGEMENT:
-                first: dict[str, Value] = {}
-                for address in port.addresses:
-                    first.setdefault(f"primary_ip{address.version}", self._address(address.ip))
-                yield Item(Kind.PRIMARY, port.device.identity, port.device_name, first)
+        for port in self._ports.management():
+            first: dict[str, Value] = {}
+            for address in port.addresses:
+                first.setdefault(f"primary_ip{address.version}", self._address(address.ip))
+            yield Item(Kind.PRIMARY, port.device.identity, port.device_name, first)
 
     def _cables(self) -> Iterator[Item]:
         """One for each link: an interface has one cable there. The label is the cable of the bundle."""

@@ -27,7 +27,12 @@ class Port:
     name: str
     fields: Mapping[str, Value]
     type: str
-    addresses: tuple[Address, ...] = ()
+    texts: Sequence[str] = ()  # the addresses, as the files have them
+
+    @property
+    def addresses(self) -> tuple[Address, ...]:
+        """Its addresses."""
+        return read_all(self.texts)
 
     @property
     def identity(self) -> str:
@@ -83,17 +88,22 @@ class Ports:
     def _switch_ports(self, device: "WiredDevice") -> Iterator[Port]:
         ref, name = self._refs[device.name], device.name
         for port, texts in zip(self._stated[name], self._texts[name].split("\n"), strict=False):
-            yield Port(ref, name, port.name, _port_fields(port), "other", read_all(texts.split()))
+            yield Port(ref, name, port.name, _port_fields(port), "other", texts.split())
         if device.loopbacks:
-            yield Port(ref, name, LOOPBACK, _ENABLED, "virtual", read_all(device.loopbacks))
+            yield Port(ref, name, LOOPBACK, _ENABLED, "virtual", device.loopbacks)
         if device.management:
-            yield Port(ref, name, MANAGEMENT, _ENABLED, "other", read_all(device.management))
+            yield self._management(device)
+
+    def _management(self, device: "WiredDevice") -> Port:
+        return Port(self._refs[device.name], device.name, MANAGEMENT, _ENABLED, "other", device.management)
+
+    def management(self) -> Iterator[Port]:
+        """The management interfaces of switches."""
+        return map(self._management, (device for device in self._switches if device.management))
 
     def _host_ports(self, host: "WiredHost") -> Iterator[Port]:
         for nic in host.nics:
-            yield Port(
-                self._refs[host.name], host.name, nic.name, _speed(nic.speed_mbps), "other", read_all(nic.addresses)
-            )
+            yield Port(self._refs[host.name], host.name, nic.name, _speed(nic.speed_mbps), "other", nic.addresses)
 
     def placed(self) -> Iterator[tuple[Address, Port]]:
         """Each host address once, at the first interface that has it."""

@@ -2,7 +2,7 @@
 
 import csv
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator
 from functools import partial
 from io import StringIO
 from itertools import islice
@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from fabricgen.errors import UsageError
 from fabricgen.handoff import Handoff, Option
-from fabricgen.handoff.cabling_pages import plugs_of, rack_pages
+from fabricgen.handoff.cabling_pages import Plugs, rack_pages
 from fabricgen.handoff.chosen import fits
 from fabricgen.handoff.headroom import HEADROOM_COLUMNS, headroom_rows
 from fabricgen.units import format_length
@@ -21,7 +21,6 @@ if TYPE_CHECKING:
     from fabricgen.bundle.read import Bundle
     from fabricgen.handoff import Content
     from fabricgen.handoff.cable_ends import CableEnd, CableRun, Plant
-    from fabricgen.handoff.cabling_pages import Plug
 
 _ROWS = 2048  # of a piece of a CSV file
 _Item = tuple[str, float, str]  # medium, length in metres, speed
@@ -44,7 +43,7 @@ def cabling_files(bundle: "Bundle", only: str | None = None) -> Iterator[tuple[s
         raise UsageError(
             "the bundle has no cables" if only is None else f"--only {only}: no device at the end of a cable matches"
         )
-    plugs = plugs_of(runs)
+    plugs = Plugs(runs)
     yield "headroom.csv", _table(HEADROOM_COLUMNS, _headroom(bundle, plant, plugs))
     if any(run.state is LinkState.CORDONED for run in runs):
         rows = ([*_cable_row(plant, run), str(run.state)] for run in runs)
@@ -56,12 +55,12 @@ def cabling_files(bundle: "Bundle", only: str | None = None) -> Iterator[tuple[s
     yield from rack_pages(bundle.wiring.fabric, plant, plugs, len(runs))
 
 
-def _headroom(bundle: "Bundle", plant: "Plant", plugs: "Mapping[str, list[Plug]]") -> Iterator[list[object]]:
+def _headroom(bundle: "Bundle", plant: "Plant", plugs: Plugs) -> Iterator[list[object]]:
     """The rows of all switches. The labels of their ports are noted by the same read of their files."""
-    for name, own in plugs.items():
+    for name in plugs:
         if device := bundle.devices.get(name):
             plant.aliases.read(name)
-            yield from headroom_rows(device, {port: run for run, here, _ in own for port in here.ports})
+            yield from headroom_rows(device, {port: run for run, here, _ in plugs.of(name) for port in here.ports})
 
 
 _CABLE_COLUMNS = (

@@ -1,7 +1,8 @@
 """The pages of cabling sheets: a row for each plug in a rack."""
 
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections import Counter
+from collections.abc import Iterable, Iterator
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
@@ -25,33 +26,46 @@ _TEXTS_KEPT = 1 << 16
 Plug = tuple["CableRun", "CableEnd", "CableEnd"]  # the cable, this end, the far end
 
 
-def plugs_of(runs: Iterable["CableRun"]) -> dict[str, list[Plug]]:
-    """device -> its plugs, in the order of the cables."""
-    found: dict[str, list[Plug]] = {}
-    for run in runs:
-        found.setdefault(run.a.device, []).append((run, run.a, run.b))
-        found.setdefault(run.b.device, []).append((run, run.b, run.a))
-    return found
+class Plugs:
+    """The plugs of each device, in the order of the cables."""
+
+    def __init__(self, runs: Iterable["CableRun"]) -> None:
+        self._runs: dict[str, list[CableRun]] = {}
+        for run in runs:
+            self._runs.setdefault(run.a.device, []).append(run)
+            if run.b.device != run.a.device:
+                self._runs.setdefault(run.b.device, []).append(run)
+
+    def __iter__(self) -> Iterator[str]:
+        """The devices."""
+        return iter(self._runs)
+
+    def of(self, device: str) -> list[Plug]:
+        """The plugs of a device, made for each use: a large fabric has half a million."""
+        ends = ((run, *ends) for run in self._runs[device] for ends in ((run.a, run.b), (run.b, run.a)))
+        return [plug for plug in ends if plug[1].device == device]
 
 
-def rack_pages(
-    fabric: str, plant: "Plant", plugs: Mapping[str, list[Plug]], cables: int
-) -> Iterator[tuple[str, "Content"]]:
+def rack_pages(fabric: str, plant: "Plant", plugs: Plugs, cables: int) -> Iterator[tuple[str, "Content"]]:
     """(relative path, content): racks/<rack>.html, and an index. Raises UsageError if two racks have the same page."""
     racks: dict[str, list[str]] = {}
-    for device, own in plugs.items():
-        racks.setdefault(own[0][1].rack or NO_RACK, []).append(device)
+    counts: Counter[str] = Counter()
+    for device in plugs:
+        own = plugs.of(device)
+        rack = own[0][1].rack or NO_RACK
+        racks.setdefault(rack, []).append(device)
+        counts[rack] += len(own)
     pages: dict[str, str] = {}
     for rack in sorted(racks, key=natural_key):
         page = f"racks/{re.sub(r'[^A-Za-z0-9._-]', '_', rack).lstrip('.') or '_'}.html"
         if other := next((name for name, path in pages.items() if path.lower() == page.lower()), None):
             raise UsageError(f"racks {other!r} and {rack!r} have the same page {page}: rename one of them")
         pages[rack] = page
-    counts = [(rack, page, sum(len(plugs[device]) for device in racks[rack])) for rack, page in pages.items()]
-    for rack, page, count in counts:
-        rows = _rows(plant, (plugs[device] for device in sorted(racks[rack], key=natural_key)))
-        yield page, pieces("cabling", "rack.html", fabric=fabric, rack=rack, plugs=count, rows=rows)
-    yield "index.html", filled("cabling", "index.html", fabric=fabric, racks=counts, cables=cables)
+    for rack, page in pages.items():
+        rows = _rows(plant, map(plugs.of, sorted(racks[rack], key=natural_key)))
+        yield page, pieces("cabling", "rack.html", fabric=fabric, rack=rack, plugs=counts[rack], rows=rows)
+    listed = [(rack, page, counts[rack]) for rack, page in pages.items()]
+    yield "index.html", filled("cabling", "index.html", fabric=fabric, racks=listed, cables=cables)
 
 
 def _rows(plant: "Plant", devices: Iterable[list[Plug]]) -> Iterator["Markup"]:
@@ -77,17 +91,18 @@ def _row(plant: "Plant", plug: Plug, *, is_first: bool) -> str:
         f"<td>{_html(' '.join(labels))}{ports}</td>\n"
         f"<td>{_html(there.device)}{place}</td>\n"
         f"<td>{_html(' '.join(far))}</td>\n"
-        f"<td>{_html(run.speed)} {_html(run.medium)} <small>{_html(run.id)}</small>{cordoned}</td>"
+        f"<td>{_html(run.speed)} {_html(run.medium)} <small>{_as_html(run.id)}</small>{cordoned}</td>"
         f"<td>{_length(run.length_m)}</td></tr>"
     )
 
 
-@lru_cache(_TEXTS_KEPT)
-def _html(text: str) -> str:
-    """A text as HTML."""
+def _as_html(text: str) -> str:
+    """A text as HTML, as Jinja writes it."""
     from markupsafe import escape
 
     return str(escape(visible(text)))
 
+
+_html = lru_cache(_TEXTS_KEPT)(_as_html)  # for texts that occur more than once
 
 _length = lru_cache(format_length)

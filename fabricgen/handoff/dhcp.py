@@ -106,7 +106,7 @@ def kea(leases: list[Lease], url: str, installers: Installers) -> dict[str, Any]
 
 
 def _onie_class(platform: str, installer: str) -> dict[str, Any]:
-    """The class of switches in ONIE: of one platform, or of all without a class of their own."""
+    """The class of switches in ONIE: of one platform, or of all platforms."""
     begin = f"{ONIE_CLASS}{platform}"
     is_one = f"option[60].hex == '{begin}'" if platform else f"substring(option[60].hex, 0, {len(begin)}) == '{begin}'"
     return {

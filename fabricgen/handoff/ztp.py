@@ -192,5 +192,5 @@ HANDOFF = Handoff(
     ),
     "serve it at {url}, and DHCP with kea-dhcp4.json, kea-dhcp6.json or dnsmasq.conf",
     _notes,
-    examples=("", "--url http://10.0.0.1/ztp", "--onie-url 'http://10.0.0.1/onie-installer-{platform}'"),
+    examples=("", "--url http://10.0.0.1/ztp", "--onie-url 'http://10.0.0.1/{platform}'"),
 )

@@ -6,6 +6,7 @@ from typing import Any
 
 from fabricgen.results import DrawSpread, PacketsResult, percentiles
 from fabricgen.units import counted
+from fabricgen.vocabulary import BalanceMode
 
 MOST_QUEUES = 64
 
@@ -17,6 +18,7 @@ def packets_object(result: PacketsResult) -> dict[str, Any]:
         "scenario": result.name,
         "pattern": result.pattern or None,
         "compat": result.compat or None,
+        "balance": result.balance,
         "seed": result.seed,
         "flows": [asdict(flow) for flow in result.flows],
         "finished": result.finished,
@@ -32,6 +34,7 @@ def packets_object(result: PacketsResult) -> dict[str, Any]:
         "credit_waits": result.credit_waits,
         "retransmissions": result.retransmissions,
         "ecn_marked": result.marked,
+        "trimmed": result.trimmed,
         "frozen": result.freeze is not None,
         "freeze": asdict(result.freeze) if result.freeze else None,
         "watchdog": [asdict(storm) for storm in result.storms],
@@ -68,6 +71,8 @@ def packets_lines(result: PacketsResult) -> Iterator[str]:
     if result.compat:
         head += f", compat {result.compat}"
     yield f"packets   {result.name}: {head}"
+    if result.balance != BalanceMode.ECMP and not result.pattern:
+        yield f"          load balancing {result.balance}"
     if result.reason:
         yield f"          {result.reason}"
     times = percentiles(result.flows)
@@ -85,9 +90,10 @@ def packets_lines(result: PacketsResult) -> Iterator[str]:
         yield f"          priority {priority}: {_class_line(result, priority)}"
     by_credits = result.credit_waits is not None
     pauses = result.credit_waits or sum(kind for _, _, kind in result.pfc_frames)
+    trimmed = f"{result.trimmed} trimmed, " if result.trimmed else ""
     waits = f"{counted(pauses, 'wait')} for credits" if by_credits else counted(pauses, "pause frame")
     yield (
-        f"          {waits}, {counted(result.drops, 'drop')}, "
+        f"          {waits}, {counted(result.drops, 'drop')}, {trimmed}"
         f"{counted(result.marked, 'packet')} marked, largest queue {result.max_queue_bytes} B, "
         f"{counted(result.wire_transmissions, 'packet hop')}"
     )

@@ -151,6 +151,8 @@ class PacketsResult:
     credit_waits: int | None = None  # how often a lane ran out of credits; None with PFC
     marked: int = 0
     ecn: bool = False
+    trimmed: int = 0  # packets that switches cut instead of dropping them
+    balance: str = "ecmp"  # how switches select among equal next hops
     pattern: str = ""
     reason: str = ""  # what the run does not include
     seeds: tuple[int, ...] = ()  # of all draws, if there are several; other values are those of the first one

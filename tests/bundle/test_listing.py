@@ -26,7 +26,8 @@ def test_the_items_are_those_of_the_file(lists: Any, head: Any, block_bytes: int
     text = dump_listing(head, lists)
     found = load_listing(text, block_bytes)
     assert whole(found) == orjson.loads(text)
-    assert all(isinstance(found[name], Items) for name, items in lists.items() if items)
+    looks_like_a_mark = b'"":' in orjson.dumps(head)  # then the file is decoded as a whole
+    assert looks_like_a_mark or all(isinstance(found[name], Items) for name, items in lists.items() if items)
 
 
 @given(LISTS, st.integers(1, 60), st.integers(0, 400), st.sampled_from([b"", b",", b"]", b"\n", b"  ]", b'"', b"{"]))

@@ -51,8 +51,19 @@ def test_what_contradicts_is_refused(cli: Cli, tmp_path: Path) -> None:
     assert "FG110  DSCP 48 belongs to routing protocols (CS6) already" in run.out
 
 
-def test_a_simulation_says_that_it_drops(cli: Cli, tmp_path: Path) -> None:
+def test_a_simulation_trims(cli: Cli, tmp_path: Path) -> None:
+    """An incast into queues with a small limit completes without a drop: switches trim, and adapters repeat."""
     write(tmp_path, rail_optimized(platform=NVIDIA, lossless="none", trimming={"dscp": 11}))
-    assert cli("render", str(tmp_path), "--output", str(tmp_path / "bundle")).code == 0
-    run = cli("simulate", "packets", str(tmp_path / "bundle"), "--pattern", "incast", "--size", "64KiB")
-    assert "full queues that trim packets drop them here" in run.out
+    bundle = tmp_path / "bundle"
+    assert cli("render", str(tmp_path), "--output", str(bundle)).code == 0
+    for file in (bundle / "sonic").glob("*/config_db.json"):
+        config = json.loads(file.read_text())
+        profile = config["BUFFER_PROFILE"]["trimming_profile"]
+        profile.pop("dynamic_th", None)
+        file.write_text(json.dumps({**config, "BUFFER_PROFILE": {
+            **config["BUFFER_PROFILE"], "trimming_profile": {**profile, "static_th": "200000"}
+        }}))  # fmt: skip
+    run = cli("simulate", "packets", str(bundle), "--pattern", "incast", "--size", "1MiB", "--format", "json")
+    found = json.loads(run.out)["packets"]
+    assert found["finished"] == len(found["flows"])
+    assert found["drops"] == 0 < found["trimmed"]

@@ -15,6 +15,7 @@ from fabricgen.simulate.packets.simulation import Observer, run
 from fabricgen.simulate.packets.slicing import DEFAULT_MAX_HOPS
 from fabricgen.simulate.packets.subnets import NO_SUBNETS, SubnetPlanes
 from fabricgen.simulate.patterns import uses_storage
+from fabricgen.simulate.plane.balance import asked_balance
 from fabricgen.simulate.plane.from_scenario import from_scenario
 from fabricgen.simulate.plane.lossless import lossless_links
 from fabricgen.simulate.plane.names import planes, planes_for
@@ -63,12 +64,13 @@ def simulate_bundle(
     queue_pairs: int | None = None,
     hash_model: HashModel = HashModel.DEPLOYED,
     jobs: tuple[PlacedJob, ...] = (),
+    balance: BalanceMode | None = None,
 ) -> list[PlaneRun]:
     """One run per RoCE plane, with the pattern on each of `priorities` at once, by default on the first lossless one,
     and one for each of `subnets`.
     Above `max_hops` packet hops it is a slice of the hosts. Without `queue_pairs`, connections have those of the files.
-    With `jobs` the planes are theirs, and `pattern` is a name for all of them. Raises UsageError for an unknown plane,
-    and if no plane can be simulated."""
+    With `jobs` the planes are theirs, and `pattern` is a name for all of them. `balance` replaces the load balancing of
+    RoCE planes that fabric.json has. Raises UsageError for an unknown plane, and if no plane can be simulated."""
     if jobs:
         used = {name for one in jobs for name in one.planes}
         chosen = [(name, switches) for name, switches in planes(bundle) if name in used]
@@ -80,7 +82,7 @@ def simulate_bundle(
     found = []
     for name, switches in chosen:
         traffic = TrafficChoice(pattern, size_bytes, seed, max_hops, queue_pairs, jobs)
-        made = _plane_scenario(bundle, name, switches, traffic, priorities, hash_model)
+        made = _plane_scenario(bundle, name, switches, traffic, priorities, hash_model, balance)
         if made is not None:
             found.append(_run(made, pattern, seed, observers))
     for subnet in subnets.planes:
@@ -99,6 +101,7 @@ def _plane_scenario(
     traffic: TrafficChoice,
     priorities: Sequence[int],
     hash_model: HashModel,
+    balance: BalanceMode | None,
 ) -> PlaneScenario | None:
     fabric = read_fabric(bundle, switches)
     priority = judged_priority(bundle, fabric, lossless_links(fabric).priorities)
@@ -106,10 +109,12 @@ def _plane_scenario(
     if not network.adapters:
         return None
     judged = _DEFAULT_PRIORITY if priority is None else priority
-    return plane_scenario(bundle, network, judged, traffic, priorities or (judged,))
+    asked = asked_balance(network, balance)
+    return plane_scenario(bundle, asked, judged, traffic, priorities or (judged,))
 
 
 def _run(made: PlaneScenario, pattern: str, seed: int, observers: Observers) -> PlaneRun:
     result = outcome(run(made.scenario, seed, observers), seed)
-    result = with_victims(result, made.scenario, made.ports, made.flows)
+    if made.scenario.balance.mode is BalanceMode.ECMP:
+        result = with_victims(result, made.scenario, made.ports, made.flows)
     return PlaneRun(replace(result, pattern=pattern, reason=made.reason), made)

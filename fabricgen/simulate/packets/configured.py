@@ -41,6 +41,7 @@ def port_buffers(switch: SwitchClass, port: str) -> SwitchBuffers:
         watchdog=switch.watchdog(port),
         scheduler=Scheduler.STRICT if strict else Scheduler.DWRR,
         weight=weight,
+        trims=switch.trims(port),
     )
     return _with_queue_limit(buffers, switch, port)
 

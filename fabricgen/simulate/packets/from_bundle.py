@@ -10,9 +10,12 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from fabricgen.bundle.read import Bundle
+from fabricgen.simulate.packets.balancing import Recoveries, balance_of, in_words
+from fabricgen.simulate.packets.candidates import can_answer, candidates
 from fabricgen.simulate.packets.configured import port_buffers, switch_buffers
 from fabricgen.simulate.packets.senders import roce_transport
 from fabricgen.simulate.packets.slicing import TrafficChoice, sliced_traffic
+from fabricgen.simulate.packets.trimmed import TrimmedPackets, trimming_of
 from fabricgen.simulate.plane.hashing import hashed_flows
 from fabricgen.simulate.plane.host_network import HostNetwork
 from fabricgen.simulate.plane.interfaces import PlaneQos
@@ -20,7 +23,18 @@ from fabricgen.simulate.plane.names import wired_plane
 from fabricgen.simulate.plane.ports import NO_PORT, Flows, Ports
 from fabricgen.simulate.plane.priority import cnp_dscp, roce_dscp
 from fabricgen.simulate.plane.switch import RoceClass, SwitchClass
-from fabricgen.simulate.scenario import Flow, Link, Node, NodeKind, Scenario, Scheduler, SwitchBuffers, TrafficClass
+from fabricgen.simulate.scenario import (
+    Flow,
+    Link,
+    Node,
+    NodeKind,
+    Scenario,
+    Scheduler,
+    SwitchBuffers,
+    TrafficClass,
+    Trimming,
+)
+from fabricgen.vocabulary import BalanceMode
 
 __all__ = ["PlaneScenario", "TrafficChoice", "plane_scenario"]
 
@@ -43,25 +57,32 @@ class PlaneScenario:
 def plane_scenario(
     bundle: Bundle, plane: HostNetwork, priority: int, choice: TrafficChoice, priorities: Sequence[int]
 ) -> PlaneScenario | None:
-    """The scenario of a pattern on each of `priorities`; None if it sends no traffic over the plane."""
+    """The scenario of a pattern on each of `priorities`; None if it sends no traffic over the plane. With a load
+    balancing other than ECMP, switches select next hops during the run, and adapters recover as their models do."""
+    balance, plane = balance_of(plane), replace(plane, balance=None)
     traffic, reason = sliced_traffic(plane, choice, len(priorities))
     traffic = traffic.split(choice.queue_pairs or plane.queue_pairs).on(priorities)
     wire = traffic.bytes * plane.wire_share
     drawn = hashed_flows(plane, traffic.source, traffic.target, wire, traffic.start_ns, choice.seed)
-    flows = drawn.flows
+    spreads = balance.mode is not BalanceMode.ECMP
+    flows, arrived = drawn.flows, drawn.arrived
+    if spreads:
+        answered = can_answer(plane, traffic.source, traffic.target)
+        flows, arrived = flows.only(answered[arrived]), arrived & answered
     if not len(flows):
         return None
-    if lost := int((~drawn.arrived).sum()):
+    if lost := int((~arrived).sum()):
         reason = "; ".join(filter(None, [reason, f"{lost} flows have no route"]))
-    if any(bundle.devices[name].row("SWITCH_TRIMMING", "GLOBAL") for name in plane.names if name in bundle.devices):
-        reason = "; ".join(filter(None, [reason, "full queues that trim packets drop them here"]))
-    used = np.unique(flows.path[flows.path != NO_PORT]).tolist()
-    sent = traffic.only(drawn.arrived)
+    trimmed = trimming_of(bundle, plane.names)
+    recoveries = Recoveries(plane.adapters) if spreads or trimmed else None
+    among = candidates(plane, flows) if spreads else None
+    used = among.ports if among else np.unique(flows.path[flows.path != NO_PORT]).tolist()
+    sent = traffic.only(arrived)
     own = [priority] * len(sent) if sent.priority is None else sent.priority.tolist()
-    builder = _Builder(bundle, plane, priority, used, sorted(set(own)))
+    builder = _Builder(bundle, plane, priority, used, sorted(set(own)), trimmed)
     scenario = Scenario(
         name=plane.name or "bundle",
-        nodes=builder.nodes(),
+        nodes=builder.nodes(recoveries),
         links=tuple(builder.links),
         flows=tuple(
             Flow(
@@ -70,7 +91,7 @@ def plane_scenario(
                 bytes=max(1, round(size)),
                 start_ns=round(start),
                 priority=its,
-                path=tuple(builder.port[hop] for hop in path if hop != NO_PORT),
+                path=() if spreads else tuple(builder.port[hop] for hop in path if hop != NO_PORT),
             )
             for source, target, size, start, path, its in zip(
                 flows.source.tolist(),
@@ -86,7 +107,13 @@ def plane_scenario(
         transport=replace(roce_transport(plane.payload_bytes, builder.dcqcn_gbps()), cnp_priority=builder.cnp_priority),
         stop_ns=STOP_NS,
         classes=builder.classes(),
+        balance=balance,
+        trimming=builder.trimming,
+        groups=among.groups(builder.port) if among else {},
+        goals=among.goals() if among else {},
     )
+    if recoveries:
+        reason = "; ".join(filter(None, [in_words(balance), recoveries.in_words(), reason]))
     return PlaneScenario(scenario, plane.ports, flows, priority, builder.switches, reason)
 
 
@@ -96,12 +123,19 @@ class _Builder:
     congestion notifications, whose priority is the class selector of their DSCP."""
 
     def __init__(
-        self, bundle: Bundle, plane: HostNetwork, judged: int, used: list[int], priorities: Sequence[int]
-    ) -> None:
+        self, bundle: Bundle, plane: HostNetwork, judged: int, used: list[int], priorities: Sequence[int],
+        trimmed: TrimmedPackets | None,
+    ) -> None:  # fmt: skip
         self.plane, self.priorities = plane, priorities
         notifying = cnp_dscp(bundle, plane.name)
         self.cnp_priority = notifying >> 3
         self._carried = sorted({*priorities, self.cnp_priority})
+        self.trimming: Trimming | None = None
+        dscp_of: dict[int, int | None] = {}
+        if trimmed:
+            self.trimming = Trimming(trimmed.bytes, trimmed.free_priority(self._carried))
+            dscp_of[self.trimming.priority] = trimmed.dscp
+            self._carried = sorted({*self._carried, self.trimming.priority})
         self.links: list[Link] = []
         self.port: dict[int, int] = {}
         crossed = {plane.names[switch] for port in used for switch in self._switches(port)}
@@ -111,7 +145,7 @@ class _Builder:
         self._planned_lossless = wired.lossless if wired else ()
         self._of: dict[int, dict[str, SwitchClass]] = {}
         for priority in {judged, *self._carried}:
-            dscp = roce_dscp(bundle, plane.name, priority)
+            dscp = dscp_of.get(priority, roce_dscp(bundle, plane.name, priority))
             if dscp is None and priority == self.cnp_priority:
                 dscp = notifying
             roce = RoceClass(priority, plane.ports.packet_bytes, dscp)
@@ -123,11 +157,13 @@ class _Builder:
             if port not in self.port:
                 self._add(port)
 
-    def nodes(self) -> tuple[Node, ...]:
+    def nodes(self, recoveries: Recoveries | None) -> tuple[Node, ...]:
         """Adapters, then switches."""
         adapters = dict.fromkeys(link.a for link in self.links if link.a not in self.switches)
+        by_name = {one.name: one for one in self.plane.adapters} if recoveries else {}
+        recovery = {name: recoveries.of(by_name[name]) for name in adapters} if recoveries else {}
         switches = (Node(name, NodeKind.SWITCH, switch_buffers(its)) for name, its in self.switches.items())
-        return (*(Node(name, NodeKind.HOST) for name in adapters), *switches)
+        return (*(Node(name, NodeKind.HOST, recovery=recovery.get(name)) for name in adapters), *switches)
 
     def dcqcn_gbps(self) -> float | None:
         """The speed of the fastest link if any queue of the flows marks, for DCQCN; None if none marks."""

@@ -21,7 +21,7 @@ from fabricgen.simulate.packets.settings import run_settings
 from fabricgen.simulate.packets.state import Run
 from fabricgen.simulate.packets.timers import name_events, schedule_beginnings
 from fabricgen.simulate.packets.windows import selected_arrays
-from fabricgen.simulate.scenario import Scenario
+from fabricgen.simulate.scenario import Scenario, require_one_path
 
 FIRST_PACKETS = 4096
 FIRST_FRAMES = 4096
@@ -68,6 +68,7 @@ class Network:
 
 def build(scenario: Scenario, seed: int = 1) -> Network:
     """The network of a scenario before its first event. Raises UsageError for a scenario that cannot be simulated."""
+    require_one_path(scenario)
     compat = scenario.compat is Compat.HPCC
     nodes = [node.name for node in scenario.nodes]
     ends = [end for link in scenario.links for end in ((link.a, link.b), (link.b, link.a))]

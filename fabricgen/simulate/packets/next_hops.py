@@ -57,15 +57,15 @@ class NextHops:
         self._paths.clear()
         for flow in self._scenario.flows:
             self.path(flow.src, flow.dst)
-            self.path(flow.dst, flow.src)
         return self.arrays()._replace(made=before.made)
 
     def path(self, source: str, target: str) -> tuple[int, ...]:
-        """The ports of the path by the first next hop of each switch. Raises UsageError if any of the next hops does
-        not lead to the target, or returns to a switch."""
+        """The ports of the path by the first next hop of each switch. Raises UsageError if any of the next hops there
+        or back does not lead to the host, or returns to a switch."""
         port, last = self._home[source], self._home[target] ^ 1
         if port == last:
             return (port,)
+        self._onward(self._ends[last][0], source, ())
         return (port, *self._onward(self._ends[port][1], target, ()), last)
 
     def _onward(self, at: str, target: str, visited: tuple[str, ...]) -> tuple[int, ...]:

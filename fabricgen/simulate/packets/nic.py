@@ -105,7 +105,9 @@ def _acknowledge(run: Run, packet: int) -> bool:
         event.kind = ECHO if event.kind == ACK else MARKED_NAK
     event.size = run.settings.ack_size
     event.step = record.back
-    if not run.settings.data_acks:
+    if run.settings.data_acks:
+        event.queue = record.queue
+    else:
         event.queue = CONTROL if run.settings.truncated else run.settings.responses
     return True
 
@@ -122,7 +124,7 @@ def _expect(run: Run, packet: int) -> bool:
         record.received += 1
         record.refused_until = 0
     elif event.number >= record.received:
-        if run.clock[0].now < record.refused_until:
+        if run.clock[0].now < record.refused_until and (is_whole or event.number > record.received):
             return False
         record.refused_until = run.clock[0].now + run.settings.refusal_interval
         event.kind = NAK

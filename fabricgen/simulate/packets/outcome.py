@@ -44,6 +44,8 @@ def outcome(finished: Finished, seed: int) -> PacketsResult:
         credit_waits=int(run.holds["frames"].sum()) if run.settings.credits else None,
         marked=int(run.queues["marked"].sum()),
         ecn=run.settings.ecn,
+        trimmed=int(run.holds["trimmed"].sum()),
+        balance=network.scenario.balance.mode,
     )
 
 

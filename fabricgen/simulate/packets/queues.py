@@ -57,6 +57,8 @@ def fill_queues(queues: Records, groups: Records, ports: Records, scenario: Scen
             ecn = (buffers.ecn if buffers else None) or Ecn(UNMARKED, UNMARKED, 0.0)
             queue["kmin"], queue["kmax"], queue["pmax"] = ecn.kmin_bytes, ecn.kmax_bytes, ecn.pmax
             queue["quantum"] = own.weight * mtu
+            if scenario.trimming and buffers and buffers.trims and priority != scenario.trimming.priority:
+                ports["trims"][port] |= 1 << lane
             if own.scheduler is Scheduler.STRICT:
                 ports["strict"][port] |= 1 << lane
 

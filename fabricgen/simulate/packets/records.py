@@ -67,6 +67,7 @@ PORT = _on_lines(
         ("paused", np.uint16),  # classes that the peer has paused
         ("strict", np.uint16),  # classes of strict priority
         ("discard", np.uint16),  # classes whose packets the watchdog drops
+        ("trims", np.uint16),  # classes whose packets are cut where there is no room
         ("deaf", np.uint16),  # classes that ignore pauses
         ("state", np.uint8),
         ("last", np.uint8),  # the class that sent last
@@ -133,7 +134,7 @@ HOLD = np.dtype(
         ("limited", np.int32),  # packets dropped by the limit of the queue
         ("discarded", np.int32),  # packets of the queue dropped by the watchdog
         ("dead", np.int32),  # packets of the queue, or arriving, lost with a dead link
-        ("unused", np.int32),
+        ("trimmed", np.int32),  # packets of the queue cut because there was no room
     ]
 )
 
@@ -232,7 +233,7 @@ CLOCK = np.dtype(
         ("position", INDEX),  # of the next event in `present`
         ("count", INDEX),  # of sorted events in `present`
         ("end", INDEX),  # of all its events: those behind the sorted ones were added late
-        ("late_key", np.int64),  # the least key of these; NEVER: there are none
+        ("late_key", np.int64),  # the least key of these; NEVER without them
         ("chunk", INDEX),  # head of the free chunks
         ("order", np.int64),  # events scheduled so far, with compat hpcc
         ("pending", np.int64),  # events in the wheel

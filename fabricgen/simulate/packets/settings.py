@@ -75,6 +75,8 @@ def run_settings(
         max_flows=scenario.balance.max_flows,
         selective=any(one is not Recovery.GO_BACK_N for one in scenario.recoveries),
         window=window_of(scenario),
+        trimmed_lane=classes.index(scenario.trimming.priority) if scenario.trimming else 0,
+        trimmed_size=scenario.trimming.bytes if scenario.trimming else 0,
     )
 
 

@@ -50,6 +50,8 @@ class Settings(NamedTuple):
     max_flows: int
     selective: bool  # whether any sender repeats single packets
     window: int  # packets
+    trimmed_lane: int  # class of packets that a switch has cut; 0 if no switch does
+    trimmed_size: int
 
 
 class Spread(NamedTuple):

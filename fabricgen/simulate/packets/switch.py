@@ -8,10 +8,12 @@ from fabricgen.simulate.packets.choice import next_hop
 from fabricgen.simulate.packets.draws import draw
 from fabricgen.simulate.packets.intrinsics import highest, trailing_zeros, whole
 from fabricgen.simulate.packets.packet import pop, pop_control, push, push_control
-from fabricgen.simulate.packets.records import CONTROL, DATA, DOWN, MARKED_DATA, NAK, NONE
+from fabricgen.simulate.packets.records import CONTROL, DATA, DOWN, MARKED_DATA, NAK, NONE, TRIMMED
 from fabricgen.simulate.packets.recovery import lost
 from fabricgen.simulate.packets.state import Run
 from fabricgen.simulate.packets.timers import look_again
+
+_YES, _LIMITED, _BLOCKED, _NO = range(4)  # whether there is room for a packet
 
 
 @inlined
@@ -32,22 +34,47 @@ def forward(run: Run, packet: int) -> tuple[int, int]:
     if lane == CONTROL:
         push_control(run, out, packet)
         return out, NONE
-    if not fits(run, out, lane, event.size):
-        run.holds[out, lane].limited += 1
-        lost(run, packet)
-        return NONE, NONE
-    if (run.ports[out].discard | run.ports[port].discard) >> lane & 1:
-        run.holds[out, lane].discarded += 1
-        lost(run, packet)
-        return NONE, NONE
-    if not admit(run, port, lane, event.size):
-        run.groups[port, lane].drops += 1
+    room = _room(run, port, out, packet)
+    if room != _YES and room != _BLOCKED and run.ports[out].trims >> lane & 1:
+        _trim(run, out, packet)
+        lane = run.settings.trimmed_lane
+        room = _room(run, port, out, packet)
+    if room != _YES:
+        if room == _LIMITED:
+            run.holds[out, lane].limited += 1
+        elif room == _BLOCKED:
+            run.holds[out, lane].discarded += 1
+        else:
+            run.groups[port, lane].drops += 1
         lost(run, packet)
         return NONE, NONE
     resize(run, out, lane, event.size)
     pausing = pause_if_full(run, port, lane, out)
     push(run, out, lane, packet)
     return pausing, out
+
+
+@inlined
+def _room(run: Run, port: int, out: int, packet: int) -> int:
+    """Whether a packet is admitted to its group, or why not."""
+    lane, size = run.events[packet].queue, run.events[packet].size
+    if not fits(run, out, lane, size):
+        return _LIMITED
+    if (run.ports[out].discard | run.ports[port].discard) >> lane & 1:
+        return _BLOCKED
+    return _YES if admit(run, port, lane, size) else _NO
+
+
+@inlined
+def _trim(run: Run, out: int, packet: int) -> None:
+    """Cut a packet to its headers, and move it to the class of such packets. A packet of that size stays whole."""
+    event, settings = run.events[packet], run.settings
+    run.holds[out, event.queue].trimmed += 1
+    if event.size > settings.trimmed_size:
+        event.size = settings.trimmed_size
+        if event.kind <= MARKED_DATA:
+            event.kind = TRIMMED
+    event.queue = settings.trimmed_lane
 
 
 @inlined

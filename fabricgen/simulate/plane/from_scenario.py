@@ -19,9 +19,9 @@ _MOST_HOPS = 64
 def from_scenario(scenario: Scenario, seed: int = 1) -> tuple[Ports, Flows]:
     """The ports in the order of the links, a to b before b to a, and the flows, with the buffers of the first priority
     that has flows. `seed` is that of the hash that selects among several routes. Raises UsageError for a flow without a
-    route, or without a path of its own."""
+    route, or whose packets take several paths."""
     if scenario.balance.mode is not BalanceMode.ECMP:
-        raise UsageError(f"flows have no path of their own with the load balancing {scenario.balance.mode}")
+        raise UsageError(f"packets of a flow take several paths with the load balancing {scenario.balance.mode}")
     number = {node.name: index for index, node in enumerate(scenario.nodes)}
     ends = [end for link in scenario.links for end in ((link.a, link.b), (link.b, link.a))]
     port = {end: index for index, end in enumerate(ends)}

@@ -112,6 +112,12 @@ class SwitchClass:
         bound = self._qos.of(interface).bound("BUFFER_QUEUE", self.queue_number(interface))
         return self.buffers.profile(reference_name(text(bound[1], "profile"))) if bound else None
 
+    def trims(self, interface: str) -> bool:
+        """Whether the switch cuts packets for which the queue has no room."""
+        profile = self.queue_profile(interface)
+        row = self.device.row("BUFFER_PROFILE", profile.name) if profile else {}
+        return bool(self.device.row("SWITCH_TRIMMING", "GLOBAL")) and text(row, "packet_discard_action") == "trim"
+
     def _numbers(self, qos: PortQos) -> tuple[int, int]:
         """(priority group, queue) by the maps of a port. Ports with the same maps are resolved once."""
         names = tuple([qos.map_name(field) for field in _MAPS])

@@ -24,7 +24,7 @@ def unpacked(words: NDArray[np.uint64], width: int) -> Bits:
 
 
 def block_weights(network: Network, word: NDArray[np.uint64], width: int, announces: Flags) -> Counts:
-    """The weight of each link for each destination of a block (links x `width`), 0 where it is no next hop."""
+    """The weight of each link for each destination of a block (links x `width`), 0 where it is not a next hop."""
     usable = unpacked(np.ascontiguousarray(word), width)
     if not network.links:
         return usable.astype(np.uint16)

@@ -20,6 +20,15 @@ class SprayOrder(enum.StrEnum):
     ROUND_ROBIN = "round-robin"
 
 
+@dataclass(frozen=True, slots=True)
+class Trimming:
+    """What switches do with a packet that a queue with `trims` would drop: they cut it to `bytes`, and queue it in the
+    class `priority`."""
+
+    bytes: int
+    priority: int
+
+
 def in_rounds(weights: Mapping[int, int], ranks: Sequence[int]) -> tuple[int, ...]:
     """Each port once for each unit of its weight: all ports in the order of `ranks`, then again those of a weight above
     1, and so on. A single port is there once."""

@@ -11,7 +11,7 @@ from typing import Any
 
 from fabricgen.physics import MOST_QUANTA
 from fabricgen.results import Compat
-from fabricgen.simulate.scenario.balance import Balance
+from fabricgen.simulate.scenario.balance import Balance, Trimming
 from fabricgen.simulate.scenario.buffers import Scheduler, SwitchBuffers
 from fabricgen.vocabulary import BalanceMode, Recovery
 
@@ -192,6 +192,7 @@ class Scenario:
     storms: tuple[PauseStorm, ...] = ()
     failures: tuple[LinkFailure, ...] = ()
     balance: Balance = field(default_factory=Balance)
+    trimming: Trimming | None = None
     groups: Mapping[tuple[str, str], Hops] = field(default_factory=dict)
     goals: Mapping[str, str] = field(default_factory=dict)
 
@@ -246,11 +247,11 @@ class Scenario:
     @property
     def carried_priorities(self) -> list[int]:
         """The priorities of all packets, in order."""
-        own = self.response_priority
-        return self.priorities if own is None else sorted({*self.priorities, own})
+        own = {self.response_priority, self.trimming.priority if self.trimming else None}
+        return sorted({*self.priorities, *(one for one in own if one is not None)})
 
     def is_implicit(self, priority: int) -> bool:
-        """Whether only CNPs and ACKs have a priority, and the scenario does not define its class."""
+        """Whether only CNPs, ACKs and trimmed packets have a priority, and the scenario does not define its class."""
         return priority not in self.priorities and all(one.priority != priority for one in self.classes)
 
     def traffic_class(self, priority: int) -> TrafficClass:

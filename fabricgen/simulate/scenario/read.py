@@ -10,7 +10,7 @@ from fabricgen.errors import UnreadableInputError, UsageError
 from fabricgen.findings import Location
 from fabricgen.inputs import read_bytes
 from fabricgen.results import Compat
-from fabricgen.simulate.scenario.balance import Balance, SprayOrder
+from fabricgen.simulate.scenario.balance import Balance, SprayOrder, Trimming
 from fabricgen.simulate.scenario.buffers import Ecn, Scheduler, SwitchBuffers, Watchdog
 from fabricgen.simulate.scenario.model import (
     CongestionControl,
@@ -83,6 +83,7 @@ def _scenario(tree: Mapping[str, Any]) -> Scenario:
         storms=tuple(PauseStorm(**each) for each in tree.get("storms", ())),
         failures=tuple(_failure(each) for each in tree.get("failures", ())),
         balance=_balance(tree.get("balance", {})),
+        trimming=Trimming(**tree["trimming"]) if "trimming" in tree else None,
         groups=_groups(tree["routes"]),
     )
     _require_known_names(scenario)

@@ -4,10 +4,23 @@ from collections import Counter
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+from fabricgen.errors import UsageError
 from fabricgen.results import Compat
-from fabricgen.simulate.scenario.model import NodeKind
+from fabricgen.simulate.scenario.model import NodeKind, Scenario
 from fabricgen.simulate.scenario.places import Mistake, Step
 from fabricgen.vocabulary import BalanceMode, Recovery
+
+_HPCC, _CREDITS = "HPCC's rules have", "the model of credits has"
+
+
+def require_one_path(scenario: Scenario) -> None:
+    """Raises UsageError if switches select next hops, or hosts repeat single packets, and the rules of the scenario do
+    not have this."""
+    model = _HPCC if scenario.compat is Compat.HPCC else _CREDITS if scenario.credits else ""
+    if model and scenario.is_spread:
+        raise UsageError(f"{model} one path for each flow, without load balancing {scenario.balance.mode}")
+    if model and any(one is not Recovery.GO_BACK_N for one in scenario.recoveries):
+        raise UsageError(f"{model} {Recovery.GO_BACK_N} only")
 
 
 def spread_mistakes(tree: Mapping[str, Any]) -> Iterator[Mistake]:
@@ -16,11 +29,13 @@ def spread_mistakes(tree: Mapping[str, Any]) -> Iterator[Mistake]:
         if "recovery" in node and node["kind"] == NodeKind.SWITCH:
             yield ("nodes", index, "recovery"), f"{node['name']!r} is a switch: only hosts repeat packets"
     if tree.get("compat") == Compat.HPCC:
-        model = "HPCC's rules have"
+        model = _HPCC
     elif "credits" in tree:
-        model = "the model of credits has"
+        model = _CREDITS
     else:
         return
+    if "trimming" in tree:
+        yield ("trimming",), f"{model} no packets that switches cut"
     if tree.get("balance", {}).get("mode", BalanceMode.ECMP) != BalanceMode.ECMP:
         yield ("balance", "mode"), f"{model} one path for each flow: expected {BalanceMode.ECMP}"
     for path, routes in _routes(tree):

@@ -28,7 +28,8 @@ def _findings(result: TuningResult) -> Iterator[Finding]:
         hint = "run `fabricgen simulate packets` with this pattern: it reports where"
         yield Finding("FG772", Severity.WARNING, message, hint=hint, confidence=Confidence.OBSERVED)
     if result.reason:
-        yield _note("FG774", result, f"{where}: the runs do not include everything: {result.reason}", "raise --budget")
+        hint = "raise --budget if a slice of the hosts ran; for flows without a route run `fabricgen validate`"
+        yield _note("FG774", result, f"{where}: the runs do not include everything: {result.reason}", hint)
 
 
 def _note(code: str, result: TuningResult, message: str, hint: str = "") -> Finding:

@@ -188,7 +188,7 @@ def test_flows_of_both_simulators_take_the_same_path() -> None:
     uplinks = [port for port, end in enumerate(network.ends) if end[0] == "a" and end[1][0] == "s"]
     assert [port for port in uplinks if crossed[port] > 50] == [port for port in uplinks if port in used]
     sprayed = parse_scenario(fabric(balance={"mode": "spray"}))
-    with pytest.raises(UsageError, match="no path of their own with the load balancing spray"):
+    with pytest.raises(UsageError, match="several paths with the load balancing spray"):
         from_scenario(sprayed)
 
 

@@ -60,7 +60,7 @@ class Host:
             self._queue(flow.selective.answer(packet), flow, lane, packet.number)
             return
         if packet.number > flow.expected or (packet.number == flow.expected and packet.kind == "trimmed"):
-            if not flow.refused:
+            if not flow.refused or packet.number == flow.expected:
                 flow.refused = True
                 self._queue("nak", flow, lane)
             return

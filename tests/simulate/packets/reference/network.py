@@ -149,10 +149,12 @@ class Network:
         defined = {one["priority"]: one for one in tree.get("classes", ())}
         self.cnp_priority = transport.get("cnp_priority", 6)
         apart = transport["congestion_control"] == "dcqcn" or not transport["ack_lossless"]
-        self.priorities = sorted(used | ({self.cnp_priority} if apart else set()))
-        self.implicit = self.cnp_priority if self.cnp_priority not in used | set(defined) else None
+        self.trimming = tree.get("trimming")
+        own = ({self.cnp_priority} if apart else set()) | ({self.trimming["priority"]} if self.trimming else set())
+        self.priorities = sorted(used | own)
+        self.implicit = own - used - set(defined)
         self.classes = [
-            defined.get(one, {"lossless": False, "scheduler": "strict"} if one == self.implicit else {})
+            defined.get(one, {"lossless": False, "scheduler": "strict"} if one in self.implicit else {})
             for one in self.priorities
         ]
         self.ports: dict[tuple[str, str], Port] = {}

@@ -20,9 +20,11 @@ def with_spreading(tree: Tree, draw: random.Random) -> Tree:
         tree["routes"] = _spread(tree["routes"], tree, draw)
         for failure in tree.get("failures", ()):
             if draw.random() < 0.5 and failure.get("routes"):
-                failure["routes"] = _spread(failure["routes"], tree, draw, besides=failure)
+                failure["routes"] = _spread(failure["routes"], tree, draw, failing=failure)
             if draw.random() < 0.5:
                 failure["routes_at_ns"] = failure["at_ns"] + draw.choice((0, 1, 20_000, draw.randint(0, 300_000)))
+    if draw.random() < 0.5:
+        _trim(tree, draw)
     if draw.random() < 0.7:
         tree["transport"]["recovery"] = draw.choice(RECOVERIES)
         tree["transport"]["window_packets"] = draw.choice((64, 64, 128, 1024))
@@ -30,6 +32,15 @@ def with_spreading(tree: Tree, draw: random.Random) -> Tree:
         if node["kind"] == "host" and draw.random() < 0.2:
             node["recovery"] = draw.choice(RECOVERIES)
     return tree
+
+
+def _trim(tree: Tree, draw: random.Random) -> None:
+    tree["trimming"] = {"bytes": draw.choice((64, 100, 256, 1000)), "priority": draw.choice((1, 2, 6, 7, 3))}
+    for node in tree["nodes"]:
+        if node["kind"] == "switch" and draw.random() < 0.8:
+            node["trims"] = True
+    for one in tree["classes"]:
+        one["lossless"] = one["lossless"] and draw.random() < 0.5
 
 
 def _add_spines(tree: Tree, leaves: list[str], draw: random.Random) -> None:
@@ -45,9 +56,9 @@ def _add_spines(tree: Tree, leaves: list[str], draw: random.Random) -> None:
         tree["routes"] += [{"at": name, "to": host, "via": leaf} for host, leaf in sorted(home.items())]
 
 
-def _spread(routes: list[Tree], tree: Tree, draw: random.Random, besides: Tree | None = None) -> list[Tree]:
+def _spread(routes: list[Tree], tree: Tree, draw: random.Random, failing: Tree | None = None) -> list[Tree]:
     """The routes of leaves to a spine by several spines, except over a link that fails."""
-    dead = {besides["a"], besides["b"]} if besides else set()
+    dead = {failing["a"], failing["b"]} if failing else set()
     spines = sorted(node["name"] for node in tree["nodes"] if node["name"][0] == "s")
     found = []
     for route in routes:

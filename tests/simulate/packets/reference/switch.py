@@ -40,6 +40,7 @@ class Queue:
         self.floor = own.get("egress_reserve_bytes", 0)
         self.alpha = round(own.get("egress_alpha", 0) * 256)
         self.fixed = own.get("egress_static_bytes", 0)
+        self.trims = False
 
     @property
     def over(self) -> int:
@@ -67,12 +68,15 @@ class Switch:
         transport = self.network.tree["transport"]
         for lane, traffic in enumerate(self.network.classes):
             own = {**self.own, **changes}
-            if self.network.priorities[lane] == self.network.implicit:
+            if self.network.priorities[lane] in self.network.implicit:
                 own = {**own, "pg_reserve_bytes": 0, "egress_reserve_bytes": 0, "ecn": None}
             lossless = traffic.get("lossless", True) and own.get("pfc", True)
             self.groups[port, lane] = Group(own, lossless=lossless)
             full = transport["payload_bytes"] + transport["header_bytes"]
             self.queues[port, lane] = Queue(own, traffic, full)
+            trimming = self.network.trimming
+            moved = trimming and self.network.lane(trimming["priority"])
+            self.queues[port, lane].trims = bool(trimming and own.get("trims") and lane != moved)
         self.turn[port] = len(self.network.classes) - 1
 
     def begin(self) -> None:
@@ -94,12 +98,18 @@ class Switch:
             out = spreading.next(self.name, packet)
         else:
             out = self.network.ports[self.name, self.network.routes[self.name, packet.goal]]
-        lane, size = packet.lane, packet.size
-        queue, group = self.queues[out, lane], self.groups[port, lane]
-        blocked = lane in out.blocked or lane in port.blocked
-        if out.down or not self._fits(queue, lane, size) or blocked or not self._admit(group, size):
+        if out.down:
             self.network.lost(packet)
             return
+        taken = self._take_in(port, out, packet)
+        if taken == "full" and self.queues[out, packet.lane].trims:
+            self._trim(packet)
+            taken = self._take_in(port, out, packet)
+        if taken != "yes":
+            self.network.lost(packet)
+            return
+        lane, size = packet.lane, packet.size
+        queue, group = self.queues[out, lane], self.groups[port, lane]
         queue.bytes += size
         if group.lossless and not group.pausing and (group.headroom or group.shared >= self.limit(group)):
             group.pausing = True
@@ -111,6 +121,22 @@ class Switch:
         queue.packets.append(packet)
         port.look()
         out.look()
+
+    def _take_in(self, port: Port, out: Port, packet: Packet) -> str:
+        lane = packet.lane
+        if not self._fits(self.queues[out, lane], lane, packet.size):
+            return "full"
+        if lane in out.blocked or lane in port.blocked:
+            return "blocked"
+        return "yes" if self._admit(self.groups[port, lane], packet.size) else "full"
+
+    def _trim(self, packet: Packet) -> None:
+        trimming = self.network.trimming
+        packet.lane = self.network.lane(trimming["priority"])
+        if packet.size > trimming["bytes"]:
+            packet.size = trimming["bytes"]
+            packet.kind = "trimmed" if packet.kind == "data" else packet.kind
+            packet.marked = False
 
     def _fits(self, queue: Queue, lane: int, size: int) -> bool:
         if not queue.pool:

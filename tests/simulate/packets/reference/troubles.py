@@ -61,7 +61,7 @@ class Watchdog:
     def look(self) -> int:
         """One poll."""
         for port, lane in self.switch.queues:
-            if self.network.priorities[lane] == self.network.implicit:
+            if self.network.priorities[lane] in self.network.implicit:
                 continue
             if (port, lane) in self.storming:
                 self._restore(port, lane)
