@@ -66,6 +66,18 @@ def parse_bytes(text: str) -> int:
     return int(match[1]) * _BYTE_UNITS[match[2] or "B"]
 
 
+_TIME = re.compile(r"([0-9]+(?:\.[0-9]+)?) ?(ns|us|ms|s)")
+_NS = {"ns": 1, "us": 10**3, "ms": 10**6, "s": 10**9}
+
+
+def parse_time_ns(text: str) -> int:
+    """20_000 for '20us', in whole nanoseconds. Raises ValueError for a text without a number and ns, us, ms or s."""
+    found = _TIME.fullmatch(text.strip())
+    if found is None or len(found[1]) > _MOST_DIGITS:
+        raise ValueError(f"{text!r} is not a time, for example 20us or 1.5ms")
+    return round(float(found[1]) * _NS[found[2]])
+
+
 def format_bytes(size: int) -> str:
     """262144 to '256KiB': in the largest unit of which it is a multiple."""
     for unit in ("GiB", "MiB", "KiB"):

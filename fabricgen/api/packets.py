@@ -26,6 +26,7 @@ from fabricgen.units import counted
 from fabricgen.vocabulary import BalanceMode, HashModel
 
 if TYPE_CHECKING:
+    from fabricgen.simulate.packets.failed_link import FailedLink
     from fabricgen.simulate.packets.network import Network
     from fabricgen.simulate.packets.simulation import Observer
     from fabricgen.simulate.patterns import Adapter
@@ -60,6 +61,7 @@ def simulate_packets(
     queue_pairs: int | None = None,
     hash_model: HashModel = HashModel.DEPLOYED,
     balance: BalanceMode | None = None,
+    failed: "FailedLink | None" = None,
     subnets: SubnetOptions = DEFAULT_SUBNETS,
     jobs_file: Path | None = None,
     series: Path | None = None,
@@ -74,8 +76,9 @@ def simulate_packets(
     hashing; `draws` runs use this seed and the next ones, in `jobs` processes. A run of more than `max_hops` packet
     hops takes a slice of the hosts. The pattern runs on each of `priorities` at the same time, by default on the first
     lossless one. `queue_pairs` and `hash_model` are those of `simulate_congestion`. `balance` replaces the load
-    balancing of RoCE planes that fabric.json has. `subnets` are the options of InfiniBand planes. `jobs_file` has jobs
-    that send at the same time, in place of the pattern; `pattern` and `size_bytes` are those of jobs without their own.
+    balancing of RoCE planes that fabric.json has. `failed` is a link that goes down: only its plane runs. `subnets` are
+    the options of InfiniBand planes. `jobs_file` has jobs that send at the same time, in place of the pattern;
+    `pattern` and `size_bytes` are those of jobs without their own.
     `series` is a folder for time series of the first draw and their pictures, `svg` one for the pictures only. See
     `validate` for the other arguments. Raises UsageError if numba is not installed.
     """
@@ -116,7 +119,7 @@ def simulate_packets(
         watch = _watching(progress, series, svg) if own == seed else _unwatched
         runs = simulate_bundle(
             judging.bundle, name, size_bytes, plane, own, watch, priorities, limit, chosen, queue_pairs, hash_model,
-            placed, balance,
+            placed, balance, failed,
         )  # fmt: skip
         results = [run.result for run in runs]
         if placed:

@@ -1,6 +1,7 @@
 """`fabricgen simulate packets`: packet by packet."""
 
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
@@ -25,6 +26,10 @@ from fabricgen.cli.options import (
 from fabricgen.cli.output import output_options, report
 from fabricgen.cli.settings import Settings, verb
 from fabricgen.errors import UsageError
+from fabricgen.units import parse_time_ns
+
+if TYPE_CHECKING:
+    from fabricgen.simulate.packets.failed_link import FailedLink
 
 _COMPAT = {"hpcc": "hpcc", "none": ""}
 _FOLDER = click.Path(path_type=Path, file_okay=False)
@@ -38,6 +43,16 @@ _FOLDER = click.Path(path_type=Path, file_okay=False)
 @jobs_options
 @hash_options
 @balance_option
+@click.option(
+    "--fail",
+    metavar="LINK@TIME",
+    help="Take a link between switches down, given by one of its ports: 'leaf1|Ethernet0@20us'.",
+)
+@click.option(
+    "--convergence",
+    metavar="TIME",
+    help="With --fail: the time until the switches have the routes without the link.  [default: 1ms, an assumption]",
+)
 @click.option("--size", metavar="BYTES", help="Buffer of one rank, for example 64MB or 4MiB.  [default: 4MiB]")
 @click.option(
     "--compat",
@@ -87,6 +102,8 @@ def command(
     queue_pairs: int | None,
     hash: str | None,  # noqa: A002 (the name of the option)
     balance: str | None,
+    fail: str | None,
+    convergence: str | None,
     compat: str | None,
     seed: int,
     draws: int,
@@ -118,7 +135,7 @@ def command(
     require_one_source(
         paths, scenario, pattern=pattern, size=size, plane=plane, priorities=priorities, max_hops=max_hops, lfts=lfts,
         vl_buffer=vl_buffer, adaptive_routing=adaptive_routing or None, queue_pairs=queue_pairs, hash=hash,
-        jobs_file=jobs_file,
+        jobs_file=jobs_file, fail=fail, convergence=convergence,
     )  # fmt: skip
     size_bytes = DEFAULT_BYTES if size is None else message_bytes(size)
     if scenario is None and compat is not None:
@@ -154,6 +171,7 @@ def command(
             queue_pairs=queue_pairs,
             hash_model=hash_of(hash),
             balance=balance_of(balance),
+            failed=_failed(fail, convergence),
             jobs_file=jobs_file,
             subnets=subnets_of(lfts, vl_buffer, adaptive_routing),
             series=series,
@@ -167,6 +185,28 @@ def command(
     return report(
         settings, found, verb="simulate packets", fmt=fmt, output=output, fail_on=fail_on, own=own, lines=lines
     )
+
+
+def _failed(fail: str | None, convergence: str | None) -> "FailedLink | None":
+    from fabricgen.simulate.packets.failed_link import FailedLink
+
+    if fail is None:
+        if convergence is not None:
+            raise UsageError("--convergence is for --fail")
+        return None
+    end, _, time = fail.rpartition("@")
+    switch, _, port = end.partition("|")
+    if not (switch and port):
+        raise UsageError(f"--fail: {fail!r} is not a port and a time, for example 'leaf1|Ethernet0@20us'")
+    at_ns = _time_ns("--fail", time)
+    return FailedLink(switch, port, at_ns, at_ns + _time_ns("--convergence", convergence or "1ms"))
+
+
+def _time_ns(option: str, text: str) -> int:
+    try:
+        return parse_time_ns(text)
+    except ValueError as error:
+        raise UsageError(f"{option}: {error}") from error
 
 
 def _priorities(text: str | None) -> list[int]:

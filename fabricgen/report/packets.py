@@ -4,7 +4,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import asdict
 from typing import Any
 
-from fabricgen.results import DrawSpread, PacketsResult, percentiles
+from fabricgen.results import DrawSpread, FailureEffect, PacketsResult, percentiles
 from fabricgen.units import counted
 from fabricgen.vocabulary import BalanceMode
 
@@ -51,6 +51,7 @@ def packets_object(result: PacketsResult) -> dict[str, Any]:
             if flow.victim
         ],
         **({"jobs": [asdict(job) for job in result.jobs]} if result.jobs else {}),
+        **({"failure": asdict(result.failure)} if result.failure else {}),
     }
 
 
@@ -75,13 +76,9 @@ def packets_lines(result: PacketsResult) -> Iterator[str]:
         yield f"          load balancing {result.balance}"
     if result.reason:
         yield f"          {result.reason}"
-    times = percentiles(result.flows)
-    if times[0] is not None:
-        line = ", ".join(f"{name} {_time(value)}" for name, value in zip(("p50", "p99", "p99.9"), times, strict=True))
-        whole = f", all in {_time(result.collective_ns)}" if result.collective_ns is not None else ""
-        yield f"          completion {line}{whole}"
-    if result.spread:
-        yield f"          {counted(len(result.seeds), 'draw')}: {', '.join(map(_interval, result.spread))}"
+    yield from _completion_lines(result)
+    if result.failure:
+        yield from _failure_lines(result.failure, len(result.flows))
     for job in result.jobs:
         ended = f"done in {_time(job.time_ns)}" if job.time_ns is not None else f"{job.finished} of them finished"
         yield f"          job {job.name}: {counted(job.flows, 'flow')}, {ended}"
@@ -111,6 +108,28 @@ def packets_lines(result: PacketsResult) -> Iterator[str]:
         yield f"          victim {flow.src} to {flow.dst}: HoL factor {flow.hol_factor}{alone}"
     if len(victims) > 5:
         yield f"          and {counted(len(victims) - 5, 'more victim')}"
+
+
+def _completion_lines(result: PacketsResult) -> Iterator[str]:
+    """The completion times of the flows."""
+    times = percentiles(result.flows)
+    if times[0] is not None:
+        line = ", ".join(f"{name} {_time(value)}" for name, value in zip(("p50", "p99", "p99.9"), times, strict=True))
+        whole = f", all in {_time(result.collective_ns)}" if result.collective_ns is not None else ""
+        yield f"          completion {line}{whole}"
+    if result.spread:
+        yield f"          {counted(len(result.seeds), 'draw')}: {', '.join(map(_interval, result.spread))}"
+
+
+def _failure_lines(one: FailureEffect, flows: int) -> Iterator[str]:
+    """What a link that went down cost."""
+    yield (
+        f"          {one.port[0]}:{one.port[1]} down at {_time(one.at_ns)}, routes without it at "
+        f"{_time(one.routes_at_ns)}: {counted(one.lost, 'packet')} lost"
+    )
+    slower = f", at most by {_time(one.most_ns)}" if one.slower_flows else ""
+    before = f"; all in {_time(one.collective_ns_before)} without the failure" if one.collective_ns_before else ""
+    yield f"          {one.slower_flows} of {counted(flows, 'flow')} slower{slower}{before}"
 
 
 def _interval(one: DrawSpread) -> str:

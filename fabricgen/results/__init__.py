@@ -46,6 +46,7 @@ from fabricgen.results.jobs import (
 from fabricgen.results.packets import (
     Compat,
     DrawSpread,
+    FailureEffect,
     Freeze,
     GroupUse,
     LinkLoss,
@@ -75,6 +76,7 @@ __all__ = [
     "DeadlockResult",
     "DrawSpread",
     "FailureCost",
+    "FailureEffect",
     "FailureKind",
     "FailureOrbit",
     "FailureSummary",

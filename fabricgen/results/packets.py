@@ -103,6 +103,20 @@ class LinkLoss:
 
 
 @dataclass(frozen=True, slots=True)
+class FailureEffect:
+    """A link (a port of a switch) that went down during a run. `slower_flows` take longer than in the same run without
+    the failure, at most by `most_ns`; `collective_ns_before` is the time of the whole in that run."""
+
+    port: tuple[str, str]
+    at_ns: int
+    routes_at_ns: int
+    lost: int  # packets
+    slower_flows: int
+    most_ns: int
+    collective_ns_before: int | None
+
+
+@dataclass(frozen=True, slots=True)
 class PauseRoot:
     """Where pauses begin: a port (node, peer) that fills the groups of its switch and is not paused itself, or a host
     that pauses its switch. `paused_share` is the longest pause time of a link as a share of the run."""
@@ -158,6 +172,7 @@ class PacketsResult:
     seeds: tuple[int, ...] = ()  # of all draws, if there are several; other values are those of the first one
     spread: tuple[DrawSpread, ...] = ()
     jobs: tuple[JobRun, ...] = ()  # of a jobs file
+    failure: FailureEffect | None = None  # of a link that went down by request
 
     @property
     def finished(self) -> int:

@@ -8,18 +8,15 @@ import numpy as np
 from fabricgen.bundle.read import Bundle
 from fabricgen.errors import UsageError
 from fabricgen.results import BandwidthResult, FailureCost, FailureKind, PatternTime
-from fabricgen.routing.bgp import solve
 from fabricgen.routing.fabric import RoutedFabric, read_fabric
-from fabricgen.routing.fallback import forwarding
-from fabricgen.routing.survivors import without_links
-from fabricgen.simulate.bandwidth.failures import FailureJudge, Reroute
+from fabricgen.simulate.bandwidth.failures import FailureJudge
 from fabricgen.simulate.bandwidth.resweeps import MOST_SWEPT, resweeping
 from fabricgen.simulate.bandwidth.times import demand_of, pattern_time
 from fabricgen.simulate.patterns import DEFAULT_BYTES, Job, Pattern, Placement
 from fabricgen.simulate.plane.host_network import HostNetwork
-from fabricgen.simulate.plane.hosts import host_traffic
 from fabricgen.simulate.plane.names import infiniband_planes, planes_for
 from fabricgen.simulate.plane.reading import network_of
+from fabricgen.simulate.plane.rerouting import Reroute, converged
 from fabricgen.simulate.plane.shortest_hops import by_destination, tiers_of, up_down_hops
 from fabricgen.simulate.plane.subnet_plane import STATIC, Forwarding, subnet_plane
 
@@ -161,17 +158,3 @@ def _with_routes(plane: HostNetwork, reroute: Reroute) -> HostNetwork:
     """The plane with the routes of this model, without a failure."""
     adapters = np.arange(len(plane.adapters))
     return replace(plane, hops=reroute(np.zeros(0, np.int64)), column=adapters, columns=len(adapters))
-
-
-def converged(bundle: Bundle, fabric: RoutedFabric, plane: HostNetwork) -> Reroute:
-    """The next hops after BGP has converged without some links."""
-    traffic = host_traffic(bundle, fabric)
-    destinations = tuple(fabric.destinations[column] for column in traffic.columns)
-
-    def reroute(dead: np.ndarray[tuple[int], np.dtype[np.int64]]) -> np.ndarray[tuple[int, int], np.dtype[np.uint64]]:
-        network, policy, kept = without_links(fabric.network, fabric.policy, dead)
-        hops = np.zeros_like(plane.hops)
-        hops[kept] = forwarding(network, solve(network, policy, destinations), fabric.discards)
-        return hops
-
-    return reroute

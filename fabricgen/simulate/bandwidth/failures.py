@@ -3,25 +3,21 @@
 A set is one or more links of hosts, links between switches, or switches. Few sets are all judged, of many a sample.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from itertools import combinations
 from math import comb
 
 import numpy as np
-from numpy.typing import NDArray
 
 from fabricgen.results import FailureCost, FailureKind
-from fabricgen.routing.bits import Words
 from fabricgen.simulate.bandwidth.ports_of_gpus import PortsOfGpus
 from fabricgen.simulate.bandwidth.times import EvenLoad
 from fabricgen.simulate.patterns import Messages
 from fabricgen.simulate.plane.host_network import HostNetwork
 from fabricgen.simulate.plane.ports import Flags
-
-Indices = NDArray[np.int64]
-Reroute = Callable[[Indices], Words]  # dead directed links -> the next hops (links x words) after the routes converge
+from fabricgen.simulate.plane.rerouting import Reroute
 
 
 class UnjudgedError(Exception):

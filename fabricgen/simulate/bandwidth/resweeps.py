@@ -17,12 +17,13 @@ from fabricgen.observed.subnet import GuidCable
 from fabricgen.observed.subnet_files import SubnetFiles, subnets_of
 from fabricgen.observed.wired_ports import port_number
 from fabricgen.routing.bits import Words
-from fabricgen.simulate.bandwidth.failures import Indices, Reroute, UnjudgedError
+from fabricgen.simulate.bandwidth.failures import UnjudgedError
 from fabricgen.simulate.opensm.answers import sm_port
 from fabricgen.simulate.opensm.bench import Bench, swept
 from fabricgen.simulate.opensm.rewiring import ManagerEndedError, without
 from fabricgen.simulate.opensm.tools import Tools, find_tools
 from fabricgen.simulate.plane.host_network import HostNetwork
+from fabricgen.simulate.plane.rerouting import Indices, Reroute
 from fabricgen.simulate.plane.subnet_plane import Forwarding, subnet_plane
 
 MOST_SWEPT = 8  # sets of each kind and number of failures

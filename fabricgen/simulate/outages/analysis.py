@@ -9,7 +9,7 @@ import numpy as np
 from fabricgen.bundle.read import Bundle
 from fabricgen.results import Outage, OutageResult, Spread
 from fabricgen.routing.fabric import RoutedFabric, read_fabric
-from fabricgen.simulate.bandwidth.analysis import MOST_MESSAGES, converged, gpus_of_node
+from fabricgen.simulate.bandwidth.analysis import MOST_MESSAGES, gpus_of_node
 from fabricgen.simulate.bandwidth.bus import bus_bytes
 from fabricgen.simulate.bandwidth.failures import FailureJudge, Part
 from fabricgen.simulate.bandwidth.times import drawn, spread_of
@@ -25,6 +25,7 @@ from fabricgen.simulate.plane.hosts import host_traffic
 from fabricgen.simulate.plane.lossless import lossless_links
 from fabricgen.simulate.plane.names import infiniband_planes, planes_for
 from fabricgen.simulate.plane.reading import network_of
+from fabricgen.simulate.plane.rerouting import converged
 from fabricgen.simulate.workload import JobPlanes, Mix, mix_of
 
 _WITH_JOBS = 16  # sets, the worst, whose jobs are listed

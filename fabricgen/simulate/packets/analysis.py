@@ -7,6 +7,7 @@ from fabricgen.bundle.read import Bundle
 from fabricgen.errors import UsageError
 from fabricgen.results import PacketsResult
 from fabricgen.routing.fabric import read_fabric
+from fabricgen.simulate.packets.failed_link import FailedLink, effect, failure_of
 from fabricgen.simulate.packets.fairness import with_victims
 from fabricgen.simulate.packets.from_bundle import PlaneScenario, TrafficChoice, plane_scenario
 from fabricgen.simulate.packets.network import Network
@@ -65,12 +66,14 @@ def simulate_bundle(
     hash_model: HashModel = HashModel.DEPLOYED,
     jobs: tuple[PlacedJob, ...] = (),
     balance: BalanceMode | None = None,
+    failed: FailedLink | None = None,
 ) -> list[PlaneRun]:
     """One run per RoCE plane, with the pattern on each of `priorities` at once, by default on the first lossless one,
     and one for each of `subnets`.
     Above `max_hops` packet hops it is a slice of the hosts. Without `queue_pairs`, connections have those of the files.
     With `jobs` the planes are theirs, and `pattern` is a name for all of them. `balance` replaces the load balancing of
-    RoCE planes that fabric.json has. Raises UsageError for an unknown plane, and if no plane can be simulated."""
+    RoCE planes that fabric.json has. With a link that `failed` only its plane runs. Raises UsageError for an unknown
+    plane or link, and if no plane can be simulated."""
     if jobs:
         used = {name for one in jobs for name in one.planes}
         chosen = [(name, switches) for name, switches in planes(bundle) if name in used]
@@ -79,12 +82,17 @@ def simulate_bundle(
     if not chosen and not subnets.planes:
         why = "; ".join(f"plane {name}: {reason}" for name, reason in subnets.left_out.items())
         raise UsageError(f"{pattern} cannot run on these planes: {why or 'no switch has a config_db.json'}")
+    if failed is not None:
+        chosen = [(name, switches) for name, switches in chosen if failed.switch in switches]
+        subnets = NO_SUBNETS
+        if not chosen:
+            raise UsageError(f"--fail: {failed.switch} is not a switch of a RoCE plane that {pattern} runs on")
     found = []
     for name, switches in chosen:
-        traffic = TrafficChoice(pattern, size_bytes, seed, max_hops, queue_pairs, jobs)
+        traffic = TrafficChoice(pattern, size_bytes, seed, max_hops, queue_pairs, jobs, failed)
         made = _plane_scenario(bundle, name, switches, traffic, priorities, hash_model, balance)
         if made is not None:
-            found.append(_run(made, pattern, seed, observers))
+            found.append(_run(made, pattern, seed, observers, failed))
     for subnet in subnets.planes:
         made = subnet.scenario(TrafficChoice(pattern, size_bytes, seed, max_hops, jobs=jobs))
         if made is not None:
@@ -110,11 +118,17 @@ def _plane_scenario(
         return None
     judged = _DEFAULT_PRIORITY if priority is None else priority
     asked = asked_balance(network, balance)
-    return plane_scenario(bundle, asked, judged, traffic, priorities or (judged,))
+    failure = failure_of(bundle, fabric, asked, traffic.failed) if traffic.failed else None
+    return plane_scenario(bundle, asked, judged, traffic, priorities or (judged,), failure)
 
 
-def _run(made: PlaneScenario, pattern: str, seed: int, observers: Observers) -> PlaneRun:
+def _run(
+    made: PlaneScenario, pattern: str, seed: int, observers: Observers, failed: FailedLink | None = None
+) -> PlaneRun:
     result = outcome(run(made.scenario, seed, observers), seed)
-    if made.scenario.balance.mode is BalanceMode.ECMP:
+    if not made.scenario.is_spread:
         result = with_victims(result, made.scenario, made.ports, made.flows)
+    if failed is not None:
+        whole = outcome(run(replace(made.scenario, failures=()), seed, _none), seed)
+        result = replace(result, failure=effect(failed, result, whole))
     return PlaneRun(replace(result, pattern=pattern, reason=made.reason), made)

@@ -20,9 +20,9 @@ class Failing:
     def look(self, network: Network) -> None:
         """Take the link down."""
         run = network.run
-        a, b = self._failure.a, self._failure.b
-        for end in ((a, b), (b, a)):
-            port = network.ends.index(end)
+        failure = self._failure
+        first = network.ends.index((failure.a, failure.b)) if failure.port is None else failure.port
+        for port in (first, first ^ 1):
             run.ports["state"][port] |= DOWN
             for lane in range(run.settings.classes):
                 schedule_at(run, pause_event(run, port, lane, FLUSH), network.now)

@@ -13,6 +13,7 @@ from fabricgen.bundle.read import Bundle
 from fabricgen.simulate.packets.balancing import Recoveries, balance_of, in_words
 from fabricgen.simulate.packets.candidates import can_answer, candidates
 from fabricgen.simulate.packets.configured import port_buffers, switch_buffers
+from fabricgen.simulate.packets.failed_link import Failure
 from fabricgen.simulate.packets.senders import roce_transport
 from fabricgen.simulate.packets.slicing import TrafficChoice, sliced_traffic
 from fabricgen.simulate.packets.trimmed import TrimmedPackets, trimming_of
@@ -55,16 +56,22 @@ class PlaneScenario:
 
 
 def plane_scenario(
-    bundle: Bundle, plane: HostNetwork, priority: int, choice: TrafficChoice, priorities: Sequence[int]
+    bundle: Bundle,
+    plane: HostNetwork,
+    priority: int,
+    choice: TrafficChoice,
+    priorities: Sequence[int],
+    failure: Failure | None = None,
 ) -> PlaneScenario | None:
     """The scenario of a pattern on each of `priorities`; None if it sends no traffic over the plane. With a load
-    balancing other than ECMP, switches select next hops during the run, and adapters recover as their models do."""
+    balancing other than ECMP, switches select next hops during the run, and adapters recover as their models do. With a
+    `failure` switches select during the run as well, with ECMP by an ideal hash."""
     balance, plane = balance_of(plane), replace(plane, balance=None)
     traffic, reason = sliced_traffic(plane, choice, len(priorities))
     traffic = traffic.split(choice.queue_pairs or plane.queue_pairs).on(priorities)
     wire = traffic.bytes * plane.wire_share
     drawn = hashed_flows(plane, traffic.source, traffic.target, wire, traffic.start_ns, choice.seed)
-    spreads = balance.mode is not BalanceMode.ECMP
+    spreads = balance.mode is not BalanceMode.ECMP or failure is not None
     flows, arrived = drawn.flows, drawn.arrived
     if spreads:
         answered = can_answer(plane, traffic.source, traffic.target)
@@ -74,9 +81,13 @@ def plane_scenario(
     if lost := int((~arrived).sum()):
         reason = "; ".join(filter(None, [reason, f"{lost} flows have no route"]))
     trimmed = trimming_of(bundle, plane.names)
-    recoveries = Recoveries(plane.adapters) if spreads or trimmed else None
+    repeats = balance.mode is not BalanceMode.ECMP or trimmed
+    recoveries = Recoveries(plane.adapters) if repeats else None
     among = candidates(plane, flows) if spreads else None
+    after = failure.candidates(flows) if failure else None
     used = among.ports if among else np.unique(flows.path[flows.path != NO_PORT]).tolist()
+    if failure and after:
+        used = sorted({*used, *after.ports, failure.link})
     sent = traffic.only(arrived)
     own = [priority] * len(sent) if sent.priority is None else sent.priority.tolist()
     builder = _Builder(bundle, plane, priority, used, sorted(set(own)), trimmed)
@@ -111,7 +122,10 @@ def plane_scenario(
         trimming=builder.trimming,
         groups=among.groups(builder.port) if among else {},
         goals=among.goals() if among else {},
+        failures=(failure.in_scenario(after, builder.port),) if failure and after else (),
     )
+    if failure and balance.mode is BalanceMode.ECMP:
+        reason = "; ".join(filter(None, ["paths by an ideal hash", reason]))
     if recoveries:
         reason = "; ".join(filter(None, [in_words(balance), recoveries.in_words(), reason]))
     return PlaneScenario(scenario, plane.ports, flows, priority, builder.switches, reason)

@@ -170,6 +170,7 @@ class LinkFailure:
     routes: Mapping[tuple[str, str], str] = field(default_factory=dict)
     groups: Mapping[tuple[str, str], Hops] = field(default_factory=dict)  # as those of the scenario
     routes_at_ns: int | None = None  # None: at_ns
+    port: int | None = None  # a port of the link, by number; None: the first link of these nodes
 
 
 @dataclass(frozen=True)

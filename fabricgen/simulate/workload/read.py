@@ -1,7 +1,6 @@
 """Jobs files, YAML or JSON, to requests: every mistake is a finding with its line."""
 
 import json
-import re
 from collections import Counter
 from collections.abc import Iterator, Mapping
 from pathlib import Path
@@ -16,10 +15,8 @@ from fabricgen.resources import resource
 from fabricgen.simulate.patterns import Placement
 from fabricgen.simulate.scenario.places import Mistake, Places, Step, dotted
 from fabricgen.simulate.workload.model import MISTAKE, JobRequest, JobsFile
-from fabricgen.units import parse_bytes
+from fabricgen.units import parse_bytes, parse_time_ns
 
-_NS = {"ns": 1.0, "us": 1e3, "ms": 1e6, "s": 1e9}
-_START = re.compile(r"([0-9.]+) ?(ns|us|ms|s)")
 _HINT = "run `fabricgen schema jobs` for the JSON Schema of jobs files"
 _LONGEST = 200  # characters of a message of the schema
 _BY_COUNT = ("placement", "unit")  # keys that need `count`
@@ -72,8 +69,6 @@ def _request(
     item: Mapping[str, Any], locations: Mapping[str, Location], pattern: str, size_bytes: int, placement: Placement
 ) -> JobRequest:
     hosts, unit, size = item.get("hosts", ()), item.get("unit", ()), item.get("size", size_bytes)
-    start = _START.fullmatch(item.get("start", "0ns"))
-    assert start is not None  # by the schema
     return JobRequest(
         name=item["name"],
         hosts=(hosts,) if isinstance(hosts, str) else tuple(hosts),
@@ -83,7 +78,7 @@ def _request(
         rails=tuple(map(int, item.get("rails", ()))),
         pattern=item.get("pattern", pattern),
         size_bytes=parse_bytes(size) if isinstance(size, str) else int(size),
-        start_ns=float(start[1]) * _NS[start[2]],
+        start_ns=parse_time_ns(item.get("start", "0ns")),
         repetitions=int(item.get("repetitions", 1)),
         pinned=item.get("pinned", False),
         locations=locations,

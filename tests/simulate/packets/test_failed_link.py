@@ -1,0 +1,109 @@
+"""A link of a bundle that fails during a run: what is lost, what it costs, and what is refused."""
+
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from fabricgen.bundle.read import open_bundle
+from fabricgen.errors import UsageError
+from fabricgen.results import FailureEffect
+from fabricgen.vocabulary import BalanceMode
+from tests.conftest import Cli
+from tests.simulate.packets.running import prepare
+
+prepare(print)
+
+from fabricgen.routing.fabric import read_fabric  # noqa: E402 (after the cache of its code)
+from fabricgen.simulate.packets.analysis import PlaneRun, simulate_bundle  # noqa: E402
+from fabricgen.simulate.packets.failed_link import FailedLink, failure_of  # noqa: E402
+from fabricgen.simulate.plane.names import planes  # noqa: E402
+from fabricgen.simulate.plane.reading import read_plane  # noqa: E402
+
+LEAF, SPINE, FIRST, SECOND = "compute-su00-r0-leaf", "compute-spine-00", "Ethernet448", "Ethernet452"
+LATE_NS = 1_000_000_000
+
+
+def failed(
+    bundle: Path, at_ns: int, converged_ns: int, port: str = FIRST, mode: BalanceMode = BalanceMode.SPRAY
+) -> PlaneRun:
+    link = FailedLink(LEAF, port, at_ns, at_ns + converged_ns)
+    [one] = simulate_bundle(open_bundle([bundle]), "permutation", 1 << 20, balance=mode, failed=link)
+    return one
+
+
+def cost(one: PlaneRun) -> FailureEffect:
+    assert one.result.failure is not None
+    return one.result.failure
+
+
+def test_packets_are_lost_until_the_routes_change(rendered: Path) -> None:
+    soon, later = failed(rendered, 5000, 1000), failed(rendered, 5000, 10_000)
+    assert 0 < cost(soon).lost < cost(later).lost
+    assert {loss.port for loss in later.result.lost} == {(LEAF, FIRST), (SPINE, "Ethernet0")}
+    assert later.result.drops == cost(later).lost
+    assert later.result.finished == len(later.result.flows)
+    assert min(cost(soon).slower_flows, cost(later).slower_flows) > 0
+    assert cost(later).collective_ns_before == cost(soon).collective_ns_before
+    assert not any(flow.ideal_fct_ns or flow.victim for flow in later.result.flows)
+
+
+def test_a_link_that_fails_after_the_run_costs_nothing(rendered: Path) -> None:
+    one = failed(rendered, LATE_NS, 0, mode=BalanceMode.ECMP)
+    found = cost(one)
+    assert (found.lost, found.slower_flows, found.most_ns) == (0, 0, 0)
+    assert one.result.collective_ns == found.collective_ns_before
+    assert one.result.reason == "paths by an ideal hash"
+
+
+def test_of_two_parallel_links_the_given_one_fails(rendered: Path) -> None:
+    for port in (FIRST, SECOND):
+        scenario = failed(rendered, LATE_NS, 0, port).made.scenario
+        [failure] = scenario.failures
+        assert failure.port is not None
+        link = scenario.links[failure.port // 2]
+        assert (LEAF, port) in ((link.a, link.a_port), (link.b, link.b_port))
+
+
+def test_routes_after_the_failure_do_not_use_the_link(rendered: Path) -> None:
+    scenario = failed(rendered, LATE_NS, 0).made.scenario
+    [failure] = scenario.failures
+    before = {port for hops in scenario.groups.values() for port, _ in hops}
+    after = {port for hops in failure.groups.values() for port, _ in hops}
+    assert before - after == {failure.port, (failure.port or 0) ^ 1}
+
+
+def test_a_link_that_a_flow_needs_is_refused(rendered: Path) -> None:
+    bundle = open_bundle([rendered])
+    [(name, switches)] = planes(bundle)
+    fabric = read_fabric(bundle, switches)
+    plane = read_plane(bundle, fabric, name, 3)
+    failure = failure_of(bundle, fabric, plane, FailedLink(LEAF, FIRST, 0, 0))
+    alone = replace(failure, after=replace(failure.after, hops=np.zeros_like(failure.after.hops)))
+    [one] = simulate_bundle(bundle, "permutation", 1 << 16)
+    with pytest.raises(UsageError, match=rf"--fail {LEAF}\|{FIRST}: without this link \d+ flows have no path"):
+        alone.candidates(one.made.flows)
+
+
+def test_the_option_of_the_command(cli: Cli, rendered: Path) -> None:
+    run = ("simulate", "packets", rendered, "--pattern", "permutation", "--size", "256KiB", "--balance", "spray")
+    outcome = cli(*run, "--fail", f"{LEAF}|{FIRST}@2us", "--convergence", "4us")
+    assert f"{LEAF}:{FIRST} down at 2.0 us, routes without it at 6.0 us: " in outcome.out
+    assert "without the failure" in outcome.out
+
+
+@pytest.mark.parametrize(
+    ("words", "problem"),
+    [
+        (("--fail", f"{LEAF}@2us"), "is not a port and a time"),
+        (("--fail", f"{LEAF}|{FIRST}@soon"), "--fail: 'soon' is not a time, for example 20us or 1.5ms"),
+        (("--fail", f"{LEAF}|{FIRST}@2us", "--convergence", "2"), "--convergence: '2' is not a time"),
+        (("--convergence", "2us"), "--convergence is for --fail"),
+        (("--fail", f"{LEAF}|Ethernet0@2us"), f"{LEAF}|Ethernet0 is not a port with a link to another switch"),
+        (("--fail", f"nothing|{FIRST}@2us"), "nothing is not a switch of a RoCE plane that ring-all-reduce runs on"),
+    ],
+)
+def test_wrong_options_are_refused(words: tuple[str, ...], problem: str, cli: Cli, rendered: Path) -> None:
+    outcome = cli("simulate", "packets", rendered, *words)
+    assert (outcome.code, problem in outcome.err) == (2, True), outcome.err
