@@ -13,6 +13,14 @@ CASES = [
         "did you mean 'WRED_PROFILE'?",
         also=("FG592",),
     ),
+    Case(  # SRv6 at the switch: no release reads it
+        "FG402",
+        put("fcbb:bbbb:1::", "leaf1", "STATIC_ROUTE", "default|10.64.0.0/24", "sidlist"),
+        "leaf1:STATIC_ROUTE|default|10.64.0.0/24|sidlist",
+        ERROR,
+        "SONiC's YANG models do not have this field here",
+        "",
+    ),
     Case(
         "FG402",
         put("enable", "leaf1", "PORT_QOS_MAP", "Ethernet0", "pfc_watchdog_status"),
