@@ -291,7 +291,9 @@ def _placement(text: str) -> str | tuple[str, ...]:
     if text in ("aligned", "fragmented", "search"):
         return text
     if not Path(text).is_file():
-        raise UsageError(f"--placement takes aligned, fragmented, search or a file of hosts; there is no file {text!r}")
+        raise UsageError(
+            f"--placement: the file {text!r} does not exist; give a file of hosts, or aligned, fragmented or search"
+        )
     return tuple(filter(None, map(str.strip, read_text(Path(text)).splitlines())))
 
 

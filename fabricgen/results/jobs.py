@@ -107,7 +107,7 @@ class ProposedPlacement:
     exhaustive: bool
     moved: int
     jobs_file: str
-    reason: str = ""  # why there is no proposal
+    reason: str = ""  # why no placement is proposed
 
 
 @dataclass(frozen=True)

@@ -150,7 +150,7 @@ class _PlaneJobs:
             if ranks.stand_in and uses_storage(one.request.pattern)
         ]
         if stood_in:
-            what = f"there are no storage hosts: adapters of compute hosts replace them for {', '.join(stood_in)}"
+            what = f"the plane has no storage hosts: compute hosts take their role for {', '.join(stood_in)}"
             basic = replace(basic, reason=what)
         return judge_messages(self.plane, self.mix.messages, chosen, basic, follow=self._followed())
 

@@ -89,8 +89,8 @@ def simulate_bundle(
             raise UsageError(f"--fail: {failed.switch} is not a switch of a RoCE plane that {pattern} runs on")
     found = []
     for name, switches in chosen:
-        traffic = TrafficChoice(pattern, size_bytes, seed, max_hops, queue_pairs, jobs, failed)
-        made = _plane_scenario(bundle, name, switches, traffic, priorities, hash_model, balance)
+        traffic = TrafficChoice(pattern, size_bytes, seed, max_hops, queue_pairs, jobs)
+        made = _plane_scenario(bundle, name, switches, traffic, priorities, hash_model, balance, failed)
         if made is not None:
             found.append(_run(made, pattern, seed, observers, failed))
     for subnet in subnets.planes:
@@ -110,6 +110,7 @@ def _plane_scenario(
     priorities: Sequence[int],
     hash_model: HashModel,
     balance: BalanceMode | None,
+    failed: FailedLink | None,
 ) -> PlaneScenario | None:
     fabric = read_fabric(bundle, switches)
     priority = judged_priority(bundle, fabric, lossless_links(fabric).priorities)
@@ -118,7 +119,7 @@ def _plane_scenario(
         return None
     judged = _DEFAULT_PRIORITY if priority is None else priority
     asked = asked_balance(network, balance)
-    failure = failure_of(bundle, fabric, asked, traffic.failed) if traffic.failed else None
+    failure = failure_of(bundle, fabric, asked, failed) if failed else None
     return plane_scenario(bundle, asked, judged, traffic, priorities or (judged,), failure)
 
 

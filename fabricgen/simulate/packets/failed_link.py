@@ -35,9 +35,9 @@ class Failure:
 
     def candidates(self, flows: Flows) -> Candidates:
         """The next hops of some flows when the routes have changed. Raises UsageError if a flow has no path then."""
-        source, target = flows.source, flows.target
-        lost = int((~(self.after.has_path(source, target) & can_answer(self.after, source, target))).sum())
-        lost = lost or int((~self.after.has_path(target, source)).sum())
+        source, target, after = flows.source, flows.target, self.after
+        has_path = after.has_path(source, target) & after.has_path(target, source) & can_answer(after, source, target)
+        lost = int((~has_path).sum())
         if lost:
             raise UsageError(
                 f"--fail {self.asked.switch}|{self.asked.port}: without this link {lost} flows have no path"

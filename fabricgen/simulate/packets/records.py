@@ -67,7 +67,7 @@ PORT = _on_lines(
         ("paused", np.uint16),  # classes that the peer has paused
         ("strict", np.uint16),  # classes of strict priority
         ("discard", np.uint16),  # classes whose packets the watchdog drops
-        ("trims", np.uint16),  # classes whose packets are cut where there is no room
+        ("trims", np.uint16),  # classes whose packets are trimmed if they do not fit
         ("deaf", np.uint16),  # classes that ignore pauses
         ("state", np.uint8),
         ("last", np.uint8),  # the class that sent last

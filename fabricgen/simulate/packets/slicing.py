@@ -7,7 +7,6 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from fabricgen.simulate.packets.failed_link import FailedLink
 from fabricgen.simulate.patterns import TRACE, Everyone, Messages, Traffic, make_job, make_traffic
 from fabricgen.simulate.plane.hashing import hashed_flows
 from fabricgen.simulate.plane.host_network import HostNetwork
@@ -24,7 +23,7 @@ _SAMPLE = 256
 class TrafficChoice:
     """A pattern, the buffer of one rank, the seed of all random choices, and the largest number of packet hops. Without
     `queue_pairs`, a connection has as many as the files of the hosts say. With `jobs` they send in place of the
-    pattern. `failed` is a link that goes down."""
+    pattern."""
 
     pattern: str
     size_bytes: float
@@ -32,7 +31,6 @@ class TrafficChoice:
     max_hops: int = DEFAULT_MAX_HOPS
     queue_pairs: int | None = None
     jobs: tuple[PlacedJob, ...] = ()
-    failed: FailedLink | None = None
 
 
 def sliced_traffic(plane: HostNetwork, choice: TrafficChoice, times: int) -> tuple[Messages, str]:

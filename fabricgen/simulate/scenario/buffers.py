@@ -58,6 +58,6 @@ class SwitchBuffers:
     egress_static_bytes: int = 0  # 0: the whole pool
     egress_reserve_bytes: int = 0  # reserved for a queue, before it uses the pool
     egress_pool: str = ""  # name of the pool: a switch may have several
-    trims: bool = False  # cuts packets for which there is no room, instead of dropping them
+    trims: bool = False  # trims packets that do not fit, instead of dropping them
     scheduler: Scheduler | None = None  # of a queue, with `weight`; None: the scheduler of its traffic class
     weight: int = 1
