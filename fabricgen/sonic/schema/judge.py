@@ -2,10 +2,9 @@
 
 from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass, field
-from typing import Any, TypeVar
+from typing import Any
 
-import orjson
-
+from fabricgen.sonic.schema.columns import columns
 from fabricgen.sonic.schema.content import needs, row_problems
 from fabricgen.sonic.schema.musts import broken_musts
 from fabricgen.sonic.schema.rows import Must
@@ -14,19 +13,22 @@ from fabricgen.sonic.schema.types import Judge, Misfit
 from fabricgen.sonic.schema.violations import Kind, Violation, did_you_mean, shown
 from fabricgen.sonic.tables import SameTable, split_key
 
-_MOST_KNOWN = 10_000  # rows and keys of each kind that are kept from file to file
 _MOST_FITTING = 50_000  # texts of one type
+
+Refers = tuple[Judge, frozenset[str]]  # texts of one type that fit if the file has the rows that they refer to
 
 
 @dataclass(frozen=True, slots=True)
 class Clean:
     """The tables without violations of files that share equal tables as one object.
 
-    `tables`: (name, table) -> its references. `musts`: (name, table, rule) for each rule that the table keeps.
+    `tables`: (name, table) -> its references. `musts`: (name, table, rule) for each rule that the table keeps. `texts`:
+    each distinct set of texts that refer to rows, once.
     """
 
-    tables: dict[tuple[str, SameTable], frozenset[Need]] = field(default_factory=dict)
+    tables: dict[tuple[str, SameTable], tuple[Refers, ...]] = field(default_factory=dict)
     musts: set[tuple[str, SameTable, Must]] = field(default_factory=set)
+    texts: dict[frozenset[str], frozenset[str]] = field(default_factory=dict)
 
 
 def check(config: Mapping[str, Any], clean: Clean | None = None) -> list[Violation]:
@@ -56,11 +58,11 @@ class _Run:
 
     def __init__(self, config: Mapping[str, Any], clean: Clean) -> None:
         self.found: list[Violation] = []
-        self._clean = clean.tables
+        self._clean = clean
         self._config = config
         self._targets: dict[str, Collection[str]] = {}
         self._misfits: dict[Need, Misfit | None] = {}
-        self._met: set[Need] = set()
+        self._met: set[Refers] = set()
 
     def references(self, target: str) -> Collection[str]:
         """Every value of the file at TABLE/LIST/leaf or TABLE/row/leaf."""
@@ -72,6 +74,9 @@ class _Run:
         rows = self._config.get(table)
         schema = table_schema(table)
         if not isinstance(rows, dict) or schema is None:
+            return
+        if _is_only_key(schema, kind_name, leaf) and not any(leaf in row for row in rows.values() if type(row) is dict):
+            yield from (key for key in rows if "|" not in key)
             return
         for key, row in rows.items():
             kind = schema.row_schema(key)
@@ -88,104 +93,93 @@ class _Run:
     def judge_table(self, table: str, schema: TableSchema, rows: dict[str, Any]) -> None:
         """Check every row of one table.
 
-        Files of a fabric are similar. A key, row or table that is valid in one file is valid in the next, if the rows
-        that it refers to exist there.
+        Files of a fabric are similar. A table that is valid in one file is valid in the next, if the rows that it
+        refers to exist there. In a table of valid rows each column is valid, so only rows of other tables are read one
+        by one.
         """
-        met, known_keys = self._met, schema.known_keys
         same = table, SameTable(rows)
-        all_needs = self._clean.get(same)
-        if all_needs is not None and (met.issuperset(all_needs) or self._all_met(all_needs)):
+        known = self._clean.tables.get(same)
+        if known is not None and all(map(self._is_met, known)):
             return
-        count, needed, is_known = len(self.found), set[Need](), True
-        for key, row in rows.items():
-            known = known_keys.get(key)
-            if known is None or (known[1] and not (met.issuperset(known[1]) or self._all_met(known[1]))):
-                known = self._judge_key(table, key, schema)
-                if known is None:
-                    continue
-            refers_to = self._needs_of_texts(known[0], row)
-            if refers_to is None:
-                written = _written(row)
-                refers_to = known[0].known_rows.get(written)
-                if refers_to is None or (refers_to and not (met.issuperset(refers_to) or self._all_met(refers_to))):
-                    refers_to = self._judge_content(table, key, known[0], row, written)
-                    is_known = is_known and refers_to is not None
-            if known[1]:
-                needed.update(known[1])
-            if refers_to:
-                needed.update(refers_to)
+        count = len(self.found)
+        refers = self._refers_of_columns(schema, rows)
+        if refers is None:
+            refers = self._judge_rows(table, schema, rows)
         for of_list in schema.by_key_length.values():
             if of_list.most_rows is not None or of_list.unique:
                 self._judge_all_rows(table, of_list, rows)
-        if is_known and len(self.found) == count:
-            self._clean[same] = frozenset(needed)
+        if refers is not None and len(self.found) == count:
+            self._clean.tables[same] = refers
 
-    def _all_met(self, needs: Collection[Need]) -> bool:
-        met, references = self._met, self.references
-        for need in needs:
-            if need not in met:
-                if need[0](need[1], references) is not None:
-                    return False
-                met.add(need)
+    def _refers_of_columns(self, schema: TableSchema, rows: dict[str, Any]) -> tuple[Refers, ...] | None:
+        """The references of a table in which every text of every column fits; None for any other table."""
+        found = columns(schema, rows)
+        if found is None:
+            return None
+        refers: dict[Refers, None] = {}
+        for judge, values in found:
+            if {*map(type, values)} != {str}:
+                return None
+            if judge.refers:
+                one = judge, self._shared(frozenset(values))
+                if not self._is_met(one):
+                    return None
+                refers[one] = None
+            elif judge.fits and all(map(judge.fits, values)):
+                continue
+            elif any(self._misfit(judge, text) for text in {*values} - judge.fitting):
+                return None
+        return tuple(refers)
+
+    def _shared(self, texts: frozenset[str]) -> frozenset[str]:
+        return self._clean.texts.setdefault(texts, texts)
+
+    def _is_met(self, refers: Refers) -> bool:
+        """Whether the file has the rows that some texts refer to."""
+        if refers not in self._met:
+            judge, texts = refers
+            others = texts.difference(self.references(judge.target)) if judge.target else texts
+            if any(judge(text, self.references) for text in others):
+                return False
+            self._met.add(refers)
         return True
 
-    def _judge_key(self, table: str, key: str, schema: TableSchema) -> tuple[RowSchema, tuple[Need, ...]] | None:
+    def _judge_rows(self, table: str, schema: TableSchema, rows: dict[str, Any]) -> tuple[Refers, ...] | None:
+        """Report the violations of each row. The references of the rows; None if a row is not one of texts."""
+        needed: dict[Judge, set[str]] = {}
+        is_of_texts = True
+        for key, row in rows.items():
+            kind = self._judge_key(table, key, schema)
+            if kind is None:
+                continue
+            of_row = self._judge_content(table, key, kind, row)
+            is_of_texts = is_of_texts and of_row is not None
+            for judge, text in (*_needs_of_key(kind, key), *(of_row or ())):
+                needed.setdefault(judge, set()).add(text)
+        return (
+            tuple((judge, self._shared(frozenset(texts))) for judge, texts in needed.items()) if is_of_texts else None
+        )
+
+    def _judge_key(self, table: str, key: str, schema: TableSchema) -> RowSchema | None:
         kind_of_row = schema.row_schema(key)
         if kind_of_row is None:
             self.found.append(Violation(Kind.WRONG_KEY, table, key, "", *_wrong_key(schema, key)))
             return None
-        count = len(self.found)
-        parts = key.split("|") if kind_of_row.keys else []
-        for part, (name, judge) in zip(parts, kind_of_row.keys, strict=True):
+        for name, judge, part in _parts(kind_of_row, key):
             if misfit := self._misfit(judge, part):
                 kind = Kind.DANGLING_REFERENCE if misfit.kind == Kind.DANGLING_REFERENCE else Kind.WRONG_KEY
                 hint = did_you_mean(part, misfit.known)
                 self.found.append(Violation(kind, table, key, "", f"{name} of the key: {misfit.message}", hint))
-        known = tuple((judge, part) for part, (_, judge) in zip(parts, kind_of_row.keys, strict=True) if judge.refers)
-        if len(self.found) == count:
-            _keep(schema.known_keys, key, (kind_of_row, known))
-        return kind_of_row, known
+        return kind_of_row
 
-    def _needs_of_texts(self, schema: RowSchema, row: object) -> tuple[Need, ...] | None:
-        """The references of a row that is valid because each of its texts fits; None for any other row.
-
-        Descriptions and addresses differ in each row, so the fields are compared one by one, not the row as a whole.
-        """
-        if type(row) is not dict:
-            return None
-        names = tuple(row)
-        try:
-            judges = schema.known_names[names]
-        except KeyError:
-            judges = schema.judges_of(names)
-            _keep(schema.known_names, names, judges)
-        if judges is None:
-            return None
-        found: tuple[Need, ...] = ()
-        for judge, text in zip(judges, row.values(), strict=True):
-            if type(text) is not str:
-                return None
-            if text not in judge.fitting:
-                if self._misfit(judge, text) is not None:
-                    return None
-                if judge.refers:
-                    found += ((judge, text),)
-        return found
-
-    def _judge_content(
-        self, table: str, key: str, schema: RowSchema, row: object, written: str
-    ) -> tuple[Need, ...] | None:
+    def _judge_content(self, table: str, key: str, schema: RowSchema, row: object) -> tuple[Need, ...] | None:
         """The references of a valid row of texts; None for other rows."""
         if not isinstance(row, dict):
             self.found.append(Violation(Kind.WRONG_TYPE, table, key, "", f"{shown(row)} is not a row of fields"))
             return None
         problems = list(row_problems(schema, row, self._misfit))
         self.found += [Violation(kind, table, key, name, message, hint) for kind, name, message, hint in problems]
-        if not problems and list not in map(type, row.values()):
-            refers_to = tuple(needs(schema, row))
-            _keep(schema.known_rows, written, refers_to)
-            return refers_to
-        return None
+        return None if problems or list in map(type, row.values()) else tuple(needs(schema, row))
 
     def _misfit(self, judge: Judge, text: str) -> Misfit | None:
         """Why a text does not fit; None if it fits. Most texts occur many times."""
@@ -216,22 +210,20 @@ class _Run:
                 self.found.append(Violation(Kind.MUST, table, key, "", message))
 
 
-def _written(row: object) -> str:
-    """A row as one text. The bytes of orjson need more memory."""
-    try:
-        return orjson.dumps(row).decode()
-    except TypeError:  # whole numbers beyond 64 bits, which no field allows
-        return repr(row)
+def _is_only_key(schema: TableSchema, kind_name: str, leaf: str) -> bool:
+    """Whether a leaf is the whole key of rows of a kind, in a table without named rows."""
+    kind = schema.by_key_length.get(1)
+    return not schema.by_name and kind is not None and kind.name == kind_name and [*dict(kind.keys)] == [leaf]
 
 
-_Known = TypeVar("_Known")
+def _parts(schema: RowSchema, key: str) -> Iterator[tuple[str, Judge, str]]:
+    """(name, type, text) of each part of a key."""
+    parts = key.split("|") if schema.keys else []
+    return ((name, judge, part) for part, (name, judge) in zip(parts, schema.keys, strict=True))
 
 
-def _keep(known: dict[Any, _Known], seen: object, what: _Known) -> None:
-    """Keep a result, up to a limit."""
-    if len(known) >= _MOST_KNOWN:
-        known.clear()
-    known[seen] = what
+def _needs_of_key(schema: RowSchema, key: str) -> Iterator[Need]:
+    return ((judge, part) for _, judge, part in _parts(schema, key) if judge.refers)
 
 
 def _wrong_key(schema: TableSchema, key: str) -> tuple[str, str]:

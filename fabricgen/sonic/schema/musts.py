@@ -46,9 +46,9 @@ def _base_row(config: Config, table: str) -> Iterator[Violation]:
 
 def _family(config: Config, table: str) -> Iterator[Violation]:
     """sonic-interface.yang, sonic-loopback-interface.yang, sonic-vlan.yang: family is the family of the prefix."""
-    for key, row in rows_of(config, table, 2):
+    for key, row in [(key, row) for key, row in rows_of(config, table) if "family" in row and key.count("|") == 1]:
         family = "IPv6" if ":" in key.partition("|")[2] else "IPv4"
-        if row and isinstance(row.get("family"), str) and row["family"] != family:
+        if isinstance(row["family"], str) and row["family"] != family:
             yield Violation(
                 Kind.MUST, table, key, "family", f"the prefix is {family}", f"write {family}, or remove the field"
             )
@@ -118,9 +118,8 @@ def _lanes(config: Config, table: str) -> Iterator[Violation]:
     chassis = device.get("switch_type") in ("voq", "chassis-packet", "fabric")
     if "asic_name" not in device and (chassis or device.get("hwsku") in ("msft_four_asic_vs", "msft_multi_asic_vs")):
         return
-    for key, row in rows_of(config, table):
-        if "lanes" not in row:
-            yield Violation(Kind.MISSING_FIELD, table, key, "lanes", "lanes is missing")
+    for key in [key for key, row in rows_of(config, table) if "lanes" not in row]:
+        yield Violation(Kind.MISSING_FIELD, table, key, "lanes", "lanes is missing")
 
 
 def _passkey(config: Config, table: str) -> Iterator[Violation]:
@@ -132,7 +131,8 @@ def _passkey(config: Config, table: str) -> Iterator[Violation]:
 
 def _advertised(config: Config, table: str) -> Iterator[Violation]:
     """sonic-port.yang: 'all' is the only item."""
-    for key, row in rows_of(config, table):
+    rows = [(key, row) for key, row in rows_of(config, table) if "adv_speeds" in row or "adv_interface_types" in row]
+    for key, row in rows:
         for field in [name for name in ("adv_speeds", "adv_interface_types") if name in row]:
             value = row.get(field, "")
             words = value.split(",") if isinstance(value, str) else value if isinstance(value, list) else []

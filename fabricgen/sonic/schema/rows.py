@@ -10,12 +10,15 @@ Config = Mapping[str, Any]
 Must = Callable[[Config, str], Iterator[Violation]]
 
 
-def rows_of(config: Config, table: str, key_length: int | None = None) -> Iterator[tuple[str, dict[str, Any]]]:
+def rows_of(config: Config, table: str, key_length: int | None = None) -> list[tuple[str, dict[str, Any]]]:
     """Keys and rows of a table; with `key_length` only the rows whose key has this number of parts."""
     rows = config.get(table)
-    for key, row in rows.items() if isinstance(rows, dict) else ():
-        if isinstance(row, dict) and key_length in (None, key.count("|") + 1):
-            yield key, row
+    if not isinstance(rows, dict):
+        return []
+    if key_length is None:
+        return [(key, row) for key, row in rows.items() if isinstance(row, dict)]
+    bars = key_length - 1
+    return [(key, row) for key, row in rows.items() if key.count("|") == bars and isinstance(row, dict)]
 
 
 def row_of(config: Config, table: str, key: str) -> dict[str, Any]:

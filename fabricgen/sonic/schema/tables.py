@@ -10,6 +10,7 @@ from fabricgen.resources import resource
 from fabricgen.sonic.schema.types import Judge, compile_type
 
 Need = tuple[Judge, str]  # a text that fits if the file has the row that it refers to
+_MOST_KNOWN = 10_000  # sets of fields of one kind of row that are kept from file to file
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,7 +40,6 @@ class RowSchema:
     # (TABLE|row|field, its allowed values). None among the values: the other field may be missing.
     when: Mapping[str, tuple[str, tuple[str | None, ...]]] = field(default_factory=dict)
     refers: bool = True  # whether any field refers to other rows
-    known_rows: dict[str, tuple[Need, ...]] = field(default_factory=dict)  # valid rows -> their references
     known_names: dict[tuple[str, ...], tuple[Judge, ...] | None] = field(default_factory=dict)  # see `judges_of`
 
     def judges_of(self, names: tuple[str, ...]) -> tuple[Judge, ...] | None:
@@ -47,6 +47,14 @@ class RowSchema:
 
         None if the fields themselves are wrong, or if one is a list or allowed only beside a value of another.
         """
+        try:
+            return self.known_names[names]
+        except KeyError:
+            if len(self.known_names) >= _MOST_KNOWN:
+                self.known_names.clear()
+            return self.known_names.setdefault(names, self._judges_of(names))
+
+    def _judges_of(self, names: tuple[str, ...]) -> tuple[Judge, ...] | None:
         given = set(names)
         kinds = [self.fields.get(name) for name in names]
         plain = [kind.judge for kind in kinds if kind is not None and not kind.is_list]
@@ -61,7 +69,6 @@ class TableSchema:
 
     by_key_length: Mapping[int, RowSchema]
     by_name: Mapping[str, RowSchema]
-    known_keys: dict[str, tuple[RowSchema, tuple[Need, ...]]] = field(default_factory=dict)  # valid keys
 
     def row_schema(self, key: str) -> RowSchema | None:
         """The kind of row for a key; named rows come before lists."""

@@ -30,12 +30,15 @@ _Verdict = Callable[[str, References], Misfit | None]
 class Judge:
     """The check of one type: called with a text, it returns None, or why the text does not fit.
 
-    `refers` is whether the result depends on the rest of the file. `fitting` contains texts that fit in every file; the
+    `refers` is whether the result depends on the rest of the file. A text of its rows at `target` fits; "" if it names
+    none. `fits` is a quick check: where it is true, the text fits. `fitting` contains texts that fit in every file; the
     caller adds them.
     """
 
     verdict: _Verdict
     refers: bool
+    target: str = ""
+    fits: Callable[[str], object] | None = None
     fitting: set[str] = field(default_factory=set)
 
     def __call__(self, text: str, references: References) -> Misfit | None:
@@ -66,7 +69,29 @@ _WORDS = {
 
 def compile_type(spec: Any, types: Mapping[str, Any]) -> Judge:
     """The check of one type, as written in the schema file."""
-    return Judge(_compiled(spec, types), _refers(spec, types))
+    return Judge(_compiled(spec, types), _refers(spec, types), _target(spec, types), _quick(spec, types))
+
+
+def _target(spec: Any, types: Mapping[str, Any]) -> str:
+    """The rows that a type, or the first such member of a union, refers to."""
+    if isinstance(spec, str):
+        return _target(types[spec], types) if spec in types else ""
+    return spec.get("ref", "") or next(filter(None, (_target(one, types) for one in spec.get("union", ()))), "")
+
+
+def _quick(spec: Any, types: Mapping[str, Any]) -> Callable[[str], object] | None:
+    """A check of texts that differ in each row, such as addresses: of one pattern, the first of a union, or lengths."""
+    if isinstance(spec, str):
+        return _quick(types[spec], types) if spec in types else None
+    if "union" in spec:
+        return _quick(spec["union"][0], types)
+    patterns, lengths = spec.get("match", ()), spec.get("length", ())
+    if "not" not in spec and not lengths and len(patterns) == 1:
+        return re.compile(patterns[0]).fullmatch
+    if spec.keys() == {"length"} and len(lengths) == 1 and None not in lengths[0]:
+        least, most = lengths[0]
+        return lambda text: least <= len(text) <= most
+    return None
 
 
 def _refers(spec: Any, types: Mapping[str, Any]) -> bool:
