@@ -20,7 +20,7 @@ from fabricgen.sonic.secrets import may_have_forms
 from fabricgen.sonic.tables import ConfigDb, Row, first_non_row
 from fabricgen.sonic.updater.tables import MASTER
 
-_TABLES_REMEMBERED = 1024
+_TABLES_REMEMBERED = 256
 _OLD_REFERENCE = b'"['
 
 
@@ -61,6 +61,10 @@ class SharedTables:
         if is_whole:
             return {name: self._distinct.setdefault(orjson.dumps(table), table) for name, table in config.items()}
         return config
+
+    def parse_table(self, text: bytes, name: str) -> Any:
+        """One table of the text of a file that was parsed before; None if it has none."""
+        return self._loader.load_table(text, name)
 
 
 @dataclass(frozen=True, slots=True)
@@ -128,14 +132,23 @@ class FileContent:
         assert self._signs is not None
         return self._signs
 
+    @property
+    def is_kept(self) -> bool:
+        """Whether the tables are in memory."""
+        return "config" in self.__dict__
+
     def peek(self) -> ConfigDb:
         """`config`; a file that is not kept yet is not kept, so that thousands of files fit into memory."""
-        return self.config if "config" in self.__dict__ else self.once().config
+        return self.config if self.is_kept else self.once().config
 
     def once(self) -> "GivenContent":
         """The bytes and the tables by one read, which are not kept here."""
         text = self.text
         return GivenContent(text, self._tables.parse(text, self._file))
+
+    def table_again(self, name: str) -> Any:
+        """One table of a file that was read before; None if it has none."""
+        return self._tables.parse_table(self.text, name)
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,6 +4,7 @@ import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
+from operator import is_not
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +17,7 @@ from fabricgen.plain_yaml import compose, load_yaml
 from fabricgen.sonic.canonical import natural_key
 
 FOLDER = "hosts"
+_OF_EACH_HOST = "netplan/"  # files that are read once, and whose texts are not kept
 _SETTING = re.compile(r"\s*([\w./@-]+)\s*=(.*)")
 # These differ between hosts in files that are otherwise equal.
 _COMMENT = re.compile(r"^#.*", re.MULTILINE)
@@ -50,6 +52,8 @@ class ObservedHosts:
 
     def text(self, file: str) -> str:
         """The text of a file. Raises UnreadableInputError."""
+        if file.startswith(_OF_EACH_HOST):
+            return read_text(self.folder / file)
         if file not in self._texts:
             self._texts[file] = read_text(self.folder / file)
         return self._texts[file]
@@ -129,10 +133,13 @@ def read_hosts(root: Path | None) -> Mapping[str, ObservedHosts]:
 
 
 def _filled(tree: Any, addresses: list[str]) -> Any:
+    """The tree with its addresses. What has none is the same object in all trees of the shape."""
     if isinstance(tree, dict):
-        return {key: _filled(child, addresses) for key, child in tree.items()}
+        filled = {key: _filled(child, addresses) for key, child in tree.items()}
+        return filled if any(map(is_not, filled.values(), tree.values())) else tree
     if isinstance(tree, list):
-        return [_filled(child, addresses) for child in tree]
+        items = [_filled(child, addresses) for child in tree]
+        return items if any(map(is_not, items, tree)) else tree
     return addresses[int(tree[1:])] if isinstance(tree, str) and tree.startswith("\ue000") else tree
 
 

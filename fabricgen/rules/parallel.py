@@ -11,6 +11,7 @@ from typing import Any
 
 from fabricgen.rules.defects import Defect
 from fabricgen.rules.rule import Basis, Rule
+from fabricgen.rules.turns import Turns
 from fabricgen.rules.view.fabric import Fabric
 from fabricgen.spread import spread
 
@@ -20,9 +21,9 @@ _SLOWEST = (Basis.SCHEMA, Basis.CONSEQUENCE)  # they read every row, and the rou
 
 def checked(fabric: Fabric, rules: Sequence[Rule], jobs: int = 1) -> Callable[[Rule], Iterable[Defect]]:
     """The defects of a rule, in the order in which its check yields them, for each of `rules`. With one job, or few
-    switches, a rule is checked when its defects are needed."""
+    switches, rules are checked in this process, in turns."""
     if jobs == 1 or len(fabric.switches) < LEAST_SWITCHES:
-        return lambda rule: rule.check(fabric)
+        return Turns(fabric, rules).defects
     modules: dict[str, list[Rule]] = {}
     for rule in sorted(rules, key=lambda rule: rule.basis not in _SLOWEST):
         modules.setdefault(rule.check.__module__, []).append(rule)

@@ -16,10 +16,9 @@ from fabricgen.cache.recorded import Readings, Recordable
 from fabricgen.cache.traces import Judged, remembered
 from fabricgen.findings import Severity
 from fabricgen.rules.defects import Defect, Place
-from fabricgen.rules.rule import Rule
+from fabricgen.rules.rule import Rule, subject_of
 from fabricgen.rules.view.fabric import Fabric, LayoutLookup
 
-_ROOM = "fabricgen.rules."
 Defects = dict[str, list[Defect]]  # by code
 
 
@@ -42,7 +41,7 @@ class RememberedRules:
         return lambda rule: self._defects(rule, fabric)
 
     def _defects(self, rule: Rule, fabric: Fabric) -> Iterable[Defect]:
-        subject = _subject(rule)
+        subject = subject_of(rule)
         if subject and subject not in self._found:
             self._found[subject] = self._judge(subject)
         known = self._found.get(subject)
@@ -50,7 +49,7 @@ class RememberedRules:
 
     def _judge(self, subject: str) -> Defects | None:
         """The defects of a subject; None if one is in a file that is not of a switch."""
-        rules = [rule for rule in self.rules if _subject(rule) == subject]
+        rules = [rule for rule in self.rules if subject_of(rule) == subject]
         about = orjson.dumps([subject, [rule.code for rule in rules], self.about.hex()])
         content = remembered(self.store, "rules", about, self.bundle, lambda readings: self._run(rules, readings))
         if content is None:
@@ -80,12 +79,6 @@ class RememberedRules:
     def _place(self, raw: Sequence[str]) -> Place:
         name, *path = raw
         return Place(self.bundle.bundle.devices[name], *path)
-
-
-def _subject(rule: Rule) -> str:
-    """The folder of a rule of fabricgen; "" for rules of other packages."""
-    module = rule.check.__module__
-    return module.removeprefix(_ROOM).partition(".")[0] if module.startswith(_ROOM) else ""
 
 
 def _row(defect: Defect) -> dict[str, Any] | None:

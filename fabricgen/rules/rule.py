@@ -41,6 +41,15 @@ class Rule:
         return f"{head}\n\n{inspect.getdoc(self.check)}\n"
 
 
+_ROOM = "fabricgen.rules."
+
+
+def subject_of(rule: Rule) -> str:
+    """The folder of a rule of fabricgen; "" for rules of other packages."""
+    module = rule.check.__module__
+    return module.removeprefix(_ROOM).partition(".")[0] if module.startswith(_ROOM) else ""
+
+
 RULES_BY_CODE: dict[str, Rule] = {}
 
 

@@ -12,6 +12,9 @@ import orjson
 
 from fabricgen.sonic.tables import ConfigDb
 
+_MOST_TEXTS = 1 << 16  # a text that is in many files is soon among them again
+_NO_FIELDS: dict[str, Any] = {}  # the row of most interfaces and of each address
+_OF_NEIGHBORS = frozenset({"DEVICE_NEIGHBOR_METADATA"})  # tables whose rows all neighbors of a switch have
 _BEGIN, _CUT, _END = b"{\n", b"\n    },\n", b"\n    }\n}"  # around and between the tables as `config save` writes them
 
 
@@ -19,12 +22,15 @@ class TableLoader:
     """Loads files. Tables with the same bytes are the same object, so SameTable is a key for them. Callers must not
     change them.
 
-    With `most`, the loader keeps only this number of pieces, those used last.
+    With `most`, the loader keeps only this number of pieces, those used last. Of other tables, equal texts are one
+    object: a speed is in each row, and the name of a switch in the files of all its neighbors.
     """
 
     def __init__(self, most: int | None = None) -> None:
-        self._parse = lru_cache(most)(_parse)
+        self._parse = lru_cache(most)(self._parsed)
         self._last: dict[bytes, bytes] = {}  # pieces of the last file, by their first lines
+        self._texts: dict[str, str] = {}
+        self._rows: dict[str, dict[str, Any]] = {}
 
     def load(self, text: bytes) -> ConfigDb:
         """The tables of one file. Raises orjson.JSONDecodeError for a file that is not JSON, TypeError for JSON that is
@@ -44,7 +50,16 @@ class TableLoader:
         whole = orjson.loads(text)
         if not isinstance(whole, dict):
             raise TypeError("not a JSON object")
+        self._share(whole)
         return whole, True
+
+    def load_table(self, text: bytes, table: str) -> Any:
+        """One member of a file that was loaded before, None if it has none. Only this one is parsed if possible."""
+        first = b'    "%s": {' % table.encode()
+        piece = next((piece for piece in reversed(_cut(text, self._last)) if piece.startswith(first)), None)
+        if piece is not None and table in (members := self._parse(piece)):
+            return members[table]
+        return self.load_all(text)[0].get(table)
 
     def _merged(self, pieces: Iterable[bytes]) -> dict[str, Any] | None:
         """The members of all pieces; None when the file was cut at a wrong place.
@@ -60,10 +75,32 @@ class TableLoader:
                 return None
         return config
 
+    def _parsed(self, piece: bytes) -> dict[str, Any]:
+        members: dict[str, Any] = orjson.loads(b"{%s}}" % piece)
+        self._share(members)
+        return members
 
-def _parse(piece: bytes) -> dict[str, Any]:
-    members: dict[str, Any] = orjson.loads(b"{%s}}" % piece)
-    return members
+    def _share(self, tables: dict[str, Any]) -> None:
+        """Replace equal texts of rows by one object, and equal rows where many files have them."""
+        if len(self._texts) > _MOST_TEXTS:
+            self._texts.clear()
+            self._rows.clear()
+        one = self._texts.setdefault
+        for table, rows in tables.items():
+            for key, row in rows.items() if type(rows) is dict else ():
+                if type(row) is not dict:
+                    continue
+                if not row:
+                    rows[key] = _NO_FIELDS
+                    continue
+                is_text = True
+                for name, value in row.items():
+                    if type(value) is str:
+                        row[name] = one(value, value)
+                    else:
+                        is_text = False
+                if is_text and table in _OF_NEIGHBORS and (known := self._rows.setdefault(key, row)) == row:
+                    rows[key] = known
 
 
 def _cut(text: bytes, like: Mapping[bytes, bytes]) -> list[bytes]:

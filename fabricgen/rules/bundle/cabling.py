@@ -1,9 +1,10 @@
 """The rule on cabling.csv, from which people plug the cables."""
 
 import csv
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cache, cached_property
+from itertools import chain, zip_longest
 from pathlib import Path
 
 from fabricgen.bundle.wiring import WiredDevice, WiredHost, WiredLink, Wiring, link_state
@@ -22,6 +23,9 @@ _COLUMNS = (
 )  # fmt: skip
 _STATE = "state"  # a column while a link is cordoned
 _RENDER = "run `fabricgen render` again; to change a cable, change the inventory"
+
+_NO_RACK = ("", "")
+_length, _speed = cache(format_length), cache(format_speed)  # a fabric has a few of each
 
 Arm = tuple[str, str]  # (cable, device at its end b)
 
@@ -65,16 +69,19 @@ def cabling(fabric: Fabric) -> Iterator[Defect]:
     if root is None or wiring is None or not (root / NAME).is_file():
         return
     table = _Table(root / NAME)
+    columns = (*_COLUMNS, _STATE) if wiring.cordoned else _COLUMNS
     try:
+        if _is_as_planned(table, columns, wiring):
+            return
         header, *rows = csv.reader(table.lines) if table.lines else [[]]
     except csv.Error as error:
         yield Defect(table.place(), f"the file is not CSV: {error}", _RENDER)
         return
-    columns = (*_COLUMNS, _STATE) if wiring.cordoned else _COLUMNS
     if tuple(header) != columns:
         yield Defect(table.place(), f"the first row is not {','.join(columns)}", _RENDER)
         return
-    expected, found = _planned(wiring), set[Arm]()
+    expected = {arm: dict(zip(columns, cells, strict=True)) for arm, cells in _planned(wiring)}
+    found = set[Arm]()
     for row in rows:
         cells = dict(zip(columns, row, strict=False))
         arm = cell_text(cells.get("cable", "")), cell_text(cells.get("b_device", ""))
@@ -98,29 +105,36 @@ def cabling(fabric: Fabric) -> Iterator[Defect]:
         yield Defect(table.place(arm), f"the row of the cable to {arm[1]} is missing", _RENDER)
 
 
-def _planned(wiring: Wiring) -> Mapping[Arm, Mapping[str, str]]:
+def _is_as_planned(table: _Table, columns: Sequence[str], wiring: Wiring) -> bool:
+    """Whether the file has exactly the planned rows in their order, so that they need not all be in memory."""
+    if len({cable.id for cable in wiring.cables}) < len(wiring.cables):
+        return False
+    expected = chain([columns], (cells for _, cells in _planned(wiring)))
+    rows = csv.reader(table.lines)
+    return all(
+        tuple(row) == cells == tuple(map(cell_text, row)) for row, cells in zip_longest(rows, expected, fillvalue=())
+    )
+
+
+def _planned(wiring: Wiring) -> Iterator[tuple[Arm, tuple[str, ...]]]:
     """The cells of each row; where several links are in a cable, their ports are in the order of the links."""
     links = {link.id: link for link in wiring.links}
     devices: tuple[WiredDevice | WiredHost, ...] = (*wiring.devices, *wiring.hosts)
-    racks = {device.name: (device.rack, device.unit) for device in devices}
-    found: dict[Arm, Mapping[str, str]] = {}
+    racks = {device.name: (str(device.rack), str(device.unit)) for device in devices}
     for cable in wiring.cables:
         arms: dict[str, list[WiredLink]] = {}
         for link in (links[name] for name in cable.links if name in links):
             arms.setdefault(link.b[0], []).append(link)
+        length, medium = _length(cable.length_m), str(cable.medium)
         for far, those in arms.items():
-            cells = {"plane": those[0].plane, "kind": str(those[0].kind)}
-            for end, device, ports in (
-                ("a", those[0].a[0], [link.a[1] for link in those]),
-                ("b", far, [link.b[1] for link in those]),
-            ):
-                rack, unit = racks.get(device, ("", ""))
-                cells |= {f"{end}_device": device, f"{end}_ports": " ".join(ports)}
-                cells |= {f"{end}_rack": str(rack), f"{end}_unit": str(unit)}
-            speed = format_speed(those[0].speed_mbps)
-            cells |= {"length": format_length(cable.length_m), "medium": str(cable.medium)}
-            cells["speed"] = speed if len(those) == 1 else f"{len(those)}x{speed}"
+            first, device = those[0], those[0].a[0]
+            speed = _speed(first.speed_mbps)
+            cells: tuple[str, ...] = (
+                cable.id, first.plane, str(first.kind),
+                device, " ".join([link.a[1] for link in those]), *racks.get(device, _NO_RACK),
+                far, " ".join([link.b[1] for link in those]), *racks.get(far, _NO_RACK),
+                length, medium, speed if len(those) == 1 else f"{len(those)}x{speed}",
+            )  # fmt: skip
             if wiring.cordoned:
-                cells[_STATE] = str(link_state(those, wiring.cordoned))
-            found[cable.id, far] = cells
-    return found
+                cells = (*cells, str(link_state(those, wiring.cordoned)))
+            yield (cable.id, far), cells

@@ -2,7 +2,7 @@
 
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property, lru_cache
 from typing import TypeVar
 
@@ -156,9 +156,12 @@ class Switch:
         return found
 
 
-@dataclass(eq=False)
+@dataclass(eq=False, slots=True)
 class End:
-    """A wired switch port and the far end of its cable. `far` is None for a host and for a switch without a file."""
+    """A wired switch port and the far end of its cable. `far` is None for a host and for a switch without a file.
+
+    A large fabric has half a million of them, so what is kept of each is small.
+    """
 
     switch: Switch
     port: str
@@ -166,8 +169,10 @@ class End:
     far_name: str
     far_port: str
     far_role: str  # host | leaf | spine | core | external | ""
-    bundle: Bundle
+    fabric: "Fabric"
     far: "End | None" = None
+    _row: Row | None = field(default=None, init=False)
+    _kind: "Kind | None" = field(default=None, init=False)
 
     def place(self, table: str, field: str = "") -> Place:
         """The port's row of a table that is keyed by port."""
@@ -176,22 +181,31 @@ class End:
     @property
     def cable_m(self) -> float | None:
         """The true length of the cable; None if it is unknown."""
-        return self.bundle.cable_length_m.get(self.link.id)
-
-    @cached_property
-    def _row(self) -> Row:
-        return self.switch.device.row("PORT", self.port)
+        return self.fabric.cable_length_m.get(self.link.id)
 
     def text(self, field: str) -> str:
         """A field of the PORT row."""
-        value = self._row.get(field)
+        row = self._row
+        if row is None:
+            row = self._row = self.switch.device.row("PORT", self.port)
+        value = row.get(field)
         return value if isinstance(value, str) else ""
 
-    @cached_property
-    def kind(self) -> tuple[Network, str, str, str, int, float | None]:
+    def forget(self) -> None:
+        """Free the row."""
+        self._row = None
+
+    @property
+    def kind(self) -> "Kind":
         """Ports of one kind are expected to have the same configuration."""
-        switch = self.switch
-        return (switch.network, switch.role, switch.hwsku, self.far_role, self.link.speed_mbps, self.cable_m)
+        if self._kind is None:
+            switch = self.switch
+            kind = (switch.network, switch.role, switch.hwsku, self.far_role, self.link.speed_mbps, self.cable_m)
+            self._kind = self.fabric.kinds.setdefault(kind, kind)
+        return self._kind
+
+
+Kind = tuple[Network, str, str, str, int, float | None]
 
 
 def far_end(end: End, table: str, field: str = "") -> tuple[tuple[str, Place], ...]:
@@ -207,6 +221,7 @@ class Fabric:
         self.derived: dict[Callable[[Fabric], object], object] = {}  # see derived.py
         lookup = layout_lookup or layout_by_hwsku
         self._usual_values: dict[Callable[[End], object], Mapping[tuple[object, ...], object | None]] = {}
+        self.kinds: dict[Kind, Kind] = {}  # one object for equal kinds of ports
         self.switches: dict[str, Switch] = {}
         shapes: Shapes = {}
         in_use = PortsInUse()
@@ -223,6 +238,18 @@ class Fabric:
         devices = {name: switch.device for name, switch in self.switches.items()}
         for name in lossy_switches(bundle, devices, networks):
             self.switches[name].is_lossy = True
+
+    def forget(self) -> None:
+        """Free what was derived, and the rows that ports keep; both are read again if they are needed."""
+        self.derived.clear()
+        self._usual_values.clear()
+        for end in self.__dict__.get("ends", ()):
+            end.forget()
+
+    @cached_property
+    def cable_length_m(self) -> Mapping[str, float]:
+        """link id -> true cable length, where known."""
+        return self.bundle.cable_length_m
 
     @cached_property
     def planes(self) -> Mapping[str, WiredPlane]:
@@ -246,7 +273,7 @@ class Fabric:
                 if name in self.switches:
                     far = self.switches.get(far_name)
                     far_role = far.role if far else self._role_outside(self.switches[name], far_name, link)
-                    mine.append(End(self.switches[name], port, link, far_name, far_port, far_role, self.bundle))
+                    mine.append(End(self.switches[name], port, link, far_name, far_port, far_role, self))
             if len(mine) == 2:
                 mine[0].far, mine[1].far = mine[1], mine[0]
             ends += mine
