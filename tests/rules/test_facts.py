@@ -78,7 +78,7 @@ def test_shares_and_lists() -> None:
     assert rails._MUCH_WORSE == 1.25
     assert plan._OUTLIER_BITS == 4
     assert (completeness._SHOWN, deployable._SHOWN) == (5, 4)
-    assert addresses.parse_interface.cache_parameters()["maxsize"] == 2**17
+    assert addresses.parse_interface.cache_parameters()["maxsize"] == 2**14
 
 
 def test_findings_on_one_place_are_ordered_by_what_is_known() -> None:

@@ -84,7 +84,7 @@ def _less_expected(
 
 
 def _is_peer(switch: Switch, held: HeldAddress) -> bool:
-    return any(key.rpartition("|")[2] == str(held.ip) for key in switch.device.table("BGP_NEIGHBOR"))
+    return any(key.rpartition("|")[2] == held.text for key in switch.device.table("BGP_NEIGHBOR"))
 
 
 @rule("FG316", Severity.ERROR, "A host is not in the subnet of its port")
@@ -104,8 +104,8 @@ def host_subnet(fabric: Fabric) -> Iterator[Defect]:
         held = end_addresses(end)
         for text in nics.get((end.far_name, end.far_port), ()):
             nic = parse_interface(text)
-            mine = [one for one in held if nic and one.value.version == nic.version]
-            if nic and mine and not any(nic.ip in one.value.network and nic.ip != one.ip for one in mine):
+            mine = [one for one in held if nic and one.version == nic.version]
+            if nic and mine and not any(0 < int(nic) ^ one.number < 1 << one.host_bits for one in mine):
                 message = f"{mine[0].value} cannot be the gateway of {end.far_name} {end.far_port}, which has {text}"
                 hint = f"use another address of {nic.network}"
                 yield Defect(end.switch.place(mine[0].table, mine[0].key), message, hint)

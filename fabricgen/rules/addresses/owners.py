@@ -1,6 +1,6 @@
 """Rules on interfaces that take what belongs to others: addresses of hosts and neighbors, ports of a channel."""
 
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping
 
 from fabricgen.findings import Severity
@@ -28,18 +28,14 @@ def taken_address(fabric: Fabric) -> Iterator[Defect]:
     its addresses).
     """
     nics = _nics(fabric)
-    switches = {held.ip for switch in fabric.switches.values() for held in switch.addresses}
-    owned: dict[object, int] = defaultdict(int)
-    for switch in fabric.switches.values():
-        for held in switch.addresses:
-            owned[held.ip] += 1
+    owned = Counter(held.host for switch in fabric.switches.values() for held in switch.addresses)
     for switch in fabric.switches.values():
         neighbors = {key.rpartition("|")[2] for key in switch.device.table("BGP_NEIGHBOR")}
         for held in switch.addresses:
-            owner = nics.get(held.ip)
+            owner = nics.get(held.host)
             if owner and not _leads_to(fabric, switch, held, owner):
                 message = f"{held.ip} is the address of {owner[1]} of host {owner[0]}"
-            elif str(held.ip) in neighbors and owned[held.ip] == 1 and held.ip in switches:
+            elif owned[held.host] == 1 and held.text in neighbors:
                 message = f"{held.ip} is also the address of a BGP neighbor of the switch"
             else:
                 continue
@@ -49,7 +45,7 @@ def taken_address(fabric: Fabric) -> Iterator[Defect]:
 def _nics(fabric: Fabric) -> Mapping[object, tuple[str, str]]:
     """Address -> host and NIC."""
     return {
-        address.ip: (host.name, nic.name)
+        (address.version, int(address)): (host.name, nic.name)
         for host in fabric.hosts.values()
         for nic in host.nics
         for text in nic.addresses
@@ -109,8 +105,10 @@ def missing_family(fabric: Fabric) -> Iterator[Defect]:
     for ends in kinds.values():
         for version in (4, 6):
             having = [end for end in ends if _of_version(end, version)]
+            if not having or len(having) == len(ends):
+                continue
             lacking = [end for end in ends if not _of_version(end, version) and not _has_far(fabric, end, version)]
-            if not having or not lacking:
+            if not lacking:
                 continue
             wrong = lacking if len(having) >= len(lacking) else having
             for end in wrong:
@@ -122,7 +120,7 @@ def missing_family(fabric: Fabric) -> Iterator[Defect]:
 
 
 def _of_version(end: End, version: int) -> list[HeldAddress]:
-    return [held for held in end_addresses(end) if held.value.version == version]
+    return [held for held in end_addresses(end) if held.version == version]
 
 
 def _has_far(fabric: Fabric, end: End, version: int) -> bool:

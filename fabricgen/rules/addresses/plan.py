@@ -26,12 +26,15 @@ def duplicate_address(fabric: Fabric) -> Iterator[Defect]:
     Source: RFC 6286 (router id); general IP addressing.
     """
     owners_of: dict[object, list[tuple[Switch, HeldAddress]]] = defaultdict(list)
+    count = Counter(held.host for switch in fabric.switches.values() for held in switch.addresses)
     for switch in fabric.switches.values():
         for held in switch.addresses:
-            owners_of[held.ip].append((switch, held))
-    for ip, owners in owners_of.items():
-        if len(owners) > 1 and not _are_ends(fabric, owners):
+            if count[held.host] > 1:
+                owners_of[held.host].append((switch, held))
+    for owners in owners_of.values():
+        if not _are_ends(fabric, owners):
             for switch, held in owners:
+                ip = held.ip
                 if _fits_its_link(fabric, switch, held):
                     continue
                 other, theirs = next(one for one in owners if one[1] is not held)
@@ -74,25 +77,19 @@ def overlapping_subnets(fabric: Fabric) -> Iterator[Defect]:
     """
     for version in (4, 6):
         held = sorted(
-            (
-                (
-                    int(one.value.network.network_address),
-                    -int(one.value.network.broadcast_address),
-                    switch.name,
-                    one.table,
-                    one.key,
-                )
-                for switch in fabric.switches.values()
-                for one in switch.addresses
-                if one.value.version == version and one.table in _ROUTED and not _is_mismatched(fabric, switch, one)
-            ),
+            ((first := one.number >> bits << bits), -(first | ((1 << bits) - 1)), switch.name, one.table, one.key)
+            for switch in fabric.switches.values()
+            for one in switch.addresses
+            if one.version == version and one.table in _ROUTED and not _is_mismatched(fabric, switch, one)
+            for bits in (one.host_bits,)
         )
         yield from _overlaps(fabric, held)
 
 
 def _is_mismatched(fabric: Fabric, switch: Switch, held: HeldAddress) -> bool:
     """Whether FG312 reports the addresses of this link."""
-    return fabric.ends_of[switch.name].get(held.interface) in mismatched_subnets(fabric)
+    wrong = mismatched_subnets(fabric)
+    return bool(wrong) and fabric.ends_of[switch.name].get(held.interface) in wrong
 
 
 def _overlaps(fabric: Fabric, held: list[_Held]) -> Iterator[Defect]:
@@ -153,8 +150,8 @@ def address_outlier(fabric: Fabric) -> Iterator[Defect]:
                 ranges["", "management", held.version].append((place, int(held.ip), held.max_prefixlen))
         for one in switch.addresses_of.get("Loopback0", ()):
             place = switch.place(one.table, one.key)
-            kind = (switch.network, "loopback", one.value.version)
-            ranges[kind].append((place, int(one.ip), one.value.max_prefixlen))
+            kind = (switch.network, "loopback", one.version)
+            ranges[kind].append((place, one.number, one.length + one.host_bits))
     for (_, what, _), held_at in ranges.items():
         for place, ip, _ in _outliers(held_at):
             text = place.key.partition("|")[2]

@@ -41,16 +41,17 @@ def sessions(fabric: Fabric) -> tuple[Session, ...]:
 
 def _sessions(fabric: Fabric) -> Iterator[Session]:
     wrong = mismatched_subnets(fabric)
+    speakers = {switch for switch in fabric.switches.values() if _runs_bgp(switch)}
     for pair in fabric.pairs:
-        if not all(_runs_bgp(end.switch) for end in pair) or pair[0] in wrong:
+        if pair[0].switch not in speakers or pair[1].switch not in speakers or pair[0] in wrong:
             continue
         for end, peer in (pair, pair[::-1]):
             for held in end_addresses(end):
                 for theirs in end_addresses(peer):
-                    if held.value.network == theirs.value.network and held.ip != theirs.ip:
-                        ip = str(theirs.ip)
+                    if held.is_beside(theirs):
+                        ip = theirs.text
                         row = end.switch.device.table("BGP_NEIGHBOR").get(ip)
-                        yield Session(end, peer, str(held.ip), ip, row)
+                        yield Session(end, peer, held.text, ip, row)
 
 
 def _runs_bgp(switch: Switch) -> bool:

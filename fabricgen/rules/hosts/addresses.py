@@ -103,16 +103,16 @@ def _pairs(one: Interface) -> Iterator[Defect]:
     matching = set()
     for held in one.held:
         where = ((f"the switch, {one.end.switch.name}", one.end.switch.place(held.table, held.key)),)
-        network = held.value.network
-        mine = [str(address) for address in one.addresses if address.network == network and address.ip != held.ip]
+        mine = [str(address) for address in one.addresses if held.leads_to(address)]
         matching.update(mine)
         if not mine:
+            network = held.value.network
             found = f"is {', '.join(one.texts)}" if one.texts else "is missing"
             message = f"the address {found}, expected the other address in {network} of the switch port"
             yield Defect(one.place("addresses"), message, f"use the other address in {network}", where)
         for via in {str(route["via"]) for route in one.rows("routes") if "via" in route}:
             gateway = parse_interface(via)
-            if gateway is None or (gateway.version == held.ip.version and gateway.ip != held.ip):
+            if gateway is None or (gateway.version == held.version and int(gateway) != held.number):
                 message = f"a route uses the gateway {via}, but the switch port has {held.ip}"
                 yield Defect(one.place("routes"), message, f"set via to {held.ip}", where)
     extra = sorted(set(one.texts) - matching)

@@ -1,22 +1,83 @@
 """The addresses of interfaces, parsed once, with the rows that contain them."""
 
-from dataclasses import dataclass
 from functools import lru_cache
 from ipaddress import IPv4Address, IPv4Interface, IPv4Network, IPv6Address, IPv6Interface
 from socket import AF_INET, inet_pton
+from typing import NamedTuple
 
 IpInterface = IPv4Interface | IPv6Interface
 
 
-@dataclass(frozen=True, slots=True)
-class HeldAddress:
-    """An address of a switch's interface."""
+class HeldAddress(NamedTuple):
+    """An address of a switch's interface, as numbers: a fabric has half a million of them."""
 
     table: str
     key: str
     interface: str
-    value: IpInterface
-    ip: IPv4Address | IPv6Address  # of `value`, which creates it on each access
+    version: int
+    number: int
+    length: int
+
+    @property
+    def value(self) -> IpInterface:
+        """The address as an object, for texts and rare cases."""
+        found = parse_interface(self.key.partition("|")[2])
+        assert found is not None
+        return found
+
+    @property
+    def ip(self) -> IPv4Address | IPv6Address:
+        """The address without its prefix length, as an object."""
+        return self.value.ip
+
+    @property
+    def host(self) -> tuple[int, int]:
+        """(version, number): the address without its prefix length."""
+        return self.version, self.number
+
+    @property
+    def text(self) -> str:
+        """The address without its prefix length, as `str(ip)`."""
+        return self.key.partition("|")[2].partition("/")[0] if self.version == 4 else str(self.ip)
+
+    @property
+    def host_bits(self) -> int:
+        """The number of bits after the prefix."""
+        return (32 if self.version == 4 else 128) - self.length
+
+    def leads_to(self, address: IpInterface) -> bool:
+        """Whether it is another address in the same subnet as that of a host."""
+        difference = self.number ^ int(address)
+        return (
+            difference != 0
+            and self.length == _length(address)
+            and self.version == address.version
+            and difference >> self.host_bits == 0
+        )
+
+    def is_beside(self, other: "HeldAddress") -> bool:
+        """Whether it is another address in the same subnet."""
+        difference = self.number ^ other.number
+        return (
+            difference != 0
+            and self.length == other.length
+            and self.version == other.version
+            and difference >> self.host_bits == 0
+        )
+
+
+def held_address(table: str, key: str) -> HeldAddress | None:
+    """The address in a key such as Ethernet0|10.0.0.0/31; None for a key without one."""
+    interface, _, prefix = key.partition("|")
+    if ":" in prefix:
+        value = parse_interface(prefix)
+        return HeldAddress(table, key, interface, 6, int(value), _length(value)) if value else None
+    address, _, length = prefix.partition("/")
+    try:
+        number, bits = _ipv4_number(address), int(length) if length else 32
+    except (OSError, ValueError):
+        return None
+    return HeldAddress(table, key, interface, 4, number, bits) if 0 <= bits <= 32 else None
 
 
 class _Interface(IPv4Interface):
@@ -28,6 +89,11 @@ class _Interface(IPv4Interface):
         if not 0 <= length <= self.max_prefixlen:
             raise ValueError(f"/{length} is not a prefix length")
         self._prefixlen = length
+
+    @property
+    def length(self) -> int:
+        """The length of the prefix."""
+        return self._prefixlen
 
     @property
     def network(self) -> IPv4Network:  # type: ignore[override]
@@ -46,12 +112,16 @@ class _Interface(IPv4Interface):
         return self.network.hostmask
 
 
-@lru_cache(maxsize=1 << 16)
+def _length(address: IpInterface) -> int:
+    return address.length if isinstance(address, _Interface) else address.network.prefixlen
+
+
+@lru_cache(maxsize=1 << 12)
 def _network(number: int, length: int) -> IPv4Network:
     return IPv4Network((number, length))
 
 
-@lru_cache(maxsize=1 << 17)
+@lru_cache(maxsize=1 << 14)
 def parse_interface(text: str) -> IpInterface | None:
     """'10.0.0.0/31' as an interface address; None for anything else."""
     try:

@@ -12,7 +12,7 @@ from fabricgen.platforms.catalog import layout_by_hwsku
 from fabricgen.platforms.model import Layout, SwitchPlatform
 from fabricgen.platforms.ports_in_use import PortsInUse
 from fabricgen.rules.defects import Place
-from fabricgen.rules.view.addresses import HeldAddress, parse_interface
+from fabricgen.rules.view.addresses import HeldAddress, held_address
 from fabricgen.rules.view.lossy import lossy_switches
 from fabricgen.rules.view.networks import joined_switches
 from fabricgen.rules.view.shape import Shapes, well_shaped
@@ -139,13 +139,12 @@ class Switch:
     @cached_property
     def addresses(self) -> tuple[HeldAddress, ...]:
         """Every address of an interface, a VLAN, a port channel and a loopback; other values are left out."""
-        held = []
-        for table in ("INTERFACE", "PORTCHANNEL_INTERFACE", "VLAN_INTERFACE", "LOOPBACK_INTERFACE"):
-            for key in self.device.table(table):
-                interface, _, prefix = key.partition("|")
-                if prefix and (value := parse_interface(prefix)) is not None:
-                    held.append(HeldAddress(table, key, interface, value, value.ip))
-        return tuple(held)
+        return tuple(
+            held
+            for table in ("INTERFACE", "PORTCHANNEL_INTERFACE", "VLAN_INTERFACE", "LOOPBACK_INTERFACE")
+            for key in self.device.table(table)
+            if "|" in key and (held := held_address(table, key))
+        )
 
     @cached_property
     def addresses_of(self) -> Mapping[str, tuple[HeldAddress, ...]]:

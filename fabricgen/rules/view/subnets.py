@@ -26,12 +26,12 @@ def mismatched_subnets(fabric: Fabric) -> Mapping[End, tuple[tuple[HeldAddress, 
 def _mismatched(pair: tuple[End, End]) -> list[tuple[HeldAddress, HeldAddress]]:
     """The address pairs of a link that share no subnet, by family; empty if all do or an end has no address."""
     near, far = (end_addresses(end) for end in pair)
-    if len(near) == len(far) == 1 and near[0].value.network == far[0].value.network and near[0].ip != far[0].ip:
+    if len(near) == len(far) == 1 and near[0].is_beside(far[0]):
         return []
     found = []
     for version in (4, 6):
-        ours, theirs = ([held for held in held_by if held.value.version == version] for held_by in (near, far))
-        fits = any(a.value.network == b.value.network and a.ip != b.ip for a in ours for b in theirs)
+        ours, theirs = ([held for held in held_by if held.version == version] for held_by in (near, far))
+        fits = any(a.is_beside(b) for a in ours for b in theirs)
         if ours and theirs and not fits:
             found.append((ours[0], theirs[0]))
     return found
@@ -50,9 +50,11 @@ def missing_addresses(fabric: Fabric) -> Mapping[End, tuple[str, ...]]:
 
 def _missing(end: End, nic_addresses: tuple[str, ...]) -> tuple[str, ...]:
     own = end_addresses(end)
-    theirs = [held.value for held in end_addresses(end.far)] if end.far else []
+    versions = {held.version for held in own}
+    theirs = [held.value for held in end_addresses(end.far) if held.version not in versions] if end.far else []
+    if not nic_addresses and not theirs:
+        return () if own else ("",)
     theirs += [address for text in nic_addresses if (address := parse_interface(text))]
-    versions = {held.value.version for held in own}
     lacking = tuple(_neighbour(one) for one in theirs if one.version not in versions)
     return lacking or (() if own else ("",))
 
