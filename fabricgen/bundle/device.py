@@ -1,8 +1,8 @@
 """One switch of a bundle: its config_db.json, read when it is first needed, with line numbers on demand."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import cached_property
+from functools import cached_property, lru_cache
 from pathlib import Path
 from typing import Any, Protocol
 
@@ -62,6 +62,10 @@ class SharedTables:
             return {name: self._distinct.setdefault(orjson.dumps(table), table) for name, table in config.items()}
         return config
 
+    def pieces(self, text: bytes) -> Sequence[bytes]:
+        """The text of a file between its tables; none for another layout than that of `config save`."""
+        return self._loader.pieces(text)
+
     def parse_table(self, text: bytes, name: str) -> Any:
         """One table of the text of a file that was parsed before; None if it has none."""
         return self._loader.load_table(text, name)
@@ -76,9 +80,20 @@ class Signs:
     digest: str  # as in the manifest
 
     @classmethod
-    def of(cls, text: bytes) -> "Signs":
-        """The signs of the text of a file."""
-        return cls(_OLD_REFERENCE in text, may_have_forms(text), digest(text))
+    def of(cls, text: bytes, pieces: Sequence[bytes] = ()) -> "Signs":
+        """The signs of the text of a file.
+
+        If it is given in pieces, equal ones of many files are searched once. No sign has an end of line.
+        """
+        found = [*map(_signs_once, pieces)] if pieces else [_signs_of(text)]
+        return cls(any(old for old, _ in found), any(secret for _, secret in found), digest(text))
+
+
+def _signs_of(text: bytes) -> tuple[bool, bool]:
+    return _OLD_REFERENCE in text, may_have_forms(text)
+
+
+_signs_once = lru_cache(_TABLES_REMEMBERED)(_signs_of)
 
 
 class Content(Protocol):
@@ -144,7 +159,8 @@ class FileContent:
     def once(self) -> "GivenContent":
         """The bytes and the tables by one read, which are not kept here."""
         text = self.text
-        return GivenContent(text, self._tables.parse(text, self._file))
+        config = self._tables.parse(text, self._file)
+        return GivenContent(text, config, self._tables.pieces(text))
 
     def table_again(self, name: str) -> Any:
         """One table of a file that was read before; None if it has none."""
@@ -157,11 +173,12 @@ class GivenContent:
 
     text: bytes
     config: ConfigDb
+    pieces: Sequence[bytes] = ()  # of the text, if it was read in pieces
 
     @property
     def signs(self) -> Signs:
         """What the text shows."""
-        return Signs.of(self.text)
+        return Signs.of(self.text, self.pieces)
 
     def peek(self) -> ConfigDb:
         """The tables."""

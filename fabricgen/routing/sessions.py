@@ -134,6 +134,8 @@ class _Pairing:
 
     def _filtered(self, version: int, near: tuple[str, str], far: tuple[str, str]) -> "_Failure | None":
         """ACLs must stop the connections that each of the two ends opens."""
+        if not (self.acl[near[0]] or self.acl[far[0]]):
+            return None
         found = []
         for opener, other in ((near, far), (far, near)):
             stops = (

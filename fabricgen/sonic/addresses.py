@@ -28,6 +28,15 @@ class Address(NamedTuple):
         return _new(Address, (self.version, self.number, _BITS[self.version]))
 
     @property
+    def host_and_network(self) -> "tuple[Address, Address]":
+        """`host` and `network`; one object if they are equal."""
+        version, number, length = self
+        width = _BITS[version]
+        host = self if length == width else _new(Address, (version, number, width))
+        first = number >> width - length << width - length
+        return host, host if length == width else _new(Address, (version, number if first == number else first, length))
+
+    @property
     def last(self) -> int:
         """The highest number of the subnet."""
         return self.network.number | ((1 << (_BITS[self.version] - self.length)) - 1)

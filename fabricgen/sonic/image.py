@@ -21,6 +21,8 @@ from fabricgen.units import whole_number
 MAXIMUM_PATHS = 514
 MULTIPATH_RELAX = True
 
+_ROW = {dict}
+
 ROUTING_MODE = "docker_routing_config_mode"
 
 INTERFACE_TABLES = (
@@ -127,13 +129,19 @@ class Speaker:
 def rows(config: ConfigDb, table: str) -> Mapping[str, Row]:
     """The rows of a table. Values that are not rows are left out; the schema check reports them."""
     found = config.get(table)
-    return {key: row for key, row in found.items() if isinstance(row, dict)} if isinstance(found, dict) else {}
+    if not isinstance(found, dict):
+        return {}
+    if {*map(type, found.values())} <= _ROW:
+        return found
+    return {key: row for key, row in found.items() if isinstance(row, dict)}
 
 
 def text(row: Row, field: str) -> str:
     """The text of a field, "" when it is missing. A JSON number is converted to its digits, as sonic-cfggen does."""
     value: object = row.get(field, "")
-    return value if isinstance(value, str) else str(value) if isinstance(value, int) else ""
+    if isinstance(value, str):
+        return value
+    return str(value) if isinstance(value, int) else ""
 
 
 def metadata(config: ConfigDb) -> Row:
@@ -159,13 +167,14 @@ def interface_addresses(config: ConfigDb) -> tuple[InterfaceAddress, ...]:
     for table in INTERFACE_TABLES:
         table_rows = rows(config, table)
         for key in table_rows:
-            interface, separator, prefix = key.partition("|")
-            address = read_address(prefix.partition("|")[0]) if separator else None
+            if "|" not in key:
+                continue
+            interface, prefix, *_ = key.split("|", 2)
+            address = read_address(prefix)
             if address is not None:
                 base = table_rows.get(interface)
                 vrf = (text(base, "vrf_name") or text(base, "vnet_name")) if base else ""
-                bound = base is not None
-                found.append(InterfaceAddress(table, key, interface, address.host, address.network, bound, vrf))
+                found.append(InterfaceAddress(table, key, interface, *address.host_and_network, base is not None, vrf))
     return tuple(found)
 
 

@@ -42,7 +42,7 @@ class TableLoader:
 
     def load_all(self, text: bytes) -> tuple[dict[str, Any], bool]:
         """All members of one file, and whether the file was parsed as a whole. Raises the same errors as `load`."""
-        pieces = _cut(text, self._last)
+        pieces = self.pieces(text)
         self._last = {_first_line(piece, 0): piece for piece in pieces}
         config = self._merged(pieces) if pieces else None
         if config is not None:
@@ -53,10 +53,14 @@ class TableLoader:
         self._share(whole)
         return whole, True
 
+    def pieces(self, text: bytes) -> list[bytes]:
+        """The text of a file between its tables; none for another layout than that of `config save`."""
+        return _cut(text, self._last)
+
     def load_table(self, text: bytes, table: str) -> Any:
         """One member of a file that was loaded before, None if it has none. Only this one is parsed if possible."""
         first = b'    "%s": {' % table.encode()
-        piece = next((piece for piece in reversed(_cut(text, self._last)) if piece.startswith(first)), None)
+        piece = next((piece for piece in reversed(self.pieces(text)) if piece.startswith(first)), None)
         if piece is not None and table in (members := self._parse(piece)):
             return members[table]
         return self.load_all(text)[0].get(table)

@@ -134,16 +134,16 @@ def polarized(fabric: Fabric) -> Iterator[Defect]:
 
     Source: sonic-buildimage dockers/docker-orchagent/switch.json.j2 (hash_seed and ecmp_hash_offset by type).
     """
-    reported = set()
+    reported, start = set(), _starts(fabric)
     for one, other in (_unusual_first(*pair) for pair in _selecting_pairs(fabric)):
-        kind, far_kind = _kind(one), _kind(other)
-        if _start(one) != _start(other) or one in reported or (one.device.wired and kind == far_kind):
+        kind, far_kind = one.type, other.type
+        if start[one] != start[other] or one in reported or (one.device.wired and kind == far_kind):
             continue
         reported.add(one)
         message = f"type is {kind}, the same as {other.name} at the far end of a link"
         if kind != far_kind:
             message = f"type is {kind}, and that of {other.name} at the far end of a link is {far_kind}: "
-            message += f"both hash with {_start(one).shown}"
+            message += f"both hash with {start[one].shown}"
         related = ((other.name, other.place(*_META, "type")),)
         severity = None if one.device.wired else Severity.WARNING
         yield Defect(one.place(*_META, "type"), message, "set a different type on each tier", related, severity)
@@ -165,14 +165,15 @@ def equal_offsets(fabric: Fabric) -> Iterator[Defect]:
     Source: sonic-buildimage dockers/docker-orchagent/switch.json.j2, pull requests 17215 and 18912 (offsets); "Hashing
     Linearity Enables Relative Path Control in Data Centers", USENIX ATC 2021.
     """
-    reported = set()
+    reported, start = set(), _starts(fabric)
     for pair in _selecting_pairs(fabric):
         one, other = _unusual_first(*pair)
-        near, far = _start(one), _start(other)
-        groups = _groups(fabric).get((pair[0].name, pair[1].name), (0, 0))
-        is_linear = _algorithm(one) == _algorithm(other) != _RANDOM
-        if near.offset != far.offset or near == far or one in reported or not is_linear:
+        near, far = start[one], start[other]
+        if near.offset != far.offset or near == far or one in reported:
             continue
+        if not _algorithm(one) == _algorithm(other) != _RANDOM:
+            continue
+        groups = _groups(fabric).get((pair[0].name, pair[1].name), (0, 0))
         if all(_is_power_of_two(size) for size in groups):
             reported.add(one)
             message = (
@@ -186,18 +187,16 @@ def equal_offsets(fabric: Fabric) -> Iterator[Defect]:
             yield Defect(one.place(*_META, "type"), message, hint, related)
 
 
-def _kind(switch: Switch) -> str:
-    return switch.device.text_of(*_META, "type")
-
-
 def _unusual_first(one: Switch, other: Switch) -> tuple[Switch, Switch]:
     """The switch whose type is not the usual one of its tier first; else in the given order."""
-    is_usual = [_kind(switch) == DEVICE_TYPES.get(switch.role) for switch in (one, other)]
+    is_usual = [switch.type == DEVICE_TYPES.get(switch.role) for switch in (one, other)]
     return (other, one) if is_usual == [True, False] else (one, other)
 
 
-def _start(switch: Switch) -> HashStart:
-    return hash_start(switch.device.row(*_META), switch.device.release)
+@derived
+def _starts(fabric: Fabric) -> Mapping[Switch, HashStart]:
+    """The hash of each switch: it is in as many pairs as it has neighbors."""
+    return {one: hash_start(one.device.row(*_META), one.device.release) for one in fabric.switches.values()}
 
 
 def _algorithm(switch: Switch) -> str:
@@ -213,11 +212,11 @@ def _selecting_pairs(fabric: Fabric) -> Iterator[tuple[Switch, Switch]]:
     packets; without it the two ends of each link."""
     if fabric.bundle.wiring:
         for near, far in _groups(fabric):
-            if _kind(fabric.switches[near]) and _kind(fabric.switches[far]):
+            if fabric.switches[near].type and fabric.switches[far].type:
                 yield fabric.switches[near], fabric.switches[far]
         return
     for one, other in ((near.switch, far.switch) for near, far in fabric.pairs):
-        if _kind(one) and _kind(other) and one is not other:
+        if one.type and other.type and one is not other:
             yield one, other
 
 

@@ -93,6 +93,7 @@ class ExpectedAsn(NamedTuple):
         return self.all_rows > 1 and 2 * self.rows > self.all_rows
 
 
+@derived
 def expected_asns(fabric: Fabric) -> dict[Switch, ExpectedAsn]:
     """What the peers of each switch expect."""
     found: dict[Switch, Counter[object]] = defaultdict(Counter)

@@ -2,7 +2,6 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from functools import cached_property
 from typing import Any
 
 from fabricgen.bundle.wiring import WiredPlane
@@ -32,12 +31,12 @@ class Interface:
         """The mappings in a list; other values are left out."""
         return [row for row in _listed(self.raw.get(name)) if isinstance(row, dict)]
 
-    @cached_property
+    @property
     def texts(self) -> list[str]:
         """Its addresses as written in the file."""
         return [str(text) for text in _listed(self.raw.get("addresses"))]
 
-    @cached_property
+    @property
     def addresses(self) -> list[IpInterface]:
         """Its valid addresses."""
         return [address for text in self.texts if (address := parse_interface(text))]

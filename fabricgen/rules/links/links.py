@@ -7,8 +7,9 @@ from fabricgen.findings import Severity
 from fabricgen.physics import DEFAULT_MTU_BYTES, ROCE_V2_HEADER_BYTES
 from fabricgen.rules.defects import Defect
 from fabricgen.rules.rule import rule
-from fabricgen.rules.view.fabric import End, Fabric, far_end, number
+from fabricgen.rules.view.fabric import End, Fabric, Switch, far_end, number
 from fabricgen.sonic.device_types import DEVICE_TYPES, SERVER_TYPE
+from fabricgen.sonic.tables import Row
 from fabricgen.units import format_speed
 
 _WHOLE_NAME = r"(?<![\w./-]){}(?![\w/-])"
@@ -145,18 +146,13 @@ def neighbor_metadata(fabric: Fabric) -> Iterator[Defect]:
                 yield Defect(place, f"{name} is a host, but its type is {row['type']}", hint, (), Severity.WARNING)
             if not far:
                 continue
-            for field in ("type", "hwsku"):
-                own = far.device.text_of("DEVICE_METADATA", "localhost", field)
+            for field, own in (("type", far.type), ("hwsku", far.hwsku)):
                 if field in row and row[field] != own:
                     hint = f"set {field} to {own}" if own else f"remove {field}"
                     related = ((f"{name} itself", far.place("DEVICE_METADATA", "localhost", field)),)
                     message = f"{field} of {name} is {row[field]}, but {name} itself has {own or 'none'}"
                     yield Defect(switch.place("DEVICE_NEIGHBOR_METADATA", name, field), message, hint, related)
-            for field, table in (("lo_addr", "LOOPBACK_INTERFACE"), ("mgmt_addr", "MGMT_INTERFACE")):
-                held = {key.partition("|")[2].partition("/")[0] for key in far.device.table(table)}
-                if field in row and str(row[field]).partition("/")[0] not in held:
-                    message = f"{field} of {name} is {row[field]}, but {name} does not have this address"
-                    yield Defect(switch.place("DEVICE_NEIGHBOR_METADATA", name, field), message, f"correct {field}")
+            yield from _foreign_addresses(switch, far, row)
         rows = switch.device.table("DEVICE_NEIGHBOR_METADATA")
         lists_hosts = not rows.keys().isdisjoint(fabric.hosts)
         ends = fabric.ends_of[switch.name].values() if rows else ()
@@ -165,6 +161,17 @@ def neighbor_metadata(fabric: Fabric) -> Iterator[Defect]:
                 message = f"the neighbor {name} has no DEVICE_NEIGHBOR_METADATA row"
                 hint = "add the row"
                 yield Defect(switch.place("DEVICE_NEIGHBOR_METADATA", name), message, hint, (), Severity.WARNING)
+
+
+def _foreign_addresses(switch: Switch, far: Switch, row: Row) -> Iterator[Defect]:
+    """The addresses in a row about a neighbor that the neighbor does not have."""
+    for field, table in (("lo_addr", "LOOPBACK_INTERFACE"), ("mgmt_addr", "MGMT_INTERFACE")):
+        if field not in row:
+            continue
+        held = {key.partition("|")[2].partition("/")[0] for key in far.device.table(table)}
+        if str(row[field]).partition("/")[0] not in held:
+            message = f"{field} of {far.name} is {row[field]}, but {far.name} does not have this address"
+            yield Defect(switch.place("DEVICE_NEIGHBOR_METADATA", far.name, field), message, f"correct {field}")
 
 
 @rule("FG247", Severity.WARNING, "A port without a cable has a neighbor")

@@ -62,12 +62,12 @@ class Switch:
     def role(self) -> str:
         """leaf | spine | core; "" if neither fabric.json nor the type defines it."""
         wired = self.device.wired
-        return wired.role if wired else ROLES.get(self.device.text_of("DEVICE_METADATA", "localhost", "type"), "")
+        return wired.role if wired else ROLES.get(self.type, "")
 
     @cached_property
     def buffer_role(self) -> str:
         """The role whose buffers of the SKU it has: SONiC selects them by the type."""
-        return buffer_role(self.device.text_of("DEVICE_METADATA", "localhost", "type"), self.role)
+        return buffer_role(self.type, self.role)
 
     def declared_role(self, neighbor: str) -> str:
         """The role of a neighbour by DEVICE_NEIGHBOR_METADATA: leaf | spine | core | host | external, or ""."""
@@ -89,6 +89,11 @@ class Switch:
     def hwsku(self) -> str:
         """DEVICE_METADATA.hwsku."""
         return self.device.text_of("DEVICE_METADATA", "localhost", "hwsku")
+
+    @cached_property
+    def type(self) -> str:
+        """DEVICE_METADATA.type."""
+        return self.device.text_of("DEVICE_METADATA", "localhost", "type")
 
     @cached_property
     def port_set(self) -> str:
