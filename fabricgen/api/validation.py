@@ -102,6 +102,7 @@ def apply_rules(
     memory: "Memory | None" = None,
 ) -> None:
     """Add the findings of the chosen rules. `platforms` are used before those of the bundle and of the catalog."""
+    from fabricgen.bundle.forgetful import forgetful
     from fabricgen.rules.parallel import checked
     from fabricgen.rules.registry import chosen_rules
     from fabricgen.rules.run import run
@@ -116,6 +117,8 @@ def apply_rules(
         return progress.track(rules, len(rules), "validating")
 
     rules = chosen_rules(select, ignore)
+    if memory is None:
+        judging.bundle = forgetful(judging.bundle)
     prepare = memory.rules(rules, layout, own).prepare if memory else partial(checked, jobs=jobs)
     judging.findings += run(judging.bundle, select, ignore, layout, judging.suppressions, tracked, prepare)
     judging.rules = len(rules)

@@ -25,7 +25,7 @@ class ForgetfulContent:
         """The bytes of the file, which are read again for each use."""
         return self._of.text
 
-    @cached_property
+    @property
     def config(self) -> ConfigDb:
         """TABLE -> key -> field -> value."""
         return self._tables
@@ -44,8 +44,8 @@ class ForgetfulContent:
         return self._signs
 
     def peek(self) -> ConfigDb:
-        """The tables."""
-        return self.config
+        """The tables; those of a file that is not kept yet are not kept."""
+        return self.config if "_tables" in self.__dict__ else self._of.peek()
 
     def once(self) -> GivenContent:
         """The bytes and the tables."""

@@ -4,7 +4,6 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from itertools import groupby
 
-from fabricgen.bundle.forgetful import forgetful
 from fabricgen.bundle.read import Bundle
 from fabricgen.findings import Finding, Severity, in_order
 from fabricgen.rules.defects import Defect, FilePlace, Place, grouped
@@ -36,7 +35,7 @@ def run(
     """
     if bundle.cabling:  # the files are judged by the planned cables, and FG260 and FG261 judge the observed ones
         bundle = replace(bundle, links=bundle.cabling.links)
-    fabric = Fabric(forgetful(bundle), layout_lookup)
+    fabric = Fabric(bundle, layout_lookup)
     rules = sorted(chosen_rules(select, ignore), key=lambda rule: list(Basis).index(rule.basis))
     defects_of = prepare(fabric, rules)
     found: list[tuple[Rule, Defect]] = []

@@ -84,19 +84,24 @@ def wrong_length(fabric: Fabric) -> Iterator[Defect]:
     """
     short = set()
     for end in fabric.ends:
-        configured_m = _length_m(_cable(end))
-        if configured_m and end.cable_m and configured_m < end.cable_m:
+        configured_m, actual_m = _length_m(_cable(end)), end.cable_m
+        if not configured_m or (actual_m and actual_m <= configured_m <= 2 * actual_m):
+            continue
+        if actual_m and configured_m < actual_m:
             short.add(end)
-            message = f"cable length is {_cable(end)}, but the cable is {format_length(end.cable_m)} long"
+            message = f"cable length is {_cable(end)}, but the cable is {format_length(actual_m)} long"
             place, related = _place(end), ((f"the far end, {end.far_name}", _place(end.far)),) if end.far else ()
-            yield Defect(place, message, f"set the length to at least {format_length(end.cable_m)}", related)
-        elif configured_m and _is_agreed(end) and configured_m > (most_m := _longest_m(end)):
-            actual = f"the cable is {format_length(end.cable_m)} long" if end.cable_m else "no cable here is that long"
+            yield Defect(place, message, f"set the length to at least {format_length(actual_m)}", related)
+        elif _is_agreed(end) and configured_m > (most_m := _longest_m(end)):
+            actual = f"the cable is {format_length(actual_m)} long" if actual_m else "no cable here is that long"
             message = f"cable length is {_cable(end)}, but {actual}"
             hint = f"set the length of the cable, at most {format_length(most_m)}"
             yield Defect(_place(end), message, hint, (), Severity.WARNING)
     for pair in fabric.pairs:
-        lengths = [_length_m(_cable(end)) for end in pair]
+        texts = [_cable(end) for end in pair]
+        if texts[0] == texts[1]:
+            continue
+        lengths = [_length_m(text) for text in texts]
         if all(lengths) and lengths[0] != lengths[1] and short.isdisjoint(pair):
             near, far = fabric.blamed(pair, _cable)
             message = f"cable length is {_cable(near)}, but the far end has {_cable(far)}"
@@ -141,8 +146,9 @@ def profile_name(fabric: Fabric) -> Iterator[Defect]:
             cable = switch.cable_text(port)
             expected = f"pg_lossless_{speed}_{cable}_profile"
             for rest, name in headroom if speed and cable else ():
-                is_doubtful = end and _is_length_doubtful(fabric, end)
-                if name != expected and not is_doubtful and not _has_no_row(ports, switch, port):
+                if name == expected or (end and _is_length_doubtful(fabric, end)):
+                    continue
+                if not _has_no_row(ports, switch, port):
                     message = f"the headroom profile is {name}, but speed and cable length need {expected}"
                     related = (("the cable length", switch.place("CABLE_LENGTH", switch.cable_row(port), port)),)
                     place = switch.place("BUFFER_PG", f"{port}|{rest}", "profile")
@@ -187,8 +193,9 @@ def no_headroom_row(fabric: Fabric) -> Iterator[Defect]:
 def _has_no_row(ports: PortClass, switch: Switch, port: str) -> bool:
     """Whether the SKU's table has the port's speed, but not with its cable length."""
     speed, length_m = switch.speed_mbps(port), _length_m(switch.cable_text(port))
-    known = {m for mbps, m in ports.qos.headroom_keys if mbps == speed}
-    return bool(known and length_m and length_m not in known)
+    if not length_m or (speed, length_m) in ports.qos.headroom_keys:
+        return False
+    return any(mbps == speed for mbps, _ in ports.qos.headroom_keys)
 
 
 @rule("FG540", Severity.ERROR, "A port has two cable lengths")

@@ -31,10 +31,14 @@ def narrow_link(fabric: Fabric) -> Iterator[Defect]:
         if end.far_role == "host":
             largest[end.switch.network] = max(largest.get(end.switch.network, 0), _mtu(end))
     for end in fabric.ends:
+        if not end.far:
+            continue
         mtu, hosts = _mtu(end), largest.get(end.switch.network, 0)
+        if mtu >= hosts:
+            continue
         plane = fabric.planes.get(end.switch.plane)
         needed = plane.roce_mtu + ROCE_V2_HEADER_BYTES if plane and plane.roce_mtu else 0
-        if end.far and needed <= mtu < hosts and _mtu(end.far) == mtu:
+        if needed <= mtu and _mtu(end.far) == mtu:
             message = f"mtu is {mtu} bytes, but ports to hosts have {hosts} bytes"
             related = far_end(end, "PORT", "mtu")
             yield Defect(end.place("PORT", "mtu"), message, f"set mtu to {hosts} at both ends", related)
@@ -58,10 +62,11 @@ def optical_negotiation(fabric: Fabric) -> Iterator[Defect]:
     Source: IEEE 802.3 clause 73; sonic-buildimage sonic-port.yang (default off).
     """
     for end in fabric.ends:
-        if not end.cable_m or end.cable_m <= _LONGEST_COPPER_M:
+        length_m = end.cable_m
+        if not length_m or length_m <= _LONGEST_COPPER_M:
             continue
         for field in ("autoneg", "link_training"):
             if end.text(field) == "on" and (end.far is None or end.far.text(field) == "on"):  # else FG242
-                message = f"{field} is on, but the cable is {format_length(end.cable_m)} long and therefore optical"
+                message = f"{field} is on, but the cable is {format_length(length_m)} long and therefore optical"
                 place, related = end.place("PORT", field), far_end(end, "PORT", field)
                 yield Defect(place, message, f"set {field} to off at both ends", related)

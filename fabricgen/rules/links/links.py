@@ -31,7 +31,7 @@ def link_speed(fabric: Fabric) -> Iterator[Defect]:
     """
     for end in fabric.ends:
         planned = end.link.speed_mbps
-        if end.port in end.switch.device.table("PORT") and planned and end.text("speed") != str(planned):
+        if planned and end.text("speed") != str(planned) and end.port in end.switch.device.table("PORT"):
             message = f"speed is {end.text('speed') or 'missing'}, but the link is {format_speed(planned)}"
             yield Defect(end.place("PORT", "speed"), message, f"set speed to {planned}", far_end(end, "PORT", "speed"))
     yield from _disagreements(fabric, "speed", only_unplanned=True)

@@ -85,7 +85,8 @@ def deviating_fields(
     key: str, rows: Sequence[object], skip: frozenset[str], least: int
 ) -> Iterator[tuple[int, Deviation]]:
     present = [(index, row) for index, row in enumerate(rows) if isinstance(row, dict)]
-    for field in dict.fromkeys(field for _, row in present for field in row if field and field not in skip):
+    shapes = dict.fromkeys(tuple(row) for _, row in present)
+    for field in dict.fromkeys(field for names in shapes for field in names if field and field not in skip):
         values = [row.get(field) for _, row in present]
         if len(set(values)) == 1:
             continue
