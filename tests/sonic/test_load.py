@@ -1,6 +1,10 @@
 """Tables of files that are loaded: equal texts become one object."""
 
 import json
+from typing import Any
+
+from hypothesis import given
+from hypothesis import strategies as st
 
 from fabricgen.sonic.dump import dump
 from fabricgen.sonic.load import TableLoader
@@ -29,3 +33,41 @@ def test_equal_tables_of_different_texts_are_different_keys() -> None:
 def test_a_file_in_another_layout_is_parsed_as_a_whole() -> None:
     tables = TableLoader().load(json.dumps(TABLES).encode())
     assert tables == TABLES
+
+
+def saved(config: object) -> bytes:
+    """The layout of `config save`, with values of any type."""
+    return json.dumps(config, indent=4).encode()
+
+
+def test_equal_texts_of_rows_are_one_object_and_other_values_stay() -> None:
+    loader = TableLoader()
+    rows = {"a": {"x": "some text", "y": True}, "b": {"x": "some text", "y": 1}, "c": {}}
+    one = loader.load(saved({"T": rows}))["T"]
+    other = loader.load(saved({"T": rows | {"d": {"x": "some text", "y": 1.0}}}))["T"]
+    assert one["a"]["x"] is one["b"]["x"] is other["d"]["x"]
+    assert [str(row.get("y")) for row in other.values()] == ["True", "1", "None", "1.0"]
+
+
+def test_rows_about_a_neighbor_are_one_object_if_they_are_equal() -> None:
+    loader = TableLoader()
+    rows = {"spine1": {"type": "LeafRouter"}}
+    first, same, wrong = (
+        loader.load(dump({"DEVICE_NEIGHBOR_METADATA": rows | {f"leaf{number}": {}} | odd}))["DEVICE_NEIGHBOR_METADATA"]
+        for number, odd in ((1, {}), (2, {}), (3, {"spine1": {"type": "SpineRouter"}}))
+    )
+    assert first["spine1"] is same["spine1"] and wrong["spine1"] == {"type": "SpineRouter"}
+
+
+_ROWS = st.dictionaries(st.text(), st.dictionaries(st.text(), st.text()))
+
+
+@given(st.lists(st.tuples(st.sampled_from("ABC"), _ROWS)), st.sampled_from("ABD"))
+def test_one_table_is_the_one_of_the_whole_file(members: list[tuple[str, Any]], name: str) -> None:
+    """Also if a name occurs twice: the last member counts."""
+    texts = [saved({table: rows}).decode().removeprefix("{\n").removesuffix("\n}") for table, rows in members]
+    text = ("{\n" + ",\n".join(texts) + "\n}").encode()
+    loader = TableLoader()
+    whole = loader.load_all(text)[0]
+    assert whole == dict(members)
+    assert loader.load_table(text, name) == whole.get(name)

@@ -6,7 +6,7 @@ import time
 from typing import Any
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from fabricgen.platforms.catalog import switch_platform
@@ -292,3 +292,29 @@ def test_clean_tables_are_not_checked_again() -> None:
     assert clean.tables == known
     check(TableLoader().load(text), clean)  # another loader, other objects
     assert len(clean.tables) == 2 * len(known)
+
+
+_ODD = st.sampled_from(
+    ["", "x", "Ethernet0", "Ethernet99", "10.0.0.1", "10.0.0.0/31", "10.0.0.300/31", "up", 1, True, ["up"], None]
+)
+_EDITS = st.lists(st.tuples(st.integers(0, 10**6), st.integers(0, 10**6), st.integers(0, 10**6), _ODD), max_size=3)
+
+
+@given(_EDITS)
+@settings(max_examples=60, deadline=None)
+def test_columns_find_what_rows_show(edits: list[tuple[int, int, int, Any]]) -> None:
+    """A table is accepted by its columns only if no row has a violation, whatever a file contains."""
+    config = leaf_switch()
+    for table, row, field, value in edits:
+        rows = [*config.values()][table % len(config)]
+        key = [*rows][row % len(rows)] if rows else "Ethernet0"
+        if field % 5 == 0:
+            rows[key if isinstance(value, str) and not value else f"{key}|{value}"] = {}
+        elif field % 5 == 1 or not isinstance(rows.get(key), dict):
+            rows[key] = value
+        else:
+            rows[key][([*rows[key], "mtu", "zzz"])[field % (len(rows[key]) + 2)]] = value
+    found = check(config)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("fabricgen.sonic.schema.judge.columns", lambda _schema, _rows: None)
+        assert check(config) == found

@@ -1,0 +1,58 @@
+"""Rules that are checked in turns find what they find alone, in the same order."""
+
+import importlib
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+import fabricgen.rules
+from fabricgen.bundle.forgetful import forgetful
+from fabricgen.bundle.read import open_bundle
+from fabricgen.findings import Severity
+from fabricgen.rules.defects import Defect
+from fabricgen.rules.registry import all_rules
+from fabricgen.rules.rule import Basis, Rule, subject_of
+from fabricgen.rules.run import run
+from fabricgen.rules.turns import _STAGES, Turns
+from fabricgen.rules.view.fabric import Fabric
+from fabricgen.sonic.dump import dump
+from tests.rules.case import Case
+from tests.rules.clean import clean_fabric
+
+SUBJECTS = ("addresses", "bgp", "bundle", "hosts", "links", "opensm", "peers", "qos", "schema")
+CASES: dict[str, Case] = {
+    subject: importlib.import_module(f"tests.rules.{subject}.cases").CASES[-1] for subject in SUBJECTS
+}
+
+
+def test_each_subject_has_a_stage() -> None:
+    folders = {path.parent.name for path in Path(fabricgen.rules.__path__[0]).glob("*/__init__.py")} - {"view"}
+    assert sorted(folders) == sorted(subject for stage in _STAGES for subject in stage.subjects)
+
+
+@pytest.mark.parametrize("subject", CASES)
+def test_turns_do_not_change_findings(subject: str, tmp_path: Path) -> None:
+    case = CASES[subject]
+    bundle = case.clean.broken(case.change, tmp_path)
+    alone = run(bundle, prepare=lambda fabric, _rules: lambda rule: rule.check(fabric))
+    assert case.code in {one.code for one in alone}
+    assert run(forgetful(bundle)) == run(bundle) == alone
+
+
+def test_a_rule_of_another_package_reads_tables_that_were_forgotten(tmp_path: Path) -> None:
+    configs = clean_fabric().configs
+    for name, config in configs.items():
+        (tmp_path / name).mkdir()
+        (tmp_path / name / "config_db.json").write_bytes(dump(config))
+    fabric = Fabric(forgetful(open_bundle([tmp_path])))
+    seen: list[int] = []
+
+    def check(fabric: Fabric) -> Iterator[Defect]:
+        seen.extend(len(switch.device.table("PORT")) for switch in fabric.switches.values())
+        yield from ()
+
+    own = Rule("XY1", Severity.NOTE, "Counts ports", check, Basis.MEANING)
+    turns = Turns(fabric, [own, *all_rules()])
+    assert subject_of(own) == "" and list(turns.defects(own)) == []
+    assert seen == [len(configs[name]["PORT"]) for name in fabric.switches]
