@@ -52,11 +52,12 @@ class ObservedHosts:
 
     def text(self, file: str) -> str:
         """The text of a file. Raises UnreadableInputError."""
-        if file.startswith(_OF_EACH_HOST):
-            return read_text(self.folder / file)
-        if file not in self._texts:
-            self._texts[file] = read_text(self.folder / file)
-        return self._texts[file]
+        if file in self._texts:
+            return self._texts[file]
+        text = read_text(self.folder / file)
+        if not file.startswith(_OF_EACH_HOST):
+            self._texts[file] = text
+        return text
 
     def settings(self, file: str) -> Mapping[str, str]:
         """key -> value of the KEY=VALUE lines; the last line of a key counts. Empty without the file."""

@@ -13,6 +13,8 @@ from fabricgen.rules.defects import Defect
 from fabricgen.rules.rule import Rule, subject_of
 from fabricgen.rules.view.fabric import Fabric
 
+LEAST_SWITCHES = 64  # below, all tables fit into memory
+
 
 @dataclass(frozen=True, slots=True)
 class Stage:
@@ -44,8 +46,9 @@ class Turns:
             for one in those:
                 self._found[one.code] = list(one.check(self._fabric))
             self._fabric.forget()
-            for switch in self._fabric.switches.values() if stage.forgotten else ():
-                forget_tables(switch.device, stage.forgotten)
+            if len(self._fabric.switches) >= LEAST_SWITCHES:
+                for switch in self._fabric.switches.values() if stage.forgotten else ():
+                    forget_tables(switch.device, stage.forgotten)
         return self._found.pop(rule.code)
 
 

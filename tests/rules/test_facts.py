@@ -5,7 +5,7 @@ from fabricgen.rules.addresses import plan
 from fabricgen.rules.bgp import packet_filters, timers
 from fabricgen.rules.buffers import dynamic, headroom, profiles
 from fabricgen.rules.bundle import completeness
-from fabricgen.rules.hosts import groups, qos, routes
+from fabricgen.rules.hosts import qos, routes
 from fabricgen.rules.hosts.transports import _HARMFUL
 from fabricgen.rules.links import capacity, rails
 from fabricgen.rules.opensm import deployable, guid_lists, managers, partitions, routing, tenants
@@ -13,7 +13,7 @@ from fabricgen.rules.ports import ports
 from fabricgen.rules.qos import ecn, scheduling, shares, watchdog
 from fabricgen.rules.rule import Basis
 from fabricgen.rules.schema import daemons
-from fabricgen.rules.view import addresses
+from fabricgen.rules.view import addresses, host_groups
 
 
 def test_bgp() -> None:
@@ -47,7 +47,7 @@ def test_sonic() -> None:
 def test_hosts() -> None:
     """linux mlx5 en_ethtool.c (stall times) and include/uapi/linux/fib_rules.h (the rule of the main table)."""
     assert (qos.SLOWEST_STALL_MS, qos.FASTEST_STALL_MS, routes.MAIN_RULE) == (8000, 80, 32766)
-    assert groups.MORE_THAN_HALF == 0.5
+    assert host_groups.MORE_THAN_HALF == 0.5
 
 
 def test_ranges_of_nccl() -> None:

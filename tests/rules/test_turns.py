@@ -10,6 +10,7 @@ import fabricgen.rules
 from fabricgen.bundle.forgetful import forgetful
 from fabricgen.bundle.read import open_bundle
 from fabricgen.findings import Severity
+from fabricgen.rules import turns
 from fabricgen.rules.defects import Defect
 from fabricgen.rules.registry import all_rules
 from fabricgen.rules.rule import Basis, Rule, subject_of
@@ -24,6 +25,11 @@ SUBJECTS = ("addresses", "bgp", "bundle", "hosts", "links", "opensm", "peers", "
 CASES: dict[str, Case] = {
     subject: importlib.import_module(f"tests.rules.{subject}.cases").CASES[-1] for subject in SUBJECTS
 }
+
+
+@pytest.fixture(autouse=True)
+def _small_fabrics_too(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(turns, "LEAST_SWITCHES", 1)
 
 
 def test_each_subject_has_a_stage() -> None:
@@ -53,6 +59,5 @@ def test_a_rule_of_another_package_reads_tables_that_were_forgotten(tmp_path: Pa
         yield from ()
 
     own = Rule("XY1", Severity.NOTE, "Counts ports", check, Basis.MEANING)
-    turns = Turns(fabric, [own, *all_rules()])
-    assert subject_of(own) == "" and list(turns.defects(own)) == []
+    assert subject_of(own) == "" and list(Turns(fabric, [own, *all_rules()]).defects(own)) == []
     assert seen == [len(configs[name]["PORT"]) for name in fabric.switches]

@@ -6,11 +6,11 @@ from ipaddress import ip_interface, ip_network
 from fabricgen.findings import Severity
 from fabricgen.physics import DEFAULT_MTU_BYTES, ROCE_V2_HEADER_BYTES
 from fabricgen.rules.defects import Defect
-from fabricgen.rules.hosts.groups import Group, host_groups
-from fabricgen.rules.hosts.interfaces import Interface, interfaces, netplan_file
 from fabricgen.rules.rule import Basis, rule
 from fabricgen.rules.view.addresses import parse_interface
 from fabricgen.rules.view.fabric import Fabric, majority, number
+from fabricgen.rules.view.host_groups import Group, host_groups
+from fabricgen.rules.view.host_interfaces import Interface, interfaces, netplan_file
 from fabricgen.vocabulary import Purpose
 
 

@@ -7,9 +7,9 @@ from fabricgen.bundle.wiring import WiredPlane
 from fabricgen.findings import Severity
 from fabricgen.opensm.sharp import CONFIG_NAME
 from fabricgen.rules.defects import Defect, Place
-from fabricgen.rules.hosts.groups import Group, NicPorts, host_groups
 from fabricgen.rules.rule import Basis, rule
 from fabricgen.rules.view.fabric import Fabric, number
+from fabricgen.rules.view.host_groups import Group, NicPorts, host_groups
 from fabricgen.rules.view.subnet_managers import managed_subnets
 from fabricgen.vocabulary import Purpose, Technology
 

@@ -5,9 +5,9 @@ from pathlib import PurePosixPath
 
 from fabricgen.findings import Severity
 from fabricgen.rules.defects import Defect
-from fabricgen.rules.hosts.groups import Group, host_groups
 from fabricgen.rules.rule import Basis, rule
 from fabricgen.rules.view.fabric import Fabric
+from fabricgen.rules.view.host_groups import Group, host_groups
 from fabricgen.units import whole_number
 from fabricgen.vocabulary import Purpose, Technology
 

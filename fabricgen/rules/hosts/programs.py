@@ -7,9 +7,9 @@ from fabricgen.findings import Severity
 from fabricgen.platforms.catalog import nic_model
 from fabricgen.rules.defects import Defect
 from fabricgen.rules.hosts.files import SCRIPT, UNIT
-from fabricgen.rules.hosts.groups import Group, host_groups
 from fabricgen.rules.rule import rule
 from fabricgen.rules.view.fabric import Fabric
+from fabricgen.rules.view.host_groups import Group, host_groups
 
 # The settings of roce/<plane>.conf that a script must use for any driver, and those for drivers with a further need.
 _USED = ("INTERFACES", "PFC", "DSCP_PRIORITY", "TOS", "CNP_DSCP", "CNP_PRIORITY")

@@ -6,9 +6,9 @@ from math import ceil
 from fabricgen.bundle.wiring import WiredPlane
 from fabricgen.findings import Severity
 from fabricgen.rules.defects import Defect, Place
-from fabricgen.rules.hosts.groups import Group, NicPorts, host_groups
 from fabricgen.rules.rule import Basis, rule
 from fabricgen.rules.view.fabric import Fabric, number
+from fabricgen.rules.view.host_groups import Group, NicPorts, host_groups
 from fabricgen.rules.view.qos import priorities
 from fabricgen.vocabulary import Purpose
 

@@ -5,9 +5,9 @@ from collections.abc import Callable, Iterator, Mapping
 from fabricgen.bundle.wiring import WiredPlane
 from fabricgen.findings import Severity
 from fabricgen.rules.defects import Defect
-from fabricgen.rules.hosts.groups import Group, host_groups
 from fabricgen.rules.rule import Basis, rule
 from fabricgen.rules.view.fabric import Fabric, number
+from fabricgen.rules.view.host_groups import Group, host_groups
 from fabricgen.rules.view.pkey_tables import pkey_tables
 from fabricgen.rules.view.subnet_managers import managed_subnets
 from fabricgen.vocabulary import Purpose, Technology

@@ -6,10 +6,10 @@ from typing import Any
 
 from fabricgen.bundle.wiring import WiredPlane
 from fabricgen.rules.defects import Place
-from fabricgen.rules.hosts.groups import Group, host_groups
 from fabricgen.rules.view.addresses import HeldAddress, IpInterface, parse_interface
 from fabricgen.rules.view.derived import derived
 from fabricgen.rules.view.fabric import End, Fabric
+from fabricgen.rules.view.host_groups import Group, host_groups
 
 
 @dataclass(eq=False)
