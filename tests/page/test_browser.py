@@ -78,6 +78,10 @@ def test_a_broken_bundle(bundle: Path, browser: Browser, cli: Cli, tmp_path: Pat
         assert found.faults() == []
         page.reload()
         assert page.get_by_role("button", name="Use light colors").is_visible()
+        page.set_viewport_size({"width": 688, "height": 900})  # A4 without its margins
+        page.emulate_media(media="print")
+        cut = "[...document.querySelectorAll('.scroll')].filter(one => one.scrollWidth > one.clientWidth + 1).length"
+        assert page.evaluate(cut) == 0, "paper cannot scroll"
         printed = page.pdf(format="A4")
         assert printed.startswith(b"%PDF") and printed.count(b"/Type /Page\n") <= 8
 
