@@ -1,4 +1,4 @@
-"""The layout of a plane of one tier: a grid by the strides of its links, or groups, around a circle if they fit."""
+"""The layout of a plane of one tier: a grid by the strides of its links, or groups, in a ring if they fit."""
 
 from collections.abc import Iterator, Sequence
 from itertools import groupby
@@ -11,9 +11,9 @@ from fabricgen.draw.topology import Topology, strides
 _ROW = 58.0  # px from row to row of a grid
 _FILLED = 0.62  # of the width of a column of a grid
 _MOST_COLUMNS = 16
-_RING = 4  # groups, from which they are around a circle
+_RING = 4  # groups, from which they are in a ring
 _RING_STEP, _RING_ROW = 40.0, 40.0  # px from column to column, and row to row, of a group there
-_RING_RADIUS = 290.0  # px: of a larger circle, fewer links run close to a group between their own
+_RING_RADIUS = 290.0  # px: of a larger ring, fewer links run close to a group between their own
 _TOP = 34.0
 
 
@@ -49,7 +49,7 @@ def flat_boxes(topology: Topology, members: Sequence[int]) -> tuple[list[Box], l
 def _ring(
     topology: Topology, cards: Sequence[Sequence[int]], columns: int
 ) -> tuple[list[Box], list[Label], float] | None:
-    """Groups around a circle, so that no link passes through a third group; None if they do not fit."""
+    """Groups in a ring, so that no link passes through a third group; None if they do not fit."""
     rows = ceil(max(map(len, cards)) / columns)
     wide, high = columns * _RING_STEP, (rows - 1) * _RING_ROW + 26
     apart = hypot(wide, high + 16) / (2 * sin(pi / len(cards)))

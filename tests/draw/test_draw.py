@@ -161,7 +161,7 @@ def test_a_rack_shows_its_units(bundle: Path, cli: Cli, tmp_path: Path) -> None:
     assert "it has r1" in cli("draw", bundle, "--rack", "r9", "-o", out).err
 
 
-def test_groups_are_around_a_circle(cli: Cli, tmp_path: Path) -> None:
+def test_groups_are_in_a_ring(cli: Cli, tmp_path: Path) -> None:
     """A dragonfly: links between groups are straight, and none runs through a box of a third group."""
     topology = read_topology(open_bundle([rendered_example(cli, "dragonfly", tmp_path)]))
     scene = plane_scene(topology, "compute")
