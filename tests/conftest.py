@@ -23,7 +23,7 @@ from tests.schemas import check_json
 settings.register_profile("fabricgen", deadline=None)
 settings.load_profile("fabricgen")
 
-# Hundreds of tests start fabricgen. Each start without bytecode on disk compiles all modules again, which takes a second.
+# Hundreds of tests start fabricgen. Without bytecode on disk each start compiles all modules, which takes a second.
 os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
 
 
