@@ -74,7 +74,7 @@ def _schema_mistakes(tree: Mapping[str, Any]) -> Iterator[Mistake]:
 
 
 def _problems(error: Any, definitions: Mapping[str, Any]) -> Iterator[Mistake]:
-    """The mistakes behind a ValidationError of jsonschema: each unknown key, and what is wrong in an object that may be null."""
+    """The mistakes behind a ValidationError of jsonschema: unknown keys, and those in an object that may be null."""
     path = tuple(error.absolute_path)
     if error.validator in ("additionalProperties", "unevaluatedProperties"):
         known = _keys(error.schema, definitions)
