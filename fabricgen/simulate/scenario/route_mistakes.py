@@ -47,5 +47,5 @@ def _problems(
                 arrives = True  # the one mistake of this way
             waiting += vias
     if not arrives:
-        yield f"the routes from {first} to {target} lead in a circle"
+        yield f"the routes from {first} to {target} lead in a cycle"
     visited |= own

@@ -131,7 +131,7 @@ def test_a_flow_without_a_route_is_a_mistake_in_both_directions(verb: str, cli: 
     assert messages == {("flows[0]", "s has no route to h2"), ("flows[0]", "s has no route to h0")}
 
 
-def test_routes_in_a_circle_are_a_mistake(tmp_path: Path) -> None:
+def test_routes_in_a_cycle_are_a_mistake(tmp_path: Path) -> None:
     tree = ring()
     first = tree["flows"][0]
     switches = [node["name"] for node in tree["nodes"] if node["kind"] == "switch"]
@@ -140,7 +140,7 @@ def test_routes_in_a_circle_are_a_mistake(tmp_path: Path) -> None:
     tree["routes"] += [{"at": at, "to": first["dst"], "via": via} for at, via in around]
     found = check_scenario(written(tmp_path, tree))
     assert {one.path for one in found} >= {"flows[0]"}
-    assert all("in a circle" in one.message for one in found)
+    assert all("in a cycle" in one.message for one in found)
 
 
 def test_a_switch_that_selects_next_hops_needs_no_route_to_its_hosts(tmp_path: Path) -> None:
