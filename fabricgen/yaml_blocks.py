@@ -18,6 +18,8 @@ _LONGEST_KEY = 100  # PyYAML writes longer keys, from 128 characters on, and key
 _ENDLESS = 1 << 30
 _KEPT = 1 << 16
 _SIMPLE = re.compile(r"[A-Za-z0-9_./:-]+")  # always written in quotes as it is
+_PLAIN = re.compile(r"[A-Za-z][A-Za-z0-9_.-]*")  # written as it is, except for the words of YAML 1.1
+_RESERVED = frozenset({"yes", "no", "on", "off", "true", "false", "null"})
 
 
 class _OtherLayoutError(Exception):
@@ -62,11 +64,16 @@ class _Blocks:
         if isinstance(value, dict):
             for key, item in value.items():
                 name = _key(key) if type(key) is str else _as_key(key, _scalar(type(key).__name__, repr(key), key))
-                if not _is_block(item):
+                if type(item) is str:  # most are
+                    line = f"{space}{name}: {self._text(item)}"
+                    if len(line) > _WIDTH and " " in self._text(item):
+                        raise _OtherLayoutError
+                    lines.append(line)
+                elif _is_block(item):
+                    lines.append(f"{space}{name}:")
+                    self.add(item, indent + 2 if isinstance(item, dict) else indent)
+                else:
                     lines.append(f"{space}{name}: {self._short(item, indent + len(name) + 2)}")
-                    continue
-                lines.append(f"{space}{name}:")
-                self.add(item, indent + 2 if isinstance(item, dict) else indent)
             return
         for item in value:
             if not _is_block(item):
@@ -113,6 +120,8 @@ def _unsafe(text: str) -> str:
 
 @lru_cache(_KEPT)
 def _key(key: str) -> str:
+    if _PLAIN.fullmatch(key) and len(key) <= _LONGEST_KEY and key.lower() not in _RESERVED:
+        return key
     return _as_key(key, _line(key))
 
 

@@ -20,6 +20,7 @@ from fabricgen.handoff.ansible_groups import ALL, host_groups, is_absent, presen
 from fabricgen.handoff.ansible_role import role_modules
 from fabricgen.handoff.chosen import chosen_devices
 from fabricgen.handoff.management import management_addresses
+from fabricgen.handoff.secret_rows import SecretRows
 from fabricgen.resources import resource
 from fabricgen.sonic.canonical import natural_key
 from fabricgen.sonic.switch_made import TABLES
@@ -60,23 +61,16 @@ def ansible_files(bundle: "Bundle", only: str | None = None, plan: str | None = 
     yield from role_modules()
     yield "inventory.yml", _yaml({"all": {"children": host_groups(devices)}})
     far_ends, aliases = _far_ends(bundle), Aliases(bundle.devices)
-    variables = {}
+    variables, secrets = {}, SecretRows()
     for device in devices:  # everything that its file says, by one read of it
         signs = device.signs
-        yield _config_path(device), _config_bytes(device, signs)
+        is_private = secrets.are_in(device.config, has_forms=signs.secrets)
+        yield _config_path(device), Private(device.text) if is_private else device.text
         variables[device.name] = _host_vars(device, signs)
         aliases.read(device.name)
     for device in devices:
         surroundings = _surroundings(bundle, device, far_ends[device.name], aliases)
         yield f"host_vars/{device.name}.yml", _yaml(variables[device.name] | surroundings)
-
-
-def _config_bytes(device: "ObservedDevice", signs: "Signs") -> bytes:
-    """The file of a switch, private if it contains secrets."""
-    from fabricgen.sonic.secrets import literals
-
-    has_secrets = any(literals(device.config, has_forms=signs.secrets))
-    return Private(device.text) if has_secrets else device.text
 
 
 def _config_path(device: "ObservedDevice") -> str:
