@@ -20,7 +20,7 @@ from fabricgen.sonic.secrets import may_have_forms
 from fabricgen.sonic.tables import ConfigDb, Row, first_non_row
 from fabricgen.sonic.updater.tables import MASTER
 
-_TABLES_REMEMBERED = 1024
+_TABLES_REMEMBERED = 256
 _LIST, _OLD_REFERENCE = b"[", b'"['  # a search for one byte is ten times faster, and most files have no list
 
 
