@@ -17,6 +17,7 @@ _WIDTH = 120
 _LONGEST_KEY = 100  # PyYAML writes longer keys, from 128 characters on, and keys of several lines in another form
 _ENDLESS = 1 << 30
 _KEPT = 1 << 16
+_COLLECTIONS = (dict, list)
 _SIMPLE = re.compile(r"[A-Za-z0-9_./:-]+")  # always written in quotes as it is
 _PLAIN = re.compile(r"[A-Za-z][A-Za-z0-9_.-]*")  # written as it is, except for the words of YAML 1.1
 _RESERVED = frozenset({"yes", "no", "on", "off", "true", "false", "null"})
@@ -87,7 +88,7 @@ class _Blocks:
         """A scalar or an empty collection, in one line."""
         if type(value) is str:
             text = self._text(value)
-        elif isinstance(value, dict | list):
+        elif isinstance(value, _COLLECTIONS):
             self._check_anchor(value)
             return "{}" if isinstance(value, dict) else "[]"
         else:
@@ -105,7 +106,7 @@ class _Blocks:
 
 
 def _is_block(value: object) -> bool:
-    return isinstance(value, dict | list) and bool(value)
+    return isinstance(value, _COLLECTIONS) and bool(value)
 
 
 @lru_cache(_KEPT)

@@ -7,7 +7,7 @@ The role compares and costs a change on the switch with the modules of `fabricge
 Ansible needs no fabricgen.
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -61,6 +61,7 @@ def ansible_files(bundle: "Bundle", only: str | None = None, plan: str | None = 
     yield from role_modules()
     yield "inventory.yml", _yaml({"all": {"children": host_groups(devices)}})
     far_ends, aliases = _far_ends(bundle), Aliases(bundle.devices)
+    absent = {name for name, device in bundle.devices.items() if is_absent(device)}
     variables, secrets = {}, SecretRows()
     for device in devices:  # everything that its file says, by one read of it
         signs = device.signs
@@ -69,7 +70,7 @@ def ansible_files(bundle: "Bundle", only: str | None = None, plan: str | None = 
         variables[device.name] = _host_vars(device, signs)
         aliases.read(device.name)
     for device in devices:
-        surroundings = _surroundings(bundle, device, far_ends[device.name], aliases)
+        surroundings = _surroundings(device.name, far_ends[device.name], absent, aliases)
         yield f"host_vars/{device.name}.yml", _yaml(variables[device.name] | surroundings)
 
 
@@ -100,17 +101,18 @@ def _far_ends(bundle: "Bundle") -> Mapping[str, Mapping[str, "Endpoint"]]:
 
 
 def _surroundings(
-    bundle: "Bundle", device: "ObservedDevice", far_ends: Mapping[str, "Endpoint"], aliases: Aliases
+    device: str, far_ends: Mapping[str, "Endpoint"], absent: Collection[str], aliases: Aliases
 ) -> dict[str, object]:
     """The expected neighbors of a switch: the far end of each cable to a present switch, and the absent switches."""
-    absent = {name for name, _ in far_ends.values() if is_absent(bundle.devices[name])}
     links = {
         port: {"device": name, "port": end, "alias": aliases.label((name, end))}
-        for port, (name, end) in sorted(far_ends.items(), key=lambda item: natural_key(item[0]))
+        for port in sorted(far_ends, key=natural_key)
+        for name, end in (far_ends[port],)
         if name not in absent
     }
-    found: dict[str, object] = {"fabricgen_links": links} if links and not is_absent(device) else {}
-    return found | ({"fabricgen_absent": sorted(absent, key=natural_key)} if absent else {})
+    found: dict[str, object] = {"fabricgen_links": links} if links and device not in absent else {}
+    near = {name for name, _ in far_ends.values() if name in absent}
+    return found | ({"fabricgen_absent": sorted(near, key=natural_key)} if near else {})
 
 
 def _project(folder: Path, context: Mapping[str, object]) -> Iterator[tuple[str, bytes]]:
