@@ -30,12 +30,8 @@ class _OtherLayoutError(Exception):
 def dumped(value: object, *, explicit_start: bool = False, unsafe: bool = False) -> bytes:
     """A value as `yaml.dump` with WordDumper writes it: keys in their order, unicode as it is, lines of 120
     characters. With `unsafe`, as it writes `Unsafe.of(value)`."""
-    try:
-        if not _is_block(value):
-            raise _OtherLayoutError
-        blocks = _Blocks(_unsafe if unsafe else _text)
-        blocks.add(value, 0)
-    except _OtherLayoutError:
+    lines = block_lines(value, unsafe=unsafe)
+    if lines is None:
         text: bytes = yaml.dump(
             Unsafe.of(value) if unsafe else value,
             Dumper=WordDumper,
@@ -47,7 +43,19 @@ def dumped(value: object, *, explicit_start: bool = False, unsafe: bool = False)
         )
         return text
     start = ["---"] if explicit_start else []
-    return "\n".join([*start, *blocks.lines, ""]).encode()
+    return "\n".join([*start, *lines, ""]).encode()
+
+
+def block_lines(value: object, *, unsafe: bool = False) -> list[str] | None:
+    """The lines of a value; None for one that is left to PyYAML."""
+    if not _is_block(value):
+        return None
+    blocks = _Blocks(_unsafe if unsafe else _text)
+    try:
+        blocks.add(value, 0)
+    except _OtherLayoutError:
+        return None
+    return blocks.lines
 
 
 class _Blocks:
