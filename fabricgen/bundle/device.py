@@ -21,7 +21,7 @@ from fabricgen.sonic.tables import ConfigDb, Row, first_non_row
 from fabricgen.sonic.updater.tables import MASTER
 
 _TABLES_REMEMBERED = 256
-_OLD_REFERENCE = b'"['
+_LIST, _OLD_REFERENCE = b"[", b'"['  # a search for one byte is ten times faster, and most files have no list
 
 
 def parse_object(text: bytes, file: Path) -> Any:
@@ -90,7 +90,7 @@ class Signs:
 
 
 def _signs_of(text: bytes) -> tuple[bool, bool]:
-    return _OLD_REFERENCE in text, may_have_forms(text)
+    return _LIST in text and _OLD_REFERENCE in text, may_have_forms(text)
 
 
 _signs_once = lru_cache(_TABLES_REMEMBERED)(_signs_of)
