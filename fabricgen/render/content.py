@@ -16,11 +16,12 @@ from fabricgen.findings import has_errors
 from fabricgen.platforms.catalog import switch_platform
 from fabricgen.platforms.entry_text import switch_entry_text
 from fabricgen.platforms.model import SwitchPlatform
+from fabricgen.render.file_patterns import FilePatterns
 from fabricgen.render.forms import LineForm, LineMarks
 from fabricgen.render.hosts import FOLDER as HOSTS_FOLDER
 from fabricgen.render.hosts import HostRenderer, host_groups
 from fabricgen.render.infiniband import FOLDER, SubnetRenderer
-from fabricgen.render.overrides import apply_overrides
+from fabricgen.render.overrides import apply_overrides, matches
 from fabricgen.render.plans import Plans
 from fabricgen.render.sources import DeviceSources, LineSources, dump_sources
 from fabricgen.render.switches import SwitchRenderer
@@ -55,6 +56,7 @@ class BundleContent:
         self._renderer = SwitchRenderer(
             plans.rendered, plans.allocation, plans.control, plans.planner, self._library, plans.cordons
         )
+        self._patterns = FilePatterns(lambda formed: self._renderer.stamped(formed).tables)
         marks = LineMarks(self._library.marks)
         self._lines = TemplateLibrary(FOLDER, self.templates, marks)
         self._host_lines = TemplateLibrary(HOSTS_FOLDER, self.templates, marks)
@@ -107,8 +109,11 @@ class BundleContent:
 
     def _switch(self, switch: Switch) -> tuple[bytes | None, DeviceSources]:
         """The bytes (None for a switch that --only excludes) and the sources of a switch."""
-        rendered = self._renderer.render(switch)
-        assert rendered is not None, "plans without an error have a plan for every switch"
+        formed = self._renderer.formed(switch)
+        assert formed is not None, "plans without an error have a plan for every switch"
+        if self._is_as_formed(switch, formed.name) and (text := self._patterns.content(formed)):
+            return text, DeviceSources(formed.name, formed.forms, formed.port_forms)
+        rendered = self._renderer.stamped(formed)
         applied = apply_overrides(self.plans.rendered, switch, rendered.name, rendered.tables)
         tables = self.plans.ownership.applied(rendered.name, rendered.tables)
         content = dump(tables) if self.only is None or fnmatchcase(rendered.name, self.only) else None
@@ -116,11 +121,17 @@ class BundleContent:
             content = Private(content)  # only a site's own templates can write a secret
         return content, DeviceSources(rendered.name, rendered.forms, rendered.port_forms, applied)
 
+    def _is_as_formed(self, switch: Switch, name: str) -> bool:
+        """Whether the file of a switch has what the templates of fabricgen render, and nothing else."""
+        if self.templates or not self.plans.ownership.is_whole or (self.only and not fnmatchcase(name, self.only)):
+            return False
+        return not any(matches(override, switch, name) for override in self.plans.fabric.inventory.overrides)
+
     def _in_processes(self) -> Iterator[tuple[bytes | None, DeviceSources]]:
         """The same as in one process: all forms are expanded here first, so all processes have the same indices."""
         switches = self.plans.rendered.switches
         for switch in switches:
-            self._renderer.render(switch, stamp=False)
+            self._renderer.formed(switch)
         together = max(1, len(switches) // (4 * self.jobs))
         places = range(len(switches))  # a place is sent, and the processes have the switches
         return spread(lambda place: self._switch(switches[place]), places, self.jobs, together)

@@ -29,6 +29,11 @@ class Ownership:
     def __init__(self, target: SonicTarget, root: Path) -> None:
         self._target, self._root = target, root
 
+    @property
+    def is_whole(self) -> bool:
+        """Whether fabricgen owns the whole file."""
+        return not self._target.base and not self._target.owned_tables
+
     def problems(self, names: Iterable[str]) -> Iterator[Finding]:
         """A finding for each base file that is missing or does not contain tables."""
         reported = set()
@@ -49,7 +54,7 @@ class Ownership:
 
     def applied(self, name: str, rendered: Tables) -> Tables:
         """The tables of a switch's file."""
-        if not self._target.base and not self._target.owned_tables:
+        if self.is_whole:
             return rendered
         base = _read(self._file(name))[0] if self._target.base else {}
         own = self._target.owned_tables or tuple(rendered)
