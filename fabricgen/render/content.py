@@ -1,6 +1,6 @@
 """The files of a bundle as named bytes, made one after the other."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
 from pathlib import Path
@@ -31,6 +31,9 @@ from fabricgen.sonic.dump import dump
 from fabricgen.sonic.secrets import literals, may_have_forms
 from fabricgen.spread import spread
 
+RenderedFile = tuple[bytes | None, DeviceSources]
+Elsewhere = Callable[["BundleContent"], Iterator[RenderedFile]]  # those of all switches, in their order
+
 JOBS_FROM_SWITCHES = 64  # below, starting processes costs more than it saves
 
 
@@ -48,6 +51,7 @@ class BundleContent:
     templates: Path | None = None
     only: str | None = None
     jobs: int = 1
+    elsewhere: Elsewhere | None = None  # renders the switches on other machines
 
     def __post_init__(self) -> None:
         plans = self.plans
@@ -101,13 +105,16 @@ class BundleContent:
         accepted = self.plans.fabric.inventory.suppressions
         return dump_sources(self._library.marks.origins, [*self._library.forms, *lines], devices, accepted)
 
-    def _switches(self) -> Iterator[tuple[bytes | None, DeviceSources]]:
-        if self.jobs > 1 and len(self.chosen) >= JOBS_FROM_SWITCHES:
+    def _switches(self) -> Iterator[RenderedFile]:
+        if self.elsewhere is not None:
+            self.expand()
+            yield from self.elsewhere(self)
+        elif self.jobs > 1 and len(self.chosen) >= JOBS_FROM_SWITCHES:
             yield from self._in_processes()
         else:
-            yield from map(self._switch, self.plans.rendered.switches)
+            yield from map(self.switch, self.plans.rendered.switches)
 
-    def _switch(self, switch: Switch) -> tuple[bytes | None, DeviceSources]:
+    def switch(self, switch: Switch) -> RenderedFile:
         """The bytes (None for a switch that --only excludes) and the sources of a switch."""
         formed = self._renderer.formed(switch)
         assert formed is not None, "plans without an error have a plan for every switch"
@@ -127,11 +134,14 @@ class BundleContent:
             return False
         return not any(matches(override, switch, name) for override in self.plans.fabric.inventory.overrides)
 
-    def _in_processes(self) -> Iterator[tuple[bytes | None, DeviceSources]]:
-        """The same as in one process: all forms are expanded here first, so all processes have the same indices."""
+    def _in_processes(self) -> Iterator[RenderedFile]:
         switches = self.plans.rendered.switches
-        for switch in switches:
-            self._renderer.formed(switch)
+        self.expand()
         together = max(1, len(switches) // (4 * self.jobs))
         places = range(len(switches))  # a place is sent, and the processes have the switches
-        return spread(lambda place: self._switch(switches[place]), places, self.jobs, together)
+        return spread(lambda place: self.switch(switches[place]), places, self.jobs, together)
+
+    def expand(self) -> None:
+        """Expand the forms of all switches, so that all processes have the same indices of forms."""
+        for switch in self.plans.rendered.switches:
+            self._renderer.formed(switch)
