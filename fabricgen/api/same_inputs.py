@@ -1,0 +1,109 @@
+"""Checks whose inputs an earlier run has checked: their whole result is found again.
+
+An entry has the files that one run read, and the names in the folders of its inventories. The key of the result is the
+digest of all of these now, with the options and the installation, so an edit that is taken back finds the result, too.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from hashlib import sha256
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import orjson
+
+from fabricgen.cache import Store
+from fabricgen.cache.values import dump_value, load_value
+from fabricgen.errors import UnreadableInputError
+from fabricgen.findings import Finding
+from fabricgen.inputs import DUMP_BYTES, Notes, read_bytes
+from fabricgen.inventory.read_files import InventorySource, Layers, inventory_root
+from fabricgen.report.summary import Counts
+from fabricgen.results import CongestionResult, DeadlockResult, without_evidence
+
+if TYPE_CHECKING:
+    from fabricgen.api.checking import Check
+
+_KIND = "check"
+_MOST_SETS = 8  # of files that runs with these options have read
+_FOLDER = b"\\u0000folder"  # in place of the folder of the rendering; no text of a finding has this character
+
+
+@dataclass(frozen=True)
+class _Kept:
+    """The fields of a check that are kept."""
+
+    findings: tuple[Finding, ...]
+    suppressed: tuple[Finding, ...]
+    counts: Counts
+    codes: tuple[str, ...]
+    is_complete: bool
+    added: Mapping[str, Mapping[str, Any]]
+    deadlock: tuple[DeadlockResult, ...]
+    congestion: tuple[CongestionResult, ...]
+    seals: Mapping[str, str]
+
+
+class SameInputs:
+    """The whole results of checks with some options. `about` are the options; `folder` is where this run renders."""
+
+    def __init__(self, store: Store, inventory: InventorySource, about: object, folder: Path) -> None:
+        self._store = store
+        self._about = f"{Path.cwd()}\0{inventory!r}\0{about!r}".encode()
+        sources = inventory.inventories if isinstance(inventory, Layers) else (inventory,)
+        self._names = b"".join(_names(inventory_root(source)) for source in sources)  # before anything is read
+        self._folder = orjson.dumps(str(folder))[1:-1]
+
+    def found(self) -> "Check | None":
+        """The result of an earlier run whose inputs were the same."""
+        from fabricgen.api.checking import Check
+
+        for files in self._sets():
+            content = self._store.get(_KIND, self._key({file: _digest(Path(file)) for file in files}))
+            if content is not None:
+                kept: _Kept = load_value(content.replace(_FOLDER, self._folder), _Kept)
+                fields = {name: getattr(kept, name) for name in _Kept.__dataclass_fields__}
+                return Check(**{**fields, "codes": frozenset(kept.codes)})
+        return None
+
+    def keep(self, found: "Check", notes: Notes) -> None:
+        """Store the result of a run that has read these files, unless it has parts that cannot be read back.
+
+        Results on InfiniBand planes depend on the OpenSM that is installed, and are not stored.
+        """
+        files = {str(file): digest for file, digest in notes.files.items() if digest is not None}
+        if found.subnets or len(files) < len(notes.files):
+            return
+        fields = {name: getattr(found, name) for name in _Kept.__dataclass_fields__}
+        plain = tuple(map(without_evidence, found.deadlock))
+        kept = _Kept(**{**fields, "codes": tuple(sorted(found.codes)), "deadlock": plain})
+        content = dump_value(kept, _Kept)
+        if content is None or _FOLDER in content:
+            return
+        if (names := sorted(files)) not in (sets := self._sets()):
+            content_of_sets = orjson.dumps([names, *sets][:_MOST_SETS])
+            self._store.put(f"{_KIND}-files", self._about, content_of_sets)
+        self._store.put(_KIND, self._key(files), content.replace(self._folder, _FOLDER))
+
+    def _sets(self) -> list[list[str]]:
+        content = self._store.get(f"{_KIND}-files", self._about)
+        return orjson.loads(content) if content else []
+
+    def _key(self, files: Mapping[str, bytes]) -> bytes:
+        listed = b"".join(f"{file}\0{files[file].hex()}\n".encode() for file in sorted(files))
+        return sha256(self._about + b"\0" + self._names + b"\0" + listed).digest()
+
+
+def _names(folder: Path) -> bytes:
+    """The names in a folder: a new file there may be a part of the inventory."""
+    try:
+        return "\n".join([str(folder), *sorted(one.name for one in folder.iterdir())]).encode()
+    except OSError:
+        return b""
+
+
+def _digest(file: Path) -> bytes:
+    try:
+        return sha256(read_bytes(file, DUMP_BYTES)).digest()
+    except UnreadableInputError:
+        return b""
