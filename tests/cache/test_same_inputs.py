@@ -60,6 +60,16 @@ def test_an_edit_that_is_taken_back_is_not_checked_again(tmp_path: Path, monkeyp
     assert checked(folder, "--cache", tmp_path / "cache")[0] == first
 
 
+def test_text_shows_the_lines_of_files_that_are_not_rendered_again(tmp_path: Path) -> None:
+    wrong = [{"match": {"name": "spine1"}, "config_db": {"PORT": {"Ethernet0": {"mtu": "1500"}}}}]
+    folder = write(tmp_path / "inventory", explicit() | {"overrides": wrong})
+    options = ("--format", "text")
+    expected, _ = checked(folder, *options)
+    assert b'"mtu": "1500"' in expected and b"^" in expected
+    for _ in range(2):
+        assert checked(folder, "--cache", tmp_path / "cache", *options)[0] == expected
+
+
 def test_options_are_part_of_the_key(tmp_path: Path) -> None:
     folder, cache = write(tmp_path / "inventory", explicit()), tmp_path / "cache"
     for options in (("--locked",), ("--ignore", "FG3"), ("--set", "checks.failures=1"), ()):
