@@ -100,7 +100,7 @@ class SameInputs:
         self._store.put(_KIND, self._key(files), content.replace(self._folder, _FOLDER))
 
     def _lines(self, findings: Iterable[Finding]) -> dict[str, dict[int, str]] | None:
-        """The lines of rendered files at which findings are; None if one may have a secret, or is no line to show."""
+        """The lines of rendered files at which findings are; None if one may have a secret, or cannot be shown."""
         found: dict[str, dict[int, str]] = {}
         texts = cache(lambda file: file.read_text("utf-8", "replace").splitlines())
         for one in findings:
