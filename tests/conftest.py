@@ -23,6 +23,9 @@ from tests.schemas import check_json
 settings.register_profile("fabricgen", deadline=None)
 settings.load_profile("fabricgen")
 
+# Hundreds of tests start fabricgen. Without bytecode on disk each start compiles all modules, which takes a second.
+os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
+
 
 def pytest_addoption(parser: pytest.Parser) -> None:
     """--update-golden writes golden files instead of comparing with them."""

@@ -63,20 +63,20 @@ def without_load(shown: dict[str, Any]) -> set[str]:
 
 
 @pytest.mark.usefixtures("few_failures")
-def test_every_format_reports_infiniband(cli: Cli) -> None:
-    folder = resource("inventories", "torus")
+def test_every_format_reports_infiniband(cli: Cli, tmp_path: Path) -> None:
+    folder = write(tmp_path, grid("torus", [4, 3], 12, technology="infiniband"))
     text = cli("check", folder).out
     first, second, *_ = text.splitlines()
     assert first.startswith("passed: ")
-    assert second.startswith("infiniband  plane compute: torus-2QoS, 2 VLs, qos TRUE (3D torus: torus-2QoS routes by ")
-    assert "note FG888  plane compute: 64 switches and 960 adapters have placeholder GUIDs" in text
+    assert second.startswith("infiniband  plane compute: torus-2QoS, 2 VLs, qos TRUE (2D torus: torus-2QoS routes by ")
+    assert "note FG888  plane compute: 12 switches and 96 adapters have placeholder GUIDs" in text
     (subnet,) = checked(cli, folder)[1]["infiniband"]
     (plane,) = json.loads(cli("capacity", folder, "--format", "json").out)["capacity"]["planes"]
     assert subnet == {"name": "compute", **plane["infiniband"]}
-    assert (subnet["engine"], subnet["vls"], subnet["qos"], plane["lids"]) == ("torus-2QoS", 2, True, 960 + 64)
+    assert (subnet["engine"], subnet["vls"], subnet["qos"], plane["lids"]) == ("torus-2QoS", 2, True, 96 + 12)
     for form in ("text", "markdown"):
         shown = cli("capacity", folder, "--format", form).out
-        assert all(words in shown for words in ("torus-2QoS", "2 VLs, qos TRUE", "1024 of 49151", "datelines at x=0"))
+        assert all(words in shown for words in ("torus-2QoS", "2 VLs, qos TRUE", "108 of 49151", "datelines at x=0"))
 
 
 def test_capacity_of_roce_has_no_subnet(cli: Cli) -> None:

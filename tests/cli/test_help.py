@@ -18,6 +18,7 @@ COMMANDS = dict(all_commands())
 DEVICE = Path(__file__).parents[1] / "platforms" / "device" / "acme" / "x86_64-acme_box4-r0"
 PAGES = Path(__file__).parents[2] / "docs"
 SCENARIO = Path(__file__).parents[2] / "benchmarks" / "fuzz" / "scenario.json"
+QUICK_BUDGET = 3_000_000  # packet hops
 SERVERS = ("fabricgen lsp",)  # they run until the client ends; tests/lsp talks to one
 SOURCES_OF_TRUTH = re.compile("import netbox|--plan$|--apply$")  # tests/dcim has a server for these examples
 WATCHES = " --watch"  # until an interrupt; tests/cli/test_watch.py sends one
@@ -111,6 +112,8 @@ def test_each_example_runs(example: str, site: Path, tmp_path: Path, cli: Cli, m
         shutil.rmtree(words[words.index("--output") + 1] if "--output" in words else words[1], ignore_errors=True)
     if words[0] == "accept":  # too many files to copy for every example
         Run(open_bundle([Path("build")])).write(Path("acceptance"))
+    if words[0] == "tune" and "--budget" not in words:  # a smaller search; tests/simulate/tuning look at results
+        words += ["--budget", str(QUICK_BUDGET)]
     done = cli(*words)
     assert done.code == 0, done.out + done.err
 
