@@ -1,5 +1,5 @@
-"""How the work of render, validate and the deadlock verdict grows with the fabric, counted so that it is the same on
-every machine.
+"""How the work of render, validate, the deadlock verdict and a handoff grows with the fabric, counted so that it is the
+same on every machine.
 
     python -m benchmarks.growth [--json | --page docs/speed.md] [SWITCHES ...]
 
@@ -20,6 +20,10 @@ from time import process_time
 
 from benchmarks.make_inventory import main as make_inventory
 from fabricgen.api import render, simulate_deadlock, validate
+from fabricgen.bundle.read import open_bundle
+from fabricgen.handoff.ansible import ansible_files
+from fabricgen.handoff.folder import write_folder
+from fabricgen.handoff.whole_rows import with_whole_rows
 
 SIZES = (64, 256)
 _LOOP = 200_000
@@ -37,7 +41,13 @@ def stages(folder: Path, switches: int) -> Stages:
         "render": lambda: render(inventory, bundle),
         "validate": lambda: validate([bundle]),
         "deadlock": lambda: simulate_deadlock([bundle]),
+        "handoff": lambda: _hand_over(bundle, folder / f"ansible-{switches}"),
     }
+
+
+def _hand_over(bundle: Path, output: Path) -> None:
+    """The handoff that reads and writes most: the Ansible project."""
+    write_folder(output, ansible_files(with_whole_rows(open_bundle([bundle]))))
 
 
 def calls(work: Callable[[], object]) -> int:

@@ -22,6 +22,7 @@ _HTML = str.maketrans({"&": "&amp;", "<": "&lt;", ">": "&gt;"})
 _SHORT = {"\n": "\\n", "\r": "\\r", "\t": "\\t"}
 _FORMULA = tuple("=+-@\t\r\n")
 _MARKED = frozenset((*_FORMULA, "'"))
+_SIGNS = tuple("=+-@\t\r'")  # all of them but the newline
 
 
 def visible(text: str) -> str:
@@ -58,6 +59,14 @@ def cell(value: object) -> str:
         return value
     text = "" if value is None else str(value)
     return f"'{text}" if text.startswith(_FORMULA) or (text[:1] == "'" and text[1:].startswith(_FORMULA)) else text
+
+
+def may_have_formulas(table: str) -> bool:
+    """Whether a cell may be one that `cell` changes, by the text of a CSV file with commas between cells."""
+    text = f"\n{table}"
+    if '"\n' in text:
+        return True
+    return any(sign in text and any(f"{before}{sign}" in text for before in (",", "\n", '"')) for sign in _SIGNS)
 
 
 def cell_text(text: str) -> str:

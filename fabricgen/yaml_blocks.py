@@ -17,7 +17,10 @@ _WIDTH = 120
 _LONGEST_KEY = 100  # PyYAML writes longer keys, from 128 characters on, and keys of several lines in another form
 _ENDLESS = 1 << 30
 _KEPT = 1 << 16
+_COLLECTIONS = (dict, list)
 _SIMPLE = re.compile(r"[A-Za-z0-9_./:-]+")  # always written in quotes as it is
+_PLAIN = re.compile(r"[A-Za-z][A-Za-z0-9_.-]*")  # written as it is, except for the words of YAML 1.1
+_RESERVED = frozenset({"yes", "no", "on", "off", "true", "false", "null"})
 
 
 class _OtherLayoutError(Exception):
@@ -27,12 +30,8 @@ class _OtherLayoutError(Exception):
 def dumped(value: object, *, explicit_start: bool = False, unsafe: bool = False) -> bytes:
     """A value as `yaml.dump` with WordDumper writes it: keys in their order, unicode as it is, lines of 120
     characters. With `unsafe`, as it writes `Unsafe.of(value)`."""
-    try:
-        if not _is_block(value):
-            raise _OtherLayoutError
-        blocks = _Blocks(_unsafe if unsafe else _text)
-        blocks.add(value, 0)
-    except _OtherLayoutError:
+    lines = block_lines(value, unsafe=unsafe)
+    if lines is None:
         text: bytes = yaml.dump(
             Unsafe.of(value) if unsafe else value,
             Dumper=WordDumper,
@@ -44,7 +43,19 @@ def dumped(value: object, *, explicit_start: bool = False, unsafe: bool = False)
         )
         return text
     start = ["---"] if explicit_start else []
-    return "\n".join([*start, *blocks.lines, ""]).encode()
+    return "\n".join([*start, *lines, ""]).encode()
+
+
+def block_lines(value: object, *, unsafe: bool = False) -> list[str] | None:
+    """The lines of a value; None for one that is left to PyYAML."""
+    if not _is_block(value):
+        return None
+    blocks = _Blocks(_unsafe if unsafe else _text)
+    try:
+        blocks.add(value, 0)
+    except _OtherLayoutError:
+        return None
+    return blocks.lines
 
 
 class _Blocks:
@@ -62,11 +73,16 @@ class _Blocks:
         if isinstance(value, dict):
             for key, item in value.items():
                 name = _key(key) if type(key) is str else _as_key(key, _scalar(type(key).__name__, repr(key), key))
-                if not _is_block(item):
+                if type(item) is str:  # most are
+                    line = f"{space}{name}: {self._text(item)}"
+                    if len(line) > _WIDTH and " " in self._text(item):
+                        raise _OtherLayoutError
+                    lines.append(line)
+                elif _is_block(item):
+                    lines.append(f"{space}{name}:")
+                    self.add(item, indent + 2 if isinstance(item, dict) else indent)
+                else:
                     lines.append(f"{space}{name}: {self._short(item, indent + len(name) + 2)}")
-                    continue
-                lines.append(f"{space}{name}:")
-                self.add(item, indent + 2 if isinstance(item, dict) else indent)
             return
         for item in value:
             if not _is_block(item):
@@ -80,7 +96,7 @@ class _Blocks:
         """A scalar or an empty collection, in one line."""
         if type(value) is str:
             text = self._text(value)
-        elif isinstance(value, dict | list):
+        elif isinstance(value, _COLLECTIONS):
             self._check_anchor(value)
             return "{}" if isinstance(value, dict) else "[]"
         else:
@@ -98,7 +114,7 @@ class _Blocks:
 
 
 def _is_block(value: object) -> bool:
-    return isinstance(value, dict | list) and bool(value)
+    return isinstance(value, _COLLECTIONS) and bool(value)
 
 
 @lru_cache(_KEPT)
@@ -113,6 +129,8 @@ def _unsafe(text: str) -> str:
 
 @lru_cache(_KEPT)
 def _key(key: str) -> str:
+    if _PLAIN.fullmatch(key) and len(key) <= _LONGEST_KEY and key.lower() not in _RESERVED:
+        return key
     return _as_key(key, _line(key))
 
 

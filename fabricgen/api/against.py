@@ -24,13 +24,14 @@ if TYPE_CHECKING:
 @dataclass(frozen=True)
 class Changes:
     """`devices` counts the added, removed, changed and alike switches; `moves` the moved cables of each plane.
-    `difference` has every row."""
+    `difference` has every row. `other_fabric` is the name of the old fabric if it is another one."""
 
     bundle: Path
     difference: "Difference"
     devices: Mapping[str, int]
     cables: CableChanges
     moves: Mapping[str, int]
+    other_fabric: str = ""
 
 
 def compare_with(old: Path, folder: Path, new: Bundle) -> Changes:
@@ -46,7 +47,8 @@ def compare_with(old: Path, folder: Path, new: Bundle) -> Changes:
     found = cable_changes(_with_new_names(before.wiring, new.wiring), new.wiring.links)
     planes = {end: link.plane for link in new.wiring.links for end in (link.a, link.b)}
     moves = Counter(planes[moved.new[0][0]] for moved in found.moved)
-    return Changes(old, difference, count(difference).devices, found, moves)
+    other = before.wiring.fabric if before.wiring.fabric != new.wiring.fabric else ""
+    return Changes(old, difference, count(difference).devices, found, moves, other)
 
 
 def _with_new_names(old: Wiring, new: Wiring) -> list[WiredLink]:

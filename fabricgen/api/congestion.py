@@ -1,7 +1,7 @@
 """The congestion analysis: which flows delay which, by arithmetic."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -12,6 +12,7 @@ from fabricgen.api.outages import with_outages
 from fabricgen.api.sizes import with_sizes
 from fabricgen.api.subnets import DEFAULT_SUBNETS, SubnetOptions, forwarding_of
 from fabricgen.errors import UsageError
+from fabricgen.findings import Location
 from fabricgen.report.summary import Counts
 from fabricgen.results import CongestionModel, CongestionResult
 from fabricgen.units import counted
@@ -149,8 +150,9 @@ def simulate_congestion_of_scenario(file: Path, *, svg: Path | None = None) -> C
     scenario = read_scenario(file)
     results = [analyse_scenario(scenario)]
     _draw(svg, results)
+    place = Location(str(file))
     return CongestionSimulation(
-        findings=tuple(congestion_findings(None, results)),
+        findings=tuple(replace(one, location=place) for one in congestion_findings(None, results)),
         counts=Counts(sum(node.kind == "switch" for node in scenario.nodes), len(scenario.links)),
         codes=codes_of(FAMILY),
         planes=tuple(results),

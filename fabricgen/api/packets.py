@@ -84,6 +84,7 @@ def simulate_packets(
     """
     from fabricgen.simulate.packets import prepare
     from fabricgen.simulate.patterns import DEFAULT_PATTERN, Placement, check_pattern, uses_storage
+    from fabricgen.simulate.plane.names import require_roce
     from fabricgen.simulate.workload import runs_of
 
     prepare(progress.note)
@@ -111,6 +112,9 @@ def simulate_packets(
         name, placed = "jobs", found_jobs.placed
         stores = all(uses_storage(one.request.pattern) for one in placed)
         adapters = {plane_name: site.adapters for plane_name, site in found_jobs.sites.items()}
+    for_roce = {"--priorities": priorities, "--queue-pairs": queue_pairs, "--balance": balance}
+    if given := [option for option, value in for_roce.items() if value]:
+        require_roce(judging.bundle, plane, given, to_storage=stores)
     forwarding = forwarding_of(judging, subnets, plane, to_storage=stores)
     chosen = choose_subnets(judging.bundle, plane, forwarding, to_storage=stores)
 

@@ -141,6 +141,7 @@ def _report(
         packets=runs,
         digests=seals(deadlock),
         not_judged=_cordoned(judging.bundle) if judging else (),
+        other_fabric=changes.other_fabric if changes else "",
     )
     manifest = read_manifest(folder) if folder.is_dir() else None
     differences = differences_object(str(changes.bundle), changes.difference, changes.cables) if changes else None

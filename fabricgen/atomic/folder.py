@@ -9,12 +9,13 @@ import shutil
 import stat
 from collections.abc import Collection, Iterator, Mapping
 from contextlib import contextmanager, suppress
-from pathlib import Path, PurePosixPath
+from pathlib import Path
 from types import TracebackType
 
 from fabricgen.atomic.exchange import NotExchangeableError, copy_attributes, exchange, same_inode
 from fabricgen.atomic.file import Private, close_to_others
 from fabricgen.atomic.journal import INSIDE, change_in_place, finish_change
+from fabricgen.atomic.relative import relative
 from fabricgen.atomic.staging import Staged, prefix_for, remove_leftovers, stage_folder
 from fabricgen.errors import UsageError
 from fabricgen.interrupts import held
@@ -37,8 +38,8 @@ class FolderWriter:
         self.changed: set[str] = set()
         self._in_place = _why_in_place(self.folder, shared)
         self._shared = shared
-        self._made: set[Path] = set()
         self._private: list[str] = []
+        self._parents: set[str] = set()  # of added files
         self._new_parents: list[Path] = []
         if self.folder.exists() and not self.folder.is_dir():
             raise UsageError(f"{folder} is a file; --output names a folder")
@@ -93,24 +94,16 @@ class FolderWriter:
             shutil.copyfile(old, target)
 
     def _target(self, path: str) -> Path:
-        parts = PurePosixPath(path).parts
-        if not parts or parts[0] == "/" or ".." in parts:
-            raise ValueError(f"{path!r} is not in the folder")
-        self.wanted.add(path)
+        self.wanted.add(relative(path))
         target = self._staged.path / path
-        self._make(target.parent)
+        if (parent := path.rpartition("/")[0]) not in self._parents:
+            self._parents.add(parent)
+            target.parent.mkdir(parents=True, exist_ok=True)
         return target
-
-    def _make(self, folder: Path) -> None:
-        if folder not in self._made:
-            folder.mkdir(parents=True, exist_ok=True)
-            self._made.add(folder)
 
     def keep(self, path: str) -> None:
         """Keep a file of the folder."""
-        self.wanted.add(path)
-        target = self._staged.path / path
-        self._make(target.parent)
+        target = self._target(path)
         if not _linked(self.folder / path, target):
             target.write_bytes((self.folder / path).read_bytes())
 

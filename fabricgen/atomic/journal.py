@@ -12,9 +12,10 @@ import shutil
 import stat
 from collections.abc import Collection
 from contextlib import suppress
-from pathlib import Path, PurePosixPath
+from pathlib import Path
 
 from fabricgen.atomic.file import keep_mode
+from fabricgen.atomic.relative import relative
 from fabricgen.atomic.staging import Staged, remove_tree, stage_folder
 from fabricgen.errors import UnreadableInputError
 from fabricgen.findings import Location
@@ -49,7 +50,8 @@ def finish_change(folder: Path) -> None:
         raw = json.loads(file.read_bytes())
         if raw["format_version"] != _VERSION:
             raise ValueError(f"format_version {raw['format_version']!r}")
-        inside, moved, removed = _inside(raw["folder"]), [*map(_inside, raw["moved"])], [*map(_inside, raw["removed"])]
+        inside = relative(raw["folder"])
+        moved, removed = ([*map(relative, raw[name])] for name in ("moved", "removed"))
     except (ValueError, KeyError, TypeError) as error:
         problem = f"not a journal of this version: {error}; restore the folder from version control, or remove the file"
         raise UnreadableInputError(problem, Location(str(file))) from error
@@ -111,10 +113,3 @@ def _check_writable(folder: Path, path: str) -> None:
     is_sticky = parent.stat().st_mode & stat.S_ISVTX
     if is_sticky and os.geteuid() != 0 and target.exists() and target.lstat().st_uid != os.geteuid():
         raise OSError(errno.EPERM, os.strerror(errno.EPERM), str(target))
-
-
-def _inside(path: str) -> str:
-    parts = PurePosixPath(path).parts
-    if not parts or parts[0] == "/" or ".." in parts:
-        raise ValueError(f"{path!r} is not in the folder")
-    return path

@@ -20,8 +20,8 @@ from fabricgen.sonic.secrets import may_have_forms
 from fabricgen.sonic.tables import ConfigDb, Row, first_non_row
 from fabricgen.sonic.updater.tables import MASTER
 
-_TABLES_REMEMBERED = 1024
-_OLD_REFERENCE = b'"['
+_TABLES_REMEMBERED = 256
+_LIST, _OLD_REFERENCE = b"[", b'"['  # a search for one byte is ten times faster, and most files have no list
 
 
 def parse_object(text: bytes, file: Path) -> Any:
@@ -74,7 +74,7 @@ class Signs:
     @classmethod
     def of(cls, text: bytes) -> "Signs":
         """The signs of the text of a file."""
-        return cls(_OLD_REFERENCE in text, may_have_forms(text), digest(text))
+        return cls(_LIST in text and _OLD_REFERENCE in text, may_have_forms(text), digest(text))
 
 
 class Content(Protocol):

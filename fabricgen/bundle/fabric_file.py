@@ -6,8 +6,8 @@ from functools import partial
 from typing import Any
 
 from fabricgen.bundle.columns import Columns
-from fabricgen.bundle.listing import Items, dump_listing, load_listing
-from fabricgen.bundle.names import check_names
+from fabricgen.bundle.listing import Items, dump_listing, read_listing
+from fabricgen.bundle.names import check_names, refuse_hidden
 from fabricgen.bundle.typed import checked, each, require, unique
 from fabricgen.bundle.wiring import (
     Checks,
@@ -67,12 +67,14 @@ def _without_unknown(item: WiredPlane | WiredDevice | WiredHost | Checks, *optio
 
 def load_wiring(text: bytes) -> Wiring:
     """The wiring in the bytes of fabric.json. Raises ValueError, KeyError or TypeError if they have another form."""
-    raw = load_listing(text)
+    return read_listing(text, partial(_wiring, text))
+
+
+def _wiring(text: bytes, raw: Any) -> Wiring:
     if not isinstance(raw, dict):
         raise ValueError("not a JSON object")
     if (found := raw.get("format_version")) != FORMAT_VERSION:
         raise ValueError(f"fabric.json has format_version {found!r}, this fabricgen reads {FORMAT_VERSION!r}")
-    check_names(raw, text)
     raw = {"externals": [], "host_models": [], "placeholders": [], "checks": {}, "cordoned": [], **raw}
     columns = Columns()
     wiring = Wiring(
@@ -88,6 +90,8 @@ def load_wiring(text: bytes) -> Wiring:
         checks=_checks(raw["checks"]),
         cordoned=tuple(require(_whole(raw["cordoned"]), list[str], "cordoned")),
     )
+    check_names(wiring)
+    refuse_hidden(raw, text)
     unique((device.name for device in wiring.devices), "devices")
     unique((host.name for host in wiring.hosts), "hosts")
     unique((plane.name for plane in wiring.planes), "planes")

@@ -3,11 +3,14 @@
 They are read without all of their items in memory: fabric.json of 6,016 switches has 120 MB, and needs 2 GB as objects.
 """
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, TypeVar
 
 import orjson
+
+T = TypeVar("T")
 
 _BLOCK_BYTES = 1 << 17
 _OPENS, _CLOSES = b": [\n", b"\n  ]"  # the first and the last line of a list, as `dump_listing` writes them
@@ -22,7 +25,11 @@ def dump_listing(head: Mapping[str, object], lists: Mapping[str, Iterable[object
     return b"{\n" + b",\n".join(parts) + b"\n}\n"
 
 
-@dataclass(frozen=True, slots=True)
+class OtherLayoutError(Exception):
+    """A file in another layout than `dump_listing` writes, or not JSON."""
+
+
+@dataclass(eq=False, slots=True)
 class Items:
     """The items of a list of a file. Each iteration decodes them again, some at a time."""
 
@@ -30,39 +37,52 @@ class Items:
     start: int
     stop: int
     block_bytes: int
+    is_valid: bool = False  # whether all of them have been decoded
 
     def __iter__(self) -> Iterator[Any]:
-        """The items. Raises ValueError if they are not separated at ends of lines, or are not JSON."""
+        """The items. Raises OtherLayoutError if they are not separated at ends of lines, or are not JSON."""
         for block in self.blocks():
             yield from block
 
     def blocks(self) -> Iterator[list[Any]]:
-        """The items, some at a time. Raises the same errors."""
+        """The items, some at a time. Raises the same error."""
         start = self.start
         while start < self.stop:
             end = self.text.find(b"\n", min(start + self.block_bytes, self.stop), self.stop)
             is_last = end < 0
             block = self.text[start : self.stop if is_last else end].rstrip()
             if block.endswith(b",") is is_last:
-                raise ValueError("a line does not end with an item")
-            yield orjson.loads(b"[%s]" % block.removesuffix(b","))
+                raise OtherLayoutError("a line does not end with an item")
+            try:
+                items = orjson.loads(b"[%s]" % block.removesuffix(b","))
+            except orjson.JSONDecodeError as error:
+                raise OtherLayoutError from error
+            yield items
             start = self.stop if is_last else end + 1
+        self.is_valid = True
 
 
-def load_listing(text: bytes, block_bytes: int = _BLOCK_BYTES) -> Any:
-    """The value of a JSON file; the lists of a listing are `Items`, which are valid.
+def read_listing(text: bytes, read: Callable[[Any], T], block_bytes: int = _BLOCK_BYTES) -> T:
+    """What `read` returns for the value of a JSON file, in which the lists of a listing are `Items`.
 
-    Any other layout is decoded as a whole. Raises orjson.JSONDecodeError for a file that is not JSON. The blocks of a
-    list are valid JSON only if they are cut between its items, because a JSON string cannot contain a newline.
+    A file in any other layout is decoded as a whole, and read again. Raises orjson.JSONDecodeError for a file that is
+    not JSON, and what `read` raises. The blocks of a list are valid JSON only if they are cut between its items,
+    because a JSON string cannot contain a newline.
     """
     try:
-        return dict(_members(text, block_bytes))
-    except ValueError:
-        return orjson.loads(text)
+        members = _members(text, block_bytes)
+        try:
+            return read(members)
+        finally:  # a list that `read` did not need, or an error in a list that was cut at a wrong place
+            for items in members.values():
+                if isinstance(items, Items) and not items.is_valid:
+                    deque(items.blocks(), maxlen=0)
+    except OtherLayoutError:
+        return read(orjson.loads(text))
 
 
-def _members(text: bytes, block_bytes: int) -> Iterator[tuple[str, Any]]:
-    """The members of the object. Raises ValueError for another layout."""
+def _members(text: bytes, block_bytes: int) -> dict[str, Any]:
+    """The members of the object. Raises OtherLayoutError."""
     lists: list[Items] = []
     outside = bytearray()  # the text with a mark in place of the items of each list
     done = 0
@@ -70,20 +90,21 @@ def _members(text: bytes, block_bytes: int) -> Iterator[tuple[str, Any]]:
         start = opened + len(_OPENS)
         stop = text.find(_CLOSES, start)
         if stop < 0:
-            raise ValueError("a list does not end")
+            raise OtherLayoutError("a list does not end")
         outside += text[done:start] + orjson.dumps(_mark(len(lists)))
         lists.append(Items(text, start, stop, block_bytes))
-        for _ in lists[-1].blocks():
-            pass
         done = stop
     outside += text[done:]
-    members = orjson.loads(outside)
+    try:
+        members = orjson.loads(outside)
+    except orjson.JSONDecodeError as error:
+        raise OtherLayoutError from error
     if not isinstance(members, dict):
-        raise ValueError("not an object")
+        raise OtherLayoutError("not an object")
     marked = [name for name, value in members.items() if isinstance(value, list) and value[:1] and _is_mark(value[0])]
     if [members[name] for name in marked] != [[_mark(number)] for number in range(len(lists))]:
-        raise ValueError("a list is not a member of the object, or looks like a mark")
-    yield from {**members, **dict(zip(marked, lists, strict=True))}.items()
+        raise OtherLayoutError("a list is not a member of the object, or looks like a mark")
+    return {**members, **dict(zip(marked, lists, strict=True))}
 
 
 def _mark(number: int) -> dict[str, int]:

@@ -1,11 +1,14 @@
 """Names in files that fabricgen did not write: they become parts of paths, commands and reports."""
 
 import re
-from collections.abc import Iterator, Mapping
-from typing import Any
+from collections.abc import Iterable, Iterator, Mapping
+from typing import TYPE_CHECKING, Any
 
 from fabricgen.bundle.listing import Items
 from fabricgen.visible import is_visible, visible
+
+if TYPE_CHECKING:
+    from fabricgen.bundle.wiring import Wiring
 
 CONFIG_NAME = "config_db.json"
 
@@ -18,15 +21,19 @@ def is_file_name(text: str) -> bool:
     return text not in ("", ".", "..") and not set("/\\") & set(text) and is_visible(text)
 
 
-def check_names(raw: Mapping[str, Any], text: bytes) -> None:
-    """Raises ValueError for a name of fabric.json that is not a plain name, or for text with control characters."""
-    for kind, name in _names(raw):
-        if not isinstance(name, str) or not _NAME.fullmatch(name):
-            raise ValueError(f"{name!r} is not allowed as the name of a {kind}: use letters, digits, . _ - only")
-    if _may_hide(text):
-        for value in _texts(raw):
-            if not is_visible(value):
-                raise ValueError(f"control characters in {visible(value)!r}")
+def check_names(wiring: "Wiring") -> None:
+    """Raises ValueError for a name of fabric.json that is not a plain name."""
+    for kind, names in _names(wiring):
+        for name in dict.fromkeys(names):
+            if not isinstance(name, str) or not _NAME.fullmatch(name):
+                raise ValueError(f"{name!r} is not allowed as the name of a {kind}: use letters, digits, . _ - only")
+
+
+def refuse_hidden(raw: Mapping[str, Any], text: bytes) -> None:
+    """Raises ValueError for a text of fabric.json with control characters."""
+    for value in _texts(raw) if _may_hide(text) else ():
+        if not is_visible(value):
+            raise ValueError(f"control characters in {visible(value)!r}")
 
 
 def _may_hide(text: bytes) -> bool:
@@ -34,13 +41,14 @@ def _may_hide(text: bytes) -> bool:
     return not text.isascii() or b"\\" in text or b"\x7f" in text
 
 
-def _names(raw: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
-    yield "fabric", raw["fabric"]
-    for key, kind in (("planes", "plane"), ("devices", "switch"), ("hosts", "host")):
-        yield from ((kind, row["name"]) for row in raw[key])
-    for host in raw["hosts"]:
-        yield "host group", host["group"]
-        yield from (("NIC", nic["name"]) for nic in host["nics"])
+def _names(wiring: "Wiring") -> Iterator[tuple[str, Iterable[str]]]:
+    """(what they are names of, names)."""
+    yield "fabric", [wiring.fabric]
+    yield "plane", (plane.name for plane in wiring.planes)
+    yield "switch", (device.name for device in wiring.devices)
+    yield "host", (host.name for host in wiring.hosts)
+    yield "host group", (host.group for host in wiring.hosts)
+    yield "NIC", (nic.name for host in wiring.hosts for nic in host.nics)
 
 
 def _texts(value: Any) -> Iterator[str]:

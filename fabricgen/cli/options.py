@@ -236,7 +236,7 @@ def require_one_source(paths: tuple[Path, ...], scenario: Path | None, **for_bun
         raise UsageError("give a bundle or config_db files, or one scenario with --scenario")
     given = [f"--{name.replace('_', '-')}" for name, value in for_bundles.items() if value is not None]
     if scenario is not None and given:
-        raise UsageError(f"a scenario contains its own flows: {', '.join(given)}: for bundles only")
+        raise UsageError(f"a scenario has its own links, routes and flows: {', '.join(given)}: for bundles only")
 
 
 def message_bytes(text: str, option: str = "--size") -> int:

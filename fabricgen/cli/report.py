@@ -11,6 +11,7 @@ from fabricgen.cli.options import inventory_arguments, inventory_option, layers_
 from fabricgen.cli.output import exit_code, json_text
 from fabricgen.cli.settings import Settings, verb
 from fabricgen.cli.streams import write
+from fabricgen.errors import UsageError
 
 FORMATS = ("html", "json")
 
@@ -88,6 +89,9 @@ def command(
     from fabricgen.report.formats.json import json_object
     from fabricgen.report.summary import summary_line
 
+    for file in (output, headline):
+        if file is not None and not file.absolute().parent.is_dir():
+            raise UsageError(f"{file}: the folder {file.parent} does not exist; create it first")
     found = report(
         layers_of(inventories, values), against=against, patterns=patterns, failures=failures, inventory=inventory,
         series=series, links=links, lldp=lldp, jobs=settings.jobs, policy=policy_of(settings),

@@ -248,7 +248,8 @@ def congestion(
         paths, scenario, pattern=pattern, size=size, plane=plane, lfts=lfts, vl_buffer=vl_buffer,
         adaptive_routing=adaptive_routing or None, queue_pairs=queue_pairs, hash=hash, balance=balance,
         failures=failures, switch_failures=switch_failures or None, sizes=sizes, jobs_file=jobs_file,
-        save_jobs=save_jobs,
+        save_jobs=save_jobs, links=links, lldp=lldp, placement=None if placement == "aligned" else placement,
+        seed=seed or None, draws=None if draws == 1 else draws,
     )  # fmt: skip
     if save_jobs is not None and placement != "search":
         raise UsageError("--save-jobs is for --placement search")

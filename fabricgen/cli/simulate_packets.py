@@ -135,7 +135,7 @@ def command(
     require_one_source(
         paths, scenario, pattern=pattern, size=size, plane=plane, priorities=priorities, max_hops=max_hops, lfts=lfts,
         vl_buffer=vl_buffer, adaptive_routing=adaptive_routing or None, queue_pairs=queue_pairs, hash=hash,
-        jobs_file=jobs_file, fail=fail, convergence=convergence,
+        jobs_file=jobs_file, fail=fail, convergence=convergence, links=links, lldp=lldp,
     )  # fmt: skip
     size_bytes = DEFAULT_BYTES if size is None else message_bytes(size)
     if scenario is None and compat is not None:

@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from typing import NamedTuple
 
 from fabricgen.vocabulary import Word
 
@@ -41,8 +42,10 @@ class Ref:
 Value = Scalar | Ref | tuple[Ref, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class Item:
+_NONE: Mapping[str, Value] = {}
+
+
+class Item(NamedTuple):
     """An object that the source of truth should have.
 
     `identity` is its unique key: of a switch `FABRIC:` and its identity in the lock file. `name` is what people call
@@ -53,8 +56,8 @@ class Item:
     kind: Kind
     identity: str
     name: str
-    fields: Mapping[str, Value] = field(default_factory=dict)
-    initial: Mapping[str, Value] = field(default_factory=dict)
+    fields: Mapping[str, Value] = _NONE
+    initial: Mapping[str, Value] = _NONE
     parent: Ref | None = None
 
     @property

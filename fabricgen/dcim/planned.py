@@ -4,10 +4,11 @@ Ports without a link, and devices outside the fabric, are left to the people who
 """
 
 from collections.abc import Callable, Iterator, Mapping
+from functools import cache
 from operator import itemgetter
 from typing import TYPE_CHECKING
 
-from fabricgen.dcim.objects import Item, Kind, Ref, Scalar, Value
+from fabricgen.dcim.objects import Item, Kind, Ref, Value
 from fabricgen.dcim.ports import MANAGEMENT, Ports, read_all
 from fabricgen.platforms.catalog import host_model, switch_platform
 from fabricgen.units import whole_number
@@ -33,7 +34,7 @@ class Planned:
         self._hosts = [(key, host) for key, host in _host_keys(wiring) if wanted(host.name)]
         self._refs = {device.name: self._device(device.identity) for device in self._switches}
         self._refs |= {host.name: self._device(key) for key, host in self._hosts}
-        self._states = {device.name: device.state for device in self._switches}
+        self._planned = {device.name for device in self._switches if device.state == DeviceState.PLANNED}
         hosts = [host for _, host in self._hosts]
         self._ports = Ports(bundle, wiring, self._refs, self._switches, hosts)
 
@@ -137,7 +138,7 @@ class Planned:
     def _prefixes(self) -> Iterator[Item]:
         """The networks of the addresses, and the pools of hosts, the widest first."""
         pools = {one.network for plane in self._wiring.planes for one in read_all(plane.host_prefixes)}
-        networks = {address.network for address, _ in self._ports.placed()} | pools
+        networks = self._ports.networks() | pools
         for network in sorted(networks, key=itemgetter(0, 2, 1)):  # version, length, number
             initial: dict[str, Value] = {"container": network in pools, "status": "active"}
             text = str(network)
@@ -167,13 +168,16 @@ class Planned:
         cables = {link: cable for cable in self._wiring.cables for link in cable.links}
         links = {link.id: link for link in reversed(self._wiring.links) if self._has_both_ends(link)}
         for link in reversed(links.values()):  # the first of each identity
-            planned = any(self._states.get(name) == DeviceState.PLANNED for name, _ in (link.a, link.b))
-            ends = tuple(Ref(Kind.INTERFACE, f"{self._refs[name].identity}:{port}") for name, port in (link.a, link.b))
-            fields: dict[str, Value] = {"ends": ends, "status": "planned" if planned else "connected"}
+            (near, near_port), (far, far_port) = link.a, link.b
+            ends = (
+                Ref(Kind.INTERFACE, f"{self._refs[near].identity}:{near_port}"),
+                Ref(Kind.INTERFACE, f"{self._refs[far].identity}:{far_port}"),
+            )
+            is_planned = near in self._planned or far in self._planned
+            fields: dict[str, Value] = {"ends": ends, "status": "planned" if is_planned else "connected"}
             if cable := cables.get(link.id):
-                fields |= {"label": cable.id, **_length(cable.length_m)}
-                fields["type"] = _CABLE_TYPES.get(cable.medium, str(cable.medium))
-            name = " -- ".join(map(":".join, (link.a, link.b)))
+                fields |= {"label": cable.id, **_made(cable.length_m, cable.medium)}
+            name = f"{near}:{near_port} -- {far}:{far_port}"
             yield Item(Kind.CABLE, f"{self.fabric}:{link.id}", name, fields)
 
 
@@ -219,8 +223,12 @@ def _host_type(host: "WiredHost") -> tuple[str, str, str]:
     return (model.vendor if model else "") or _UNKNOWN, host.model or _UNKNOWN, ""
 
 
-def _length(metres: float) -> dict[str, Scalar]:
-    """Nautobot has whole numbers only, so a fraction of a metre is in centimetres."""
-    if metres == int(metres):
-        return {"length": int(metres), "length_unit": "m"}
-    return {"length": round(metres * 100), "length_unit": "cm"}
+@cache
+def _made(metres: float, medium: Medium) -> Mapping[str, Value]:
+    """Length and type. Nautobot has whole numbers only, so a fraction of a metre is in centimetres."""
+    whole = metres == int(metres)
+    return {
+        "length": int(metres) if whole else round(metres * 100),
+        "length_unit": "m" if whole else "cm",
+        "type": _CABLE_TYPES.get(medium, str(medium)),
+    }

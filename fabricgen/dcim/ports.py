@@ -1,7 +1,6 @@
 """The interfaces of a bundle with their addresses: what the files of switches state of them, in little memory."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from functools import cache
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -18,8 +17,7 @@ LOOPBACK, MANAGEMENT = "Loopback0", "eth0"
 _ENABLED: Mapping[str, Value] = {"enabled": True}
 
 
-@dataclass(frozen=True, slots=True)
-class Port:
+class Port(NamedTuple):
     """An interface with its addresses."""
 
     device: Ref
@@ -27,12 +25,12 @@ class Port:
     name: str
     fields: Mapping[str, Value]
     type: str
-    texts: Sequence[str] = ()  # the addresses, as the files have them
+    texts: str  # the addresses, as the files have them
 
     @property
     def addresses(self) -> tuple[Address, ...]:
         """Its addresses."""
-        return read_all(self.texts)
+        return read_all(self.texts.split())
 
     @property
     def identity(self) -> str:
@@ -88,14 +86,14 @@ class Ports:
     def _switch_ports(self, device: "WiredDevice") -> Iterator[Port]:
         ref, name = self._refs[device.name], device.name
         for port, texts in zip(self._stated[name], self._texts[name].split("\n"), strict=False):
-            yield Port(ref, name, port.name, _port_fields(port), "other", texts.split())
+            yield Port(ref, name, port.name, _port_fields(port), "other", texts)
         if device.loopbacks:
-            yield Port(ref, name, LOOPBACK, _ENABLED, "virtual", device.loopbacks)
+            yield Port(ref, name, LOOPBACK, _ENABLED, "virtual", " ".join(device.loopbacks))
         if device.management:
             yield self._management(device)
 
     def _management(self, device: "WiredDevice") -> Port:
-        return Port(self._refs[device.name], device.name, MANAGEMENT, _ENABLED, "other", device.management)
+        return Port(self._refs[device.name], device.name, MANAGEMENT, _ENABLED, "other", " ".join(device.management))
 
     def management(self) -> Iterator[Port]:
         """The management interfaces of switches."""
@@ -103,17 +101,35 @@ class Ports:
 
     def _host_ports(self, host: "WiredHost") -> Iterator[Port]:
         for nic in host.nics:
-            yield Port(self._refs[host.name], host.name, nic.name, _speed(nic.speed_mbps), "other", nic.addresses)
+            yield Port(
+                self._refs[host.name], host.name, nic.name, _speed(nic.speed_mbps), "other", " ".join(nic.addresses)
+            )
 
     def placed(self) -> Iterator[tuple[Address, Port]]:
         """Each host address once, at the first interface that has it."""
         seen: set[tuple[int, int] | int] = set()
         for port in self:
-            for address in port.addresses:
-                key = address.number if address.version == 4 else (address.version, address.number)
-                if key not in seen:
-                    seen.add(key)
-                    yield address, port
+            for text in port.texts.split():
+                if address := read_address(text):
+                    version, number, _ = address
+                    key = number if version == 4 else (version, number)
+                    if key not in seen:
+                        seen.add(key)
+                        yield address, port
+
+    def networks(self) -> set[Address]:
+        """The subnets of all addresses."""
+        return {address.network for texts in self._address_texts() for address in read_all(texts)}
+
+    def _address_texts(self) -> Iterator[Iterable[str]]:
+        """The addresses of each device."""
+        for device in self._switches:
+            yield self._texts[device.name].split()
+            yield device.loopbacks
+            yield device.management
+        for host in self._hosts:
+            for nic in host.nics:
+                yield nic.addresses
 
 
 @cache

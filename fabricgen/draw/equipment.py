@@ -1,11 +1,12 @@
 """Scenes of equipment: the front panel of a switch, a rack, a cable with both ends."""
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Container, Iterable, Mapping, Sequence
+from dataclasses import dataclass
 
 from fabricgen.bundle.read import Bundle
 from fabricgen.bundle.wiring import WiredDevice, WiredLink, Wiring
-from fabricgen.draw.scene import WIDTH, Box, BoxKind, Label, Line, Scene
+from fabricgen.draw.scene import LETTER, WIDTH, Box, BoxKind, Label, Line, Scene
 from fabricgen.errors import UsageError
 from fabricgen.handoff.cable_ends import CableEnd, Plant
 from fabricgen.platforms.catalog import switch_platform
@@ -14,7 +15,9 @@ from fabricgen.units import counted, format_speed
 
 _CAGE, _ROWS, _COLUMNS = 24.0, 2, 3
 _UNIT_PX, _UNITS = 22, 42
+_RACK_PX = 360.0
 _LINE = 15
+_GAP = 12  # px between two columns of a list
 
 
 def panel_scene(bundle: Bundle, name: str) -> Scene:
@@ -36,9 +39,15 @@ def panel_scene(bundle: Bundle, name: str) -> Scene:
         x, y = 16 + number // _ROWS * step, 16 + number % _ROWS * (_CAGE + 4)
         text = cage if len(cage) < 4 else ""
         boxes.append(Box(f"cage {cage}: {'; '.join(peers) or 'free'}", kind, x, y, step - 4, _CAGE, text))
-    listed = [f"{port}  {_peer(*used[port])}" for port in sorted(used, key=natural_key)]
-    top, rows = 16 + _ROWS * (_CAGE + 4) + 26, -(-len(listed) // _COLUMNS)
-    wide = (WIDTH - 32) / _COLUMNS
+    listed = [
+        f"{port}{f' (cage {cage})' if cage != port else ''}: {_peer(*used[port])}"
+        for cage, members in cages.items()
+        for port in members
+        if port in used
+    ]
+    columns = max(1, min(_COLUMNS, int((WIDTH - 32) // (LETTER * max(map(len, listed), default=1) + _GAP))))
+    top, rows = 16 + _ROWS * (_CAGE + 4) + 26, -(-len(listed) // columns)
+    wide = (WIDTH - 32) / columns
     labels = [
         Label(16 + number // rows * wide, top + number % rows * _LINE, text) for number, text in enumerate(listed)
     ]
@@ -54,39 +63,87 @@ def _cages(device: WiredDevice, used: Sequence[str]) -> dict[str, str]:
 
 
 def _peer(link: WiredLink, far: tuple[str, str]) -> str:
-    return f"{format_speed(link.speed_mbps)}  {far[0]} {far[1]}"
+    return f"{format_speed(link.speed_mbps)} {far[0]} {far[1]}"
+
+
+@dataclass(frozen=True, slots=True)
+class _Member:
+    """A device of a rack: the lowest of its units, None if it is not stated, and how many it has."""
+
+    name: str
+    what: str
+    kind: BoxKind
+    unit: int | None
+    units: int
 
 
 def rack_scene(bundle: Bundle, rack: str) -> Scene:
-    """A rack with its switches and hosts at their units; those without a unit are beside it."""
+    """A rack with its switches and hosts from their lowest unit upwards, by the height of the platform; hosts have one
+    unit. Devices of one unit share it, and those without a unit are beside the rack."""
     wiring = wiring_of(bundle)
-    members = [(each.name, each.unit, each.role.value) for each in wiring.devices if each.rack == rack]
-    members += [(each.name, each.unit, each.model) for each in wiring.hosts if each.rack == rack]
+    members = [
+        _member(each.name, each.unit, each.platform, BoxKind.SWITCH) for each in wiring.devices if each.rack == rack
+    ]
+    members += [_member(each.name, each.unit, each.model, BoxKind.HOST) for each in wiring.hosts if each.rack == rack]
     if not members:
         racks = [*(each.rack for each in wiring.devices), *(each.rack for each in wiring.hosts)]
-        known = _such_as(filter(None, racks)) or ": the inventory names no racks (`racks` of the hosts and switches)"
+        known = _such_as(filter(None, racks)) or "; the inventory states no rack (`rack` of `devices`)"
         raise UsageError(f"no device is in rack {rack!r}{known}")
-    units = {name: int(found[1]) for name, unit, _ in members if (found := re.fullmatch(r"\D*(\d{1,3})", unit))}
-    most = max([_UNITS, *units.values()])
+    placed = sorted((each for each in members if each.unit), key=lambda each: (each.unit, natural_key(each.name)))
+    aside = sorted((each for each in members if not each.unit), key=lambda each: natural_key(each.name))
+    taken: dict[int, list[_Member]] = {}
+    for each in placed:
+        for unit in range(each.unit or 0, (each.unit or 0) + each.units):
+            taken.setdefault(unit, []).append(each)
+    most = max([_UNITS, *taken])
     top = 24.0
     labels = [Label(64, top + (most - unit) * _UNIT_PX + 15, str(unit), "end") for unit in range(1, most + 1)]
     boxes = [
-        Box(f"unit {unit}", BoxKind.FREE, 72, top + (most - unit) * _UNIT_PX, 360, _UNIT_PX - 2)
-        for unit in range(1, most + 1)
-        if unit not in units.values()
+        Box(f"unit {unit}", BoxKind.FREE, 72, top + (most - unit) * _UNIT_PX, _RACK_PX, _UNIT_PX - 2)
+        for unit in range(most, 0, -1)
+        if unit not in taken
     ]
-    aside = 0
-    for name, _, what in sorted(members, key=lambda each: natural_key(each[0])):
-        kind = BoxKind.SWITCH if name in {each.name for each in wiring.devices} else BoxKind.HOST
-        if name in units:
-            boxes.append(
-                Box(f"{name}, {what}", kind, 72, top + (most - units[name]) * _UNIT_PX, 360, _UNIT_PX - 2, name)
-            )
-        else:
-            boxes.append(Box(f"{name}, {what}", kind, 470, top + aside * (_UNIT_PX + 2), 360, _UNIT_PX - 2, name))
-            aside += 1
-    height = top + max(most, aside) * (_UNIT_PX + 2)
-    return Scene(f"rack {rack}", counted(len(members), "device"), height, tuple(boxes), (), tuple(labels))
+    columns = _columns(placed, taken)
+    for each in placed:
+        column, count = columns[each.name]
+        x, y = 72 + column * _RACK_PX / count, top + (most - (each.unit or 0) - each.units + 1) * _UNIT_PX
+        boxes.append(_box(each, x, y, _RACK_PX / count - (2 if count > 1 else 0), each.units * _UNIT_PX - 2))
+    if aside:
+        labels.append(Label(470, top - 6, "without a unit"))
+    boxes += [_box(each, 470, top + number * _UNIT_PX, _RACK_PX, _UNIT_PX - 2) for number, each in enumerate(aside)]
+    height = top + max(most, len(aside)) * _UNIT_PX + 8
+    caption = counted(len(members), "device")
+    if any(each.kind is BoxKind.HOST for each in placed):
+        caption += "; hosts are one unit high here, as their height is not known"
+    return Scene(f"rack {rack}", caption, height, tuple(boxes), (), tuple(labels))
+
+
+def _member(name: str, unit: str, what: str, kind: BoxKind) -> _Member:
+    found = re.fullmatch(r"\D*(\d{1,3})", unit)
+    platform = switch_platform(what) if kind is BoxKind.SWITCH else None
+    units = (platform.rack_units if platform else None) or 1
+    return _Member(name, what, kind, int(found[1]) or None if found else None, units)
+
+
+def _columns(placed: Sequence[_Member], taken: Mapping[int, Sequence[_Member]]) -> dict[str, tuple[int, int]]:
+    """Device -> its column, and the columns of its units: one, unless devices overlap."""
+    found: dict[str, tuple[int, int]] = {}
+    for each in placed:
+        units = range(each.unit or 0, (each.unit or 0) + each.units)
+        beside = {other.name for unit in units for other in taken[unit]}
+        used = {found[name][0] for name in beside if name in found}
+        found[each.name] = next(number for number in range(len(placed)) if number not in used), len(beside)
+    widest = {name: max(column + 1, count) for name, (column, count) in found.items()}
+    for each in placed:
+        units = range(each.unit or 0, (each.unit or 0) + each.units)
+        beside = {other.name for unit in units for other in taken[unit]}
+        found[each.name] = found[each.name][0], max(widest[name] for name in beside)
+    return found
+
+
+def _box(each: _Member, x: float, y: float, width: float, height: float) -> Box:
+    text = f"{each.name}, {each.what}" if LETTER * len(f"{each.name}, {each.what}") < width else each.name
+    return Box(f"{each.name}, {each.what}", each.kind, x, y, width, height, text)
 
 
 def cable_scene(bundle: Bundle, cable: str) -> Scene:
@@ -95,11 +152,12 @@ def cable_scene(bundle: Bundle, cable: str) -> Scene:
     runs = [run for run in plant.runs() if run.id == cable]
     if not runs:
         raise UsageError(f"the bundle has no cable {cable!r}{_such_as(each.id for each in plant.cables)}")
+    hosts = {host.name for host in wiring_of(bundle).hosts}
     boxes: list[Box] = []
     lines: list[Line] = []
     for number, run in enumerate(runs):
         y = 24.0 + number * 90
-        boxes += [_end(run.a, plant, 16, y), _end(run.b, plant, WIDTH - 316, y)]
+        boxes += [_end(run.a, plant, hosts, 16, y), _end(run.b, plant, hosts, WIDTH - 316, y)]
         middle = y + 32
         text = f"{run.speed}, {run.medium}, {run.length_m:g} m"
         lines.append(Line(2 * number, 2 * number + 1, len(run.a.ports), 316, middle, WIDTH - 316, middle, text=text))
@@ -107,12 +165,13 @@ def cable_scene(bundle: Bundle, cable: str) -> Scene:
     return Scene(f"cable {cable}", caption, 24 + 90 * len(runs), tuple(boxes), tuple(lines))
 
 
-def _end(end: CableEnd, plant: Plant, x: float, y: float) -> Box:
+def _end(end: CableEnd, plant: Plant, hosts: Container[str], x: float, y: float) -> Box:
     place = " ".join(filter(None, (f"rack {end.rack}" if end.rack else "", f"unit {end.unit}" if end.unit else "")))
     labelled = zip(end.ports, plant.labels(end), strict=True)
     names = [port if port == label else f"{port} ({label})" for port, label in labelled]
-    note = "\n".join(filter(None, (", ".join(names), place)))
-    return Box(end.device, BoxKind.SWITCH, x, y, 300, 64, end.device, note)
+    ports = ", ".join(f"port {name}" if name.isdigit() else name for name in names)
+    kind = BoxKind.HOST if end.device in hosts else BoxKind.SWITCH
+    return Box(end.device, kind, x, y, 300, 64, end.device, "\n".join(filter(None, (ports, place))))
 
 
 def wiring_of(bundle: Bundle) -> Wiring:

@@ -1,9 +1,12 @@
 """A picture before it is written: boxes, lines and labels with their places in pixels. Every writer reads this."""
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from enum import StrEnum
 
 WIDTH = 880
+LEVEL = 0.1  # px: the bow of a line that is straight, however far its ends are apart
+LETTER = 6.4  # px of one letter of a label, at 11 px
 
 
 class BoxKind(StrEnum):
@@ -48,7 +51,8 @@ class Box:
 @dataclass(frozen=True, slots=True)
 class Line:
     """A line from one box to another, by their indices, that stands for `links` links; `text` is written beside it.
-    `bow` moves the middle of the line sideways, so that it does not run through other boxes."""
+    `bow` moves the middle of the line sideways, so that it does not run through other boxes; without one, a line
+    between distant rows is a curve."""
 
     a: int
     b: int
@@ -85,3 +89,11 @@ class Scene:
     labels: tuple[Label, ...] = ()
     legend: tuple[tuple[State, str], ...] = ()
     width: float = WIDTH
+
+
+def legend_parts(scene: Scene) -> Iterator[tuple[Box, Label]]:
+    """A small box in the colours of each state, with what it means beside it, in a row below the picture."""
+    x, y = 16.0, scene.height + 10
+    for state, text in scene.legend:
+        yield Box(text, BoxKind.SWITCH, x, y, 14, 10, state=state), Label(x + 20, y + 9, text)
+        x += 44 + LETTER * len(text)

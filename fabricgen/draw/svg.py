@@ -2,17 +2,17 @@
 
 from collections.abc import Iterator
 from html import escape
-from math import hypot
 
-from fabricgen.draw.scene import Box, BoxKind, Line, Scene, State
-from fabricgen.draw.style import STATES, box_colors, line_color, line_opacity, line_width
+from fabricgen.draw.curves import curve
+from fabricgen.draw.scene import Box, BoxKind, Line, Scene, State, legend_parts
+from fabricgen.draw.style import box_colors, line_color, line_opacity, line_width
 from fabricgen.report.house_style import FAINT, FONT, FONT_PX, INK, PAPER, WIRE
 from fabricgen.visible import visible
 
 _HEAD = 34  # px above the scene, for its title
 _LEGEND = 30  # px below it
 _DASHES = ' stroke-dasharray="4 3"'
-_CURVED = 100  # px between two tiers, from which lines are curves
+_LETTERS = ("", "L", "Q", "C")  # of a path, by the number of points after its start
 
 
 def scene_svg(scene: Scene) -> str:
@@ -59,28 +59,19 @@ def _line(line: Line) -> str:
 
 
 def _legend(scene: Scene) -> Iterator[str]:
-    x, y = 16.0, scene.height + 10
-    for state, text in scene.legend:
-        fill, edge = STATES[state]
-        dashes = _DASHES if state is State.REMOVED else ""
-        yield f'<rect x="{x:.0f}" y="{y:.0f}" width="14" height="10" rx="2" fill="{fill}" stroke="{edge}"{dashes}/>'
-        yield _words(x + 20, y + 9, text, "start", INK)
-        x += 44 + 6.4 * len(text)
+    for box, label in legend_parts(scene):
+        fill, edge = box_colors(box)
+        dashes = _DASHES if box.state is State.REMOVED else ""
+        yield (
+            f'<rect x="{box.x:.0f}" y="{box.y:.0f}" width="{box.width:.0f}" height="{box.height:.0f}" rx="2" '
+            f'fill="{fill}" stroke="{edge}"{dashes}/>'
+        )
+        yield _words(label.x, label.y, label.text, label.anchor, INK)
 
 
 def _path(line: Line) -> str:
-    start, end = f"M{line.x1:g} {line.y1:g}", f"{line.x2:g} {line.y2:g}"
-    if line.bow:
-        length = hypot(line.x2 - line.x1, line.y2 - line.y1) or 1.0
-        x = (line.x1 + line.x2) / 2 + (line.y1 - line.y2) / length * line.bow * 2
-        y = (line.y1 + line.y2) / 2 + (line.x2 - line.x1) / length * line.bow * 2
-        return f"{start}Q{x:.1f} {y:.1f} {end}"
-    middle = (line.y1 + line.y2) / 2
-    return (
-        f"{start}C{line.x1:g} {middle:g} {line.x2:g} {middle:g} {end}"
-        if abs(line.y2 - line.y1) > _CURVED
-        else f"{start}L{end}"
-    )
+    start, *others = [f"{round(x, 1):g} {round(y, 1):g}" for x, y in curve(line)]
+    return f"M{start}{_LETTERS[len(others)]}{' '.join(others)}"
 
 
 def _box(box: Box) -> Iterator[str]:

@@ -7,7 +7,7 @@ The role compares and costs a change on the switch with the modules of `fabricge
 Ansible needs no fabricgen.
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -20,6 +20,7 @@ from fabricgen.handoff.ansible_groups import ALL, host_groups, is_absent, presen
 from fabricgen.handoff.ansible_role import role_modules
 from fabricgen.handoff.chosen import chosen_devices
 from fabricgen.handoff.management import management_addresses
+from fabricgen.handoff.secret_rows import SecretRows
 from fabricgen.resources import resource
 from fabricgen.sonic.canonical import natural_key
 from fabricgen.sonic.switch_made import TABLES
@@ -60,23 +61,17 @@ def ansible_files(bundle: "Bundle", only: str | None = None, plan: str | None = 
     yield from role_modules()
     yield "inventory.yml", _yaml({"all": {"children": host_groups(devices)}})
     far_ends, aliases = _far_ends(bundle), Aliases(bundle.devices)
-    variables = {}
+    absent = {name for name, device in bundle.devices.items() if is_absent(device)}
+    variables, secrets = {}, SecretRows()
     for device in devices:  # everything that its file says, by one read of it
         signs = device.signs
-        yield _config_path(device), _config_bytes(device, signs)
+        is_private = secrets.are_in(device.config, has_forms=signs.secrets)
+        yield _config_path(device), Private(device.text) if is_private else device.text
         variables[device.name] = _host_vars(device, signs)
         aliases.read(device.name)
     for device in devices:
-        surroundings = _surroundings(bundle, device, far_ends[device.name], aliases)
+        surroundings = _surroundings(device.name, far_ends[device.name], absent, aliases)
         yield f"host_vars/{device.name}.yml", _yaml(variables[device.name] | surroundings)
-
-
-def _config_bytes(device: "ObservedDevice", signs: "Signs") -> bytes:
-    """The file of a switch, private if it contains secrets."""
-    from fabricgen.sonic.secrets import literals
-
-    has_secrets = any(literals(device.config, has_forms=signs.secrets))
-    return Private(device.text) if has_secrets else device.text
 
 
 def _config_path(device: "ObservedDevice") -> str:
@@ -106,17 +101,18 @@ def _far_ends(bundle: "Bundle") -> Mapping[str, Mapping[str, "Endpoint"]]:
 
 
 def _surroundings(
-    bundle: "Bundle", device: "ObservedDevice", far_ends: Mapping[str, "Endpoint"], aliases: Aliases
+    device: str, far_ends: Mapping[str, "Endpoint"], absent: Collection[str], aliases: Aliases
 ) -> dict[str, object]:
     """The expected neighbors of a switch: the far end of each cable to a present switch, and the absent switches."""
-    absent = {name for name, _ in far_ends.values() if is_absent(bundle.devices[name])}
     links = {
         port: {"device": name, "port": end, "alias": aliases.label((name, end))}
-        for port, (name, end) in sorted(far_ends.items(), key=lambda item: natural_key(item[0]))
+        for port in sorted(far_ends, key=natural_key)
+        for name, end in (far_ends[port],)
         if name not in absent
     }
-    found: dict[str, object] = {"fabricgen_links": links} if links and not is_absent(device) else {}
-    return found | ({"fabricgen_absent": sorted(absent, key=natural_key)} if absent else {})
+    found: dict[str, object] = {"fabricgen_links": links} if links and device not in absent else {}
+    near = {name for name, _ in far_ends.values() if name in absent}
+    return found | ({"fabricgen_absent": sorted(near, key=natural_key)} if near else {})
 
 
 def _project(folder: Path, context: Mapping[str, object]) -> Iterator[tuple[str, bytes]]:

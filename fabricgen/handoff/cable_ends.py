@@ -53,6 +53,7 @@ class Plant:
         self._links = {link.id: link for link in wiring.links}
         self._cordoned = set(wiring.cordoned)
         self._ports: dict[tuple[str, ...], tuple[str, ...]] = {}
+        self._labels: dict[tuple[int, tuple[str, ...]], tuple[str, ...]] = {}  # by aliases and ports
         self.cables = wiring.cables
 
     def runs(self) -> Iterator[CableRun]:
@@ -98,7 +99,11 @@ class Plant:
 
     def labels(self, end: CableEnd) -> tuple[str, ...]:
         """The labels of the ports of an end on the front panel."""
-        return tuple([self.aliases.label((end.device, port)) for port in end.ports])
+        aliases = self.aliases.read(end.device)
+        key = id(aliases), end.ports
+        if key not in self._labels:
+            self._labels[key] = tuple([aliases.get(port) or port for port in end.ports])
+        return self._labels[key]
 
     def _end(self, name: str, ends: list["Endpoint"]) -> CableEnd:
         device = self._devices.get(name) or self._hosts.get(name)

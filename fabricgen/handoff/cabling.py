@@ -14,7 +14,7 @@ from fabricgen.handoff.cabling_pages import Plugs, rack_pages
 from fabricgen.handoff.chosen import fits
 from fabricgen.handoff.headroom import HEADROOM_COLUMNS, headroom_rows
 from fabricgen.units import format_length
-from fabricgen.visible import cell
+from fabricgen.visible import cell, may_have_formulas
 from fabricgen.vocabulary import LinkState
 
 if TYPE_CHECKING:
@@ -129,7 +129,12 @@ def _table(columns: Iterable[str], rows: Iterable[Iterable[object]]) -> Iterator
         yield text.getvalue().encode()
         text.seek(0)
         text.truncate()
-        table.writerows(map(cell, row) for row in islice(pending, _ROWS))
+        block = list(islice(pending, _ROWS))
+        table.writerows(block)
+        if may_have_formulas(text.getvalue()):  # faster than a test of each cell
+            text.seek(0)
+            text.truncate()
+            table.writerows(map(cell, row) for row in block)
 
 
 HANDOFF = Handoff(

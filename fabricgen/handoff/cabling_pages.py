@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 NO_RACK = "no rack"
 _FIRST = ' class="first"'
 _TEXTS_KEPT = 1 << 16
+_PLAIN = re.compile(r"[A-Za-z0-9 _./:-]*")
 
 Plug = tuple["CableRun", "CableEnd", "CableEnd"]  # the cable, this end, the far end
 
@@ -42,8 +43,13 @@ class Plugs:
 
     def of(self, device: str) -> list[Plug]:
         """The plugs of a device, made for each use: a large fabric has half a million."""
-        ends = ((run, *ends) for run in self._runs[device] for ends in ((run.a, run.b), (run.b, run.a)))
-        return [plug for plug in ends if plug[1].device == device]
+        found: list[Plug] = []
+        for run in self._runs[device]:
+            if run.a.device == device:
+                found.append((run, run.a, run.b))
+            if run.b.device == device:
+                found.append((run, run.b, run.a))
+        return found
 
 
 def rack_pages(fabric: str, plant: "Plant", plugs: Plugs, cables: int) -> Iterator[tuple[str, "Content"]]:
@@ -98,6 +104,8 @@ def _row(plant: "Plant", plug: Plug, *, is_first: bool) -> str:
 
 def _as_html(text: str) -> str:
     """A text as HTML, as Jinja writes it."""
+    if _PLAIN.fullmatch(text):
+        return text
     from markupsafe import escape
 
     return str(escape(visible(text)))

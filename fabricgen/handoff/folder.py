@@ -2,12 +2,13 @@
 
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
-from pathlib import Path, PurePosixPath
+from pathlib import Path
 
 import orjson
 
 from fabricgen.atomic.file import Private
 from fabricgen.atomic.folder import FolderWriter
+from fabricgen.atomic.relative import relative
 from fabricgen.errors import UnreadableInputError
 from fabricgen.findings import Location
 from fabricgen.handoff import Content
@@ -30,9 +31,9 @@ def write_folder(folder: Path, files: Iterable[tuple[str, Content]], *, adopt: b
         known = _read_index(folder / INDEX)
         for path, content in files:
             if isinstance(content, bytes):
-                writer.add(_inside(path), content)
+                writer.add(relative(path), content)
             else:
-                writer.add_pieces(_inside(path), content)
+                writer.add_pieces(relative(path), content)
             written.kinds[path] = Private if isinstance(content, Private) else bytes
         writer.add(INDEX, _dump_index(written.kinds))
         if not adopt:
@@ -63,13 +64,6 @@ class WrittenFiles(Mapping[str, bytes]):
         return len(self.kinds)
 
 
-def _inside(path: str) -> str:
-    parts = PurePosixPath(path).parts
-    if not parts or parts[0] == "/" or ".." in parts:
-        raise ValueError(f"{path!r} is not in the folder")
-    return path
-
-
 def _read_index(file: Path) -> set[str]:
     if not file.exists():
         return set()
@@ -77,7 +71,7 @@ def _read_index(file: Path) -> set[str]:
         raw = orjson.loads(read_bytes(file))
         if raw["format_version"] != FORMAT_VERSION:
             raise ValueError(f"format_version {raw['format_version']!r}, this fabricgen reads {FORMAT_VERSION!r}")
-        return {_inside(path) for path in raw["files"]}
+        return {relative(path) for path in raw["files"]}
     except (ValueError, KeyError, TypeError) as error:
         problem = f"not an index of a handoff: {error}; remove it, and the files of removed devices, by hand"
         raise UnreadableInputError(problem, Location(str(file))) from error

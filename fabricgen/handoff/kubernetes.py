@@ -1,7 +1,6 @@
 """Kubernetes manifests: one SR-IOV resource, network and address pool for each NIC of a group of hosts."""
 
 from collections.abc import Iterator
-from ipaddress import ip_interface
 from typing import TYPE_CHECKING
 
 from fabricgen.errors import UsageError
@@ -111,10 +110,13 @@ def _mtu(files: "ObservedHosts", host: "WiredHost", nic: str) -> int:
 
 def _pair(host: "WiredHost", nic: "WiredNic", first: "WiredNic") -> tuple[str, str, str]:
     """(host, its address, address of the switch). A pool has one address family: the first one of the plane."""
-    version = ip_interface(first.addresses[0]).version
-    own = next(address for text in nic.addresses if (address := ip_interface(text)).version == version)
-    gateway = next(address for address in own.network if address != own.ip)
-    return host.name, str(own), str(gateway)
+    from fabricgen.sonic.addresses import read_address  # it imports sockets
+
+    known = [address for text in (first.addresses[0], *nic.addresses) if (address := read_address(text))]
+    own = next(address for address in known[1:] if address.version == known[0].version)
+    network = own.network
+    gateway = network.host if network.number != own.number else network.host._replace(number=own.number + 1)
+    return host.name, str(own), gateway.ip
 
 
 HANDOFF = Handoff(

@@ -237,11 +237,19 @@ def _model_of(wiring: "Wiring", group: str) -> "WiredModel":
 
 def dump(manifests: list[Manifest]) -> bytes:
     """Several manifests as one YAML file."""
+    return b"".join(map(_document, manifests))
+
+
+def _document(manifest: Manifest) -> bytes:
     import yaml  # a tenth of the time of a completion
 
+    from fabricgen.yaml_blocks import block_lines
     from fabricgen.yaml_words import BlockDumper
 
-    dumped: bytes = yaml.dump_all(
-        manifests, Dumper=BlockDumper, encoding="utf-8", sort_keys=False, explicit_start=True, width=120
+    lines = block_lines(manifest)  # a fifth of the time
+    if lines and (text := "\n".join(["---", *lines, ""])).isascii():
+        return text.encode()
+    dumped: bytes = yaml.dump(
+        manifest, Dumper=BlockDumper, encoding="utf-8", sort_keys=False, explicit_start=True, width=120
     )
     return dumped

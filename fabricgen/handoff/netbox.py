@@ -3,28 +3,29 @@
 from collections.abc import Iterator
 from functools import partial
 from itertools import chain, islice
+from operator import attrgetter
 from typing import TYPE_CHECKING
 
 import orjson
 
+from fabricgen.dcim.objects import KINDS, Item, Kind
 from fabricgen.errors import UsageError
 from fabricgen.handoff import Handoff, Option
 from fabricgen.handoff.chosen import fits
 
 if TYPE_CHECKING:
     from fabricgen.bundle.read import Bundle
-    from fabricgen.dcim.objects import Item
     from fabricgen.dcim.planned import Planned
     from fabricgen.handoff import Content
 
 _LINES = 1024  # of a piece
+_OPTIONS = orjson.OPT_APPEND_NEWLINE | orjson.OPT_PASSTHROUGH_DATACLASS
 SITE = Option("site", "Site of the devices, a location in Nautobot. Default: the name of the fabric.", metavar="NAME")
 ONLY = Option("only", "Only devices whose names match; separate several patterns by commas.", metavar="GLOB")
 
 
 def planned_objects(bundle: "Bundle", site: str | None = None, only: str | None = None) -> "Planned":
     """The objects of a bundle. Raises UsageError for files without fabric.json, and if `only` chooses no device."""
-    from fabricgen.dcim.objects import Kind
     from fabricgen.dcim.planned import Planned
 
     if bundle.wiring is None:
@@ -40,8 +41,6 @@ def netbox_files(bundle: "Bundle", site: str | None = None, only: str | None = N
 
     Raises UsageError for files without fabric.json, and if `only` chooses no device.
     """
-    from fabricgen.dcim.objects import KINDS
-
     planned = planned_objects(bundle, site, only)
     for kind in KINDS:
         lines = map(_line, planned.items(kind))
@@ -54,17 +53,14 @@ def _pieces(lines: Iterator[bytes]) -> Iterator[bytes]:
         yield piece
 
 
-def _line(item: "Item") -> bytes:
-    parent = {"device": item.parent.identity} if item.parent else {}
-    row = {"identity": item.identity, **parent, "name": item.name, **item.initial, **item.fields}
-    return orjson.dumps(row, default=_reference, option=orjson.OPT_APPEND_NEWLINE | orjson.OPT_PASSTHROUGH_DATACLASS)
+def _line(item: Item) -> bytes:
+    row = {"identity": item.identity, "name": item.name, **item.initial, **item.fields}
+    if item.parent:
+        row = {"identity": item.identity, "device": item.parent.identity, **row}
+    return orjson.dumps(row, _identity, _OPTIONS)
 
 
-def _reference(value: object) -> str:
-    from fabricgen.dcim.objects import Ref
-
-    assert isinstance(value, Ref)
-    return value.identity
+_identity = attrgetter("identity")  # of a reference
 
 
 HANDOFF = Handoff(

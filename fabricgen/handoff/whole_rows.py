@@ -48,13 +48,16 @@ class _WholeContent:
 
 def with_whole_rows(bundle: "Bundle") -> "Bundle":
     """The bundle; reading a switch raises UnreadableInputError where a value is not a row."""
-    read = lru_cache(_KEPT)(_whole)
-    devices = {name: replace(device, content=_WholeContent(device, read)) for name, device in bundle.devices.items()}
+    last: dict[str, object] = {}  # tables of the switch that was read last: the next one shares most of them
+
+    def read(device: "ObservedDevice") -> "GivenContent":
+        content = device.content.once()
+        others = {name: rows for name, rows in content.config.items() if last.get(name) is not rows}
+        if first_non_row(others) is not None:
+            device.whole_config()  # it has the place of the value
+        last.update(others)
+        return content
+
+    kept = lru_cache(_KEPT)(read)
+    devices = {name: replace(device, content=_WholeContent(device, kept)) for name, device in bundle.devices.items()}
     return replace(bundle, devices=devices)
-
-
-def _whole(device: "ObservedDevice") -> "GivenContent":
-    content = device.content.once()
-    if first_non_row(content.config) is not None:
-        device.whole_config()  # it has the place of the value
-    return content

@@ -17,6 +17,7 @@ from fabricgen.handoff import ONLY_SWITCHES, Handoff, Option
 from fabricgen.handoff.chosen import chosen_devices, refuse_strange_names
 from fabricgen.handoff.dhcp import Lease, dnsmasq, kea
 from fabricgen.handoff.management import management_addresses
+from fabricgen.handoff.secret_rows import SecretRows
 from fabricgen.handoff.templates import filled
 from fabricgen.sonic.canonical import natural_key
 from fabricgen.sonic.dump import dump
@@ -63,12 +64,12 @@ def ztp_files(
         raise UsageError(f"no serial of {', '.join(missing)}: add `serial` in the inventory, or use --by hostname")
     leases: list[Lease] = []
     installers: dict[str, str] = {}
-    rendered = _rendered(bundle)
+    rendered, secrets = _rendered(bundle), SecretRows()
     for device in devices:  # one read of each file, for its addresses and its content
         leases += _leases(device, serials[device.name])
         if onie_url:
             installers |= _installer(device, onie_url)
-        yield f"sonic/{names[device.name]}/{CONFIG_NAME}", _served(device, rendered)
+        yield f"sonic/{names[device.name]}/{CONFIG_NAME}", _served(device, rendered, secrets)
     _refuse_repeats(leases)
     base = url.rstrip("/")
     yield "ztp.json", _json(_ztp(base, IDENTIFIERS[by], sorted({lease.gateway for lease in leases if lease.gateway})))
@@ -87,13 +88,13 @@ def _rendered(bundle: "Bundle") -> Collection[str]:
     return set(manifest.files.values()) if manifest and manifest.output_version == OUTPUT_VERSION else ()
 
 
-def _served(device: "ObservedDevice", rendered: Collection[str]) -> bytes:
+def _served(device: "ObservedDevice", rendered: Collection[str], secrets: SecretRows) -> bytes:
     """The file of a switch as ZTP serves it. A rendered file without secrets is served as it is."""
-    from fabricgen.sonic.secrets import PLACEHOLDER, literals
+    from fabricgen.sonic.secrets import PLACEHOLDER
 
     signs, text = device.signs, device.text
     is_plain = signs.digest in rendered and not signs.secrets and PLACEHOLDER.encode() not in text
-    if is_plain and not any(literals(device.config, has_forms=False)):
+    if is_plain and not secrets.are_in(device.config, has_forms=False):
         return text
     return _without_secrets(device.config)
 

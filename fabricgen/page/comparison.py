@@ -1,6 +1,6 @@
 """A comparison of fabrics as the page of the report: where each wins, all rows, times and failures as bars."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import Any
 
 from fabricgen import __version__
@@ -8,6 +8,8 @@ from fabricgen.page.html import html_page
 from fabricgen.report.compare import compare_paragraphs, compare_table
 from fabricgen.report.quantities import rate_text, share_text, time_text
 from fabricgen.units import counted
+
+BestOf = Mapping[str, Collection[str]]  # metric -> the fabrics that win it
 
 _CELLS = 5  # of the head of the page
 _ABSENT: Mapping[str, object] = {"findings": [], "suppressed": [], "titles": {}, "deadlock": [], "traffic": [],
@@ -31,11 +33,12 @@ def comparison_page(content: Mapping[str, Any]) -> str:
         "evidence": best[:_CELLS],
         "not_judged": [*_not_judged(fabrics), "prices, power of hosts and NVLink"],
     }
+    best_of = {win["metric"]: win["best"] for win in wins}
     shown = {
         "titles": titles,
         "rows": [[row, *(column.get(row, "") for column in columns)] for row in names],
         "paragraphs": [[title, list(lines)] for title, lines in compare_paragraphs(content)],
-        "charts": [*_times(fabrics), *_failures(fabrics)],
+        "charts": [*_times(fabrics, best_of), *_failures(fabrics, best_of)],
     }
     tool = {"name": "fabricgen", "version": __version__}
     return html_page(
@@ -55,7 +58,7 @@ def _not_judged(fabrics: Sequence[Mapping[str, Any]]) -> Iterator[str]:
             yield f"{fabric['name']}: {fabric['not_judged']}"
 
 
-def _times(fabrics: Sequence[Mapping[str, Any]]) -> Iterator[dict[str, Any]]:
+def _times(fabrics: Sequence[Mapping[str, Any]], best_of: BestOf) -> Iterator[dict[str, Any]]:
     for pattern in dict.fromkeys(one["pattern"] for fabric in fabrics for one in fabric["patterns"]):
         rows = []
         for fabric in fabrics:
@@ -65,24 +68,29 @@ def _times(fabrics: Sequence[Mapping[str, Any]]) -> Iterator[dict[str, Any]]:
                 text = f"{time_text(time['mean'])}, {rate_text(rate['mean'])}"
                 low, high = time["least"], time["highest"]
                 rows.append({"name": fabric["name"], "value": time["mean"], "low": low, "high": high, "text": text})
-        yield _chart(f"{pattern}: time, mean with the least and the highest of the draws", rows, min)
+        yield _chart(
+            f"{pattern}: time, mean with the least and the highest of the draws",
+            rows,
+            best_of.get(f"fastest {pattern}"),
+        )
 
 
-def _failures(fabrics: Sequence[Mapping[str, Any]]) -> Iterator[dict[str, Any]]:
+def _failures(fabrics: Sequence[Mapping[str, Any]], best_of: BestOf) -> Iterator[dict[str, Any]]:
     kinds = dict.fromkeys((one["kind"], one["depth"]) for fabric in fabrics for one in fabric["failures"])
     for kind, depth in kinds:
         rows = []
         for fabric in fabrics:
             found = next((one for one in fabric["failures"] if (one["kind"], one["depth"]) == (kind, depth)), None)
-            if found is not None and found["sets"]:
-                text = f"{share_text(found['share_mean'])}, {rate_text(found['delivered_gbytes'])}"
-                rows.append({"name": fabric["name"], "value": found["share_mean"], "text": text})
-        if rows:
-            yield _chart(
-                f"Bandwidth that {counted(depth, f'failed {kind}')} leave{'s' if depth == 1 else ''}", rows, max
-            )
+            if found is not None:
+                share = share_text(found["share_mean"]) if found["sets"] else f"has no {kind}"
+                text = f"{rate_text(found['delivered_gbytes'])}, {share}"
+                rows.append({"name": fabric["name"], "value": found["delivered_gbytes"], "text": text})
+        if len(rows) > 1:
+            what = counted(depth, f"failed {kind}")
+            title = f"Bandwidth that {what} leave{'s' if depth == 1 else ''}, and its share of that without"
+            yield _chart(title, rows, best_of.get(f"most bandwidth with {what}"))
 
 
-def _chart(title: str, rows: list[dict[str, Any]], best: Any) -> dict[str, Any]:
-    value = best(row["value"] for row in rows)
-    return {"title": title, "rows": [{**row, "best": row["value"] == value} for row in rows]}
+def _chart(title: str, rows: list[dict[str, Any]], best: Collection[str] | None) -> dict[str, Any]:
+    """Bars; those of the fabrics that win the row are marked, none if no fabric does."""
+    return {"title": title, "rows": [{**row, "best": row["name"] in (best or ())} for row in rows]}

@@ -5,6 +5,7 @@ from typing import Any
 
 from fabricgen.bundle.manifest import Manifest
 from fabricgen.bundle.read import Bundle
+from fabricgen.bundle.wiring import WiredBalance
 from fabricgen.draw.topology import read_topology
 from fabricgen.page.bill import bill_object
 from fabricgen.page.configurations import Configuration, configurations, rows_object
@@ -54,10 +55,17 @@ def _fabric(bundle: Bundle | None, manifest: Manifest | None, name: str) -> dict
         "sonic_release": manifest.sonic_release if manifest else None,
         "planes": [
             {"name": plane.name, "technology": plane.technology, "design": plane.design, "purpose": plane.purpose,
-             "lossless": plane.lossless, "roce_mtu": plane.roce_mtu}
+             "lossless": plane.lossless, "roce_mtu": plane.roce_mtu,
+             "load_balancing": _balance(plane.load_balancing)}
             for plane in (wiring.planes if wiring else ())
         ],
     }  # fmt: skip
+
+
+def _balance(balance: WiredBalance | None) -> dict[str, Any] | None:
+    if balance is None:
+        return None
+    return {"mode": balance.mode, "per": balance.per, "flowlet_gap_ns": balance.flowlet_gap_ns}
 
 
 def _planes(judged: Judged, bundle: Bundle | None) -> list[dict[str, Any]]:

@@ -30,7 +30,8 @@ class Answer(StrEnum):
 @dataclass(frozen=True)
 class Judged:
     """The results that a report is about. `is_complete` is False if errors prevented the rendering. `digests` are those
-    of the certificates, by plane. `packets` are runs over time, as `packet_runs` has them."""
+    of the certificates, by plane. `packets` are runs over time, as `packet_runs` has them. `other_fabric` is the
+    name of the fabric that the differences are from, if it is another one."""
 
     findings: Sequence[Finding]
     suppressed: Sequence[Finding] = ()
@@ -41,6 +42,7 @@ class Judged:
     packets: Sequence[Mapping[str, Any]] = ()
     digests: Mapping[str, str] = field(default_factory=dict)
     not_judged: Sequence[str] = ()
+    other_fabric: str = ""
 
 
 def answer(judged: Judged) -> Answer:
@@ -51,7 +53,8 @@ def answer(judged: Judged) -> Answer:
         return Answer.UNSAFE
     if not judged.is_complete or not judged.counts.rules or not judged.deadlock or Verdict.UNKNOWN in verdicts:
         return Answer.UNJUDGED
-    return Answer.REVIEW if Severity.WARNING in severities or Verdict.CYCLIC in verdicts else Answer.SAFE
+    doubtful = Severity.WARNING in severities or Verdict.CYCLIC in verdicts or judged.other_fabric
+    return Answer.REVIEW if doubtful else Answer.SAFE
 
 
 def verdict_object(judged: Judged, bill: dict[str, Any] | None) -> dict[str, Any]:
@@ -91,6 +94,8 @@ def _reasons(judged: Judged, given: Answer) -> Iterator[str]:
         yield f"No errors and no warnings. No cyclic buffer dependency is possible{failures}."
     elif judged.is_complete and given is Answer.UNJUDGED:
         yield "No errors and no warnings, but the verdict on deadlock is missing or incomplete."
+    if judged.other_fabric:
+        yield f"The differences are from another fabric, {judged.other_fabric}: is the bundle the right one?"
     if not judged.is_complete:
         yield "The inventory cannot be rendered until its errors are corrected, so no file was judged."
 

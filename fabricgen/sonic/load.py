@@ -36,9 +36,8 @@ class TableLoader:
 
     def load_all(self, text: bytes) -> tuple[dict[str, Any], bool]:
         """All members of one file, and whether the file was parsed as a whole. Raises the same errors as `load`."""
-        pieces = _cut(text, self._last)
-        self._last = {_first_line(piece, 0): piece for piece in pieces}
-        config = self._merged(pieces) if pieces else None
+        self._last = pieces = _cut(text, self._last)
+        config = self._merged(pieces.values()) if pieces else None
         if config is not None:
             return config, False
         whole = orjson.loads(text)
@@ -66,23 +65,26 @@ def _parse(piece: bytes) -> dict[str, Any]:
     return members
 
 
-def _cut(text: bytes, like: Mapping[bytes, bytes]) -> list[bytes]:
-    """The pieces of a file between its brackets; none for another layout.
+def _cut(text: bytes, like: Mapping[bytes, bytes]) -> dict[bytes, bytes]:
+    """The pieces of a file between its brackets, by their first lines; none for another layout.
 
     A piece that is equal to a piece of the last file is taken without a search for its end.
     """
+    pieces: dict[bytes, bytes] = {}
     if not (text.startswith(_BEGIN) and text.endswith(_END)):
-        return []
-    pieces = []
+        return pieces
     start, stop, end = len(_BEGIN), 0, len(text) - len(_END)
     while stop < end:
-        piece = like.get(_first_line(text, start), b"")
+        first = _first_line(text, start)
+        piece = like.get(first, b"")
         stop = start + len(piece)
         if not (piece and text.startswith(piece, start) and (stop == end or text.startswith(_CUT, stop, end))):
             found = text.find(_CUT, start, end)
             stop = end if found < 0 else found
             piece = text[start:stop]
-        pieces.append(piece)
+        if first in pieces:
+            return {}
+        pieces[first] = piece
         start = stop + len(_CUT)
     return pieces
 

@@ -103,8 +103,10 @@ def literal_secrets(table: str, key: str, row: Mapping[str, object]) -> Iterator
 
 def may_have_forms(text: bytes) -> bool:
     """Whether the bytes of a config_db.json may contain what is a secret by its form. A search for each literal is a
-    hundred times faster than one for all."""
-    return b"PRIVATE KEY" in text or b"://" in text or (b'"$' in text and _HASH_IN_FILE.search(text) is not None)
+    hundred times faster than one for all, and a search for one byte ten times faster still."""
+    if b"PRIVATE KEY" in text or b"://" in text:
+        return True
+    return b"$" in text and b'"$' in text and _HASH_IN_FILE.search(text) is not None
 
 
 def literals(config: Mapping[str, object], *, has_forms: bool) -> Iterator[tuple[str, str, str]]:

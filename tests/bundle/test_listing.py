@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from fabricgen.bundle.listing import Items, dump_listing, load_listing
+from fabricgen.bundle.listing import Items, dump_listing, read_listing
 
 VALUES = st.recursive(
     st.none() | st.integers(-9, 9) | st.sampled_from(["", "a", "]", '": [\n', "\n  ]", "é"]),
@@ -24,8 +24,8 @@ def whole(value: Any) -> Any:
 @given(LISTS, st.dictionaries(st.sampled_from(["version", "checks"]), VALUES, max_size=2), st.integers(1, 60))
 def test_the_items_are_those_of_the_file(lists: Any, head: Any, block_bytes: int) -> None:
     text = dump_listing(head, lists)
-    found = load_listing(text, block_bytes)
-    assert whole(found) == orjson.loads(text)
+    assert read_listing(text, whole, block_bytes) == orjson.loads(text)
+    found = read_listing(text, lambda members: members, block_bytes)
     looks_like_a_mark = b'"":' in orjson.dumps(head)  # then the file is decoded as a whole
     assert looks_like_a_mark or all(isinstance(found[name], Items) for name, items in lists.items() if items)
 
@@ -40,9 +40,10 @@ def test_a_damaged_file_is_refused_as_json_is(lists: Any, block_bytes: int, plac
         expected = orjson.loads(text)
     except orjson.JSONDecodeError:
         with pytest.raises(orjson.JSONDecodeError):
-            load_listing(text, block_bytes)
+            read_listing(text, whole, block_bytes)
     else:
-        assert whole(load_listing(text, block_bytes)) == expected
+        assert read_listing(text, whole, block_bytes) == expected
+        assert whole(read_listing(text, lambda members: members, block_bytes)) == expected
 
 
 @pytest.mark.parametrize(
@@ -55,4 +56,4 @@ def test_a_damaged_file_is_refused_as_json_is(lists: Any, block_bytes: int, plac
     ],
 )
 def test_other_layouts_have_the_same_value(text: bytes) -> None:
-    assert whole(load_listing(text, 4)) == orjson.loads(text)
+    assert read_listing(text, whole, 4) == orjson.loads(text)

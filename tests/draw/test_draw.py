@@ -12,15 +12,16 @@ import pytest
 from fabricgen.bundle.read import open_bundle
 from fabricgen.draw.dot import quoted, scene_dot
 from fabricgen.draw.drawio import scene_drawio
-from fabricgen.draw.equipment import cable_scene, panel_scene
+from fabricgen.draw.equipment import cable_scene, panel_scene, rack_scene
 from fabricgen.draw.layout import plane_scene
 from fabricgen.draw.picture import fabric_scenes
 from fabricgen.draw.pods import overview_scene, pod_scene, pods_of
-from fabricgen.draw.scene import Box, BoxKind, Scene
+from fabricgen.draw.scene import Box, BoxKind, Line, Scene
 from fabricgen.draw.svg import scene_svg
 from fabricgen.draw.topology import Topology, read_topology, strides
 from fabricgen.resources import resource
 from tests.conftest import Cli
+from tests.handoff.tools import tool
 from tests.hostile.payloads import PAYLOAD
 
 SVG = "{http://www.w3.org/2000/svg}"
@@ -42,7 +43,9 @@ def overlapping(scene: Scene) -> list[tuple[str, str]]:
     ]
 
 
-@pytest.mark.parametrize("name", ["quickstart", "superpod", "torus", "dragonfly-plus", "dual-tor", "rail-only"])
+@pytest.mark.parametrize(
+    "name", ["quickstart", "superpod", "torus", "dragonfly", "dragonfly-plus", "dual-tor", "rail-only"]
+)
 def test_every_switch_is_a_box_inside_the_picture(name: str, cli: Cli, tmp_path: Path) -> None:
     """No two boxes overlap, nothing is outside, and every pair of switches with links is a line that counts them."""
     bundle = open_bundle([rendered_example(cli, name, tmp_path)])
@@ -90,7 +93,7 @@ def test_pods_count_their_links(cli: Cli, tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("suffix", [".svg", ".drawio", ".dot"])
 def test_formats(suffix: str, rendered: Path, cli: Cli, tmp_path: Path) -> None:
-    """Each format has all switches and lines, the same twice; Graphviz reads its own where it is installed."""
+    """Each format has all switches and lines, the same twice."""
     files = [tmp_path / f"{number}{suffix}" for number in (1, 2)]
     for file in files:
         assert cli("draw", rendered, "-o", file).code == 0
@@ -103,21 +106,34 @@ def test_formats(suffix: str, rendered: Path, cli: Cli, tmp_path: Path) -> None:
         assert len(list(root.iter(f"{SVG}path"))) == len(scene.lines)
     elif suffix == ".drawio":
         cells = list(ElementTree.fromstring(text).iter("mxCell"))
-        known = {cell.get("id") for cell in cells}
+        known = [cell.get("id") for cell in cells]
+        assert len(set(known)) == len(known)
         edges = [cell for cell in cells if cell.get("edge")]
         assert len(edges) == len(scene.lines)
-        assert all({edge.get("source"), edge.get("target")} <= known for edge in edges)
+        assert all({edge.get("source"), edge.get("target")} <= set(known) for edge in edges)
+        kinds = [bool(cell.get("edge")) for cell in cells[2:]]
+        assert kinds == sorted(kinds, reverse=True), "lines are below boxes"
     else:
         assert text.count(" -- ") == len(scene.lines)
-        if neato := shutil.which("neato"):
-            subprocess.run([neato, "-n", "-Tsvg", files[0], "-o", tmp_path / "out.svg"], check=True, timeout=60)
+        assert text.count("rank=same") == 3
+
+
+def test_graphviz_draws_the_curves_of_the_picture(rendered: Path, cli: Cli, tmp_path: Path) -> None:
+    neato = tool("neato", "graphviz")
+    assert cli("draw", rendered, "-o", tmp_path / "fabric.dot").code == 0
+    done = subprocess.run(
+        [neato, "-n2", "-Tplain", tmp_path / "fabric.dot"], check=True, timeout=60, capture_output=True
+    )
+    assert done.stderr == b""
+    first = next(line.split() for line in done.stdout.decode().splitlines() if line.startswith("edge"))
+    assert first[3] == "4", "the curve of the picture, not one of Graphviz"
 
 
 def test_a_panel_shows_speeds_and_far_ends(rendered: Path, cli: Cli, tmp_path: Path) -> None:
     scene = panel_scene(open_bundle([rendered]), "compute-su00-r0-leaf")
     assert scene.caption == "arista-7060x6-64pe, 32 ports of 128 used"
     assert len(scene.boxes) == 64 and sum(box.kind is BoxKind.PORT for box in scene.boxes) == 16
-    assert "Ethernet448  400G  compute-spine-00 Ethernet0" in [label.text for label in scene.labels]
+    assert "Ethernet448 (cage 57): 400G compute-spine-00 Ethernet0" in [label.text for label in scene.labels]
     assert cli("draw", rendered, "--device", "compute-su00-r0-leaf", "-o", tmp_path / "panel.svg").code == 0
 
 
@@ -133,14 +149,44 @@ def test_a_cable_shows_both_ends(rendered: Path) -> None:
 def test_a_rack_shows_its_units(bundle: Path, cli: Cli, tmp_path: Path) -> None:
     wiring = json.loads((bundle / "fabric.json").read_text())
     wiring["devices"][0] |= {"rack": "r1", "unit": "40"}
-    wiring["hosts"][0] |= {"rack": "r1", "unit": "u1"}
-    wiring["hosts"][1] |= {"rack": "r1"}
+    wiring["devices"][1] |= {"rack": "r1", "unit": "41"}
+    for number, unit in enumerate(("u1", "1", "U2", "")):
+        wiring["hosts"][number] |= {"rack": "r1", "unit": unit}
     (bundle / "fabric.json").write_text(json.dumps(wiring))
     out = tmp_path / "rack.svg"
     assert cli("draw", bundle, "--rack", "r1", "-o", out).code == 0
     texts = [node.text for node in ElementTree.fromstring(out.read_text()).iter(f"{SVG}text")]
-    assert texts[0] == "rack r1: 3 devices"
-    assert {"compute-su00-r0-leaf", "gpu-000", "gpu-001", "42"} <= set(texts)
+    assert texts[0] == "rack r1: 6 devices; hosts are one unit high here, as their height is not known"
+    assert {"compute-su00-r0-leaf", "gpu-000, dgx-h100", "gpu-001, dgx-h100", "without a unit", "42"} <= set(texts)
+    scene = rack_scene(open_bundle([bundle]), "r1")
+    assert overlapping(scene) == [], "switches of two units, and hosts of one unit, are beside each other"
+    found = {box.name.partition(",")[0]: box for box in scene.boxes if box.kind is not BoxKind.FREE}
+    assert found["compute-su00-r0-leaf"].height == found["compute-su00-r1-leaf"].height == 42
+    assert found["gpu-000"].y == found["gpu-001"].y > found["gpu-002"].y
+    assert found["gpu-002"].width > 1.9 * found["gpu-001"].width
+    assert max(box.y + box.height for box in scene.boxes) <= scene.height
+    assert "it has r1" in cli("draw", bundle, "--rack", "r9", "-o", out).err
+
+
+def test_groups_are_in_a_ring(cli: Cli, tmp_path: Path) -> None:
+    """A dragonfly: links between groups are straight, and none runs through a box of a third group."""
+    topology = read_topology(open_bundle([rendered_example(cli, "dragonfly", tmp_path)]))
+    scene = plane_scene(topology, "compute")
+    unit = [topology.switches[topology.index[box.name]].su for box in scene.boxes]
+    assert [label.text for label in scene.labels] == [f"group {number}" for number in range(8)]
+    through = [
+        (line, box)
+        for line in scene.lines
+        for box, own in zip(scene.boxes, unit, strict=True)
+        if unit[line.a] != unit[line.b] and own not in (unit[line.a], unit[line.b]) and crosses(line, box)
+    ]
+    assert through == []
+
+
+def crosses(line: Line, box: Box) -> bool:
+    points = [(line.x1 + (line.x2 - line.x1) * step / 200, line.y1 + (line.y2 - line.y1) * step / 200)
+              for step in range(201)]  # fmt: skip
+    return any(box.x < x < box.x + box.width and box.y < y < box.y + box.height for x, y in points)
 
 
 def test_names_stay_text() -> None:
@@ -157,7 +203,7 @@ def test_names_stay_text() -> None:
     [
         (("-o", "x.png"), "the name must end with .svg, .drawio, .dot"),
         (("--device", "leaf9", "-o", "x.svg"), "the bundle has no switch 'leaf9'; it has compute-spine-00"),
-        (("--rack", "r1", "-o", "x.svg"), "no device is in rack 'r1'"),
+        (("--rack", "r1", "-o", "x.svg"), "no device is in rack 'r1'; the inventory states no rack"),
         (("--cable", "c", "-o", "x.svg"), "the bundle has no cable 'c'; it has compute/"),
         (("--plane", "p", "-o", "x.svg"), "the bundle has no plane 'p'; it has compute"),
         (("--rack", "r1", "--cable", "c", "-o", "x.svg"), "--rack and --cable: choose one of them"),

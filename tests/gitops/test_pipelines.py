@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 import yaml
 
+from tests.gitops.gitlab_server import OTHER, TOKEN, GitLab
 from tests.gitops.repository import (
     CHECKOUT,
     Repository,
@@ -46,18 +47,20 @@ def github(repository: Repository) -> Iterator[tuple[int, str]]:
 
 
 def gitlab(repository: Repository) -> Iterator[tuple[int, str]]:
-    """(exit code, what it prints) of every job."""
-    pipeline: dict[str, Any] = yaml.safe_load((RECIPES / "gitlab-ci.yml").read_text())
+    """The same of every job; without a token there is no comment."""
+    pipeline = _gitlab_pipeline()
     before = pipeline["default"]["before_script"]
     jobs = {name: job for name, job in pipeline.items() if isinstance(job, dict) and "script" in job}
     assert len(jobs) == 4 and {job["stage"] for name, job in jobs.items() if "stage" in job} == {"check"}
-    variables = {"CI_API_V4_URL": f"{SITE}/api/v4", "CI_PROJECT_ID": "1", "CI_PROJECT_URL": f"{SITE}/net/fabric"}
-    variables |= {"CI_JOB_ID": "5", "CI_MERGE_REQUEST_IID": "7", "FABRICGEN_TOKEN": "secret"}
-    repository.tool("curl", 'echo "$@" >>../curl.txt\necho \'{"markdown": "![change](/uploads/1/change.svg)"}\'\n')
     for job in jobs.values():
         script = "\n".join([*before, *job["script"]])
-        outcome = repository.attempt(script, CI_MERGE_REQUEST_TARGET_BRANCH_NAME="main", **variables)
+        outcome = repository.attempt(script, CI_MERGE_REQUEST_TARGET_BRANCH_NAME="main")
         yield outcome.returncode, outcome.stdout
+
+
+def _gitlab_pipeline() -> dict[str, Any]:
+    found: dict[str, Any] = yaml.safe_load((RECIPES / "gitlab-ci.yml").read_text())
+    return found
 
 
 @pytest.fixture(scope="module")
@@ -109,15 +112,30 @@ def test_the_reviewer_sees_what_changes(made: Callable[[Change], tuple[Repositor
 
 
 def test_the_reviewer_of_a_merge_request_sees_it(made: Callable[[Change], tuple[Repository, list[str]]]) -> None:
+    """One comment of the token's account, with the verdict, a link and the picture; a later run edits it, although the
+    discussion is longer than a page and other people quote it. A refused token fails the job."""
     repository, _ = made(clean_change)
-    repository.run("rm -rf report comment.md ../before ../curl.txt && git worktree prune")
-    assert [code for code, _ in gitlab(repository)] == [0, 0, 0, 0]
-    uploaded, posted = (repository.folder.parent / "curl.txt").read_text().splitlines()
-    assert "file=@report/change.svg" in uploaded and uploaded.endswith("/projects/1/uploads")
-    assert "body@comment.md" in posted and posted.endswith("/merge_requests/7/notes")
-    comment = _comment(repository.folder)
-    assert f"({SITE}/net/fabric/-/jobs/5/artifacts/file/report/report.html)" in comment
-    assert comment.endswith("![change](/uploads/1/change.svg)\n")
+    repository.run("rm -rf report comment.md ../before && git worktree prune")
+    *writes, comments = _gitlab_pipeline()["changes on the switches"]["script"]
+    repository.run("\n".join(writes), CI_MERGE_REQUEST_TARGET_BRANCH_NAME="main")
+    written = (repository.folder / "comment.md").read_text()
+    variables = {"CI_PROJECT_ID": "1", "CI_PROJECT_URL": f"{SITE}/net/fabric", "CI_MERGE_REQUEST_IID": "7"}
+    with GitLab() as server:
+        variables |= {"CI_API_V4_URL": server.address, "FABRICGEN_TOKEN": TOKEN}
+        others = [server.note(OTHER, "I see") for _ in range(120)]
+        for job in ("5", "6"):
+            (repository.folder / "comment.md").write_text(written)
+            repository.run(comments, CI_JOB_ID=job, **variables)
+            others.append(server.note(OTHER, "> " + server.notes[-1]["body"]))
+        assert server.refused == [] and len(server.uploads) == 2 and "6 changed" in server.uploads[0]
+        (note,) = (each for each in server.notes if each not in others)
+        assert note["body"] == _comment(repository.folder) and note["edits"] == 1
+        assert f"({SITE}/net/fabric/-/jobs/6/artifacts/file/report/report.html)" in note["body"]
+        assert "\n![change](/uploads/2/change.svg)\n" in note["body"]
+        assert all(each["edits"] == 0 for each in others)
+        refused = repository.attempt(comments, **variables | {"FABRICGEN_TOKEN": "old"}, CI_JOB_ID="7")
+        assert refused.returncode == 22 and "returned error: 401" in refused.stdout
+        assert "Traceback" not in refused.stdout and len(server.notes) == len(others) + 1
 
 
 def _comment(folder: Path) -> str:

@@ -24,7 +24,8 @@ SCALARS = st.one_of(
     WORDS, LONG, WORDS.map(Unsafe), LONG.map(Unsafe), st.integers(-9, 99), st.booleans(), st.none(), st.floats(),
     st.just(Word.LEAF),
 )  # fmt: skip
-KEYS = st.one_of(WORDS, LONG, st.integers(0, 9), st.booleans())
+PLAIN = st.text("yesnotrufalYNOE_.-1", max_size=5)  # names, and the words of YAML 1.1
+KEYS = st.one_of(WORDS, PLAIN, LONG, st.integers(0, 9), st.booleans())
 VALUES = st.recursive(
     SCALARS, lambda inner: st.lists(inner, max_size=4) | st.dictionaries(KEYS, inner, max_size=4), max_leaves=20
 )

@@ -78,6 +78,10 @@ def test_a_broken_bundle(bundle: Path, browser: Browser, cli: Cli, tmp_path: Pat
         assert found.faults() == []
         page.reload()
         assert page.get_by_role("button", name="Use light colors").is_visible()
+        page.set_viewport_size({"width": 688, "height": 900})  # A4 without its margins
+        page.emulate_media(media="print")
+        cut = "[...document.querySelectorAll('.scroll')].filter(one => one.scrollWidth > one.clientWidth + 1).length"
+        assert page.evaluate(cut) == 0, "paper cannot scroll"
         printed = page.pdf(format="A4")
         assert printed.startswith(b"%PDF") and printed.count(b"/Type /Page\n") <= 8
 
@@ -136,6 +140,13 @@ def test_a_comparison(browser: Browser, cli: Cli, tmp_path: Path) -> None:
         for row, key in (("switches", "switches"), ("cables", "cables"), ("GPUs", "gpus")):
             line = page.locator("#compare tr", has=page.get_by_role("rowheader", name=row, exact=True))
             assert line.locator("td").all_inner_texts() == [str(one[key]) for one in compared["fabrics"]]
+        charts = {chart["title"].partition(":")[0]: chart["rows"] for chart in found.content()["compare"]["charts"]}
+        marked = {title: [row["name"] for row in rows if row["best"]] for title, rows in charts.items()}
+        winners = {one["metric"]: one["best"] for one in compared["wins"]}
+        assert marked["all-to-all"] == winners["fastest all-to-all"] == ["rail-only"]
+        one_link = "Bandwidth that 1 failed link leaves, and its share of that without"
+        assert marked[one_link] == winners["most bandwidth with 1 failed link"]
+        assert charts[one_link][0]["text"].endswith(", has no link")
         assert page.locator("#compare .chart").count() >= 2 and not page.locator("#search").is_visible()
         assert found.faults() == []
 

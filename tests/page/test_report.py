@@ -227,6 +227,7 @@ def finding(severity: Severity, code: str = "FG999") -> Finding:
         (Judged([], counts=COUNTS, deadlock=[free(verdict=Verdict.CYCLIC)]), Answer.REVIEW),
         (Judged([], counts=COUNTS, deadlock=[free(verdict=Verdict.UNKNOWN)]), Answer.UNJUDGED),
         (Judged([], counts=COUNTS, deadlock=[free(fixed_sl=free(verdict=Verdict.UNKNOWN))]), Answer.UNJUDGED),
+        (Judged([], counts=COUNTS, deadlock=[free()], other_fabric="old"), Answer.REVIEW),
         (Judged([], counts=COUNTS), Answer.UNJUDGED),
         (Judged([], deadlock=[free()]), Answer.UNJUDGED),
         (Judged([], counts=COUNTS, is_complete=False), Answer.UNJUDGED),
@@ -237,6 +238,17 @@ def test_the_answer(judged: Judged, expected: Answer) -> None:
     assert answer(judged) is expected
     found = verdict_object(judged, None)
     assert found["answer"] == expected.value and found["reasons"]
+
+
+def test_differences_from_another_fabric_are_doubtful(rendered: Path, bundle: Path, cli: Cli, tmp_path: Path) -> None:
+    wiring = json.loads((bundle / "fabric.json").read_text())
+    plane = {**wiring["planes"][0], "load_balancing": {"mode": "adaptive", "per": "packet", "flowlet_gap_ns": None}}
+    changed = {**wiring, "fabric": "old", "planes": [plane]}
+    (bundle / "fabric.json").write_text(json.dumps(changed))
+    outcome = cli("report", rendered, "--against", bundle, "--failures", "0", "-o", tmp_path / "report.html")
+    assert outcome.out.startswith("Review before merging: The differences are from another fabric, old: ")
+    (shown_plane,) = shown(cli, tmp_path, bundle, "--failures", "0")["report"]["fabric"]["planes"]
+    assert shown_plane["load_balancing"] == plane["load_balancing"]
 
 
 def test_a_sample_of_failures_is_not_called_a_proof() -> None:
@@ -288,6 +300,7 @@ def test_configurations_are_of_equal_switches(bundle: Path) -> None:
         ((QUICKSTART, "--pattern", "ring"), "ring"),
         ((QUICKSTART, "--against", QUICKSTART), "is not a bundle: it has no fabric.json"),
         ((QUICKSTART, "--failures", "9"), "--failures"),
+        ((QUICKSTART, "--headline", "missing/head.md"), "the folder missing does not exist"),
     ],
 )
 def test_wrong_arguments(arguments: tuple[object, ...], message: str, cli: Cli, tmp_path: Path) -> None:

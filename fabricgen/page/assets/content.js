@@ -12,7 +12,7 @@ export const planes = Object.keys(scenes);
 export const indexOf = new Map(switches.map((one, index) => [one.name, index]));
 export const hostsOf = (index) => (topology.hosts || {})[index] || [];
 
-const RANK = { error: 2, warning: 1, note: 0 };
+export const RANK = { error: 2, warning: 1, note: 0 };
 const onDevice = new Map();
 const worstOf = new Map();
 content.findings.forEach((finding, index) => {

@@ -21,6 +21,7 @@ function ofPlane() {
     html("h3", {}, state.plane ? `Plane ${state.plane}` : "Fabric"),
     facts([
       ["Design", plane.design], ["Technology", plane.technology], ["Purpose", plane.purpose],
+      ["Load balancing", plane.load_balancing && `${plane.load_balancing.mode}, by ${plane.load_balancing.per}`],
       ["Lossless priorities", plane.lossless && plane.lossless.join(", ")], ["Switches", number(members.length)],
       ["Deadlock", verdict && `${verdict.verdict}, ${verdict.claim}`],
       ["Failure sets", verdict && verdict.failures.depth ? `${number(verdict.failures.sets)}, ${number(verdict.failures.cyclic_sets)} cyclic` : null],

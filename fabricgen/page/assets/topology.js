@@ -1,5 +1,5 @@
 // The picture of a plane: scenes of the content as SVG. Places come from the content; this only draws and selects.
-import { changeOf, changeOfPair, content, cycles, levelOf, peersOf, planes, scenes, switches } from "./content.js";
+import { changeOf, changeOfPair, content, cycles, levelOf, peersOf, planes, RANK, scenes, switches, withFindings } from "./content.js";
 import { byId, choices, html, linkButton, put, svg } from "./dom.js";
 import { overlay, shownTree, tips } from "./overlay.js";
 import { change, listen, selectSwitch, showPlane, showTree, state } from "./state.js";
@@ -167,8 +167,8 @@ function drawControls() {
   if (!scene().lines.length) items.push("select a switch: its links are drawn");
   const key = (name, text) => html("span", {}, html("i", { class: `key ${name}` }), text);
   put(byId("legend"), items.map((text) => html("span", {}, text)),
-    content.findings.some((one) => one.severity === "error") && key("error", "switch with errors"),
-    content.findings.some((one) => one.severity === "warning") && key("warning", "with warnings"),
+    withFindings().some(([, worst]) => worst === RANK.error) && key("error", "switch with errors"),
+    withFindings().some(([, worst]) => worst === RANK.warning) && key("warning", "switch with warnings"),
     content.differences && [key("added", "added"), key("changed", "changed or moved")],
     state.overlay === "tree" && key("warning", "arrows: a paused port waits for the next one"),
     state.overlay === "cycle" && key("error", "arrows: a buffer waits for the next one, in a cycle"));

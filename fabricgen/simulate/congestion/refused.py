@@ -8,6 +8,7 @@ from fabricgen.bundle.read import parse_object
 from fabricgen.findings import Finding, Location, Severity
 from fabricgen.inputs import read_bytes
 from fabricgen.simulate.scenario.places import Mistake, Places, Step, dotted
+from fabricgen.vocabulary import BalanceMode
 
 _EVENTS = {
     "storms": "a pause storm begins and ends during the run",
@@ -44,6 +45,8 @@ def _parts(tree: Mapping[str, Any]) -> Iterator[Mistake]:
             yield (key,), reason
     if tree.get("pfc", {}).get("refresh_ns"):
         yield ("pfc", "refresh_ns"), "a pause may end before it is repeated"
+    if tree.get("balance", {}).get("mode", BalanceMode.ECMP) != BalanceMode.ECMP:
+        yield ("balance", "mode"), "packets of a flow take several paths"
     yield from _classes(tree)
     for path, buffers in _buffers(tree):
         for key, reason in _OF_BUFFERS.items():

@@ -98,11 +98,13 @@ def _losses(result: PacketsResult, place: Location | None) -> Iterator[Finding]:
     lossy = [one for one in result.dropped if not one.lossless]
     if lossy:
         worst_lossy = max(lossy, key=lambda one: (one.drops, one.port))
+        table = "BUFFER_PG" if isinstance(worst_lossy, GroupUse) else "BUFFER_QUEUE"
         yield _finding(
             "FG751", Severity.NOTE,
             f"{sum(one.drops for one in lossy)} packets of lossy priorities dropped, most of them of priority "
             f"{worst_lossy.priority} at {worst_lossy.port[0]} {worst_lossy.port[1]}", place,
-            device=worst_lossy.port[0], count=len(lossy), hint="",
+            device=worst_lossy.port[0], at=Place(table, f"{worst_lossy.port[1]}|{worst_lossy.priority}"),
+            count=len(lossy), hint="",
         )  # fmt: skip
     if result.lost:
         most = max(result.lost, key=lambda one: (one.drops, one.port))
@@ -154,7 +156,7 @@ def _early(result: PacketsResult, place: Location | None) -> Iterator[Finding]:
             "FG752", Severity.WARNING,
             f"PFC before ECN: {sum(group.early_pauses for group in early)} pauses were sent while the queue ahead was "
             f"below Kmin, most of them by {worst.port[0]} to {worst.port[1]}",
-            place, device=worst.port[0], count=len(early),
+            place, device=worst.port[0], at=Place("BUFFER_PG", f"{worst.port[1]}|{worst.priority}"), count=len(early),
             hint="lower Kmin and Kmax, or raise alpha, so ECN slows the senders before PFC pauses them",
         )  # fmt: skip
 

@@ -10,7 +10,7 @@ import numpy as np
 from fabricgen.simulate.patterns import TRACE, Everyone, Messages, Traffic, make_job, make_traffic
 from fabricgen.simulate.plane.hashing import hashed_flows
 from fabricgen.simulate.plane.host_network import HostNetwork
-from fabricgen.simulate.plane.ports import NO_PORT
+from fabricgen.simulate.plane.ports import NO_PORT, Ints
 from fabricgen.simulate.workload import PlacedJob, mix_of
 from fabricgen.units import counted
 
@@ -36,13 +36,13 @@ class TrafficChoice:
 def sliced_traffic(plane: HostNetwork, choice: TrafficChoice, times: int) -> tuple[Messages, str]:
     """The messages of a pattern that is sent `times` times, and a note on what the slice leaves out. Hosts are halved
     until the run is small enough; of a trace the first flows are used, and of jobs all messages become smaller."""
-    hops = 2 * times * _mean_links(plane, choice.seed)  # of a packet and its ACK
     if choice.jobs:
-        return _of_jobs(plane, choice, hops)
+        return _of_jobs(plane, choice, times)
     if choice.pattern.startswith(TRACE):
         job = make_job(plane.adapters, seed=choice.seed)
         traffic = make_traffic(choice.pattern, job, plane.adapters, choice.size_bytes, choice.seed)
-        return _first_flows(traffic, plane.payload_bytes, hops, choice.max_hops)
+        messages = traffic.messages() if isinstance(traffic, Everyone) else traffic
+        return _first_flows(messages, plane.payload_bytes, _hops(plane, messages, times, choice), choice.max_hops)
     hosts = list(dict.fromkeys(adapter.host for adapter in plane.adapters))
     count, whole = len(hosts), 0.0
     while True:
@@ -51,20 +51,24 @@ def sliced_traffic(plane: HostNetwork, choice: TrafficChoice, times: int) -> tup
         adapters = [plane.adapters[index] for index in number.tolist()]
         job = make_job(adapters, seed=choice.seed)
         traffic = make_traffic(choice.pattern, job, adapters, choice.size_bytes, choice.seed)
-        cost = hops * _packets(traffic, plane.payload_bytes)
+        cost = _hops(plane, traffic, times, choice, number) * _packets(traffic, plane.payload_bytes)
         whole = whole or cost
         if count <= 2 or (cost <= choice.max_hops and times * len(traffic) <= MOST_FLOWS):
             break
         count //= 2
     messages = traffic.messages() if isinstance(traffic, Everyone) else traffic
     reason = f"a slice: {count} of {len(hosts)} hosts; {_limit(whole, choice.max_hops)}" if count < len(hosts) else ""
+    if cost > choice.max_hops:
+        few = f"{count} hosts have about {_millions(cost)} packet hops, and fewer cannot send to each other"
+        reason = f"{reason}; {few}" if reason else f"{few}; --max-hops is {choice.max_hops}"
     return replace(messages, source=number[messages.source], target=number[messages.target]), reason
 
 
-def _of_jobs(plane: HostNetwork, choice: TrafficChoice, hops: float) -> tuple[Messages, str]:
+def _of_jobs(plane: HostNetwork, choice: TrafficChoice, times: int) -> tuple[Messages, str]:
     """The messages of the jobs of a plane; if there are too many packets, divided by a power of two."""
     placed = [one for one in choice.jobs if plane.name in one.planes]
     messages = mix_of(plane.adapters, placed, choice.seed).messages
+    hops = _hops(plane, messages, times, choice)
     whole = _packets(messages, plane.payload_bytes) * hops
     part = 1
     while (cost := _packets(messages, plane.payload_bytes) * hops) > choice.max_hops and cost > len(messages) * hops:
@@ -74,8 +78,7 @@ def _of_jobs(plane: HostNetwork, choice: TrafficChoice, hops: float) -> tuple[Me
     return messages, f"a slice: messages of all jobs divided by {part}; {_limit(whole, choice.max_hops)}"
 
 
-def _first_flows(traffic: Traffic, payload_bytes: int, hops: float, max_hops: int) -> tuple[Messages, str]:
-    messages = traffic.messages() if isinstance(traffic, Everyone) else traffic
+def _first_flows(messages: Messages, payload_bytes: int, hops: float, max_hops: int) -> tuple[Messages, str]:
     cost = np.cumsum(np.ceil(messages.bytes / payload_bytes)) * hops
     count = min(max(1, int((cost <= max_hops).sum())), MOST_FLOWS)
     if count >= len(messages):
@@ -86,7 +89,11 @@ def _first_flows(traffic: Traffic, payload_bytes: int, hops: float, max_hops: in
 
 def _limit(hops: float, max_hops: int) -> str:
     """Why there is a slice."""
-    return f"all have about {hops / 1e6:.2g} million packet hops, --max-hops is {max_hops}"
+    return f"all have about {_millions(hops)} packet hops, --max-hops is {max_hops}"
+
+
+def _millions(hops: float) -> str:
+    return f"{hops / 1e6:.2g} million"
 
 
 def _packets(traffic: Traffic, payload_bytes: int) -> float:
@@ -95,13 +102,29 @@ def _packets(traffic: Traffic, payload_bytes: int) -> float:
     return float(np.ceil(traffic.bytes / payload_bytes).sum())
 
 
-def _mean_links(plane: HostNetwork, seed: int) -> float:
-    """The mean number of links between two adapters, of a random sample."""
+def _hops(plane: HostNetwork, traffic: Traffic, times: int, choice: TrafficChoice, number: Ints | None = None) -> float:
+    """The mean hops of a packet and its ACK, `times` times, of a random sample. `number` is each end's adapter; without
+    it the ends are numbers of adapters."""
+    if not len(traffic):
+        return 0.0
+    source, target = _sample(traffic, plane.payload_bytes, choice.seed)
+    if number is not None:
+        source, target = number[source], number[target]
+    size = np.ones(len(source))
+    drawn = hashed_flows(plane, source, target, size, np.zeros_like(size), choice.seed)
+    links = float((drawn.flows.path != NO_PORT).sum(axis=1).mean()) if drawn.arrived.any() else 1.0
+    return 2 * times * links
+
+
+def _sample(traffic: Traffic, payload_bytes: int, seed: int) -> tuple[Ints, Ints]:
+    """Sources and targets of some packets."""
     random = np.random.default_rng(seed)
-    source, target = random.integers(0, len(plane.adapters), (2, _SAMPLE))
-    apart = source != target
-    if not apart.any():
-        return 1.0
-    size = np.ones(int(apart.sum()))
-    drawn = hashed_flows(plane, source[apart], target[apart], size, np.zeros_like(size), seed)
-    return float((drawn.flows.path != NO_PORT).sum(axis=1).mean()) if drawn.arrived.any() else 1.0
+    if isinstance(traffic, Messages):
+        packets = np.ceil(traffic.bytes / payload_bytes)
+        drawn = random.choice(len(traffic), _SAMPLE, p=packets / packets.sum())
+        return traffic.source[drawn], traffic.target[drawn]
+    pairs = np.array([len(group) * (len(group) - 1) for group in traffic.groups], float)
+    drawn = random.choice(len(pairs), _SAMPLE, p=pairs / pairs.sum())
+    ends = [random.choice(traffic.groups[each], 2, replace=False) for each in drawn.tolist()]
+    source, target = np.array(ends, np.int64).T
+    return source, target

@@ -1,5 +1,7 @@
 """The planes of a bundle, by name."""
 
+from collections.abc import Sequence
+
 from fabricgen.bundle.read import Bundle
 from fabricgen.bundle.wiring import WiredPlane
 from fabricgen.errors import UsageError
@@ -40,6 +42,12 @@ def infiniband_planes(bundle: Bundle, plane: str | None, *, to_storage: bool = F
     on_storage = to_storage and any(one.purpose == Purpose.STORAGE for one in wired)
     chosen = [one for one in wired if (one.purpose == Purpose.STORAGE) == on_storage] if plane is None else wired
     return [one.name for one in chosen if one.technology == Technology.INFINIBAND and plane in (None, one.name)]
+
+
+def require_roce(bundle: Bundle, plane: str | None, options: Sequence[str], *, to_storage: bool) -> None:
+    """Raises UsageError if no RoCE plane carries the traffic, so that options would have no effect."""
+    if not planes_for(bundle, plane, to_storage=to_storage):
+        raise UsageError(f"{', '.join(options)}: no RoCE plane carries this traffic")
 
 
 def require_plane(bundle: Bundle, plane: str | None) -> None:

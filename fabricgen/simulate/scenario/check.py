@@ -3,6 +3,7 @@
 import json
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
+from difflib import get_close_matches
 from pathlib import Path
 from typing import Any
 
@@ -13,8 +14,10 @@ from fabricgen.resources import resource
 from fabricgen.simulate.scenario.credit_mistakes import credit_mistakes
 from fabricgen.simulate.scenario.model import NodeKind
 from fabricgen.simulate.scenario.places import Mistake, Places, dotted
+from fabricgen.simulate.scenario.route_mistakes import route_mistakes
 from fabricgen.simulate.scenario.spread_mistakes import spread_mistakes
 
+_LONGEST = 200  # characters of a message
 _NEEDED_KINDS: Sequence[tuple[str, tuple[str, ...], NodeKind | None]] = (
     ("links", ("a", "b"), None),
     ("flows", ("src", "dst"), NodeKind.HOST),
@@ -31,6 +34,7 @@ def check_scenario(file: Path) -> list[Finding]:
     text = read_bytes(file)
     tree = parse_object(text, file)
     mistakes = list(_schema_mistakes(tree)) or [*_name_mistakes(tree), *credit_mistakes(tree), *spread_mistakes(tree)]
+    mistakes = mistakes or list(route_mistakes(tree))
     if not mistakes:
         return []
     places = Places(text)
@@ -62,13 +66,38 @@ def _schema_mistakes(tree: Mapping[str, Any]) -> Iterator[Mistake]:
             number[key] = list(first.values())
             shorter[key] = [items[index] for index in number[key]]
     for error in SchemaValidator(schema).iter_errors(shorter):
-        path = list(error.absolute_path)
-        if len(path) > 1 and path[0] in number and isinstance(path[1], int):
-            path[1] = number[str(path[0])][path[1]]
-        yield (
-            tuple(path),
-            error.message if len(error.message) < 200 else f"does not match {error.validator!r} of the schema",
-        )
+        for found, problem in _problems(error, schema["$defs"]):
+            path = list(found)
+            if len(path) > 1 and path[0] in number and isinstance(path[1], int):
+                path[1] = number[str(path[0])][path[1]]
+            yield tuple(path), problem
+
+
+def _problems(error: Any, definitions: Mapping[str, Any]) -> Iterator[Mistake]:
+    """The mistakes behind a ValidationError of jsonschema: unknown keys, and those in an object that may be null."""
+    path = tuple(error.absolute_path)
+    if error.validator in ("additionalProperties", "unevaluatedProperties"):
+        known = _keys(error.schema, definitions)
+        for key in sorted(set(error.instance) - known):
+            yield (*path, key), f"unknown key {key!r}{_hint(key, known)}"
+    elif error.validator == "oneOf" and error.context:
+        for each in error.context:
+            if each.relative_schema_path[0] == 0:
+                yield from _problems(each, definitions)
+    else:
+        long = len(error.message) >= _LONGEST
+        yield path, f"does not match {error.validator!r} of the schema" if long else error.message
+
+
+def _keys(schema: Mapping[str, Any], definitions: Mapping[str, Any]) -> set[str]:
+    """The keys of an object, with those of the definition that it refers to."""
+    name = schema.get("$ref", "").rpartition("/")[2]
+    return {*schema.get("properties", ()), *definitions.get(name, {}).get("properties", ())}
+
+
+def _hint(key: str, known: set[str]) -> str:
+    close = get_close_matches(key, sorted(known), 1)
+    return f": did you mean {close[0]!r}?" if close else ""
 
 
 def _without_name(value: object) -> object:

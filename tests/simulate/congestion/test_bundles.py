@@ -253,7 +253,11 @@ def test_scenarios_on_the_command_line(cli: Cli, tmp_path: Path) -> None:
         (["x", "--size", "0"], "at least one byte"),
         (["--scenario", "x", "--size", "1MB"], "--size: for bundles only"),
         (["x", "--placement", "random"], "--placement"),
-        (["--scenario", "x", "--pattern", "incast"], "contains its own flows"),
+        (["--scenario", "x", "--pattern", "incast"], "has its own links, routes and flows"),
+        (["--scenario", "x", "--links", "y"], "--links: for bundles only"),
+        (["--scenario", "x", "--lldp", "y"], "--lldp: for bundles only"),
+        (["--scenario", "x", "--placement", "fragmented", "--draws", "2"], "--placement, --draws: for bundles only"),
+        (["--scenario", "x", "--seed", "2"], "--seed: for bundles only"),
     ],
 )
 def test_wrong_usage(arguments: list[str], problem: str, cli: Cli) -> None:

@@ -78,6 +78,7 @@ LINE_OF = {
     "storms": ({"storms": [{"host": "h1z", "at_ns": 0, "until_ns": 1000}]}, "storms"),
     "failures": ({"failures": [{"a": "s0", "b": "s1", "at_ns": 5}]}, "failures"),
     "refresh": ({"pfc": {"refresh_ns": 5000}}, "pfc.refresh_ns"),
+    "spread": ({"balance": {"mode": "spray"}}, "balance.mode"),
     "lossy": ({"classes": [{"priority": 3, "lossless": False}]}, "classes[0].lossless"),
 }
 
@@ -117,3 +118,12 @@ def test_limits_and_watchdogs_are_refused_where_they_are_set(key: str, value: An
     last = len(tree["links"]) - 1
     paths = {f"nodes[{len(tree['nodes']) - 1}].{key}", f"links[{last}].b_buffers.{key}"}
     assert {one["path"] for one in refused(tree, cli, tmp_path)} == paths
+
+
+def test_findings_are_located_in_the_scenario_file(cli: Cli, tmp_path: Path) -> None:
+    file = tmp_path / "scenario.json"
+    file.write_text(json.dumps(chain(2, FLOWS)))
+    run = cli("-q", "simulate", "congestion", "--scenario", str(file), "--format", "json")
+    found = json.loads(run.out)["findings"]
+    assert found
+    assert {one["location"]["file"] for one in found} == {str(file)}

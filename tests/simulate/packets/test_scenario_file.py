@@ -37,7 +37,7 @@ def test_every_mistake_is_reported_with_its_line(tmp_path: Path) -> None:
     tree["flows"][2]["bites"] = 1
     file = written(tmp_path, tree)
     found = {one.path: one for one in check_scenario(file)}
-    assert set(found) == {"links[1].speed_gbps", "transport.payload_bytes", "flows[2]"}
+    assert set(found) == {"links[1].speed_gbps", "transport.payload_bytes", "flows[2].bites"}
     place = found["links[1].speed_gbps"].location
     assert place is not None
     assert '"speed_gbps": "fast"' in file.read_text().splitlines()[place.line - 1]
@@ -98,12 +98,58 @@ def test_times_of_unusual_speeds_do_not_overflow() -> None:
     assert network.ns(network.run.pfc["pause"][0]) == int(65_535 * 512 / 97.3)
 
 
-def test_route_that_leads_nowhere_is_refused(cli: Cli, tmp_path: Path) -> None:
+def test_unknown_keys_are_mistakes_wherever_they_are(tmp_path: Path) -> None:
     tree = star(2)
-    tree["routes"] = tree["routes"][:2]
-    outcome = cli("simulate", "packets", "--scenario", str(written(tmp_path, tree)))
-    assert outcome.code == 2
-    assert "s has no route to h2" in outcome.err
+    tree["nots"] = []
+    tree["switch_defaults"]["alfa"] = 1
+    tree["nodes"][0]["drain_gpbs"] = 10
+    tree["links"][0]["b_buffers"] = {"xon": 5, "alpha": "much"}
+    found = {one.path: one.message for one in check_scenario(written(tmp_path, tree))}
+    assert set(found) == {
+        "nots", "switch_defaults.alfa", "nodes[0].drain_gpbs", "links[0].b_buffers.xon", "links[0].b_buffers.alpha",
+    }  # fmt: skip
+    assert "did you mean 'alpha'?" in found["switch_defaults.alfa"]
+    assert "did you mean 'drain_gbps'?" in found["nodes[0].drain_gpbs"]
+
+
+def test_mistakes_in_an_object_that_may_be_null_are_named(tmp_path: Path) -> None:
+    tree = star(2)
+    tree["switch_defaults"]["watchdog"] = {"detection_ns": 1000, "restoration_ns": 1000}
+    tree["switch_defaults"]["ecn"] = {"kmin_bytes": -1, "kmax_bytes": 2000, "pmax": 1, "kmid": 5}
+    found = {one.path: one.message for one in check_scenario(written(tmp_path, tree))}
+    assert set(found) == {"switch_defaults.watchdog", "switch_defaults.ecn.kmin_bytes", "switch_defaults.ecn.kmid"}
+    assert "'poll_ns' is a required property" in found["switch_defaults.watchdog"]
+
+
+@pytest.mark.parametrize("verb", ["packets", "congestion"])
+def test_a_flow_without_a_route_is_a_mistake_in_both_directions(verb: str, cli: Cli, tmp_path: Path) -> None:
+    tree = star(2)
+    tree["routes"] = tree["routes"][1:2]
+    outcome = cli("simulate", verb, "--scenario", str(written(tmp_path, tree)), "--format", "json")
+    assert outcome.code == 1
+    messages = {(one["path"], one["message"].partition(": ")[2]) for one in json.loads(outcome.out)["findings"]}
+    assert messages == {("flows[0]", "s has no route to h2"), ("flows[0]", "s has no route to h0")}
+
+
+def test_routes_in_a_cycle_are_a_mistake(tmp_path: Path) -> None:
+    tree = ring()
+    first = tree["flows"][0]
+    switches = [node["name"] for node in tree["nodes"] if node["kind"] == "switch"]
+    tree["routes"] = [route for route in tree["routes"] if route["to"] != first["dst"]]
+    around = zip(switches, switches[1:] + switches[:1], strict=True)
+    tree["routes"] += [{"at": at, "to": first["dst"], "via": via} for at, via in around]
+    found = check_scenario(written(tmp_path, tree))
+    assert {one.path for one in found} >= {"flows[0]"}
+    assert all("in a cycle" in one.message for one in found)
+
+
+def test_a_switch_that_selects_next_hops_needs_no_route_to_its_hosts(tmp_path: Path) -> None:
+    tree = star(2)
+    tree["routes"] = []
+    assert check_scenario(written(tmp_path, tree))
+    tree["balance"] = {"mode": "spray"}
+    assert check_scenario(written(tmp_path, tree)) == []
+    assert all(flow.fct_ns for flow in result(tree).flows)
 
 
 def test_the_compat_option_overrides_the_file(cli: Cli, tmp_path: Path) -> None:

@@ -157,3 +157,10 @@ def test_a_cyclic_engine_freezes(opensm: Tools, tmp_path: Path, cli: Cli) -> Non
 def test_refuses(option: tuple[str, ...], words: str, tmp_path: Path, cli: Cli) -> None:
     outcome = cli("simulate", "congestion", rendered(tmp_path, TORUS), *option)
     assert outcome.code == 2 and words in outcome.err
+
+
+@pytest.mark.parametrize("option", [("--priorities", "3"), ("--balance", "spray"), ("--queue-pairs", "2")])
+def test_options_of_roce_planes_are_refused_without_one(option: tuple[str, str], tmp_path: Path, cli: Cli) -> None:
+    outcome = cli("simulate", "packets", rendered(tmp_path, TORUS), *option)
+    assert outcome.code == 2
+    assert f"{option[0]}: no RoCE plane carries this traffic" in outcome.err
