@@ -26,3 +26,6 @@ class UnreadableInputError(FabricgenError):
         super().__init__(f"{location}: {problem}")
         self.problem = problem
         self.location = location
+
+    def __reduce__(self) -> "tuple[type[UnreadableInputError], tuple[str, Location]]":
+        return type(self), (self.problem, self.location)

@@ -9,6 +9,8 @@ import stat
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from contextvars import ContextVar
+from dataclasses import dataclass, field
+from hashlib import sha256
 from itertools import islice
 from pathlib import Path
 
@@ -32,7 +34,24 @@ _KINDS = (
     (stat.S_ISSOCK, "a socket"),
 )
 _unsaved: ContextVar[Mapping[Path, str]] = ContextVar("unsaved")
-_noted: ContextVar[set[Path]] = ContextVar("noted")
+_noted: ContextVar["Notes"] = ContextVar("noted")
+
+
+@dataclass
+class Notes:
+    """The files that were read, or could not be read, with the digests of their bytes: b"" without bytes, None where
+    two reads differ. Files below `outside` are left out."""
+
+    outside: Path | None = None
+    files: dict[Path, bytes | None] = field(default_factory=dict)
+
+    def note(self, file: Path, content: bytes | None = None) -> None:
+        """Note a read, or a read that is tried."""
+        if self.outside and file.is_relative_to(self.outside):
+            return
+        digest = b"" if content is None else sha256(content).digest()
+        known = self.files.get(file, digest)
+        self.files[file] = digest if known in (b"", digest) else known if digest == b"" else None
 
 
 @contextmanager
@@ -49,20 +68,24 @@ def unsaved(texts: Mapping[Path, str]) -> Iterator[None]:
 
 
 @contextmanager
-def noted() -> Iterator[set[Path]]:
-    """The files that are read within it, or cannot be read; only those of the thread that enters it."""
-    found: set[Path] = set()
+def noted(outside: Path | None = None) -> Iterator[Notes]:
+    """The files that are read within it, except for those below `outside`; only those of the thread that enters it."""
+    found, around = Notes(outside), _noted.get(None)
     token = _noted.set(found)
     try:
         yield found
     finally:
         _noted.reset(token)
+        if around is not None:
+            for file in found.files:
+                around.note(file)
 
 
 def read_bytes(file: Path, most_bytes: int = JSON_BYTES) -> bytes:
     """The bytes of a regular file of at most `most_bytes`. Raises UnreadableInputError."""
-    if (files := _noted.get(None)) is not None:
-        files.add(file)
+    notes = _noted.get(None)
+    if notes is not None:
+        notes.note(file)
     try:
         with open(file, "rb", buffering=0, opener=_open_at_once) as stream:
             found = os.fstat(stream.fileno())
@@ -73,6 +96,8 @@ def read_bytes(file: Path, most_bytes: int = JSON_BYTES) -> bytes:
         raise UnreadableInputError(f"cannot read: {reason}", Location(str(file))) from error
     if len(content) > most_bytes:  # the file has grown, or does not report its size, as in /proc
         raise _too_large(len(content), most_bytes, file)
+    if notes is not None:
+        notes.note(file, content)
     return content
 
 

@@ -1,19 +1,32 @@
-"""A function over many items, in this process or in several that share its memory. Results keep the order of the items.
+"""A function over many items, in this process, in several that share its memory, or on the workers of a Dask scheduler.
+Results keep the order of the items.
 
 Processes are forked, so the function can be a closure over anything. Only items and results are sent between processes.
 """
 
+import os
+from collections import deque
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor
+from contextlib import chdir
+from functools import partial
 from multiprocessing import get_context
-from typing import Any, TypeVar
+from pathlib import Path
+from threading import Lock
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from fabricgen.children import be_worker
+from fabricgen.errors import UsageError
+
+if TYPE_CHECKING:
+    from distributed import Client
 
 Item = TypeVar("Item")
 Result = TypeVar("Result")
 
+_CONNECT_TIMEOUT_S = 10
 _of_this_process: list[Callable[[Any], Any]] = []
+_one_at_a_time = Lock()
 
 
 def spread(function: Callable[[Item], Result], items: Sequence[Item], jobs: int, together: int = 1) -> Iterator[Result]:
@@ -33,3 +46,35 @@ def _start(function: Callable[[Any], Any]) -> None:
 
 def _call(item: Any) -> Any:
     return _of_this_process[0](item)
+
+
+def connected(url: str) -> "Client":
+    """A client of a Dask scheduler, tcp://HOST:PORT. Raises UsageError if `distributed` is not installed or no
+    scheduler answers."""
+    try:
+        from distributed import Client
+    except ImportError as error:
+        raise UsageError("--scheduler needs the extra [distributed]: pip install 'fabricgen[distributed]'") from error
+    try:
+        return Client(url, timeout=_CONNECT_TIMEOUT_S, set_as_default=False)
+    except (OSError, TimeoutError, ValueError) as error:
+        raise UsageError(f"no Dask scheduler answers at {url}: {error}") from error
+
+
+def spread_on_workers(client: "Client", function: Callable[[Item], Result], items: Sequence[Item]) -> Iterator[Result]:
+    """The results of `function`, which is of a module, on the workers of a scheduler.
+
+    The workers read the files of this machine at the same paths. The items of a worker that is lost go to another one.
+    """
+    futures = deque(client.map(partial(_call_in, Path.cwd(), function), items, pure=False))
+    while futures:  # a result is released as soon as it is used
+        result: Result = futures.popleft().result()
+        yield result
+
+
+def _call_in(folder: Path, function: Callable[[Item], Result], item: Item) -> Result:
+    """The result in a folder, which all threads of a process share."""
+    if not os.access(folder, os.X_OK):
+        raise UsageError(f"a worker of the scheduler cannot enter {folder}: share this folder with the workers")
+    with _one_at_a_time, chdir(folder):
+        return function(item)

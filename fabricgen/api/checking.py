@@ -1,6 +1,6 @@
 """The pre-merge check: render an inventory, then judge what was rendered."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -21,6 +21,7 @@ from fabricgen.api.judgement import (
 from fabricgen.api.verdicts import Wanted, judge_all
 from fabricgen.atomic import temporary_folder
 from fabricgen.findings import Finding, Location
+from fabricgen.inputs import noted
 from fabricgen.report.anchors import anchored
 from fabricgen.report.outcome import Outcome
 from fabricgen.report.summary import Counts
@@ -38,8 +39,9 @@ class Check(Judgement):
     """All findings, and the results by plane, worst first.
 
     `is_complete` is False if errors in the inventory, or in a template, prevented the rendering. `subnets` are the
-    choices for InfiniBand planes: name, LIDs, routing engine. `added` are the entries of the lock file that `render`
-    would add, by section, and `changes` compares the rendering with a bundle.
+    choices for InfiniBand planes: name, LIDs, routing engine. `seals` are the digests of the certificates by plane, if
+    they were requested. `added` are the entries of the lock file that `render` would add, by section, and `changes`
+    compares the rendering with a bundle.
     """
 
     is_complete: bool = False
@@ -48,6 +50,7 @@ class Check(Judgement):
     deadlock: tuple[DeadlockResult, ...] = ()
     congestion: tuple[CongestionResult, ...] = ()
     subnets: tuple[Mapping[str, object], ...] = ()
+    seals: Mapping[str, str] = field(default_factory=dict)
 
 
 def check(
@@ -61,7 +64,7 @@ def check(
     locked: bool = False,
     against: Path | None = None,
     cache: "Store | None" = None,
-    evidence: bool = False,
+    seals: bool = False,
     policy: Policy = DEFAULT_POLICY,
     progress: Progress = SILENT,
 ) -> Check:
@@ -72,12 +75,12 @@ def check(
     `at_inventory` the location of a finding is the inventory value that causes it. `select` and `ignore` choose rules,
     as for `validate`. The failures to prove are those of `checks:` of the inventory. Numbers that the lock file does
     not have yet are allocated in memory; with `locked` that is an error. `against` is a bundle to compare devices and
-    cables with. `cache` is a store of earlier results, which change the time only; with `evidence` the
-    deadlock results keep what certificates need. Raises UnreadableInputError and
-    UsageError.
+    cables with. With `seals` the result has the digests of the certificates. `cache` is a store of earlier results,
+    which do not change the result: if an earlier run has read the same inputs, nothing is rendered, and the deadlock
+    results have no evidence. Raises UnreadableInputError and UsageError.
     """
     how = How(
-        Wanted(select, ignore, jobs=jobs, cache=cache, evidence=evidence),
+        Wanted(select, ignore, jobs=jobs, cache=cache, evidence=seals),
         at_inventory,
         locked,
         against,
@@ -85,10 +88,10 @@ def check(
         progress,
     )
     if bundle is not None:
-        return check_in(inventory, bundle, how)[0]
+        return _checked(inventory, bundle, how)
     with temporary_folder("check") as aside:
         folder = aside / "bundle"
-        found, _ = check_in(inventory, folder, how)
+        found = _checked(inventory, folder, how)
         findings, suppressed = (
             tuple(_relative(one, f"{folder}/") for one in each) for each in (found.findings, found.suppressed)
         )
@@ -105,6 +108,24 @@ class How:
     against: Path | None = None
     policy: Policy = DEFAULT_POLICY
     progress: Progress = SILENT
+
+
+def _checked(inventory: "InventorySource", folder: Path, how: How) -> Check:
+    """`check_in`, or the result of an earlier run with the same inputs."""
+    wanted = how.wanted
+    if wanted.cache is None or how.against is not None:
+        return check_in(inventory, folder, how)[0]
+    from fabricgen.api.same_inputs import SameInputs
+
+    about = (wanted.select, wanted.ignore, wanted.evidence, how.at_inventory, how.locked, how.policy)
+    same = SameInputs(wanted.cache, inventory, about, folder)
+    if found := same.found():
+        how.progress.step("found", "the result of an earlier run with the same inputs")
+        return found
+    with noted(folder) as notes:
+        found = check_in(inventory, folder, how)[0]
+    same.keep(found, notes)
+    return found
 
 
 def check_in(inventory: "InventorySource", folder: Path, how: How) -> tuple[Check, Judging | None]:
@@ -143,8 +164,15 @@ def check_in(inventory: "InventorySource", folder: Path, how: How) -> tuple[Chec
         deadlock=tuple(verdicts.deadlock),
         congestion=tuple(verdicts.congestion),
         subnets=subnets,
+        seals=_seals(verdicts.deadlock) if how.wanted.evidence else {},
     )
     return found, judging
+
+
+def _seals(results: Sequence[DeadlockResult]) -> Mapping[str, str]:
+    from fabricgen.simulate.deadlock.certificate import seals
+
+    return seals(results)
 
 
 def _anchored(outcome: Outcome, folder: Path, places: "InventoryPlaces", inventory: "InventorySource") -> Outcome:

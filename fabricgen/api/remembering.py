@@ -1,7 +1,7 @@
 """Verdicts that are remembered: the rules by subject, the deadlock proof, and the analysis of congestion."""
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field, fields, replace
+from dataclasses import dataclass, field, replace
 from hashlib import sha256
 from typing import TYPE_CHECKING, TypeVar
 
@@ -11,7 +11,7 @@ from fabricgen.cache.recorded import Readings, Recordable
 from fabricgen.cache.traces import remembered
 from fabricgen.cache.values import dump_value, load_value
 from fabricgen.findings import Finding, Location
-from fabricgen.results import CongestionResult, DeadlockResult
+from fabricgen.results import CongestionResult, DeadlockResult, without_evidence
 
 if TYPE_CHECKING:
     from fabricgen.routing.fabric import RoutedFabric
@@ -55,7 +55,7 @@ class Memory:
         """The results of `prove`, which depend on the bundle and on `about`. What it finds is added to `judging`."""
 
         def run(fresh: Judging, readings: Readings) -> Sequence[DeadlockResult]:
-            found = [_plain(one) for one in prove(fresh)]
+            found = [without_evidence(one) for one in prove(fresh)]
             self._readings, self._routed = readings, fresh.routed
             return found
 
@@ -110,11 +110,6 @@ def memory_of(store: Store | None, judging: Judging) -> Memory | None:
     """The memory of a store; None without one, and for files whose judges cannot be recorded."""
     bundle = Recordable.of(judging.bundle) if store else None
     return Memory(store, bundle) if store and bundle else None
-
-
-def _plain(found: DeadlockResult) -> DeadlockResult:
-    """The result without its evidence."""
-    return DeadlockResult(**{each.name: getattr(found, each.name) for each in fields(DeadlockResult)})
 
 
 def _moved(one: Finding, old: str, new: str) -> Finding:

@@ -65,6 +65,7 @@ def render(
     adopt_folder: bool = False,
     renumber: str | None = None,
     jobs: int = 1,
+    scheduler: str | None = None,
     policy: Policy = DEFAULT_POLICY,
     progress: Progress = SILENT,
 ) -> Rendering:
@@ -75,8 +76,9 @@ def render(
     With `check` nothing is written either: `stale` names the files that differ from what would be rendered, and with
     `diff` the rows are compared too. `only` is a shell pattern: other switches keep their files. `templates` is a
     folder that overlays templates. With `locked` it is an error if the lock file would change. `renumber` is a plane
-    whose numbers are allocated anew. `jobs` processes render switches. `output` is a new or empty folder, or the bundle
-    of this fabric. With `adopt_folder` it can be any folder; only files that are rendered are replaced. Raises
+    whose numbers are allocated anew. `jobs` processes render switches, or the workers of a Dask `scheduler`,
+    tcp://HOST:PORT, which read the inventory at the same path. `output` is a new or empty folder, or the bundle of this
+    fabric. With `adopt_folder` it can be any folder; only files that are rendered are replaced. Raises
     UnreadableInputError for an inventory that is missing or not YAML, UsageError for another `output`, OSError if it
     cannot be written.
     """
@@ -98,7 +100,12 @@ def render(
     if has_errors([*plans.findings, *outcome.findings]):
         return planned
     progress.step("planned", _size(plans))
-    content, fabric = BundleContent(plans, templates, only, jobs), plans.fabric.inventory
+    elsewhere = None
+    if scheduler is not None:
+        from fabricgen.render.on_workers import on_workers
+
+        elsewhere = on_workers(scheduler, inventory, renumber)
+    content, fabric = BundleContent(plans, templates, only, jobs, elsewhere), plans.fabric.inventory
     try:
         if check:
             with temporary_folder("check") as aside:

@@ -1,6 +1,6 @@
 """Validation: the rules over rendered files, and over any config_db.json."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING
 
 from fabricgen.api.judgement import DEFAULT_POLICY, SILENT, Judgement, Judging, Policy, Progress, codes_of, open_judging
 from fabricgen.api.remembering import memory_of
+from fabricgen.bundle.read import Bundle
+from fabricgen.errors import UsageError
 from fabricgen.findings import Severity
 from fabricgen.platforms.catalog import layout_by_hwsku
 from fabricgen.platforms.entries import load_switch_platform
@@ -17,8 +19,12 @@ from fabricgen.units import counted
 if TYPE_CHECKING:
     from fabricgen.api.remembering import Memory
     from fabricgen.cache import Store
+    from fabricgen.rules.parallel import Elsewhere
     from fabricgen.rules.rule import Rule
+    from fabricgen.rules.view.fabric import LayoutLookup
     from fabricgen.sonic.yang import Models
+
+Layouts = Mapping[str, tuple[SwitchPlatform, Layout]]  # by hwsku
 
 
 def validate(
@@ -35,6 +41,7 @@ def validate(
     release: int | None = None,
     inventory: Path | None = None,
     jobs: int = 1,
+    scheduler: str | None = None,
     cache: "Store | None" = None,
     policy: Policy = DEFAULT_POLICY,
     progress: Progress = SILENT,
@@ -48,9 +55,19 @@ def validate(
     differ from the manifest. It makes literal secrets an error. `patch` is an RFC 6902 patch, or the output of `diff`;
     it is judged on these files instead of the rules. `release` is a SONiC release, YYYYMM: what its models do not have
     is reported. `inventory` is where the lines of inventory values are looked up. Rules on large fabrics run in `jobs`
-    processes. `cache` is a store of earlier results, which change the time only. Raises UnreadableInputError and
-    UsageError.
+    processes, or on the workers of a Dask `scheduler`, tcp://HOST:PORT, which read the files at the same paths. `cache`
+    is a store of earlier results, which change the time only; it cannot be combined with `scheduler`. Raises
+    UnreadableInputError and UsageError.
     """
+    elsewhere = None
+    if scheduler is not None:
+        if cache or patch:
+            raise UsageError(
+                f"--scheduler checks rules, and cannot be combined with {'--cache' if cache else '--patch'}"
+            )
+        from fabricgen.api.rules_on_workers import Files, on_workers
+
+        elsewhere = on_workers(scheduler, Files(tuple(paths), links, lldp, tuple(platforms)))
     known = [load_switch_platform(file) for file in platforms]
     models = None
     if yang is not None:
@@ -65,7 +82,7 @@ def validate(
         judge_patch(judging, patch, select, ignore)
         return _judgement(judging, inventory)
     devices = counted(len(judging.bundle.devices), "device")
-    apply_rules(judging, select, ignore, known, progress, jobs, memory_of(cache, judging))
+    apply_rules(judging, select, ignore, known, progress, jobs, memory_of(cache, judging), elsewhere)
     progress.step("validated", f"{devices} by {counted(judging.rules, 'rule')}")
     if models is not None:
         _apply_yang(judging, models, select, ignore)
@@ -100,29 +117,39 @@ def apply_rules(
     progress: Progress = SILENT,
     jobs: int = 1,
     memory: "Memory | None" = None,
+    elsewhere: "Elsewhere | None" = None,
 ) -> None:
-    """Add the findings of the chosen rules. `platforms` are used before those of the bundle and of the catalog."""
+    """Add the findings of the chosen rules. `platforms` are used before those of the bundle and of the catalog.
+    `elsewhere` checks the rules on other machines."""
     from fabricgen.bundle.forgetful import forgetful
     from fabricgen.rules.parallel import checked
     from fabricgen.rules.registry import chosen_rules
     from fabricgen.rules.run import run
 
-    known = [*map(load_switch_platform, judging.bundle.platform_files), *platforms]
-    own = {layout.hwsku: (platform, layout) for platform in known for layout in platform.layouts}
-
-    def layout(hwsku: str) -> tuple[SwitchPlatform, Layout] | None:
-        return own.get(hwsku) or layout_by_hwsku(hwsku)
+    own = own_layouts(judging.bundle, platforms)
 
     def tracked(rules: "Sequence[Rule]") -> "Iterable[Rule]":
         return progress.track(rules, len(rules), "validating")
 
     rules = chosen_rules(select, ignore)
+    layout = lookup_in(own)
     if memory is None:
         judging.bundle = forgetful(judging.bundle)
-    prepare = memory.rules(rules, layout, own).prepare if memory else partial(checked, jobs=jobs)
+    prepare = memory.rules(rules, layout, own).prepare if memory else partial(checked, jobs=jobs, elsewhere=elsewhere)
     judging.findings += run(judging.bundle, select, ignore, layout, judging.suppressions, tracked, prepare)
     judging.rules = len(rules)
     judging.codes |= {rule.code for rule in rules}
+
+
+def own_layouts(bundle: Bundle, platforms: Iterable[SwitchPlatform]) -> Layouts:
+    """The layouts that are used before those of the catalog: of `platforms`, then of the bundle."""
+    known = [*map(load_switch_platform, bundle.platform_files), *platforms]
+    return {layout.hwsku: (platform, layout) for platform in known for layout in platform.layouts}
+
+
+def lookup_in(own: Layouts) -> "LayoutLookup":
+    """The look-up of a layout by hwsku: in `own`, then in the catalog."""
+    return lambda hwsku: own.get(hwsku) or layout_by_hwsku(hwsku)
 
 
 def _apply_yang(judging: Judging, models: "Models", select: Sequence[str], ignore: Sequence[str]) -> None:

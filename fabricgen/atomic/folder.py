@@ -116,16 +116,20 @@ class FolderWriter:
 
     def refuse_misfits(self) -> None:
         """Raises UsageError if a folder is in the place of a file, or something else in the place of a folder."""
+        seen: set[str] = set()
         for path in sorted(self.wanted) if self.folder.exists() else ():
-            for place in (self.folder / path, *(self.folder / path).parents):
-                if place == self.folder:
-                    break
-                with suppress(FileNotFoundError, NotADirectoryError):
-                    is_folder = stat.S_ISDIR(place.lstat().st_mode)
-                    if is_folder and place == self.folder / path:
-                        raise UsageError(f"{place} is a folder, and a file of this name is written; rename it")
-                    if not is_folder and place != self.folder / path:
-                        raise UsageError(f"{place} is not a folder, and files below it are written; rename it")
+            if self._is_folder(path):
+                raise UsageError(f"{self.folder / path} is a folder, and a file of this name is written; rename it")
+            while (path := path.rpartition("/")[0]) and path not in seen:
+                seen.add(path)
+                if self._is_folder(path) is False:
+                    raise UsageError(f"{self.folder / path} is not a folder, and files below it are written; rename it")
+
+    def _is_folder(self, path: str) -> bool | None:
+        """None if the folder has nothing at the path. Strings, because a bundle has thousands of files."""
+        with suppress(FileNotFoundError, NotADirectoryError):
+            return stat.S_ISDIR(os.lstat(f"{self.folder}/{path}").st_mode)
+        return None
 
     def put_in_place(self, dropped: Collection[str] = ()) -> None:
         """Replace the folder, without the `dropped` files. All files that were not added are kept.

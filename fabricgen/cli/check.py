@@ -74,7 +74,7 @@ def command(
             locked=locked,
             against=against,
             cache=store,
-            evidence=fmt == "json",
+            seals=fmt == "json",
             policy=policy_of(settings, expand),
             progress=TerminalProgress(settings),
         )
@@ -83,9 +83,12 @@ def command(
         return _report(settings, found, fmt, output, fail_on, against, f"{bundle}/")
 
     if watch:
+        from fabricgen.cache import open_store
         from fabricgen.cli.watching import watch_inventories
 
-        watch_inventories(settings, inventories, judged, shown)
+        with temporary_folder("results") as results:  # for as long as the watch
+            store = store or open_store(results / "store")
+            watch_inventories(settings, inventories, judged, shown)
     with temporary_folder("check") as temporary:
         return shown(judged(temporary / "bundle"), temporary / "bundle")
 
@@ -97,7 +100,6 @@ def _report(
     from fabricgen.report.congestion import congestion_lines, congestion_object, congestion_unjudged
     from fabricgen.report.deadlock import deadlock_lines, deadlock_object, deadlock_unjudged
     from fabricgen.report.growth import growth_lines, growth_object, lock_lines
-    from fabricgen.simulate.deadlock.certificate import seals
 
     own: dict[str, object] = {"infiniband": found.subnets} if found.subnets else {}
     lines = [*lock_lines(found.added), *subnet_lines(found.subnets)]
@@ -107,7 +109,7 @@ def _report(
         own["against"] = growth_object(found.changes.devices, found.changes.cables)
         lines = [*growth_lines(found.changes.devices, found.changes.cables, str(against)), *lines]
     if found.is_complete:
-        digests = seals(found.deadlock) if fmt == "json" else None
+        digests = found.seals if fmt == "json" else None
         own |= {"deadlock": deadlock_object(found.deadlock, digests), "congestion": congestion_object(found.congestion)}
         lines += [*deadlock_lines(found.deadlock), *congestion_lines(found.congestion)]
         unjudged = [*deadlock_unjudged(found.deadlock), *congestion_unjudged(found.congestion)]

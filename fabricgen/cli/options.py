@@ -58,6 +58,9 @@ def inventory_arguments(metavar: str = "INVENTORY...") -> Callable[[Callable[...
     )  # fmt: skip
 
 
+scheduler_option = click.option(
+    "--scheduler", metavar="URL", help="Use the workers of the Dask scheduler at tcp://HOST:PORT."
+)
 cache_option = click.option(
     "--cache",
     type=click.Path(path_type=Path, file_okay=False),

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from fabricgen.cli.options import inventory_arguments, layers_of, policy_of
+from fabricgen.cli.options import inventory_arguments, layers_of, policy_of, scheduler_option
 from fabricgen.cli.output import EXIT_FINDINGS, print_findings
 from fabricgen.cli.settings import Settings, verb
 from fabricgen.cli.streams import as_words, write
@@ -45,6 +45,7 @@ _SHOWN = 5  # paths in a message
     help="Accept an --output that is not a bundle of this fabric. Only files that render writes are replaced.",
 )
 @click.option("--renumber", metavar="PLANE", help="Allocate the ASNs, addresses and GUIDs of this plane anew.")
+@scheduler_option
 @verb
 def command(
     settings: Settings,
@@ -58,6 +59,7 @@ def command(
     locked: bool,
     adopt_folder: bool,
     renumber: str | None,
+    scheduler: str | None,
 ) -> int:
     """Render INVENTORY, a YAML file or a folder of them, into a bundle of configuration files.
 
@@ -86,6 +88,7 @@ def command(
         adopt_folder=adopt_folder,
         renumber=renumber,
         jobs=settings.jobs,
+        scheduler=scheduler,
         policy=policy_of(settings),
         progress=TerminalProgress(settings),
     )

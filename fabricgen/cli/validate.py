@@ -12,6 +12,7 @@ from fabricgen.cli.options import (
     link_options,
     platform_option,
     policy_of,
+    scheduler_option,
     store_of,
 )
 from fabricgen.cli.output import output_options, report
@@ -46,6 +47,7 @@ from fabricgen.cli.settings import Settings, verb
     help="Also report what the files have that this SONiC release does not know, such as 202605 or master.",
 )
 @inventory_option
+@scheduler_option
 @cache_option
 @output_options
 @verb
@@ -63,6 +65,7 @@ def command(
     ignore: tuple[str, ...],
     expand: bool,
     inventory: Path | None,
+    scheduler: str | None,
     cache: Path | None,
     fmt: str,
     output: Path | None,
@@ -95,6 +98,7 @@ def command(
         release=release_number(release) if release else None,
         inventory=inventory,
         jobs=settings.jobs,
+        scheduler=scheduler,
         cache=store_of(cache),
         policy=policy_of(settings, expand),
         progress=TerminalProgress(settings),

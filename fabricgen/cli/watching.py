@@ -42,7 +42,7 @@ def watch_inventories(
     files = set(inventories)
     while True:
         before, began_ns = state_of(files), time.time_ns()
-        with temporary_folder("check") as temporary, noted() as read:
+        with temporary_folder("check") as temporary, noted(temporary) as read:
             bundle = temporary / "bundle"
             try:
                 found = judge(bundle)
@@ -55,7 +55,7 @@ def watch_inventories(
                     color = settings.paints(sys.stdout)
                     write(difference(last, found, f"{bundle}/", color).rstrip("\n"), color=color, wraps=True)
                 last = _without_folder(found, f"{bundle}/")
-            files |= {path for path in read if not path.is_relative_to(temporary)}  # some are read once and kept
+            files |= read.files.keys()  # some are read once and kept
         settings.say(f"watching {counted(len(files), 'file')}; Ctrl-C ends")
         changed = wait_for_change(files, before, began_ns)
         settings.say(f"changed: {', '.join(sorted(map(str, changed)))}")

@@ -6,14 +6,14 @@ its host ports as a static blackhole route. The connected /31s in it are more sp
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import NamedTuple
 
 from fabricgen.allocation.allocate import Allocation
 from fabricgen.control_plane.outside import Outside, OutsideLink
 from fabricgen.design.model import Fabric, Link, Switch
 
 
-@dataclass(frozen=True, slots=True)
-class Address:
+class Address(NamedTuple):
     """One family of one end of a link. `peer` is the far address; without a session `peer_asn` is None."""
 
     local: str
@@ -22,8 +22,7 @@ class Address:
     peer_asn: int | None
 
 
-@dataclass(frozen=True, slots=True)
-class LinkEnd:
+class LinkEnd(NamedTuple):
     """A connected switch port and its far end."""
 
     link: Link | OutsideLink

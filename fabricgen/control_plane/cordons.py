@@ -24,6 +24,8 @@ _ROUNDING = 1e-6  # of ratios of speeds
 
 def plan_cordons(fabric: Fabric, allocation: Allocation, outside: Outside) -> tuple[Cordons, list[Finding]]:
     """The cordoned links, and the findings on entries that name no link, or take away stated bandwidth."""
+    if not fabric.inventory.links:
+        return {}, []
     found = _Resolver(fabric, allocation, outside)
     notes = {link: note for link, note in found.resolve() if note.state is LinkState.CORDONED}
     return notes, [*found.findings, *_broken_promises(fabric, allocation, notes)]

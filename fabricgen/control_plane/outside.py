@@ -7,6 +7,7 @@ possible are omitted and reported.
 import ipaddress
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 
 from fabricgen.allocation.allocate import Allocation
 from fabricgen.design.model import Fabric, Host, Link, Switch
@@ -63,17 +64,22 @@ class _Planner:
     def __init__(self, fabric: Fabric, allocation: Allocation) -> None:
         self.fabric, self.allocation = fabric, allocation
         self.findings: list[Finding] = []
-        self.taken: dict[tuple[str, str], str] = {}
-        for link in fabric.links:
-            for node, port, far in ((link.a, link.a_port, link.b), (link.b, link.b_port, link.a)):
-                if isinstance(node, Switch):
-                    self.taken[node.key, port] = f"it connects to {far.key}"
         self.links: dict[tuple[str, str], OutsideLink] = {}
         self.routes: dict[str, list[StaticRoute]] = {}
         self.subnets: list[tuple[str, Part, Network]] = [
             (purpose, pool, network) for purpose, pool in fabric.inventory.pools for network in networks(pool.prefixes)
         ]
         self.names = {*allocation.names.values(), *allocation.host_names.values()}
+
+    @cached_property
+    def taken(self) -> dict[tuple[str, str], str]:
+        """(switch, port) -> what it is used for."""
+        return {
+            (node.key, port): f"it connects to {far.key}"
+            for link in self.fabric.links
+            for node, port, far in ((link.a, link.a_port, link.b), (link.b, link.b_port, link.a))
+            if isinstance(node, Switch)
+        }
 
     def plan(self) -> tuple[Outside, list[Finding]]:
         for design in self.fabric.planes:

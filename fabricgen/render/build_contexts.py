@@ -36,15 +36,15 @@ def switch_context(
     switch: Switch,
     inventory: Inventory,
     *,
-    loopbacks: Sequence[str],
-    aggregates: Sequence[str],
+    loopbacks: Sequence[int],
+    aggregates: Sequence[int],
     discards: Sequence[str],
     routes: Sequence[StaticRoute],
-    management: Sequence[str],
+    management: Sequence[int],
     mac: bool,
     bgp: bool,
 ) -> SwitchContext:
-    """The context of a switch with that many addresses of each kind."""
+    """The context of a switch with addresses of these IP versions, of each kind."""
     platform, layout = switch.platform, switch.layout
     plane = inventory.planes[switch.identity.plane]
     unnumbered = plane.bgp == BgpAddressing.UNNUMBERED
@@ -59,8 +59,8 @@ def switch_context(
         discards=discard_routes(plane, discards),
         statics=static_routes(routes),
         management=tuple(
-            ManagementAddress(Slot(f"switch.management.{index}", _LOCK), _gateway(inventory.management, text))
-            for index, text in enumerate(management)
+            ManagementAddress(Slot(f"switch.management.{index}", _LOCK), _gateway(inventory.management, version))
+            for index, version in enumerate(management)
         ),
         mac=Slot("switch.mac", Origin(inventory="devices")) if mac else None,
         type=value(switch.device_type, f"the device type of a {switch.role}", inventory=switch.spec.source("type")),
@@ -83,16 +83,15 @@ def _ecmp_hash(platform: SwitchPlatform, chosen: str) -> tuple[Value, ...]:
     )
 
 
-def _prefixes(slot: str, texts: Sequence[str]) -> tuple[Prefix, ...]:
+def _prefixes(slot: str, versions: Sequence[int]) -> tuple[Prefix, ...]:
     return tuple(
-        Prefix(Slot(f"{slot}.{index}", _LOCK), f"ipv{ip_interface(text).version}_unicast")
-        for index, text in enumerate(texts)
+        Prefix(Slot(f"{slot}.{index}", _LOCK), f"ipv{version}_unicast") for index, version in enumerate(versions)
     )
 
 
-def _gateway(management: Management | None, address: str) -> Value | None:
+def _gateway(management: Management | None, version: int) -> Value | None:
     for gateway in management.gateways if management else ():
-        if management and ip_address(gateway).version == ip_interface(address).version:
+        if management and ip_address(gateway).version == version:
             return value(gateway, inventory=management.source("gateway"))
     return None
 

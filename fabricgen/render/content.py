@@ -1,6 +1,6 @@
 """The files of a bundle as named bytes, made one after the other."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
 from pathlib import Path
@@ -16,11 +16,12 @@ from fabricgen.findings import has_errors
 from fabricgen.platforms.catalog import switch_platform
 from fabricgen.platforms.entry_text import switch_entry_text
 from fabricgen.platforms.model import SwitchPlatform
+from fabricgen.render.file_patterns import FilePatterns
 from fabricgen.render.forms import LineForm, LineMarks
 from fabricgen.render.hosts import FOLDER as HOSTS_FOLDER
 from fabricgen.render.hosts import HostRenderer, host_groups
 from fabricgen.render.infiniband import FOLDER, SubnetRenderer
-from fabricgen.render.overrides import apply_overrides
+from fabricgen.render.overrides import apply_overrides, matches
 from fabricgen.render.plans import Plans
 from fabricgen.render.sources import DeviceSources, LineSources, dump_sources
 from fabricgen.render.switches import SwitchRenderer
@@ -29,6 +30,9 @@ from fabricgen.render.wiring import dump_cabling, make_wiring
 from fabricgen.sonic.dump import dump
 from fabricgen.sonic.secrets import literals, may_have_forms
 from fabricgen.spread import spread
+
+RenderedFile = tuple[bytes | None, DeviceSources]
+Elsewhere = Callable[["BundleContent"], Iterator[RenderedFile]]  # those of all switches, in their order
 
 JOBS_FROM_SWITCHES = 64  # below, starting processes costs more than it saves
 
@@ -47,6 +51,7 @@ class BundleContent:
     templates: Path | None = None
     only: str | None = None
     jobs: int = 1
+    elsewhere: Elsewhere | None = None  # renders the switches on other machines
 
     def __post_init__(self) -> None:
         plans = self.plans
@@ -55,6 +60,7 @@ class BundleContent:
         self._renderer = SwitchRenderer(
             plans.rendered, plans.allocation, plans.control, plans.planner, self._library, plans.cordons
         )
+        self._patterns = FilePatterns(lambda formed: self._renderer.stamped(formed).tables)
         marks = LineMarks(self._library.marks)
         self._lines = TemplateLibrary(FOLDER, self.templates, marks)
         self._host_lines = TemplateLibrary(HOSTS_FOLDER, self.templates, marks)
@@ -99,16 +105,22 @@ class BundleContent:
         accepted = self.plans.fabric.inventory.suppressions
         return dump_sources(self._library.marks.origins, [*self._library.forms, *lines], devices, accepted)
 
-    def _switches(self) -> Iterator[tuple[bytes | None, DeviceSources]]:
-        if self.jobs > 1 and len(self.chosen) >= JOBS_FROM_SWITCHES:
+    def _switches(self) -> Iterator[RenderedFile]:
+        if self.elsewhere is not None:
+            self.expand()
+            yield from self.elsewhere(self)
+        elif self.jobs > 1 and len(self.chosen) >= JOBS_FROM_SWITCHES:
             yield from self._in_processes()
         else:
-            yield from map(self._switch, self.plans.rendered.switches)
+            yield from map(self.switch, self.plans.rendered.switches)
 
-    def _switch(self, switch: Switch) -> tuple[bytes | None, DeviceSources]:
+    def switch(self, switch: Switch) -> RenderedFile:
         """The bytes (None for a switch that --only excludes) and the sources of a switch."""
-        rendered = self._renderer.render(switch)
-        assert rendered is not None, "plans without an error have a plan for every switch"
+        formed = self._renderer.formed(switch)
+        assert formed is not None, "plans without an error have a plan for every switch"
+        if self._is_as_formed(switch, formed.name) and (text := self._patterns.content(formed)):
+            return text, DeviceSources(formed.name, formed.forms, formed.port_forms)
+        rendered = self._renderer.stamped(formed)
         applied = apply_overrides(self.plans.rendered, switch, rendered.name, rendered.tables)
         tables = self.plans.ownership.applied(rendered.name, rendered.tables)
         content = dump(tables) if self.only is None or fnmatchcase(rendered.name, self.only) else None
@@ -116,11 +128,20 @@ class BundleContent:
             content = Private(content)  # only a site's own templates can write a secret
         return content, DeviceSources(rendered.name, rendered.forms, rendered.port_forms, applied)
 
-    def _in_processes(self) -> Iterator[tuple[bytes | None, DeviceSources]]:
-        """The same as in one process: all forms are expanded here first, so all processes have the same indices."""
+    def _is_as_formed(self, switch: Switch, name: str) -> bool:
+        """Whether the file of a switch has what the templates of fabricgen render, and nothing else."""
+        if self.templates or not self.plans.ownership.is_whole or (self.only and not fnmatchcase(name, self.only)):
+            return False
+        return not any(matches(override, switch, name) for override in self.plans.fabric.inventory.overrides)
+
+    def _in_processes(self) -> Iterator[RenderedFile]:
         switches = self.plans.rendered.switches
-        for switch in switches:
-            self._renderer.render(switch, stamp=False)
+        self.expand()
         together = max(1, len(switches) // (4 * self.jobs))
         places = range(len(switches))  # a place is sent, and the processes have the switches
-        return spread(lambda place: self._switch(switches[place]), places, self.jobs, together)
+        return spread(lambda place: self.switch(switches[place]), places, self.jobs, together)
+
+    def expand(self) -> None:
+        """Expand the forms of all switches, so that all processes have the same indices of forms."""
+        for switch in self.plans.rendered.switches:
+            self._renderer.formed(switch)

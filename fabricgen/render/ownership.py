@@ -28,12 +28,18 @@ class Ownership:
 
     def __init__(self, target: SonicTarget, root: Path) -> None:
         self._target, self._root = target, root
+        self._read = cache(_read)  # of one plan: a program that plans again reads the files of then
+
+    @property
+    def is_whole(self) -> bool:
+        """Whether fabricgen owns the whole file."""
+        return not self._target.base and not self._target.owned_tables
 
     def problems(self, names: Iterable[str]) -> Iterator[Finding]:
         """A finding for each base file that is missing or does not contain tables."""
         reported = set()
         for file in (self._file(name) for name in names if self._target.base):
-            problem = _read(file)[1]
+            problem = self._read(file)[1]
             if problem and file not in reported:
                 reported.add(file)
                 hint = "a config_db.json whose values are texts; {name} in `base` is replaced by the switch's name"
@@ -41,7 +47,7 @@ class Ownership:
             elif file not in reported:
                 reported.add(file)
                 for table, count in Counter(
-                    table for table, _, _ in literals(_read(file)[0], has_forms=may_have_forms(file.read_bytes()))
+                    table for table, _, _ in literals(self._read(file)[0], has_forms=may_have_forms(file.read_bytes()))
                 ).items():
                     message = f"base file {file}: {table} holds {counted(count, 'literal secret')}"
                     hint = f"write `{PLACEHOLDER}path/of/the/secret}}` in its place, and change the secret itself"
@@ -49,9 +55,9 @@ class Ownership:
 
     def applied(self, name: str, rendered: Tables) -> Tables:
         """The tables of a switch's file."""
-        if not self._target.base and not self._target.owned_tables:
+        if self.is_whole:
             return rendered
-        base = _read(self._file(name))[0] if self._target.base else {}
+        base = self._read(self._file(name))[0] if self._target.base else {}
         own = self._target.owned_tables or tuple(rendered)
         kept = {table: rows for table, rows in rendered.items() if _matches(table, own)}
         return kept | {table: rows for table, rows in base.items() if not _matches(table, own)}
@@ -64,7 +70,6 @@ def _matches(table: str, patterns: Iterable[str]) -> bool:
     return any(fnmatchcase(table, pattern) for pattern in patterns)
 
 
-@cache
 def _read(file: Path) -> tuple[Tables, str]:
     """The tables of a base file, and what is wrong with it."""
     try:

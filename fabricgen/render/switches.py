@@ -1,21 +1,23 @@
 """The config_db.json of every switch: forms that switches and ports share, stamped with the values of each."""
 
-from collections.abc import Hashable, Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import cache, cached_property
+from functools import cached_property
 from ipaddress import ip_interface
+from typing import NamedTuple
 
 from fabricgen.allocation.allocate import Allocation
 from fabricgen.control_plane.bgp import ControlPlane, LinkEnd
 from fabricgen.control_plane.cordons import Cordons
-from fabricgen.control_plane.outside import OutsideLink
-from fabricgen.design.model import Fabric, Link, Switch
+from fabricgen.control_plane.outside import OutsideLink, StaticRoute
+from fabricgen.design.model import Fabric, Switch
 from fabricgen.inventory.outside import discards
-from fabricgen.lossless.plan import LosslessPlan, LosslessPlanner
+from fabricgen.lossless.plan import LosslessPlan, LosslessPlanner, PortBuffers
 from fabricgen.platforms.model import PlatformPort
 from fabricgen.render.build_contexts import link_context, management_context, port_context, switch_context
 from fabricgen.render.build_outside import outside_context
-from fabricgen.render.contexts import ManagementContext, PortContext, SonicContext
+from fabricgen.render.contexts import ManagementContext, SonicContext
+from fabricgen.render.formed import FormedSwitch, Slots, fixed_slots, own_slots
 from fabricgen.render.forms import Tables
 from fabricgen.render.templates import TemplateLibrary
 from fabricgen.vocabulary import BgpAddressing
@@ -25,8 +27,6 @@ PORT_TEMPLATE = "port.json.j2"
 LINK_TEMPLATE = "link.json.j2"
 OUTSIDE_TEMPLATE = "outside.json.j2"
 
-Slots = dict[str, str]
-
 
 @dataclass
 class RenderedSwitch:
@@ -34,9 +34,50 @@ class RenderedSwitch:
 
     name: str
     tables: Tables = field(default_factory=dict)
-    forms: list[int] = field(default_factory=list)
-    port_forms: dict[int, list[str]] = field(default_factory=dict)
-    stamp: bool = True  # False: the forms are expanded and recorded, and `tables` stays empty
+    forms: Sequence[int] = ()
+    port_forms: Mapping[int, Sequence[str]] = field(default_factory=dict)
+
+
+class _SwitchKind(NamedTuple):
+    """All that the templates can see of a switch, except for what fills blanks. Objects of the fabric by identity."""
+
+    plan: LosslessPlan
+    spec: int
+    platform: int
+    layout: int
+    role: str
+    device_type: str
+    plane: str
+    loopbacks: tuple[int, ...]  # IP versions, as those below
+    aggregates: tuple[int, ...]
+    management: tuple[int, ...]
+    discards: tuple[str, ...]
+    routes: tuple[tuple[str, str, str, int], ...]  # prefix, next hop, port, entry of the inventory
+    mac: bool
+    bgp: bool
+
+
+class _LinkKind(NamedTuple):
+    """All that the templates can see of a link, except for what fills blanks."""
+
+    peer_type: str | None
+    families: tuple[tuple[int, bool], ...]
+    buffers: PortBuffers
+
+
+class _PortKind(NamedTuple):
+    """All that the templates can see of a port, except for what fills blanks."""
+
+    plan: LosslessPlan
+    plane: str
+    source: str
+    speed_mbps: int
+    fec: str
+    breakout_mode: str
+    wired: bool
+    link_training: tuple[bool, str] | None
+    cordon: str
+    link: _LinkKind | str | None  # the identity of a link to an external device
 
 
 @dataclass
@@ -51,23 +92,50 @@ class SwitchRenderer:
     cordons: Cordons = field(default_factory=dict)
 
     def __post_init__(self) -> None:
-        # Most ports have the same few contexts. The builders see only their arguments, so these are the whole key.
-        self._port_context = cache(port_context)
-        self._link_context = cache(link_context)
+        # Most switches and ports are of the same few kinds. Contexts are made from the kind, so that is the whole key.
+        self._known: dict[_SwitchKind | _PortKind, tuple[int, ...]] = {}
+        self._fixed: dict[int, list[Slots]] = {}  # by the identity of a layout, which the fabric keeps
 
-    def render(self, switch: Switch, *, stamp: bool = True) -> RenderedSwitch | None:
+    def render(self, switch: Switch) -> RenderedSwitch | None:
         """The tables of a switch; None where the planner has reported why it has no plan."""
+        formed = self.formed(switch)
+        return self.stamped(formed) if formed else None
+
+    def stamped(self, formed: FormedSwitch) -> RenderedSwitch:
+        """The tables of a switch from its forms. Raises TemplateProblemError where two of them disagree about a row."""
+        rendered = RenderedSwitch(formed.name, {}, formed.forms, formed.port_forms)
+        stamp, name = self.library.stamp, formed.name
+        for form in formed.forms:
+            stamp(form, rendered.tables, formed.slots, name)
+        for forms, fixed, own in zip(formed.forms_of_ports, formed.fixed, formed.own, strict=True):
+            slots = {**fixed, **own}
+            for form in forms:
+                stamp(form, rendered.tables, slots, name)
+        return rendered
+
+    def formed(self, switch: Switch) -> FormedSwitch | None:
+        """The forms of a switch, expanded where it is the first that needs one. None as `render`."""
         plan = self.planner.plan(switch)
         if plan is None:
             return None
-        rendered = RenderedSwitch(self.allocation.names[switch.key], stamp=stamp)
-        self._render_device(switch, plan, rendered)
-        ends = self.control.ends[switch.key]
-        for port in switch.layout.ports:
-            self._render_port(switch, port, ends.get(port.name), plan, rendered)
-        return rendered
+        layout, ends = switch.layout, self.control.ends[switch.key]
+        slots, forms = self._device(switch, plan)
+        fixed = self._fixed.get(id(layout))
+        if fixed is None:
+            fixed = self._fixed[id(layout)] = list(map(fixed_slots, layout.ports))
+        of_ports, own = [], []
+        for port in layout.ports:
+            end = ends.get(port.name)
+            kind = self._kind(switch, port, end, plan)
+            known = self._known.get(kind)
+            if known is None:
+                known = self._known[kind] = self._expand_port(kind, end, slots["switch.hostname"])
+            of_ports.append(known)
+            own.append(own_slots(end))
+        return FormedSwitch(slots["switch.hostname"], layout, forms, tuple(of_ports), slots, fixed, own)
 
-    def _render_device(self, switch: Switch, plan: LosslessPlan, rendered: RenderedSwitch) -> None:
+    def _device(self, switch: Switch, plan: LosslessPlan) -> tuple[Slots, tuple[int, ...]]:
+        """What fills the blanks of a switch's own forms, and these forms."""
         allocation, key = self.allocation, switch.key
         note = allocation.notes.get(key)
         mac = note.mac.lower() if note else ""
@@ -77,7 +145,7 @@ class SwitchRenderer:
             "management": list(allocation.management.get(key, ())),
         }
         slots = {
-            "switch.hostname": rendered.name,
+            "switch.hostname": allocation.names[key],
             "switch.mac": mac,
             "switch.asn": str(self.control.asns.get(key)),
             "switch.router_id": self.control.router_ids.get(key, ""),
@@ -87,70 +155,93 @@ class SwitchRenderer:
         routes = self.control.outside.routes.get(key, ())
         own = {*lists["aggregates"], *(route.prefix for route in routes)}
         kept = [prefix for prefix in self._discards[switch.identity.plane] if prefix not in own]
+        versions = {name: tuple([6 if ":" in text else 4 for text in texts]) for name, texts in lists.items()}
+        kind = _SwitchKind(
+            plan,
+            id(switch.spec),
+            id(switch.platform),
+            id(switch.layout),
+            switch.role,
+            switch.device_type,
+            switch.identity.plane,
+            versions["loopbacks"],
+            versions["aggregates"],
+            versions["management"],
+            tuple(kept),
+            tuple([(one.prefix, one.next_hop, one.port, id(one.spec)) for one in routes]),
+            bool(mac),
+            key in self.control.asns,
+        )
+        known = self._known.get(kind)
+        if known is None:
+            known = self._known[kind] = self._expand_device(kind, switch, routes)
+        return slots, known
+
+    def _expand_device(self, kind: _SwitchKind, switch: Switch, routes: Sequence[StaticRoute]) -> tuple[int, ...]:
+        """The forms of the switches of this kind, of which `switch` with its `routes` is one."""
         context = switch_context(
             switch,
             self.fabric.inventory,
-            **lists,
-            discards=kept,
+            loopbacks=kind.loopbacks,
+            aggregates=kind.aggregates,
+            discards=kind.discards,
             routes=routes,
-            mac=bool(mac),
-            bgp=key in self.control.asns,
+            management=kind.management,
+            mac=kind.mac,
+            bgp=kind.bgp,
         )
-        for template in DEVICE_TEMPLATES:
-            index = self._stamp(rendered, template, slots, switch=context, plan=plan, management=self._management)
-            rendered.forms.append(index)
+        seen = {"sonic": self._sonic, "switch": context, "plan": kind.plan, "management": self._management}
+        name = self.allocation.names[switch.key]
+        return tuple([self.library.form(template, seen, name) for template in DEVICE_TEMPLATES])
 
-    def _render_port(
-        self, switch: Switch, port: PlatformPort, end: LinkEnd | None, plan: LosslessPlan, rendered: RenderedSwitch
-    ) -> None:
-        slots = _port_slots(port, end)
-        context = self._port(switch, port, end.link if end else None)
-        forms = [self._stamp(rendered, PORT_TEMPLATE, slots, port=context)]
-        link = end.link if end else None
-        if isinstance(link, OutsideLink):
-            outside = outside_context(link, self.fabric.inventory.planes[switch.identity.plane])
-            forms.append(self._stamp(rendered, OUTSIDE_TEMPLATE, slots, port=context, link=outside, plan=plan))
-        elif end and link and (buffers := self.planner.port(switch, link)):
-            peer_type = end.peer_switch.device_type if end.peer_switch else None
-            families = tuple((address.length, address.peer_asn is not None) for address in end.addresses)
-            unnumbered = self.fabric.inventory.planes[switch.identity.plane].bgp == BgpAddressing.UNNUMBERED
-            wired = self._link_context(peer_type, unnumbered, families, buffers)
-            forms.append(self._stamp(rendered, LINK_TEMPLATE, slots, port=context, link=wired, plan=plan))
-        for form in forms:
-            rendered.port_forms.setdefault(form, []).append(port.name)
-
-    def _port(self, switch: Switch, port: PlatformPort, link: Link | OutsideLink | None) -> PortContext:
-        training, cable = None, link.cable if link else None
-        cordon = self.cordons.get(link.id) if link else None
-        if cable and cable.link_training is not None:
-            training = cable.link_training, cable.source("link_training")
-        mtu = self._mtu[switch.identity.plane]
-        source = switch.layout.sources.get("ports", "")
-        return self._port_context(
-            source,
+    def _kind(self, switch: Switch, port: PlatformPort, end: LinkEnd | None, plan: LosslessPlan) -> _PortKind:
+        training, cordon = None, None
+        seen: _LinkKind | str | None = None
+        if end is not None:
+            link = end.link
+            cordon, cable = self.cordons.get(link.id), link.cable
+            if cable.link_training is not None:
+                training = cable.link_training, cable.source("link_training")
+            if isinstance(link, OutsideLink):
+                seen = link.id
+            elif buffers := self.planner.port(switch, link):
+                peer_type = end.peer_switch.device_type if end.peer_switch else None
+                families = tuple([(one.length, one.peer_asn is not None) for one in end.addresses])
+                seen = _LinkKind(peer_type, families, buffers)
+        return _PortKind(
+            plan,
+            switch.identity.plane,
+            switch.layout.sources.get("ports", ""),
             port.speed_mbps,
             port.fec,
             port.breakout_mode,
-            mtu,
-            cable is not None,
+            end is not None,
             training,
             cordon.source("state") if cordon else "",
+            seen,
         )
 
-    def _stamp(self, rendered: RenderedSwitch, template: str, slots: Mapping[str, str], **context: Hashable) -> int:
-        """Stamp one form onto the switch; the first switch or port with a context expands it."""
-        index = self.library.form(template, {"sonic": self._sonic, **context}, rendered.name)
-        if rendered.stamp:
-            self.library.stamp(index, rendered.tables, slots, rendered.name)
-        return index
+    def _expand_port(self, kind: _PortKind, end: LinkEnd | None, device: str) -> tuple[int, ...]:
+        """The forms of the ports of this kind. Of `end`, only an external device is seen, which the kind names."""
+        plane, plan, link = self.fabric.inventory.planes[kind.plane], kind.plan, kind.link
+        mtu = plane.mtu_bytes, plane.source("mtu")
+        port = port_context(
+            kind.source, kind.speed_mbps, kind.fec, kind.breakout_mode, mtu, kind.wired, kind.link_training, kind.cordon
+        )
+        forms = [self.library.form(PORT_TEMPLATE, {"sonic": self._sonic, "port": port}, device)]
+        seen = {"sonic": self._sonic, "port": port, "plan": plan}
+        if end and isinstance(end.link, OutsideLink):
+            outside = outside_context(end.link, plane)
+            forms.append(self.library.form(OUTSIDE_TEMPLATE, {**seen, "link": outside}, device))
+        elif isinstance(link, _LinkKind):
+            unnumbered = plane.bgp == BgpAddressing.UNNUMBERED
+            wired = link_context(link.peer_type, unnumbered, link.families, link.buffers)
+            forms.append(self.library.form(LINK_TEMPLATE, {**seen, "link": wired}, device))
+        return tuple(forms)
 
     @cached_property
     def _sonic(self) -> SonicContext:
         return SonicContext(self.fabric.inventory.sonic.release)
-
-    @cached_property
-    def _mtu(self) -> Mapping[str, tuple[int, str]]:
-        return {name: (plane.mtu_bytes, plane.source("mtu")) for name, plane in self.fabric.inventory.planes.items()}
 
     @cached_property
     def _discards(self) -> Mapping[str, tuple[str, ...]]:
@@ -161,30 +252,3 @@ class SwitchRenderer:
     def _management(self) -> ManagementContext | None:
         management = self.fabric.inventory.management
         return management_context(management) if management else None
-
-
-def _port_slots(port: PlatformPort, end: LinkEnd | None) -> Slots:
-    slots = {
-        "port.name": port.name,
-        "port.lanes": ",".join(map(str, port.lanes)),
-        "port.alias": port.alias,
-        "port.index": str(port.index),
-        "port.subport": str(port.subport),
-        "port.parent": port.parent,
-    }
-    if end is not None:
-        slots |= {
-            "port.description": f"{end.peer}:{end.peer_port}",
-            "link.peer": end.peer,
-            "link.peer_port": end.peer_port,
-        }
-        if end.peer_switch is not None:
-            slots["link.peer_hwsku"] = end.peer_switch.layout.hwsku
-        for index, address in enumerate(end.addresses):
-            slot = f"link.addresses.{index}"
-            slots |= {
-                f"{slot}.local": address.local,
-                f"{slot}.peer": address.peer,
-                f"{slot}.asn": str(address.peer_asn),
-            }
-    return slots

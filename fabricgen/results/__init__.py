@@ -32,6 +32,7 @@ from fabricgen.results.deadlock import (
     FailureSummary,
     RoutesModel,
     Verdict,
+    without_evidence,
 )
 from fabricgen.results.jobs import (
     JobAdvice,
@@ -118,4 +119,5 @@ __all__ = [
     "Verdict",
     "VictimLabel",
     "percentiles",
+    "without_evidence",
 ]

@@ -1,7 +1,7 @@
 """The result of the deadlock proof."""
 
 import enum
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 
 
 class Verdict(enum.StrEnum):
@@ -111,3 +111,8 @@ class DeadlockResult:
     is_of_one_run: bool = False  # another run of the subnet manager gives paths other lanes
     service_levels: tuple[int, ...] = ()  # of a `fixed_sl`: the SLs that applications set
     fixed_sl: "DeadlockResult | None" = None  # of InfiniBand: the verdict if applications request no path records
+
+
+def without_evidence(found: DeadlockResult) -> DeadlockResult:
+    """The plain result of a simulator's own, which has the evidence, too."""
+    return DeadlockResult(**{each.name: getattr(found, each.name) for each in fields(DeadlockResult)})

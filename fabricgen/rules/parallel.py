@@ -6,7 +6,7 @@ and each refers to its switch by name.
 
 import io
 import pickle
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from fabricgen.rules.defects import Defect
@@ -15,30 +15,39 @@ from fabricgen.rules.turns import Turns
 from fabricgen.rules.view.fabric import Fabric
 from fabricgen.spread import spread
 
+# The answers of `check_module` for the codes of each module, from processes that have read the same files.
+Elsewhere = Callable[[Fabric, Sequence[Sequence[str]]], Iterator[bytes]]
+
 LEAST_SWITCHES = 64  # below, starting processes costs more than it saves
 _SLOWEST = (Basis.SCHEMA, Basis.CONSEQUENCE)  # they read every row, and the routes: the other rules run beside them
 
 
-def checked(fabric: Fabric, rules: Sequence[Rule], jobs: int = 1) -> Callable[[Rule], Iterable[Defect]]:
+def checked(
+    fabric: Fabric, rules: Sequence[Rule], jobs: int = 1, elsewhere: Elsewhere | None = None
+) -> Callable[[Rule], Iterable[Defect]]:
     """The defects of a rule, in the order in which its check yields them, for each of `rules`. With one job, or few
-    switches, rules are checked in this process, in turns."""
-    if jobs == 1 or len(fabric.switches) < LEAST_SWITCHES:
+    switches, rules are checked in this process, in turns. `elsewhere` checks modules on other machines."""
+    if elsewhere is None and (jobs == 1 or len(fabric.switches) < LEAST_SWITCHES):
         return Turns(fabric, rules).defects
     modules: dict[str, list[Rule]] = {}
     for rule in sorted(rules, key=lambda rule: rule.basis not in _SLOWEST):
         modules.setdefault(rule.check.__module__, []).append(rule)
-    _ = fabric.ends_of, fabric.pairs  # before the fork: the processes share them
-    names = _names(fabric)
-
-    def check(module: str) -> bytes:
-        return _sent({rule.code: list(rule.check(fabric)) for rule in modules[module]}, names)
-
+    if elsewhere is None:
+        _ = fabric.ends_of, fabric.pairs  # before the fork: the processes share them
+        answers = spread(lambda name: check_module(fabric, modules[name]), list(modules), jobs)
+    else:
+        answers = elsewhere(fabric, [[rule.code for rule in members] for members in modules.values()])
     devices = {("switch", name): switch.device for name, switch in fabric.switches.items()}
     devices |= {("file", name): device for name, device in fabric.bundle.devices.items()}
     found: dict[str, list[Defect]] = {}
-    for defects in spread(check, list(modules), jobs):
+    for defects in answers:
         found |= _received(defects, devices)
     return lambda rule: found[rule.code]
+
+
+def check_module(fabric: Fabric, rules: Sequence[Rule]) -> bytes:
+    """The defects of the rules of a module, as `checked` receives them."""
+    return _sent({rule.code: list(rule.check(fabric)) for rule in rules}, _names(fabric))
 
 
 def _names(fabric: Fabric) -> Mapping[int, tuple[str, str]]:

@@ -33,9 +33,8 @@ def run(
     `prepare` gets the rules before the first of them is checked, and finds the defects of each: here, in processes, or
     from earlier results. Raises UnreadableInputError if a file is not JSON.
     """
-    if bundle.cabling:  # the files are judged by the planned cables, and FG260 and FG261 judge the observed ones
-        bundle = replace(bundle, links=bundle.cabling.links)
-    fabric = Fabric(bundle, layout_lookup)
+    fabric = viewed(bundle, layout_lookup)
+    bundle = fabric.bundle
     rules = sorted(chosen_rules(select, ignore), key=lambda rule: list(Basis).index(rule.basis))
     defects_of = prepare(fabric, rules)
     found: list[tuple[Rule, Defect]] = []
@@ -59,6 +58,11 @@ def run(
                 defects = [_marked(bundle, rule.code, defect, suppressions) for defect in defects]
             found += [(rule, defect) for defect in grouped(defects)]
     return in_order(defect.finding(rule.code, rule.severity) for rule, defect in found)
+
+
+def viewed(bundle: Bundle, layout_lookup: LayoutLookup | None = None) -> Fabric:
+    """The view of the rules. The files are judged by the planned cables; FG260 and FG261 judge the observed ones."""
+    return Fabric(replace(bundle, links=bundle.cabling.links) if bundle.cabling else bundle, layout_lookup)
 
 
 def _severity(rule: Rule, defect: Defect) -> Severity:

@@ -7,6 +7,7 @@ imports.
 
 import re
 from functools import lru_cache
+from typing import Any
 
 _DIGITS = re.compile(r"(\d+)")
 
@@ -14,9 +15,10 @@ _DIGITS = re.compile(r"(\d+)")
 @lru_cache(maxsize=1 << 16)
 def natural_key(text: str) -> tuple[tuple[str | int, ...], str]:
     """Sort key of natsort's default: runs of digits as numbers, the rest as text. The text itself breaks ties."""
-    parts = _DIGITS.split(text)
+    parts: list[Any] = _DIGITS.split(text)
     # Digits have the same order in base 16, for which Python does not limit their number.
-    return tuple(int(part, 16) if index % 2 else part for index, part in enumerate(parts)), text
+    parts[1::2] = [int(part, 16) for part in parts[1::2]]
+    return tuple(parts), text
 
 
 def redis_field(name: str, value: object) -> bytes:

@@ -4,6 +4,7 @@ Source: sonic-utilities config/main.py `save`: canonical order, indentation by f
 end.
 """
 
+from collections.abc import Iterable
 from functools import lru_cache
 from json.encoder import encode_basestring_ascii as quote
 
@@ -45,17 +46,33 @@ def _sorted(keys: tuple[str, ...]) -> list[str]:
 
 def dump(config: ConfigDb) -> bytes:
     """A config_db.json, without empty tables: Redis does not store them."""
-    tables = [
-        f"    {quote(table)}: {_table(orjson.dumps(config[table]))}"
-        for table in sorted(config, key=natural_key)
-        if config[table]
-    ]
-    return ("{\n" + ",\n".join(tables) + "\n}").encode("ascii") if tables else b"{}"
+    tables = {table: _table(orjson.dumps(config[table])) for table in sorted(config, key=natural_key) if config[table]}
+    return join_tables(dump_member(table, text) for table, text in tables.items()).encode("ascii")
+
+
+def dump_member(table: str, text: str) -> str:
+    """A table with its name, indented as in the file."""
+    return f"    {quote(table)}: {text}"
+
+
+def dump_line(key: str, row: Row) -> str:
+    """A row with its key, indented as in the file."""
+    return f"        {quote(key)}: {dump_row(row)}"
+
+
+def join_rows(lines: Iterable[str]) -> str:
+    """A table from its rows in their order."""
+    return "{\n" + ",\n".join(lines) + "\n    }"
+
+
+def join_tables(members: Iterable[str]) -> str:
+    """A file from its tables in their order."""
+    inner = ",\n".join(members)
+    return f"{{\n{inner}\n}}" if inner else "{}"
 
 
 @lru_cache(maxsize=1 << 8)
 def _table(rows: bytes) -> str:
     """The JSON of a table, indented as in the file, from any JSON of its rows. Switches share most tables."""
     table: dict[str, Row] = orjson.loads(rows)
-    lines = [f"        {quote(key)}: {dump_row(table[key])}" for key in _sorted(tuple(table))]
-    return "{\n" + ",\n".join(lines) + "\n    }"
+    return join_rows(dump_line(key, table[key]) for key in _sorted(tuple(table)))

@@ -114,10 +114,18 @@ def mixed_fabric(folder: Path) -> Plans:
     return plans
 
 
-def seen(plans: Plans, templates: Path) -> dict[str, Any]:
+class Forgetful(dict[Any, Any]):
+    """Keeps nothing, so that every context is made anew."""
+
+    def __setitem__(self, *_: object) -> None:
+        pass
+
+
+def seen(plans: Plans, templates: Path, known: dict[Any, Any] | None = None) -> dict[str, Any]:
     """What the overlays print, switch by switch."""
     library = TemplateLibrary("sonic", templates)
     renderer = SwitchRenderer(plans.rendered, plans.allocation, plans.control, plans.planner, library)
+    renderer._known = renderer._known if known is None else known
     found = {}
     for switch in plans.rendered.switches:
         rendered = renderer.render(switch)
@@ -136,8 +144,7 @@ def test_a_port_never_prints_the_value_of_another(tmp_path: Path, monkeypatch: p
         return len(library.forms) - 1
 
     monkeypatch.setattr(TemplateLibrary, "form", anew)
-    monkeypatch.setattr("fabricgen.render.switches.cache", lambda function: function)
-    assert shared == seen(plans, templates)
+    assert shared == seen(plans, templates, known=Forgetful())
     leaf = shared["leaf1"]
     texts = {
         port: str(row).replace(port, "")
@@ -216,7 +223,7 @@ def samples(plans: Plans, monkeypatch: pytest.MonkeyPatch) -> set[Context]:
     library = TemplateLibrary("sonic")
     renderer = SwitchRenderer(plans.rendered, plans.allocation, plans.control, plans.planner, library)
     for switch in plans.rendered.switches:
-        renderer.render(switch, stamp=False)
+        renderer.formed(switch)
     return found
 
 

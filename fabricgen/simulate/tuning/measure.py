@@ -17,7 +17,7 @@ from fabricgen.errors import UsageError
 from fabricgen.results import PacketsResult, Setting
 from fabricgen.simulate.plane.host_network import HostNetwork
 from fabricgen.simulate.tuning.files import TunedFiles
-from fabricgen.spread import spread
+from fabricgen.spread import connected, spread
 
 if TYPE_CHECKING:
     from fabricgen.simulate.packets.from_bundle import PlaneScenario
@@ -153,8 +153,6 @@ def in_processes(jobs: int) -> Spread:
 
 def on_dask(url: str) -> Spread:
     """Runs items on the workers of a Dask scheduler, tcp://HOST:PORT. Raises UsageError if it cannot be used."""
-    from fabricgen.simulate.deadlock.failures.sweep import connected
-
     client = connected(url)
 
     def on_workers(runner: Runner, items: Sequence[Item]) -> Iterable[Measured]:

@@ -3,24 +3,18 @@
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from functools import cached_property, partial
-from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
-from fabricgen.errors import UsageError
 from fabricgen.routing.bits import Indices
 from fabricgen.simulate.deadlock.core.state import Ground, State
 from fabricgen.simulate.deadlock.failures.repair import Repaired
 from fabricgen.simulate.deadlock.failures.shortest_paths import ShortestPaths
-from fabricgen.spread import spread
-
-if TYPE_CHECKING:
-    from distributed import Client
+from fabricgen.spread import connected, spread
 
 CYCLIC, DISCONNECTED, AMBIGUOUS = 1, 2, 4
 _BATCH = 256
-_CONNECT_TIMEOUT_S = 10
 
 Verdicts = NDArray[np.uint8]  # per failure set, the sum of the flags that hold
 Batch = list[tuple[Indices, tuple[int, ...]]]  # (failed directed links, failed switches) of each set
@@ -101,19 +95,6 @@ def in_processes(jobs: int) -> Spread:
         return spread(partial(judge_batch, judge), batches, jobs)
 
     return in_batches
-
-
-def connected(url: str) -> "Client":
-    """A client of a Dask scheduler, tcp://HOST:PORT. Raises UsageError if `distributed` is not installed or no
-    scheduler answers."""
-    try:
-        from distributed import Client
-    except ImportError as error:
-        raise UsageError("--scheduler needs the extra [distributed]: pip install 'fabricgen[distributed]'") from error
-    try:
-        return Client(url, timeout=_CONNECT_TIMEOUT_S, set_as_default=False)
-    except (OSError, TimeoutError, ValueError) as error:
-        raise UsageError(f"no Dask scheduler answers at {url}: {error}") from error
 
 
 def on_dask(url: str) -> Spread:

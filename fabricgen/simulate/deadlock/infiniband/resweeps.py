@@ -20,13 +20,13 @@ from fabricgen.observed.subnet import GuidCable, Subnet, cables_by_guid
 from fabricgen.observed.subnet_files import SubnetFiles
 from fabricgen.results import Cycle
 from fabricgen.simulate.deadlock.failures.failure_sets import Failure, FailureSet
-from fabricgen.simulate.deadlock.failures.sweep import connected
 from fabricgen.simulate.deadlock.infiniband.virtual_lanes import find_credit_loops
 from fabricgen.simulate.opensm.answers import path_levels, port_keys, sm_port
 from fabricgen.simulate.opensm.bench import Bench, swept
 from fabricgen.simulate.opensm.rewiring import ManagerEndedError, Rerouted, without
 from fabricgen.simulate.opensm.tools import Tools, find_tools
 from fabricgen.simulate.plane.service_levels import on_levels
+from fabricgen.spread import connected
 
 _SETS_OF_A_TASK = 16  # each task routes the whole subnet once before its sets
 
