@@ -5,6 +5,7 @@ config_db.json is bound to the path from which start.sh copies it, and `vtysh -f
 """
 
 import csv
+from collections import defaultdict
 from collections.abc import Iterator, Mapping
 from io import StringIO
 from typing import TYPE_CHECKING, Any
@@ -41,7 +42,8 @@ def containerlab_files(bundle: "Bundle", only: str | None = None) -> Iterator[tu
     devices = {device.name: device for device in chosen_devices(bundle, only)}
     plugged = {link.a[0] for link in bundle.host_links if link.b[0] in devices}
     hosts = {host for host in plugged if only is not None and fits(host, only)} or plugged
-    links = [link for link in bundle.links if link.b[0] in devices and link.a[0] in hosts | devices.keys()]
+    inside = hosts | devices.keys()
+    links = [link for link in bundle.links if link.b[0] in devices and link.a[0] in inside]
     refuse_strange_names(sorted(hosts), "host name")
     if shared := hosts & devices.keys():
         raise UsageError(f"{min(shared)} is a host and a switch: a lab needs different names")
@@ -49,6 +51,11 @@ def containerlab_files(bundle: "Bundle", only: str | None = None) -> Iterator[tu
     ports = _numbered([end for end in ends if end[0] in devices])
     nics = _numbered([end for end in ends if end[0] in hosts])
     interfaces = {end: port.interface for end, port in (ports | nics).items()}
+    links_of: dict[str, list[WiredLink]] = defaultdict(list)
+    for link in links:
+        for end in (link.a, link.b):
+            links_of[end[0]].append(link)
+    leaves = {rail: _leaves(links, rail) for rail in {link.rail for link in links}}
     nodes: dict[str, Any] = {}
     for device in devices.values():
         folder = f"configs/{device.name}"
@@ -56,8 +63,11 @@ def containerlab_files(bundle: "Bundle", only: str | None = None) -> Iterator[tu
         group = {"group": device.wired.role} if device.wired else {}
         nodes[device.name] = {"kind": "sonic-vs", **group, "binds": binds, "exec": [f"vtysh -f {_FRR_FILE}"]}
     for host in sorted(hosts, key=natural_key):
-        own = [link for link in links if link.a[0] == host]
-        commands = [command for link in own for command in _host_commands(link, interfaces[link.a], devices, links)]
+        commands = [
+            command
+            for link in links_of[host]
+            for command in _host_commands(link, interfaces[link.a], devices, leaves[link.rail])
+        ]
         nodes[host] = {"kind": "linux", "group": "host", "exec": commands}
     yield "topology.clab.yml", yaml_bytes({
         "name": f"{bundle.wiring.fabric if bundle.wiring else 'fabric'}-lab",
@@ -69,8 +79,8 @@ def containerlab_files(bundle: "Bundle", only: str | None = None) -> Iterator[tu
     })  # fmt: skip
     yield "ports.csv", _port_list(ends, interfaces, ports)
     for device in devices.values():
-        near = {link.b[1]: link.a[0] for link in links if link.b[0] == device.name}
-        near |= {link.a[1]: link.b[0] for link in links if link.a[0] == device.name}
+        near = {link.b[1]: link.a[0] for link in links_of[device.name] if link.b[0] == device.name}
+        near |= {link.a[1]: link.b[0] for link in links_of[device.name] if link.a[0] == device.name}
         config = lab_config(device, ports, near)
         yield f"configs/{device.name}/{CONFIG_NAME}", dump(config)
         yield f"configs/{device.name}/frr.conf", _frr(config)
@@ -91,18 +101,24 @@ def _numbered(ends: list["Endpoint"]) -> dict["Endpoint", LabPort]:
     return found
 
 
+def _leaves(links: list["WiredLink"], rail: int | None) -> list[str]:
+    """The switches of the hosts of a rail, in natural order."""
+    return sorted(
+        {link.b[0] for link in links if link.kind == LinkKind.HOST_LEAF and link.rail == rail}, key=natural_key
+    )
+
+
 def _host_commands(
-    link: "WiredLink", interface: str, devices: Mapping[str, "ObservedDevice"], links: list["WiredLink"]
+    link: "WiredLink", interface: str, devices: Mapping[str, "ObservedDevice"], leaves: list[str]
 ) -> Iterator[str]:
-    """Commands for the addresses of a NIC, and for routes to the hosts at the other switches of its rail."""
+    """Commands for the addresses of a NIC, and for routes to the hosts at the other switches, `leaves`, of its rail."""
     yield f"ip link set {interface} mtu {_HOST_MTU} up"
     for gateway in _addresses(devices[link.b[0]], link.b[1]):
         address = Address(gateway.version, gateway.number ^ 1, gateway.length)
         if gateway.length not in (31, 127):
             continue
         yield f"ip address replace {address} dev {interface}"
-        others = {each.b[0] for each in links if each.kind == LinkKind.HOST_LEAF and each.rail == link.rail}
-        for other in sorted(others, key=natural_key):
+        for other in leaves:
             for prefix in _host_prefixes(devices[other]):
                 if prefix.version == gateway.version:
                     yield f"ip route replace {prefix} via {gateway.ip} dev {interface}"
