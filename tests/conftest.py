@@ -6,6 +6,8 @@ Tests that need OpenSM are skipped where it is not installed; in CI that is a fa
 import gc
 import os
 import shutil
+import subprocess
+import sys
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -18,6 +20,8 @@ from fabricgen.simulate.deadlock.infiniband.failures import rerouted
 from fabricgen.simulate.opensm import PACKAGES, Tools, find_tools
 from tests.inventories import QUICKSTART
 from tests.schemas import check_json
+
+SCENARIO = Path(__file__).parents[1] / "benchmarks" / "fuzz" / "scenario.json"
 
 # The time of an example depends on the load of the machine; benchmarks/ measure speed.
 settings.register_profile("fabricgen", deadline=None)
@@ -32,6 +36,14 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption(
         "--update-golden", action="store_true", help="rewrite golden files; read their diff before committing"
     )
+
+
+def pytest_sessionstart(session: pytest.Session) -> None:
+    """Compile the packet engine once, beside the first tests: else each worker would, for half a minute."""
+    if session.config.getoption("numprocesses", None) and not hasattr(session.config, "workerinput"):
+        words = ("-m", "fabricgen", "-q", "simulate", "packets", "--scenario", str(SCENARIO))
+        compiler = subprocess.Popen([sys.executable, *words], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        session.config.add_cleanup(lambda: (compiler.kill(), compiler.wait()))
 
 
 Golden = Callable[[Path, bytes], None]

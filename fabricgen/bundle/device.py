@@ -50,10 +50,13 @@ class SharedTables:
         self._loader = TableLoader(most=_TABLES_REMEMBERED)
         self._distinct: dict[bytes, Any] = {}
 
-    def parse(self, text: bytes, file: Path) -> ConfigDb:
-        """The tables of the text of a file. Raises UnreadableInputError with the line of a syntax error."""
+    def parse(self, text: bytes, file: Path, are_kept: bool) -> ConfigDb:
+        """The tables of the text of a file; those that are kept share their texts, too.
+
+        Raises UnreadableInputError with the line of a syntax error.
+        """
         try:
-            config, is_whole = self._loader.load_all(text)
+            config, is_whole = self._loader.load_all(text, are_kept)
         except orjson.JSONDecodeError as error:
             raise _not_json(error, file) from error
         except TypeError as error:
@@ -136,7 +139,7 @@ class FileContent:
     @cached_property
     def config(self) -> ConfigDb:
         """TABLE -> key -> field -> value."""
-        given = self.once()
+        given = self.once(are_kept=True)
         self._signs = given.signs
         return given.config
 
@@ -156,10 +159,10 @@ class FileContent:
         """`config`; a file that is not kept yet is not kept, so that thousands of files fit into memory."""
         return self.config if self.is_kept else self.once().config
 
-    def once(self) -> "GivenContent":
-        """The bytes and the tables by one read, which are not kept here."""
+    def once(self, are_kept: bool = False) -> "GivenContent":
+        """The bytes and the tables by one read, which are not kept here. `are_kept`: the caller keeps the tables."""
         text = self.text
-        config = self._tables.parse(text, self._file)
+        config = self._tables.parse(text, self._file, are_kept)
         return GivenContent(text, config, self._tables.pieces(text))
 
     def table_again(self, name: str) -> Any:

@@ -32,7 +32,7 @@ class ForgetfulContent:
 
     @cached_property
     def _tables(self) -> "_Tables":
-        given = self._of.once()
+        given = self._of.once(are_kept=True)
         self._signs = given.signs
         return _Tables(self._of, dict(given.config))
 

@@ -4,8 +4,10 @@ import re
 import traceback
 from collections.abc import Hashable, Mapping
 from pathlib import Path
+from types import CodeType
 
 import jinja2
+from jinja2.bccache import Bucket
 from jinja2.sandbox import ImmutableSandboxedEnvironment
 
 from fabricgen.errors import FabricgenError
@@ -31,6 +33,24 @@ class TemplateProblemError(FabricgenError):
         return self.finding.message
 
 
+class _Compiled(jinja2.BytecodeCache):
+    """The compiled templates of this process, by name, file and text: compiling takes longer than expanding, and
+    `compare`, `check --watch` and an editor render many times."""
+
+    def __init__(self) -> None:
+        self._codes: dict[tuple[str, str], CodeType] = {}
+
+    def load_bytecode(self, bucket: Bucket) -> None:
+        bucket.code = self._codes.get((bucket.key, bucket.checksum))
+
+    def dump_bytecode(self, bucket: Bucket) -> None:
+        if bucket.code:
+            self._codes[bucket.key, bucket.checksum] = bucket.code
+
+
+_COMPILED = _Compiled()
+
+
 class TemplateLibrary:
     """Templates of one room, expanded on demand and once for each context.
 
@@ -46,6 +66,7 @@ class TemplateLibrary:
         # Templates of fabricgen are not limited: the files of a large subnet take more steps.
         self._environment = (LimitedEnvironment if overlay else ImmutableSandboxedEnvironment)(
             loader=jinja2.FileSystemLoader([*paths, shipped]),
+            bytecode_cache=None if overlay else _COMPILED,
             undefined=jinja2.StrictUndefined,
             finalize=self.marks.finalize,
             trim_blocks=True,

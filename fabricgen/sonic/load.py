@@ -22,8 +22,8 @@ class TableLoader:
     """Loads files. Tables with the same bytes are the same object, so SameTable is a key for them. Callers must not
     change them.
 
-    With `most`, the loader keeps only this number of pieces, those used last. Of other tables, equal texts are one
-    object: a speed is in each row, and the name of a switch in the files of all its neighbors.
+    With `most`, the loader keeps only this number of pieces, those used last. Of tables that the caller says are kept,
+    equal texts are one object: a speed is in each row, and the name of a switch in the files of all its neighbors.
     """
 
     def __init__(self, most: int | None = None) -> None:
@@ -40,16 +40,17 @@ class TableLoader:
         """
         return {table: rows for table, rows in self.load_all(text)[0].items() if table[:1].isupper()}
 
-    def load_all(self, text: bytes) -> tuple[dict[str, Any], bool]:
+    def load_all(self, text: bytes, are_kept: bool = False) -> tuple[dict[str, Any], bool]:
         """All members of one file, and whether the file was parsed as a whole. Raises the same errors as `load`."""
         self._last = pieces = _cut(text, self._last)
-        config = self._merged(pieces.values()) if pieces else None
+        config = self._merged(pieces.values(), are_kept) if pieces else None
         if config is not None:
             return config, False
         whole = orjson.loads(text)
         if not isinstance(whole, dict):
             raise TypeError("not a JSON object")
-        self._share(whole)
+        if are_kept:
+            self._share(whole)
         return whole, True
 
     def pieces(self, text: bytes) -> list[bytes]:
@@ -57,14 +58,14 @@ class TableLoader:
         return [*_cut(text, self._last).values()]
 
     def load_table(self, text: bytes, table: str) -> Any:
-        """One member of a file that was loaded before, None if it has none. Only this one is parsed if possible."""
+        """One member of a kept file that was loaded before, None if it has none. If possible only this is parsed."""
         first = b'    "%s": {' % table.encode()
         piece = next((piece for piece in reversed(self.pieces(text)) if piece.startswith(first)), None)
-        if piece is not None and table in (members := self._parse(piece)):
+        if piece is not None and table in (members := self._parse(piece, True)):
             return members[table]
-        return self.load_all(text)[0].get(table)
+        return self.load_all(text, are_kept=True)[0].get(table)
 
-    def _merged(self, pieces: Iterable[bytes]) -> dict[str, Any] | None:
+    def _merged(self, pieces: Iterable[bytes], are_kept: bool) -> dict[str, Any] | None:
         """The members of all pieces; None when the file was cut at a wrong place.
 
         The cuts are right when each piece, with its closing brackets, is valid JSON: then all cuts lie between members
@@ -73,14 +74,15 @@ class TableLoader:
         config: dict[str, Any] = {}
         for piece in pieces:
             try:
-                config.update(self._parse(piece))
+                config.update(self._parse(piece, are_kept))
             except orjson.JSONDecodeError:
                 return None
         return config
 
-    def _parsed(self, piece: bytes) -> dict[str, Any]:
+    def _parsed(self, piece: bytes, are_kept: bool) -> dict[str, Any]:
         members: dict[str, Any] = orjson.loads(b"{%s}}" % piece)
-        self._share(members)
+        if are_kept:
+            self._share(members)
         return members
 
     def _share(self, tables: dict[str, Any]) -> None:

@@ -4,11 +4,13 @@ from pathlib import Path
 
 import pytest
 
+from fabricgen.render import sandbox
 from tests.conftest import Cli
 from tests.inventories import explicit, write
 
 HUGE = "has more than 67108864 characters or items"
-STEPS = "the template takes more than 5000000 steps"
+MOST_STEPS = 100_000  # the limit of users takes ten seconds
+STEPS = f"the template takes more than {MOST_STEPS} steps"
 
 
 @pytest.mark.parametrize(
@@ -34,7 +36,10 @@ STEPS = "the template takes more than 5000000 steps"
     ],
     ids=lambda text: text[:40],
 )
-def test_a_limit_is_an_error_at_the_line_of_the_template(text: str, problem: str, cli: Cli, tmp_path: Path) -> None:
+def test_a_limit_is_an_error_at_the_line_of_the_template(
+    text: str, problem: str, cli: Cli, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(sandbox, "MOST_STEPS", MOST_STEPS)
     overlay = tmp_path / "overlay" / "sonic"
     overlay.mkdir(parents=True)
     (overlay / "switch.json.j2").write_text(f"{{}}\n{text}\n")

@@ -40,11 +40,16 @@ def saved(config: object) -> bytes:
     return json.dumps(config, indent=4).encode()
 
 
+def kept(loader: TableLoader, text: bytes) -> dict[str, Any]:
+    """The members of a file whose tables stay in memory."""
+    return loader.load_all(text, are_kept=True)[0]
+
+
 def test_equal_texts_of_rows_are_one_object_and_other_values_stay() -> None:
     loader = TableLoader()
     rows = {"a": {"x": "some text", "y": True}, "b": {"x": "some text", "y": 1}, "c": {}}
-    one = loader.load(saved({"T": rows}))["T"]
-    other = loader.load(saved({"T": rows | {"d": {"x": "some text", "y": 1.0}}}))["T"]
+    one = kept(loader, saved({"T": rows}))["T"]
+    other = kept(loader, saved({"T": rows | {"d": {"x": "some text", "y": 1.0}}}))["T"]
     assert one["a"]["x"] is one["b"]["x"] is other["d"]["x"]
     assert [str(row.get("y")) for row in other.values()] == ["True", "1", "None", "1.0"]
 
@@ -53,7 +58,7 @@ def test_rows_about_a_neighbor_are_one_object_if_they_are_equal() -> None:
     loader = TableLoader()
     rows = {"spine1": {"type": "LeafRouter"}}
     first, same, wrong = (
-        loader.load(dump({"DEVICE_NEIGHBOR_METADATA": rows | {f"leaf{number}": {}} | odd}))["DEVICE_NEIGHBOR_METADATA"]
+        kept(loader, dump({"DEVICE_NEIGHBOR_METADATA": rows | {f"leaf{number}": {}} | odd}))["DEVICE_NEIGHBOR_METADATA"]
         for number, odd in ((1, {}), (2, {}), (3, {"spine1": {"type": "SpineRouter"}}))
     )
     assert first["spine1"] is same["spine1"] and wrong["spine1"] == {"type": "SpineRouter"}

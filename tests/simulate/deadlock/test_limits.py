@@ -1,5 +1,6 @@
 """Limits of work and memory, and the defaults of options and verdicts."""
 
+from fabricgen import spread
 from fabricgen.simulate.deadlock import Failures, transient_findings
 from fabricgen.simulate.deadlock.core import dependencies, peel
 from fabricgen.simulate.deadlock.failures import bounces, judge, orbits, sweep, symmetry_search
@@ -28,7 +29,7 @@ def test_work_is_limited() -> None:
     assert (orbits._MOST_WORK, orbits._MOST_MISSES, orbits._MOST_SYMMETRIES) == (64 * MIB, 8, 24)
     assert (symmetry_search._MOST_WORK, symmetry_search._TRIES) == (16 * MIB, 4)
     assert peel._STARTS == 1024
-    assert (sweep._BATCH, sweep._CONNECT_TIMEOUT_S) == (256, 10)
+    assert (sweep._BATCH, spread._CONNECT_TIMEOUT_S) == (256, 10)
 
 
 def test_flags_of_verdicts_are_distinct_bits() -> None:
