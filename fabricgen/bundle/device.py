@@ -50,24 +50,20 @@ class SharedTables:
         self._loader = TableLoader(most=_TABLES_REMEMBERED)
         self._distinct: dict[bytes, Any] = {}
 
-    def parse(self, text: bytes, file: Path, are_kept: bool) -> ConfigDb:
-        """The tables of the text of a file; those that are kept share their texts, too.
+    def parse(self, text: bytes, file: Path, are_kept: bool) -> tuple[ConfigDb, Sequence[bytes]]:
+        """The tables of a file, and its text in pieces if it was read in pieces. Kept tables share their texts, too.
 
         Raises UnreadableInputError with the line of a syntax error.
         """
         try:
-            config, is_whole = self._loader.load_all(text, are_kept)
+            config, pieces = self._loader.load_all(text, are_kept)
         except orjson.JSONDecodeError as error:
             raise _not_json(error, file) from error
         except TypeError as error:
             raise UnreadableInputError(str(error), Location(str(file), 1, 1)) from error
-        if is_whole:
-            return {name: self._distinct.setdefault(orjson.dumps(table), table) for name, table in config.items()}
-        return config
-
-    def pieces(self, text: bytes) -> Sequence[bytes]:
-        """The text of a file between its tables; none for another layout than that of `config save`."""
-        return self._loader.pieces(text)
+        if not pieces:
+            config = {name: self._distinct.setdefault(orjson.dumps(table), table) for name, table in config.items()}
+        return config, pieces
 
     def parse_table(self, text: bytes, name: str) -> Any:
         """One table of the text of a file that was parsed before; None if it has none."""
@@ -162,8 +158,7 @@ class FileContent:
     def once(self, are_kept: bool = False) -> "GivenContent":
         """The bytes and the tables by one read, which are not kept here. `are_kept`: the caller keeps the tables."""
         text = self.text
-        config = self._tables.parse(text, self._file, are_kept)
-        return GivenContent(text, config, self._tables.pieces(text))
+        return GivenContent(text, *self._tables.parse(text, self._file, are_kept))
 
     def table_again(self, name: str) -> Any:
         """One table of a file that was read before; None if it has none."""

@@ -40,27 +40,27 @@ class TableLoader:
         """
         return {table: rows for table, rows in self.load_all(text)[0].items() if table[:1].isupper()}
 
-    def load_all(self, text: bytes, are_kept: bool = False) -> tuple[dict[str, Any], bool]:
-        """All members of one file, and whether the file was parsed as a whole. Raises the same errors as `load`."""
-        self._last = pieces = _cut(text, self._last)
-        config = self._merged(pieces.values(), are_kept) if pieces else None
+    def load_all(self, text: bytes, are_kept: bool = False) -> tuple[dict[str, Any], list[bytes]]:
+        """All members of one file, and its text between them; none if the file was parsed as a whole.
+
+        Raises the same errors as `load`.
+        """
+        self._last = _cut(text, self._last)
+        pieces = [*self._last.values()]
+        config = self._merged(pieces, are_kept) if pieces else None
         if config is not None:
-            return config, False
+            return config, pieces
         whole = orjson.loads(text)
         if not isinstance(whole, dict):
             raise TypeError("not a JSON object")
         if are_kept:
             self._share(whole)
-        return whole, True
-
-    def pieces(self, text: bytes) -> list[bytes]:
-        """The text of a file between its tables; none for another layout than that of `config save`."""
-        return [*_cut(text, self._last).values()]
+        return whole, []
 
     def load_table(self, text: bytes, table: str) -> Any:
         """One member of a kept file that was loaded before, None if it has none. If possible only this is parsed."""
         first = b'    "%s": {' % table.encode()
-        piece = next((piece for piece in reversed(self.pieces(text)) if piece.startswith(first)), None)
+        piece = next((piece for piece in reversed(_cut(text, self._last).values()) if piece.startswith(first)), None)
         if piece is not None and table in (members := self._parse(piece, True)):
             return members[table]
         return self.load_all(text, are_kept=True)[0].get(table)
