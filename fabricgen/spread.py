@@ -8,7 +8,7 @@ import os
 from collections import deque
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor
-from contextlib import chdir
+from contextlib import chdir, contextmanager
 from functools import partial
 from multiprocessing import get_context
 from pathlib import Path
@@ -48,17 +48,20 @@ def _call(item: Any) -> Any:
     return _of_this_process[0](item)
 
 
-def connected(url: str) -> "Client":
-    """A client of a Dask scheduler, tcp://HOST:PORT. Raises UsageError if `distributed` is not installed or no
-    scheduler answers."""
+@contextmanager
+def connected(url: str) -> "Iterator[Client]":
+    """A client of a Dask scheduler, tcp://HOST:PORT, which is closed at the end. Raises UsageError if `distributed` is
+    not installed or no scheduler answers."""
     try:
         from distributed import Client
     except ImportError as error:
         raise UsageError("--scheduler needs the extra [distributed]: pip install 'fabricgen[distributed]'") from error
     try:
-        return Client(url, timeout=_CONNECT_TIMEOUT_S, set_as_default=False)
+        client = Client(url, timeout=_CONNECT_TIMEOUT_S, set_as_default=False)
     except (OSError, TimeoutError, ValueError) as error:
         raise UsageError(f"no Dask scheduler answers at {url}: {error}") from error
+    with client:
+        yield client
 
 
 def spread_on_workers(client: "Client", function: Callable[[Item], Result], items: Sequence[Item]) -> Iterator[Result]:

@@ -8,6 +8,7 @@ import os
 import shutil
 import subprocess
 import sys
+import threading
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -96,6 +97,14 @@ def garbage() -> Iterator[None]:
     yield
     gc.unfreeze()
     gc.collect()
+
+
+@pytest.fixture(autouse=True)
+def threads() -> Iterator[None]:
+    """A test leaves no thread: what it does later, for example to the state of `random`, fails another test."""
+    before = set(threading.enumerate())
+    yield
+    assert not set(threading.enumerate()) - before
 
 
 @pytest.fixture(scope="session")

@@ -1,6 +1,7 @@
 """The deadlock proof."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -127,7 +128,8 @@ def _prove(
         judging.tables |= tables_by_plane(subnets)
         judging.codes |= codes_of("FG80", "FG843", "FG846", "FG847", "FG848")
     if not (plane and results):
-        planes = analyse_deadlock(judging.bundle, plane, _failures(failures, progress))
+        with _failures(failures, progress) as wanted_failures:
+            planes = analyse_deadlock(judging.bundle, plane, wanted_failures)
         judging.routed |= {one.name: one.evidence.fabric for one in planes}
         results += planes
     results.sort(key=from_worst)
@@ -136,17 +138,18 @@ def _prove(
     return results
 
 
-def _failures(options: FailureOptions, progress: Progress) -> "Failures":
+@contextmanager
+def _failures(options: FailureOptions, progress: Progress) -> "Iterator[Failures]":
     """Raises UsageError if the scheduler cannot be used."""
     from fabricgen.simulate.deadlock import Failures
     from fabricgen.simulate.deadlock.failures.sweep import in_processes, on_dask
 
-    spread = on_dask(options.scheduler) if options.scheduler else in_processes(options.jobs)
+    with on_dask(options.scheduler) if options.scheduler else nullcontext(in_processes(options.jobs)) as spread:
 
-    def tracked(judge: "SetJudge", batches: "list[Batch]") -> "Iterable[Verdicts]":
-        return progress.track(spread(judge, batches), len(batches), "failures")
+        def tracked(judge: "SetJudge", batches: "list[Batch]") -> "Iterable[Verdicts]":
+            return progress.track(spread(judge, batches), len(batches), "failures")
 
-    return Failures(options.most_links, options.switches, options.repair, options.seed, tracked)
+        yield Failures(options.most_links, options.switches, options.repair, options.seed, tracked)
 
 
 def _name_left_out(judging: Judging, results: Sequence[DeadlockResult], files: Mapping[str, Path | None]) -> None:

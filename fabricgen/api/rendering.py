@@ -1,6 +1,7 @@
 """Rendering: an inventory into a bundle, or the comparison of a bundle with what would be rendered."""
 
 from collections.abc import Mapping, Sequence
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, replace
 from itertools import zip_longest
 from pathlib import Path
@@ -20,7 +21,7 @@ if TYPE_CHECKING:
     from fabricgen.bundle.write import BundleWriter
     from fabricgen.diff.difference import Difference
     from fabricgen.inventory.read_files import InventorySource
-    from fabricgen.render.content import BundleContent
+    from fabricgen.render.content import BundleContent, Elsewhere
     from fabricgen.render.plans import Plans
 
 _DIFFERS, _EDITED = "differs from what the inventory renders", ", and was edited after it was rendered"
@@ -100,22 +101,28 @@ def render(
     if has_errors([*plans.findings, *outcome.findings]):
         return planned
     progress.step("planned", _size(plans))
-    elsewhere = None
-    if scheduler is not None:
-        from fabricgen.render.on_workers import on_workers
+    with _on_workers(scheduler, inventory, renumber) as elsewhere:
+        content = BundleContent(plans, templates, only, jobs, elsewhere)
+        try:
+            if check:
+                with temporary_folder("check") as aside:
+                    stale = tuple(_stale_files(content, output, progress, aside if diff else None))
+                    difference = _difference(content, output, aside) if diff else None
+                    return replace(planned, stale=stale, difference=difference)
+            writer = BundleWriter(output, plans.fabric.inventory.fabric, adopt=adopt_folder)
+            return _write(planned, content, writer, lock_file, progress, renumber)
+        except TemplateProblemError as problem:
+            return replace(planned, findings=(*planned.findings, problem.finding))
 
-        elsewhere = on_workers(scheduler, inventory, renumber)
-    content, fabric = BundleContent(plans, templates, only, jobs, elsewhere), plans.fabric.inventory
-    try:
-        if check:
-            with temporary_folder("check") as aside:
-                stale = tuple(_stale_files(content, output, progress, aside if diff else None))
-                difference = _difference(content, output, aside) if diff else None
-                return replace(planned, stale=stale, difference=difference)
-        writer = BundleWriter(output, fabric.fabric, adopt=adopt_folder)
-        return _write(planned, content, writer, lock_file, progress, renumber)
-    except TemplateProblemError as problem:
-        return replace(planned, findings=(*planned.findings, problem.finding))
+
+def _on_workers(
+    scheduler: str | None, inventory: "InventorySource", renumber: str | None
+) -> "AbstractContextManager[Elsewhere | None]":
+    if scheduler is None:
+        return nullcontext()
+    from fabricgen.render.on_workers import on_workers
+
+    return on_workers(scheduler, inventory, renumber)
 
 
 def _write(

@@ -1,6 +1,7 @@
 """Rules that the workers of a Dask scheduler check. Each worker reads the files itself, at the same paths."""
 
 from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import lru_cache, partial
 from hashlib import sha256
@@ -30,14 +31,15 @@ class Files:
     platforms: tuple[Path, ...] = ()
 
 
-def on_workers(url: str, files: Files) -> "Elsewhere":
+@contextmanager
+def on_workers(url: str, files: Files) -> "Iterator[Elsewhere]":
     """Checks rules on the workers of the scheduler at `url`. Raises UsageError if it cannot be used."""
-    client = connected(url)
+    with connected(url) as client:
 
-    def checked(fabric: "Fabric", modules: Sequence[Sequence[str]]) -> Iterator[bytes]:
-        return spread_on_workers(client, partial(_check, files, _digest(fabric.bundle)), modules)
+        def checked(fabric: "Fabric", modules: Sequence[Sequence[str]]) -> Iterator[bytes]:
+            return spread_on_workers(client, partial(_check, files, _digest(fabric.bundle)), modules)
 
-    return checked
+        yield checked
 
 
 def _check(files: Files, digest: str, codes: Sequence[str]) -> bytes:

@@ -1,7 +1,7 @@
 """Tuning by packet runs: marking thresholds, alpha and queue pairs."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -82,7 +82,8 @@ def tune(
             return Tuning(findings=aside.outcome.findings, suppressed=aside.outcome.suppressed)
         judging = open_judging([folder], None, None, policy)
         tunable, left_out = tunable_plane(judging.bundle, plane, pattern)
-        result = tune_plane(judging.bundle, tunable, options, _spread(scheduler, jobs, progress))
+        with _spread(scheduler, jobs, progress) as spread:
+            result = tune_plane(judging.bundle, tunable, options, spread)
         tried = f"{counted(result.tried, 'setting')} in {counted(result.runs, 'run')}, {result.hops} packet hops"
         progress.step("tuned", tried)
         judging.findings += tuning_findings(result)
@@ -117,16 +118,17 @@ def _opened(
         yield folder / "bundle", aside
 
 
-def _spread(scheduler: str | None, jobs: int, progress: Progress) -> "Spread":
+@contextmanager
+def _spread(scheduler: str | None, jobs: int, progress: Progress) -> "Iterator[Spread]":
     """Raises UsageError if the scheduler cannot be used."""
     from fabricgen.simulate.tuning.measure import in_processes, on_dask
 
-    spread = on_dask(scheduler) if scheduler else in_processes(jobs)
+    with on_dask(scheduler) if scheduler else nullcontext(in_processes(jobs)) as spread:
 
-    def tracked(runner: "Runner", items: "Sequence[Item]") -> "Iterable[Measured]":
-        return progress.track(spread(runner, items), len(items), "packet runs")
+        def tracked(runner: "Runner", items: "Sequence[Item]") -> "Iterable[Measured]":
+            return progress.track(spread(runner, items), len(items), "packet runs")
 
-    return tracked
+        yield tracked
 
 
 def _profile(aside: "Aside", plane: str) -> str | None:

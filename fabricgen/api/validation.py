@@ -1,6 +1,7 @@
 """Validation: the rules over rendered files, and over any config_db.json."""
 
 from collections.abc import Iterable, Mapping, Sequence
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -59,15 +60,8 @@ def validate(
     is a store of earlier results, which change the time only; it cannot be combined with `scheduler`. Raises
     UnreadableInputError and UsageError.
     """
-    elsewhere = None
-    if scheduler is not None:
-        if cache or patch:
-            raise UsageError(
-                f"--scheduler checks rules, and cannot be combined with {'--cache' if cache else '--patch'}"
-            )
-        from fabricgen.api.rules_on_workers import Files, on_workers
-
-        elsewhere = on_workers(scheduler, Files(tuple(paths), links, lldp, tuple(platforms)))
+    if scheduler is not None and (cache or patch):
+        raise UsageError(f"--scheduler checks rules, and cannot be combined with {'--cache' if cache else '--patch'}")
     known = [load_switch_platform(file) for file in platforms]
     models = None
     if yang is not None:
@@ -82,7 +76,8 @@ def validate(
         judge_patch(judging, patch, select, ignore)
         return _judgement(judging, inventory)
     devices = counted(len(judging.bundle.devices), "device")
-    apply_rules(judging, select, ignore, known, progress, jobs, memory_of(cache, judging), elsewhere)
+    with nullcontext() if scheduler is None else _on_workers(scheduler, paths, links, lldp, platforms) as elsewhere:
+        apply_rules(judging, select, ignore, known, progress, jobs, memory_of(cache, judging), elsewhere)
     progress.step("validated", f"{devices} by {counted(judging.rules, 'rule')}")
     if models is not None:
         _apply_yang(judging, models, select, ignore)
@@ -97,6 +92,14 @@ def validate(
     if cache:
         cache.shrink()
     return _judgement(judging, inventory)
+
+
+def _on_workers(
+    url: str, paths: Sequence[Path], links: Path | None, lldp: Path | None, platforms: Iterable[Path]
+) -> "AbstractContextManager[Elsewhere]":
+    from fabricgen.api.rules_on_workers import Files, on_workers
+
+    return on_workers(url, Files(tuple(paths), links, lldp, tuple(platforms)))
 
 
 def _judgement(judging: Judging, inventory: Path | None) -> Judgement:

@@ -1,6 +1,7 @@
 """Switches that the workers of a Dask scheduler render. Each worker plans the inventory itself, at the same path."""
 
 from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import lru_cache, partial
 from hashlib import sha256
@@ -28,18 +29,19 @@ class _Wanted:
     plans: str
 
 
-def on_workers(url: str, inventory: InventorySource, renumber: str | None = None) -> Elsewhere:
+@contextmanager
+def on_workers(url: str, inventory: InventorySource, renumber: str | None = None) -> Iterator[Elsewhere]:
     """Renders on the workers of the scheduler at `url`. Raises UsageError if it cannot be used."""
-    client = connected(url)
+    with connected(url) as client:
 
-    def rendered(content: BundleContent) -> Iterator[RenderedFile]:
-        wanted = _Wanted(inventory, renumber, content.templates, content.only, _digest(content.plans))
-        number = len(content.plans.rendered.switches)
-        parts = [range(first, min(first + _TOGETHER, number)) for first in range(0, number, _TOGETHER)]
-        for found in spread_on_workers(client, partial(_render, wanted), parts):
-            yield from found
+        def rendered(content: BundleContent) -> Iterator[RenderedFile]:
+            wanted = _Wanted(inventory, renumber, content.templates, content.only, _digest(content.plans))
+            number = len(content.plans.rendered.switches)
+            parts = [range(first, min(first + _TOGETHER, number)) for first in range(0, number, _TOGETHER)]
+            for found in spread_on_workers(client, partial(_render, wanted), parts):
+                yield from found
 
-    return rendered
+        yield rendered
 
 
 def _render(wanted: _Wanted, places: range) -> list[RenderedFile]:

@@ -5,6 +5,7 @@ The modules of the packet simulator are imported in a run: on a worker of anothe
 
 from collections import OrderedDict
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from functools import cache
 from typing import TYPE_CHECKING
@@ -151,17 +152,18 @@ def in_processes(jobs: int) -> Spread:
     return spread_items
 
 
-def on_dask(url: str) -> Spread:
+@contextmanager
+def on_dask(url: str) -> Iterator[Spread]:
     """Runs items on the workers of a Dask scheduler, tcp://HOST:PORT. Raises UsageError if it cannot be used."""
-    client = connected(url)
+    with connected(url) as client:
 
-    def on_workers(runner: Runner, items: Sequence[Item]) -> Iterable[Measured]:
-        held = client.scatter(
-            replace(runner, files=runner.files.portable, _bundles=OrderedDict()), broadcast=True, hash=False
-        )
-        yield from client.gather(client.map(_on_worker, [held] * len(items), items, pure=False))
+        def on_workers(runner: Runner, items: Sequence[Item]) -> Iterable[Measured]:
+            held = client.scatter(
+                replace(runner, files=runner.files.portable, _bundles=OrderedDict()), broadcast=True, hash=False
+            )
+            yield from client.gather(client.map(_on_worker, [held] * len(items), items, pure=False))
 
-    return on_workers
+        yield on_workers
 
 
 def _on_worker(runner: Runner, item: Item) -> Measured:

@@ -1,6 +1,7 @@
 """Judges many failure sets one by one: a pure function over batches, run here, in processes, or on other machines."""
 
 from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cached_property, partial
 
@@ -97,12 +98,13 @@ def in_processes(jobs: int) -> Spread:
     return in_batches
 
 
-def on_dask(url: str) -> Spread:
+@contextmanager
+def on_dask(url: str) -> Iterator[Spread]:
     """Judges batches on the workers of a Dask scheduler. Raises UsageError as `connected`."""
-    client = connected(url)
+    with connected(url) as client:
 
-    def on_workers(judge: SetJudge, batches: list[Batch]) -> Iterator[Verdicts]:
-        held = client.scatter(judge, broadcast=True, hash=False)
-        yield from client.gather(client.map(judge_batch, [held] * len(batches), batches, pure=False))
+        def on_workers(judge: SetJudge, batches: list[Batch]) -> Iterator[Verdicts]:
+            held = client.scatter(judge, broadcast=True, hash=False)
+            yield from client.gather(client.map(judge_batch, [held] * len(batches), batches, pure=False))
 
-    return on_workers
+        yield on_workers
