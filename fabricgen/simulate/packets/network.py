@@ -94,7 +94,7 @@ def build(scenario: Scenario, seed: int = 1) -> Network:
     pfc_times = np.zeros(len(ends), records.PFC)
     fill_ports(ports, pfc_times, scenario, ends, node_of, speeds, durations[:, 1], ticks_per_ns, len(classes))
     queues, groups, holds = (aligned(len(ends) * len(classes), kind).reshape(len(ends), -1) for kind in _PER_CLASS)
-    fill_queues(queues, groups, ports, scenario, classes)
+    fill_queues(queues, groups, ports, pfc_times, scenario, classes)
     hosts = aligned(len(nodes), records.NODE)
     fill_switches(hosts, scenario, ticks_per_ns)
     pools, ingress_pools = fill_pools(queues, groups, ports, scenario, ends, classes)

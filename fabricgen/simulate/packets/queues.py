@@ -28,7 +28,7 @@ def fill_ports(
     ports["node"] = [node_of[node] for node, _ in ends]
     ports["is_switch"] = np.array([node.buffers is not None for node in scenario.nodes])[ports["node"]]
     ports["rank"] = scenario.port_ranks
-    ports["free_at"] = -1
+    ports["free_at"], ports["arrives"] = -1, -1
     ports["peer"] = number ^ 1
     ports["delay"] = np.repeat([link.delay_ns * ticks_per_ns for link in scenario.links], 2)
     ports["speed"] = np.repeat([speeds.index(link.speed_gbps) for link in scenario.links], 2)
@@ -44,7 +44,7 @@ def fill_ports(
     pfc_times["response"] = np.repeat(responses, 2) * ticks_per_ns
 
 
-def fill_queues(queues: Records, groups: Records, ports: Records, scenario: Scenario, classes: Sequence[int]) -> None:
+def fill_queues(queues: Records, groups: Records, ports: Records, pfc: Records, scenario: Scenario, classes: Sequence[int]) -> None:
     """Fill in buffers, WRED and schedulers of each port's classes."""
     mtu = scenario.transport.packet_bytes
     queues["head"], queues["tail"] = NONE, NONE
@@ -58,7 +58,7 @@ def fill_queues(queues: Records, groups: Records, ports: Records, scenario: Scen
             queue["kmin"], queue["kmax"], queue["pmax"] = ecn.kmin_bytes, ecn.kmax_bytes, ecn.pmax
             queue["quantum"] = own.weight * mtu
             if scenario.trimming and buffers and buffers.trims and priority != scenario.trimming.priority:
-                ports["trims"][port] |= 1 << lane
+                pfc["trims"][port] |= 1 << lane
             if own.scheduler is Scheduler.STRICT:
                 ports["strict"][port] |= 1 << lane
 

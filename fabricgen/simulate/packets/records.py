@@ -1,7 +1,7 @@
 """The records of the event loop: one for each object, so a step touches few cache lines.
 
-Times are ticks of the run's clock (`clock.py`), sizes are bytes on the wire. Packets and timers are both events. An
-event is in at most one list, so a single `next` serves the queues, the far future and the free list.
+Times are ticks of the run's clock (`clock.py`), sizes are bytes on the wire. Packets and timers are both events. A packet
+is in at most one list, so a single `next` serves the queues, the cables and the free list.
 """
 
 from typing import Any
@@ -24,7 +24,7 @@ SCHEDULED, DOWN = 1, 2  # states of a port, as bits: its event SENT is scheduled
 
 EVENT = np.dtype(
     [
-        ("time", np.int64),  # of an event in the far future
+        ("time", np.int64),  # when the packet behind it on the cable arrives
         ("next", INDEX),
         ("flow", INDEX),  # a timer's flow
         ("port", INDEX),  # the port that receives it; while queued: the port that it arrived at; a timer's port
@@ -35,6 +35,8 @@ EVENT = np.dtype(
         ("queue", np.uint8),  # class, or CONTROL; of a pause frame: the class that it pauses
     ]
 )
+
+FAR = np.dtype([("time", np.int64), ("tie", np.int64), ("next", np.int64)])  # of an event in the far future
 
 LIST = np.dtype([("head", INDEX), ("tail", INDEX)])
 
@@ -56,7 +58,8 @@ PORT = _on_lines(
     [
         ("delay", np.int64),  # of the cable
         ("free_at", np.int64),  # the end of its last transmission
-        ("turn", np.int64),  # the place of that end within its tick
+        ("arrives", np.int64),  # when the last packet on the cable arrives
+        ("last_packet", INDEX),  # on the cable
         ("node", INDEX),
         ("peer", INDEX),  # the port at the far end
         ("control_head", INDEX),
@@ -67,7 +70,6 @@ PORT = _on_lines(
         ("paused", np.uint16),  # classes that the peer has paused
         ("strict", np.uint16),  # classes of strict priority
         ("discard", np.uint16),  # classes whose packets the watchdog drops
-        ("trims", np.uint16),  # classes whose packets are trimmed if they do not fit
         ("deaf", np.uint16),  # classes that ignore pauses
         ("state", np.uint8),
         ("last", np.uint8),  # the class that sent last
@@ -80,6 +82,8 @@ PFC = np.dtype(
         ("response", np.int64),  # from a pause frame's arrival to its effect
         ("pause", np.int64),  # how long a pause frame lasts; 0: until resumed
         ("refresh", np.int64),  # how often a pause is repeated; 0: never
+        ("turn", np.int64),  # compat hpcc: the place of the end of the last transmission within its tick
+        ("trims", np.int64),  # classes whose packets are trimmed if they do not fit
     ]
 )
 

@@ -84,7 +84,7 @@ class Run(NamedTuple):
     settings: Settings
     clock: Records  # one
     events: Records
-    ties: NDArray[Any]  # int64: the place within the tick of an event in the far future
+    far: Records  # events in the far future
     slots: Records
     chunk_keys: NDArray[Any]  # int64 [chunk, place]: events of slots, by keys
     chunks: NDArray[Any]  # uint32 [chunk, place]

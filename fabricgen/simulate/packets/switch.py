@@ -35,7 +35,7 @@ def forward(run: Run, packet: int) -> tuple[int, int]:
         push_control(run, out, packet)
         return out, NONE
     room = _room(run, port, out, packet)
-    if room != _YES and room != _BLOCKED and run.ports[out].trims >> lane & 1:
+    if room != _YES and room != _BLOCKED and run.pfc[out].trims >> lane & 1:
         _trim(run, out, packet)
         lane = run.settings.trimmed_lane
         room = _room(run, port, out, packet)

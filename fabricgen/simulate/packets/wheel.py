@@ -42,7 +42,7 @@ def schedule_as(run: Run, event: int, time: int, tie: int) -> None:
     elif place - clock.place < SLOTS:
         _into_slot(run, event, key, place & (SLOTS - 1))
     else:
-        run.events[event].time, run.events[event].next, run.ties[event] = time, NONE, tie
+        run.far[event].time, run.far[event].tie = time, tie
         _append(run, (place >> SLOT_BITS) & (TURNS - 1), event)
 
 
@@ -129,10 +129,11 @@ def _into_slot(run: Run, event: int, key: int, index: int) -> None:
 def _append(run: Run, turn: int, event: int) -> None:
     """Append an event to the list of its turn."""
     waiting = run.turns[turn]
+    run.far[event].next = NONE
     if waiting.head == NONE:
         waiting.head = event
     else:
-        run.events[waiting.tail].next = event
+        run.far[waiting.tail].next = event
     waiting.tail = event
 
 
@@ -206,11 +207,11 @@ def _enter_turn(run: Run, turn: int) -> None:
     waiting, bits = run.turns[turn & (TURNS - 1)], run.settings.slot_ticks
     event, waiting.head = waiting.head, NONE
     while event != NONE:
-        following = run.events[event].next
-        run.events[event].next = NONE
-        if run.events[event].time >> (bits + SLOT_BITS) == turn:
+        far = run.far[event]
+        following = unsigned(far.next)
+        if far.time >> (bits + SLOT_BITS) == turn:
             run.clock[0].pending -= 1
-            schedule_as(run, event, run.events[event].time, run.ties[event])
+            schedule_as(run, event, far.time, far.tie)
         else:
             _append(run, turn & (TURNS - 1), event)
         event = following
