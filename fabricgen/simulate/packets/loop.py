@@ -2,6 +2,7 @@
 
 from fabricgen.simulate.compilation import compiled, inlined
 from fabricgen.simulate.packets.buffer import resume_if_empty
+from fabricgen.simulate.packets.cable import enter, leave
 from fabricgen.simulate.packets.credits import owe, regain, spend, take_in
 from fabricgen.simulate.packets.dcqcn import decrease, increase_by_time
 from fabricgen.simulate.packets.intrinsics import unsigned
@@ -29,7 +30,6 @@ from fabricgen.simulate.packets.records import (
 )
 from fabricgen.simulate.packets.recovery import lost, reported, timed_out
 from fabricgen.simulate.packets.state import Run
-from fabricgen.simulate.packets.cable import enter, leave
 from fabricgen.simulate.packets.switch import flush, forward, next_of_switch
 from fabricgen.simulate.packets.ties import tie_of_port, turn_of
 from fabricgen.simulate.packets.wheel import next_event, schedule_as

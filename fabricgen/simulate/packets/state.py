@@ -99,7 +99,8 @@ class Run(NamedTuple):
     pfc: Records  # [port]
     queues: Records  # [port, class]
     groups: Records  # [port, class]
-    holds: Records  # [port, class]: the pauses of the queue
+    profiles: Records  # [port, class]
+    holds: Records  # [port, class]: the pauses of the queue, and what is counted
     credits: NDArray[Any]  # int64 [port, class]: blocks that the port may still send
     pools: Records  # the buffer of each node, then other ingress pools, then egress pools
     nodes: Records

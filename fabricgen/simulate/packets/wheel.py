@@ -153,7 +153,6 @@ def _turn_to_next(run: Run, last: int) -> bool:
         _open(run, place & (SLOTS - 1))
         if run.settings.foresees:
             foresee_first(run)
-            _foresee_slot(run, _next_slot(run, (place & (SLOTS - 1)) + 1))
     if index == NONE:
         _enter_turn(run, turn + 1)
     return True
@@ -183,22 +182,6 @@ def _open(run: Run, index: int) -> None:
     if run.words[word] == 0:
         run.summary[word >> 6] &= ~(ONE << (np.uint64(word) & BITS))
     sort(run.present_keys, run.present, 0, whole(clock.count), run.places)
-
-
-@inlined
-def _foresee_slot(run: Run, index: int) -> None:
-    """Prefetch the events of a slot, except those of its first chunks if there are many."""
-    if index == NONE:
-        return
-    slot = run.slots[index]
-    chunk, count = whole(slot.chunk), (slot.count - 1 & (CHUNK - 1)) + 1
-    for _ in range(4):
-        prefetch(run.chunk_keys, chunk, 0)
-        for at in range(count):
-            prefetch(run.events, whole(run.chunks[chunk, at]), 0)
-        chunk, count = whole(run.links[chunk]), CHUNK
-        if chunk == NONE:
-            return
 
 
 @inlined
