@@ -19,7 +19,7 @@ class Settings(NamedTuple):
     first_pause: int  # three events for each port and class: end of a pause, its repetition, flush of the queue
     classes: int
     responses: int  # the class of CNPs, and of ACKs without `data_acks`
-    foresees: bool  # whether records are prefetched: the network is larger than the cache
+    foresees: int  # how far records are prefetched; 0: the network fits in the cache
     slot_ticks: int  # of the wheel, as bits
     seed: int
     ticks_per_s: float
