@@ -61,7 +61,7 @@ def connected(url: str) -> "Iterator[Client]":
     try:
         asyncio.run(_reach(url))  # a client that finds no scheduler leaves a thread behind
         client = Client(url, timeout=_CONNECT_TIMEOUT_S, set_as_default=False)
-    except (OSError, TimeoutError, ValueError) as error:
+    except (OSError, TimeoutError, TypeError, ValueError) as error:  # TypeError: TLS without a configuration
         raise UsageError(f"no Dask scheduler answers at {url}: {error}") from error
     with client:
         yield client
