@@ -33,8 +33,8 @@ VICTIM = 1.2
 @dataclass(frozen=True)
 class Agreement:
     """How the verbs differ on a case: `differences` in words, errors of completion times, and `brief` if packets have
-    pauses that are too short for congestion. `undecided` counts the flows that are victims of one verb only, and of
-    which congestion says that it cannot tell."""
+    pauses that are too short for congestion. `undecided` counts the flows that are victims of one verb only, and
+    that congestion calls undecided."""
 
     text: str
     differences: tuple[str, ...] = ()
@@ -59,12 +59,12 @@ def agreement(seed: int, folder: Path) -> Agreement:
         if not brief:
             frames, paused = len(packets.pfc_frames), congestion.paused
             differences.append(f"{frames} pause frames in packets, {paused} paused ports in congestion")
-    wrong, told, errors = _compare_flows(congestion, packets)
+    wrong, named, errors = _compare_flows(congestion, packets)
     if wrong:
         differences.append(f"{wrong} of {len(packets.flows)} flows are victims of one of them only")
     if congestion.unexplained or (congestion.victims and not congestion.roots):
         differences.append(f"{congestion.unexplained} victims without a root")
-    return Agreement(case.text, tuple(differences), brief, told, tuple(errors))
+    return Agreement(case.text, tuple(differences), brief, named, tuple(errors))
 
 
 def _congestion(case: Case) -> CongestionResult:
@@ -81,7 +81,7 @@ def _packets(case: Case) -> PacketsResult:
 def _compare_flows(congestion: CongestionResult, packets: PacketsResult) -> tuple[int, int, list[float]]:
     """The numbers of flows that are victims of one verb only, outside the border: those that congestion decides, and
     those that it calls undecided; and the errors of all times."""
-    wrong, told, errors = 0, 0, []
+    wrong, named, errors = 0, 0, []
     for its, flow in zip(congestion.flows, packets.flows, strict=True):
         assert (its.src, its.dst) == (flow.src, flow.dst)
         assert its.fct_ns and flow.fct_ns and flow.hol_factor
@@ -89,10 +89,10 @@ def _compare_flows(congestion: CongestionResult, packets: PacketsResult) -> tupl
         if its.victim == (flow.hol_factor > VICTIM) or BORDER[0] <= flow.hol_factor <= BORDER[1]:
             continue
         if undecided(np.array(its.hol_factor), np.array(-(-flow.bytes // DEFAULT_ROCE_MTU_BYTES))):
-            told += 1
+            named += 1
         else:
             wrong += 1
-    return wrong, told, errors
+    return wrong, named, errors
 
 
 def _in_new_folder(seed: int) -> Agreement:
@@ -117,9 +117,9 @@ def main() -> None:
         if one.undecided:
             say(f"seed {seed}: {one.text}: {one.undecided} flows that congestion calls undecided")
     same = sum(not (one.differences or one.brief or one.undecided) for one in found)
-    brief, told = sum(one.brief for one in found), sum(bool(one.undecided) for one in found)
+    brief, named = sum(one.brief for one in found), sum(bool(one.undecided) for one in found)
     say(f"{same} of {len(found)} agree, {brief} have brief pauses in packets only")
-    say(f"{told} differ only in flows of a few packets, of which congestion says that it cannot tell")
+    say(f"{named} differ only in flows of a few packets, which congestion calls undecided")
     errors = np.concatenate([one.errors for one in found])
     marks = ", ".join(f"p{mark} {100 * np.percentile(errors, mark):.1f} %" for mark in (50, 90, 99, 100))
     say(f"errors of {len(errors)} completion times: {marks}")

@@ -1,4 +1,4 @@
-"""What the model cannot tell: data flows like a fluid in it, so the order of single packets is not in its times.
+"""The limit of the model: data flows like a fluid in it, so the order of single packets is not in its times.
 
 The last packet of a flow of n packets completes up to half of its turn earlier or later, 1/(2n) of the time of the
 flow. `python -m benchmarks.agreement` compares with packets: all victims of one simulator only are such flows.
