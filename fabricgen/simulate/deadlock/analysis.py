@@ -97,7 +97,7 @@ def _analyse(
         cycles = [found for failed in worst[:1] for found in judge.cycles_after(failed)]
     counted = [one.summary for one in judged if not one.name]
     links = tuple(found.links for found in cycles)
-    covered = covers(bundle, fabric)
+    covered = covers(bundle, fabric, base.routes)
     free = Verdict.FREE if covered.is_complete else Verdict.UNKNOWN
     return PlaneDeadlock(
         verdict=Verdict.CYCLIC if cycles else free,

@@ -1,13 +1,17 @@
 """What the routes of a plane cover: sessions that come up, and lossless links that carry a route."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+
+import numpy as np
+from numpy.typing import NDArray
 
 from fabricgen.bundle.read import Bundle
+from fabricgen.bundle.wiring import Endpoint
 from fabricgen.findings import Finding, Place, Severity
 from fabricgen.results import Covers
 from fabricgen.routing.fabric import RoutedFabric
 from fabricgen.routing.routes import Routes
-from fabricgen.simulate.plane.interfaces import InterfaceQos
+from fabricgen.simulate.plane.interfaces import PlaneQos
 from fabricgen.sonic.image import rows
 from fabricgen.vocabulary import DeviceState
 
@@ -15,18 +19,13 @@ PATHS = {"BGP_NEIGHBOR", "PORT"}
 
 
 def covers(bundle: Bundle, fabric: RoutedFabric, routes: Routes | None = None) -> Covers:
-    """The coverage of the routes; `routes` are computed if they are not given.
+    """The coverage of the routes. `routes` are known ones, of all or of some destinations; those of all destinations
+    are computed if the known ones do not use every lossless link.
 
     A link counts if PFC is enabled for a common priority at both of its ends, both ends are up and routed, and both
     switches are in service. A session or port that an override of the inventory shuts down is meant to carry nothing.
     """
     spoken = fabric.spoken
-    solved = fabric.routes() if routes is None else routes
-    used = {
-        (fabric.names[switch], fabric.port(link))
-        for link, switch in enumerate(fabric.network.source.tolist())
-        if solved.nexthops[link].any() or solved.nexthops[fabric.network.reverse[link]].any()
-    }
     names = set(fabric.names)
     links = [
         (link.a, link.b)
@@ -35,10 +34,23 @@ def covers(bundle: Bundle, fabric: RoutedFabric, routes: Routes | None = None) -
     ]
     ends = _Ends(bundle, fabric)
     lossless = [(a, b) for a, b in links if ends.pfc(a) & ends.pfc(b) and ends.counts(a) and ends.counts(b)]
-    lost = [(a, b) for a, b in lossless if ends.interface(a) not in used and ends.interface(b) not in used]
+    lost = _without_routes(fabric, ends, lossless, routes) if routes else lossless
+    if lost and (routes is None or len(routes.destinations) < len(fabric.destinations)):
+        lost = _without_routes(fabric, ends, lost, fabric.routes())
     total = len(spoken.sessions) + spoken.left_out
     first = lost[0] if lost else ()
     return Covers(total, spoken.left_out, len(lossless), len(lost), first, cordoned=spoken.cordoned)
+
+
+def _without_routes(
+    fabric: RoutedFabric, ends: "_Ends", links: Sequence[tuple[Endpoint, Endpoint]], routes: Routes
+) -> list[tuple[Endpoint, Endpoint]]:
+    """The links over which no packet to a destination is sent, in either direction."""
+    carries: NDArray[np.bool_] = np.any(routes.nexthops, axis=1)
+    carries |= carries[fabric.network.reverse]
+    source, ports = fabric.network.source.tolist(), fabric.ports
+    used = {(fabric.names[source[link]], ports[link]) for link in np.flatnonzero(carries).tolist()}
+    return [(a, b) for a, b in links if ends.interface(a) not in used and ends.interface(b) not in used]
 
 
 class _Ends:
@@ -46,7 +58,8 @@ class _Ends:
 
     def __init__(self, bundle: Bundle, fabric: RoutedFabric) -> None:
         self._bundle, self._fabric = bundle, fabric
-        self._qos = {name: InterfaceQos(fabric.spoken.tables[name]) for name in fabric.names}
+        qos = PlaneQos()
+        self._qos = {name: qos.of(fabric.spoken.tables[name]) for name in fabric.names}
         self._channel: dict[tuple[str, str], str] = {}
         self._switched: set[tuple[str, str]] = set()
         for name in fabric.names:
