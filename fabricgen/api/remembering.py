@@ -16,7 +16,6 @@ from fabricgen.results import CongestionResult, DeadlockResult, without_evidence
 if TYPE_CHECKING:
     from fabricgen.routing.fabric import RoutedFabric
     from fabricgen.rules.remembered import RememberedRules
-    from fabricgen.rules.rule import Rule
     from fabricgen.rules.view.fabric import LayoutLookup
 
 Result = TypeVar("Result", DeadlockResult, CongestionResult)
@@ -43,11 +42,11 @@ class Memory:
     _readings: Readings | None = field(default=None, init=False)  # of a proof of now, whose routes are used again
     _routed: dict[str, "RoutedFabric"] = field(default_factory=dict, init=False)
 
-    def rules(self, rules: "Sequence[Rule]", lookup: "LayoutLookup", platforms: object) -> "RememberedRules":
+    def rules(self, lookup: "LayoutLookup", platforms: object) -> "RememberedRules":
         """How `run` finds the defects of the rules. `platforms` are those that are used before the catalog's."""
         from fabricgen.rules.remembered import RememberedRules
 
-        return RememberedRules(self.store, self.bundle, rules, lookup, sha256(repr(platforms).encode()).digest())
+        return RememberedRules(self.store, self.bundle, lookup, sha256(repr(platforms).encode()).digest())
 
     def deadlock(
         self, judging: Judging, about: object, prove: Callable[[Judging], Sequence[DeadlockResult]]

@@ -138,8 +138,11 @@ def apply_rules(
     layout = lookup_in(own)
     if memory is None:
         judging.bundle = forgetful(judging.bundle)
-    prepare = memory.rules(rules, layout, own).prepare if memory else partial(checked, jobs=jobs, elsewhere=elsewhere)
+    remembered = memory.rules(layout, own) if memory else None
+    prepare = remembered.prepare if remembered else partial(checked, jobs=jobs, elsewhere=elsewhere)
     judging.findings += run(judging.bundle, select, ignore, layout, judging.suppressions, tracked, prepare)
+    if remembered:
+        remembered.finish()
     judging.rules = len(rules)
     judging.codes |= {rule.code for rule in rules}
 

@@ -3,13 +3,14 @@
 The names of what is read are those of tables (of all switches), and some with small letters or a prefix for the rest.
 A judge that sees only such a bundle, and objects that it makes itself from it, has the same result wherever all that it
 read is the same. What is read in a way that has no name here cannot be recorded: the judge's result is then not kept.
+Judges can share what they derive from the bundle by `Readings.kept`, which records what the derived value depends on.
 """
 
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Hashable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from hashlib import sha256
-from typing import Any, cast
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar, cast
 
 import orjson
 
@@ -17,6 +18,9 @@ from fabricgen.bundle.device import Content, GivenContent, ObservedDevice, Signs
 from fabricgen.bundle.read import Bundle
 from fabricgen.bundle.sources import Sources
 from fabricgen.sonic.tables import ConfigDb, SameTable, Table
+
+if TYPE_CHECKING:
+    from hashlib import _Hash
 
 _TEXT, _SIGN, _WIRING, _OVERRIDDEN = "text:", "sign:", "wiring:", "overridden:"
 _NAMES = "tables"  # the names of the tables of all switches
@@ -38,14 +42,27 @@ _OF_ATTRIBUTE = {
     "cordoned": _CORDONED,
     "hosts": _HOSTS,
 }
-# Every judge depends on what a switch is: `ObservedDevice` and `rules.view.fabric.Fabric` read it when they are made.
+# Every judge depends on what a switch and the end of a link are: `ObservedDevice`, and `Switch`, `End` and `Fabric` of
+# `rules.view.fabric`, read it once and keep it.
 _ALWAYS = (
+    _LINKS,
     f"{_WIRING}devices",
     f"{_WIRING}planes",
+    f"{_WIRING}hosts",
     "DEVICE_METADATA",
+    "DEVICE_NEIGHBOR_METADATA",
     "PORT",
     "BREAKOUT_CFG",
 )
+T = TypeVar("T")
+
+
+class _Kept(NamedTuple):
+    """A value that several judges use, and what it was derived from."""
+
+    value: object
+    names: frozenset[str]
+    is_complete: bool
 
 
 @dataclass
@@ -59,9 +76,24 @@ class Readings:
         """Something without a name is read."""
         self.is_complete = False
 
-    def forget(self) -> None:
-        """Leave out what was read so far: it is what every judge depends on."""
+    def restart(self) -> None:
+        """Leave out what was read so far: it is what every judge depends on, or another judge has read it."""
         self.names.clear()
+        self.is_complete = True
+
+    def kept(self, memo: dict[Any, Any], key: Hashable, make: Callable[[], T]) -> T:
+        """The value of `key` in `memo`, made at the first use. Each use reads what it was made from."""
+        known: _Kept | None = memo.get(key)
+        if known is None:
+            outer, was_complete = self.names, self.is_complete
+            self.names, self.is_complete = set(), True
+            try:
+                known = memo[key] = _Kept(make(), frozenset(self.names), self.is_complete)
+            finally:
+                self.names, self.is_complete = outer, was_complete
+        self.names |= known.names
+        self.is_complete &= known.is_complete
+        return cast(T, known.value)
 
     @property
     def all_names(self) -> list[str]:
@@ -72,27 +104,27 @@ class Readings:
 class _Tables(Mapping[str, Table]):
     """The tables of a switch. It is not a dict, so that no C code can read it past the record."""
 
-    def __init__(self, config: ConfigDb, names: set[str]) -> None:
-        self._config, self._names = config, names
+    def __init__(self, config: ConfigDb, readings: Readings) -> None:
+        self._config, self._readings = config, readings
 
     def __getitem__(self, name: str) -> Table:
-        self._names.add(name)
+        self._readings.names.add(name)
         return self._config[name]
 
     def get(self, name: str, default: Any = None) -> Any:
-        self._names.add(name)
+        self._readings.names.add(name)
         return self._config.get(name, default)
 
     def __contains__(self, name: object) -> bool:
-        self._names.add(str(name))
+        self._readings.names.add(str(name))
         return name in self._config
 
     def __iter__(self) -> Iterator[str]:
-        self._names.add(_NAMES)
+        self._readings.names.add(_NAMES)
         return iter(self._config)
 
     def __len__(self) -> int:
-        self._names.add(_NAMES)
+        self._readings.names.add(_NAMES)
         return len(self._config)
 
 
@@ -103,11 +135,11 @@ class _Recorded:
     name: str
     content: Content
     tables: _Tables
-    names: set[str]
+    readings: Readings
 
     @property
     def text(self) -> bytes:
-        self.names.add(f"{_TEXT}{self.name}")
+        self.readings.names.add(f"{_TEXT}{self.name}")
         return self.content.text
 
     @property
@@ -117,7 +149,8 @@ class _Recorded:
     @property
     def signs(self) -> Signs:
         def note(sign: str) -> None:
-            self.names.add(f"{_TEXT}{self.name}" if sign == "digest" else f"{_SIGN}{sign} {self.name}")
+            name = f"{_TEXT}{self.name}" if sign == "digest" else f"{_SIGN}{sign} {self.name}"
+            self.readings.names.add(name)
 
         return cast(Signs, _Attributes(self.content.signs, note))
 
@@ -143,17 +176,20 @@ class _Attributes:
 class _Wiring(_Attributes):
     """fabric.json, whose cables are read apart from their lengths."""
 
-    def __init__(self, inner: object, note: Callable[[str], None], names: set[str]) -> None:
-        super().__init__(inner, note, _names=names)
+    def __init__(self, inner: object, note: Callable[[str], None], readings: Readings) -> None:
+        super().__init__(inner, note, _readings=readings)
 
-    @cached_property
+    @property
     def cables(self) -> tuple[Any, ...]:
         """The cables, each with a record."""
+        self._readings.names.add(_CABLES)
+        return self._cables
 
+    @cached_property
+    def _cables(self) -> tuple[Any, ...]:
         def note(name: str) -> None:
-            self._names.add(_LENGTHS if name == "length_m" else _CABLES)
+            self._readings.names.add(_LENGTHS if name == "length_m" else _CABLES)
 
-        self._names.add(_CABLES)
         return tuple(_Attributes(cable, note) for cable in self._inner.cables)
 
 
@@ -197,19 +233,23 @@ class Recordable:
             elif known:
                 readings.names.add(known)
 
-        devices = {name: _device(device, readings.names) for name, device in self.bundle.devices.items()}
-        wiring = _Wiring(self.bundle.wiring, lambda name: readings.names.add(f"{_WIRING}{name}"), readings.names)
+        devices = {name: _device(device, readings) for name, device in self.bundle.devices.items()}
+        wiring = _Wiring(self.bundle.wiring, lambda name: readings.names.add(f"{_WIRING}{name}"), readings)
         sources = _Overrides(self.bundle.sources, readings) if self.bundle.sources else None
         return cast(Bundle, _Attributes(self.bundle, attribute, devices=devices, wiring=wiring, sources=sources))
 
     def digest(self, names: Iterable[str]) -> bytes:
         """The digest of all that has these names."""
-        digest = sha256(orjson.dumps([*self.bundle.devices, self.bundle.release]))
+        digest = self._head.copy()
         for name in sorted(names):
             if name not in self._known:
                 self._known[name] = sha256(self._content(name)).digest()
             digest.update(name.encode() + b"\0" + self._known[name])
         return digest.digest()
+
+    @cached_property
+    def _head(self) -> "_Hash":
+        return sha256(orjson.dumps([*self.bundle.devices, self.bundle.release]))
 
     def _content(self, name: str) -> bytes:
         if name.startswith(_TEXT):
@@ -264,6 +304,6 @@ def _plain(value: object) -> object:
     raise TypeError
 
 
-def _device(device: ObservedDevice, names: set[str]) -> ObservedDevice:
-    content = _Recorded(device.name, device.content, _Tables(device.config, names), names)
+def _device(device: ObservedDevice, readings: Readings) -> ObservedDevice:
+    content = _Recorded(device.name, device.content, _Tables(device.config, readings), readings)
     return ObservedDevice(device.name, device.file, device.wired, content, device.bundle_release)

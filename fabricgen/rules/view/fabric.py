@@ -1,10 +1,10 @@
 """The bundle for rules: switches with role and layout, wired ports with their far ends. Derived once."""
 
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Hashable, Iterable, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property, lru_cache
-from typing import TypeVar
+from typing import Any, Protocol, TypeVar, cast
 
 from fabricgen.bundle.read import Bundle, ObservedDevice
 from fabricgen.bundle.wiring import WiredHost, WiredLink, WiredPlane
@@ -26,6 +26,20 @@ LayoutLookup = Callable[[str], tuple[SwitchPlatform, Layout] | None]
 T = TypeVar("T")
 
 Network = tuple[str, int, bool]  # plane, part, is_lossy: see Switch.network
+
+
+class Keep(Protocol):
+    """How values are kept that several rules use: `key` in a memo, made at the first use."""
+
+    def __call__(self, memo: dict[Any, Any], key: Hashable, make: Callable[[], T], /) -> T:
+        """The value."""
+
+
+def kept(memo: dict[Any, Any], key: Hashable, make: Callable[[], T]) -> T:
+    """The value, without a record of who uses it."""
+    if key not in memo:
+        memo[key] = make()
+    return cast(T, memo[key])
 
 
 def number(text: object) -> int | None:
@@ -52,6 +66,8 @@ class Switch:
     layout: Layout | None
     is_lossy: bool = False  # no class of its network is lossless
     part: int = 0  # for loose files, the number of the network that cables form; 0 without such cables
+    keep: Keep = kept
+    _memo: dict[str, Any] = field(default_factory=dict, init=False, repr=False)
 
     @property
     def name(self) -> str:
@@ -119,8 +135,7 @@ class Switch:
         """PORT.speed."""
         return number(self.device.row("PORT", port).get("speed"))
 
-    @cached_property
-    def _row_of_cable(self) -> Mapping[str, str]:
+    def _cable_rows(self) -> Mapping[str, str]:
         """Port -> the key of the first row of CABLE_LENGTH that has it."""
         found: dict[str, str] = {}
         for key, row in self.device.table("CABLE_LENGTH").items():
@@ -128,22 +143,28 @@ class Switch:
                 found.setdefault(port, key)
         return found
 
+    @property
+    def _row_of_cable(self) -> Mapping[str, str]:
+        return self.keep(self._memo, "cable rows", self._cable_rows)
+
     def cable_row(self, port: str) -> str:
         """The key of the row of CABLE_LENGTH that has a port, else of the first row, usually AZURE."""
         return self._row_of_cable.get(port) or next(iter(self.device.table("CABLE_LENGTH")), "AZURE")
 
-    @cached_property
-    def _cable_texts(self) -> Mapping[str, str]:
+    def _texts_of_cables(self) -> Mapping[str, str]:
         """Port -> its text in the first row of CABLE_LENGTH that has it."""
         return {port: self.device.text_of("CABLE_LENGTH", key, port) for port, key in self._row_of_cable.items()}
 
     def cable_text(self, port: str) -> str:
         """CABLE_LENGTH of a port, or ""."""
-        return self._cable_texts.get(port, "")
+        return self.keep(self._memo, "cable texts", self._texts_of_cables).get(port, "")
 
-    @cached_property
+    @property
     def addresses(self) -> tuple[HeldAddress, ...]:
         """Every address of an interface, a VLAN, a port channel and a loopback; other values are left out."""
+        return self.keep(self._memo, "addresses", self._held)
+
+    def _held(self) -> tuple[HeldAddress, ...]:
         return tuple(
             held
             for table in ("INTERFACE", "PORTCHANNEL_INTERFACE", "VLAN_INTERFACE", "LOOPBACK_INTERFACE")
@@ -151,9 +172,12 @@ class Switch:
             if "|" in key and (held := held_address(table, key))
         )
 
-    @cached_property
+    @property
     def addresses_of(self) -> Mapping[str, tuple[HeldAddress, ...]]:
         """interface -> its addresses."""
+        return self.keep(self._memo, "addresses of", self._by_interface)
+
+    def _by_interface(self) -> Mapping[str, tuple[HeldAddress, ...]]:
         found: dict[str, tuple[HeldAddress, ...]] = {}
         for held in self.addresses:
             found[held.interface] = (*found.get(held.interface, ()), held)
@@ -202,9 +226,10 @@ class End:
     @property
     def kind(self) -> "Kind":
         """Ports of one kind are expected to have the same configuration."""
+        length_m = self.cable_m  # not kept, so that each reader is recorded
         if self._kind is None:
             switch = self.switch
-            kind = (switch.network, switch.role, switch.hwsku, self.far_role, self.link.speed_mbps, self.cable_m)
+            kind = (switch.network, switch.role, switch.hwsku, self.far_role, self.link.speed_mbps, length_m)
             self._kind = self.fabric.kinds.setdefault(kind, kind)
         return self._kind
 
@@ -220,11 +245,12 @@ def far_end(end: End, table: str, field: str = "") -> tuple[tuple[str, Place], .
 class Fabric:
     """All switches, wired ports and planes of a bundle."""
 
-    def __init__(self, bundle: Bundle, layout_lookup: LayoutLookup | None = None) -> None:
+    def __init__(self, bundle: Bundle, layout_lookup: LayoutLookup | None = None, keep: Keep = kept) -> None:
         self.bundle = bundle
+        self.keep = keep
         self.derived: dict[Callable[[Fabric], object], object] = {}  # see derived.py
         lookup = layout_lookup or layout_by_hwsku
-        self._usual_values: dict[Callable[[End], object], Mapping[tuple[object, ...], object | None]] = {}
+        self._usual_values: dict[Callable[[End], object], object] = {}
         self.kinds: dict[Kind, Kind] = {}  # one object for equal kinds of ports
         self.switches: dict[str, Switch] = {}
         shapes: Shapes = {}
@@ -234,7 +260,7 @@ class Fabric:
             platform, layout = (lookup(hwsku) if hwsku else None) or (None, None)
             if platform and layout:
                 layout = in_use.layout(platform, layout, device.table("PORT"), device.table("BREAKOUT_CFG"))
-            self.switches[name] = Switch(device, platform, layout)
+            self.switches[name] = Switch(device, platform, layout, keep=keep)
         networks = [] if bundle.wiring else joined_switches(bundle)
         for part, names in enumerate((names for names in networks if len(names) > 1), 1):
             for name in names:
@@ -250,7 +276,7 @@ class Fabric:
         for end in self.__dict__.get("ends", ()):
             end.forget()
 
-    @cached_property
+    @property
     def cable_length_m(self) -> Mapping[str, float]:
         """link id -> true cable length, where known."""
         return self.bundle.cable_length_m
@@ -316,11 +342,10 @@ class Fabric:
         return usual is not None and value(end) != usual
 
     def _usual(self, kind: tuple[object, ...], value: Callable[[End], object]) -> object | None:
-        known = self._usual_values.get(value)
-        if known is None:
-            known = {kind: majority(map(value, ends)) for kind, ends in self._by_kind.items()}
-            self._usual_values[value] = known
-        return known[kind]
+        def usual() -> Mapping[tuple[object, ...], object | None]:
+            return {kind: majority(map(value, ends)) for kind, ends in self._by_kind.items()}
+
+        return self.keep(self._usual_values, value, usual)[kind]
 
     @cached_property
     def _by_kind(self) -> Mapping[tuple[object, ...], tuple[End, ...]]:
