@@ -10,13 +10,14 @@ Prints the CPU of both. With --switches, the fabric is that of make_inventory. T
 
 import argparse
 import random
+import shutil
 import sys
 import tempfile
 import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import redirect_stderr, redirect_stdout
 from copy import deepcopy
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from io import StringIO
 from pathlib import Path
 from typing import Any
@@ -24,7 +25,10 @@ from typing import Any
 import yaml
 
 from benchmarks.make_inventory import main as make_inventory
+from fabricgen.api.checking import Check, check
+from fabricgen.api.resident import Resident
 from fabricgen.cli.main import run
+from fabricgen.results import without_evidence
 from tests.inventories import rail_optimized, text_of
 
 Tree = dict[str, Any]
@@ -145,6 +149,55 @@ def compare(folder: Path, tree: Tree, seed: int, count: int) -> Compared:
         done.cold_s, done.warm_s = done.cold_s + cold, done.warm_s + warm
         done.rendered += b'"deadlock":' in found or b"\ndeadlock  plane" in found
         if found != expected or again != expected:
+            done.different.append(number)
+    return done
+
+
+class Watched:
+    """Checks of one process that keeps what it can from one to the next, beside checks from nothing."""
+
+    def __init__(self, folder: Path) -> None:
+        self._fresh = folder / "fresh"
+        self._resident = Resident(folder / "resident")
+
+    def compare(self, inventory: Path) -> tuple[bool, float, float]:
+        """Whether both find and render the same, and the CPU of both in seconds: from nothing, and resident."""
+        shutil.rmtree(self._fresh, ignore_errors=True)
+        began = time.process_time()
+        expected = check(inventory, bundle=self._fresh)
+        middle = time.process_time()
+        found = check(inventory, resident=self._resident)
+        ended = time.process_time()
+        kept = self._resident.files.folder
+        is_same = _plain(found, kept) == _plain(expected, self._fresh)
+        if expected.is_complete:  # after an error the resident folder is that of the last rendering
+            is_same = is_same and _files(kept) == _files(self._fresh)
+        return is_same, middle - began, ended - middle
+
+
+def _plain(found: Check, folder: Path) -> str:
+    """All that a check finds, without the evidence of the proof and the place of the rendering."""
+    plain = replace(found, deadlock=tuple(map(without_evidence, found.deadlock)), codes=frozenset())
+    return f"{plain!r} {sorted(found.codes)}".replace(str(folder), "")
+
+
+def _files(folder: Path) -> dict[str, bytes]:
+    return {str(file.relative_to(folder)): file.read_bytes() for file in folder.rglob("*") if file.is_file()}
+
+
+def compare_watched(folder: Path, tree: Tree, seed: int, count: int) -> Compared:
+    """Check the tree after each of `count` edits in a process that keeps what it can, and from nothing."""
+    inventory = folder / "watched" / "inventory"
+    inventory.mkdir(parents=True)
+    file = inventory / "fabric.yaml"
+    file.write_text(text_of(tree))
+    names, done, watched = names_of(inventory), Compared(), Watched(folder / "watched")
+    watched.compare(inventory)
+    for number, now in enumerate(edited(tree, names, seed, count)):
+        file.write_text(text_of(now))
+        is_same, cold, warm = watched.compare(inventory)
+        done.cold_s, done.warm_s = done.cold_s + cold, done.warm_s + warm
+        if not is_same:
             done.different.append(number)
     return done
 

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from fabricgen import OUTPUT_VERSION
 from fabricgen.api.judgement import DEFAULT_POLICY, SILENT, Policy, Progress, outcome_of_inventory
 from fabricgen.api.places import InventoryPlaces
+from fabricgen.bundle.scratch import ScratchFolder
 from fabricgen.findings import Finding, has_errors
 from fabricgen.report.outcome import Outcome
 from fabricgen.units import counted
@@ -39,8 +40,10 @@ def render_aside(
     jobs: int = 1,
     policy: Policy = DEFAULT_POLICY,
     progress: Progress = SILENT,
+    files: "ScratchFolder | None" = None,
 ) -> Aside:
-    """Plan an inventory and render it into a new folder; its lock file stays as it is.
+    """Plan an inventory and render it into a new folder; its lock file stays as it is. `files` are those of an earlier
+    rendering in the same folder.
 
     The lock file may be out of date, an error if `locked`, a note or a warning if not; with None it is not compared.
     Raises UnreadableInputError.
@@ -65,20 +68,19 @@ def render_aside(
         return replace(planned, is_rendered=False)
     progress.step("planned", counted(len(plans.fabric.switches), "switch"))
     try:
-        _render_to(plans, folder, jobs, progress)
+        _render_to(plans, files or ScratchFolder(folder), jobs, progress)
     except TemplateProblemError as problem:
         return aside(is_rendered=False, findings=[*plans.findings, problem.finding])
     return planned
 
 
-def _render_to(plans: "Plans", folder: Path, jobs: int, progress: Progress) -> None:
+def _render_to(plans: "Plans", files: ScratchFolder, jobs: int, progress: Progress) -> None:
     """Raises TemplateProblemError."""
-    from fabricgen.bundle.write import BundleWriter
     from fabricgen.render.content import BundleContent
 
     fabric = plans.fabric.inventory
     content = BundleContent(plans, jobs=jobs)
-    with BundleWriter(folder, fabric.fabric) as writer:
-        for path, data in progress.track(content.files(), len(content.chosen) + 3, "rendering"):
-            writer.add(path, data)
-        writer.commit(OUTPUT_VERSION, fabric.digest, fabric.sonic.release)
+    files.begin()
+    for path, data in progress.track(content.files(), len(content.chosen) + 3, "rendering"):
+        files.add(path, data)
+    files.commit(fabric.fabric, OUTPUT_VERSION, fabric.digest, fabric.sonic.release)

@@ -39,6 +39,7 @@ class Memory:
 
     store: Store
     bundle: Recordable
+    _rules: "RememberedRules | None" = field(default=None, init=False)
     _readings: Readings | None = field(default=None, init=False)  # of a proof of now, whose routes are used again
     _routed: dict[str, "RoutedFabric"] = field(default_factory=dict, init=False)
 
@@ -46,7 +47,15 @@ class Memory:
         """How `run` finds the defects of the rules. `platforms` are those that are used before the catalog's."""
         from fabricgen.rules.remembered import RememberedRules
 
-        return RememberedRules(self.store, self.bundle, lookup, sha256(repr(platforms).encode()).digest())
+        about = sha256(repr(platforms).encode()).digest()
+        self._rules = RememberedRules(self.store, self.bundle, lookup, about)
+        return self._rules
+
+    def finish(self) -> None:
+        """Store what the rules found, and keep the folder within its size."""
+        if self._rules is not None:
+            self._rules.finish()
+        self.store.shrink()
 
     def deadlock(
         self, judging: Judging, about: object, prove: Callable[[Judging], Sequence[DeadlockResult]]

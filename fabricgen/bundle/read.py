@@ -4,8 +4,8 @@ A bundle with fabric.json has the planned links. Links of other files are derive
 addresses of BGP peers, or given in a links file.
 """
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
 
@@ -13,12 +13,13 @@ from fabricgen.atomic.journal import refuse_incomplete
 from fabricgen.bundle import infer
 from fabricgen.bundle.cables import Cabling
 from fabricgen.bundle.config_files import ConfigFiles, by_device
-from fabricgen.bundle.device import ObservedDevice, parse_object
+from fabricgen.bundle.device import FileContent, ObservedDevice, parse_object
 from fabricgen.bundle.fabric_file import load_wiring
 from fabricgen.bundle.hosts import ObservedHosts, read_hosts
 from fabricgen.bundle.manifest import NAME as MANIFEST_NAME
 from fabricgen.bundle.manifest import read_manifest
 from fabricgen.bundle.names import CONFIG_NAME
+from fabricgen.bundle.sources import NAME as SOURCES_NAME
 from fabricgen.bundle.sources import Sources, read_sources
 from fabricgen.bundle.wiring import Endpoint, WiredLink, Wiring
 from fabricgen.errors import UnreadableInputError
@@ -98,6 +99,24 @@ class Bundle:
         """link id -> true cable length, where known."""
         cables = self.wiring.cables if self.wiring else ()
         return {link: cable.length_m for cable in cables for link in cable.links}
+
+
+def open_again(bundle: Bundle, changed: Collection[str]) -> Bundle:
+    """The bundle of one folder after these files of it were written or removed; the other files are not read again.
+
+    Raises UnreadableInputError as `open_bundle`.
+    """
+    assert bundle.root is not None
+    paths = {name: f"sonic/{name}/{CONFIG_NAME}" for name in bundle.devices}
+    may_differ = {*changed} - {*paths.values(), MANIFEST_NAME, SOURCES_NAME}
+    fresh = open_bundle([bundle.root]) if may_differ else bundle
+    devices = dict(fresh.devices)
+    for name, device in devices.items():
+        old = bundle.devices.get(name)
+        if old is not None and isinstance(old.content, FileContent):
+            content = old.content.again() if paths[name] in changed else old.content
+            devices[name] = device if content is device.content else replace(device, content=content)
+    return replace(fresh, devices=devices)
 
 
 _RENDER_FIRST = "; of an inventory, render a bundle first: `fabricgen render INVENTORY --output BUNDLE`"

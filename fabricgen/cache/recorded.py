@@ -10,7 +10,7 @@ from collections.abc import Callable, Collection, Hashable, Iterable, Iterator, 
 from dataclasses import dataclass, field
 from functools import cached_property
 from hashlib import sha256
-from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar, cast
+from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 import orjson
 
@@ -22,33 +22,33 @@ from fabricgen.sonic.tables import ConfigDb, SameTable, Table
 if TYPE_CHECKING:
     from hashlib import _Hash
 
-_TEXT, _SIGN, _WIRING, _OVERRIDDEN = "text:", "sign:", "wiring:", "overridden:"
-_NAMES = "tables"  # the names of the tables of all switches
-_LINKS, _CABLES, _LENGTHS, _CORDONED = "links", "cables", "lengths", "cordoned"
-_HOSTS = "hosts"
+TEXT, SIGN, WIRING, OVERRIDDEN = "text:", "sign:", "wiring:", "overridden:"
+NAMES = "tables"  # the names of the tables of all switches
+LINKS, CABLES, LENGTHS, CORDONED = "links", "cables", "lengths", "cordoned"
+HOSTS = "hosts"
 _CONSTANT = ""  # equal in all bundles that are recorded, or part of every digest
 # Attribute of a bundle -> what a judge that reads it depends on.
 _OF_ATTRIBUTE = {
-    "links": _LINKS,
-    "switch_links": _LINKS,
-    "host_links": _LINKS,
-    "external_at": _LINKS,
-    "link_at": _LINKS,
+    "links": LINKS,
+    "switch_links": LINKS,
+    "host_links": LINKS,
+    "external_at": LINKS,
+    "link_at": LINKS,
     "links_from": _CONSTANT,
     "cabling": _CONSTANT,
     "subnet_roots": _CONSTANT,
     "release": _CONSTANT,
-    "cable_length_m": _LENGTHS,
-    "cordoned": _CORDONED,
-    "hosts": _HOSTS,
+    "cable_length_m": LENGTHS,
+    "cordoned": CORDONED,
+    "hosts": HOSTS,
 }
 # Every judge depends on what a switch and the end of a link are: `ObservedDevice`, and `Switch`, `End` and `Fabric` of
 # `rules.view.fabric`, read it once and keep it.
-_ALWAYS = (
-    _LINKS,
-    f"{_WIRING}devices",
-    f"{_WIRING}planes",
-    f"{_WIRING}hosts",
+ALWAYS = (
+    LINKS,
+    f"{WIRING}devices",
+    f"{WIRING}planes",
+    f"{WIRING}hosts",
     "DEVICE_METADATA",
     "DEVICE_NEIGHBOR_METADATA",
     "PORT",
@@ -57,20 +57,33 @@ _ALWAYS = (
 T = TypeVar("T")
 
 
-class _Kept(NamedTuple):
-    """A value that several judges use, and what it was derived from."""
+@dataclass(slots=True)
+class _Kept:
+    """A value that several judges use, and what it was derived from; `of` is the only switch of which it read tables,
+    if it was derived for one. It was found to be current in `generation`."""
 
     value: object
     names: frozenset[str]
     is_complete: bool
+    of: str
+    made: int
+    generation: int
 
 
 @dataclass
 class Readings:
-    """The names of what one judge has read. `is_complete` is False once it has read something that has no name."""
+    """The names of what one judge has read. `is_complete` is False once it has read something that has no name.
+
+    A process that judges again has generations: a value is kept for as long as nothing that it read has changed.
+    """
 
     names: set[str] = field(default_factory=set)
     is_complete: bool = True
+    generation: int = 0
+    _changed: dict[str, int] = field(default_factory=dict)  # name -> the generation in which it changed last
+    _changed_of: dict[tuple[str, str], int] = field(default_factory=dict)  # the same for a table of one switch
+    _of: str = ""  # the switch whose tables are read
+    _is_of_one: bool = True
 
     def give_up(self) -> None:
         """Something without a name is read."""
@@ -81,55 +94,93 @@ class Readings:
         self.names.clear()
         self.is_complete = True
 
-    def kept(self, memo: dict[Any, Any], key: Hashable, make: Callable[[], T]) -> T:
-        """The value of `key` in `memo`, made at the first use. Each use reads what it was made from."""
+    def read_table(self, switch: str, name: str) -> None:
+        """A table of a switch is read."""
+        self.names.add(name)
+        if switch != self._of:
+            self._is_of_one = False
+
+    def kept(self, memo: dict[Any, Any], key: Hashable, make: Callable[[], T], of: str = "") -> T:
+        """The value of `key` in `memo`, made at the first use. Each use reads what it was made from.
+
+        `of` is a switch for which the value is made: it then stays if the tables of others change, unless it has read
+        them.
+        """
         known: _Kept | None = memo.get(key)
-        if known is None:
-            outer, was_complete = self.names, self.is_complete
-            self.names, self.is_complete = set(), True
-            try:
-                known = memo[key] = _Kept(make(), frozenset(self.names), self.is_complete)
-            finally:
-                self.names, self.is_complete = outer, was_complete
+        if known is None or (known.generation != self.generation and not self._is_current(known)):
+            known = memo[key] = self._made(make, of)
+        if known.of != self._of:
+            self._is_of_one = False
         self.names |= known.names
         self.is_complete &= known.is_complete
         return cast(T, known.value)
 
+    def changed(self, names: Iterable[str], tables: Iterable[tuple[str, str]]) -> None:
+        """Begin a generation, in which what has these names differs, and these tables: (switch, table)."""
+        self.generation += 1
+        for name in names:
+            self._changed[name] = self.generation
+        for switch, table in tables:
+            self._changed[table] = self._changed_of[switch, table] = self.generation
+
+    def _made(self, make: Callable[[], object], of: str) -> _Kept:
+        outer = self.names, self.is_complete, self._of, self._is_of_one
+        self.names, self.is_complete, self._of, self._is_of_one = set(), True, of, True
+        try:
+            value, now = make(), self.generation
+            one = of if self._is_of_one else ""
+            return _Kept(value, frozenset(self.names), self.is_complete, one, now, now)
+        finally:
+            self.names, self.is_complete, self._of, self._is_of_one = outer
+
+    def _is_current(self, known: _Kept) -> bool:
+        if not known.is_complete or any(self._last_change(known.of, name) > known.made for name in known.names):
+            return False
+        known.generation = self.generation
+        return True
+
+    def _last_change(self, of: str, name: str) -> int:
+        if name.startswith(OVERRIDDEN):  # in several tables
+            return max(self._changed.get(f"{OVERRIDDEN}{table}", 0) for table in name[len(OVERRIDDEN) :].split())
+        if of and (name.isupper() or name == NAMES):
+            return self._changed_of.get((of, name), 0)
+        return self._changed.get(name, 0)
+
     @property
     def all_names(self) -> list[str]:
         """The names, and those that every judge depends on."""
-        return sorted(self.names.union(_ALWAYS))
+        return sorted(self.names.union(ALWAYS))
 
 
 class _Tables(Mapping[str, Table]):
     """The tables of a switch. It is not a dict, so that no C code can read it past the record."""
 
-    def __init__(self, config: ConfigDb, readings: Readings) -> None:
-        self._config, self._readings = config, readings
+    def __init__(self, switch: str, config: ConfigDb, readings: Readings) -> None:
+        self._switch, self._config, self._readings = switch, config, readings
 
     def __getitem__(self, name: str) -> Table:
-        self._readings.names.add(name)
+        self._readings.read_table(self._switch, name)
         return self._config[name]
 
     def get(self, name: str, default: Any = None) -> Any:
-        self._readings.names.add(name)
+        self._readings.read_table(self._switch, name)
         return self._config.get(name, default)
 
     def __contains__(self, name: object) -> bool:
-        self._readings.names.add(str(name))
+        self._readings.read_table(self._switch, str(name))
         return name in self._config
 
     def __iter__(self) -> Iterator[str]:
-        self._readings.names.add(_NAMES)
+        self._readings.read_table(self._switch, NAMES)
         return iter(self._config)
 
     def __len__(self) -> int:
-        self._readings.names.add(_NAMES)
+        self._readings.read_table(self._switch, NAMES)
         return len(self._config)
 
 
-@dataclass(frozen=True, slots=True)
-class _Recorded:
+@dataclass(slots=True)
+class Recorded:
     """The content of a file for a judge."""
 
     name: str
@@ -139,7 +190,7 @@ class _Recorded:
 
     @property
     def text(self) -> bytes:
-        self.readings.names.add(f"{_TEXT}{self.name}")
+        self.readings.names.add(f"{TEXT}{self.name}")
         return self.content.text
 
     @property
@@ -149,7 +200,7 @@ class _Recorded:
     @property
     def signs(self) -> Signs:
         def note(sign: str) -> None:
-            name = f"{_TEXT}{self.name}" if sign == "digest" else f"{_SIGN}{sign} {self.name}"
+            name = f"{TEXT}{self.name}" if sign == "digest" else f"{SIGN}{sign} {self.name}"
             self.readings.names.add(name)
 
         return cast(Signs, _Attributes(self.content.signs, note))
@@ -159,6 +210,10 @@ class _Recorded:
 
     def once(self) -> GivenContent:
         return GivenContent(self.text, self.tables)
+
+    def become(self, content: Content) -> None:
+        """Go on with another content of the same file. What has kept the old tables, keeps them."""
+        self.content, self.tables = content, _Tables(self.name, content.config, self.readings)
 
 
 class _Attributes:
@@ -182,13 +237,13 @@ class _Wiring(_Attributes):
     @property
     def cables(self) -> tuple[Any, ...]:
         """The cables, each with a record."""
-        self._readings.names.add(_CABLES)
+        self._readings.names.add(CABLES)
         return self._cables
 
     @cached_property
     def _cables(self) -> tuple[Any, ...]:
         def note(name: str) -> None:
-            self._readings.names.add(_LENGTHS if name == "length_m" else _CABLES)
+            self._readings.names.add(LENGTHS if name == "length_m" else CABLES)
 
         return tuple(_Attributes(cable, note) for cable in self._inner.cables)
 
@@ -201,7 +256,7 @@ class _Overrides:
 
     def overridden(self, device: str, tables: Collection[str]) -> tuple[str, ...]:
         """The paths of the overrides of a device."""
-        self._readings.names.add(f"{_OVERRIDDEN}{' '.join(sorted(tables))}")
+        self._readings.names.add(f"{OVERRIDDEN}{' '.join(sorted(tables))}")
         return self._sources.overridden(device, tables)
 
     def __getattr__(self, name: str) -> Any:
@@ -225,6 +280,11 @@ class Recordable:
 
     def recorded(self, readings: Readings) -> Bundle:
         """The bundle for one judge."""
+        devices = {name: _device(device, readings) for name, device in self.bundle.devices.items()}
+        return self.recorded_with(devices, readings)
+
+    def recorded_with(self, devices: Mapping[str, ObservedDevice], readings: Readings) -> Bundle:
+        """The same with devices that record already."""
         assert self.bundle.wiring is not None
 
         def attribute(name: str) -> None:
@@ -233,8 +293,7 @@ class Recordable:
             elif known:
                 readings.names.add(known)
 
-        devices = {name: _device(device, readings) for name, device in self.bundle.devices.items()}
-        wiring = _Wiring(self.bundle.wiring, lambda name: readings.names.add(f"{_WIRING}{name}"), readings)
+        wiring = _Wiring(self.bundle.wiring, lambda name: readings.names.add(f"{WIRING}{name}"), readings)
         sources = _Overrides(self.bundle.sources, readings) if self.bundle.sources else None
         return cast(Bundle, _Attributes(self.bundle, attribute, devices=devices, wiring=wiring, sources=sources))
 
@@ -252,17 +311,17 @@ class Recordable:
         return sha256(orjson.dumps([*self.bundle.devices, self.bundle.release]))
 
     def _content(self, name: str) -> bytes:
-        if name.startswith(_TEXT):
-            device = self.bundle.devices.get(name.removeprefix(_TEXT))
+        if name.startswith(TEXT):
+            device = self.bundle.devices.get(name.removeprefix(TEXT))
             return device.text if device else b""
-        if name.startswith(_SIGN):
-            sign, _, of = name.removeprefix(_SIGN).partition(" ")
+        if name.startswith(SIGN):
+            sign, _, of = name.removeprefix(SIGN).partition(" ")
             device = self.bundle.devices.get(of)
             return orjson.dumps(device and getattr(device.signs, sign))
-        if name.startswith(_WIRING):
-            return orjson.dumps(getattr(self.bundle.wiring, name.removeprefix(_WIRING)), default=_plain)
-        if name.startswith(_OVERRIDDEN):
-            sources, tables = self.bundle.sources, name.removeprefix(_OVERRIDDEN).split()
+        if name.startswith(WIRING):
+            return orjson.dumps(getattr(self.bundle.wiring, name.removeprefix(WIRING)), default=_plain)
+        if name.startswith(OVERRIDDEN):
+            sources, tables = self.bundle.sources, name.removeprefix(OVERRIDDEN).split()
             return orjson.dumps(sources and [sources.overridden(device, tables) for device in self.bundle.devices])
         if name in self._others:
             return self._others[name]()
@@ -281,12 +340,12 @@ class Recordable:
         bundle = self.bundle
         cables = bundle.wiring.cables if bundle.wiring else ()
         return {
-            _CABLES: lambda: orjson.dumps([[cable.id, cable.medium, cable.links] for cable in cables]),
-            _NAMES: lambda: orjson.dumps([[name, list(one.config)] for name, one in bundle.devices.items()]),
-            _LINKS: lambda: orjson.dumps(bundle.links),
-            _LENGTHS: lambda: orjson.dumps([bundle.cable_length_m, [[cable.id, cable.length_m] for cable in cables]]),
-            _CORDONED: lambda: orjson.dumps(sorted(bundle.cordoned)),
-            _HOSTS: self._of_hosts,
+            CABLES: lambda: orjson.dumps([[cable.id, cable.medium, cable.links] for cable in cables]),
+            NAMES: lambda: orjson.dumps([[name, list(one.config)] for name, one in bundle.devices.items()]),
+            LINKS: lambda: orjson.dumps(bundle.links),
+            LENGTHS: lambda: orjson.dumps([bundle.cable_length_m, [[cable.id, cable.length_m] for cable in cables]]),
+            CORDONED: lambda: orjson.dumps(sorted(bundle.cordoned)),
+            HOSTS: self._of_hosts,
         }
 
     def _of_hosts(self) -> bytes:
@@ -305,5 +364,5 @@ def _plain(value: object) -> object:
 
 
 def _device(device: ObservedDevice, readings: Readings) -> ObservedDevice:
-    content = _Recorded(device.name, device.content, _Tables(device.config, readings), readings)
+    content = Recorded(device.name, device.content, _Tables(device.name, device.config, readings), readings)
     return ObservedDevice(device.name, device.file, device.wired, content, device.bundle_release)

@@ -1,27 +1,24 @@
 """Rules whose findings are remembered, rule by rule, for bundles in which all that the rule read is the same.
 
-The rules judge one recorded fabric (`fabricgen.cache.recorded`). What they derive from it is kept with the names of what
-it was derived from, so each rule that uses it depends on these, too, and no rule declares anything.
+The rules judge one recorded fabric (`fabricgen.cache.recorded`). What they derive from it is kept with the names of
+what it was derived from, so each rule that uses it depends on these, too, and no rule declares anything.
 """
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
 
 import orjson
 
-from fabricgen.bundle.read import ObservedDevice
 from fabricgen.cache import Store
 from fabricgen.cache.recorded import Readings, Recordable
-from fabricgen.findings import Severity
-from fabricgen.rules.defects import Defect, Place
+from fabricgen.rules.defects import Defect
+from fabricgen.rules.recorded import Row, defects_of, recorded_fabric, rows_of
 from fabricgen.rules.rule import Rule, subject_of
 from fabricgen.rules.view.fabric import Fabric, LayoutLookup
 
 _MOST = 8  # results of one rule that are kept
-
-Row = Mapping[str, Any]  # a defect as JSON
 
 
 @dataclass(frozen=True)
@@ -58,30 +55,16 @@ class RememberedRules:
             if self._recorded is None:
                 return rule.check(fabric)
             self._readings.restart()
-            found = [_row(defect) for defect in rule.check(self._recorded)]
-            rows = [row for row in found if row is not None]
-            if len(rows) < len(found):
+            rows = rows_of(rule, self._recorded)
+            if rows is None:
                 return rule.check(fabric)
             if self._readings.is_complete:
                 subject.keep(rule.code, self.bundle, self._readings.all_names, rows)
-        return [self._defect(row) for row in rows]
+        return defects_of(rows, self.bundle.bundle.devices)
 
     @cached_property
     def _recorded(self) -> Fabric | None:
-        """The fabric that records; None for rows of another shape: the view has copies, which are not recorded."""
-        bundle = self.bundle.recorded(self._readings)
-        fabric = Fabric(bundle, self.lookup, self._readings.kept)
-        is_as_read = all(fabric.switches[name].device is device for name, device in bundle.devices.items())
-        return fabric if is_as_read else None
-
-    def _defect(self, raw: Row) -> Defect:
-        related = tuple((text, self._place(place)) for text, place in raw["related"])
-        severity = Severity(raw["severity"]) if raw["severity"] else None
-        return Defect(self._place(raw["place"]), raw["message"], raw["hint"], related, severity, raw["count"])
-
-    def _place(self, raw: Sequence[str]) -> Place:
-        name, *path = raw
-        return Place(self.bundle.bundle.devices[name], *path)
+        return recorded_fabric(self.bundle.recorded(self._readings), self.lookup, self._readings)
 
 
 class _Subject:
@@ -123,24 +106,3 @@ def _distinct(sets: Iterable[list[str]]) -> Iterator[list[str]]:
         if names not in seen:
             seen.append(names)
             yield names
-
-
-def _row(defect: Defect) -> dict[str, Any] | None:
-    """A defect as JSON; None if it is in another file than those of switches."""
-    places = [_path(place) for place in (defect.place, *(place for _, place in defect.related))]
-    if None in places:
-        return None
-    return {
-        "place": places[0],
-        "message": defect.message,
-        "hint": defect.hint,
-        "related": [[text, path] for (text, _), path in zip(defect.related, places[1:], strict=True)],
-        "severity": defect.severity,
-        "count": defect.count,
-    }
-
-
-def _path(place: object) -> list[str] | None:
-    if isinstance(place, Place) and isinstance(place.device, ObservedDevice):
-        return [place.device.name, place.table, place.key, place.field]
-    return None

@@ -227,7 +227,7 @@ class End:
     def kind(self) -> "Kind":
         """Ports of one kind are expected to have the same configuration."""
         length_m = self.cable_m  # not kept, so that each reader is recorded
-        if self._kind is None:
+        if self._kind is None or self._kind[-1] != length_m:
             switch = self.switch
             kind = (switch.network, switch.role, switch.hwsku, self.far_role, self.link.speed_mbps, length_m)
             self._kind = self.fabric.kinds.setdefault(kind, kind)
@@ -250,7 +250,7 @@ class Fabric:
         self.keep = keep
         self.derived: dict[Callable[[Fabric], object], object] = {}  # see derived.py
         lookup = layout_lookup or layout_by_hwsku
-        self._usual_values: dict[Callable[[End], object], object] = {}
+        self._usual_values: dict[Callable[[End], object] | str, object] = {}
         self.kinds: dict[Kind, Kind] = {}  # one object for equal kinds of ports
         self.switches: dict[str, Switch] = {}
         shapes: Shapes = {}
@@ -343,11 +343,11 @@ class Fabric:
 
     def _usual(self, kind: tuple[object, ...], value: Callable[[End], object]) -> object | None:
         def usual() -> Mapping[tuple[object, ...], object | None]:
-            return {kind: majority(map(value, ends)) for kind, ends in self._by_kind.items()}
+            by_kind = self.keep(self._usual_values, "by kind", self._by_kind)
+            return {kind: majority(map(value, ends)) for kind, ends in by_kind.items()}
 
         return self.keep(self._usual_values, value, usual)[kind]
 
-    @cached_property
     def _by_kind(self) -> Mapping[tuple[object, ...], tuple[End, ...]]:
         found: dict[tuple[object, ...], list[End]] = defaultdict(list)
         for end in self.ends:
