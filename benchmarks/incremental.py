@@ -168,7 +168,7 @@ class Watched:
         middle = time.process_time()
         found = check(inventory, resident=self._resident)
         ended = time.process_time()
-        kept = self._resident.files.folder
+        kept = self._resident.folder
         is_same = _plain(found, kept) == _plain(expected, self._fresh)
         if expected.is_complete:  # after an error the resident folder is that of the last rendering
             is_same = is_same and _files(kept) == _files(self._fresh)

@@ -40,10 +40,10 @@ def render_aside(
     jobs: int = 1,
     policy: Policy = DEFAULT_POLICY,
     progress: Progress = SILENT,
-    files: "ScratchFolder | None" = None,
+    last: "LastRendering | None" = None,
 ) -> Aside:
-    """Plan an inventory and render it into a new folder; its lock file stays as it is. `files` are those of an earlier
-    rendering in the same folder.
+    """Plan an inventory and render it into a new folder; its lock file stays as it is. `last` is what is known of the
+    last rendering in the same folder.
 
     The lock file may be out of date, an error if `locked`, a note or a warning if not; with None it is not compared.
     Raises UnreadableInputError.
@@ -53,7 +53,7 @@ def render_aside(
     from fabricgen.render.templates import TemplateProblemError
 
     with progress.stage("planning"):
-        plans = make_plans(inventory)
+        plans = last.kept.plans(inventory) if last else make_plans(inventory)
     if locked is not None:
         lock_file = inventory_root(inventory) / LOCK_NAME
         plans.findings += lock_would_change(plans, lock_file, needed=locked, strict=locked)
@@ -68,19 +68,26 @@ def render_aside(
         return replace(planned, is_rendered=False)
     progress.step("planned", counted(len(plans.fabric.switches), "switch"))
     try:
-        _render_to(plans, files or ScratchFolder(folder), jobs, progress)
+        _render_to(plans, last or LastRendering(folder), jobs, progress)
     except TemplateProblemError as problem:
         return aside(is_rendered=False, findings=[*plans.findings, problem.finding])
     return planned
 
 
-def _render_to(plans: "Plans", files: ScratchFolder, jobs: int, progress: Progress) -> None:
-    """Raises TemplateProblemError."""
-    from fabricgen.render.content import BundleContent
+class LastRendering:
+    """What a process that renders again and again into one folder knows of the last time."""
 
-    fabric = plans.fabric.inventory
-    content = BundleContent(plans, jobs=jobs)
+    def __init__(self, folder: Path) -> None:
+        from fabricgen.render.again import KeptRendering
+
+        self.kept = KeptRendering()
+        self.files = ScratchFolder(folder)
+
+
+def _render_to(plans: "Plans", last: LastRendering, jobs: int, progress: Progress) -> None:
+    """Raises TemplateProblemError."""
+    fabric, files = plans.fabric.inventory, last.files
     files.begin()
-    for path, data in progress.track(content.files(), len(content.chosen) + 3, "rendering"):
+    for path, data in progress.track(last.kept.files(plans, jobs), len(plans.rendered.switches) + 3, "rendering"):
         files.add(path, data)
     files.commit(fabric.fabric, OUTPUT_VERSION, fabric.digest, fabric.sonic.release)

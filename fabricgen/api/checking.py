@@ -92,7 +92,7 @@ def check(
         resident,
     )
     if resident is not None:
-        return check_in(inventory, resident.files.folder, how)[0]
+        return check_in(inventory, resident.folder, how)[0]
     if bundle is not None:
         return _checked(inventory, bundle, how)
     with temporary_folder("check") as aside:
@@ -145,7 +145,7 @@ def check_in(inventory: "InventorySource", folder: Path, how: How) -> tuple[Chec
         jobs=how.wanted.jobs,
         policy=how.policy,
         progress=progress,
-        files=resident.files if resident else None,
+        last=resident.last if resident else None,
     )
     plans, places, outcome = aside.plans, aside.places, aside.outcome
     subnets = tuple({"name": name, **subnet.choice} for name, subnet in plans.subnets.items())

@@ -4,9 +4,9 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
+from fabricgen.api.aside import LastRendering
 from fabricgen.api.judgement import Judging, Policy
 from fabricgen.bundle.read import Bundle, open_again, open_bundle
-from fabricgen.bundle.scratch import ScratchFolder
 from fabricgen.cache.recorded import Recordable
 from fabricgen.cache.resident import ResidentBundle
 from fabricgen.results import CongestionResult, DeadlockResult, without_evidence
@@ -99,14 +99,15 @@ class Resident:
     """A folder to render into, again and again, and what was read and judged there."""
 
     def __init__(self, folder: Path) -> None:
-        self.files = ScratchFolder(folder)
+        self.folder = folder
+        self.last = LastRendering(folder)
         self._bundle: Bundle | None = None
         self._memory: ResidentMemory | None = None
 
     def open(self, policy: Policy) -> Judging:
         """What was rendered, to be judged."""
-        files, old, self._bundle = self.files.changed(), self._bundle, None
-        bundle = open_again(old, files) if old else open_bundle([self.files.folder])
+        files, old, self._bundle = self.last.files.changed(), self._bundle, None
+        bundle = open_again(old, files) if old else open_bundle([self.folder])
         if self._memory is None or not self._memory.become(bundle, files):
             recordable = Recordable.of(bundle)
             self._memory = ResidentMemory(ResidentBundle(recordable)) if recordable else None

@@ -26,8 +26,9 @@ MOST_COSTED = 1024  # devices; a report of more has no costs of failures, `simul
 class Wanted:
     """`select` and `ignore` choose rules; `platforms` are used before those of the catalog. `patterns` are names of
     traffic patterns, () for the default one. `depth` is how many links fail at a time, None: as the inventory says.
-    `cache` is a store of earlier results, `memory` those of this process; with `evidence` the proof is made anew, for what its certificate needs. With
-    `outages` the results of congestion have what each single failure costs, if any failures are judged."""
+    `cache` is a store of earlier results, `memory` has those of this process; with `evidence` the proof is made anew,
+    for what its certificate needs. With `outages` the results of congestion have what each single failure costs, if any
+    failures are judged."""
 
     select: Sequence[str] = ()
     ignore: Sequence[str] = ()

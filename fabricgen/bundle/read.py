@@ -4,10 +4,11 @@ A bundle with fabric.json has the planned links. Links of other files are derive
 addresses of BGP peers, or given in a links file.
 """
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Hashable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
+from typing import TypeVar
 
 from fabricgen.atomic.journal import refuse_incomplete
 from fabricgen.bundle import infer
@@ -30,6 +31,7 @@ from fabricgen.vocabulary import LinkKind
 
 __all__ = ["CONFIG_NAME", "OPTIONS_NAME", "PLATFORMS", "Bundle", "ObservedDevice", "open_bundle", "parse_object"]
 
+T = TypeVar("T")
 OPTIONS_NAME = "opensm.conf"
 PLATFORMS = "platforms"  # the folder of entries that the catalog does not have
 
@@ -61,6 +63,17 @@ class Bundle:
     def platform_files(self) -> tuple[Path, ...]:
         """The entries of switch models that are not in the catalog."""
         return tuple(sorted((self.root / PLATFORMS).glob("*.yaml"))) if self.root else ()
+
+    @staticmethod
+    def kept(key: Hashable, make: Callable[[], T], of: str = "") -> T:  # noqa: ARG004 (for those who keep it)
+        """The value of `make`, which depends on the bundle and on `key`, and on the files of switches only on that of
+        `of`, if it is given. Here it is made each time; a process that judges the bundle again keeps it."""
+        return make()
+
+    def file(self, path: str) -> Path | None:
+        """A file of the folder; None if it is missing."""
+        file = self.root / path if self.root else None
+        return file if file and file.is_file() else None
 
     @cached_property
     def switch_links(self) -> tuple[WiredLink, ...]:
@@ -116,9 +129,12 @@ def open_again(bundle: Bundle, changed: Collection[str]) -> Bundle:
         if old is not None and isinstance(old.content, FileContent):
             content = old.content.again() if paths[name] in changed else old.content
             devices[name] = device if content is device.content else replace(device, content=content)
-    return replace(fresh, devices=devices)
+    again = replace(fresh, devices=devices)
+    again.__dict__.update((name, found) for name, found in fresh.__dict__.items() if name in _OF_LINKS)
+    return again
 
 
+_OF_LINKS = {"switch_links", "host_links", "external_at", "link_at", "cordoned", "cable_length_m"}
 _RENDER_FIRST = "; of an inventory, render a bundle first: `fabricgen render INVENTORY --output BUNDLE`"
 
 

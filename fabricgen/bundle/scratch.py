@@ -21,13 +21,9 @@ class ScratchFolder:
         """Begin a bundle, of which no file is known yet."""
         self._wanted = {}
 
-    def add(self, path: str, content: bytes) -> None:
-        """Add a file."""
-        self._wanted[path] = self._write(path, content)
-
-    def keep(self, path: str) -> None:
-        """Add a file as it was in the bundle before."""
-        self._wanted[path] = self._digests[path]
+    def add(self, path: str, content: bytes | None) -> None:
+        """Add a file; None for one that is as it was in the bundle before."""
+        self._wanted[path] = self._digests[path] if content is None else self._write(path, content)
 
     def commit(self, fabric: str, output_version: int, inventory_digest: str, sonic_release: int | None) -> None:
         """Write the manifest, and remove the files that were not added."""

@@ -8,8 +8,9 @@ Judges can share what they derive from the bundle by `Readings.kept`, which reco
 
 from collections.abc import Callable, Collection, Hashable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
-from functools import cached_property
+from functools import cached_property, partial
 from hashlib import sha256
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 import orjson
@@ -23,6 +24,7 @@ if TYPE_CHECKING:
     from hashlib import _Hash
 
 TEXT, SIGN, WIRING, OVERRIDDEN = "text:", "sign:", "wiring:", "overridden:"
+FILE = "file:"  # of a folder, beside those of switches
 NAMES = "tables"  # the names of the tables of all switches
 LINKS, CABLES, LENGTHS, CORDONED = "links", "cables", "lengths", "cordoned"
 HOSTS = "hosts"
@@ -283,8 +285,11 @@ class Recordable:
         devices = {name: _device(device, readings) for name, device in self.bundle.devices.items()}
         return self.recorded_with(devices, readings)
 
-    def recorded_with(self, devices: Mapping[str, ObservedDevice], readings: Readings) -> Bundle:
-        """The same with devices that record already."""
+    def recorded_with(
+        self, devices: Mapping[str, ObservedDevice], readings: Readings, memo: dict[Any, Any] | None = None
+    ) -> Bundle:
+        """The same with devices that record already, and with what judges keep in a memo."""
+        known: dict[Any, Any] = {} if memo is None else memo
         assert self.bundle.wiring is not None
 
         def attribute(name: str) -> None:
@@ -295,7 +300,13 @@ class Recordable:
 
         wiring = _Wiring(self.bundle.wiring, lambda name: readings.names.add(f"{WIRING}{name}"), readings)
         sources = _Overrides(self.bundle.sources, readings) if self.bundle.sources else None
-        return cast(Bundle, _Attributes(self.bundle, attribute, devices=devices, wiring=wiring, sources=sources))
+
+        def file(path: str) -> Path | None:
+            readings.names.add(f"{FILE}{path}")
+            return self.bundle.file(path)
+
+        replaced = {"devices": devices, "wiring": wiring, "sources": sources, "file": file}
+        return cast(Bundle, _Attributes(self.bundle, attribute, **replaced, kept=partial(readings.kept, known)))
 
     def digest(self, names: Iterable[str]) -> bytes:
         """The digest of all that has these names."""
@@ -323,6 +334,9 @@ class Recordable:
         if name.startswith(OVERRIDDEN):
             sources, tables = self.bundle.sources, name.removeprefix(OVERRIDDEN).split()
             return orjson.dumps(sources and [sources.overridden(device, tables) for device in self.bundle.devices])
+        if name.startswith(FILE):
+            file = self.bundle.file(name.removeprefix(FILE))
+            return file.read_bytes() if file else b""
         if name in self._others:
             return self._others[name]()
         return b"".join(self._of_table(device.config.get(name)) for device in self.bundle.devices.values())

@@ -2,6 +2,7 @@
 
 from collections.abc import Collection, Iterator
 from dataclasses import fields
+from typing import Any
 
 from fabricgen.bundle.read import Bundle, ObservedDevice
 from fabricgen.bundle.wiring import Wiring
@@ -9,6 +10,7 @@ from fabricgen.cache.recorded import (
     ALWAYS,
     CABLES,
     CORDONED,
+    FILE,
     HOSTS,
     LENGTHS,
     LINKS,
@@ -34,7 +36,8 @@ class ResidentBundle:
         self.readings = Readings()
         self.bundle = bundle.bundle
         self._devices = bundle.recorded(self.readings).devices
-        self.recorded = bundle.recorded_with(self._devices, self.readings)
+        self._memo: dict[Any, Any] = {}
+        self.recorded = bundle.recorded_with(self._devices, self.readings, self._memo)
 
     def become(self, bundle: Bundle, files: Collection[str]) -> bool:
         """Go on with the bundle after these files were written or removed. False if that concerns every judge: all has
@@ -53,7 +56,7 @@ class ResidentBundle:
                 assert isinstance(device.content, Recorded)
                 device.content.become(bundle.devices[name].content)
         self.bundle = bundle
-        self.recorded = recordable.recorded_with(self._devices, self.readings)
+        self.recorded = recordable.recorded_with(self._devices, self.readings, self._memo)
         return True
 
 
@@ -87,6 +90,7 @@ def _names(old: Bundle, new: Bundle, files: Collection[str]) -> Iterator[str]:
             CORDONED: old.cordoned != new.cordoned,
         }
         yield from (name for name, is_new in differ.items() if is_new)
+    yield from (f"{FILE}{file}" for file in files)
     if any(file.startswith(f"{HOSTS}/") for file in files):
         yield HOSTS
     yield from (f"{OVERRIDDEN}{table}" for table in _overridden(old, new))

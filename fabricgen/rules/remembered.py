@@ -35,29 +35,29 @@ class RememberedRules:
     _subjects: dict[str, "_Subject"] = field(default_factory=dict)
     _readings: Readings = field(default_factory=Readings)
 
-    def prepare(self, fabric: Fabric, _rules: Sequence[Rule]) -> Callable[[Rule], Iterable[Defect]]:
-        """The defects of each rule. `fabric` is judged where they cannot be remembered."""
-        return lambda rule: self._defects(rule, fabric)
+    def prepare(self, view: Callable[[], Fabric], _rules: Sequence[Rule]) -> Callable[[Rule], Iterable[Defect]]:
+        """The defects of each rule. The `view` is judged where they cannot be remembered."""
+        return lambda rule: self._defects(rule, view)
 
     def finish(self) -> None:
         """Store what was found now."""
         for subject in self._subjects.values():
             subject.write()
 
-    def _defects(self, rule: Rule, fabric: Fabric) -> Iterable[Defect]:
+    def _defects(self, rule: Rule, view: Callable[[], Fabric]) -> Iterable[Defect]:
         if not (name := subject_of(rule)):
-            return rule.check(fabric)
+            return rule.check(view())
         if name not in self._subjects:
             self._subjects[name] = _Subject(self.store, orjson.dumps([name, self.about.hex()]))
         subject = self._subjects[name]
         rows = subject.found(rule.code, self.bundle)
         if rows is None:
             if self._recorded is None:
-                return rule.check(fabric)
+                return rule.check(view())
             self._readings.restart()
             rows = rows_of(rule, self._recorded)
             if rows is None:
-                return rule.check(fabric)
+                return rule.check(view())
             if self._readings.is_complete:
                 subject.keep(rule.code, self.bundle, self._readings.all_names, rows)
         return defects_of(rows, self.bundle.bundle.devices)

@@ -20,13 +20,13 @@ class ResidentRules:
     fabric: Fabric
     _found: dict[str, Any] = field(default_factory=dict)  # code -> rows
 
-    def prepare(self, fabric: Fabric, _rules: Sequence[Rule]) -> Callable[[Rule], Iterable[Defect]]:
-        """The defects of each rule. `fabric` is judged where they cannot be kept."""
+    def prepare(self, view: Callable[[], Fabric], _rules: Sequence[Rule]) -> Callable[[Rule], Iterable[Defect]]:
+        """The defects of each rule. The `view` is judged where they cannot be kept."""
         self.fabric.bundle = self.bundle.recorded
-        return lambda rule: self._defects(rule, fabric)
+        return lambda rule: self._defects(rule, view)
 
-    def _defects(self, rule: Rule, fabric: Fabric) -> Iterable[Defect]:
+    def _defects(self, rule: Rule, view: Callable[[], Fabric]) -> Iterable[Defect]:
         if not subject_of(rule):
-            return rule.check(fabric)
+            return rule.check(view())
         rows = self.bundle.readings.kept(self._found, rule.code, partial(rows_of, rule, self.fabric))
-        return rule.check(fabric) if rows is None else defects_of(rows, self.bundle.bundle.devices)
+        return rule.check(view()) if rows is None else defects_of(rows, self.bundle.bundle.devices)

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
+from functools import cache, partial
 from itertools import groupby
 
 from fabricgen.bundle.read import Bundle
@@ -14,7 +15,8 @@ from fabricgen.rules.view.fabric import Fabric, LayoutLookup
 from fabricgen.suppressions import Suppressions
 
 Track = Callable[[Sequence[Rule]], Iterable[Rule]]
-Prepare = Callable[[Fabric, Sequence[Rule]], Callable[[Rule], Iterable[Defect]]]
+View = Callable[[], Fabric]
+Prepare = Callable[[View, Sequence[Rule]], Callable[[Rule], Iterable[Defect]]]
 
 
 def run(
@@ -33,10 +35,8 @@ def run(
     `prepare` gets the rules before the first of them is checked, and finds the defects of each: here, in processes, or
     from earlier results. Raises UnreadableInputError if a file is not JSON.
     """
-    fabric = viewed(bundle, layout_lookup)
-    bundle = fabric.bundle
     rules = sorted(chosen_rules(select, ignore), key=lambda rule: list(Basis).index(rule.basis))
-    defects_of = prepare(fabric, rules)
+    defects_of = prepare(cache(partial(viewed, bundle, layout_lookup)), rules)
     found: list[tuple[Rule, Defect]] = []
     reported: dict[Severity, set[tuple[str, ...]]] = {Severity.ERROR: set(), Severity.WARNING: set()}
     for basis, members in groupby(track(rules), key=lambda rule: rule.basis):

@@ -17,3 +17,8 @@ def derived(function: Callable[[Fabric], T]) -> Callable[[Fabric], T]:
         return fabric.keep(fabric.derived, function, lambda: function(fabric))
 
     return once
+
+
+def derived_of_switch(fabric: Fabric, name: str, make: Callable[..., T], *about: object) -> T:
+    """`make(*about)`, which depends on one switch, called once for the fabric: it stays if other switches change."""
+    return fabric.keep(fabric.derived, (make, name), lambda: make(*about), name)

@@ -29,13 +29,14 @@ Network = tuple[str, int, bool]  # plane, part, is_lossy: see Switch.network
 
 
 class Keep(Protocol):
-    """How values are kept that several rules use: `key` in a memo, made at the first use."""
+    """How values are kept that several rules use: `key` in a memo, made at the first use. `of` is the only switch that
+    the value depends on."""
 
-    def __call__(self, memo: dict[Any, Any], key: Hashable, make: Callable[[], T], /) -> T:
+    def __call__(self, memo: dict[Any, Any], key: Hashable, make: Callable[[], T], of: str = "", /) -> T:
         """The value."""
 
 
-def kept(memo: dict[Any, Any], key: Hashable, make: Callable[[], T]) -> T:
+def kept(memo: dict[Any, Any], key: Hashable, make: Callable[[], T], _: str = "") -> T:
     """The value, without a record of who uses it."""
     if key not in memo:
         memo[key] = make()
@@ -145,24 +146,28 @@ class Switch:
 
     @property
     def _row_of_cable(self) -> Mapping[str, str]:
-        return self.keep(self._memo, "cable rows", self._cable_rows)
+        return self.keep(self._memo, "cable rows", self._cable_rows, self.name)
 
     def cable_row(self, port: str) -> str:
         """The key of the row of CABLE_LENGTH that has a port, else of the first row, usually AZURE."""
         return self._row_of_cable.get(port) or next(iter(self.device.table("CABLE_LENGTH")), "AZURE")
 
     def _texts_of_cables(self) -> Mapping[str, str]:
-        """Port -> its text in the first row of CABLE_LENGTH that has it."""
         return {port: self.device.text_of("CABLE_LENGTH", key, port) for port, key in self._row_of_cable.items()}
 
     def cable_text(self, port: str) -> str:
         """CABLE_LENGTH of a port, or ""."""
-        return self.keep(self._memo, "cable texts", self._texts_of_cables).get(port, "")
+        return self.cable_texts.get(port, "")
+
+    @property
+    def cable_texts(self) -> Mapping[str, str]:
+        """Port -> its text in the first row of CABLE_LENGTH that has it."""
+        return self.keep(self._memo, "cable texts", self._texts_of_cables, self.name)
 
     @property
     def addresses(self) -> tuple[HeldAddress, ...]:
         """Every address of an interface, a VLAN, a port channel and a loopback; other values are left out."""
-        return self.keep(self._memo, "addresses", self._held)
+        return self.keep(self._memo, "addresses", self._held, self.name)
 
     def _held(self) -> tuple[HeldAddress, ...]:
         return tuple(
@@ -175,7 +180,7 @@ class Switch:
     @property
     def addresses_of(self) -> Mapping[str, tuple[HeldAddress, ...]]:
         """interface -> its addresses."""
-        return self.keep(self._memo, "addresses of", self._by_interface)
+        return self.keep(self._memo, "addresses of", self._by_interface, self.name)
 
     def _by_interface(self) -> Mapping[str, tuple[HeldAddress, ...]]:
         found: dict[str, tuple[HeldAddress, ...]] = {}
@@ -248,7 +253,7 @@ class Fabric:
     def __init__(self, bundle: Bundle, layout_lookup: LayoutLookup | None = None, keep: Keep = kept) -> None:
         self.bundle = bundle
         self.keep = keep
-        self.derived: dict[Callable[[Fabric], object], object] = {}  # see derived.py
+        self.derived: dict[Hashable, object] = {}  # see derived.py
         lookup = layout_lookup or layout_by_hwsku
         self._usual_values: dict[Callable[[End], object] | str, object] = {}
         self.kinds: dict[Kind, Kind] = {}  # one object for equal kinds of ports
