@@ -52,16 +52,27 @@ def _call(item: Any) -> Any:
 def connected(url: str) -> "Iterator[Client]":
     """A client of a Dask scheduler, tcp://HOST:PORT, which is closed at the end. Raises UsageError if `distributed` is
     not installed or no scheduler answers."""
+    import asyncio
+
     try:
         from distributed import Client
     except ImportError as error:
         raise UsageError("--scheduler needs the extra [distributed]: pip install 'fabricgen[distributed]'") from error
     try:
+        asyncio.run(_reach(url))  # a client that finds no scheduler leaves a thread behind
         client = Client(url, timeout=_CONNECT_TIMEOUT_S, set_as_default=False)
-    except (OSError, TimeoutError, ValueError) as error:
+    except (OSError, TimeoutError, TypeError, ValueError) as error:  # TypeError: TLS without a configuration
         raise UsageError(f"no Dask scheduler answers at {url}: {error}") from error
     with client:
         yield client
+
+
+async def _reach(url: str) -> None:
+    """Raises OSError if nothing answers, and ValueError for another address than tcp://HOST:PORT."""
+    from distributed.comm import connect
+
+    answer = await connect(url, timeout=_CONNECT_TIMEOUT_S)
+    await answer.close()
 
 
 def spread_on_workers(client: "Client", function: Callable[[Item], Result], items: Sequence[Item]) -> Iterator[Result]:

@@ -104,7 +104,10 @@ def threads() -> Iterator[None]:
     """A test leaves no thread: what it does later, for example to the state of `random`, fails another test."""
     before = set(threading.enumerate())
     yield
-    assert not set(threading.enumerate()) - before
+    left = [thread for thread in threading.enumerate() if thread not in before]
+    for thread in left:
+        thread.join(5)
+    assert not [thread for thread in left if thread.is_alive()]
 
 
 @pytest.fixture(scope="session")

@@ -142,7 +142,8 @@ def apply_rules(
     if memory is None:
         judging.bundle = forgetful(judging.bundle)
     prepare = remembered.prepare if remembered else partial(checked, jobs=jobs, elsewhere=elsewhere)
-    judging.findings += run(judging.bundle, select, ignore, layout, judging.suppressions, tracked, prepare)
+    routed = None if memory or judging.bundle.cabling else judging.routed  # a memory notes what each judge reads
+    judging.findings += run(judging.bundle, select, ignore, layout, judging.suppressions, tracked, prepare, routed)
     judging.rules = len(rules)
     judging.codes |= {rule.code for rule in rules}
 

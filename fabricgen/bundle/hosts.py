@@ -82,6 +82,10 @@ class ObservedHosts:
             self._interfaces[host] = self._read_interfaces(file) if file in self.files else {}
         return self._interfaces[host]
 
+    def forget(self) -> None:
+        """Free the interfaces of all hosts; they are read again if they are needed."""
+        self._interfaces.clear()
+
     def _read_interfaces(self, file: str) -> Mapping[str, Mapping[str, Any]]:
         text = _COMMENT.sub("#", self.text(file))
         addresses = [match[0][1:-1] for match in _ADDRESS.finditer(text)]

@@ -3,6 +3,7 @@
 import numpy as np
 from numpy.typing import NDArray
 
+from fabricgen.routing import bits
 from fabricgen.routing.bits import Indices, Words
 from fabricgen.routing.network import Network
 
@@ -47,17 +48,25 @@ class AsnCounts:
         """Moves the planes one hop along `offer` to the switches with `new` bits; True if any plane changed.
 
         `starts` are the runs of `candidates` with one receiver. `possible` are the paths that each switch can have had
-        before.
+        before. Most ASNs are in the paths of a few switches only: no other receiver is looked at.
         """
         if not len(candidates):
             return False
         target = self.network.target[candidates]
-        rows = self.network.source[candidates[starts]]
-        fresh, earlier = new[rows], possible[rows]
+        receivers = self.network.source[candidates[starts]]
+        run = np.repeat(np.arange(len(starts)), np.diff(starts, append=len(candidates)))
         changed = False
         for member, may, must in zip(self.members, self.may, self.must, strict=True):
-            some = np.stack([np.bitwise_or.reduceat(plane[target] & offer, starts) for plane in may])
-            every = np.stack([np.bitwise_and.reduceat(plane[target] | ~offer, starts) for plane in must])
+            holds = may[0].any(axis=1)
+            matters = member[receivers] | holds[receivers]
+            matters[run[holds[target]]] = True
+            those = matters[run].nonzero()[0]
+            if not len(those):
+                continue
+            rows, sent, sender = receivers[matters], offer[those], target[those]
+            fresh, earlier, first = new[rows], possible[rows], bits.segment_starts(run[those])
+            some = np.stack([np.bitwise_or.reduceat(plane[sender] & sent, first) for plane in may])
+            every = np.stack([np.bitwise_and.reduceat(plane[sender] | ~sent, first) for plane in must])
             own = member[rows]  # they add the ASN to the path
             for planes in (some, every):
                 planes[1:, own] = planes[:-1, own]

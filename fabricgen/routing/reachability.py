@@ -4,6 +4,7 @@ A switch delivers the packets to a host if it has a next hop and each of its nex
 over any of them. All hosts that the planned links connect must reach each other.
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -13,11 +14,11 @@ from numpy.typing import NDArray
 from fabricgen.bundle.read import Bundle
 from fabricgen.joined import joined
 from fabricgen.routing import bits
-from fabricgen.routing.bgp import WORDS_PER_PASS
+from fabricgen.routing.bgp import WORDS_PER_PASS, solve
 from fabricgen.routing.bits import Words
 from fabricgen.routing.endpoints import NOT_ANNOUNCED, Target, find_targets, is_active
 from fabricgen.routing.fabric import RoutedFabric
-from fabricgen.routing.fallback import forwarding
+from fabricgen.routing.fallback import covering, forwarding
 from fabricgen.routing.network import Network
 from fabricgen.sonic.image import ROUTING_MODE, StaticPath
 from fabricgen.vocabulary import LinkKind
@@ -83,17 +84,21 @@ def reachability(bundle: Bundle, fabric: RoutedFabric) -> Reachability | None:
 def _neighbors(bundle: Bundle, fabric: RoutedFabric) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     """Pairs of neighboring switches, and the number of the connected part of each switch."""
     number = {name: index for index, name in enumerate(fabric.names)}
-    ends = [(link.a[0], link.b[0]) for link in bundle.switch_links if link.kind != LinkKind.EXTERNAL]
-    ends += [(a.switch, b.switch) for a, b in fabric.spoken.sessions]
-    ends += [(one.switch, one.far) for one in fabric.spoken.absent if one.far]
-    pairs = {(a, b) for a, b in ends if a in number and b in number and a != b}
+    size = len(number)
+    links = (link for link in bundle.switch_links if link.kind != LinkKind.EXTERNAL)
+    ends = [(number.get(link.a[0], -1), number.get(link.b[0], -1)) for link in links]
+    ends += [(number[one.switch], number.get(one.far, -1)) for one in fabric.spoken.absent]
+    near, far = np.array(ends, np.int64).reshape(-1, 2).T
+    near, far = np.concatenate([near, fabric.network.source]), np.concatenate([far, fabric.network.target])
+    known = (near >= 0) & (far >= 0) & (near != far)
+    codes = np.unique(np.concatenate([near * size + far, far * size + near])[np.tile(known, 2)])
+    both = np.stack(np.divmod(codes, size), axis=1)
     active = {name for name in fabric.names if is_active(bundle, name)}
-    part = np.full(len(number), -1)
-    inner = sorted((a, b) for a, b in pairs if a in active and b in active)
-    for index, names in enumerate(joined(sorted(active), inner)):
+    pairs = [(fabric.names[a], fabric.names[b]) for a, b in both.tolist() if a < b]
+    part = np.full(size, -1)
+    for index, names in enumerate(joined(sorted(active), (one for one in pairs if active.issuperset(one)))):
         part[[number[name] for name in names]] = index
-    both = sorted({(number[a], number[b]) for a, b in pairs} | {(number[b], number[a]) for a, b in pairs})
-    return np.array(both, np.int64).reshape(-1, 2), part
+    return both, part
 
 
 def _expected(fabric: RoutedFabric, targets: tuple[Target, ...], part: NDArray[np.int64]) -> Words:
@@ -112,29 +117,41 @@ def _expected(fabric: RoutedFabric, targets: tuple[Target, ...], part: NDArray[n
 
 def _lost_packets(bundle: Bundle, fabric: RoutedFabric, targets: tuple[Target, ...]) -> tuple[Words, Words, Dropped]:
     network, size = fabric.network, len(targets)
-    routes = fabric.routes()
-    hops = forwarding(network, routes, fabric.discards)
-    column = np.array([max(one.column, 0) for one in targets], np.int64)
-    known = bits.row_of(np.flatnonzero([one.column != NOT_ANNOUNCED for one in targets]), size)
-    if len(fabric.destinations):
-        next_hops = bits.take_columns(hops, column)
-        next_hops &= known
-    else:
-        next_hops = np.zeros((network.links, len(known)), np.uint64)
-    has_hop = bits.any_by_key(next_hops, network.source, network.switches)
     own = bits.set_bits(network.switches, size, np.array([one.switch for one in targets]), np.arange(size))
     good = own | _origins(fabric, targets) | _unknown(bundle, fabric, targets)
-    bad = ~has_hop & ~good & bits.ones(size)
+    bad = ~good & bits.ones(size)
     outside_vrf = bits.row_of(np.flatnonzero([bool(one.vrf[1]) for one in targets]), size)
-    bad |= np.broadcast_to(outside_vrf, bad.shape)
     dropped = _dropped(fabric, targets)
-    if dropped:
-        row, place = np.array(sorted(dropped), np.int64).T
-        bad |= bits.set_bits(network.switches, size, row, place)
+    drops = bits.set_bits(network.switches, size, *np.array(sorted(dropped), np.int64).reshape(-1, 2).T)
+    hopless = np.empty_like(bad)
+    around = covering(fabric.destinations)
     for first in range(0, bad.shape[1], WORDS_PER_PASS):  # targets do not depend on each other
         part = slice(first, first + WORDS_PER_PASS)
-        _spread(network, np.ascontiguousarray(next_hops[:, part]), bad[:, part])
-    return bad & ~own, ~has_hop, dropped
+        next_hops = _next_hops(fabric, targets[first * 64 : (first + WORDS_PER_PASS) * 64], around)
+        hopless[:, part] = ~bits.any_by_key(next_hops, network.source, network.switches)
+        bad[:, part] = (bad[:, part] & hopless[:, part]) | drops[:, part] | outside_vrf[part]
+        _spread(network, next_hops, bad[:, part])
+    return bad & ~own, hopless, dropped
+
+
+def _next_hops(fabric: RoutedFabric, targets: Sequence[Target], around: Sequence[Sequence[int]]) -> Words:
+    """The next hops to each target (links x words). `around` are the destinations to which each one falls back."""
+    number: dict[int, int] = {}
+    pending = [one.column for one in targets if one.column != NOT_ANNOUNCED]
+    while pending:
+        column = pending.pop()
+        if column not in number:
+            number[column] = len(number)
+            pending += around[column]
+    destinations = tuple(fabric.destinations[column] for column in number)
+    routes = solve(fabric.network, fabric.policy, destinations, max(WORDS_PER_PASS, bits.word_count(len(number))))
+    known = [place for place, one in enumerate(targets) if one.column != NOT_ANNOUNCED]
+    if not known:
+        return np.zeros((fabric.network.links, bits.word_count(len(targets))), np.uint64)
+    columns = np.array([number.get(one.column, 0) for one in targets])
+    hops = bits.take_columns(forwarding(fabric.network, routes, fabric.discards), columns)
+    hops &= bits.row_of(np.array(known), len(targets))
+    return hops
 
 
 def _spread(network: Network, next_hops: Words, bad: Words) -> None:

@@ -49,6 +49,8 @@ class Turns:
             if len(self._fabric.switches) >= LEAST_SWITCHES:
                 for switch in self._fabric.switches.values() if stage.forgotten else ():
                     forget_tables(switch.device, stage.forgotten)
+                for hosts in self._fabric.bundle.hosts.values():
+                    hosts.forget()
         return self._found.pop(rule.code)
 
 

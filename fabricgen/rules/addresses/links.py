@@ -6,8 +6,9 @@ from fabricgen.findings import Severity
 from fabricgen.rules.defects import Defect
 from fabricgen.rules.rule import rule
 from fabricgen.rules.view.addresses import HeldAddress, parse_interface
-from fabricgen.rules.view.fabric import End, Fabric, Switch, far_end
+from fabricgen.rules.view.fabric import End, Fabric, far_end
 from fabricgen.rules.view.subnets import end_addresses, mismatched_subnets, missing_addresses
+from fabricgen.rules.view.switch import Switch
 
 
 @rule("FG311", Severity.ERROR, "A port with a cable has no address")

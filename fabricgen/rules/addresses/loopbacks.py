@@ -7,7 +7,8 @@ from fabricgen.findings import Severity
 from fabricgen.rules.defects import Defect
 from fabricgen.rules.rule import rule
 from fabricgen.rules.view.addresses import parse_interface
-from fabricgen.rules.view.fabric import Fabric, Network, majority
+from fabricgen.rules.view.fabric import Fabric, majority
+from fabricgen.rules.view.switch import Network
 
 _ROUTER_ID = ("DEVICE_METADATA", "localhost", "bgp_router_id")
 

@@ -7,8 +7,9 @@ from fabricgen.findings import Severity
 from fabricgen.rules.defects import Defect
 from fabricgen.rules.rule import rule
 from fabricgen.rules.view.addresses import HeldAddress, IpInterface, parse_interface
-from fabricgen.rules.view.fabric import End, Fabric, Switch
+from fabricgen.rules.view.fabric import End, Fabric
 from fabricgen.rules.view.subnets import end_addresses
+from fabricgen.rules.view.switch import Switch
 from fabricgen.sonic.device_types import OUTSIDE_ROLE
 
 

@@ -8,8 +8,9 @@ from fabricgen.findings import Severity
 from fabricgen.rules.defects import Defect, Place
 from fabricgen.rules.rule import Basis, rule
 from fabricgen.rules.view.addresses import HeldAddress, parse_interface
-from fabricgen.rules.view.fabric import Fabric, Switch
+from fabricgen.rules.view.fabric import Fabric
 from fabricgen.rules.view.subnets import mismatched_subnets
+from fabricgen.rules.view.switch import Switch
 
 
 @rule("FG313", Severity.ERROR, "Two interfaces have the same address")

@@ -8,8 +8,9 @@ from fabricgen.findings import Severity
 from fabricgen.rules.defects import Defect
 from fabricgen.rules.rule import rule
 from fabricgen.rules.view.addresses import parse_interface
-from fabricgen.rules.view.fabric import Fabric, Switch
+from fabricgen.rules.view.fabric import Fabric
 from fabricgen.rules.view.subnets import end_addresses
+from fabricgen.rules.view.switch import Switch
 from fabricgen.sonic.tables import Row
 from fabricgen.vocabulary import Role
 

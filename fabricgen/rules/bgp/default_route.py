@@ -9,7 +9,8 @@ from fabricgen.findings import Severity
 from fabricgen.rules.bgp.external import external_sessions
 from fabricgen.rules.defects import Defect, Place
 from fabricgen.rules.rule import rule
-from fabricgen.rules.view.fabric import Fabric, Network, Switch
+from fabricgen.rules.view.fabric import Fabric
+from fabricgen.rules.view.switch import Network, Switch
 from fabricgen.sonic.addresses import Address, parse_address
 from fabricgen.sonic.image import Neighbor, discards
 from fabricgen.sonic.policy import longest_wider

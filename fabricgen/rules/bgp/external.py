@@ -8,8 +8,9 @@ from fabricgen.rules.defects import Defect
 from fabricgen.rules.rule import rule
 from fabricgen.rules.view.addresses import parse_interface
 from fabricgen.rules.view.derived import derived
-from fabricgen.rules.view.fabric import End, Fabric, Switch
+from fabricgen.rules.view.fabric import End, Fabric
 from fabricgen.rules.view.subnets import end_addresses
+from fabricgen.rules.view.switch import Switch
 from fabricgen.sonic.device_types import OUTSIDE_ROLE
 from fabricgen.sonic.image import Neighbor
 from fabricgen.vocabulary import Role

@@ -8,7 +8,8 @@ from fabricgen.rules.defects import Defect
 from fabricgen.rules.rule import rule
 from fabricgen.rules.view.addresses import parse_interface
 from fabricgen.rules.view.derived import derived
-from fabricgen.rules.view.fabric import Fabric, Switch
+from fabricgen.rules.view.fabric import Fabric
+from fabricgen.rules.view.switch import Switch
 from fabricgen.sonic.image import Neighbor, uses_frr_framework
 
 _FAMILIES = {4: "ipv4_unicast", 6: "ipv6_unicast"}

@@ -8,7 +8,8 @@ from fabricgen.platforms.hash_support import hash_support
 from fabricgen.rules.defects import Defect
 from fabricgen.rules.rule import Basis, rule
 from fabricgen.rules.view.derived import derived
-from fabricgen.rules.view.fabric import Fabric, Switch
+from fabricgen.rules.view.fabric import Fabric
+from fabricgen.rules.view.switch import Switch
 from fabricgen.sonic.device_types import DEVICE_TYPES
 from fabricgen.sonic.hashing import FIELD_SINCE, ROCE_HASH_FIELDS, HashStart, hash_fields, hash_start
 from fabricgen.sonic.releases import release_name

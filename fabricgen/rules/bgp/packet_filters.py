@@ -7,7 +7,8 @@ from fabricgen.findings import Severity
 from fabricgen.rules.defects import Defect
 from fabricgen.rules.rule import rule
 from fabricgen.rules.view.derived import derived
-from fabricgen.rules.view.fabric import Fabric, Switch
+from fabricgen.rules.view.fabric import Fabric
+from fabricgen.rules.view.switch import Switch
 from fabricgen.sonic.acl import AclTable, Packet, acl_tables, bgp_packets, interfaces, members
 from fabricgen.sonic.addresses import Address, parse_address
 from fabricgen.sonic.device_types import OUTSIDE_ROLE

@@ -8,8 +8,9 @@ from fabricgen.rules.bgp.reachability import routed_fabrics
 from fabricgen.rules.bgp.sessions import expected_asns
 from fabricgen.rules.defects import Defect
 from fabricgen.rules.rule import Basis, rule
-from fabricgen.rules.view.fabric import Fabric, Switch, number
+from fabricgen.rules.view.fabric import Fabric
 from fabricgen.rules.view.peers import plural
+from fabricgen.rules.view.switch import Switch, number
 from fabricgen.vocabulary import DeviceState, Role
 
 _RELAX = "load_balance_mp_relax"

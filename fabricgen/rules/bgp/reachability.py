@@ -7,7 +7,8 @@ from fabricgen.findings import Severity
 from fabricgen.rules.defects import Defect
 from fabricgen.rules.rule import Basis, rule
 from fabricgen.rules.view.derived import derived
-from fabricgen.rules.view.fabric import Fabric, Switch
+from fabricgen.rules.view.fabric import Fabric
+from fabricgen.rules.view.switch import Switch
 from fabricgen.sonic.canonical import natural_key
 from fabricgen.units import counted
 
@@ -89,7 +90,7 @@ def no_neighbors(fabric: Fabric) -> Iterator[Defect]:
 
     Source: sonic-buildimage src/sonic-bgpcfgd managers_bgp.py.
     """
-    for names in _planes(fabric):
+    for names in _planes(fabric).values():
         if _has_routing(fabric, names):
             continue
         inside = set(names)
@@ -107,7 +108,12 @@ def routed_fabrics(fabric: Fabric) -> tuple["RoutedFabric", ...]:
     """The routing model of each network that has routing; FG361 reports the others."""
     from fabricgen.routing.fabric import read_fabric
 
-    return tuple(read_fabric(fabric.bundle, names) for names in _planes(fabric) if _has_routing(fabric, names))
+    found = {name: names for name, names in _planes(fabric).items() if _has_routing(fabric, names)}
+    routed = {} if fabric.routed is None else fabric.routed
+    for name, names in found.items():
+        if name not in routed:
+            routed[name] = read_fabric(fabric.bundle, names)
+    return tuple(routed[name] for name in found)
 
 
 def _has_routing(fabric: Fabric, names: list[str]) -> bool:
@@ -124,9 +130,9 @@ def _routes_statically(switch: Switch) -> bool:
     )
 
 
-def _planes(fabric: Fabric) -> list[list[str]]:
-    """The switches of each network: of a plane of fabric.json, or all loose files."""
+def _planes(fabric: Fabric) -> dict[str, list[str]]:
+    """The switches of each network: of a plane of fabric.json by its name, or all loose files."""
     found: dict[str, list[str]] = {}
     for name, switch in fabric.switches.items():
         found.setdefault(switch.plane, []).append(name)
-    return [names for names in found.values() if len(names) > 1]
+    return {name: names for name, names in found.items() if len(names) > 1}

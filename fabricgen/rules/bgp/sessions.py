@@ -10,8 +10,9 @@ from fabricgen.rules.defects import Defect
 from fabricgen.rules.rule import rule
 from fabricgen.rules.view.addresses import parse_interface
 from fabricgen.rules.view.derived import derived
-from fabricgen.rules.view.fabric import End, Fabric, Switch, far_end
+from fabricgen.rules.view.fabric import End, Fabric, far_end
 from fabricgen.rules.view.subnets import end_addresses, mismatched_subnets, missing_addresses
+from fabricgen.rules.view.switch import Switch
 from fabricgen.sonic.tables import Row
 
 _ASN = ("DEVICE_METADATA", "localhost", "bgp_asn")

@@ -5,7 +5,8 @@ from collections.abc import Iterator
 from fabricgen.findings import Severity
 from fabricgen.rules.defects import Defect
 from fabricgen.rules.rule import rule
-from fabricgen.rules.view.fabric import Fabric, Switch, number
+from fabricgen.rules.view.fabric import Fabric
+from fabricgen.rules.view.switch import Switch, number
 from fabricgen.sonic.tables import Row
 
 _TABLES = ("BGP_NEIGHBOR", "BGP_PEER_GROUP")

@@ -6,7 +6,8 @@ from collections.abc import Iterator
 from fabricgen.findings import Severity
 from fabricgen.rules.defects import Defect
 from fabricgen.rules.rule import Basis, rule
-from fabricgen.rules.view.fabric import Fabric, Network, Switch
+from fabricgen.rules.view.fabric import Fabric
+from fabricgen.rules.view.switch import Network, Switch
 from fabricgen.sonic.image import uses_frr_framework
 
 _STATE = ("BGP_DEVICE_GLOBAL", "STATE")

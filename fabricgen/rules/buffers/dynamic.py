@@ -5,9 +5,10 @@ from collections.abc import Iterator
 from fabricgen.findings import Severity
 from fabricgen.rules.defects import Defect
 from fabricgen.rules.rule import rule
-from fabricgen.rules.view.fabric import Fabric, number
+from fabricgen.rules.view.fabric import Fabric
 from fabricgen.rules.view.qos import QosTables
 from fabricgen.rules.view.qos_classes import port_classes, qos_tables
+from fabricgen.rules.view.switch import number
 from fabricgen.units import signed_number
 
 _TABLE = "DEFAULT_LOSSLESS_BUFFER_PARAMETER"

@@ -8,9 +8,10 @@ from fabricgen.physics import DEFAULT_MTU_BYTES, headroom_floor_bytes
 from fabricgen.rules.defects import Defect, Place
 from fabricgen.rules.rule import rule
 from fabricgen.rules.view.cable_texts import cable_texts
-from fabricgen.rules.view.fabric import End, Fabric, Switch, number
+from fabricgen.rules.view.fabric import End, Fabric
 from fabricgen.rules.view.qos import PortClass
 from fabricgen.rules.view.qos_classes import port_classes
+from fabricgen.rules.view.switch import Switch, number
 from fabricgen.sonic.device_types import OUTSIDE_ROLE
 from fabricgen.units import format_length, parse_length_m
 

@@ -6,9 +6,10 @@ from fabricgen.findings import Severity
 from fabricgen.platforms.model import BufferDefaults
 from fabricgen.rules.defects import Defect
 from fabricgen.rules.rule import rule
-from fabricgen.rules.view.fabric import Fabric, number
+from fabricgen.rules.view.fabric import Fabric
 from fabricgen.rules.view.qos import QosTables
 from fabricgen.rules.view.qos_classes import port_classes, qos_tables
+from fabricgen.rules.view.switch import number
 from fabricgen.sonic.tables import Row
 
 _HEADROOM_PREFIX = "pg_lossless_"

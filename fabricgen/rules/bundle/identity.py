@@ -8,7 +8,8 @@ from fabricgen.bundle.read import Bundle
 from fabricgen.findings import Finding, Severity
 from fabricgen.rules.defects import Defect
 from fabricgen.rules.rule import rule
-from fabricgen.rules.view.fabric import Fabric, Switch
+from fabricgen.rules.view.fabric import Fabric
+from fabricgen.rules.view.switch import Switch
 from fabricgen.sonic.device_types import DEVICE_TYPES
 from fabricgen.units import counted
 

@@ -8,9 +8,10 @@ from fabricgen.physics import DEFAULT_MTU_BYTES, ROCE_V2_HEADER_BYTES
 from fabricgen.rules.defects import Defect
 from fabricgen.rules.rule import Basis, rule
 from fabricgen.rules.view.addresses import parse_interface
-from fabricgen.rules.view.fabric import Fabric, majority, number
+from fabricgen.rules.view.fabric import Fabric, majority
 from fabricgen.rules.view.host_groups import Group, host_groups
 from fabricgen.rules.view.host_interfaces import Interface, interfaces, netplan_file
+from fabricgen.rules.view.switch import number
 from fabricgen.vocabulary import Purpose
 
 

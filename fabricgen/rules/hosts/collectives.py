@@ -8,9 +8,10 @@ from fabricgen.findings import Severity
 from fabricgen.opensm.sharp import CONFIG_NAME
 from fabricgen.rules.defects import Defect, Place
 from fabricgen.rules.rule import Basis, rule
-from fabricgen.rules.view.fabric import Fabric, number
+from fabricgen.rules.view.fabric import Fabric
 from fabricgen.rules.view.host_groups import Group, NicPorts, host_groups
 from fabricgen.rules.view.subnet_managers import managed_subnets
+from fabricgen.rules.view.switch import number
 from fabricgen.vocabulary import Purpose, Technology
 
 SHARP = f"{MLNX_FOLDER}/{CONFIG_NAME}"

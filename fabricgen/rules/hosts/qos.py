@@ -7,9 +7,10 @@ from fabricgen.bundle.wiring import WiredPlane
 from fabricgen.findings import Severity
 from fabricgen.rules.defects import Defect, Place
 from fabricgen.rules.rule import Basis, rule
-from fabricgen.rules.view.fabric import Fabric, number
+from fabricgen.rules.view.fabric import Fabric
 from fabricgen.rules.view.host_groups import Group, NicPorts, host_groups
 from fabricgen.rules.view.qos import priorities
+from fabricgen.rules.view.switch import number
 from fabricgen.vocabulary import Purpose
 
 SLOWEST_STALL_MS = 8000  # linux mlx5 en_ethtool.c: the default of a NIC without a setting

@@ -7,9 +7,10 @@ from collections.abc import Iterator, Mapping
 from fabricgen.findings import Severity
 from fabricgen.rules.defects import Defect
 from fabricgen.rules.rule import rule
-from fabricgen.rules.view.fabric import Fabric, number
+from fabricgen.rules.view.fabric import Fabric
 from fabricgen.rules.view.host_groups import Group, host_groups
 from fabricgen.rules.view.host_interfaces import Interface, interfaces
+from fabricgen.rules.view.switch import number
 from fabricgen.vocabulary import Technology
 
 MAIN_RULE = 32766  # the kernel's priority of the main table

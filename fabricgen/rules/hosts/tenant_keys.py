@@ -8,10 +8,11 @@ from fabricgen.opensm.partitions_conf import key_of
 from fabricgen.opensm.pkey_table import DEFAULT_KEY, EMPTY, FULL_BIT
 from fabricgen.rules.defects import Defect
 from fabricgen.rules.rule import Basis, rule
-from fabricgen.rules.view.fabric import Fabric, number
+from fabricgen.rules.view.fabric import Fabric
 from fabricgen.rules.view.host_groups import Group, host_groups
 from fabricgen.rules.view.pkey_tables import pkey_tables
 from fabricgen.rules.view.subnet_managers import ManagedSubnet, managed_subnets
+from fabricgen.rules.view.switch import number
 from fabricgen.units import counted
 from fabricgen.vocabulary import Purpose
 

@@ -6,10 +6,11 @@ from fabricgen.bundle.wiring import WiredPlane
 from fabricgen.findings import Severity
 from fabricgen.rules.defects import Defect
 from fabricgen.rules.rule import Basis, rule
-from fabricgen.rules.view.fabric import Fabric, number
+from fabricgen.rules.view.fabric import Fabric
 from fabricgen.rules.view.host_groups import Group, host_groups
 from fabricgen.rules.view.pkey_tables import pkey_tables
 from fabricgen.rules.view.subnet_managers import managed_subnets
+from fabricgen.rules.view.switch import number
 from fabricgen.vocabulary import Purpose, Technology
 
 _RDMA_TRANSPORTS = ("all", "ib", "rc", "dc", "ud", "gga")  # or words that begin with them, such as rc_mlx5

@@ -6,7 +6,8 @@ from fabricgen.findings import Severity
 from fabricgen.physics import DEFAULT_MTU_BYTES, ROCE_V2_HEADER_BYTES
 from fabricgen.rules.defects import Defect
 from fabricgen.rules.rule import rule
-from fabricgen.rules.view.fabric import End, Fabric, Network, far_end, number
+from fabricgen.rules.view.fabric import End, Fabric, far_end
+from fabricgen.rules.view.switch import Network, number
 from fabricgen.units import format_length
 
 _LONGEST_COPPER_M = 10  # 10GBASE-CR; 3 m and less for 25G and more for each lane

@@ -7,7 +7,8 @@ from fabricgen.findings import Severity
 from fabricgen.physics import DEFAULT_MTU_BYTES, ROCE_V2_HEADER_BYTES
 from fabricgen.rules.defects import Defect
 from fabricgen.rules.rule import rule
-from fabricgen.rules.view.fabric import End, Fabric, Switch, far_end, number
+from fabricgen.rules.view.fabric import End, Fabric, far_end
+from fabricgen.rules.view.switch import Switch, number
 from fabricgen.sonic.device_types import DEVICE_TYPES, SERVER_TYPE
 from fabricgen.sonic.tables import Row
 from fabricgen.units import format_speed

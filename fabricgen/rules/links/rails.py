@@ -7,7 +7,8 @@ from statistics import median
 from fabricgen.findings import Severity
 from fabricgen.rules.defects import Defect
 from fabricgen.rules.rule import rule
-from fabricgen.rules.view.fabric import End, Fabric, Switch
+from fabricgen.rules.view.fabric import End, Fabric
+from fabricgen.rules.view.switch import Switch
 from fabricgen.vocabulary import Role
 
 _FABRIC_KINDS = ("leaf", "spine", "core")

@@ -11,7 +11,7 @@ from fabricgen.rules.defects import Defect
 from fabricgen.rules.rule import Basis, rule
 from fabricgen.rules.view.addresses import parse_interface
 from fabricgen.rules.view.cable_texts import cable_texts
-from fabricgen.rules.view.fabric import Fabric, Switch
+from fabricgen.rules.view.fabric import Fabric
 from fabricgen.rules.view.peers import (
     NO_FIELDS,
     OWN_FIELDS,
@@ -24,6 +24,7 @@ from fabricgen.rules.view.peers import (
 )
 from fabricgen.rules.view.qos import PortClass, port_place
 from fabricgen.rules.view.qos_classes import port_classes
+from fabricgen.rules.view.switch import Switch
 from fabricgen.sonic.device_types import OUTSIDE_ROLE
 from fabricgen.sonic.port_qos import PORT_TABLES
 from fabricgen.sonic.tables import Row

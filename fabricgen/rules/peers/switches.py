@@ -8,7 +8,7 @@ import orjson
 from fabricgen.findings import Severity
 from fabricgen.rules.defects import Defect
 from fabricgen.rules.rule import Basis, rule
-from fabricgen.rules.view.fabric import Fabric, Switch
+from fabricgen.rules.view.fabric import Fabric
 from fabricgen.rules.view.peers import (
     NO_FIELDS,
     OWN_FIELDS,
@@ -20,6 +20,7 @@ from fabricgen.rules.view.peers import (
     has_usual,
     plural,
 )
+from fabricgen.rules.view.switch import Switch
 from fabricgen.sonic.port_qos import PORT_TABLES
 from fabricgen.sonic.tables import Table
 

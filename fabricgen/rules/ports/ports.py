@@ -6,7 +6,8 @@ from fabricgen.findings import Severity
 from fabricgen.platforms.model import PlatformPort, SwitchPlatform
 from fabricgen.rules.defects import Defect
 from fabricgen.rules.rule import rule
-from fabricgen.rules.view.fabric import Fabric, Switch, number
+from fabricgen.rules.view.fabric import Fabric
+from fabricgen.rules.view.switch import Switch, number
 from fabricgen.sonic.tables import Row
 from fabricgen.vocabulary import DeviceState
 

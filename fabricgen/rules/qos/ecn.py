@@ -7,9 +7,10 @@ from fabricgen.physics import ROCE_V2_HEADER_BYTES, dynamic_threshold_bytes
 from fabricgen.rules.defects import Defect
 from fabricgen.rules.rule import rule
 from fabricgen.rules.view.computed_buffers import computed_by_switch
-from fabricgen.rules.view.fabric import Fabric, number
+from fabricgen.rules.view.fabric import Fabric
 from fabricgen.rules.view.qos import PortClass, QosTables
 from fabricgen.rules.view.qos_classes import port_classes
+from fabricgen.rules.view.switch import number
 from fabricgen.sonic.dynamic_buffers.prediction import LOSSLESS_POOL, DynamicBuffers
 from fabricgen.sonic.tables import Row
 from fabricgen.units import format_speed, signed_number

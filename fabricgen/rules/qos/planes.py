@@ -9,10 +9,11 @@ from fabricgen.findings import Severity
 from fabricgen.rules.defects import Defect, Place
 from fabricgen.rules.rule import rule
 from fabricgen.rules.view.addresses import HeldAddress, parse_interface
-from fabricgen.rules.view.fabric import End, Fabric, Switch
+from fabricgen.rules.view.fabric import End, Fabric
 from fabricgen.rules.view.qos import PortClass, priorities
 from fabricgen.rules.view.qos_classes import port_classes
 from fabricgen.rules.view.subnets import end_addresses
+from fabricgen.rules.view.switch import Switch
 
 _SEPARATE = "separate the planes: only hosts are on several planes"
 

@@ -6,9 +6,10 @@ from collections.abc import Iterator
 from fabricgen.findings import Severity
 from fabricgen.rules.defects import Defect
 from fabricgen.rules.rule import rule
-from fabricgen.rules.view.fabric import Fabric, number
+from fabricgen.rules.view.fabric import Fabric
 from fabricgen.rules.view.qos import PortClass, QosTables
 from fabricgen.rules.view.qos_classes import port_classes
+from fabricgen.rules.view.switch import number
 from fabricgen.units import whole_number
 
 

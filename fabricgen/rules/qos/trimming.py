@@ -5,8 +5,9 @@ from collections.abc import Iterator
 from fabricgen.findings import Severity
 from fabricgen.rules.defects import Defect
 from fabricgen.rules.rule import rule
-from fabricgen.rules.view.fabric import Fabric, Network, Switch, number
+from fabricgen.rules.view.fabric import Fabric
 from fabricgen.rules.view.qos_classes import port_classes
+from fabricgen.rules.view.switch import Network, Switch, number
 from fabricgen.vocabulary import Purpose
 
 _ROW = ("SWITCH_TRIMMING", "GLOBAL")

@@ -5,8 +5,9 @@ from collections.abc import Iterator
 from fabricgen.findings import Severity
 from fabricgen.rules.defects import Defect
 from fabricgen.rules.rule import rule
-from fabricgen.rules.view.fabric import Fabric, Switch, majority, number
+from fabricgen.rules.view.fabric import Fabric, majority
 from fabricgen.rules.view.qos_classes import port_classes
+from fabricgen.rules.view.switch import Switch, number
 
 # sonic-utilities pfcwd/main.py start_default: 200 ms for each 32 ports begun; the poll interval is at most 1 s.
 _BASE_MS = 200

@@ -6,9 +6,10 @@ from itertools import combinations
 from fabricgen.findings import Severity
 from fabricgen.rules.defects import Defect
 from fabricgen.rules.rule import Basis, rule
-from fabricgen.rules.view.fabric import Fabric, number
+from fabricgen.rules.view.fabric import Fabric
 from fabricgen.rules.view.qos import PortClass
 from fabricgen.rules.view.qos_classes import port_classes
+from fabricgen.rules.view.switch import number
 from fabricgen.sonic.tables import format_ranges, parse_priorities
 
 # sonic-swss orchagent/qosorch.cpp: fields of a YANG model that the handler of the table does not know.

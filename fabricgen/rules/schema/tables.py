@@ -8,8 +8,9 @@ from fabricgen.findings import Severity
 from fabricgen.rules.defects import Defect, Place
 from fabricgen.rules.rule import Basis, rule
 from fabricgen.rules.view.derived import derived, derived_of_switch
-from fabricgen.rules.view.fabric import Fabric, Switch
+from fabricgen.rules.view.fabric import Fabric
 from fabricgen.rules.view.shape import with_current_references
+from fabricgen.rules.view.switch import Switch
 from fabricgen.sonic.references import SINCE, old_references
 from fabricgen.sonic.schema import Clean, Violation, check
 from fabricgen.sonic.secrets import is_secret

@@ -3,7 +3,8 @@
 from collections.abc import Mapping
 
 from fabricgen.rules.view.derived import derived
-from fabricgen.rules.view.fabric import Fabric, Switch
+from fabricgen.rules.view.fabric import Fabric
+from fabricgen.rules.view.switch import Switch
 
 
 @derived

@@ -4,7 +4,8 @@ from collections.abc import Mapping
 
 from fabricgen.platforms.dynamic_buffers import computed_buffers
 from fabricgen.rules.view.derived import derived
-from fabricgen.rules.view.fabric import Fabric, Switch
+from fabricgen.rules.view.fabric import Fabric
+from fabricgen.rules.view.switch import Switch
 from fabricgen.sonic.dynamic_buffers.prediction import TABLES, DynamicBuffers
 from fabricgen.sonic.tables import ConfigDb
 

@@ -9,9 +9,10 @@ from fabricgen.bundle.wiring import WiredAdapter, WiredHost, WiredModel, WiredPl
 from fabricgen.platforms.catalog import nic_model
 from fabricgen.rules.defects import Defect, Place
 from fabricgen.rules.view.derived import derived
-from fabricgen.rules.view.fabric import End, Fabric, Switch
+from fabricgen.rules.view.fabric import End, Fabric
 from fabricgen.rules.view.qos import PortClass
 from fabricgen.rules.view.qos_classes import port_classes
+from fabricgen.rules.view.switch import Switch
 
 MORE_THAN_HALF = 0.5
 

@@ -8,7 +8,8 @@ from typing import TypeVar
 import orjson
 
 from fabricgen.rules.defects import Defect, Place
-from fabricgen.rules.view.fabric import Fabric, Switch
+from fabricgen.rules.view.fabric import Fabric
+from fabricgen.rules.view.switch import Switch
 from fabricgen.sonic.secrets import is_secret
 
 NO_FIELDS: frozenset[str] = frozenset()

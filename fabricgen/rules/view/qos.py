@@ -14,7 +14,8 @@ from fabricgen.findings import Severity
 from fabricgen.physics import dynamic_threshold_bytes
 from fabricgen.platforms.model import BufferDefaults, Layout, SwitchPlatform
 from fabricgen.rules.defects import Defect, Place
-from fabricgen.rules.view.fabric import End, Switch, far_end, number
+from fabricgen.rules.view.fabric import End, far_end
+from fabricgen.rules.view.switch import Switch, number
 from fabricgen.sonic.device_types import OUTSIDE_ROLE
 from fabricgen.sonic.port_qos import PortQos
 from fabricgen.sonic.tables import Row, Table

@@ -5,8 +5,9 @@ from collections.abc import Mapping
 import orjson
 
 from fabricgen.rules.view.derived import derived
-from fabricgen.rules.view.fabric import Fabric, Switch
+from fabricgen.rules.view.fabric import Fabric
 from fabricgen.rules.view.qos import PortClass, QosTables
+from fabricgen.rules.view.switch import Switch
 from fabricgen.sonic.device_types import OUTSIDE_ROLE
 from fabricgen.sonic.port_qos import DEFINITION_TABLES, NO_ROWS, PORT_TABLES, PortRows, rows_of_ports
 from fabricgen.sonic.tables import SameTable

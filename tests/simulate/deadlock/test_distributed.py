@@ -64,11 +64,12 @@ def test_dask_says_the_same(scheduler: str, tmp_path: Path) -> None:
     assert failures["cyclic_sets"] > 0
 
 
-def test_no_scheduler_is_a_usage_error(tmp_path: Path) -> None:
+@pytest.mark.parametrize("url", ["tcp://127.0.0.1:9", "tls://127.0.0.1:9", "nonsense"])
+def test_no_scheduler_is_a_usage_error(url: str, tmp_path: Path) -> None:
     open_configs(clos(2, 2).configs(), tmp_path)
-    done = simulate(tmp_path, "--failures", "1", "--scheduler", "tcp://127.0.0.1:9")
+    done = simulate(tmp_path, "--failures", "1", "--scheduler", url)
     assert done.returncode == 2
-    assert b"no Dask scheduler answers at tcp://127.0.0.1:9" in done.stderr
+    assert f"no Dask scheduler answers at {url}".encode() in done.stderr
 
 
 def test_opensm_on_workers_judges_every_set(scheduler: str, opensm: Tools, tmp_path: Path) -> None:

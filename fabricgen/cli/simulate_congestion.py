@@ -1,0 +1,179 @@
+"""`fabricgen simulate congestion`: completion times and congestion trees, flow by flow."""
+
+from pathlib import Path
+
+import click
+
+from fabricgen.cli.names import names_in
+from fabricgen.cli.options import (
+    balance_of,
+    balance_option,
+    expand_option,
+    hash_of,
+    hash_options,
+    inventory_option,
+    jobs_options,
+    link_options,
+    message_bytes,
+    policy_of,
+    print_patterns,
+    require_one_source,
+    sizes_of,
+    subnet_options,
+    subnets_of,
+    traffic_options,
+)
+from fabricgen.cli.output import output_options, report
+from fabricgen.cli.settings import Settings, verb
+from fabricgen.errors import UsageError
+from fabricgen.inputs import read_text
+
+_FILE = click.Path(path_type=Path, dir_okay=False)
+_FOLDER = click.Path(path_type=Path, file_okay=False)
+
+
+@click.command("congestion")
+@click.argument("paths", nargs=-1, type=click.Path(path_type=Path))
+@link_options
+@traffic_options
+@subnet_options
+@click.option("--size", metavar="BYTES", help="Buffer of one rank, for example 64MB or 256MiB.  [default: 256MiB]")
+@click.option(
+    "--placement",
+    default="aligned",
+    show_default=True,
+    metavar="HOW",
+    help="Hosts of the ranks: aligned, fragmented, a file with one host per line in the order of ranks, or search: "
+    "propose a better placement of the jobs.",
+)
+@jobs_options
+@click.option(
+    "--save-jobs",
+    type=_FILE,
+    metavar="FILE",
+    help="Write the placement that --placement search proposes to this jobs file.",
+)
+@hash_options
+@balance_option
+@click.option(
+    "--seed", type=click.IntRange(0), default=0, show_default=True, help="Seed for hashes, shuffles and permutations."
+)
+@click.option(
+    "--draws", type=click.IntRange(1), default=1, show_default=True, help="Number of hashes drawn for the link loads."
+)
+@click.option(
+    "--failures",
+    type=click.IntRange(0, 2),
+    help="Bandwidth after every set of up to this many failed links between switches.  [default: 0; 1 with "
+    "--switch-failures]",
+)
+@click.option("--switch-failures", is_flag=True, help="Let switches fail as well as links.")
+@click.option(
+    "--sizes",
+    metavar="FROM:TO[:FACTOR]",
+    help="Print algorithm and bus bandwidth by buffer size, as nccl-tests does, for example 1KiB:16GiB or "
+    "1MiB:1GiB:4; of all collectives, or of --pattern.",
+)
+@click.option("--plane", shell_complete=names_in("planes"), help="Simulate only this plane.")
+@click.option("--svg", type=_FOLDER, help="Write pictures of the congestion trees into this folder.")
+@expand_option
+@inventory_option
+@output_options
+@verb
+def command(
+    settings: Settings,
+    paths: tuple[Path, ...],
+    links: Path | None,
+    lldp: Path | None,
+    pattern: str | None,
+    scenario: Path | None,
+    size: str | None,
+    lfts: Path | None,
+    vl_buffer: str | None,
+    adaptive_routing: bool,
+    placement: str,
+    jobs_file: Path | None,
+    save_jobs: Path | None,
+    queue_pairs: int | None,
+    hash: str | None,  # noqa: A002 (the name of the option)
+    balance: str | None,
+    seed: int,
+    draws: int,
+    failures: int | None,
+    switch_failures: bool,
+    sizes: str | None,
+    plane: str | None,
+    svg: Path | None,
+    expand: bool,
+    inventory: Path | None,
+    fmt: str,
+    output: Path | None,
+    fail_on: str,
+) -> int:
+    """Compute which flows delay which: link loads, fair rates, congestion trees and victims under PFC.
+
+    \b
+    Examples:
+      fabricgen simulate congestion build --pattern all-to-all --size 64MB
+      fabricgen simulate congestion build --failures 1 --switch-failures
+      fabricgen simulate congestion build --sizes 1KiB:16GiB --draws 20
+      fabricgen simulate congestion build --jobs-file jobs.yaml --placement search
+    """
+    from fabricgen.api.congestion import simulate_congestion, simulate_congestion_of_scenario
+    from fabricgen.cli.progress import TerminalProgress
+    from fabricgen.report.congestion import congestion_lines, congestion_object, congestion_unjudged
+
+    if print_patterns(pattern):
+        return 0
+    require_one_source(
+        paths, scenario, pattern=pattern, size=size, plane=plane, lfts=lfts, vl_buffer=vl_buffer,
+        adaptive_routing=adaptive_routing or None, queue_pairs=queue_pairs, hash=hash, balance=balance,
+        failures=failures, switch_failures=switch_failures or None, sizes=sizes, jobs_file=jobs_file,
+        save_jobs=save_jobs, links=links, lldp=lldp, placement=None if placement == "aligned" else placement,
+        seed=seed or None, draws=None if draws == 1 else draws,
+    )  # fmt: skip
+    if save_jobs is not None and placement != "search":
+        raise UsageError("--save-jobs is for --placement search")
+    if scenario is not None:
+        found = simulate_congestion_of_scenario(scenario, svg=svg)
+    else:
+        found = simulate_congestion(
+            paths,
+            links=links,
+            lldp=lldp,
+            pattern=pattern,
+            size_bytes=None if size is None else message_bytes(size),
+            placement=_placement(placement),
+            queue_pairs=queue_pairs,
+            hash_model=hash_of(hash),
+            balance=balance_of(balance),
+            seed=seed,
+            draws=draws,
+            plane=plane,
+            subnets=subnets_of(lfts, vl_buffer, adaptive_routing),
+            failures=int(switch_failures) if failures is None else failures,
+            switch_failures=switch_failures,
+            sizes=() if sizes is None else sizes_of(sizes),
+            jobs_file=jobs_file,
+            save_jobs=save_jobs,
+            svg=svg,
+            inventory=inventory,
+            policy=policy_of(settings, expand),
+            progress=TerminalProgress(settings),
+        )
+    has_verdict = bool(found.planes) or (scenario is None and jobs_file is None)
+    own = {"congestion": congestion_object(found.planes)} if has_verdict else {}
+    return report(
+        settings, found, verb="simulate congestion", fmt=fmt, output=output, fail_on=fail_on, own=own,
+        lines=[*congestion_lines(found.planes)], unjudged=[*congestion_unjudged(found.planes)],
+    )  # fmt: skip
+
+
+def _placement(text: str) -> str | tuple[str, ...]:
+    if text in ("aligned", "fragmented", "search"):
+        return text
+    if not Path(text).is_file():
+        raise UsageError(
+            f"--placement: the file {text!r} does not exist; give a file of hosts, or aligned, fragmented or search"
+        )
+    return tuple(filter(None, map(str.strip, read_text(Path(text)).splitlines())))

@@ -1,0 +1,170 @@
+"""A switch of a bundle for rules: what many of them use, derived once."""
+
+from collections.abc import Callable, Hashable, Mapping
+from dataclasses import dataclass, field
+from functools import cached_property, lru_cache
+from typing import Any, Protocol, TypeVar, cast
+
+from fabricgen.bundle.read import ObservedDevice
+from fabricgen.platforms.model import Layout, SwitchPlatform
+from fabricgen.rules.defects import Place
+from fabricgen.rules.view.addresses import HeldAddress, held_address
+from fabricgen.sonic.device_types import OUTSIDE_ROLE, OUTSIDE_TYPE, ROLES, SERVER_TYPE, buffer_role
+from fabricgen.units import whole_number
+
+T = TypeVar("T")
+Network = tuple[str, int, bool]  # plane, part, is_lossy: see Switch.network
+
+
+class Keep(Protocol):
+    """How values are kept that several rules use: `key` in a memo, made at the first use. `of` is the only switch that
+    the value depends on."""
+
+    def __call__(self, memo: dict[Any, Any], key: Hashable, make: Callable[[], T], of: str = "", /) -> T:
+        """The value."""
+
+
+def kept(memo: dict[Any, Any], key: Hashable, make: Callable[[], T], _: str = "") -> T:
+    """The value, without a record of who uses it."""
+    if key not in memo:
+        memo[key] = make()
+    return cast(T, memo[key])
+
+
+def number(text: object) -> int | None:
+    """The value of a decimal string; None for anything else. The schema rules report other values."""
+    return _number(text) if type(text) is str else whole_number(text)
+
+
+_number = lru_cache(maxsize=1 << 14)(whole_number)  # most numbers of a fabric are one of a few
+
+
+@dataclass(eq=False)
+class Switch:
+    """One switch with the properties that many rules use."""
+
+    device: ObservedDevice
+    platform: SwitchPlatform | None
+    layout: Layout | None
+    is_lossy: bool = False  # no class of its network is lossless
+    part: int = 0  # for loose files, the number of the network that cables form; 0 without such cables
+    keep: Keep = kept
+    _memo: dict[str, Any] = field(default_factory=dict, init=False, repr=False)
+
+    @property
+    def name(self) -> str:
+        """Name of the device."""
+        return self.device.name
+
+    @cached_property
+    def role(self) -> str:
+        """leaf | spine | core; "" if neither fabric.json nor the type defines it."""
+        wired = self.device.wired
+        return wired.role if wired else ROLES.get(self.type, "")
+
+    @cached_property
+    def buffer_role(self) -> str:
+        """The role whose buffers of the SKU it has: SONiC selects them by the type."""
+        return buffer_role(self.type, self.role)
+
+    def declared_role(self, neighbor: str) -> str:
+        """The role of a neighbour by DEVICE_NEIGHBOR_METADATA: leaf | spine | core | host | external, or ""."""
+        found = self.device.text_of("DEVICE_NEIGHBOR_METADATA", neighbor, "type")
+        return {SERVER_TYPE: "host", OUTSIDE_TYPE: OUTSIDE_ROLE}.get(found) or ROLES.get(found, "")
+
+    @cached_property
+    def plane(self) -> str:
+        """Plane by fabric.json, or ""."""
+        return self.device.wired.plane if self.device.wired else ""
+
+    @property
+    def network(self) -> Network:
+        """What comparable switches have in common: the plane, the network that cables form if no plane is known, and
+        whether the network has no PFC."""
+        return self.plane, self.part, self.is_lossy
+
+    @cached_property
+    def hwsku(self) -> str:
+        """DEVICE_METADATA.hwsku."""
+        return self.device.text_of("DEVICE_METADATA", "localhost", "hwsku")
+
+    @cached_property
+    def type(self) -> str:
+        """DEVICE_METADATA.type."""
+        return self.device.text_of("DEVICE_METADATA", "localhost", "type")
+
+    @cached_property
+    def port_set(self) -> str:
+        """The name of its layout: the planned one of fabric.json, else that of the ports in its file; "" if unknown."""
+        wired = self.device.wired
+        return wired.layout if wired else self.layout.name if self.layout else ""
+
+    @cached_property
+    def is_dynamic(self) -> bool:
+        """Whether buffermgrd computes the buffers (dynamic model)."""
+        return self.device.text_of("DEVICE_METADATA", "localhost", "buffer_model") == "dynamic"
+
+    @cached_property
+    def asn(self) -> str:
+        """DEVICE_METADATA.bgp_asn."""
+        return self.device.text_of("DEVICE_METADATA", "localhost", "bgp_asn")
+
+    def place(self, table: str, key: str = "", field: str = "") -> Place:
+        """A place in this switch's file."""
+        return Place(self.device, table, key, field)
+
+    def speed_mbps(self, port: str) -> int | None:
+        """PORT.speed."""
+        return number(self.device.row("PORT", port).get("speed"))
+
+    def _cable_rows(self) -> Mapping[str, str]:
+        """Port -> the key of the first row of CABLE_LENGTH that has it."""
+        found: dict[str, str] = {}
+        for key, row in self.device.table("CABLE_LENGTH").items():
+            for port in row:
+                found.setdefault(port, key)
+        return found
+
+    @property
+    def _row_of_cable(self) -> Mapping[str, str]:
+        return self.keep(self._memo, "cable rows", self._cable_rows, self.name)
+
+    def cable_row(self, port: str) -> str:
+        """The key of the row of CABLE_LENGTH that has a port, else of the first row, usually AZURE."""
+        return self._row_of_cable.get(port) or next(iter(self.device.table("CABLE_LENGTH")), "AZURE")
+
+    def _texts_of_cables(self) -> Mapping[str, str]:
+        return {port: self.device.text_of("CABLE_LENGTH", key, port) for port, key in self._row_of_cable.items()}
+
+    def cable_text(self, port: str) -> str:
+        """CABLE_LENGTH of a port, or ""."""
+        return self.cable_texts.get(port, "")
+
+    @property
+    def cable_texts(self) -> Mapping[str, str]:
+        """Port -> its text in the first row of CABLE_LENGTH that has it."""
+        return self.keep(self._memo, "cable texts", self._texts_of_cables, self.name)
+
+    @property
+    def addresses(self) -> tuple[HeldAddress, ...]:
+        """Every address of an interface, a VLAN, a port channel and a loopback; other values are left out."""
+        return self.keep(self._memo, "addresses", self._held, self.name)
+
+    def _held(self) -> tuple[HeldAddress, ...]:
+        return tuple(
+            held
+            for table in ("INTERFACE", "PORTCHANNEL_INTERFACE", "VLAN_INTERFACE", "LOOPBACK_INTERFACE")
+            for key in self.device.table(table)
+            if "|" in key and (held := held_address(table, key))
+        )
+
+    @property
+    def addresses_of(self) -> Mapping[str, tuple[HeldAddress, ...]]:
+        """interface -> its addresses."""
+        return self.keep(self._memo, "addresses of", self._by_interface, self.name)
+
+    def _by_interface(self) -> Mapping[str, tuple[HeldAddress, ...]]:
+        found: dict[str, tuple[HeldAddress, ...]] = {}
+        for held in self.addresses:
+            found[held.interface] = (*found.get(held.interface, ()), held)
+        return found
