@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, TypeVar
 
 from fabricgen.api.judgement import Judging
 from fabricgen.cache import Store
-from fabricgen.cache.recorded import Readings, Recordable
+from fabricgen.cache.readings import Readings
+from fabricgen.cache.recorded import Recordable
 from fabricgen.cache.traces import remembered
 from fabricgen.cache.values import dump_value, load_value
 from fabricgen.findings import Finding, Location

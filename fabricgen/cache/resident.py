@@ -6,7 +6,7 @@ from typing import Any
 
 from fabricgen.bundle.read import Bundle, ObservedDevice
 from fabricgen.bundle.wiring import Wiring
-from fabricgen.cache.recorded import (
+from fabricgen.cache.readings import (
     ALWAYS,
     CABLES,
     CORDONED,
@@ -20,9 +20,8 @@ from fabricgen.cache.recorded import (
     TEXT,
     WIRING,
     Readings,
-    Recordable,
-    Recorded,
 )
+from fabricgen.cache.recorded import Recordable, Recorded
 from fabricgen.sonic.policy import TABLES as POLICY_TABLES
 
 # Tables of which objects that are kept read more only when they need it, and what every judge depends on.

@@ -4,7 +4,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from fabricgen.bundle.read import Bundle, ObservedDevice
-from fabricgen.cache.recorded import Readings
+from fabricgen.cache.readings import Readings
 from fabricgen.findings import Severity
 from fabricgen.rules.defects import Defect, Place
 from fabricgen.rules.rule import Rule

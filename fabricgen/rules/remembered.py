@@ -12,7 +12,8 @@ from typing import Any
 import orjson
 
 from fabricgen.cache import Store
-from fabricgen.cache.recorded import Readings, Recordable
+from fabricgen.cache.readings import Readings
+from fabricgen.cache.recorded import Recordable
 from fabricgen.rules.defects import Defect
 from fabricgen.rules.recorded import Row, defects_of, recorded_fabric, rows_of
 from fabricgen.rules.rule import Rule, subject_of

@@ -5,7 +5,8 @@ from pathlib import Path
 import pytest
 
 from fabricgen.cache import Store
-from fabricgen.cache.recorded import Readings, Recordable
+from fabricgen.cache.readings import Readings
+from fabricgen.cache.recorded import Recordable
 from fabricgen.rules.registry import all_rules
 from fabricgen.rules.remembered import RememberedRules
 from fabricgen.rules.rule import Rule, subject_of
