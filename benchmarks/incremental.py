@@ -3,9 +3,10 @@
 Each edit is checked twice with the results of earlier runs: the second time the whole result is one of them. Reports
 are JSON and text in turn.
 
-python -m benchmarks.incremental [--edits 200] [--switches 0] [--seed 0]
+python -m benchmarks.incremental [--edits 200] [--switches 0] [--seed 0] [--watch]
 
-Prints the CPU of both. With --switches, the fabric is that of make_inventory. The exit code is 1 if any report differs.
+Prints the CPU of both. With --watch, one process keeps what it can from one check to the next, as `check --watch` does, and
+the rendered files are compared, too. With --switches, the fabric is that of make_inventory. The exit code is 1 if any report differs.
 """
 
 import argparse
@@ -159,6 +160,7 @@ class Watched:
     def __init__(self, folder: Path) -> None:
         self._fresh = folder / "fresh"
         self._resident = Resident(folder / "resident")
+        self.was_rendered = False
 
     def compare(self, inventory: Path) -> tuple[bool, float, float]:
         """Whether both find and render the same, and the CPU of both in seconds: from nothing, and resident."""
@@ -170,6 +172,7 @@ class Watched:
         ended = time.process_time()
         kept = self._resident.folder
         is_same = _plain(found, kept) == _plain(expected, self._fresh)
+        self.was_rendered = expected.is_complete
         if expected.is_complete:  # after an error the resident folder is that of the last rendering
             is_same = is_same and _files(kept) == _files(self._fresh)
         return is_same, middle - began, ended - middle
@@ -197,6 +200,7 @@ def compare_watched(folder: Path, tree: Tree, seed: int, count: int) -> Compared
         file.write_text(text_of(now))
         is_same, cold, warm = watched.compare(inventory)
         done.cold_s, done.warm_s = done.cold_s + cold, done.warm_s + warm
+        done.rendered += watched.was_rendered
         if not is_same:
             done.different.append(number)
     return done
@@ -208,13 +212,14 @@ def main() -> int:
     parser.add_argument("--edits", type=int, default=200)
     parser.add_argument("--switches", type=int, default=0)
     parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--watch", action="store_true")
     given = parser.parse_args()
     with tempfile.TemporaryDirectory(prefix="fabricgen-bench-") as folder:
         tree = rail_optimized()
         if given.switches:
             make_inventory(["--switches", str(given.switches), f"{folder}/made"])
             tree = yaml.safe_load((Path(folder) / "made" / "fabric.yaml").read_text())
-        done = compare(Path(folder), tree, given.seed, given.edits)
+        done = (compare_watched if given.watch else compare)(Path(folder), tree, given.seed, given.edits)
     print(f"{given.edits} edits: {len(done.different)} reports differ, {done.rendered} have verdicts on rendered files")
     cold_s, warm_s = done.cold_s / given.edits, done.warm_s / given.edits
     print(f"CPU of one check: {cold_s:.2f} s from nothing, {warm_s:.2f} s from results")

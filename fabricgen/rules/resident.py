@@ -12,7 +12,7 @@ from fabricgen.rules.rule import Rule, subject_of
 from fabricgen.rules.view.fabric import Fabric
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class ResidentRules:
     """Defects of rules on the recorded `fabric`, which are kept. Rules of other packages are checked each time."""
 
