@@ -5,8 +5,9 @@ are JSON and text in turn.
 
 python -m benchmarks.incremental [--edits 200] [--switches 0] [--seed 0] [--watch]
 
-Prints the CPU of both. With --watch, one process keeps what it can from one check to the next, as `check --watch` does, and
-the rendered files are compared, too. With --switches, the fabric is that of make_inventory. The exit code is 1 if any report differs.
+Prints the CPU of both. With --watch, one process keeps what it can from one check to the next, as `check --watch` does,
+and the rendered files are compared, too. With --switches, the fabric is that of make_inventory. The exit code is 1 if
+any report differs.
 """
 
 import argparse

@@ -78,7 +78,7 @@ class _Subject:
         self._is_new = False
 
     def found(self, code: str, bundle: Recordable) -> list[Row] | None:
-        """The defects of a rule whose readings have the digest that they had; None if there are none."""
+        """The defects of a rule whose readings have the digest that they had; None if no such result is known."""
         entries = self._known.get(code, ())
         for names in _distinct(names for names, _, _ in entries):
             digest = bundle.digest(names).hex()
