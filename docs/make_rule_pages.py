@@ -44,7 +44,7 @@ def _bad_case(case: Case) -> str:
 
 def _printed(case: Case) -> str:
     with _empty_folder():
-        finding = case.found(case.findings(Path()))
+        finding = case.found(case.findings(Path(), (case.code,)))
         report = text_report([finding], Counts())
     return report.rstrip().rpartition("\n\n")[0]  # without the summary
 

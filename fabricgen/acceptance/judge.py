@@ -7,7 +7,7 @@ from pathlib import Path
 from fabricgen.acceptance.collided import predictor
 from fabricgen.acceptance.counters import counter_folders, read_counters
 from fabricgen.acceptance.made import made_tests
-from fabricgen.acceptance.measured import Measured, Verdict, measure
+from fabricgen.acceptance.measured import Measured, Verdict, files_by_id, measure, result_names
 from fabricgen.acceptance.missing import missing, wrong
 from fabricgen.acceptance.planned import GBPS, Planned, Stage, load_tests
 from fabricgen.acceptance.reported import observed
@@ -41,12 +41,14 @@ def accept(
     `with_watermarks` also judges the watermarks of buffers after the tests.
 
     The tests are those of tests.jsonl below `roots`, otherwise those that the bundle needs. Raises UnreadableInputError
-    for a missing path or a file of an unknown form, UsageError if the bundle or `stages` leave no test.
+    for a missing path or a list of tests of an unknown form, UsageError if the bundle or `stages` leave no test.
     """
     for root in roots:
         if not root.exists():
             raise UnreadableInputError("no such file or folder", Location(str(root)))
-    tests = [test for test in _tests(bundle, roots) if not stages or test.stage in stages]
+    known = _tests(bundle, roots)
+    _require_tests_of(roots, known)
+    tests = [test for test in known if not stages or test.stage in stages]
     if not tests:
         raise UsageError("the bundle has no hosts with GPUs on a compute plane: there are no tests to judge")
     moments = [counter_folders(roots, moment, of_watchdog=True) for moment in ("before", "after")]
@@ -59,6 +61,18 @@ def accept(
             raise UsageError("the results have no counters of switches, which contain the watermarks")
         findings += watermarks(bundle, after)
     return Accepted(tuple(found), tuple(findings))
+
+
+def _require_tests_of(roots: Sequence[Path], tests: Sequence[Planned]) -> None:
+    """Raises UsageError for given files that belong to no test: their results would not be judged."""
+    files = [root for root in roots if root.is_file() and root.name != TESTS_NAME]
+    if not (files and tests):
+        return
+    names = {name for test in tests for name in result_names(test)}
+    used = {file for name, file in files_by_id(files).items() if name in names}
+    if others := [str(file) for file in files if file not in used]:
+        needed = f"its name is the id of its test and a suffix, for example {result_names(tests[-1])[0]}.json"
+        raise UsageError(f"{', '.join(others)} belongs to no test. Give a folder of results, or a file: {needed}")
 
 
 def _watchdog(found: Sequence[Measured]) -> list[Finding]:

@@ -9,6 +9,7 @@ from fabricgen.acceptance.counters import rise, storms
 from fabricgen.acceptance.culprits import outliers
 from fabricgen.acceptance.planned import GBPS, Planned, Stage
 from fabricgen.acceptance.results import Result, read_result
+from fabricgen.errors import UnreadableInputError
 from fabricgen.inputs import read_text
 
 _ABOVE = 1.02  # of the expected value: more than the wire carries
@@ -46,28 +47,40 @@ def measure(
 ) -> list[Measured]:
     """The tests with their results below `roots`. `before` and `after` have the watchdog's readings of that stage.
 
-    Raises UnreadableInputError for a result file of an unknown program.
+    A result that cannot be read, for example of a run that was killed, is a missing one with its problem.
     """
-    known = _files(roots)
+    known = files_by_id(roots)
     found = []
     for test in tests:
         if test.stage is Stage.WATCHDOG:
             value = _storms(test, before, after)
             found.append(Measured(test, (), value, _verdict(test, value)))
             continue
-        names = [f"{test.id}.{number}" for number in range(len(test.writers))] or [test.id]
+        names = result_names(test)
         files = [known[name] for name in names if name in known]
         if test.stage is Stage.LLDP:
             found.append(Measured(test, (), None, Verdict.NONE if files else Verdict.MISSING))
             continue
-        results = tuple(read_result(file, unit if test.unit == GBPS else GBPS) for file in files)
+        results = tuple(_result(file, unit if test.unit == GBPS else GBPS) for file in files)
         values = [result.value for result in results if result.value is not None]
         value = sum(values) if len(values) == len(names) else None
         found.append(Measured(test, results, value, _verdict(test, value)))
     return _with_outliers(found)
 
 
-def _files(roots: Iterable[Path]) -> dict[str, Path]:
+def _result(file: Path, unit: str) -> Result:
+    try:
+        return read_result(file, unit)
+    except UnreadableInputError as error:
+        return Result(str(file), None, problem=error.problem, line=error.location.line)
+
+
+def result_names(test: Planned) -> list[str]:
+    """The names of the result files of a test, without their suffix: one, or those of all writers of an incast."""
+    return [f"{test.id}.{number}" for number in range(len(test.writers))] or [test.id]
+
+
+def files_by_id(roots: Iterable[Path]) -> dict[str, Path]:
     """Id -> file: the path from the folder of results, or from any folder above, without the suffix."""
     found: dict[str, Path] = {}
     for root in roots:

@@ -8,6 +8,8 @@ from fabricgen.acceptance.reported import ALONE, listed, observed
 from fabricgen.findings import Finding, Severity
 from fabricgen.units import counted
 
+_AGAIN = "run it again: a missing measurement is not a success"
+
 
 def missing(found: Sequence[Measured]) -> Iterator[Finding]:
     """Tests without a result: by stage if it has none at all, by host if none of its tests has one."""
@@ -19,6 +21,12 @@ def missing(found: Sequence[Measured]) -> Iterator[Finding]:
             hint = f"run stages/{stage}.sh, or choose the stages with --stages"
             yield observed("FG960", "", f"stage {stage} has no results: {tests} missing", hint)
     left = {test.id: test for test in absent if test.stage in run}
+    for one in found:
+        for result in one.results:
+            if result.problem:
+                left.pop(one.test.id, None)
+                text = f"{one.test.id} has a result that cannot be read: {result.problem}"
+                yield observed("FG960", "", text, _AGAIN, [one.test.id], result.file, line=result.line)
     for host in _silent(found):
         gone = [test for test, planned in left.items() if host in _hosts(planned)]
         left = {test: planned for test, planned in left.items() if test not in gone}
@@ -32,7 +40,7 @@ def missing(found: Sequence[Measured]) -> Iterator[Finding]:
             yield finding
     if left:
         text = f"{counted(len(left), 'test')} without a result: {listed(sorted(left))}"
-        yield observed("FG960", "", text, "run them again: a missing measurement is not a success", sorted(left))
+        yield observed("FG960", "", text, _AGAIN, sorted(left))
 
 
 def _silent(found: Iterable[Measured]) -> list[str]:

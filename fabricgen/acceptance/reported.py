@@ -25,9 +25,9 @@ def compared(one: Measured) -> str:
 
 def observed(
     code: str, device: str, message: str, hint: str, tests: Sequence[str] = (), file: str = "",
-    severity: Severity = Severity.ERROR, path: str = "", related: tuple[Related, ...] = (),
+    severity: Severity = Severity.ERROR, path: str = "", related: tuple[Related, ...] = (), line: int = 0,
 ) -> Finding:  # fmt: skip
     """A finding of a run. Its path is the test if there is one."""
     place = path or (tests[0] if len(tests) == 1 else "")
-    location = Location(file) if file else None
+    location = Location(file, line) if file else None
     return Finding(code, severity, message, device, place, location, related, hint, Confidence.OBSERVED)

@@ -29,7 +29,8 @@ class Result:
     """What a file contains: the value in the unit of the planned test, None if the program measured nothing.
 
     `ranks` are the hosts of the ranks of a collective, one for each rank, or () if the file does not have them; `count`
-    is their number. `wrong` is the number of wrong elements.
+    is their number. `wrong` is the number of wrong elements. `problem` is why the file cannot be read,
+    and `line` is where.
     """
 
     file: str
@@ -37,6 +38,8 @@ class Result:
     ranks: tuple[str, ...] = ()
     count: int | None = None
     wrong: int = 0
+    problem: str = ""
+    line: int = 0
 
 
 def read_result(file: Path, unit: str) -> Result:

@@ -64,13 +64,19 @@ class _Tables(Mapping[str, Any]):
         self._forgotten: set[str] = set()
 
     def __getitem__(self, name: str) -> Any:
+        found = self._kept[name]
+        return self._again(name) if found is None else found
+
+    def get(self, name: str, default: Any = None) -> Any:
+        found = self._kept.get(name, default)
+        return self._again(name) if found is None else found
+
+    def _again(self, name: str) -> Any:
+        """A table that was forgotten; None for one that the file does not have, or that is null."""
         if name in self._forgotten:
             self._kept[name] = self._of.table_again(name)
             self._forgotten.remove(name)
-        return self._kept[name]
-
-    def get(self, name: str, default: Any = None) -> Any:
-        return self[name] if name in self._kept else default
+        return self._kept.get(name)
 
     def __contains__(self, name: object) -> bool:
         return name in self._kept

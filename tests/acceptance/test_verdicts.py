@@ -151,9 +151,16 @@ def test_chosen_stages_and_wrong_input(fabric: Path, opened: Bundle, tmp_path: P
     assert (outcome.code, "not a list of acceptance tests: line 2" in outcome.err) == (2, True)
     (folder / "tests.jsonl").unlink()  # the tests are those of the bundle
     assert cli("accept", fabric, folder, "--stages", "near").code == 0
-    (folder / "results" / "near" / "compute" / "rail0" / "gpu-000_gpu-001.json").write_text("{}")
+    rail = folder / "results" / "near" / "compute" / "rail0"
+    for name, content in {"gpu-000_gpu-001": "{}", "gpu-002_gpu-003": "", "gpu-004_gpu-005": '{\n"test_info":'}.items():
+        (rail / f"{name}.json").write_text(content)
     outcome = cli("accept", fabric, folder, "--stages", "near")
-    assert (outcome.code, "gpu-000_gpu-001.json: not a result of a known program" in outcome.err) == (2, True)
+    assert (outcome.code, outcome.out.count("has a result that cannot be read: not a result of a kn")) == (1, 2)
+    assert "gpu-004_gpu-005.json:" in outcome.out and "cannot be read: not JSON" in outcome.out
+    outcome = cli("accept", fabric, rail / "gpu-000_gpu-001.json", tmp_path / "lock", fabric / "fabric.json")
+    assert (outcome.code, "fabric.json belongs to no test" in outcome.err) == (2, False)
+    outcome = cli("accept", fabric, rail / "gpu-000_gpu-001.json", fabric / "fabric.json")
+    assert (outcome.code, "fabric.json belongs to no test" in outcome.err) == (2, True)
 
 
 def test_the_smallest_part_that_explains_all() -> None:

@@ -138,10 +138,10 @@ class Case:
     lenient: bool = False
     pitfalls: tuple[int, ...] = ()
 
-    def findings(self, folder: Path) -> list[Finding]:
-        """All findings after the change, notes included."""
+    def findings(self, folder: Path, select: tuple[str, ...] = ()) -> list[Finding]:
+        """All findings after the change, or those of some rules, notes included."""
         layout = self.clean.layout if isinstance(self.clean, Switches) else None
-        return run(self.clean.broken(self.change, folder), layout_lookup=layout)
+        return run(self.clean.broken(self.change, folder), select, layout_lookup=layout)
 
     def found(self, findings: list[Finding]) -> Finding:
         """The finding at the place of this case, with its message if several are there. Fails if none is."""

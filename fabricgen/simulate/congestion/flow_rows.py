@@ -22,6 +22,7 @@ def with_verdict(result: CongestionResult, verdict: Verdict, ends: Sequence[tupl
         unfinished=sum(row.fct_ns is None for row in rows),
         unsettled=verdict.unsettled,
         unexplained=verdict.unexplained,
+        reason="; ".join(filter(None, [result.reason, verdict.undecided])),
     )
 
 

@@ -6,6 +6,7 @@ import numpy as np
 
 from fabricgen.results import CongestionModel, CongestionTree, VictimLabel
 from fabricgen.simulate.congestion.cascade import cascade
+from fabricgen.simulate.congestion.resolution import packets_of, undecided, undecided_words
 from fabricgen.simulate.congestion.stage import (
     VICTIM,
     Stage,
@@ -36,6 +37,7 @@ class Verdict:
     paused: int = 0
     unsettled: int = 0
     unexplained: int = 0
+    undecided: str = ""  # in words: the flows of a few packets near the limit
     stage: Stage | None = None
     followed: Flags | None = None
 
@@ -67,9 +69,10 @@ def judge(ports: Ports, flows: Flows, *, finite: bool) -> Verdict:
     time[affected] = stage.time_ns
     for index, its in zip(np.flatnonzero(affected), stage.labels(), strict=True):
         label[index] = its
-    found = cascade(ports, flows, stage, finite=finite)
+    found, packets = cascade(ports, flows, stage, finite=finite), packets_of(ports, flows)
+    near = undecided(time / ideal, packets) & finite
     return Verdict(
         CongestionModel.FINITE if finite else CongestionModel.STEADY, time, ideal, tuple(label), tuple(found.trees),
-        found.roots, int(stage.found.paused.sum()), stage.unsettled, found.left,
+        found.roots, int(stage.found.paused.sum()), stage.unsettled, found.left, undecided_words(near, packets),
         stage, affected,
     )  # fmt: skip

@@ -44,13 +44,16 @@ def admit(run: Run, port: int, lane: int, wire: int) -> bool:
         _use(run, port, lane, size)
         return True
     node = run.nodes[run.ports[port].node]
-    headroom_full = group.headroom + size > group.headroom_limit or node.pool + size > node.pool_limit
+    headroom_full = (
+        group.headroom + size > run.profiles[port, lane].headroom_limit or node.pool + size > node.pool_limit
+    )
     if headroom_full:
         return False
     if group.used + size - group.reserve > limit:
         group.headroom += size
         node.pool += size
-        group.headroom_most = max(group.headroom_most, group.headroom)
+        hold = run.holds[port, lane]
+        hold.headroom_most = max(hold.headroom_most, group.headroom)
     else:
         _use(run, port, lane, size)
     return True
@@ -85,11 +88,11 @@ def fits(run: Run, port: int, lane: int, size: int) -> bool:
     queue = run.queues[port, lane]
     if queue.pool == NONE:
         return True
-    pool = run.pools[queue.pool]
-    limit = whole(queue.limit)
-    if queue.alpha:
-        limit = (max(0, pool.limit - pool.used) * whole(queue.alpha)) >> 8
-    return bool(queue.bytes + size <= queue.floor + limit)
+    pool, profile = run.pools[queue.pool], run.profiles[port, lane]
+    limit = whole(profile.limit)
+    if profile.alpha:
+        limit = (max(0, pool.limit - pool.used) * whole(profile.alpha)) >> 8
+    return bool(queue.bytes + size <= profile.floor + limit)
 
 
 @inlined
@@ -97,7 +100,8 @@ def resize(run: Run, port: int, lane: int, size: int) -> None:
     """Change the size of a queue; a negative size shrinks it."""
     queue = run.queues[port, lane]
     if queue.pool != NONE:
-        run.pools[queue.pool].used += max(0, queue.bytes + size - queue.floor) - max(0, queue.bytes - queue.floor)
+        floor = run.profiles[port, lane].floor
+        run.pools[queue.pool].used += max(0, queue.bytes + size - floor) - max(0, queue.bytes - floor)
     queue.bytes += size
     queue.most = max(queue.most, queue.bytes)
 
@@ -113,7 +117,7 @@ def pause_if_full(run: Run, port: int, lane: int, out: int) -> int:
         return NONE
     group.pausing = 1
     if run.settings.ecn and run.queues[out, lane].bytes <= run.queues[out, lane].kmin:
-        group.early += 1
+        run.holds[port, lane].early += 1
     push_pause(run, port, lane, PAUSE)
     if run.pfc[port].refresh > 0:
         repeat_later(run, port, lane)
@@ -126,13 +130,13 @@ def resume_if_empty(run: Run, port: int, lane: int) -> int:
     group = run.groups[port, lane]
     if not group.pausing:
         return NONE
-    limit = threshold(run, port, lane)
+    limit, profile = threshold(run, port, lane), run.profiles[port, lane]
     if run.settings.sai:
-        if group.used + group.headroom > max(group.xon, group.reserve + limit - group.xon_offset):
+        if group.used + group.headroom > max(profile.xon, group.reserve + limit - profile.xon_offset):
             return NONE
     else:
         shared = shared_part(run, port, lane)
-        if group.headroom > 0 or (shared > 0 and shared + group.xon_offset > limit):
+        if group.headroom > 0 or (shared > 0 and shared + profile.xon_offset > limit):
             return NONE
     group.pausing = 0
     push_pause(run, port, lane, RESUME)

@@ -1,4 +1,8 @@
-"""Prefetches the records that the next events use, which in a large network are not in the cache."""
+"""Prefetches the records that the next events use, which in a large network are not in the cache.
+
+The cable prefetches a packet when the one before it arrives, and a queue its new first packet. In a very large network
+these have left the cache again before they are used, so they are prefetched here as well.
+"""
 
 import numpy as np
 
@@ -7,24 +11,22 @@ from fabricgen.simulate.packets.intrinsics import prefetch, trailing_zeros, unsi
 from fabricgen.simulate.packets.records import CONTROL, LINE, MARKED_DATA, NAK, NONE
 from fabricgen.simulate.packets.state import Run
 
-EVENT, PORT, QUEUE, PACKET, GROUP = 16, 12, 9, 6, 3  # how many events ahead
+EVENT, PLACE, PACKET, GROUP = 16, 8, 5, 3  # how many events ahead
 
 
 @inlined
 def foresee(run: Run, at: int) -> None:
-    """Prefetch the records of the events that follow the present one. Each event is followed in five steps, so no step
-    waits for another."""
+    """Prefetch the records of the events that follow the present one."""
     left = whole(run.clock[0].count) - at
     if left > EVENT:
         prefetch(run.events, _event(run, at + EVENT), 0)
-    if left > PORT:
-        _prefetch_port(run, _event(run, at + PORT))
-    if left > QUEUE:
-        _prefetch_queue(run, _event(run, at + QUEUE))
-    if left > PACKET:
-        _prefetch_packet(run, _event(run, at + PACKET))
-    if left > GROUP:
-        _prefetch_group(run, _event(run, at + GROUP))
+    if left > PLACE:
+        _prefetch_place(run, _event(run, at + PLACE))
+    if run.settings.foresees > 1:
+        if left > PACKET:
+            _prefetch_packet(run, _event(run, at + PACKET))
+        if left > GROUP:
+            _prefetch_group(run, _event(run, at + GROUP))
 
 
 @inlined
@@ -33,14 +35,8 @@ def foresee_first(run: Run) -> None:
     count = whole(run.clock[0].count)
     for at in range(min(EVENT, count)):
         prefetch(run.events, _event(run, at), 0)
-    for at in range(min(PORT, count)):
-        _prefetch_port(run, _event(run, at))
-    for at in range(min(QUEUE, count)):
-        _prefetch_queue(run, _event(run, at))
-    for at in range(min(PACKET, count)):
-        _prefetch_packet(run, _event(run, at))
-    for at in range(min(GROUP, count)):
-        _prefetch_group(run, _event(run, at))
+    for at in range(min(PLACE, count)):
+        _prefetch_place(run, _event(run, at))
 
 
 @inlined
@@ -49,48 +45,35 @@ def _event(run: Run, at: int) -> int:
 
 
 @inlined
-def _prefetch_port(run: Run, event: int) -> None:
-    """Prefetch the port of an event, and the step of its packet."""
+def _prefetch_place(run: Run, event: int) -> None:
+    """Prefetch the port of an event, and the group, queue, next port or flow of a packet."""
     if event < run.settings.first_flow:
         prefetch(run.ports, event, 0)
-        return
-    prefetch(run.ports, run.events[event].port, 0)
-    prefetch(run.steps, run.events[event].step, 0)
-
-
-@inlined
-def _prefetch_queue(run: Run, event: int) -> None:
-    """Prefetch what is known from the port and the step."""
-    if event < run.settings.first_flow:
-        port = run.ports[event]
-        if port.is_switch:
-            prefetch(run.queues, event, _first_waiting(run, event))
-        else:
-            prefetch(run.nodes, port.node, 0)
+        prefetch(run.queues, event, 0)
         return
     packet = run.events[event]
-    if not run.ports[packet.port].is_switch:
+    if packet.kind > NAK:  # others have no step
+        return
+    prefetch(run.ports, packet.port, 0)
+    step = packet.step
+    if step == NONE:
         prefetch(run.flows, packet.flow, LINE if packet.kind <= MARKED_DATA else 0)
-        prefetch(run.nodes, run.ports[packet.port].node, 0)
-    elif packet.kind <= NAK:  # other events at a switch have no valid step, such as a loss
-        out = run.steps[packet.step].port
-        prefetch(run.groups, packet.port, packet.queue)
-        prefetch(run.ports, out, 0)
-        prefetch(run.queues, out, packet.queue)
+        return
+    out = run.steps[step].port
+    prefetch(run.groups, packet.port, packet.queue)
+    prefetch(run.ports, out, 0)
+    prefetch(run.queues, out, packet.queue)
 
 
 @inlined
 def _prefetch_packet(run: Run, event: int) -> None:
-    """Prefetch the packet or the flow that a port sends, or the packet before an arriving one in its queue."""
+    """Prefetch the packet that a port sends, or the one before an arriving packet in its queue."""
     if event < run.settings.first_flow:
-        port = run.ports[event]
-        if port.is_switch:
+        if run.ports[event].is_switch:
             prefetch(run.events, run.queues[event, _first_waiting(run, event)].head, 0)
-        elif run.nodes[port.node].flows:
-            prefetch(run.flows, run.order[run.nodes[port.node].first_flow], 0)
         return
     packet = run.events[event]
-    if packet.kind <= NAK and packet.queue != CONTROL and run.ports[packet.port].is_switch:
+    if packet.kind <= NAK and packet.step != NONE and packet.queue != CONTROL:
         prefetch(run.events, run.queues[run.steps[packet.step].port, packet.queue].tail, 0)
 
 

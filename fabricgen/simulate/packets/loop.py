@@ -2,6 +2,7 @@
 
 from fabricgen.simulate.compilation import compiled, inlined
 from fabricgen.simulate.packets.buffer import resume_if_empty
+from fabricgen.simulate.packets.cable import enter, leave
 from fabricgen.simulate.packets.credits import owe, regain, spend, take_in
 from fabricgen.simulate.packets.dcqcn import decrease, increase_by_time
 from fabricgen.simulate.packets.intrinsics import unsigned
@@ -30,7 +31,7 @@ from fabricgen.simulate.packets.records import (
 from fabricgen.simulate.packets.recovery import lost, reported, timed_out
 from fabricgen.simulate.packets.state import Run
 from fabricgen.simulate.packets.switch import flush, forward, next_of_switch
-from fabricgen.simulate.packets.ties import tie_of_port
+from fabricgen.simulate.packets.ties import tie_of_port, turn_of
 from fabricgen.simulate.packets.wheel import next_event, schedule_as
 
 # Why the loop returns.
@@ -67,6 +68,8 @@ def happen(run: Run, event: int) -> tuple[int, int]:
         return event, NONE
     kind, port = run.events[event].kind, run.events[event].port
     if kind <= RESUME:
+        if kind <= NAK:
+            leave(run, event)
         if run.ports[port].state & DOWN:
             if kind <= NAK:
                 run.holds[port, min(run.events[event].queue, run.settings.classes - 1)].dead += 1
@@ -118,10 +121,10 @@ def _send(run: Run, port: int) -> int:
     out, clock = run.ports[port], run.clock[0]
     if out.state & DOWN:
         return NONE
-    if clock.now < out.free_at or (clock.now == out.free_at and clock.tie < out.turn):
+    if clock.now < out.free_at or (clock.now == out.free_at and clock.tie < turn_of(run, port)):
         if not out.state & SCHEDULED:
             out.state |= SCHEDULED
-            schedule_as(run, port, out.free_at, out.turn)
+            schedule_as(run, port, out.free_at, turn_of(run, port))
         return NONE
     resuming = NONE
     if out.is_switch:
@@ -152,16 +155,18 @@ def _transmit(run: Run, port: int, packet: int) -> None:
     """Occupy the wire, and schedule the arrival of the packet at the far end."""
     out, event, clock = run.ports[port], run.events[packet], run.clock[0]
     out.free_at = clock.now + run.durations[out.speed, event.size]
-    out.turn = tie_of_port(run, SENT, out.rank)
+    if run.settings.truncated:
+        run.pfc[port].turn = tie_of_port(run, SENT, out.rank)
     arrives = out.free_at + out.delay
-    if event.kind > NAK:
-        arrives += run.pfc[out.peer].response
     event.port = out.peer
     clock.transmissions += 1
     if _has_more(run, port):
         out.state |= SCHEDULED
-        schedule_as(run, port, out.free_at, out.turn)
-    schedule_as(run, packet, arrives, tie_of_port(run, event.kind, out.rank))
+        schedule_as(run, port, out.free_at, turn_of(run, port))
+    if event.kind > NAK:
+        schedule_as(run, packet, arrives + run.pfc[out.peer].response, tie_of_port(run, event.kind, out.rank))
+    else:
+        enter(run, port, packet, arrives)
 
 
 @inlined

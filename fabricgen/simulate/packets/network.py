@@ -93,11 +93,13 @@ def build(scenario: Scenario, seed: int = 1) -> Network:
     ports = aligned(len(ends), records.PORT)
     pfc_times = np.zeros(len(ends), records.PFC)
     fill_ports(ports, pfc_times, scenario, ends, node_of, speeds, durations[:, 1], ticks_per_ns, len(classes))
-    queues, groups, holds = (aligned(len(ends) * len(classes), kind).reshape(len(ends), -1) for kind in _PER_CLASS)
-    fill_queues(queues, groups, ports, scenario, classes)
+    queues, groups, profiles, holds = (
+        aligned(len(ends) * len(classes), kind).reshape(len(ends), -1) for kind in _PER_CLASS
+    )
+    fill_queues(queues, groups, profiles, ports, scenario, classes)
     hosts = aligned(len(nodes), records.NODE)
     fill_switches(hosts, scenario, ticks_per_ns)
-    pools, ingress_pools = fill_pools(queues, groups, ports, scenario, ends, classes)
+    pools, ingress_pools = fill_pools(queues, groups, profiles, ports, scenario, ends, classes)
     hosts["first_flow"] = first_flow
     hosts["last_flow"] = 0 if compat else -1
     for name, port in home.items():
@@ -111,6 +113,7 @@ def build(scenario: Scenario, seed: int = 1) -> Network:
         pfc=pfc_times,
         queues=queues,
         groups=groups,
+        profiles=profiles,
         holds=holds,
         credits=np.full((len(ends), len(classes)), _blocks(scenario), np.int64),
         pools=pools,
@@ -136,7 +139,7 @@ def _blocks(scenario: Scenario) -> int:
     return scenario.credits.buffer_bytes // CREDIT_BLOCK_BYTES if scenario.credits else 0
 
 
-_PER_CLASS = (records.QUEUE, records.GROUP, records.HOLD)
+_PER_CLASS = (records.QUEUE, records.GROUP, records.PROFILE, records.HOLD)
 
 
 def _labels(scenario: Scenario) -> list[tuple[str, str]]:

@@ -42,7 +42,7 @@ def outcome(finished: Finished, seed: int) -> PacketsResult:
         lost=_lost(network),
         discarded=int(run.holds["discarded"].sum()),
         credit_waits=int(run.holds["frames"].sum()) if run.settings.credits else None,
-        marked=int(run.queues["marked"].sum()),
+        marked=int(run.holds["marked"].sum()),
         ecn=run.settings.ecn,
         trimmed=int(run.holds["trimmed"].sum()),
         balance=network.scenario.balance.mode,
@@ -75,18 +75,18 @@ def _groups(network: Network) -> tuple[GroupUse, ...]:
     """The groups of switches that paused, dropped, or used headroom."""
     run = network.run
     pauses = run.holds["frames"][run.ports["peer"]]
-    touched = (run.groups["headroom_most"] > 0) | (run.groups["drops"] > 0) | (pauses > 0)
+    touched = (run.holds["headroom_most"] > 0) | (run.holds["drops"] > 0) | (pauses > 0)
     touched &= run.nodes["is_switch"][run.ports["node"]].astype(bool)[:, None]
     return tuple(
         GroupUse(
             port=network.ports[port],
             priority=network.classes[lane],
             alpha=int(run.groups["alpha"][port, lane]) / ALPHA_ONE,
-            headroom_bytes=int(run.groups["headroom_limit"][port, lane]),
-            headroom_most_bytes=int(run.groups["headroom_most"][port, lane]),
+            headroom_bytes=int(run.profiles["headroom_limit"][port, lane]),
+            headroom_most_bytes=int(run.holds["headroom_most"][port, lane]),
             pauses=int(pauses[port, lane]),
-            early_pauses=int(run.groups["early"][port, lane]),
-            drops=int(run.groups["drops"][port, lane]),
+            early_pauses=int(run.holds["early"][port, lane]),
+            drops=int(run.holds["drops"][port, lane]),
             lossless=network.scenario.traffic_class(network.classes[lane]).lossless,
         )
         for port, lane in zip(*touched.nonzero(), strict=True)
@@ -107,7 +107,7 @@ def _queues(network: Network) -> tuple[QueueUse, ...]:
             most_bytes=int(queue["most"]),
             most_ns=round(int(queue["most"]) * 8 / speeds[port]),
             kmin_bytes=int(queue["kmin"]) if queue["kmin"] < UNMARKED else None,
-            marked=int(queue["marked"]),
+            marked=int(run.holds["marked"][port, lane]),
             drops=int(run.holds["limited"][port, lane]),
             lossless=network.scenario.traffic_class(network.classes[lane]).lossless,
         )

@@ -1,6 +1,7 @@
 """Packets: allocation, and the queues that they wait in."""
 
 from fabricgen.simulate.compilation import inlined
+from fabricgen.simulate.packets.intrinsics import prefetch, unsigned
 from fabricgen.simulate.packets.records import NAK, NONE
 from fabricgen.simulate.packets.state import Run
 
@@ -45,6 +46,8 @@ def pop(run: Run, port: int, lane: int) -> int:
     queue.head = run.events[packet].next
     if queue.head == NONE:
         run.ports[port].waiting &= ~(1 << lane)
+    else:
+        prefetch(run.events, unsigned(queue.head), 0)
     return packet
 
 

@@ -28,7 +28,7 @@ def fill_ports(
     ports["node"] = [node_of[node] for node, _ in ends]
     ports["is_switch"] = np.array([node.buffers is not None for node in scenario.nodes])[ports["node"]]
     ports["rank"] = scenario.port_ranks
-    ports["free_at"] = -1
+    ports["free_at"], ports["arrives"] = -1, -1
     ports["peer"] = number ^ 1
     ports["delay"] = np.repeat([link.delay_ns * ticks_per_ns for link in scenario.links], 2)
     ports["speed"] = np.repeat([speeds.index(link.speed_gbps) for link in scenario.links], 2)
@@ -44,32 +44,35 @@ def fill_ports(
     pfc_times["response"] = np.repeat(responses, 2) * ticks_per_ns
 
 
-def fill_queues(queues: Records, groups: Records, ports: Records, scenario: Scenario, classes: Sequence[int]) -> None:
+def fill_queues(
+    queues: Records, groups: Records, profiles: Records, ports: Records, scenario: Scenario, classes: Sequence[int]
+) -> None:
     """Fill in buffers, WRED and schedulers of each port's classes."""
     mtu = scenario.transport.packet_bytes
     queues["head"], queues["tail"] = NONE, NONE
     for lane, priority in enumerate(classes):
         traffic = scenario.traffic_class(priority)
         for port, buffers in enumerate(buffers_by_port(scenario, priority)):
-            queue = queues[port, lane]
+            profile = profiles[port, lane]
             own = buffers if buffers and buffers.scheduler else traffic
-            _fill_group(groups[port, lane], buffers, traffic)
+            _fill_group(groups[port, lane], profile, buffers, traffic)
             ecn = (buffers.ecn if buffers else None) or Ecn(UNMARKED, UNMARKED, 0.0)
-            queue["kmin"], queue["kmax"], queue["pmax"] = ecn.kmin_bytes, ecn.kmax_bytes, ecn.pmax
-            queue["quantum"] = own.weight * mtu
+            queues["kmin"][port, lane] = ecn.kmin_bytes
+            profile["kmax"], profile["pmax"] = ecn.kmax_bytes, ecn.pmax
+            profile["quantum"] = own.weight * mtu
             if scenario.trimming and buffers and buffers.trims and priority != scenario.trimming.priority:
-                ports["trims"][port] |= 1 << lane
+                profile["trims"] = 1
             if own.scheduler is Scheduler.STRICT:
                 ports["strict"][port] |= 1 << lane
 
 
 def fill_pools(
-    queues: Records, groups: Records, ports: Records, scenario: Scenario, ends: Sequence[tuple[str, str]],
-    classes: Sequence[int],
+    queues: Records, groups: Records, profiles: Records, ports: Records, scenario: Scenario,
+    ends: Sequence[tuple[str, str]], classes: Sequence[int],
 ) -> tuple[Records, list[list[int]]]:  # fmt: skip
     """The pools; fills in those of groups, and the limits of queues. The pool of a switch is its buffer without
     reserves and headroom, for the groups without an own pool. Also returns the ingress pools of each node."""
-    sizes = _buffers_of_switches(groups, ports, scenario)
+    sizes = _buffers_of_switches(groups, profiles, ports, scenario)
     groups["pool"] = ports["node"][:, None]
     queues["pool"] = NONE
     own: list[list[int]] = [[node] for node in range(len(sizes))]
@@ -86,11 +89,11 @@ def fill_pools(
         for port, buffers in enumerate(buffers_by_port(scenario, priority)):
             if buffers is None or not buffers.egress_pool_bytes:
                 continue
-            queue, name = queues[port, lane], (ends[port][0], "egress", buffers.egress_pool)
-            queue["pool"] = _numbered(number, sizes, name, buffers.egress_pool_bytes)
-            queue["floor"] = buffers.egress_reserve_bytes
-            queue["alpha"] = round(buffers.egress_alpha * ALPHA_ONE)
-            queue["limit"] = buffers.egress_static_bytes or LARGEST
+            profile, name = profiles[port, lane], (ends[port][0], "egress", buffers.egress_pool)
+            queues["pool"][port, lane] = _numbered(number, sizes, name, buffers.egress_pool_bytes)
+            profile["floor"] = buffers.egress_reserve_bytes
+            profile["alpha"] = round(buffers.egress_alpha * ALPHA_ONE)
+            profile["limit"] = buffers.egress_static_bytes or LARGEST
     pools = np.zeros(len(sizes), POOL)
     pools["limit"] = sizes
     return pools, own
@@ -104,26 +107,27 @@ def _numbered(number: dict[tuple[str, str, str], int], sizes: list[int], name: t
     return number[name]
 
 
-def _buffers_of_switches(groups: Records, ports: Records, scenario: Scenario) -> list[int]:
+def _buffers_of_switches(groups: Records, profiles: Records, ports: Records, scenario: Scenario) -> list[int]:
     """What the groups of each node share of its buffer."""
     sizes = []
     for index, node in enumerate(scenario.nodes):
-        own = groups[ports["node"] == index]
+        own = ports["node"] == index
         headroom = node.buffers.headroom_pool_bytes if node.buffers else 0
-        headroom = headroom or int(own["headroom_limit"].sum())
-        sizes.append(int(node.buffers.buffer_bytes) - headroom - int(own["reserve"].sum()) if node.buffers else 0)
+        headroom = headroom or int(profiles["headroom_limit"][own].sum())
+        reserve = int(groups["reserve"][own].sum())
+        sizes.append(int(node.buffers.buffer_bytes) - headroom - reserve if node.buffers else 0)
     return sizes
 
 
-def _fill_group(group: Records, buffers: SwitchBuffers | None, traffic: TrafficClass) -> None:
+def _fill_group(group: Records, profile: Records, buffers: SwitchBuffers | None, traffic: TrafficClass) -> None:
     """Fill in a group. A host does not have one: it takes all packets that arrive."""
     if buffers is None:
         return
     group["reserve"] = buffers.pg_reserve_bytes
-    group["headroom_limit"] = buffers.pg_headroom_bytes if traffic.lossless and buffers.pfc else 0
+    profile["headroom_limit"] = buffers.pg_headroom_bytes if traffic.lossless and buffers.pfc else 0
     group["alpha"] = round(buffers.alpha * ALPHA_ONE)
     group["static"] = buffers.static_threshold_bytes
-    group["xon"], group["xon_offset"] = buffers.xon_bytes, buffers.xon_offset_bytes
+    profile["xon"], profile["xon_offset"] = buffers.xon_bytes, buffers.xon_offset_bytes
     group["lossless"] = traffic.lossless and buffers.pfc
     group["cell"] = buffers.cell_bytes
 

@@ -1,7 +1,7 @@
 """The records of the event loop: one for each object, so a step touches few cache lines.
 
-Times are ticks of the run's clock (`clock.py`), sizes are bytes on the wire. Packets and timers are both events. An
-event is in at most one list, so a single `next` serves the queues, the far future and the free list.
+Times are ticks of the run's clock (`clock.py`), sizes are bytes on the wire. Packets and timers are both events. A
+packet is in at most one list, so a single `next` serves the queues, the cables and the free list.
 """
 
 from typing import Any
@@ -24,7 +24,7 @@ SCHEDULED, DOWN = 1, 2  # states of a port, as bits: its event SENT is scheduled
 
 EVENT = np.dtype(
     [
-        ("time", np.int64),  # of an event in the far future
+        ("time", np.int64),  # when the packet behind it on the cable arrives
         ("next", INDEX),
         ("flow", INDEX),  # a timer's flow
         ("port", INDEX),  # the port that receives it; while queued: the port that it arrived at; a timer's port
@@ -35,6 +35,8 @@ EVENT = np.dtype(
         ("queue", np.uint8),  # class, or CONTROL; of a pause frame: the class that it pauses
     ]
 )
+
+FAR = np.dtype([("time", np.int64), ("tie", np.int64), ("next", np.int64)])  # of an event in the far future
 
 LIST = np.dtype([("head", INDEX), ("tail", INDEX)])
 
@@ -56,7 +58,8 @@ PORT = _on_lines(
     [
         ("delay", np.int64),  # of the cable
         ("free_at", np.int64),  # the end of its last transmission
-        ("turn", np.int64),  # the place of that end within its tick
+        ("arrives", np.int64),  # when the last packet on the cable arrives
+        ("last_packet", INDEX),  # on the cable
         ("node", INDEX),
         ("peer", INDEX),  # the port at the far end
         ("control_head", INDEX),
@@ -67,7 +70,6 @@ PORT = _on_lines(
         ("paused", np.uint16),  # classes that the peer has paused
         ("strict", np.uint16),  # classes of strict priority
         ("discard", np.uint16),  # classes whose packets the watchdog drops
-        ("trims", np.uint16),  # classes whose packets are trimmed if they do not fit
         ("deaf", np.uint16),  # classes that ignore pauses
         ("state", np.uint8),
         ("last", np.uint8),  # the class that sent last
@@ -80,47 +82,50 @@ PFC = np.dtype(
         ("response", np.int64),  # from a pause frame's arrival to its effect
         ("pause", np.int64),  # how long a pause frame lasts; 0: until resumed
         ("refresh", np.int64),  # how often a pause is repeated; 0: never
+        ("turn", np.int64),  # compat hpcc: the place of the end of the last transmission within its tick
     ]
 )
 
-QUEUE = _on_lines(
+QUEUE = np.dtype(  # what every packet needs; half a cache line
     [
         ("head", INDEX),
         ("tail", INDEX),
         ("bytes", np.int32),
         ("most", np.int32),  # most bytes so far
         ("kmin", np.int32),
-        ("kmax", np.int32),
-        ("pmax", np.float64),
-        ("quantum", np.int32),  # bytes of a DWRR round
-        ("deficit", np.int32),
+        ("deficit", np.int32),  # bytes
         ("sent", np.int32),  # packets
-        ("marked", np.int32),
         ("pool", INDEX),  # of `pools`; NONE: only the groups limit the queue
-        ("floor", np.int32),  # bytes that it holds before it uses the pool
-        ("limit", np.int32),  # bytes of the pool that it may use, instead of alpha
-        ("alpha", np.uint16),  # in 1/256; 0: the limit applies
     ]
 )
 
-GROUP = _on_lines(
+GROUP = np.dtype(  # what every packet needs; half a cache line
     [
         ("used", np.int32),  # bytes in the reserve and in the shared pool
         ("headroom", np.int32),  # bytes in headroom
         ("reserve", np.int32),
-        ("headroom_limit", np.int32),
         ("alpha", np.int32),  # in 1/256
         ("static", np.int32),  # static threshold; 0: dynamic
-        ("xon", np.int32),
-        ("xon_offset", np.int32),
         ("pool", INDEX),  # of `pools`
         ("cell", np.int32),  # bytes; 0: a packet takes its bytes on the wire
-        ("headroom_most", np.int32),
-        ("drops", np.int32),
-        ("early", np.int32),  # pauses that were sent before ECN marked
         ("pausing", np.uint8),  # whether the group pauses its peer
         ("lossless", np.uint8),
         ("repeating", np.uint16),  # whether the timer of the repetition runs
+    ]
+)
+
+PROFILE = _on_lines(  # the settings of a queue and of a group that few packets need
+    [
+        ("pmax", np.float64),
+        ("kmax", np.int32),
+        ("quantum", np.int32),  # bytes of a DWRR round
+        ("floor", np.int32),  # bytes that the queue holds before it uses its pool
+        ("limit", np.int32),  # bytes of the pool that the queue may use, instead of alpha
+        ("alpha", np.uint16),  # of the queue, in 1/256; 0: the limit applies
+        ("headroom_limit", np.int32),
+        ("xon", np.int32),
+        ("xon_offset", np.int32),
+        ("trims", np.uint8),  # whether packets are trimmed if they do not fit
     ]
 )
 
@@ -135,6 +140,10 @@ HOLD = np.dtype(
         ("discarded", np.int32),  # packets of the queue dropped by the watchdog
         ("dead", np.int32),  # packets of the queue, or arriving, lost with a dead link
         ("trimmed", np.int32),  # packets of the queue cut because there was no room
+        ("marked", np.int32),  # packets of the queue
+        ("drops", np.int32),  # packets of the group
+        ("early", np.int32),  # pauses of the group before ECN marked
+        ("headroom_most", np.int32),  # most bytes in the headroom of the group so far
     ]
 )
 

@@ -4,7 +4,7 @@ from typing import Any
 
 import numpy as np
 
-from fabricgen.simulate.packets.records import EVENT, INDEX, LIST, NONE, SLOT, aligned
+from fabricgen.simulate.packets.records import EVENT, FAR, INDEX, LIST, NONE, SLOT, aligned
 from fabricgen.simulate.packets.sorting import DIGITS
 from fabricgen.simulate.packets.state import Run
 from fabricgen.simulate.packets.wheel import CHUNK, SLOTS, TURNS
@@ -32,7 +32,7 @@ def with_packets(run: Run) -> Run:
     events = aligned(count, EVENT)
     events[:before] = run.events
     sized = _sized(count)
-    for name in ("ties", "chunk_keys", "chunks"):
+    for name in ("far", "chunk_keys", "chunks"):
         sized[name][: len(getattr(run, name))] = getattr(run, name)
     for name in ("present_keys", "present"):
         sized[name][:, : before + 1] = getattr(run, name)
@@ -62,7 +62,7 @@ def free_packets(run: Run, first: int) -> None:
 def _sized(events: int) -> dict[str, Any]:
     chunks = _chunks(events)
     return {
-        "ties": aligned(events, np.int64),
+        "far": aligned(events, FAR),
         "chunk_keys": aligned(chunks * CHUNK, np.int64).reshape(chunks, CHUNK),
         "chunks": aligned(chunks * CHUNK, INDEX).reshape(chunks, CHUNK),
         "present_keys": aligned(2 * (events + 1), np.int64).reshape(2, -1),

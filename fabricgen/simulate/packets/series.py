@@ -75,7 +75,7 @@ class Sampler:
             name += f" priority {self.network.classes[lane]}"
         return QueueSeries(
             name, queued[:, port, lane].tolist(), int(queue["kmin"]) if marks else None,
-            int(queue["kmax"]) if marks else None,
+            int(self.network.run.profiles["kmax"][port, lane]) if marks else None,
         )  # fmt: skip
 
     def _xoff(self, places: list[tuple[int, int]]) -> list[int]:

@@ -20,6 +20,7 @@ _NO_DCQCN = Dcqcn(1 / 256, 1000, 4000, 300_000, 1, 0, 0, 100)
 
 
 _LARGE_PORTS = 2048  # above, the records of a network exceed the cache of a processor core
+_VERY_LARGE_PORTS = 8192  # above, those of the packets that come next as well
 _EVENTS_PER_SLOT = {False: 4, True: 16}  # large networks prefetch the records of the events of a slot
 
 
@@ -44,7 +45,7 @@ def run_settings(
         first_pause=first_pause,
         classes=len(classes),
         responses=classes.index(scenario.response_priority) if scenario.response_priority in classes else 0,
-        foresees=ports > _LARGE_PORTS and not scenario.is_spread,  # packets then have no steps
+        foresees=0 if scenario.is_spread else _steps_ahead(ports),  # spread packets have no steps
         slot_ticks=_slot_ticks(packet_ticks, ports),
         seed=seed,
         ticks_per_s=float(ticks_per_ns * 10**9),
@@ -78,6 +79,11 @@ def run_settings(
         trimmed_lane=classes.index(scenario.trimming.priority) if scenario.trimming else 0,
         trimmed_size=scenario.trimming.bytes if scenario.trimming else 0,
     )
+
+
+def _steps_ahead(ports: int) -> int:
+    """How far the loop prefetches."""
+    return (ports > _LARGE_PORTS) + (ports > _VERY_LARGE_PORTS)
 
 
 def _slot_ticks(packet_ticks: int, ports: int) -> int:

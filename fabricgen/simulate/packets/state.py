@@ -19,7 +19,7 @@ class Settings(NamedTuple):
     first_pause: int  # three events for each port and class: end of a pause, its repetition, flush of the queue
     classes: int
     responses: int  # the class of CNPs, and of ACKs without `data_acks`
-    foresees: bool  # whether records are prefetched: the network is larger than the cache
+    foresees: int  # how far records are prefetched; 0: the network fits in the cache
     slot_ticks: int  # of the wheel, as bits
     seed: int
     ticks_per_s: float
@@ -84,7 +84,7 @@ class Run(NamedTuple):
     settings: Settings
     clock: Records  # one
     events: Records
-    ties: NDArray[Any]  # int64: the place within the tick of an event in the far future
+    far: Records  # events in the far future
     slots: Records
     chunk_keys: NDArray[Any]  # int64 [chunk, place]: events of slots, by keys
     chunks: NDArray[Any]  # uint32 [chunk, place]
@@ -99,7 +99,8 @@ class Run(NamedTuple):
     pfc: Records  # [port]
     queues: Records  # [port, class]
     groups: Records  # [port, class]
-    holds: Records  # [port, class]: the pauses of the queue
+    profiles: Records  # [port, class]
+    holds: Records  # [port, class]: the pauses of the queue, and what is counted
     credits: NDArray[Any]  # int64 [port, class]: blocks that the port may still send
     pools: Records  # the buffer of each node, then other ingress pools, then egress pools
     nodes: Records

@@ -35,7 +35,7 @@ def forward(run: Run, packet: int) -> tuple[int, int]:
         push_control(run, out, packet)
         return out, NONE
     room = _room(run, port, out, packet)
-    if room != _YES and room != _BLOCKED and run.ports[out].trims >> lane & 1:
+    if room != _YES and room != _BLOCKED and run.profiles[out, lane].trims:
         _trim(run, out, packet)
         lane = run.settings.trimmed_lane
         room = _room(run, port, out, packet)
@@ -45,7 +45,7 @@ def forward(run: Run, packet: int) -> tuple[int, int]:
         elif room == _BLOCKED:
             run.holds[out, lane].discarded += 1
         else:
-            run.groups[port, lane].drops += 1
+            run.holds[port, lane].drops += 1
         lost(run, packet)
         return NONE, NONE
     resize(run, out, lane, event.size)
@@ -143,7 +143,7 @@ def _choose(run: Run, port: int, ready: int) -> int:
             queue.deficit -= run.events[queue.head].size
             return int(out.last)
         out.last = _following(ready, out.last)
-        run.queues[port, out.last].deficit += run.queues[port, out.last].quantum
+        run.queues[port, out.last].deficit += run.profiles[port, out.last].quantum
 
 
 @inlined
@@ -159,9 +159,10 @@ def _mark(run: Run, port: int, lane: int, packet: int) -> None:
     queue = run.queues[port, lane]
     if queue.bytes <= queue.kmin:
         return
-    if queue.bytes <= queue.kmax:
-        share = queue.pmax * (queue.bytes - queue.kmin) / (queue.kmax - queue.kmin)
+    profile = run.profiles[port, lane]
+    if queue.bytes <= profile.kmax:
+        share = profile.pmax * (queue.bytes - queue.kmin) / (profile.kmax - queue.kmin)
         if draw(run, port, lane) >= share:
             return
     run.events[packet].kind = MARKED_DATA
-    queue.marked += 1
+    run.holds[port, lane].marked += 1

@@ -59,6 +59,14 @@ def tie_of_port(run: Run, kind: int, rank: int) -> int:
 
 
 @inlined
+def turn_of(run: Run, port: int) -> int:
+    """The place of the end of a port's last transmission within its tick."""
+    if run.settings.truncated:
+        return int(run.pfc[port].turn)
+    return _RANK[records.SENT] | whole(run.ports[port].rank)
+
+
+@inlined
 def _ordinal(run: Run) -> int:
     """The number of events scheduled so far."""
     clock = run.clock[0]

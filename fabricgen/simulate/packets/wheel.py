@@ -42,7 +42,7 @@ def schedule_as(run: Run, event: int, time: int, tie: int) -> None:
     elif place - clock.place < SLOTS:
         _into_slot(run, event, key, place & (SLOTS - 1))
     else:
-        run.events[event].time, run.events[event].next, run.ties[event] = time, NONE, tie
+        run.far[event].time, run.far[event].tie = time, tie
         _append(run, (place >> SLOT_BITS) & (TURNS - 1), event)
 
 
@@ -129,10 +129,11 @@ def _into_slot(run: Run, event: int, key: int, index: int) -> None:
 def _append(run: Run, turn: int, event: int) -> None:
     """Append an event to the list of its turn."""
     waiting = run.turns[turn]
+    run.far[event].next = NONE
     if waiting.head == NONE:
         waiting.head = event
     else:
-        run.events[waiting.tail].next = event
+        run.far[waiting.tail].next = event
     waiting.tail = event
 
 
@@ -152,7 +153,6 @@ def _turn_to_next(run: Run, last: int) -> bool:
         _open(run, place & (SLOTS - 1))
         if run.settings.foresees:
             foresee_first(run)
-            _foresee_slot(run, _next_slot(run, (place & (SLOTS - 1)) + 1))
     if index == NONE:
         _enter_turn(run, turn + 1)
     return True
@@ -185,32 +185,16 @@ def _open(run: Run, index: int) -> None:
 
 
 @inlined
-def _foresee_slot(run: Run, index: int) -> None:
-    """Prefetch the events of a slot, except those of its first chunks if there are many."""
-    if index == NONE:
-        return
-    slot = run.slots[index]
-    chunk, count = whole(slot.chunk), (slot.count - 1 & (CHUNK - 1)) + 1
-    for _ in range(4):
-        prefetch(run.chunk_keys, chunk, 0)
-        for at in range(count):
-            prefetch(run.events, whole(run.chunks[chunk, at]), 0)
-        chunk, count = whole(run.links[chunk]), CHUNK
-        if chunk == NONE:
-            return
-
-
-@inlined
 def _enter_turn(run: Run, turn: int) -> None:
     """Bring in the events that waited for this turn; those of a later turn in the same list stay."""
     waiting, bits = run.turns[turn & (TURNS - 1)], run.settings.slot_ticks
     event, waiting.head = waiting.head, NONE
     while event != NONE:
-        following = run.events[event].next
-        run.events[event].next = NONE
-        if run.events[event].time >> (bits + SLOT_BITS) == turn:
+        far = run.far[event]
+        following = unsigned(far.next)
+        if far.time >> (bits + SLOT_BITS) == turn:
             run.clock[0].pending -= 1
-            schedule_as(run, event, run.events[event].time, run.ties[event])
+            schedule_as(run, event, far.time, far.tie)
         else:
             _append(run, turn & (TURNS - 1), event)
         event = following

@@ -220,7 +220,7 @@ def test_conserves_packets() -> None:
         is_ring = seed % 5 == 0
         done = run(parse_scenario(random_ring(seed) if is_ring else random_tree(seed)))
         state, flows = done.network.run, done.network.run.flows
-        assert state.clock["drops"][0] == 0 and not state.groups["drops"].any()
+        assert state.clock["drops"][0] == 0 and not state.holds["drops"].any()
         assert (state.credits >= 0).all() and not state.frames["time"].any()
         if (flows["completion"] >= 0).all():
             assert (flows["received"] == flows["packets"]).all()

@@ -83,7 +83,7 @@ def test_a_repeated_pause_lasts() -> None:
 
 def test_pauses_take_effect_after_the_response_time() -> None:
     quick, slow = (star(8, pfc={"response_ns": time}) for time in (0, 500))
-    first, second = (int(finished(tree).network.run.groups["headroom_most"].max()) for tree in (quick, slow))
+    first, second = (int(finished(tree).network.run.holds["headroom_most"].max()) for tree in (quick, slow))
     assert second - first == pytest.approx(500 * 100 / 8, abs=2 * MTU)
 
 
@@ -296,4 +296,4 @@ def test_random_marks_are_uniform() -> None:
     """Halfway between Kmin and Kmax, half of Pmax is marked."""
     tree = star(2, 4_000_000, switch_defaults={"ecn": {"kmin_bytes": 0, "kmax_bytes": 10_000_000, "pmax": 1.0}})
     run = finished(tree).network.run
-    assert np.isclose(int(run.queues["marked"].sum()) / 8000, int(run.queues["most"].max()) / 1e7, rtol=0.25)
+    assert np.isclose(int(run.holds["marked"].sum()) / 8000, int(run.queues["most"].max()) / 1e7, rtol=0.25)
