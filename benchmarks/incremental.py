@@ -3,20 +3,23 @@
 Each edit is checked twice with the results of earlier runs: the second time the whole result is one of them. Reports
 are JSON and text in turn.
 
-python -m benchmarks.incremental [--edits 200] [--switches 0] [--seed 0]
+python -m benchmarks.incremental [--edits 200] [--switches 0] [--seed 0] [--watch]
 
-Prints the CPU of both. With --switches, the fabric is that of make_inventory. The exit code is 1 if any report differs.
+Prints the CPU of both. With --watch, one process keeps what it can from one check to the next, as `check --watch` does,
+and the rendered files are compared, too. With --switches, the fabric is that of make_inventory. The exit code is 1 if
+any report differs.
 """
 
 import argparse
 import random
+import shutil
 import sys
 import tempfile
 import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import redirect_stderr, redirect_stdout
 from copy import deepcopy
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from io import StringIO
 from pathlib import Path
 from typing import Any
@@ -24,7 +27,10 @@ from typing import Any
 import yaml
 
 from benchmarks.make_inventory import main as make_inventory
+from fabricgen.api.checking import Check, check
+from fabricgen.api.resident import Resident
 from fabricgen.cli.main import run
+from fabricgen.results import without_evidence
 from tests.inventories import rail_optimized, text_of
 
 Tree = dict[str, Any]
@@ -149,19 +155,72 @@ def compare(folder: Path, tree: Tree, seed: int, count: int) -> Compared:
     return done
 
 
+class Watched:
+    """Checks of one process that keeps what it can from one to the next, beside checks from nothing."""
+
+    def __init__(self, folder: Path) -> None:
+        self._fresh = folder / "fresh"
+        self._resident = Resident(folder / "resident")
+        self.was_rendered = False
+
+    def compare(self, inventory: Path) -> tuple[bool, float, float]:
+        """Whether both find and render the same, and the CPU of both in seconds: from nothing, and resident."""
+        shutil.rmtree(self._fresh, ignore_errors=True)
+        began = time.process_time()
+        expected = check(inventory, bundle=self._fresh)
+        middle = time.process_time()
+        found = check(inventory, resident=self._resident)
+        ended = time.process_time()
+        kept = self._resident.folder
+        is_same = _plain(found, kept) == _plain(expected, self._fresh)
+        self.was_rendered = expected.is_complete
+        if expected.is_complete:  # after an error the resident folder is that of the last rendering
+            is_same = is_same and _files(kept) == _files(self._fresh)
+        return is_same, middle - began, ended - middle
+
+
+def _plain(found: Check, folder: Path) -> str:
+    """All that a check finds, without the evidence of the proof and the place of the rendering."""
+    plain = replace(found, deadlock=tuple(map(without_evidence, found.deadlock)), codes=frozenset())
+    return f"{plain!r} {sorted(found.codes)}".replace(str(folder), "")
+
+
+def _files(folder: Path) -> dict[str, bytes]:
+    return {str(file.relative_to(folder)): file.read_bytes() for file in folder.rglob("*") if file.is_file()}
+
+
+def compare_watched(folder: Path, tree: Tree, seed: int, count: int) -> Compared:
+    """Check the tree after each of `count` edits in a process that keeps what it can, and from nothing."""
+    inventory = folder / "watched" / "inventory"
+    inventory.mkdir(parents=True)
+    file = inventory / "fabric.yaml"
+    file.write_text(text_of(tree))
+    names, done, watched = names_of(inventory), Compared(), Watched(folder / "watched")
+    watched.compare(inventory)
+    for number, now in enumerate(edited(tree, names, seed, count)):
+        file.write_text(text_of(now))
+        is_same, cold, warm = watched.compare(inventory)
+        done.cold_s, done.warm_s = done.cold_s + cold, done.warm_s + warm
+        done.rendered += watched.was_rendered
+        if not is_same:
+            done.different.append(number)
+    return done
+
+
 def main() -> int:
     """Print what differs, and the CPU."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--edits", type=int, default=200)
     parser.add_argument("--switches", type=int, default=0)
     parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--watch", action="store_true")
     given = parser.parse_args()
     with tempfile.TemporaryDirectory(prefix="fabricgen-bench-") as folder:
         tree = rail_optimized()
         if given.switches:
             make_inventory(["--switches", str(given.switches), f"{folder}/made"])
             tree = yaml.safe_load((Path(folder) / "made" / "fabric.yaml").read_text())
-        done = compare(Path(folder), tree, given.seed, given.edits)
+        done = (compare_watched if given.watch else compare)(Path(folder), tree, given.seed, given.edits)
     print(f"{given.edits} edits: {len(done.different)} reports differ, {done.rendered} have verdicts on rendered files")
     cold_s, warm_s = done.cold_s / given.edits, done.warm_s / given.edits
     print(f"CPU of one check: {cold_s:.2f} s from nothing, {warm_s:.2f} s from results")

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from fabricgen import OUTPUT_VERSION
 from fabricgen.api.judgement import DEFAULT_POLICY, SILENT, Policy, Progress, outcome_of_inventory
 from fabricgen.api.places import InventoryPlaces
+from fabricgen.bundle.scratch import ScratchFolder
 from fabricgen.findings import Finding, has_errors
 from fabricgen.report.outcome import Outcome
 from fabricgen.units import counted
@@ -39,8 +40,10 @@ def render_aside(
     jobs: int = 1,
     policy: Policy = DEFAULT_POLICY,
     progress: Progress = SILENT,
+    last: "LastRendering | None" = None,
 ) -> Aside:
-    """Plan an inventory and render it into a new folder; its lock file stays as it is.
+    """Plan an inventory and render it into a new folder; its lock file stays as it is. `last` is what is known of the
+    last rendering in the same folder.
 
     The lock file may be out of date, an error if `locked`, a note or a warning if not; with None it is not compared.
     Raises UnreadableInputError.
@@ -50,7 +53,7 @@ def render_aside(
     from fabricgen.render.templates import TemplateProblemError
 
     with progress.stage("planning"):
-        plans = make_plans(inventory)
+        plans = last.kept.plans(inventory) if last else make_plans(inventory)
     if locked is not None:
         lock_file = inventory_root(inventory) / LOCK_NAME
         plans.findings += lock_would_change(plans, lock_file, needed=locked, strict=locked)
@@ -65,20 +68,26 @@ def render_aside(
         return replace(planned, is_rendered=False)
     progress.step("planned", counted(len(plans.fabric.switches), "switch"))
     try:
-        _render_to(plans, folder, jobs, progress)
+        _render_to(plans, last or LastRendering(folder), jobs, progress)
     except TemplateProblemError as problem:
         return aside(is_rendered=False, findings=[*plans.findings, problem.finding])
     return planned
 
 
-def _render_to(plans: "Plans", folder: Path, jobs: int, progress: Progress) -> None:
-    """Raises TemplateProblemError."""
-    from fabricgen.bundle.write import BundleWriter
-    from fabricgen.render.content import BundleContent
+class LastRendering:
+    """What a process that renders again and again into one folder knows of the last time."""
 
-    fabric = plans.fabric.inventory
-    content = BundleContent(plans, jobs=jobs)
-    with BundleWriter(folder, fabric.fabric) as writer:
-        for path, data in progress.track(content.files(), len(content.chosen) + 3, "rendering"):
-            writer.add(path, data)
-        writer.commit(OUTPUT_VERSION, fabric.digest, fabric.sonic.release)
+    def __init__(self, folder: Path) -> None:
+        from fabricgen.render.again import KeptRendering
+
+        self.kept = KeptRendering()
+        self.files = ScratchFolder(folder)
+
+
+def _render_to(plans: "Plans", last: LastRendering, jobs: int, progress: Progress) -> None:
+    """Raises TemplateProblemError."""
+    fabric, files = plans.fabric.inventory, last.files
+    files.begin()
+    for path, data in progress.track(last.kept.files(plans, jobs), len(plans.rendered.switches) + 3, "rendering"):
+        files.add(path, data)
+    files.commit(fabric.fabric, OUTPUT_VERSION, fabric.digest, fabric.sonic.release)

@@ -30,6 +30,7 @@ from fabricgen.units import counted
 
 if TYPE_CHECKING:
     from fabricgen.api.places import InventoryPlaces
+    from fabricgen.api.resident import Resident
     from fabricgen.cache import Store
     from fabricgen.inventory.read_files import InventorySource
 
@@ -64,6 +65,7 @@ def check(
     locked: bool = False,
     against: Path | None = None,
     cache: "Store | None" = None,
+    resident: "Resident | None" = None,
     seals: bool = False,
     policy: Policy = DEFAULT_POLICY,
     progress: Progress = SILENT,
@@ -77,16 +79,20 @@ def check(
     not have yet are allocated in memory; with `locked` that is an error. `against` is a bundle to compare devices and
     cables with. With `seals` the result has the digests of the certificates. `cache` is a store of earlier results,
     which do not change the result: if an earlier run has read the same inputs, nothing is rendered, and the deadlock
-    results have no evidence. Raises UnreadableInputError and UsageError.
+    results have no evidence. `resident` is what this process keeps of earlier checks of the inventory, in its own
+    `bundle`; with it, `cache` is not used. Raises UnreadableInputError and UsageError.
     """
     how = How(
-        Wanted(select, ignore, jobs=jobs, cache=cache, evidence=seals),
+        Wanted(select, ignore, jobs=jobs, cache=None if resident else cache, evidence=seals),
         at_inventory,
         locked,
         against,
         policy,
         progress,
+        resident,
     )
+    if resident is not None:
+        return check_in(inventory, resident.folder, how)[0]
     if bundle is not None:
         return _checked(inventory, bundle, how)
     with temporary_folder("check") as aside:
@@ -108,6 +114,7 @@ class How:
     against: Path | None = None
     policy: Policy = DEFAULT_POLICY
     progress: Progress = SILENT
+    resident: "Resident | None" = None
 
 
 def _checked(inventory: "InventorySource", folder: Path, how: How) -> Check:
@@ -130,9 +137,15 @@ def _checked(inventory: "InventorySource", folder: Path, how: How) -> Check:
 
 def check_in(inventory: "InventorySource", folder: Path, how: How) -> tuple[Check, Judging | None]:
     """`check` in a new `folder`, and what was judged there; None if it was not rendered."""
-    progress = how.progress
+    progress, resident = how.progress, how.resident
     aside = render_aside(
-        inventory, folder, locked=how.locked, jobs=how.wanted.jobs, policy=how.policy, progress=progress
+        inventory,
+        folder,
+        locked=how.locked,
+        jobs=how.wanted.jobs,
+        policy=how.policy,
+        progress=progress,
+        last=resident.last if resident else None,
     )
     plans, places, outcome = aside.plans, aside.places, aside.outcome
     subnets = tuple({"name": name, **subnet.choice} for name, subnet in plans.subnets.items())
@@ -144,9 +157,10 @@ def check_in(inventory: "InventorySource", folder: Path, how: How) -> tuple[Chec
         )
         return found, None
     progress.step("rendered", f"{counted(len(plans.rendered.switches), 'device')} into a temporary folder")
-    judging = open_judging([folder], None, None, how.policy)
+    judging = resident.open(how.policy) if resident else open_judging([folder], None, None, how.policy)
     platforms = [switch.platform for switch in plans.rendered.switches]
-    verdicts = judge_all(judging, replace(how.wanted, platforms=platforms), progress)
+    memory = resident.memory if resident else None
+    verdicts = judge_all(judging, replace(how.wanted, platforms=platforms, memory=memory), progress)
     judging.codes |= codes
     changes = compare_with(how.against, folder, judging.bundle) if how.against else None
     moves = moves_of(changes, plans.fabric.inventory, inventory) if changes else []

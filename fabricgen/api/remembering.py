@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, TypeVar
 
 from fabricgen.api.judgement import Judging
 from fabricgen.cache import Store
-from fabricgen.cache.recorded import Readings, Recordable
+from fabricgen.cache.readings import Readings
+from fabricgen.cache.recorded import Recordable
 from fabricgen.cache.traces import remembered
 from fabricgen.cache.values import dump_value, load_value
 from fabricgen.findings import Finding, Location
@@ -16,7 +17,6 @@ from fabricgen.results import CongestionResult, DeadlockResult, without_evidence
 if TYPE_CHECKING:
     from fabricgen.routing.fabric import RoutedFabric
     from fabricgen.rules.remembered import RememberedRules
-    from fabricgen.rules.rule import Rule
     from fabricgen.rules.view.fabric import LayoutLookup
 
 Result = TypeVar("Result", DeadlockResult, CongestionResult)
@@ -40,14 +40,23 @@ class Memory:
 
     store: Store
     bundle: Recordable
+    _rules: "RememberedRules | None" = field(default=None, init=False)
     _readings: Readings | None = field(default=None, init=False)  # of a proof of now, whose routes are used again
     _routed: dict[str, "RoutedFabric"] = field(default_factory=dict, init=False)
 
-    def rules(self, rules: "Sequence[Rule]", lookup: "LayoutLookup", platforms: object) -> "RememberedRules":
+    def rules(self, lookup: "LayoutLookup", platforms: object) -> "RememberedRules":
         """How `run` finds the defects of the rules. `platforms` are those that are used before the catalog's."""
         from fabricgen.rules.remembered import RememberedRules
 
-        return RememberedRules(self.store, self.bundle, rules, lookup, sha256(repr(platforms).encode()).digest())
+        about = sha256(repr(platforms).encode()).digest()
+        self._rules = RememberedRules(self.store, self.bundle, lookup, about)
+        return self._rules
+
+    def finish(self) -> None:
+        """Store what the rules found, and keep the folder within its size."""
+        if self._rules is not None:
+            self._rules.finish()
+        self.store.shrink()
 
     def deadlock(
         self, judging: Judging, about: object, prove: Callable[[Judging], Sequence[DeadlockResult]]

@@ -19,6 +19,7 @@ from fabricgen.units import counted
 
 if TYPE_CHECKING:
     from fabricgen.api.remembering import Memory
+    from fabricgen.api.resident import ResidentMemory
     from fabricgen.cache import Store
     from fabricgen.rules.parallel import Elsewhere
     from fabricgen.rules.rule import Rule
@@ -76,8 +77,9 @@ def validate(
         judge_patch(judging, patch, select, ignore)
         return _judgement(judging, inventory)
     devices = counted(len(judging.bundle.devices), "device")
+    memory = memory_of(cache, judging)
     with nullcontext() if scheduler is None else _on_workers(scheduler, paths, links, lldp, platforms) as elsewhere:
-        apply_rules(judging, select, ignore, known, progress, jobs, memory_of(cache, judging), elsewhere)
+        apply_rules(judging, select, ignore, known, progress, jobs, memory, elsewhere)
     progress.step("validated", f"{devices} by {counted(judging.rules, 'rule')}")
     if models is not None:
         _apply_yang(judging, models, select, ignore)
@@ -89,8 +91,8 @@ def validate(
         judging.codes |= codes_of("FG45")
     if deploy:
         _require_deployable(judging, paths, select, ignore)
-    if cache:
-        cache.shrink()
+    if memory:
+        memory.finish()
     return _judgement(judging, inventory)
 
 
@@ -119,7 +121,7 @@ def apply_rules(
     platforms: Iterable[SwitchPlatform],
     progress: Progress = SILENT,
     jobs: int = 1,
-    memory: "Memory | None" = None,
+    memory: "Memory | ResidentMemory | None" = None,
     elsewhere: "Elsewhere | None" = None,
 ) -> None:
     """Add the findings of the chosen rules. `platforms` are used before those of the bundle and of the catalog.
@@ -136,9 +138,10 @@ def apply_rules(
 
     rules = chosen_rules(select, ignore)
     layout = lookup_in(own)
+    remembered = memory.rules(layout, own) if memory else None
     if memory is None:
         judging.bundle = forgetful(judging.bundle)
-    prepare = memory.rules(rules, layout, own).prepare if memory else partial(checked, jobs=jobs, elsewhere=elsewhere)
+    prepare = remembered.prepare if remembered else partial(checked, jobs=jobs, elsewhere=elsewhere)
     routed = None if memory or judging.bundle.cabling else judging.routed  # a memory notes what each judge reads
     judging.findings += run(judging.bundle, select, ignore, layout, judging.suppressions, tracked, prepare, routed)
     judging.rules = len(rules)

@@ -16,6 +16,7 @@ from fabricgen.results import CongestionResult, DeadlockResult, RoutesModel
 from fabricgen.units import counted
 
 if TYPE_CHECKING:
+    from fabricgen.api.resident import ResidentMemory
     from fabricgen.cache import Store
 
 MOST_COSTED = 1024  # devices; a report of more has no costs of failures, `simulate congestion --failures` has them
@@ -25,8 +26,9 @@ MOST_COSTED = 1024  # devices; a report of more has no costs of failures, `simul
 class Wanted:
     """`select` and `ignore` choose rules; `platforms` are used before those of the catalog. `patterns` are names of
     traffic patterns, () for the default one. `depth` is how many links fail at a time, None: as the inventory says.
-    `cache` is a store of earlier results; with `evidence` the proof is made anew, for what its certificate needs. With
-    `outages` the results of congestion have what each single failure costs, if any failures are judged."""
+    `cache` is a store of earlier results, `memory` has those of this process; with `evidence` the proof is made anew,
+    for what its certificate needs. With `outages` the results of congestion have what each single failure costs, if any
+    failures are judged."""
 
     select: Sequence[str] = ()
     ignore: Sequence[str] = ()
@@ -35,6 +37,7 @@ class Wanted:
     depth: int | None = None
     jobs: int = 1
     cache: "Store | None" = None
+    memory: "ResidentMemory | None" = None
     evidence: bool = False
     outages: bool = False
 
@@ -57,7 +60,7 @@ def judge_all(judging: Judging, wanted: Wanted, progress: Progress) -> Verdicts:
     for pattern in patterns:
         check_pattern(pattern)
     devices = counted(len(judging.bundle.devices), "device")
-    memory = memory_of(wanted.cache, judging)
+    memory = wanted.memory or memory_of(wanted.cache, judging)
     apply_rules(judging, wanted.select, wanted.ignore, wanted.platforms, progress, wanted.jobs, memory)
     progress.step("validated", f"{devices} by {counted(judging.rules, 'rule')}")
     chosen = judging.bundle.wiring.checks if judging.bundle.wiring else Checks()
@@ -89,5 +92,5 @@ def judge_all(judging: Judging, wanted: Wanted, progress: Progress) -> Verdicts:
     planes = {one.name for one in deadlock if one.model is RoutesModel.BGP}
     progress.step("simulated", f"congestion of {counted(len(planes), 'plane')}")
     if memory:
-        memory.store.shrink()
+        memory.finish()
     return Verdicts(deadlock, congestion)

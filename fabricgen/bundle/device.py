@@ -160,6 +160,10 @@ class FileContent:
         text = self.text
         return GivenContent(text, *self._tables.parse(text, self._file, are_kept))
 
+    def again(self) -> "FileContent":
+        """The content of the file as it is now, which shares its tables with the files that this one does."""
+        return FileContent(self._file, self._tables)
+
     def table_again(self, name: str) -> Any:
         """One table of a file that was read before; None if it has none."""
         return self._tables.parse_table(self.text, name)

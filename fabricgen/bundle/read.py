@@ -4,21 +4,23 @@ A bundle with fabric.json has the planned links. Links of other files are derive
 addresses of BGP peers, or given in a links file.
 """
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Collection, Hashable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
+from typing import TypeVar
 
 from fabricgen.atomic.journal import refuse_incomplete
 from fabricgen.bundle import infer
 from fabricgen.bundle.cables import Cabling
 from fabricgen.bundle.config_files import ConfigFiles, by_device
-from fabricgen.bundle.device import ObservedDevice, parse_object
+from fabricgen.bundle.device import FileContent, ObservedDevice, parse_object
 from fabricgen.bundle.fabric_file import load_wiring
 from fabricgen.bundle.hosts import ObservedHosts, read_hosts
 from fabricgen.bundle.manifest import NAME as MANIFEST_NAME
 from fabricgen.bundle.manifest import read_manifest
 from fabricgen.bundle.names import CONFIG_NAME
+from fabricgen.bundle.sources import NAME as SOURCES_NAME
 from fabricgen.bundle.sources import Sources, read_sources
 from fabricgen.bundle.wiring import Endpoint, WiredLink, Wiring
 from fabricgen.errors import UnreadableInputError
@@ -29,6 +31,7 @@ from fabricgen.vocabulary import LinkKind
 
 __all__ = ["CONFIG_NAME", "OPTIONS_NAME", "PLATFORMS", "Bundle", "ObservedDevice", "open_bundle", "parse_object"]
 
+T = TypeVar("T")
 OPTIONS_NAME = "opensm.conf"
 PLATFORMS = "platforms"  # the folder of entries that the catalog does not have
 
@@ -60,6 +63,17 @@ class Bundle:
     def platform_files(self) -> tuple[Path, ...]:
         """The entries of switch models that are not in the catalog."""
         return tuple(sorted((self.root / PLATFORMS).glob("*.yaml"))) if self.root else ()
+
+    @staticmethod
+    def kept(key: Hashable, make: Callable[[], T], of: str = "") -> T:  # noqa: ARG004 (for those who keep it)
+        """The value of `make`, which depends on the bundle and on `key`, and on the files of switches only on that of
+        `of`, if it is given. Here it is made each time; a process that judges the bundle again keeps it."""
+        return make()
+
+    def file(self, path: str) -> Path | None:
+        """A file of the folder; None if it is missing."""
+        file = self.root / path if self.root else None
+        return file if file and file.is_file() else None
 
     @cached_property
     def switch_links(self) -> tuple[WiredLink, ...]:
@@ -100,6 +114,27 @@ class Bundle:
         return {link: cable.length_m for cable in cables for link in cable.links}
 
 
+def open_again(bundle: Bundle, changed: Collection[str]) -> Bundle:
+    """The bundle of one folder after these files of it were written or removed; the other files are not read again.
+
+    Raises UnreadableInputError as `open_bundle`.
+    """
+    assert bundle.root is not None
+    paths = {name: f"sonic/{name}/{CONFIG_NAME}" for name in bundle.devices}
+    may_differ = {*changed} - {*paths.values(), MANIFEST_NAME, SOURCES_NAME}
+    fresh = open_bundle([bundle.root]) if may_differ else bundle
+    devices = dict(fresh.devices)
+    for name, device in devices.items():
+        old = bundle.devices.get(name)
+        if old is not None and isinstance(old.content, FileContent):
+            content = old.content.again() if paths[name] in changed else old.content
+            devices[name] = device if content is device.content else replace(device, content=content)
+    again = replace(fresh, devices=devices)
+    again.__dict__.update((name, found) for name, found in fresh.__dict__.items() if name in _OF_LINKS)
+    return again
+
+
+_OF_LINKS = {"switch_links", "host_links", "external_at", "link_at", "cordoned", "cable_length_m"}
 _RENDER_FIRST = "; of an inventory, render a bundle first: `fabricgen render INVENTORY --output BUNDLE`"
 
 

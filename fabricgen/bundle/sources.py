@@ -18,6 +18,7 @@ from fabricgen.origin import Origin
 from fabricgen.suppressions import Suppression
 
 FORMAT_VERSION = "1"
+NAME = "sources.json"
 MLNX_FOLDER = "mlnx-sm-5"  # of a subnet: its files in the dialect mlnx-sm-5
 OPTION_FILES = ("opensm.conf", "sharp_am.cfg")  # files of `name value` lines
 _SLOT = re.compile(r"\{([a-z0-9_.]+)\}")
@@ -150,7 +151,7 @@ class Sources:
 
 def read_sources(folder: Path) -> Sources | None:
     """The source map of a bundle; None if it is missing. Raises UnreadableInputError if it has another form."""
-    file = folder / "sources.json"
+    file = folder / NAME
     if not file.exists():
         return None
     try:

@@ -1,113 +1,98 @@
 """A bundle that records what a judge reads of it, and the digests of what was read.
 
-The names of what is read are those of tables (of all switches), and some with small letters or a prefix for the rest.
 A judge that sees only such a bundle, and objects that it makes itself from it, has the same result wherever all that it
 read is the same. What is read in a way that has no name here cannot be recorded: the judge's result is then not kept.
+Judges can share what they derive from the bundle by `Readings.kept`, which records what the derived value depends on.
 """
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
-from functools import cached_property
+from functools import cached_property, partial
 from hashlib import sha256
-from typing import Any, cast
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, cast
 
 import orjson
 
 from fabricgen.bundle.device import Content, GivenContent, ObservedDevice, Signs
 from fabricgen.bundle.read import Bundle
 from fabricgen.bundle.sources import Sources
+from fabricgen.cache.readings import (
+    CABLES,
+    CORDONED,
+    FILE,
+    HOSTS,
+    LENGTHS,
+    LINKS,
+    NAMES,
+    OVERRIDDEN,
+    SIGN,
+    TEXT,
+    WIRING,
+    Readings,
+)
 from fabricgen.sonic.tables import ConfigDb, SameTable, Table
 
-_TEXT, _SIGN, _WIRING, _OVERRIDDEN = "text:", "sign:", "wiring:", "overridden:"
-_NAMES = "tables"  # the names of the tables of all switches
-_LINKS, _CABLES, _LENGTHS, _CORDONED = "links", "cables", "lengths", "cordoned"
-_HOSTS = "hosts"
+if TYPE_CHECKING:
+    from hashlib import _Hash
+
 _CONSTANT = ""  # equal in all bundles that are recorded, or part of every digest
 # Attribute of a bundle -> what a judge that reads it depends on.
 _OF_ATTRIBUTE = {
-    "links": _LINKS,
-    "switch_links": _LINKS,
-    "host_links": _LINKS,
-    "external_at": _LINKS,
-    "link_at": _LINKS,
+    "links": LINKS,
+    "switch_links": LINKS,
+    "host_links": LINKS,
+    "external_at": LINKS,
+    "link_at": LINKS,
     "links_from": _CONSTANT,
     "cabling": _CONSTANT,
     "subnet_roots": _CONSTANT,
     "release": _CONSTANT,
-    "cable_length_m": _LENGTHS,
-    "cordoned": _CORDONED,
-    "hosts": _HOSTS,
+    "cable_length_m": LENGTHS,
+    "cordoned": CORDONED,
+    "hosts": HOSTS,
 }
-# Every judge depends on what a switch is: `ObservedDevice` and `rules.view.fabric.Fabric` read it when they are made.
-_ALWAYS = (
-    f"{_WIRING}devices",
-    f"{_WIRING}planes",
-    "DEVICE_METADATA",
-    "PORT",
-    "BREAKOUT_CFG",
-)
-
-
-@dataclass
-class Readings:
-    """The names of what one judge has read. `is_complete` is False once it has read something that has no name."""
-
-    names: set[str] = field(default_factory=set)
-    is_complete: bool = True
-
-    def give_up(self) -> None:
-        """Something without a name is read."""
-        self.is_complete = False
-
-    def forget(self) -> None:
-        """Leave out what was read so far: it is what every judge depends on."""
-        self.names.clear()
-
-    @property
-    def all_names(self) -> list[str]:
-        """The names, and those that every judge depends on."""
-        return sorted(self.names.union(_ALWAYS))
 
 
 class _Tables(Mapping[str, Table]):
     """The tables of a switch. It is not a dict, so that no C code can read it past the record."""
 
-    def __init__(self, config: ConfigDb, names: set[str]) -> None:
-        self._config, self._names = config, names
+    def __init__(self, switch: str, config: ConfigDb, readings: Readings) -> None:
+        self._switch, self._config, self._readings = switch, config, readings
 
     def __getitem__(self, name: str) -> Table:
-        self._names.add(name)
+        self._readings.read_table(self._switch, name)
         return self._config[name]
 
     def get(self, name: str, default: Any = None) -> Any:
-        self._names.add(name)
+        self._readings.read_table(self._switch, name)
         return self._config.get(name, default)
 
     def __contains__(self, name: object) -> bool:
-        self._names.add(str(name))
+        self._readings.read_table(self._switch, str(name))
         return name in self._config
 
     def __iter__(self) -> Iterator[str]:
-        self._names.add(_NAMES)
+        self._readings.read_table(self._switch, NAMES)
         return iter(self._config)
 
     def __len__(self) -> int:
-        self._names.add(_NAMES)
+        self._readings.read_table(self._switch, NAMES)
         return len(self._config)
 
 
-@dataclass(frozen=True, slots=True)
-class _Recorded:
+@dataclass(slots=True)
+class Recorded:
     """The content of a file for a judge."""
 
     name: str
     content: Content
     tables: _Tables
-    names: set[str]
+    readings: Readings
 
     @property
     def text(self) -> bytes:
-        self.names.add(f"{_TEXT}{self.name}")
+        self.readings.names.add(f"{TEXT}{self.name}")
         return self.content.text
 
     @property
@@ -117,7 +102,8 @@ class _Recorded:
     @property
     def signs(self) -> Signs:
         def note(sign: str) -> None:
-            self.names.add(f"{_TEXT}{self.name}" if sign == "digest" else f"{_SIGN}{sign} {self.name}")
+            name = f"{TEXT}{self.name}" if sign == "digest" else f"{SIGN}{sign} {self.name}"
+            self.readings.names.add(name)
 
         return cast(Signs, _Attributes(self.content.signs, note))
 
@@ -126,6 +112,10 @@ class _Recorded:
 
     def once(self) -> GivenContent:
         return GivenContent(self.text, self.tables)
+
+    def become(self, content: Content) -> None:
+        """Go on with another content of the same file. What has kept the old tables, keeps them."""
+        self.content, self.tables = content, _Tables(self.name, content.config, self.readings)
 
 
 class _Attributes:
@@ -143,17 +133,20 @@ class _Attributes:
 class _Wiring(_Attributes):
     """fabric.json, whose cables are read apart from their lengths."""
 
-    def __init__(self, inner: object, note: Callable[[str], None], names: set[str]) -> None:
-        super().__init__(inner, note, _names=names)
+    def __init__(self, inner: object, note: Callable[[str], None], readings: Readings) -> None:
+        super().__init__(inner, note, _readings=readings)
 
-    @cached_property
+    @property
     def cables(self) -> tuple[Any, ...]:
         """The cables, each with a record."""
+        self._readings.names.add(CABLES)
+        return self._cables
 
+    @cached_property
+    def _cables(self) -> tuple[Any, ...]:
         def note(name: str) -> None:
-            self._names.add(_LENGTHS if name == "length_m" else _CABLES)
+            self._readings.names.add(LENGTHS if name == "length_m" else CABLES)
 
-        self._names.add(_CABLES)
         return tuple(_Attributes(cable, note) for cable in self._inner.cables)
 
 
@@ -165,7 +158,7 @@ class _Overrides:
 
     def overridden(self, device: str, tables: Collection[str]) -> tuple[str, ...]:
         """The paths of the overrides of a device."""
-        self._readings.names.add(f"{_OVERRIDDEN}{' '.join(sorted(tables))}")
+        self._readings.names.add(f"{OVERRIDDEN}{' '.join(sorted(tables))}")
         return self._sources.overridden(device, tables)
 
     def __getattr__(self, name: str) -> Any:
@@ -189,6 +182,14 @@ class Recordable:
 
     def recorded(self, readings: Readings) -> Bundle:
         """The bundle for one judge."""
+        devices = {name: _device(device, readings) for name, device in self.bundle.devices.items()}
+        return self.recorded_with(devices, readings)
+
+    def recorded_with(
+        self, devices: Mapping[str, ObservedDevice], readings: Readings, memo: dict[Any, Any] | None = None
+    ) -> Bundle:
+        """The same with devices that record already, and with what judges keep in a memo."""
+        known: dict[Any, Any] = {} if memo is None else memo
         assert self.bundle.wiring is not None
 
         def attribute(name: str) -> None:
@@ -197,33 +198,45 @@ class Recordable:
             elif known:
                 readings.names.add(known)
 
-        devices = {name: _device(device, readings.names) for name, device in self.bundle.devices.items()}
-        wiring = _Wiring(self.bundle.wiring, lambda name: readings.names.add(f"{_WIRING}{name}"), readings.names)
+        wiring = _Wiring(self.bundle.wiring, lambda name: readings.names.add(f"{WIRING}{name}"), readings)
         sources = _Overrides(self.bundle.sources, readings) if self.bundle.sources else None
-        return cast(Bundle, _Attributes(self.bundle, attribute, devices=devices, wiring=wiring, sources=sources))
+
+        def file(path: str) -> Path | None:
+            readings.names.add(f"{FILE}{path}")
+            return self.bundle.file(path)
+
+        replaced = {"devices": devices, "wiring": wiring, "sources": sources, "file": file}
+        return cast(Bundle, _Attributes(self.bundle, attribute, **replaced, kept=partial(readings.kept, known)))
 
     def digest(self, names: Iterable[str]) -> bytes:
         """The digest of all that has these names."""
-        digest = sha256(orjson.dumps([*self.bundle.devices, self.bundle.release]))
+        digest = self._head.copy()
         for name in sorted(names):
             if name not in self._known:
                 self._known[name] = sha256(self._content(name)).digest()
             digest.update(name.encode() + b"\0" + self._known[name])
         return digest.digest()
 
+    @cached_property
+    def _head(self) -> "_Hash":
+        return sha256(orjson.dumps([*self.bundle.devices, self.bundle.release]))
+
     def _content(self, name: str) -> bytes:
-        if name.startswith(_TEXT):
-            device = self.bundle.devices.get(name.removeprefix(_TEXT))
+        if name.startswith(TEXT):
+            device = self.bundle.devices.get(name.removeprefix(TEXT))
             return device.text if device else b""
-        if name.startswith(_SIGN):
-            sign, _, of = name.removeprefix(_SIGN).partition(" ")
+        if name.startswith(SIGN):
+            sign, _, of = name.removeprefix(SIGN).partition(" ")
             device = self.bundle.devices.get(of)
             return orjson.dumps(device and getattr(device.signs, sign))
-        if name.startswith(_WIRING):
-            return orjson.dumps(getattr(self.bundle.wiring, name.removeprefix(_WIRING)), default=_plain)
-        if name.startswith(_OVERRIDDEN):
-            sources, tables = self.bundle.sources, name.removeprefix(_OVERRIDDEN).split()
+        if name.startswith(WIRING):
+            return orjson.dumps(getattr(self.bundle.wiring, name.removeprefix(WIRING)), default=_plain)
+        if name.startswith(OVERRIDDEN):
+            sources, tables = self.bundle.sources, name.removeprefix(OVERRIDDEN).split()
             return orjson.dumps(sources and [sources.overridden(device, tables) for device in self.bundle.devices])
+        if name.startswith(FILE):
+            file = self.bundle.file(name.removeprefix(FILE))
+            return file.read_bytes() if file else b""
         if name in self._others:
             return self._others[name]()
         return b"".join(self._of_table(device.config.get(name)) for device in self.bundle.devices.values())
@@ -241,12 +254,12 @@ class Recordable:
         bundle = self.bundle
         cables = bundle.wiring.cables if bundle.wiring else ()
         return {
-            _CABLES: lambda: orjson.dumps([[cable.id, cable.medium, cable.links] for cable in cables]),
-            _NAMES: lambda: orjson.dumps([[name, list(one.config)] for name, one in bundle.devices.items()]),
-            _LINKS: lambda: orjson.dumps(bundle.links),
-            _LENGTHS: lambda: orjson.dumps([bundle.cable_length_m, [[cable.id, cable.length_m] for cable in cables]]),
-            _CORDONED: lambda: orjson.dumps(sorted(bundle.cordoned)),
-            _HOSTS: self._of_hosts,
+            CABLES: lambda: orjson.dumps([[cable.id, cable.medium, cable.links] for cable in cables]),
+            NAMES: lambda: orjson.dumps([[name, list(one.config)] for name, one in bundle.devices.items()]),
+            LINKS: lambda: orjson.dumps(bundle.links),
+            LENGTHS: lambda: orjson.dumps([bundle.cable_length_m, [[cable.id, cable.length_m] for cable in cables]]),
+            CORDONED: lambda: orjson.dumps(sorted(bundle.cordoned)),
+            HOSTS: self._of_hosts,
         }
 
     def _of_hosts(self) -> bytes:
@@ -264,6 +277,6 @@ def _plain(value: object) -> object:
     raise TypeError
 
 
-def _device(device: ObservedDevice, names: set[str]) -> ObservedDevice:
-    content = _Recorded(device.name, device.content, _Tables(device.config, names), names)
+def _device(device: ObservedDevice, readings: Readings) -> ObservedDevice:
+    content = Recorded(device.name, device.content, _Tables(device.name, device.config, readings), readings)
     return ObservedDevice(device.name, device.file, device.wired, content, device.bundle_release)

@@ -9,7 +9,8 @@ from collections.abc import Callable
 
 import orjson
 
-from fabricgen.cache.recorded import Readings, Recordable
+from fabricgen.cache.readings import Readings
+from fabricgen.cache.recorded import Recordable
 from fabricgen.cache.store import Store
 
 _MOST_SETS = 8  # of one judge: which tables are read depends on the tables

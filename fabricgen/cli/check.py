@@ -12,6 +12,7 @@ from fabricgen.errors import UsageError
 
 if TYPE_CHECKING:
     from fabricgen.api.checking import Check
+    from fabricgen.api.resident import Resident
 
 
 @click.command("check")
@@ -63,7 +64,7 @@ def command(
         raise UsageError("--watch shows differences as text: leave out --format and --output")
     store = store_of(cache)
 
-    def judged(bundle: Path) -> "Check":
+    def judged(bundle: Path | None, resident: "Resident | None" = None) -> "Check":
         return check(
             layers_of(inventories, values),
             bundle=bundle,
@@ -74,6 +75,7 @@ def command(
             locked=locked,
             against=against,
             cache=store,
+            resident=resident,
             seals=fmt == "json",
             policy=policy_of(settings, expand),
             progress=TerminalProgress(settings),
@@ -83,12 +85,12 @@ def command(
         return _report(settings, found, fmt, output, fail_on, against, f"{bundle}/")
 
     if watch:
-        from fabricgen.cache import open_store
+        from fabricgen.api.resident import Resident
         from fabricgen.cli.watching import watch_inventories
 
-        with temporary_folder("results") as results:  # for as long as the watch
-            store = store or open_store(results / "store")
-            watch_inventories(settings, inventories, judged, shown)
+        with temporary_folder("check") as temporary:
+            resident = Resident(temporary / "bundle")
+            watch_inventories(settings, inventories, temporary / "bundle", lambda: judged(None, resident), shown)
     with temporary_folder("check") as temporary:
         return shown(judged(temporary / "bundle"), temporary / "bundle")
 

@@ -8,7 +8,6 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, NoReturn
 
-from fabricgen.atomic import temporary_folder
 from fabricgen.cli.settings import Settings
 from fabricgen.cli.streams import write
 from fabricgen.errors import FabricgenError
@@ -30,22 +29,22 @@ State = Mapping[Path, tuple[object, ...]]
 def watch_inventories(
     settings: Settings,
     inventories: Sequence[Path],
-    judge: Callable[[Path], "Check"],
+    bundle: Path,
+    judge: Callable[[], "Check"],
     show: Callable[["Check", Path], int],
 ) -> NoReturn:
     """Judge now and after each change, until an interrupt.
 
-    `judge` renders into a new folder; `show` prints the first result. Of later ones the verdict and the findings that
+    `judge` renders into `bundle`; `show` prints the first result. Of later ones the verdict and the findings that
     are new or gone are printed. An inventory that cannot be read is reported, and judged again when it changes.
     """
     last: Check | None = None
     files = set(inventories)
     while True:
         before, began_ns = state_of(files), time.time_ns()
-        with temporary_folder("check") as temporary, noted(temporary) as read:
-            bundle = temporary / "bundle"
+        with noted(bundle) as read:
             try:
-                found = judge(bundle)
+                found = judge()
             except FabricgenError as problem:
                 write(f"error: {visible(str(problem))}", err=True, wraps=True)
             else:

@@ -1,18 +1,20 @@
 """The files of a bundle as named bytes, made one after the other."""
 
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from fnmatch import fnmatchcase
 from pathlib import Path
 
 from fabricgen.atomic import Private
 from fabricgen.bundle.fabric_file import dump_wiring
 from fabricgen.bundle.read import PLATFORMS
+from fabricgen.bundle.wiring import Checks
 from fabricgen.control_plane.tenant_settings import plan_tenant_settings
 from fabricgen.design.model import Fabric, Switch
 from fabricgen.design.subnets import split_subnets
 from fabricgen.errors import UsageError
 from fabricgen.findings import has_errors
+from fabricgen.inventory.model import Override
 from fabricgen.platforms.catalog import switch_platform
 from fabricgen.platforms.entry_text import switch_entry_text
 from fabricgen.platforms.model import SwitchPlatform
@@ -44,6 +46,43 @@ def own_platforms(fabric: Fabric) -> list[SwitchPlatform]:
 
 
 @dataclass
+class _Made:
+    """What the files of a bundle were made from: the sources of each switch and the overrides that were merged into it,
+    the paths and sources of the other files, and the checks in fabric.json."""
+
+    checks: Checks
+    switches: list[DeviceSources] = field(default_factory=list)
+    merged: list[object] = field(default_factory=list)
+    others: list[str] = field(default_factory=list)
+    beside: list[DeviceSources] = field(default_factory=list)
+    lines: Sequence[LineSources | LineForm] = ()
+
+    def noted(self, files: Iterable[tuple[str, bytes]]) -> Iterator[tuple[str, bytes]]:
+        """The files, whose paths are noted."""
+        for path, content in files:
+            self.others.append(path)
+            yield path, content
+
+
+class _Merged:
+    """The overrides of an inventory, to be compared with those of another rendering."""
+
+    def __init__(self, overrides: Sequence[Override]) -> None:
+        self._overrides = [(one, (one.source("config_db"), _typed(one.config_db))) for one in overrides]
+
+    def into(self, switch: Switch, name: str) -> object:
+        """Those that are merged into the file of a switch."""
+        return [content for override, content in self._overrides if matches(override, switch, name)]
+
+
+def _typed(value: object) -> object:
+    """A value with its types: a reference to a secret is not equal to a text."""
+    if isinstance(value, Mapping):
+        return [(name, _typed(inner)) for name, inner in value.items()]
+    return [*map(_typed, value)] if isinstance(value, list | tuple) else (type(value), value)
+
+
+@dataclass
 class BundleContent:
     """The files of a bundle, rendered one after the other on demand."""
 
@@ -64,6 +103,7 @@ class BundleContent:
         marks = LineMarks(self._library.marks)
         self._lines = TemplateLibrary(FOLDER, self.templates, marks)
         self._host_lines = TemplateLibrary(HOSTS_FOLDER, self.templates, marks)
+        self._made: _Made | None = None
         self.names = [plans.allocation.names[switch.key] for switch in plans.rendered.switches]
         self.chosen = [
             switch
@@ -76,34 +116,57 @@ class BundleContent:
     def files(self) -> Iterator[tuple[str, bytes]]:
         """(path in the bundle, bytes) of every file but the manifest. Raises TemplateProblemError."""
         wiring = make_wiring(self.plans.fabric, self.plans.allocation, self.plans.control.outside, self.plans.cordons)
-        sources: list[DeviceSources] = []
-        for content, source in self._switches():
-            sources.append(source)
+        made = _Made(self.plans.fabric.inventory.checks)
+        merged = _Merged(self.plans.fabric.inventory.overrides)
+        for switch, (content, source) in zip(self.plans.rendered.switches, self._switches(), strict=True):
+            made.switches.append(source)
+            made.merged.append(merged.into(switch, source.name))
             if content is not None:
                 yield f"sonic/{source.name}/config_db.json", content
         subnets = SubnetRenderer(self.plans.allocation, self._lines, len(self._library.forms))
         for design in self.plans.fabric.planes:
             if choice := self.plans.subnets.get(design.plane.name):
                 for subnet in split_subnets(design):
-                    yield from subnets.files(subnet, choice)
+                    yield from made.noted(subnets.files(subnet, choice))
         plans = self.plans
         first = subnets.first_form + len(subnets.forms)
         tenants = plan_tenant_settings(plans.fabric, plans.allocation)
         hosts = HostRenderer(plans.fabric, plans.allocation, plans.planner, self._host_lines, tenants, first)
         for group in host_groups(plans.fabric, plans.allocation):
-            yield from hosts.files(group)
-        for platform in own_platforms(plans.rendered):
-            yield f"{PLATFORMS}/{platform.name}.yaml", switch_entry_text(platform).encode()
+            yield from made.noted(hosts.files(group))
+        platforms = own_platforms(plans.rendered)
+        yield from made.noted((f"{PLATFORMS}/{one.name}.yaml", switch_entry_text(one).encode()) for one in platforms)
         yield "fabric.json", dump_wiring(wiring)
-        yield "cabling.csv", dump_cabling(wiring)
-        yield (
-            "sources.json",
-            self._sources([*sources, *subnets.sources, *hosts.sources], [*subnets.forms, *hosts.forms]),
-        )
+        yield from made.noted([("cabling.csv", dump_cabling(wiring))])
+        made.beside, made.lines = [*subnets.sources, *hosts.sources], [*subnets.forms, *hosts.forms]
+        yield "sources.json", self._sources(made)
+        self._made = made
 
-    def _sources(self, devices: list[DeviceSources], lines: list[LineSources | LineForm]) -> bytes:
-        accepted = self.plans.fabric.inventory.suppressions
-        return dump_sources(self._library.marks.origins, [*self._library.forms, *lines], devices, accepted)
+    def files_again(self, plans: Plans) -> Iterator[tuple[str, bytes | None]]:
+        """`files` after an edit of what `plan_again` takes from the inventory; None for a file that is as before. All
+        files have been made before, without `only` and `templates`."""
+        made, self._made, self.plans = self._made, None, plans
+        assert made is not None
+        inventory = plans.fabric.inventory
+        merged = _Merged(inventory.overrides)
+        for index, (switch, name) in enumerate(zip(plans.rendered.switches, self.names, strict=True)):
+            content, now = None, merged.into(switch, name)
+            if now != made.merged[index]:
+                content, made.switches[index] = self.switch(switch)
+                made.merged[index] = now
+            yield f"sonic/{name}/config_db.json", content
+        yield from ((path, None) for path in made.others)
+        wiring = None
+        if inventory.checks != made.checks:
+            wiring = dump_wiring(make_wiring(plans.fabric, plans.allocation, plans.control.outside, plans.cordons))
+            made.checks = inventory.checks
+        yield "fabric.json", wiring
+        yield "sources.json", self._sources(made)
+        self._made = made
+
+    def _sources(self, made: "_Made") -> bytes:
+        accepted, devices = self.plans.fabric.inventory.suppressions, [*made.switches, *made.beside]
+        return dump_sources(self._library.marks.origins, [*self._library.forms, *made.lines], devices, accepted)
 
     def _switches(self) -> Iterator[RenderedFile]:
         if self.elsewhere is not None:

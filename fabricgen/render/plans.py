@@ -1,6 +1,6 @@
 """From an inventory to everything that is decided before the first byte is rendered: the makers in their order."""
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
@@ -26,6 +26,7 @@ from fabricgen.design.subnets import split_subnets
 from fabricgen.errors import UsageError
 from fabricgen.findings import Finding, Location, Severity, has_errors
 from fabricgen.inventory.load import LOCK_NAME, InventorySource, inventory_root, load_inventory
+from fabricgen.inventory.model import Inventory
 from fabricgen.inventory.read_files import opened
 from fabricgen.inventory.references import error, note
 from fabricgen.lossless.congestion import ecn_problems
@@ -36,6 +37,8 @@ from fabricgen.render.hosts import host_problems
 from fabricgen.render.overrides import check_overrides
 from fabricgen.render.ownership import Ownership
 from fabricgen.vocabulary import Technology
+
+UNPLANNED = ("overrides", "suppressions", "checks")  # parts of an inventory that nothing in the plans depends on
 
 
 @dataclass
@@ -56,6 +59,7 @@ class Plans:
     ownership: Ownership
     findings: list[Finding]
     cordons: Cordons = field(default_factory=dict)
+    settled: list[Finding] = field(default_factory=list)  # those that the parts in `UNPLANNED` do not cause
 
     @property
     def lock_changed(self) -> bool:
@@ -77,8 +81,21 @@ def make_plans(
     error among them nothing may be rendered. Raises UnreadableInputError, and UsageError for an unknown plane.
     """
     step("load")
-    inventory, findings = load_inventory(path)
+    inventory, found = load_inventory(path)
     old_lock = read_lock(inventory_root(path) / LOCK_NAME)
+    return plan(path, inventory, found, old_lock, step, renumber)
+
+
+def plan(
+    path: InventorySource,
+    inventory: Inventory,
+    of_inventory: Sequence[Finding],
+    old_lock: Lock | None,
+    step: Callable[[str], None] = lambda _: None,
+    renumber: str | None = None,
+) -> Plans:
+    """`make_plans` for an inventory that is loaded, with its findings."""
+    findings: list[Finding] = []
     step("design")
     fabric, found = expand(inventory, inventory_root(path), old_lock.units if old_lock else {})
     subnets, refused = plan_subnets(fabric)
@@ -105,7 +122,6 @@ def make_plans(
     control = plan_control_plane(rendered, allocation, outside)
     planner = LosslessPlanner(rendered)
     ownership = Ownership(inventory.sonic, inventory_root(path))
-    plans = Plans(fabric, rendered, subnets, allocation, control, planner, old_lock, lock, ownership, findings, cordons)
     for switch in rendered.switches:
         findings += _lossless_problems(switch, planner, control)
     findings += [
@@ -113,11 +129,34 @@ def make_plans(
         *nic_problems(rendered),
         *host_problems(rendered),
         *ecn_problems(plane for plane in inventory.planes.values() if plane.technology == Technology.ROCE),
-        *check_overrides(fabric, allocation.names),
-        *ownership.problems(allocation.names[switch.key] for switch in rendered.switches),
     ]
-    plans.findings = [_placed(finding, inventory_root(path)) for finding in dict.fromkeys(findings)]
+    plans = Plans(
+        fabric, rendered, subnets, allocation, control, planner, old_lock, lock, ownership, [], cordons, findings
+    )
+    plans.findings = _all_findings(plans, path, of_inventory)
     return plans
+
+
+def plan_again(plans: Plans, path: InventorySource, inventory: Inventory, of_inventory: Sequence[Finding]) -> Plans:
+    """The plans of an inventory that differs only in the parts in `UNPLANNED`."""
+    again = replace(
+        plans,
+        fabric=replace(plans.fabric, inventory=inventory),
+        rendered=replace(plans.rendered, inventory=inventory),
+        ownership=Ownership(inventory.sonic, inventory_root(path)),
+    )
+    again.findings = _all_findings(again, path, of_inventory)
+    return again
+
+
+def _all_findings(plans: Plans, path: InventorySource, of_inventory: Sequence[Finding]) -> list[Finding]:
+    findings = [
+        *of_inventory,
+        *plans.settled,
+        *check_overrides(plans.fabric, plans.allocation.names),
+        *plans.ownership.problems(plans.allocation.names[switch.key] for switch in plans.rendered.switches),
+    ]
+    return [_placed(finding, inventory_root(path)) for finding in dict.fromkeys(findings)]
 
 
 def _lossless_problems(switch: Switch, planner: LosslessPlanner, control: ControlPlane) -> Iterator[Finding]:

@@ -23,10 +23,11 @@ _SLOWEST = (Basis.SCHEMA, Basis.CONSEQUENCE)  # they read every row, and the rou
 
 
 def checked(
-    fabric: Fabric, rules: Sequence[Rule], jobs: int = 1, elsewhere: Elsewhere | None = None
+    view: Callable[[], Fabric], rules: Sequence[Rule], jobs: int = 1, elsewhere: Elsewhere | None = None
 ) -> Callable[[Rule], Iterable[Defect]]:
     """The defects of a rule, in the order in which its check yields them, for each of `rules`. With one job, or few
     switches, rules are checked in this process, in turns. `elsewhere` checks modules on other machines."""
+    fabric = view()
     if elsewhere is None and (jobs == 1 or len(fabric.switches) < LEAST_SWITCHES):
         return Turns(fabric, rules).defects
     modules: dict[str, list[Rule]] = {}

@@ -1,28 +1,28 @@
-"""Rules whose findings are remembered, subject by subject, for bundles in which all that the subject read is the same.
+"""Rules whose findings are remembered, rule by rule, for bundles in which all that the rule read is the same.
 
-Each subject judges a fabric that no other one sees (`fabricgen.cache.recorded`), so it cannot read a value that another
-subject has read and kept. What it read is complete by construction, and no rule declares anything.
+The rules judge one recorded fabric (`fabricgen.cache.recorded`). What they derive from it is kept with the names of
+what it was derived from, so each rule that uses it depends on these, too, and no rule declares anything.
 """
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Any
 
 import orjson
 
-from fabricgen.bundle.read import ObservedDevice
 from fabricgen.cache import Store
-from fabricgen.cache.recorded import Readings, Recordable
-from fabricgen.cache.traces import Judged, remembered
-from fabricgen.findings import Severity
-from fabricgen.rules.defects import Defect, Place
+from fabricgen.cache.readings import Readings
+from fabricgen.cache.recorded import Recordable
+from fabricgen.rules.defects import Defect
+from fabricgen.rules.recorded import Row, defects_of, recorded_fabric, rows_of
 from fabricgen.rules.rule import Rule, subject_of
 from fabricgen.rules.view.fabric import Fabric, LayoutLookup
 
-Defects = dict[str, list[Defect]]  # by code
+_MOST = 8  # results of one rule that are kept
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class RememberedRules:
     """Defects of rules, from the store where they are known.
 
@@ -31,72 +31,79 @@ class RememberedRules:
 
     store: Store
     bundle: Recordable
-    rules: Sequence[Rule]
     lookup: LayoutLookup
     about: bytes
-    _found: dict[str, Defects | None] = field(default_factory=dict)
+    _subjects: dict[str, "_Subject"] = field(default_factory=dict)
+    _readings: Readings = field(default_factory=Readings)
 
-    def prepare(self, fabric: Fabric, _rules: Sequence[Rule]) -> Callable[[Rule], Iterable[Defect]]:
-        """The defects of each rule. `fabric` is judged where they cannot be remembered."""
-        return lambda rule: self._defects(rule, fabric)
+    def prepare(self, view: Callable[[], Fabric], _rules: Sequence[Rule]) -> Callable[[Rule], Iterable[Defect]]:
+        """The defects of each rule. The `view` is judged where they cannot be remembered."""
+        return lambda rule: self._defects(rule, view)
 
-    def _defects(self, rule: Rule, fabric: Fabric) -> Iterable[Defect]:
-        subject = subject_of(rule)
-        if subject and subject not in self._found:
-            self._found[subject] = self._judge(subject)
-        known = self._found.get(subject)
-        return rule.check(fabric) if known is None else known[rule.code]
+    def finish(self) -> None:
+        """Store what was found now."""
+        for subject in self._subjects.values():
+            subject.write()
 
-    def _judge(self, subject: str) -> Defects | None:
-        """The defects of a subject; None if one is in a file that is not of a switch."""
-        rules = [rule for rule in self.rules if subject_of(rule) == subject]
-        about = orjson.dumps([subject, [rule.code for rule in rules], self.about.hex()])
-        content = remembered(self.store, "rules", about, self.bundle, lambda readings: self._run(rules, readings))
-        if content is None:
-            return None
-        raw = orjson.loads(content)
-        return {code: [self._defect(one) for one in defects] for code, defects in raw.items()}
+    def _defects(self, rule: Rule, view: Callable[[], Fabric]) -> Iterable[Defect]:
+        if not (name := subject_of(rule)):
+            return rule.check(view())
+        if name not in self._subjects:
+            self._subjects[name] = _Subject(self.store, orjson.dumps([name, self.about.hex()]))
+        subject = self._subjects[name]
+        rows = subject.found(rule.code, self.bundle)
+        if rows is None:
+            if self._recorded is None:
+                return rule.check(view())
+            self._readings.restart()
+            rows = rows_of(rule, self._recorded)
+            if rows is None:
+                return rule.check(view())
+            if self._readings.is_complete:
+                subject.keep(rule.code, self.bundle, self._readings.all_names, rows)
+        return defects_of(rows, self.bundle.bundle.devices)
 
-    def _run(self, rules: Sequence[Rule], readings: Readings) -> Judged:
-        bundle = self.bundle.recorded(readings)
-        fabric = Fabric(bundle, self.lookup)
-        readings.forget()
-        if any(fabric.switches[name].device is not device for name, device in bundle.devices.items()):
-            return None  # rows of another shape: the view has copies, which are not recorded
-        found = {}
-        for rule in rules:
-            rows = [_row(defect) for defect in rule.check(fabric)]
-            if None in rows:
-                return None
-            found[rule.code] = rows
-        return orjson.dumps(found)
-
-    def _defect(self, raw: Mapping[str, Any]) -> Defect:
-        related = tuple((text, self._place(place)) for text, place in raw["related"])
-        severity = Severity(raw["severity"]) if raw["severity"] else None
-        return Defect(self._place(raw["place"]), raw["message"], raw["hint"], related, severity, raw["count"])
-
-    def _place(self, raw: Sequence[str]) -> Place:
-        name, *path = raw
-        return Place(self.bundle.bundle.devices[name], *path)
+    @cached_property
+    def _recorded(self) -> Fabric | None:
+        return recorded_fabric(self.bundle.recorded(self._readings), self.lookup, self._readings)
 
 
-def _row(defect: Defect) -> dict[str, Any] | None:
-    """A defect as JSON; None if it is in another file than those of switches."""
-    places = [_path(place) for place in (defect.place, *(place for _, place in defect.related))]
-    if None in places:
+class _Subject:
+    """The results of the rules of one subject: code -> [names, digest of what has them, defects], the newest first."""
+
+    def __init__(self, store: Store, about: bytes) -> None:
+        self._store, self._about = store, about
+        content = store.get("rules", about)
+        self._known: dict[str, list[list[Any]]] = orjson.loads(content) if content else {}
+        self._is_new = False
+
+    def found(self, code: str, bundle: Recordable) -> list[Row] | None:
+        """The defects of a rule whose readings have the digest that they had; None if no such result is known."""
+        entries = self._known.get(code, ())
+        for names in _distinct(names for names, _, _ in entries):
+            digest = bundle.digest(names).hex()
+            for entry in entries:
+                if entry[0] == names and entry[1] == digest:
+                    rows: list[Row] = entry[2]
+                    return rows
         return None
-    return {
-        "place": places[0],
-        "message": defect.message,
-        "hint": defect.hint,
-        "related": [[text, path] for (text, _), path in zip(defect.related, places[1:], strict=True)],
-        "severity": defect.severity,
-        "count": defect.count,
-    }
+
+    def keep(self, code: str, bundle: Recordable, names: list[str], rows: list[Row]) -> None:
+        """Add a result."""
+        entry = [names, bundle.digest(names).hex(), rows]
+        self._known[code] = [entry, *self._known.get(code, ())][:_MOST]
+        self._is_new = True
+
+    def write(self) -> None:
+        """Store them, if one is new."""
+        if self._is_new:
+            self._store.put("rules", self._about, orjson.dumps(self._known))
+            self._is_new = False
 
 
-def _path(place: object) -> list[str] | None:
-    if isinstance(place, Place) and isinstance(place.device, ObservedDevice):
-        return [place.device.name, place.table, place.key, place.field]
-    return None
+def _distinct(sets: Iterable[list[str]]) -> Iterator[list[str]]:
+    seen: list[list[str]] = []
+    for names in sets:
+        if names not in seen:
+            seen.append(names)
+            yield names

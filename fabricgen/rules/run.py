@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
+from functools import cache
 from itertools import groupby
 from typing import TYPE_CHECKING
 
@@ -18,7 +19,8 @@ if TYPE_CHECKING:
     from fabricgen.routing.fabric import RoutedFabric
 
 Track = Callable[[Sequence[Rule]], Iterable[Rule]]
-Prepare = Callable[[Fabric, Sequence[Rule]], Callable[[Rule], Iterable[Defect]]]
+View = Callable[[], Fabric]
+Prepare = Callable[[View, Sequence[Rule]], Callable[[Rule], Iterable[Defect]]]
 
 
 def run(
@@ -39,12 +41,15 @@ def run(
     from earlier results. The routing models of the planes are added to `routed`. Raises UnreadableInputError if a file
     is not JSON.
     """
-    fabric = viewed(bundle, layout_lookup)
-    if routed is not None:
-        fabric.routed = routed
-    bundle = fabric.bundle
+
+    def view() -> Fabric:
+        fabric = viewed(bundle, layout_lookup)
+        if routed is not None:
+            fabric.routed = routed
+        return fabric
+
     rules = sorted(chosen_rules(select, ignore), key=lambda rule: list(Basis).index(rule.basis))
-    defects_of = prepare(fabric, rules)
+    defects_of = prepare(cache(view), rules)
     found: list[tuple[Rule, Defect]] = []
     reported: dict[Severity, set[tuple[str, ...]]] = {Severity.ERROR: set(), Severity.WARNING: set()}
     for basis, members in groupby(track(rules), key=lambda rule: rule.basis):

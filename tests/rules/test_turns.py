@@ -41,7 +41,7 @@ def test_each_subject_has_a_stage() -> None:
 def test_turns_do_not_change_findings(subject: str, tmp_path: Path) -> None:
     case = CASES[subject]
     bundle = case.clean.broken(case.change, tmp_path)
-    alone = run(bundle, prepare=lambda fabric, _rules: lambda rule: rule.check(fabric))
+    alone = run(bundle, prepare=lambda view, _rules: lambda rule: rule.check(view()))
     assert case.code in {one.code for one in alone}
     assert run(forgetful(bundle)) == run(bundle) == alone
 

@@ -109,10 +109,11 @@ def routed_fabrics(fabric: Fabric) -> tuple["RoutedFabric", ...]:
     from fabricgen.routing.fabric import read_fabric
 
     found = {name: names for name, names in _planes(fabric).items() if _has_routing(fabric, names)}
+    routed = {} if fabric.routed is None else fabric.routed
     for name, names in found.items():
-        if name not in fabric.routed:
-            fabric.routed[name] = read_fabric(fabric.bundle, names)
-    return tuple(fabric.routed[name] for name in found)
+        if name not in routed:
+            routed[name] = read_fabric(fabric.bundle, names)
+    return tuple(routed[name] for name in found)
 
 
 def _has_routing(fabric: Fabric, names: list[str]) -> bool:

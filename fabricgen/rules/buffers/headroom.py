@@ -7,6 +7,7 @@ from fabricgen.findings import Severity
 from fabricgen.physics import DEFAULT_MTU_BYTES, headroom_floor_bytes
 from fabricgen.rules.defects import Defect, Place
 from fabricgen.rules.rule import rule
+from fabricgen.rules.view.cable_texts import cable_texts
 from fabricgen.rules.view.fabric import End, Fabric
 from fabricgen.rules.view.qos import PortClass
 from fabricgen.rules.view.qos_classes import port_classes
@@ -49,9 +50,10 @@ def missing_length(fabric: Fabric) -> Iterator[Defect]:
 
     Source: sonic-swss issue 465, pull request 3548, cfgmgr/buffermgr.cpp.
     """
+    texts = cable_texts(fabric)
     for ports in port_classes(fabric):
         for switch, port, end in ports.members if ports.is_used and ports.lossless else ():
-            text = switch.cable_text(port)
+            text = texts[switch].get(port, "")
             if not text or _length_m(text) == 0:
                 message = (
                     "the cable length of a lossless port is missing"
@@ -83,9 +85,10 @@ def wrong_length(fabric: Fabric) -> Iterator[Defect]:
 
     Source: IEEE 802.1Qbb headroom; sonic-swss cfgmgr/buffermgr.cpp.
     """
-    short = set()
+    short, cables_m, texts_of = set(), fabric.cable_length_m, cable_texts(fabric)
     for end in fabric.ends:
-        configured_m, actual_m = _length_m(_cable(end)), end.cable_m
+        configured_m = _length_m(texts_of[end.switch].get(end.port, ""))
+        actual_m = cables_m.get(end.link.id)
         if not configured_m or (actual_m and actual_m <= configured_m <= 2 * actual_m):
             continue
         if actual_m and configured_m < actual_m:
@@ -99,7 +102,7 @@ def wrong_length(fabric: Fabric) -> Iterator[Defect]:
             hint = f"set the length of the cable, at most {format_length(most_m)}"
             yield Defect(_place(end), message, hint, (), Severity.WARNING)
     for pair in fabric.pairs:
-        texts = [_cable(end) for end in pair]
+        texts = [texts_of[end.switch].get(end.port, "") for end in pair]
         if texts[0] == texts[1]:
             continue
         lengths = [_length_m(text) for text in texts]
@@ -139,17 +142,18 @@ def profile_name(fabric: Fabric) -> Iterator[Defect]:
 
     Source: sonic-swss pull requests 278 and 4004; sonic-mgmt tests/qos/test_buffer_traditional.py.
     """
+    texts = cable_texts(fabric)
     for ports in port_classes(fabric):
         named = [(rest, str(row.get("profile"))) for rest, row in ports.rows["BUFFER_PG"].items()]
         headroom = [(rest, name) for rest, name in named if name.startswith("pg_lossless_")]
         for switch, port, end in ports.members if headroom and not ports.qos.is_dynamic else ():
             speed = (end.link.speed_mbps if end else 0) or switch.speed_mbps(port)
-            cable = switch.cable_text(port)
+            cable = texts[switch].get(port, "")
             expected = f"pg_lossless_{speed}_{cable}_profile"
             for rest, name in headroom if speed and cable else ():
                 if name == expected or (end and _is_length_doubtful(fabric, end)):
                     continue
-                if not _has_no_row(ports, switch, port):
+                if not _has_no_row(ports, switch, port, cable):
                     message = f"the headroom profile is {name}, but speed and cable length need {expected}"
                     related = (("the cable length", switch.place("CABLE_LENGTH", switch.cable_row(port), port)),)
                     place = switch.place("BUFFER_PG", f"{port}|{rest}", "profile")
@@ -180,10 +184,12 @@ def no_headroom_row(fabric: Fabric) -> Iterator[Defect]:
 
     Source: measured with sonic-swss 6079a435; cfgmgr/buffermgr.cpp; sonic-buildimage device/…/pg_profile_lookup.ini.
     """
+    texts = cable_texts(fabric)
     for ports in port_classes(fabric):
         for switch, port, end in ports.members if ports.is_used and ports.lossless else ():
-            if _has_no_row(ports, switch, port) and not (end and _is_too_short(end)):
-                length_m, text = _length_m(switch.cable_text(port)) or 0, switch.cable_text(port)
+            text = texts[switch].get(port, "")
+            if _has_no_row(ports, switch, port, text) and not (end and _is_too_short(end)):
+                length_m = _length_m(text) or 0
                 lengths = sorted(m for mbps, m in ports.qos.headroom_keys if mbps == switch.speed_mbps(port))
                 longer = next((m for m in lengths if m >= length_m), None)
                 message = f"hwsku {switch.hwsku} has no headroom for a cable of {text} at this speed"
@@ -191,9 +197,9 @@ def no_headroom_row(fabric: Fabric) -> Iterator[Defect]:
                 yield Defect(switch.place("CABLE_LENGTH", switch.cable_row(port), port), message, hint)
 
 
-def _has_no_row(ports: PortClass, switch: Switch, port: str) -> bool:
+def _has_no_row(ports: PortClass, switch: Switch, port: str, text: str) -> bool:
     """Whether the SKU's table has the port's speed, but not with its cable length."""
-    speed, length_m = switch.speed_mbps(port), _length_m(switch.cable_text(port))
+    speed, length_m = switch.speed_mbps(port), _length_m(text)
     if not length_m or (speed, length_m) in ports.qos.headroom_keys:
         return False
     return any(mbps == speed for mbps, _ in ports.qos.headroom_keys)

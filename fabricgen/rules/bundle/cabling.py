@@ -65,10 +65,10 @@ def cabling(fabric: Fabric) -> Iterator[Defect]:
 
     Source: fabric.json, whose links and cables the file lists.
     """
-    root, wiring = fabric.bundle.root, fabric.bundle.wiring
-    if root is None or wiring is None or not (root / NAME).is_file():
+    file, wiring = fabric.bundle.file(NAME), fabric.bundle.wiring
+    if file is None or wiring is None:
         return
-    table = _Table(root / NAME)
+    table = _Table(file)
     columns = (*_COLUMNS, _STATE) if wiring.cordoned else _COLUMNS
     try:
         if _is_as_planned(table, columns, wiring):

@@ -5,10 +5,16 @@ from collections.abc import Iterator
 from fabricgen.findings import Severity
 from fabricgen.rules.defects import Defect
 from fabricgen.rules.rule import Basis, rule
+from fabricgen.rules.view.derived import derived_of_switch
 from fabricgen.rules.view.fabric import Fabric
+from fabricgen.rules.view.switch import Switch
 from fabricgen.sonic.secrets import literals
 
 CODE = "FG430"
+
+
+def _literals(switch: Switch) -> list[tuple[str, str, str]]:
+    return list(literals(switch.device.config, has_forms=switch.device.signs.secrets))
 
 
 @rule(CODE, Severity.WARNING, "A file of the bundle contains a secret", Basis.SCHEMA)
@@ -31,7 +37,7 @@ def literal_secret(fabric: Fabric) -> Iterator[Defect]:
     if fabric.bundle.wiring is None:
         return
     for switch in fabric.switches.values():
-        for table, key, name in literals(switch.device.config, has_forms=switch.device.signs.secrets):
+        for table, key, name in derived_of_switch(fabric, switch.name, _literals, switch):
             field = "" if name == "*" else name
             what = f"{field} contains a literal secret" if field else "the row key is a literal secret"
             hint = "refer to it with `!secret` in the inventory, render again, and change the secret"

@@ -10,6 +10,7 @@ from fabricgen.findings import Severity
 from fabricgen.rules.defects import Defect
 from fabricgen.rules.rule import Basis, rule
 from fabricgen.rules.view.addresses import parse_interface
+from fabricgen.rules.view.cable_texts import cable_texts
 from fabricgen.rules.view.fabric import Fabric
 from fabricgen.rules.view.peers import (
     NO_FIELDS,
@@ -64,7 +65,7 @@ def port_deviation(fabric: Fabric) -> Iterator[Defect]:
         yield from _qos_deviations(members, peers)
         ports_alone = [(switch, port) for _, switch, port in members]
         for table in ("PORT", "CABLE_LENGTH"):
-            yield from _own_row_deviations(ports_alone, table, peers, fabric.bundle.cordoned)
+            yield from _own_row_deviations(fabric, ports_alone, table, peers, fabric.bundle.cordoned)
     unused: dict[tuple[object, ...], list[tuple[Switch, str]]] = defaultdict(list)
     for switch in fabric.switches.values():
         wired, known = fabric.ends_of[switch.name], switch.layout.port_by_name if switch.layout else {}
@@ -76,7 +77,7 @@ def port_deviation(fabric: Fabric) -> Iterator[Defect]:
                 use = f"{known[port].kind} {known[port].breakout_mode} {known[port].speed_mbps} {known[port].fec}"
             unused[switch.network, switch.role, switch.hwsku, use].append((switch, port))
     for idle in unused.values():
-        yield from _own_row_deviations(idle, "PORT", "most unused ports")
+        yield from _own_row_deviations(fabric, idle, "PORT", "most unused ports")
 
 
 def _qos_deviations(members: Sequence[tuple[PortClass, Switch, str]], peers: str) -> Iterator[Defect]:
@@ -102,7 +103,11 @@ def _qos_deviations(members: Sequence[tuple[PortClass, Switch, str]], peers: str
 
 
 def _own_row_deviations(
-    members: Sequence[tuple[Switch, str]], table: str, peers: str, cordoned: Collection[Endpoint] = ()
+    fabric: Fabric,
+    members: Sequence[tuple[Switch, str]],
+    table: str,
+    peers: str,
+    cordoned: Collection[Endpoint] = (),
 ) -> Iterator[Defect]:
     """Fields that differ in the ports' rows of PORT, or in CABLE_LENGTH, which has a field for each port.
 
@@ -115,7 +120,8 @@ def _own_row_deviations(
             rows = [{**row, "admin_status": "up"} if (switch.name, port) in cordoned else row
                     for (switch, port), row in zip(members, rows, strict=True)]  # fmt: skip
     else:
-        rows = [{"length": switch.cable_text(port)} for switch, port in members]
+        texts = cable_texts(fabric)
+        rows = [{"length": texts[switch].get(port, "")} for switch, port in members]
     found = []
     for index, odd in deviating_fields("", rows, skip, 3):
         switch, port = members[index]

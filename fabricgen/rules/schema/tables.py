@@ -7,7 +7,7 @@ from fabricgen.bundle.read import ObservedDevice
 from fabricgen.findings import Severity
 from fabricgen.rules.defects import Defect, Place
 from fabricgen.rules.rule import Basis, rule
-from fabricgen.rules.view.derived import derived
+from fabricgen.rules.view.derived import derived, derived_of_switch
 from fabricgen.rules.view.fabric import Fabric
 from fabricgen.rules.view.shape import with_current_references
 from fabricgen.rules.view.switch import Switch
@@ -32,7 +32,9 @@ _LISTS_PORTS = frozenset({"PORT_QOS_MAP", "QUEUE", "BUFFER_PG", "BUFFER_QUEUE"})
 @derived
 def _violations(fabric: Fabric) -> Mapping[str, list[Violation]]:
     clean = Clean()
-    return {name: _check(device, clean) for name, device in fabric.bundle.devices.items()}
+    return {
+        name: derived_of_switch(fabric, name, _check, device, clean) for name, device in fabric.bundle.devices.items()
+    }
 
 
 def _of_kind(fabric: Fabric, *kinds: str) -> Iterator[Defect]:

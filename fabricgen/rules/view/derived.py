@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 from functools import wraps
-from typing import TypeVar, cast
+from typing import TypeVar
 
 from fabricgen.rules.view.fabric import Fabric
 
@@ -14,8 +14,11 @@ def derived(function: Callable[[Fabric], T]) -> Callable[[Fabric], T]:
 
     @wraps(function)
     def once(fabric: Fabric) -> T:
-        if function not in fabric.derived:
-            fabric.derived[function] = function(fabric)
-        return cast(T, fabric.derived[function])
+        return fabric.keep(fabric.derived, function, lambda: function(fabric))
 
     return once
+
+
+def derived_of_switch(fabric: Fabric, name: str, make: Callable[..., T], *about: object) -> T:
+    """`make(*about)`, which depends on one switch, called once for the fabric: it stays if other switches change."""
+    return fabric.keep(fabric.derived, (make, name), lambda: make(*about), name)

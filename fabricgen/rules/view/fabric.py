@@ -1,7 +1,7 @@
 """The bundle for rules: switches with role and layout, wired ports with their far ends. Derived once."""
 
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Hashable, Iterable, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING, TypeVar
@@ -15,7 +15,7 @@ from fabricgen.rules.defects import Place
 from fabricgen.rules.view.lossy import lossy_switches
 from fabricgen.rules.view.networks import joined_switches
 from fabricgen.rules.view.shape import Shapes, well_shaped
-from fabricgen.rules.view.switch import Network, Switch
+from fabricgen.rules.view.switch import Keep, Network, Switch, kept
 from fabricgen.sonic.device_types import OUTSIDE_ROLE
 from fabricgen.sonic.tables import Row
 from fabricgen.vocabulary import LinkKind
@@ -77,9 +77,10 @@ class End:
     @property
     def kind(self) -> "Kind":
         """Ports of one kind are expected to have the same configuration."""
-        if self._kind is None:
+        length_m = self.cable_m  # not kept, so that each reader is recorded
+        if self._kind is None or self._kind[-1] != length_m:
             switch = self.switch
-            kind = (switch.network, switch.role, switch.hwsku, self.far_role, self.link.speed_mbps, self.cable_m)
+            kind = (switch.network, switch.role, switch.hwsku, self.far_role, self.link.speed_mbps, length_m)
             self._kind = self.fabric.kinds.setdefault(kind, kind)
         return self._kind
 
@@ -95,12 +96,13 @@ def far_end(end: End, table: str, field: str = "") -> tuple[tuple[str, Place], .
 class Fabric:
     """All switches, wired ports and planes of a bundle."""
 
-    def __init__(self, bundle: Bundle, layout_lookup: LayoutLookup | None = None) -> None:
+    def __init__(self, bundle: Bundle, layout_lookup: LayoutLookup | None = None, keep: Keep = kept) -> None:
         self.bundle = bundle
-        self.routed: dict[str, RoutedFabric] = {}  # the routing models that were read, by plane
-        self.derived: dict[Callable[[Fabric], object], object] = {}  # see derived.py
+        self.keep = keep
+        self.routed: dict[str, RoutedFabric] | None = None  # the routing models that were read, by plane, if shared
+        self.derived: dict[Hashable, object] = {}  # see derived.py
         lookup = layout_lookup or layout_by_hwsku
-        self._usual_values: dict[Callable[[End], object], Mapping[tuple[object, ...], object | None]] = {}
+        self._usual_values: dict[Callable[[End], object] | str, object] = {}
         self.kinds: dict[Kind, Kind] = {}  # one object for equal kinds of ports
         self.switches: dict[str, Switch] = {}
         shapes: Shapes = {}
@@ -110,7 +112,7 @@ class Fabric:
             platform, layout = (lookup(hwsku) if hwsku else None) or (None, None)
             if platform and layout:
                 layout = in_use.layout(platform, layout, device.table("PORT"), device.table("BREAKOUT_CFG"))
-            self.switches[name] = Switch(device, platform, layout)
+            self.switches[name] = Switch(device, platform, layout, keep=keep)
         networks = [] if bundle.wiring else joined_switches(bundle)
         for part, names in enumerate((names for names in networks if len(names) > 1), 1):
             for name in names:
@@ -126,7 +128,7 @@ class Fabric:
         for end in self.__dict__.get("ends", ()):
             end.forget()
 
-    @cached_property
+    @property
     def cable_length_m(self) -> Mapping[str, float]:
         """link id -> true cable length, where known."""
         return self.bundle.cable_length_m
@@ -192,13 +194,12 @@ class Fabric:
         return usual is not None and value(end) != usual
 
     def _usual(self, kind: tuple[object, ...], value: Callable[[End], object]) -> object | None:
-        known = self._usual_values.get(value)
-        if known is None:
-            known = {kind: majority(map(value, ends)) for kind, ends in self._by_kind.items()}
-            self._usual_values[value] = known
-        return known[kind]
+        def usual() -> Mapping[tuple[object, ...], object | None]:
+            by_kind = self.keep(self._usual_values, "by kind", self._by_kind)
+            return {kind: majority(map(value, ends)) for kind, ends in by_kind.items()}
 
-    @cached_property
+        return self.keep(self._usual_values, value, usual)[kind]
+
     def _by_kind(self) -> Mapping[tuple[object, ...], tuple[End, ...]]:
         found: dict[tuple[object, ...], list[End]] = defaultdict(list)
         for end in self.ends:

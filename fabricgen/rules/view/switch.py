@@ -1,8 +1,9 @@
 """A switch of a bundle for rules: what many of them use, derived once."""
 
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Hashable, Mapping
+from dataclasses import dataclass, field
 from functools import cached_property, lru_cache
+from typing import Any, Protocol, TypeVar, cast
 
 from fabricgen.bundle.read import ObservedDevice
 from fabricgen.platforms.model import Layout, SwitchPlatform
@@ -11,7 +12,23 @@ from fabricgen.rules.view.addresses import HeldAddress, held_address
 from fabricgen.sonic.device_types import OUTSIDE_ROLE, OUTSIDE_TYPE, ROLES, SERVER_TYPE, buffer_role
 from fabricgen.units import whole_number
 
+T = TypeVar("T")
 Network = tuple[str, int, bool]  # plane, part, is_lossy: see Switch.network
+
+
+class Keep(Protocol):
+    """How values are kept that several rules use: `key` in a memo, made at the first use. `of` is the only switch that
+    the value depends on."""
+
+    def __call__(self, memo: dict[Any, Any], key: Hashable, make: Callable[[], T], of: str = "", /) -> T:
+        """The value."""
+
+
+def kept(memo: dict[Any, Any], key: Hashable, make: Callable[[], T], _: str = "") -> T:
+    """The value, without a record of who uses it."""
+    if key not in memo:
+        memo[key] = make()
+    return cast(T, memo[key])
 
 
 def number(text: object) -> int | None:
@@ -31,6 +48,8 @@ class Switch:
     layout: Layout | None
     is_lossy: bool = False  # no class of its network is lossless
     part: int = 0  # for loose files, the number of the network that cables form; 0 without such cables
+    keep: Keep = kept
+    _memo: dict[str, Any] = field(default_factory=dict, init=False, repr=False)
 
     @property
     def name(self) -> str:
@@ -98,8 +117,7 @@ class Switch:
         """PORT.speed."""
         return number(self.device.row("PORT", port).get("speed"))
 
-    @cached_property
-    def _row_of_cable(self) -> Mapping[str, str]:
+    def _cable_rows(self) -> Mapping[str, str]:
         """Port -> the key of the first row of CABLE_LENGTH that has it."""
         found: dict[str, str] = {}
         for key, row in self.device.table("CABLE_LENGTH").items():
@@ -107,22 +125,32 @@ class Switch:
                 found.setdefault(port, key)
         return found
 
+    @property
+    def _row_of_cable(self) -> Mapping[str, str]:
+        return self.keep(self._memo, "cable rows", self._cable_rows, self.name)
+
     def cable_row(self, port: str) -> str:
         """The key of the row of CABLE_LENGTH that has a port, else of the first row, usually AZURE."""
         return self._row_of_cable.get(port) or next(iter(self.device.table("CABLE_LENGTH")), "AZURE")
 
-    @cached_property
-    def _cable_texts(self) -> Mapping[str, str]:
-        """Port -> its text in the first row of CABLE_LENGTH that has it."""
+    def _texts_of_cables(self) -> Mapping[str, str]:
         return {port: self.device.text_of("CABLE_LENGTH", key, port) for port, key in self._row_of_cable.items()}
 
     def cable_text(self, port: str) -> str:
         """CABLE_LENGTH of a port, or ""."""
-        return self._cable_texts.get(port, "")
+        return self.cable_texts.get(port, "")
 
-    @cached_property
+    @property
+    def cable_texts(self) -> Mapping[str, str]:
+        """Port -> its text in the first row of CABLE_LENGTH that has it."""
+        return self.keep(self._memo, "cable texts", self._texts_of_cables, self.name)
+
+    @property
     def addresses(self) -> tuple[HeldAddress, ...]:
         """Every address of an interface, a VLAN, a port channel and a loopback; other values are left out."""
+        return self.keep(self._memo, "addresses", self._held, self.name)
+
+    def _held(self) -> tuple[HeldAddress, ...]:
         return tuple(
             held
             for table in ("INTERFACE", "PORTCHANNEL_INTERFACE", "VLAN_INTERFACE", "LOOPBACK_INTERFACE")
@@ -130,9 +158,12 @@ class Switch:
             if "|" in key and (held := held_address(table, key))
         )
 
-    @cached_property
+    @property
     def addresses_of(self) -> Mapping[str, tuple[HeldAddress, ...]]:
         """interface -> its addresses."""
+        return self.keep(self._memo, "addresses of", self._by_interface, self.name)
+
+    def _by_interface(self) -> Mapping[str, tuple[HeldAddress, ...]]:
         found: dict[str, tuple[HeldAddress, ...]] = {}
         for held in self.addresses:
             found[held.interface] = (*found.get(held.interface, ()), held)

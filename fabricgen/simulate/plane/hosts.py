@@ -1,6 +1,7 @@
 """The hosts of a plane: the switches that they send from, and the destinations that they send to."""
 
 from bisect import bisect_left
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cache
 
@@ -8,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fabricgen.bundle.read import Bundle
+from fabricgen.bundle.wiring import Endpoint, WiredLink
 from fabricgen.routing.fabric import RoutedFabric
 from fabricgen.routing.fallback import covering
 from fabricgen.sonic.addresses import Address, parse_address
@@ -30,7 +32,8 @@ class HostTraffic:
 
 def host_traffic(bundle: Bundle, fabric: RoutedFabric) -> HostTraffic:
     """Traffic between all hosts. Without any known host, every switch and every prefix counts."""
-    subnets = {name: _host_subnets(bundle, fabric, name) for name in fabric.names}
+    at = bundle.link_at
+    subnets = {name: _host_subnets(bundle, fabric, name, at) for name in fabric.names}
     if not any(subnets.values()):
         everything = np.arange(len(fabric.destinations))
         first = tuple(one.prefixes[0] for one in fabric.destinations)
@@ -66,7 +69,9 @@ def host_traffic(bundle: Bundle, fabric: RoutedFabric) -> HostTraffic:
     return HostTraffic(sources, np.array(columns, np.int64), tuple(witness), hosts, complete)
 
 
-def _host_subnets(bundle: Bundle, fabric: RoutedFabric, name: str) -> list[Address]:
+def _host_subnets(
+    bundle: Bundle, fabric: RoutedFabric, name: str, link_at: Mapping[Endpoint, WiredLink]
+) -> list[Address]:
     """The subnets of ports towards hosts. Without a known cable these are VLANs and routed ports without a BGP
     neighbor."""
     speaker = fabric.spoken.speakers[name]
@@ -75,7 +80,7 @@ def _host_subnets(bundle: Bundle, fabric: RoutedFabric, name: str) -> list[Addre
     for table, _, interface, _, network, _, vrf in speaker.addresses:
         if table == "LOOPBACK_INTERFACE" or vrf:
             continue
-        link = bundle.link_at.get((name, interface))
+        link = link_at.get((name, interface))
         if link is not None and link.a[0] in bundle.devices and link.b[0] in bundle.devices:
             continue
         if link is None or link.kind == "peer":

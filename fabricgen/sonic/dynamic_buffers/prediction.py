@@ -21,7 +21,7 @@ from fabricgen.sonic.dynamic_buffers.headroom import (
 )
 from fabricgen.sonic.dynamic_buffers.pools import Pool, PoolSizes, Reserved, SharedHeadroom, computed_pools, total
 from fabricgen.sonic.image import rows, text
-from fabricgen.sonic.port_qos import PortRows, rows_of_ports
+from fabricgen.sonic.port_qos import DEFINITION_TABLES, PORT_TABLES, PortRows, rows_of_ports
 from fabricgen.sonic.references import reference_name
 from fabricgen.sonic.tables import ConfigDb, Row, parse_priorities
 from fabricgen.sonic.updater.tables import MASTER
@@ -30,6 +30,7 @@ from fabricgen.units import parse_length_m, signed_number, whole_number
 LOSSLESS_POOL = "ingress_lossless_pool"
 _MEMORY_POOL = "egress_lossless_pool"  # its size in SONiC's templates is that of the whole memory
 PREDICTED = "predicted, by SONiC's own script"  # how every output names these values
+TABLES = ("DEVICE_METADATA", "PORT", "CABLE_LENGTH", *PORT_TABLES, *DEFINITION_TABLES)  # what the buffers depend on
 _LISTS = ("BUFFER_PORT_INGRESS_PROFILE_LIST", "BUFFER_PORT_EGRESS_PROFILE_LIST")
 
 
