@@ -101,6 +101,14 @@ def read_bytes(file: Path, most_bytes: int = JSON_BYTES) -> bytes:
     return content
 
 
+def digest_now(file: Path) -> bytes:
+    """The digest of the bytes of a file as it is now, as `Notes` has it: b"" for a file that cannot be read."""
+    try:
+        return sha256(read_bytes(file, DUMP_BYTES)).digest()
+    except UnreadableInputError:
+        return b""
+
+
 def _blocks(stream: io.RawIOBase, most_bytes: int) -> bytes:
     """The bytes of a file of unknown size, at most one block more than the limit."""
     blocks = iter(lambda: stream.read(_BLOCK_BYTES) or b"", b"")

@@ -15,9 +15,8 @@ import orjson
 
 from fabricgen.cache import Store
 from fabricgen.cache.values import dump_value, load_value
-from fabricgen.errors import UnreadableInputError
 from fabricgen.findings import Finding
-from fabricgen.inputs import DUMP_BYTES, Notes, read_bytes
+from fabricgen.inputs import Notes, digest_now
 from fabricgen.inventory.read_files import InventorySource, Layers, inventory_root
 from fabricgen.report.summary import Counts
 from fabricgen.results import CongestionResult, DeadlockResult, without_evidence
@@ -70,7 +69,7 @@ class SameInputs:
         from fabricgen.api.checking import Check
 
         for files in self._sets():
-            content = self._store.get(_KIND, self._key({file: _digest(Path(file)) for file in files}))
+            content = self._store.get(_KIND, self._key({file: digest_now(Path(file)) for file in files}))
             if content is not None:
                 entry: _Entry = load_value(content.replace(_FOLDER, self._folder), _Entry)
                 for path, lines in entry.lines.items():
@@ -136,11 +135,4 @@ def _names(folder: Path) -> bytes:
     try:
         return "\n".join([str(folder), *sorted(one.name for one in folder.iterdir())]).encode()
     except OSError:
-        return b""
-
-
-def _digest(file: Path) -> bytes:
-    try:
-        return sha256(read_bytes(file, DUMP_BYTES)).digest()
-    except UnreadableInputError:
         return b""

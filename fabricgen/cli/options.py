@@ -19,6 +19,9 @@ if TYPE_CHECKING:
     from fabricgen.cache import Store
     from fabricgen.inventory.read_files import InventorySource
 
+FILE = click.Path(path_type=Path, dir_okay=False)  # to read or to write
+FOLDER = click.Path(path_type=Path, file_okay=False)
+
 
 def _codes(ctx: click.Context, parameter: click.Parameter, given: tuple[str, ...]) -> tuple[str, ...]:
     """Codes and prefixes of repeated or comma-separated options."""

@@ -6,6 +6,8 @@ import click
 
 from fabricgen.cli.names import names_in
 from fabricgen.cli.options import (
+    FILE,
+    FOLDER,
     balance_of,
     balance_option,
     expand_option,
@@ -28,9 +30,6 @@ from fabricgen.cli.settings import Settings, verb
 from fabricgen.errors import UsageError
 from fabricgen.inputs import read_text
 
-_FILE = click.Path(path_type=Path, dir_okay=False)
-_FOLDER = click.Path(path_type=Path, file_okay=False)
-
 
 @click.command("congestion")
 @click.argument("paths", nargs=-1, type=click.Path(path_type=Path))
@@ -49,7 +48,7 @@ _FOLDER = click.Path(path_type=Path, file_okay=False)
 @jobs_options
 @click.option(
     "--save-jobs",
-    type=_FILE,
+    type=FILE,
     metavar="FILE",
     help="Write the placement that --placement search proposes to this jobs file.",
 )
@@ -75,7 +74,7 @@ _FOLDER = click.Path(path_type=Path, file_okay=False)
     "1MiB:1GiB:4; of all collectives, or of --pattern.",
 )
 @click.option("--plane", shell_complete=names_in("planes"), help="Simulate only this plane.")
-@click.option("--svg", type=_FOLDER, help="Write pictures of the congestion trees into this folder.")
+@click.option("--svg", type=FOLDER, help="Write pictures of the congestion trees into this folder.")
 @expand_option
 @inventory_option
 @output_options

@@ -6,6 +6,8 @@ import click
 
 from fabricgen.cli.names import names_in
 from fabricgen.cli.options import (
+    FILE,
+    FOLDER,
     expand_option,
     inventory_option,
     link_options,
@@ -14,9 +16,6 @@ from fabricgen.cli.options import (
 from fabricgen.cli.output import output_options, report
 from fabricgen.cli.settings import Settings, verb
 from fabricgen.vocabulary import Repair
-
-_FILE = click.Path(path_type=Path, dir_okay=False)
-_FOLDER = click.Path(path_type=Path, file_okay=False)
 
 
 @click.command("deadlock")
@@ -41,23 +40,23 @@ _FOLDER = click.Path(path_type=Path, file_okay=False)
 @click.option("--plane", shell_complete=names_in("planes"), help="Prove only this plane.")
 @click.option(
     "--lfts",
-    type=_FOLDER,
+    type=FOLDER,
     help="Folder with dumps of OpenSM or ibdiagnet, which replace a run of OpenSM.",
 )
 @click.option("--demonstrate", is_flag=True, help="Run flows around a cycle packet by packet, and show the freeze.")
 @click.option(
     "--certificate",
-    type=_FILE,
+    type=FILE,
     metavar="FILE",
     help="Write the proof to this file: the order of channels, and the tables of InfiniBand planes.",
 )
 @click.option(
     "--routes",
-    type=_FILE,
+    type=FILE,
     metavar="FILE",
     help="Write the next hops to this file, as JSON by switch and prefix, or by InfiniBand port GUID.",
 )
-@click.option("--svg", type=_FOLDER, metavar="DIR", help="Write a picture of each cycle into this folder.")
+@click.option("--svg", type=FOLDER, metavar="DIR", help="Write a picture of each cycle into this folder.")
 @expand_option
 @inventory_option
 @output_options

@@ -7,6 +7,7 @@ import click
 
 from fabricgen.cli.names import names_in
 from fabricgen.cli.options import (
+    FOLDER,
     balance_of,
     balance_option,
     expand_option,
@@ -32,7 +33,6 @@ if TYPE_CHECKING:
     from fabricgen.simulate.packets.failed_link import FailedLink
 
 _COMPAT = {"hpcc": "hpcc", "none": ""}
-_FOLDER = click.Path(path_type=Path, file_okay=False)
 
 
 @click.command("packets")
@@ -74,8 +74,8 @@ _FOLDER = click.Path(path_type=Path, file_okay=False)
     type=click.IntRange(1),
     help="Take a slice of the hosts if the run has more packet hops.  [default: 50000000, about ten seconds]",
 )
-@click.option("--series", type=_FOLDER, help="Write time series and their pictures into this folder.")
-@click.option("--svg", type=_FOLDER, help="Write only the pictures into this folder.")
+@click.option("--series", type=FOLDER, help="Write time series and their pictures into this folder.")
+@click.option("--svg", type=FOLDER, help="Write only the pictures into this folder.")
 @click.option("--plane", shell_complete=names_in("planes"), help="Simulate only this plane.")
 @click.option(
     "--priorities",

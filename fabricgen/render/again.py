@@ -10,8 +10,7 @@ from hashlib import sha256
 from pathlib import Path
 
 from fabricgen.allocation.read_lock import read_lock
-from fabricgen.errors import UnreadableInputError
-from fabricgen.inputs import DUMP_BYTES, noted, read_bytes
+from fabricgen.inputs import digest_now, noted
 from fabricgen.inventory.load import LOCK_NAME, InventorySource, inventory_root, load_inventory
 from fabricgen.inventory.nodes import Node
 from fabricgen.render.content import BundleContent
@@ -59,15 +58,7 @@ class KeptRendering:
             self._content = content
 
     def _are_unchanged(self) -> bool:
-        return all(_digest(file) == digest for file, digest in self._files.items())
-
-
-def _digest(file: Path) -> bytes:
-    """As `Notes` has it."""
-    try:
-        return sha256(read_bytes(file, DUMP_BYTES)).digest()
-    except UnreadableInputError:
-        return b""
+        return all(digest_now(file) == digest for file, digest in self._files.items())
 
 
 def _digest_of_parts(root: Node) -> bytes:
