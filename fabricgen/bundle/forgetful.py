@@ -10,6 +10,7 @@ from typing import Any
 
 from fabricgen.bundle.device import FileContent, GivenContent, ObservedDevice, Signs
 from fabricgen.bundle.read import Bundle
+from fabricgen.sonic.admin import shut_interfaces
 from fabricgen.sonic.tables import ConfigDb
 
 
@@ -43,6 +44,11 @@ class ForgetfulContent:
         assert self._signs is not None
         return self._signs
 
+    @cached_property
+    def shut(self) -> Mapping[str, tuple[str, ...]]:
+        """See `shut_of`; known even if the table of ports is forgotten."""
+        return shut_interfaces(self.config)
+
     def peek(self) -> ConfigDb:
         """The tables; those of a file that is not kept yet are not kept."""
         return self.config if "_tables" in self.__dict__ else self._of.peek()
@@ -53,6 +59,7 @@ class ForgetfulContent:
 
     def forget(self, tables: Collection[str]) -> None:
         """Free the memory of some tables until they are needed."""
+        _ = self.shut
         self._tables.forget(tables)
 
 
@@ -109,3 +116,9 @@ def forget_tables(device: ObservedDevice, tables: Collection[str]) -> None:
     """Free the memory of some tables of a switch, if that is possible."""
     if isinstance(device.content, ForgetfulContent):
         device.content.forget(tables)
+
+
+def shut_of(device: ObservedDevice) -> Mapping[str, tuple[str, ...]]:
+    """Interface -> the (table, key, field) that shuts it down. Forgotten tables are not read again for it."""
+    content = device.content
+    return content.shut if isinstance(content, ForgetfulContent) else shut_interfaces(content.peek())

@@ -1,10 +1,9 @@
 """The files of hosts, read back for judging: settings by key, netplan files by interface, locations on demand."""
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from operator import is_not
 from pathlib import Path
 from typing import Any
 
@@ -21,6 +20,7 @@ _OF_EACH_HOST = "netplan/"  # files that are read once, and whose texts are not 
 _SETTING = re.compile(r"\s*([\w./@-]+)\s*=(.*)")
 # These differ between hosts in files that are otherwise equal.
 _COMMENT = re.compile(r"^#.*", re.MULTILINE)
+_MARK = "\ue000"  # begins the number of an address in a shape
 _ADDRESS = re.compile(r'"[0-9a-fA-F.:]*[.:][0-9a-fA-F.:]*(/\d+)?"')
 
 
@@ -90,11 +90,10 @@ class ObservedHosts:
         text = _COMMENT.sub("#", self.text(file))
         addresses = [match[0][1:-1] for match in _ADDRESS.finditer(text)]
         numbers = iter(range(len(addresses)))
-        shape = _ADDRESS.sub(lambda _: f'"\ue000{next(numbers)}"', text)
+        shape = _ADDRESS.sub(lambda _: f'"{_MARK}{next(numbers)}"', text)
         if shape not in self._shapes:
             self._shapes[shape] = self._parse(file, shape)
-        found: Mapping[str, Mapping[str, Any]] = _filled(self._shapes[shape], addresses)
-        return found
+        return _Filled(self._shapes[shape], addresses)
 
     def value(self, file: str, key: str) -> str | None:
         """The value of a setting, or at a dotted path of a netplan file; None if there is no value."""
@@ -102,7 +101,7 @@ class ObservedHosts:
             return self.settings(file).get(key)
         found: Any = {"ethernets": self.interfaces(file.removeprefix("netplan/").removesuffix(".yaml"))}
         for step in key.split("."):
-            found = found.get(step) if isinstance(found, dict) else None
+            found = found.get(step) if isinstance(found, Mapping) else None
         return None if found is None else str(found)
 
     def _parse(self, file: str, text: str) -> Any:
@@ -137,15 +136,41 @@ def read_hosts(root: Path | None) -> Mapping[str, ObservedHosts]:
     }
 
 
-def _filled(tree: Any, addresses: list[str]) -> Any:
-    """The tree with its addresses. What has none is the same object in all trees of the shape."""
+class _Filled(Mapping[str, Any]):
+    """A mapping of a shape with the addresses of one host, which are filled in when a value is read."""
+
+    __slots__ = ("_addresses", "_shape")
+
+    def __init__(self, shape: Mapping[str, Any], addresses: Sequence[str]) -> None:
+        self._shape, self._addresses = shape, addresses
+
+    def __getitem__(self, key: str) -> Any:
+        found = self._shape[key]
+        return _Filled(found, self._addresses) if isinstance(found, dict) else _filled(found, self._addresses)
+
+    def get(self, key: str, default: Any = None) -> Any:
+        return self[key] if key in self._shape else default
+
+    def __contains__(self, key: object) -> bool:
+        return key in self._shape
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._shape)
+
+    def __len__(self) -> int:
+        return len(self._shape)
+
+    def __str__(self) -> str:
+        return str(_filled(self._shape, self._addresses))
+
+
+def _filled(tree: Any, addresses: Sequence[str]) -> Any:
+    """A value with its addresses."""
     if isinstance(tree, dict):
-        filled = {key: _filled(child, addresses) for key, child in tree.items()}
-        return filled if any(map(is_not, filled.values(), tree.values())) else tree
+        return {key: _filled(child, addresses) for key, child in tree.items()}
     if isinstance(tree, list):
-        items = [_filled(child, addresses) for child in tree]
-        return items if any(map(is_not, items, tree)) else tree
-    return addresses[int(tree[1:])] if isinstance(tree, str) and tree.startswith("\ue000") else tree
+        return [_filled(child, addresses) for child in tree]
+    return addresses[int(tree[1:])] if isinstance(tree, str) and tree.startswith(_MARK) else tree
 
 
 def _yaml_place(text: str, path: list[str]) -> tuple[int, int]:

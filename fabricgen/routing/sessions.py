@@ -4,14 +4,15 @@ A session needs a row at both ends. Each row has an address (or, unnumbered, a p
 session that cannot come up is left out of the routing model and reported, because it changes the next hops.
 """
 
+from collections.abc import Mapping
 from typing import NamedTuple
 
+from fabricgen.bundle.forgetful import shut_of
 from fabricgen.bundle.outside import outside_sessions, read_speaker
 from fabricgen.bundle.read import Bundle
 from fabricgen.routing.spoken import AbsentSession, Session, SessionEnd, SpokenFabric
 from fabricgen.sonic.acl import dropped_bgp
 from fabricgen.sonic.addresses import Address
-from fabricgen.sonic.admin import shut_interfaces
 from fabricgen.sonic.image import InterfaceAddress, Neighbor, Speaker
 from fabricgen.sonic.tables import ConfigDb
 
@@ -42,13 +43,13 @@ class _Pairing:
     def __init__(self, bundle: Bundle, switches: list[str]) -> None:
         self.bundle = bundle
         self.speakers: dict[str, Speaker] = {}
-        self.ports_down: dict[str, dict[str, tuple[str, ...]]] = {}  # interface -> the field that shuts it down
+        self.ports_down: dict[str, Mapping[str, tuple[str, ...]]] = {}  # interface -> the field that shuts it down
         self.acl: dict[str, dict[tuple[str, str, int, bool], str]] = {}
         self.tables: dict[str, ConfigDb] = {}
         for name in switches:
             config = bundle.devices[name].content.peek()
             self.speakers[name] = read_speaker(config, bundle.release)
-            self.ports_down[name] = shut_interfaces(config)
+            self.ports_down[name] = shut_of(bundle.devices[name])
             self.acl[name] = dropped_bgp(config)
             self.tables[name] = {table: config[table] for table in _LOSSLESS_TABLES if table in config}
         speakers = self.speakers

@@ -44,10 +44,15 @@ class Rule:
 _ROOM = "fabricgen.rules."
 
 
+def module_of(rule: Rule) -> str:
+    """The module of a rule of fabricgen below `rules`, such as bgp.timers; "" for rules of other packages."""
+    module = rule.check.__module__
+    return module.removeprefix(_ROOM) if module.startswith(_ROOM) else ""
+
+
 def subject_of(rule: Rule) -> str:
     """The folder of a rule of fabricgen; "" for rules of other packages."""
-    module = rule.check.__module__
-    return module.removeprefix(_ROOM).partition(".")[0] if module.startswith(_ROOM) else ""
+    return module_of(rule).partition(".")[0]
 
 
 RULES_BY_CODE: dict[str, Rule] = {}

@@ -5,12 +5,12 @@ table of all ports, the table is forgotten. A rule that reads it later still get
 order changes time and memory, not the findings.
 """
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from fabricgen.bundle.forgetful import forget_tables
 from fabricgen.rules.defects import Defect
-from fabricgen.rules.rule import Rule, subject_of
+from fabricgen.rules.rule import Rule, module_of, subject_of
 from fabricgen.rules.view.fabric import Fabric
 
 LEAST_SWITCHES = 64  # below, all tables fit into memory
@@ -18,17 +18,20 @@ LEAST_SWITCHES = 64  # below, all tables fit into memory
 
 @dataclass(frozen=True, slots=True)
 class Stage:
-    """Subjects that are checked together, and the tables that later ones do not need."""
+    """Folders or modules of rules that are checked together, and the tables that later ones do not need."""
 
-    subjects: tuple[str, ...]
+    members: tuple[str, ...]
     forgotten: tuple[str, ...] = ()
 
 
 _STAGES = (
     Stage(("schema", "bundle", "links"), ("DEVICE_NEIGHBOR",)),
-    Stage(("ports", "buffers", "qos", "opensm", "peers", "hosts"), ("PORT",)),
+    Stage(("ports", "buffers", "qos", "opensm", "peers")),
+    Stage(("hosts",), ("PORT",)),
     Stage(("addresses", "bgp")),
+    Stage(("bgp.reachability",)),  # its routing model takes as much memory as all addresses do
 )
+_MEMBERS = {member: stage for stage in _STAGES for member in stage.members}
 
 
 class Turns:
@@ -55,12 +58,14 @@ class Turns:
 
 
 def _in_stages(rules: Sequence[Rule]) -> Iterable[tuple[Stage, list[Rule]]]:
-    """The stages with their rules, those of one subject together; last the rules of other packages."""
-    known = [subject for stage in _STAGES for subject in stage.subjects]
+    """The stages with their rules, those of one member together; last the rules of other packages."""
     for stage in _STAGES:
-        yield stage, sorted((one for one in rules if subject_of(one) in stage.subjects), key=_place_in(stage))
-    yield Stage(()), [one for one in rules if subject_of(one) not in known]
+        own = [one for one in rules if _MEMBERS.get(_member(one)) is stage]
+        yield stage, sorted(own, key=lambda one: (stage.members.index(_member(one)), one.check.__module__))
+    yield Stage(()), [one for one in rules if _member(one) not in _MEMBERS]
 
 
-def _place_in(stage: Stage) -> Callable[[Rule], tuple[int, str]]:
-    return lambda rule: (stage.subjects.index(subject_of(rule)), rule.check.__module__)
+def _member(rule: Rule) -> str:
+    """The module of a rule if a stage names it, else its folder."""
+    module = module_of(rule)
+    return module if module in _MEMBERS else subject_of(rule)

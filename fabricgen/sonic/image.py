@@ -8,6 +8,7 @@ the rows have another meaning; `fabricgen.sonic.frr_framework` reads them.
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import lru_cache
+from sys import intern
 from typing import NamedTuple
 
 from fabricgen.sonic.addresses import Address, parse_address, read_address
@@ -174,6 +175,7 @@ def interface_addresses(config: ConfigDb) -> tuple[InterfaceAddress, ...]:
             if address is not None:
                 base = table_rows.get(interface)
                 vrf = (text(base, "vrf_name") or text(base, "vnet_name")) if base else ""
+                interface = intern(interface)  # many switches have ports of one name
                 found.append(InterfaceAddress(table, key, interface, *address.host_and_network, base is not None, vrf))
     return tuple(found)
 

@@ -2,18 +2,20 @@
 
 import importlib
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 import fabricgen.rules
-from fabricgen.bundle.forgetful import forgetful
+from fabricgen.bundle.device import FileContent, SharedTables
+from fabricgen.bundle.forgetful import ForgetfulContent, forget_tables, forgetful, shut_of
 from fabricgen.bundle.read import open_bundle
 from fabricgen.findings import Severity
 from fabricgen.rules import turns
 from fabricgen.rules.defects import Defect
 from fabricgen.rules.registry import all_rules
-from fabricgen.rules.rule import Basis, Rule, subject_of
+from fabricgen.rules.rule import Basis, Rule, module_of, subject_of
 from fabricgen.rules.run import run
 from fabricgen.rules.turns import _STAGES, Turns
 from fabricgen.rules.view.fabric import Fabric
@@ -34,7 +36,9 @@ def _small_fabrics_too(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_each_subject_has_a_stage() -> None:
     folders = {path.parent.name for path in Path(fabricgen.rules.__path__[0]).glob("*/__init__.py")} - {"view"}
-    assert sorted(folders) == sorted(subject for stage in _STAGES for subject in stage.subjects)
+    members = [member for stage in _STAGES for member in stage.members]
+    assert sorted(folders) == sorted(member for member in members if "." not in member)
+    assert {member for member in members if "." in member} <= {*map(module_of, all_rules())}
 
 
 @pytest.mark.parametrize("subject", CASES)
@@ -44,6 +48,18 @@ def test_turns_do_not_change_findings(subject: str, tmp_path: Path) -> None:
     alone = run(bundle, prepare=lambda view, _rules: lambda rule: rule.check(view()))
     assert case.code in {one.code for one in alone}
     assert run(forgetful(bundle)) == run(bundle) == alone
+
+
+def test_ports_that_are_shut_are_known_when_their_table_is_forgotten(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    config = {"PORT": {"Ethernet0": {"admin_status": "down"}, "Ethernet4": {"admin_status": "up"}}}
+    (tmp_path / "leaf.json").write_bytes(dump(config))
+    (loose,) = open_bundle([tmp_path / "leaf.json"]).devices.values()
+    device = replace(loose, content=ForgetfulContent(FileContent(loose.file, SharedTables())))
+    forget_tables(device, ["PORT"])
+    monkeypatch.setattr(FileContent, "table_again", lambda *_: pytest.fail("a table is read again"))
+    assert shut_of(device) == {"Ethernet0": ("PORT", "Ethernet0", "admin_status")}
 
 
 def test_a_rule_of_another_package_reads_tables_that_were_forgotten(tmp_path: Path) -> None:

@@ -2,7 +2,8 @@
 
 import re
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
 
 from fabricgen.findings import Severity
 from fabricgen.rules.defects import Defect
@@ -13,6 +14,7 @@ from fabricgen.rules.view.host_interfaces import Interface, interfaces
 from fabricgen.rules.view.switch import number
 from fabricgen.vocabulary import Technology
 
+Rows = Sequence[Mapping[str, Any]]
 MAIN_RULE = 32766  # the kernel's priority of the main table
 _SYSCTLS = {"arp_ignore": ("2", "1"), "arp_announce": ("2",), "rp_filter": ("0", "2")}
 _FORWARDING = re.compile(r"net/ipv[46]/conf/[^/]+/(mc_)?forwarding")
@@ -34,31 +36,33 @@ def host_routes(fabric: Fabric) -> Iterator[Defect]:
 
     Source: ip-rule(8); netplan reference, routes and routing-policy.
     """
-    owners: dict[tuple[str, str, str, str, object], Interface] = {}
+    owners: dict[tuple[str, str, object], Interface] = {}
+    host = ("", "")
     for one in interfaces(fabric):
-        table = _table(one)
-        yield from _rules(one, table)
-        yield from _routes(one, table)
-        marks = {
-            ("routes", name, row[name]) for row in one.rows("routes") for name in ("table", "metric") if name in row
-        }
-        marks |= {("routing-policy", "priority", row.get("priority")) for row in one.rows("routing-policy")}
+        if host != (host := (one.group.files.name, one.host)):
+            owners.clear()
+        routes, policies = one.rows("routes"), one.rows("routing-policy")
+        table = _table(routes)
+        yield from _rules(one, policies, table)
+        yield from _routes(one, routes, table)
+        marks = {("routes", name, row[name]) for row in routes for name in ("table", "metric") if name in row}
+        marks |= {("routing-policy", "priority", row.get("priority")) for row in policies}
         for where, what, value in sorted(marks, key=str):
-            other = owners.setdefault((one.group.files.name, one.host, where, what, value), one)
+            other = owners.setdefault((where, what, value), one)
             if other is not one:
                 message, hint = f"{other.nic} uses the same {what} {value}", f"use a different {what} for each NIC"
                 yield Defect(one.place(where), message, hint, ((other.nic, other.place(where)),))
 
 
-def _table(one: Interface) -> object:
-    """The table with most of the NIC's routes, or None."""
-    tables = Counter(row["table"] for row in one.rows("routes") if "table" in row)
+def _table(routes: Rows) -> object:
+    """The table with most of a NIC's routes, or None."""
+    tables = Counter(row["table"] for row in routes if "table" in row)
     return tables.most_common(1)[0][0] if tables else None
 
 
-def _rules(one: Interface, table: object) -> Iterator[Defect]:
-    place, rules = one.place("routing-policy"), one.rows("routing-policy")
-    sources = {str(row.get("from")).partition("/")[0]: row for row in rules}
+def _rules(one: Interface, policies: Rows, table: object) -> Iterator[Defect]:
+    place = one.place("routing-policy")
+    sources = {str(row.get("from")).partition("/")[0]: row for row in policies}
     for address in one.addresses:
         row = sources.pop(str(address.ip), None)
         if row is None:
@@ -78,8 +82,8 @@ def _rules(one: Interface, table: object) -> Iterator[Defect]:
         yield Defect(place, message, "remove the rule")
 
 
-def _routes(one: Interface, table: object) -> Iterator[Defect]:
-    place, rows = one.place("routes"), one.rows("routes")
+def _routes(one: Interface, rows: Rows, table: object) -> Iterator[Defect]:
+    place = one.place("routes")
     versions = {address.version for address in one.addresses}
     pools = {prefix for prefix in one.plane.host_prefixes if (6 if ":" in prefix else 4) in versions}
     near = {str(address.network) for address in one.addresses}

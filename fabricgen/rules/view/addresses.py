@@ -3,6 +3,7 @@
 from functools import lru_cache
 from ipaddress import IPv4Address, IPv4Interface, IPv4Network, IPv6Address, IPv6Interface
 from socket import AF_INET, inet_pton
+from sys import intern
 from typing import NamedTuple
 
 IpInterface = IPv4Interface | IPv6Interface
@@ -69,6 +70,7 @@ class HeldAddress(NamedTuple):
 def held_address(table: str, key: str) -> HeldAddress | None:
     """The address in a key such as Ethernet0|10.0.0.0/31; None for a key without one."""
     interface, _, prefix = key.partition("|")
+    interface = intern(interface)  # many switches have ports of one name
     if ":" in prefix:
         value = parse_interface(prefix)
         return HeldAddress(table, key, interface, 6, int(value), _length(value)) if value else None

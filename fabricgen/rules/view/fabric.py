@@ -125,6 +125,8 @@ class Fabric:
         """Free what was derived, and the rows that ports keep; both are read again if they are needed."""
         self.derived.clear()
         self._usual_values.clear()
+        for switch in self.switches.values():
+            switch.forget()
         for end in self.__dict__.get("ends", ()):
             end.forget()
 

@@ -12,7 +12,7 @@ from fabricgen.rules.view.fabric import End, Fabric
 from fabricgen.rules.view.host_groups import Group, host_groups
 
 
-@dataclass(eq=False)
+@dataclass(eq=False, slots=True)
 class Interface:
     """One NIC of one host."""
 

@@ -168,3 +168,7 @@ class Switch:
         for held in self.addresses:
             found[held.interface] = (*found.get(held.interface, ()), held)
         return found
+
+    def forget(self) -> None:
+        """Free what was derived from the tables; it is derived again if it is needed."""
+        self._memo.clear()
