@@ -147,7 +147,7 @@ class PlaneState:
     @cached_property
     def _interface(self) -> dict[tuple[str, str], str]:
         ends = (end for session in self.fabric.spoken.sessions for end in session)
-        return {(end.switch, end.neighbor.key): end.interface.partition(".")[0] for end in ends}
+        return {(end.switch, end.key): end.interface.partition(".")[0] for end in ends}
 
     @cached_property
     def _at(self) -> dict[tuple[str, str], list[int]]:
@@ -162,7 +162,7 @@ class PlaneState:
         for a, b in self.fabric.spoken.sessions:
             links = cable[a.switch, a.interface, b.switch, b.interface]
             for end in (a, b):
-                for place in (end.interface.partition(".")[0], end.neighbor.key):
+                for place in (end.interface.partition(".")[0], end.key):
                     found.setdefault((end.switch, place), []).extend(links)
         return found
 

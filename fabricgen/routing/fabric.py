@@ -34,7 +34,7 @@ class RoutedFabric:
     @cached_property
     def ports(self) -> tuple[str, ...]:
         """For each link, the egress interface of its source."""
-        ends = [interface for session in self.sessions for _, interface, _ in session]
+        ends = [interface for session in self.sessions for _, interface, *_ in session]
         return tuple([ends[place] for place in self.network.order.tolist()])
 
     def port(self, link: int) -> str:
@@ -45,7 +45,7 @@ class RoutedFabric:
         """The BGP_NEIGHBOR key of the session at the source of a link."""
         pair, backwards = divmod(int(self.network.order[link]), 2)
         session = self.sessions[pair]
-        return (session.b if backwards else session.a).neighbor.key
+        return (session.b if backwards else session.a).key
 
     @property
     def discards(self) -> tuple[tuple[Address, ...], ...]:
@@ -55,12 +55,9 @@ class RoutedFabric:
     @cached_property
     def vrfs(self) -> Mapping[tuple[str, str], tuple[str, str]]:
         """(switch, interface) -> (interface, VRF) of the interfaces outside the default VRF."""
-        return {
-            (name, entry.interface): (entry.interface, entry.vrf)
-            for name, one in self.spoken.speakers.items()
-            for entry in one.addresses
-            if entry.vrf
-        }
+        columns = self.spoken.addresses
+        found = ((self.names[columns.switch_of(row)], columns.interface[row], vrf) for row, vrf in columns.vrf.items())
+        return {(name, interface): (interface, vrf) for name, interface, vrf in found}
 
     def routes(self) -> Routes:
         """The next hops of every switch to every destination."""
@@ -94,7 +91,7 @@ def _by_cable(sessions: Sequence[Session]) -> tuple[tuple[Session, ...], list[in
     first: list[Session] = []
     cable: list[int] = []
     for session in sessions:
-        (a, a_port, _), (b, b_port, _) = session
+        (a, a_port, *_), (b, b_port, *_) = session
         place = known.setdefault((a, a_port, b, b_port), len(first))
         if place == len(first):
             first.append(session)
@@ -103,7 +100,7 @@ def _by_cable(sessions: Sequence[Session]) -> tuple[tuple[Session, ...], list[in
 
 
 def _policy(spoken: SpokenFabric, cable: Sequence[int], names: tuple[str, ...], network: Network) -> Policy:
-    terms = [(a.neighbor.terms, b.neighbor.terms) for a, b in spoken.sessions]
+    terms = [(a.terms, b.terms) for a, b in spoken.sessions]
     heard = [(_families(a.accepts, b.sends), _families(b.accepts, a.sends)) for a, b in terms]
     lenience = [(a.allowas_in, b.allowas_in) for a, b in terms]
     hears = np.zeros(network.links, np.uint8).reshape(-1, 2)

@@ -31,7 +31,7 @@ class LinkFilters:
         self._sessions: list[list[tuple[frozenset[int], tuple[Step, ...]]]] = [[]]
         by_link: dict[int, list[tuple[SessionEnd, SessionEnd]]] = {}
         for place, (a, b) in zip(cable, spoken.sessions, strict=True):
-            if any(end.neighbor.terms.filters_in or end.neighbor.terms.filters_out for end in (a, b)):
+            if any(end.terms.filters_in or end.terms.filters_out for end in (a, b)):
                 by_link.setdefault(place, [])
         for place, (a, b) in zip(cable, spoken.sessions, strict=True):
             if place in by_link:
@@ -72,7 +72,7 @@ class LinkFilters:
     def _number(self, sessions: Sequence[tuple[SessionEnd, SessionEnd]]) -> int:
         found = []
         for near, far in sessions:
-            heard = near.neighbor.terms.accepts & far.neighbor.terms.sends
+            heard = near.terms.accepts & far.terms.sends
             found.append((heard, tuple(steps(self._spoken, near, far))))
         if not any(steps for _, steps in found):
             return 0
@@ -89,8 +89,8 @@ class LinkFilters:
 def steps(spoken: SpokenFabric, near: SessionEnd, far: SessionEnd) -> Iterator[Step]:
     """The filters on the way of the routes that `near` learns from `far`."""
     for end, filters, is_inbound in (
-        (far, far.neighbor.terms.filters_out, False),
-        (near, near.neighbor.terms.filters_in, True),
+        (far, far.terms.filters_out, False),
+        (near, near.terms.filters_in, True),
     ):
         policies = spoken.speakers[end.switch].policies
         for version, chosen in filters if policies is not None else ():

@@ -171,10 +171,10 @@ class _Causes:
                 reason = f"{why.reason}: {target.prefix} {way} {peer}"
                 return Cause(step.switch, why.row, reason, _kind(why.row))
         for a, b in sessions:
-            for end, families, word in ((a, a.neighbor.terms.accepts, "in"), (b, b.neighbor.terms.sends, "out")):
+            for end, families, word in ((a, a.terms.accepts, "in"), (b, b.terms.sends, "out")):
                 if target.family not in families:
                     reason = f"no IPv{target.family} route passes {word}: the family is not active or has no policy"
-                    return Cause(end.switch, ("BGP_NEIGHBOR", end.neighbor.key), reason, f"family {target.family}")
+                    return Cause(end.switch, ("BGP_NEIGHBOR", end.key), reason, f"family {target.family}")
         reason = f"it refuses or does not learn {target.prefix} from {other}"
         return Cause(one, (*_LOCALHOST, "bgp_asn"), reason, "path")
 

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from fabricgen.bundle.read import Bundle
 from fabricgen.joined import joined
 from fabricgen.routing import bits
-from fabricgen.routing.bgp import WORDS_PER_PASS, solve
+from fabricgen.routing.bgp import solve
 from fabricgen.routing.bits import Words
 from fabricgen.routing.endpoints import NOT_ANNOUNCED, Target, find_targets, is_active
 from fabricgen.routing.fabric import RoutedFabric
@@ -24,6 +24,7 @@ from fabricgen.sonic.image import ROUTING_MODE, StaticPath
 from fabricgen.vocabulary import LinkKind
 
 _EBGP_DISTANCE = 20
+_WORDS_PER_PASS = 4  # limits memory: the next hops of all links to 256 targets
 
 Dropped = dict[tuple[int, int], StaticPath]  # (switch, number of the target) -> the route that drops its packets
 
@@ -85,19 +86,20 @@ def _neighbors(bundle: Bundle, fabric: RoutedFabric) -> tuple[NDArray[np.int64],
     """Pairs of neighboring switches, and the number of the connected part of each switch."""
     number = {name: index for index, name in enumerate(fabric.names)}
     size = len(number)
-    links = (link for link in bundle.switch_links if link.kind != LinkKind.EXTERNAL)
-    ends = [(number.get(link.a[0], -1), number.get(link.b[0], -1)) for link in links]
-    ends += [(number[one.switch], number.get(one.far, -1)) for one in fabric.spoken.absent]
-    near, far = np.array(ends, np.int64).reshape(-1, 2).T
-    near, far = np.concatenate([near, fabric.network.source]), np.concatenate([far, fabric.network.target])
+    names = [(link.a[0], link.b[0]) for link in bundle.switch_links if link.kind != LinkKind.EXTERNAL]
+    names += [(one.switch, one.far) for one in fabric.spoken.absent]
+    near = np.concatenate([np.array([number.get(one, -1) for one, _ in names], np.int64), fabric.network.source])
+    far = np.concatenate([np.array([number.get(one, -1) for _, one in names], np.int64), fabric.network.target])
     known = (near >= 0) & (far >= 0) & (near != far)
-    codes = np.unique(np.concatenate([near * size + far, far * size + near])[np.tile(known, 2)])
-    both = np.stack(np.divmod(codes, size), axis=1)
+    codes = np.unique((np.minimum(near, far) * size + np.maximum(near, far))[known])
+    low, high = np.divmod(codes, size)
+    both = np.concatenate([np.stack([low, high], axis=1), np.stack([high, low], axis=1)])
+    both = both[np.lexsort((both[:, 1], both[:, 0]))]
     active = {name for name in fabric.names if is_active(bundle, name)}
-    pairs = [(fabric.names[a], fabric.names[b]) for a, b in both.tolist() if a < b]
+    pairs = [(fabric.names[a], fabric.names[b]) for a, b in zip(low.tolist(), high.tolist(), strict=True)]
     part = np.full(size, -1)
-    for index, names in enumerate(joined(sorted(active), (one for one in pairs if active.issuperset(one)))):
-        part[[number[name] for name in names]] = index
+    for index, members in enumerate(joined(sorted(active), (one for one in pairs if active.issuperset(one)))):
+        part[[number[name] for name in members]] = index
     return both, part
 
 
@@ -125,9 +127,9 @@ def _lost_packets(bundle: Bundle, fabric: RoutedFabric, targets: tuple[Target, .
     drops = bits.set_bits(network.switches, size, *np.array(sorted(dropped), np.int64).reshape(-1, 2).T)
     hopless = np.empty_like(bad)
     around = covering(fabric.destinations)
-    for first in range(0, bad.shape[1], WORDS_PER_PASS):  # targets do not depend on each other
-        part = slice(first, first + WORDS_PER_PASS)
-        next_hops = _next_hops(fabric, targets[first * 64 : (first + WORDS_PER_PASS) * 64], around)
+    for first in range(0, bad.shape[1], _WORDS_PER_PASS):  # targets do not depend on each other
+        part = slice(first, first + _WORDS_PER_PASS)
+        next_hops = _next_hops(fabric, targets[first * 64 : (first + _WORDS_PER_PASS) * 64], around)
         hopless[:, part] = ~bits.any_by_key(next_hops, network.source, network.switches)
         bad[:, part] = (bad[:, part] & hopless[:, part]) | drops[:, part] | outside_vrf[part]
         _spread(network, next_hops, bad[:, part])
@@ -144,7 +146,7 @@ def _next_hops(fabric: RoutedFabric, targets: Sequence[Target], around: Sequence
             number[column] = len(number)
             pending += around[column]
     destinations = tuple(fabric.destinations[column] for column in number)
-    routes = solve(fabric.network, fabric.policy, destinations, max(WORDS_PER_PASS, bits.word_count(len(number))))
+    routes = solve(fabric.network, fabric.policy, destinations, max(_WORDS_PER_PASS, bits.word_count(len(number))))
     known = [place for place, one in enumerate(targets) if one.column != NOT_ANNOUNCED]
     if not known:
         return np.zeros((fabric.network.links, bits.word_count(len(targets))), np.uint64)
@@ -212,7 +214,6 @@ def _dropped(fabric: RoutedFabric, targets: tuple[Target, ...]) -> Dropped:
     found: Dropped = {}
     for switch, name in enumerate(fabric.names):
         speaker = fabric.spoken.speakers[name]
-        connected = {entry.network for entry in speaker.addresses if not entry.vrf}
         for path in speaker.statics:
             if not path.is_blackhole:
                 continue
@@ -224,8 +225,8 @@ def _dropped(fabric: RoutedFabric, targets: tuple[Target, ...]) -> Dropped:
                 if not any(drop.covers(address) for address in target.addresses):
                     continue
                 if target.switch == switch:  # the subnet of the port wins, unless the route is longer
-                    widths = [one.length for one in connected if one.covers(target.addresses[0])]
-                    wins = bool(widths) and drop.length > max(widths)
+                    longest = fabric.spoken.addresses.longest_around(switch, target.addresses[0])
+                    wins = 0 <= longest < drop.length
                 else:
                     wins = drop.length > target.prefix.length or path.distance < _EBGP_DISTANCE
                 if wins:

@@ -4,16 +4,18 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
-from fabricgen.sonic.image import Neighbor, Speaker
+from fabricgen.routing.spoken_rows import AddressColumns
+from fabricgen.sonic.image import Speaker, Terms
 from fabricgen.sonic.tables import ConfigDb
 
 
 class SessionEnd(NamedTuple):
-    """One end: the switch, its egress interface, and its BGP_NEIGHBOR row."""
+    """One end: the switch, its egress interface, the key of its BGP_NEIGHBOR row, and what it accepts and sends."""
 
     switch: str
     interface: str
-    neighbor: Neighbor
+    key: str
+    terms: Terms
 
 
 class Session(NamedTuple):
@@ -44,11 +46,13 @@ class AbsentSession:
 
 @dataclass(frozen=True, slots=True)
 class SpokenFabric:
-    """The BGP speakers of one plane by switch, the sessions, and the rows whose sessions stay down. `tables` are the
-    QoS tables of each switch, kept so that each file is read once. `down` are the (switch, interface) that are shut
+    """The BGP speakers of one plane by switch, the sessions, and the rows whose sessions stay down. The rows of the
+    speakers are made at each use; `addresses` has those of all in the order of the switches. `tables` are the QoS
+    tables of each switch, kept so that each file is read once. `down` are the (switch, interface) that are shut
     down."""
 
     speakers: Mapping[str, Speaker]
+    addresses: AddressColumns
     sessions: tuple[Session, ...]
     absent: tuple[AbsentSession, ...]
     tables: Mapping[str, ConfigDb]

@@ -18,17 +18,22 @@ LEAST_SWITCHES = 64  # below, all tables fit into memory
 
 @dataclass(frozen=True, slots=True)
 class Stage:
-    """Folders or modules of rules that are checked together, and the tables that later ones do not need."""
+    """Folders or modules of rules that are checked together, and what later ones do not need: tables, values that were
+    derived, the ends of links."""
 
     members: tuple[str, ...]
-    forgotten: tuple[str, ...] = ()
+    tables: tuple[str, ...] = ()
+    derived: bool = True
+    ends: bool = False
 
 
 _STAGES = (
     Stage(("schema", "bundle", "links"), ("DEVICE_NEIGHBOR",)),
-    Stage(("ports", "buffers", "qos", "opensm", "peers")),
-    Stage(("hosts",), ("PORT",)),
-    Stage(("addresses", "bgp")),
+    Stage(
+        ("ports", "buffers", "qos", "opensm", "peers", "hosts.mtu"), ("PORT", "DEVICE_NEIGHBOR_METADATA"), derived=False
+    ),
+    Stage(("hosts",)),
+    Stage(("addresses", "bgp"), ends=True),
     Stage(("bgp.reachability",)),  # its routing model takes as much memory as all addresses do
 )
 _MEMBERS = {member: stage for stage in _STAGES for member in stage.members}
@@ -48,13 +53,20 @@ class Turns:
             stage, those = self._left.pop(0)
             for one in those:
                 self._found[one.code] = list(one.check(self._fabric))
-            self._fabric.forget()
-            if len(self._fabric.switches) >= LEAST_SWITCHES:
-                for switch in self._fabric.switches.values() if stage.forgotten else ():
-                    forget_tables(switch.device, stage.forgotten)
-                for hosts in self._fabric.bundle.hosts.values():
-                    hosts.forget()
+            self._forget(stage)
         return self._found.pop(rule.code)
+
+    def _forget(self, stage: Stage) -> None:
+        fabric = self._fabric
+        fabric.forget(derived=stage.derived)
+        if len(fabric.switches) < LEAST_SWITCHES:
+            return
+        if stage.ends:
+            fabric.forget_ends()
+        for switch in fabric.switches.values() if stage.tables else ():
+            forget_tables(switch.device, stage.tables)
+        for hosts in fabric.bundle.hosts.values() if "hosts" in stage.members else ():
+            hosts.forget()
 
 
 def _in_stages(rules: Sequence[Rule]) -> Iterable[tuple[Stage, list[Rule]]]:

@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 _FOUR, _SIX = (4, socket.AF_INET, 32), (6, socket.AF_INET6, 128)  # version, family, width in bits
 _FAMILY = {version: family for version, family, _ in (_FOUR, _SIX)}
-_BITS = {version: width for version, _, width in (_FOUR, _SIX)}
+WIDTH_BITS = {version: width for version, _, width in (_FOUR, _SIX)}
 _new = tuple.__new__  # a third of the time of Address(...)
 
 
@@ -20,18 +20,18 @@ class Address(NamedTuple):
     @property
     def ip(self) -> str:
         """'10.0.0.1'."""
-        return socket.inet_ntop(_FAMILY[self.version], self.number.to_bytes(_BITS[self.version] // 8, "big"))
+        return socket.inet_ntop(_FAMILY[self.version], self.number.to_bytes(WIDTH_BITS[self.version] // 8, "big"))
 
     @property
     def host(self) -> "Address":
         """The address with full prefix length."""
-        return _new(Address, (self.version, self.number, _BITS[self.version]))
+        return _new(Address, (self.version, self.number, WIDTH_BITS[self.version]))
 
     @property
     def host_and_network(self) -> "tuple[Address, Address]":
         """`host` and `network`; one object if they are equal."""
         version, number, length = self
-        width = _BITS[version]
+        width = WIDTH_BITS[version]
         host = self if length == width else _new(Address, (version, number, width))
         first = number >> width - length << width - length
         return host, host if length == width else _new(Address, (version, number if first == number else first, length))
@@ -39,23 +39,23 @@ class Address(NamedTuple):
     @property
     def last(self) -> int:
         """The highest number of the subnet."""
-        return self.network.number | ((1 << (_BITS[self.version] - self.length)) - 1)
+        return self.network.number | ((1 << (WIDTH_BITS[self.version] - self.length)) - 1)
 
     @property
     def network(self) -> "Address":
         """The subnet: host bits zero."""
         version, number, length = self
-        shift = _BITS[version] - length
+        shift = WIDTH_BITS[version] - length
         return _new(Address, (version, number >> shift << shift, length))
 
     def widened(self, length: int) -> "Address":
         """The subnet of another prefix length that contains this address."""
-        shift = _BITS[self.version] - length
+        shift = WIDTH_BITS[self.version] - length
         return _new(Address, (self.version, self.number >> shift << shift, length))
 
     def covers(self, other: "Address") -> bool:
         """Whether this prefix contains the other prefix."""
-        shift = _BITS[self.version] - self.length
+        shift = WIDTH_BITS[self.version] - self.length
         return (
             self.version == other.version
             and self.length <= other.length

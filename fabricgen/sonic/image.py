@@ -5,7 +5,7 @@ sonic-buildimage @086b03bd70f9. `fabricgen.sonic.bgpcfgd` reads the default mode
 the rows have another meaning; `fabricgen.sonic.frr_framework` reads them.
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from sys import intern
@@ -114,9 +114,9 @@ class Speaker:
 
     asn: int | None
     router_id: str
-    neighbors: tuple[Neighbor, ...]
+    neighbors: Sequence[Neighbor]
     announcements: tuple[Announcement, ...]
-    addresses: tuple[InterfaceAddress, ...]
+    addresses: Sequence[InterfaceAddress]
     multipath_relax: bool = MULTIPATH_RELAX
     maximum_paths: int = MAXIMUM_PATHS
     isolated: bool = False

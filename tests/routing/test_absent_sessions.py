@@ -116,7 +116,7 @@ def test_a_session_is_found_from_either_end(tmp_path: Path) -> None:
     bundle = open_bundle([tmp_path])
     for order in (["l1", "s1"], ["s1", "l1"]):
         [session] = read_fabric(bundle, order).sessions
-        assert [(end.switch, end.interface, end.neighbor.key) for end in session] == [
+        assert [(end.switch, end.interface, end.key) for end in session] == [
             ("l1", "Ethernet0", "172.16.0.0"),
             ("s1", "Ethernet0", "172.16.0.1"),
         ]

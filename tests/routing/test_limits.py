@@ -3,6 +3,7 @@
 from fabricgen.routing import bgp, bits, endpoints, infiniband, possible, reachability
 from fabricgen.routing.routes import Destination
 from fabricgen.routing.spoken import AbsentSession, SpokenFabric
+from fabricgen.routing.spoken_rows import AddressColumns
 
 MIB = 2**20
 
@@ -26,7 +27,7 @@ def test_defaults() -> None:
     assert not Destination(("10.0.0.0/24",), (0,), 4).loopback
     one = AbsentSession("leaf", "10.0.0.1", "no row", inside=True)
     assert (one.follows, one.far, one.cause, one.session) == (False, "", ("", ()), frozenset())
-    assert SpokenFabric({}, (), (one,), {}).down == frozenset()
+    assert SpokenFabric({}, AddressColumns(), (), (one,), {}).down == frozenset()
 
 
 def test_absent_sessions_are_equal_if_their_rows_and_reasons_are() -> None:

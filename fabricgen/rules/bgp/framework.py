@@ -1,6 +1,6 @@
 """Rules on BGP under SONiC's management framework, which has no defaults: without a row, a function is off."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 
 from fabricgen.bundle.outside import announced_prefixes, read_speaker
 from fabricgen.findings import Severity
@@ -20,7 +20,7 @@ def _framework_switches(fabric: Fabric) -> Iterator[Switch]:
 
 
 @derived
-def _neighbors(fabric: Fabric) -> Mapping[str, tuple[Neighbor, ...]]:
+def _neighbors(fabric: Fabric) -> Mapping[str, Sequence[Neighbor]]:
     """Switch name -> its neighbors as frrcfgd configures them."""
     return {one.name: read_speaker(one.device.config).neighbors for one in _framework_switches(fabric)}
 

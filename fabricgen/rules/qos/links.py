@@ -35,6 +35,8 @@ def pfc_of_link(fabric: Fabric) -> Iterator[Defect]:
 
     Source: IEEE 802.1Qbb.
     """
+    if len({ports.pfc for ports in port_classes(fabric)}) < 2:
+        return
     ports_at = _by_end(fabric)
 
     def pfc(end: End) -> object:
@@ -66,11 +68,14 @@ def ecn_of_link(fabric: Fabric) -> Iterator[Defect]:
 
     Source: Zhu et al., SIGCOMM 2015.
     """
+    marks_of = {ports: tuple(_marks(ports, p) for p in sorted(ports.lossless)) for ports in port_classes(fabric)}
+    if len({*marks_of.values()}) < 2:
+        return
     ports_at = _by_end(fabric)
 
     def marks(end: End) -> tuple[tuple[object, ...], ...]:
         ports = ports_at.get(end)
-        return tuple(_marks(ports, p) for p in sorted(ports.lossless)) if ports else ()
+        return marks_of[ports] if ports else ()
 
     compared = set()
     for pair in fabric.pairs:

@@ -1,10 +1,10 @@
 """The addresses of interfaces, parsed once, with the rows that contain them."""
 
 from functools import lru_cache
-from ipaddress import IPv4Address, IPv4Interface, IPv4Network, IPv6Address, IPv6Interface
+from ipaddress import IPv4Address, IPv4Interface, IPv4Network, IPv6Address, IPv6Interface, IPv6Network
 from socket import AF_INET, inet_pton
 from sys import intern
-from typing import NamedTuple
+from typing import NamedTuple, TypeVar
 
 IpInterface = IPv4Interface | IPv6Interface
 
@@ -120,7 +120,17 @@ def _length(address: IpInterface) -> int:
 
 @lru_cache(maxsize=1 << 12)
 def _network(number: int, length: int) -> IPv4Network:
-    return IPv4Network((number, length))
+    return _without_cycle(IPv4Network((number, length)))
+
+
+N = TypeVar("N", IPv4Network, IPv6Network)
+
+
+def _without_cycle(network: N) -> N:
+    """The network without its own `hosts`, which refers back to it: only the garbage collector, which is off, would
+    free it."""
+    vars(network).pop("hosts", None)
+    return network
 
 
 @lru_cache(maxsize=1 << 14)
@@ -128,7 +138,9 @@ def parse_interface(text: str) -> IpInterface | None:
     """'10.0.0.0/31' as an interface address; None for anything else."""
     try:
         if ":" in text:
-            return IPv6Interface(text)
+            six = IPv6Interface(text)
+            _without_cycle(six.network)
+            return six
         address, _, length = text.partition("/")
         return _Interface(_ipv4_number(address), int(length) if length else 32)
     except (OSError, ValueError):

@@ -121,14 +121,23 @@ class Fabric:
         for name in lossy_switches(bundle, devices, networks):
             self.switches[name].is_lossy = True
 
-    def forget(self) -> None:
-        """Free what was derived, and the rows that ports keep; both are read again if they are needed."""
-        self.derived.clear()
+    def forget(self, *, derived: bool = True) -> None:
+        """Free what is read again if it is needed: rows and values of ports and switches, and if `derived`, the values
+        that rules share."""
+        if derived:
+            self.derived.clear()
         self._usual_values.clear()
-        for switch in self.switches.values():
-            switch.forget()
         for end in self.__dict__.get("ends", ()):
             end.forget()
+        for switch in self.switches.values():
+            switch.forget()
+
+    def forget_ends(self) -> None:
+        """Free the ends of links; they are made again if they are needed."""
+        for end in self.__dict__.get("ends", ()):
+            end.far = None  # each end refers to the other, and only the garbage collector, which is off, frees those
+        for name in ("ends", "ends_of", "pairs"):
+            self.__dict__.pop(name, None)
 
     @property
     def cable_length_m(self) -> Mapping[str, float]:

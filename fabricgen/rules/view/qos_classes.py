@@ -4,6 +4,7 @@ from collections.abc import Mapping
 
 import orjson
 
+from fabricgen.bundle.forgetful import shut_of
 from fabricgen.rules.view.derived import derived
 from fabricgen.rules.view.fabric import Fabric
 from fabricgen.rules.view.qos import PortClass, QosTables
@@ -51,13 +52,12 @@ def _classes(fabric: Fabric) -> tuple[tuple[QosTables, ...], tuple[PortClass, ..
         qos.switches.append(switch)
         same = tuple(SameTable(switch.device.config.get(name)) for name in PORT_TABLES)
         rows_of = known.get(same) or known.setdefault(same, _rows_of_ports(switch))
-        ends = fabric.ends_of[switch.name]
+        ends, shut = fabric.ends_of[switch.name], shut_of(switch.device)
         for port in dict.fromkeys([*ends, *rows_of]):
             rows, digest = rows_of.get(port, _NO_ROWS)
-            is_down = port not in ends and switch.device.text_of("PORT", port, "admin_status") == "down"
             use = (
                 "down"
-                if is_down
+                if port not in ends and port in shut
                 else ""
                 if port not in ends
                 else "external"

@@ -1,6 +1,6 @@
 """What the routes of a plane cover: sessions that come up, and lossless links that carry a route."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,7 +12,7 @@ from fabricgen.results import Covers
 from fabricgen.routing.fabric import RoutedFabric
 from fabricgen.routing.routes import Routes
 from fabricgen.simulate.plane.interfaces import PlaneQos
-from fabricgen.sonic.image import rows
+from fabricgen.sonic.image import InterfaceAddress, Neighbor, rows
 from fabricgen.vocabulary import DeviceState
 
 PATHS = {"BGP_NEIGHBOR", "PORT"}
@@ -93,22 +93,23 @@ class _Ends:
         if not asked:
             return
         speaker = self._fabric.spoken.speakers[name]
+        addresses, neighbors = list(speaker.addresses), list(speaker.neighbors)
         for path in asked:
             table, _, key = path.partition("|")
             if table == "PORT":
                 yield key.partition("|")[0]
-            for neighbor in speaker.neighbors if table == "BGP_NEIGHBOR" else ():
+            for neighbor in neighbors if table == "BGP_NEIGHBOR" else ():
                 if not key or key == neighbor.key or key.startswith(f"{neighbor.key}|"):
-                    yield from self._towards(name, neighbor.key)
+                    yield from _towards(neighbor, addresses)
 
-    def _towards(self, name: str, key: str) -> Iterator[str]:
-        speaker = self._fabric.spoken.speakers[name]
-        neighbor = next(one for one in speaker.neighbors if one.key == key)
-        if neighbor.interface:
-            yield neighbor.interface
-        for entry in speaker.addresses if neighbor.peer else ():
-            if neighbor.peer and entry.network.covers(neighbor.peer):
-                yield entry.interface
+
+def _towards(neighbor: Neighbor, addresses: Iterable[InterfaceAddress]) -> Iterator[str]:
+    """The interfaces of a switch over which it reaches a neighbor."""
+    if neighbor.interface:
+        yield neighbor.interface
+    for entry in addresses if neighbor.peer else ():
+        if neighbor.peer and entry.network.covers(neighbor.peer):
+            yield entry.interface
 
 
 def coverage_findings(bundle: Bundle, fabric: RoutedFabric, found: Covers) -> Iterator[Finding]:

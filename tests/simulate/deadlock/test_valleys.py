@@ -39,7 +39,9 @@ def test_no_failure_breaks_the_claim(fabric: Fabric, data: st.DataObject) -> Non
         gone = data.draw(st.sets(st.sampled_from(fabric.links))) if fabric.links else set()
         left = [link for link in fabric.links if link not in gone]
         after = verdict(Fabric(fabric.asn, left, fabric.prefixes, fabric.kinds).configs(), folder / "after")
-        assert after.verdict == "free"
+        # links that carry nothing after the failures leave the verdict open
+        assert after.verdict == ("free" if after.covers.is_complete else "unknown")
+        assert not after.cycles
         assert transient_loops(after.evidence) == []
 
 

@@ -1,0 +1,59 @@
+"""The rule on the MTU of NICs, compared with the switch ports at the other end. Other rules on hosts do not need the
+table of ports."""
+
+from collections.abc import Iterator
+
+from fabricgen.findings import Severity
+from fabricgen.physics import DEFAULT_MTU_BYTES, ROCE_V2_HEADER_BYTES
+from fabricgen.rules.defects import Defect
+from fabricgen.rules.rule import Basis, rule
+from fabricgen.rules.view.fabric import Fabric, majority
+from fabricgen.rules.view.host_interfaces import Interface, interfaces
+from fabricgen.rules.view.switch import number
+
+
+@rule("FG906", Severity.ERROR, "The MTU of a host does not fit the switch or RoCE", Basis.AGREEMENT)
+def host_mtu(fabric: Fabric) -> Iterator[Defect]:
+    """What: the MTU of a NIC is at least the plane's RoCE MTU and 96 bytes of headers (4192 for 4096), and at most the
+    MTU of the switch port. All NICs of a group on a plane have the same MTU.
+
+    Why: the kernel silently uses the next smaller RoCE MTU: 1024 with an MTU of 1500. If the MTU is larger than on the
+    switch port, the switch drops every full packet.
+
+    Example: mtu is 4096 for RoCE packets of 4096 bytes.
+
+    Fix: use the MTU of the switch port.
+
+    Source: torvalds/linux include/rdma/ib_addr.h (iboe_get_mtu).
+    """
+    members: dict[tuple[str, str], list[Interface]] = {}
+    for one in interfaces(fabric):
+        members.setdefault((one.group.files.name, one.plane.name), []).append(one)
+    for those in members.values():
+        usual, usual_port = majority(one.raw.get("mtu") for one in those), majority(_port_mtu(one) for one in those)
+        for one in those:
+            yield from _mtu(one, usual, usual_port)
+
+
+def _port_mtu(one: Interface) -> int:
+    return number(one.end.text("mtu")) or DEFAULT_MTU_BYTES
+
+
+def _mtu(one: Interface, usual: object, usual_port: int | None) -> Iterator[Defect]:
+    mtu, most, roce_mtu = one.raw.get("mtu"), _port_mtu(one), one.plane.roce_mtu
+    there, hint = one.switch_place("PORT", "mtu"), f"set mtu to {most}"
+    if not isinstance(mtu, int):
+        yield Defect(one.place("mtu"), f"mtu is {'missing' if mtu is None else repr(mtu)}", hint, there)
+    elif roce_mtu and mtu < min(most, roce_mtu + ROCE_V2_HEADER_BYTES):  # FG244 reports the MTU of the port
+        needed = roce_mtu + ROCE_V2_HEADER_BYTES
+        message = f"mtu is {mtu} bytes, but RoCE packets of {roce_mtu} bytes need {needed} bytes"
+        yield Defect(one.place("mtu"), message, hint, there)
+    elif mtu > most:
+        message = f"the MTU of the host is {mtu} bytes, but the switch port has {most} bytes"
+        if mtu == usual and most != usual_port:  # the port differs from the other ports
+            yield Defect(there[0][1], message, f"set mtu to {mtu}", ((f"the host, {one.host}", one.place("mtu")),))
+        else:
+            yield Defect(one.place("mtu"), message, hint, there)
+    elif usual is not None and mtu != usual:
+        message = f"mtu is {mtu} bytes, but most NICs of the group have {usual} bytes"
+        yield Defect(one.place("mtu"), message, f"set mtu to {usual}", there)
