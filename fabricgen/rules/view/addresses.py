@@ -1,7 +1,7 @@
 """The addresses of interfaces, parsed once, with the rows that contain them."""
 
 from functools import lru_cache
-from ipaddress import IPv4Address, IPv4Interface, IPv4Network, IPv6Address, IPv6Interface
+from ipaddress import IPv4Address, IPv4Interface, IPv4Network, IPv6Address, IPv6Interface, IPv6Network
 from socket import AF_INET, inet_pton
 from sys import intern
 from typing import NamedTuple
@@ -55,6 +55,13 @@ class HeldAddress(NamedTuple):
             and self.version == address.version
             and difference >> self.host_bits == 0
         )
+
+    def is_inside(self, network: IPv4Network | IPv6Network) -> bool:
+        """Whether its subnet is a network or a part of it."""
+        length = network.prefixlen
+        if self.version != network.version or self.length < length:
+            return False
+        return (self.number ^ int(network.network_address)) >> (network.max_prefixlen - length) == 0
 
     def is_beside(self, other: "HeldAddress") -> bool:
         """Whether it is another address in the same subnet."""
