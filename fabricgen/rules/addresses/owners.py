@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 from fabricgen.findings import Severity
 from fabricgen.rules.defects import Defect
 from fabricgen.rules.rule import rule
-from fabricgen.rules.view.addresses import HeldAddress, IpInterface, parse_interface
+from fabricgen.rules.view.addresses import HOST, HeldAddress, IpInterface, parse_interface
 from fabricgen.rules.view.fabric import End, Fabric
 from fabricgen.rules.view.subnets import addresses_by_port, end_addresses, owned_by_several
 from fabricgen.rules.view.switch import Switch
@@ -33,7 +33,7 @@ def taken_address(fabric: Fabric) -> Iterator[Defect]:
     for switch in fabric.switches.values():
         neighbors = {key.rpartition("|")[2] for key in switch.device.table("BGP_NEIGHBOR")}
         own = switch.addresses
-        if neighbors.isdisjoint([held.text for held in own]) and nics.keys().isdisjoint([held.host for held in own]):
+        if neighbors.isdisjoint([held.text for held in own]) and nics.keys().isdisjoint(map(HOST, own)):
             continue
         for held in own:
             host = held.host

@@ -226,11 +226,11 @@ def _groups(fabric: Fabric) -> dict[tuple[str, str], tuple[int, int]]:
     """(switch, next switch) -> the links that each selects from, where both have several: on the way up those to the
     tier above, and at the highest tier and on the way down the parallel links to one switch. By fabric.json."""
     height = {name: _height(switch) for name, switch in fabric.switches.items()}
-    links = Counter((end.switch.name, far.switch.name) for end, far in fabric.pairs)
+    links = Counter((end.switch, far.switch) for end, far in fabric.pairs)
     parallel: Counter[tuple[str, str]] = Counter()
-    for (one, other), count in links.items():
-        parallel[one, other] += count
-        parallel[other, one] += count
+    for (near, far), count in links.items():
+        parallel[near.name, far.name] += count
+        parallel[far.name, near.name] += count
     upward: Counter[str] = Counter()
     downward: Counter[str] = Counter()
     for (one, other), count in parallel.items():

@@ -2,6 +2,7 @@
 
 from functools import lru_cache
 from ipaddress import IPv4Address, IPv4Interface, IPv4Network, IPv6Address, IPv6Interface, IPv6Network
+from operator import attrgetter
 from socket import AF_INET, inet_pton
 from sys import intern
 from typing import NamedTuple
@@ -39,7 +40,7 @@ class HeldAddress(NamedTuple):
     @property
     def text(self) -> str:
         """The address without its prefix length, as `str(ip)`."""
-        return self.key.partition("|")[2].partition("/")[0] if self.version == 4 else str(self.ip)
+        return self.key[len(self.interface) + 1 :].partition("/")[0] if self.version == 4 else str(self.ip)
 
     @property
     def host_bits(self) -> int:
@@ -72,6 +73,9 @@ class HeldAddress(NamedTuple):
             and self.version == other.version
             and difference >> self.host_bits == 0
         )
+
+
+HOST = attrgetter("version", "number")  # `HeldAddress.host`, for calls on all addresses
 
 
 def held_address(table: str, key: str) -> HeldAddress | None:

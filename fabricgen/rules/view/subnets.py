@@ -4,9 +4,8 @@ ends are not in one subnet."""
 from collections import Counter
 from collections.abc import Mapping
 from itertools import chain
-from operator import attrgetter
 
-from fabricgen.rules.view.addresses import HeldAddress, IpInterface, parse_interface
+from fabricgen.rules.view.addresses import HOST, HeldAddress, IpInterface, parse_interface
 from fabricgen.rules.view.derived import derived
 from fabricgen.rules.view.fabric import End, Fabric
 from fabricgen.rules.view.switch import Switch
@@ -22,7 +21,7 @@ def addresses_by_port(fabric: Fabric) -> Mapping[Switch, Mapping[str, tuple[Held
 def owned_by_several(fabric: Fabric) -> frozenset[tuple[int, int]]:
     """The addresses, as `HeldAddress.host`, that more than one interface of the fabric has."""
     every = chain.from_iterable(switch.addresses for switch in fabric.switches.values())
-    counts: Counter[tuple[int, int]] = Counter(map(attrgetter("version", "number"), every))
+    counts: Counter[tuple[int, int]] = Counter(map(HOST, every))
     return frozenset(host for host, count in counts.items() if count > 1)
 
 
