@@ -88,7 +88,7 @@ class End:
     @property
     def kind(self) -> "Kind":
         """Ports of one kind are expected to have the same configuration."""
-        length_m = self.cable_m  # not kept, so that each reader is recorded
+        length_m = self.fabric.bundle.cable_length_m.get(self.link.id)  # not kept, so that each reader is recorded
         if self._kind is None or self._kind[-1] != length_m:
             switch = self.switch
             kind = (switch.network, switch.role, switch.hwsku, self.far_role, self.link.speed_mbps, length_m)
