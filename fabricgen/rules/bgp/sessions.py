@@ -1,5 +1,6 @@
 """Rules on BGP sessions: each link between switches has one, and its two ends agree."""
 
+import itertools
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
@@ -39,6 +40,11 @@ class Session:
 
 def sessions(fabric: Fabric) -> Iterator[Session]:
     """Both directions of the session of every link with addresses in one subnet (FG312), between BGP speakers."""
+    return itertools.starmap(Session, _sessions(fabric))
+
+
+def _sessions(fabric: Fabric) -> Iterator[tuple[End, End, str, str, Row | None]]:
+    """The members of each session."""
     wrong, addresses = mismatched_subnets(fabric), addresses_by_port(fabric)
     rows_of = {one: one.device.table("BGP_NEIGHBOR") for one in fabric.switches.values() if _runs_bgp(one)}
     for near, far in fabric.pairs:
@@ -50,7 +56,7 @@ def sessions(fabric: Fabric) -> Iterator[Session]:
                 for other in others:
                     if held.is_beside(other):
                         ip = other.text
-                        yield Session(end, peer, held.text, ip, rows_of[end.switch].get(ip))
+                        yield end, peer, held.text, ip, rows_of[end.switch].get(ip)
 
 
 class ExpectedAsn(NamedTuple):
@@ -80,17 +86,14 @@ def reviewed(fabric: Fabric) -> Review:
     differing: list[Session] = []
     asns: dict[Switch, Counter[object]] = defaultdict(Counter)
     met: dict[Switch, set[str]] = defaultdict(set)
-    for session in sessions(fabric):
-        row, peer = session.row, session.peer.switch
-        met[session.end.switch].add(session.peer_ip)
-        if row is None:
-            differing.append(session)
-            continue
-        if "asn" in row:
-            asns[peer][row["asn"]] += 1
-        found = row.get("asn"), row.get("name"), row.get("local_addr")
-        if found != (peer.asn, peer.name, session.local_ip):
-            differing.append(session)
+    for end, peer, local_ip, peer_ip, row in _sessions(fabric):
+        switch = peer.switch
+        met[end.switch].add(peer_ip)
+        if row is not None and (asn := row.get("asn")) is not None:
+            asns[switch][asn] += 1
+            if asn == switch.asn and row.get("name") == switch.name and row.get("local_addr") == local_ip:
+                continue
+        differing.append(Session(end, peer, local_ip, peer_ip, row))
     expected = {switch: ExpectedAsn(*counts.most_common(1)[0], counts.total()) for switch, counts in asns.items()}
     strays = {}
     for switch in fabric.switches.values():
