@@ -3,7 +3,6 @@
 import itertools
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from typing import NamedTuple
 
 from fabricgen.findings import Severity
@@ -19,8 +18,7 @@ from fabricgen.sonic.tables import Row
 _ASN = ("DEVICE_METADATA", "localhost", "bgp_asn")
 
 
-@dataclass(eq=False, slots=True)
-class Session:
+class Session(NamedTuple):
     """One direction of the session that a link should have: the row of `peer` on the switch of `end`.
 
     A large fabric has half a million of them, so they are made again for each use.
