@@ -6,6 +6,7 @@ takes a third of the time of calls for each.
 
 import types
 import typing
+from collections import deque
 from collections.abc import Iterable, Sequence
 from dataclasses import MISSING, fields, is_dataclass
 from functools import cache
@@ -41,7 +42,7 @@ class Columns:
             columns.append(repeat(default, len(rows)) if column is None else self._column(hint, column))
         if given:
             raise OtherRowsError
-        return list(map(kind, *columns))
+        return _made(kind, len(rows), columns)
 
     def _column(self, hint: Any, values: Sequence[Any]) -> Iterable[Any]:
         """The values as fields of this type."""
@@ -71,6 +72,14 @@ class Columns:
         if len(distinct) == 1 and counts[0]:
             return zip(*[items] * counts[0], strict=True)
         return [tuple(islice(items, count)) for count in counts]
+
+
+def _made(kind: type[T], count: int, columns: Sequence[Iterable[Any]]) -> list[T]:
+    """Objects with these values, field by field: half the time of the constructor of a frozen dataclass."""
+    found: list[T] = list(map(object.__new__, repeat(kind, count)))
+    for (name, _, _), column in zip(_fields(kind), columns, strict=True):  # type: ignore[arg-type]  # as above
+        deque(map(getattr(kind, name).__set__, found, column), maxlen=0)
+    return found
 
 
 @cache

@@ -25,7 +25,7 @@ def wired_port_without_address(fabric: Fabric) -> Iterator[Defect]:
     Source: sonic-buildimage sonic-interface.yang; src/sonic-bgpcfgd waits for the interface.
     """
     missing = missing_addresses(fabric)
-    for switch in fabric.switches.values():
+    for switch in fabric.switches.values() if missing else ():
         rows = switch.device.table("INTERFACE")
         members = {
             key.rpartition("|")[2]
@@ -102,8 +102,9 @@ def host_subnet(fabric: Fabric) -> Iterator[Defect]:
     """
     nics = {(host.name, nic.name): nic.addresses for host in fabric.hosts.values() for nic in host.nics}
     for end in fabric.ends:
-        held = end_addresses(end)
-        for text in nics.get((end.far_name, end.far_port), ()):
+        texts = nics.get((end.far_name, end.far_port), ())
+        held = end_addresses(end) if texts else ()
+        for text in texts:
             nic = parse_interface(text)
             mine = [one for one in held if nic and one.version == nic.version]
             if nic and mine and not any(0 < int(nic) ^ one.number < 1 << one.host_bits for one in mine):

@@ -1,14 +1,14 @@
 """Rules on interfaces that take what belongs to others: addresses of hosts and neighbors, ports of a channel."""
 
-from collections import Counter, defaultdict
+from collections import defaultdict
 from collections.abc import Iterator, Mapping
 
 from fabricgen.findings import Severity
 from fabricgen.rules.defects import Defect
 from fabricgen.rules.rule import rule
-from fabricgen.rules.view.addresses import HeldAddress, IpInterface, parse_interface
+from fabricgen.rules.view.addresses import HOST, HeldAddress, IpInterface, parse_interface
 from fabricgen.rules.view.fabric import End, Fabric
-from fabricgen.rules.view.subnets import end_addresses
+from fabricgen.rules.view.subnets import addresses_by_port, end_addresses, owned_by_several
 from fabricgen.rules.view.switch import Switch
 from fabricgen.sonic.device_types import OUTSIDE_ROLE
 
@@ -29,14 +29,18 @@ def taken_address(fabric: Fabric) -> Iterator[Defect]:
     its addresses).
     """
     nics = _nics(fabric)
-    owned = Counter(held.host for switch in fabric.switches.values() for held in switch.addresses)
+    several = owned_by_several(fabric)
     for switch in fabric.switches.values():
         neighbors = {key.rpartition("|")[2] for key in switch.device.table("BGP_NEIGHBOR")}
-        for held in switch.addresses:
-            owner = nics.get(held.host)
+        own = switch.addresses
+        if neighbors.isdisjoint([held.text for held in own]) and nics.keys().isdisjoint(map(HOST, own)):
+            continue
+        for held in own:
+            host = held.host
+            owner = nics.get(host)
             if owner and not _leads_to(fabric, switch, held, owner):
                 message = f"{held.ip} is the address of {owner[1]} of host {owner[0]}"
-            elif owned[held.host] == 1 and held.text in neighbors:
+            elif held.text in neighbors and host not in several:
                 message = f"{held.ip} is also the address of a BGP neighbor of the switch"
             else:
                 continue
@@ -100,7 +104,7 @@ def missing_family(fabric: Fabric) -> Iterator[Defect]:
     Source: RFC 7938 section 5 (equal paths in all planes of the topology).
     """
     kinds: dict[object, list[End]] = defaultdict(list)
-    for end in fabric.ends:
+    for end in fabric.ends if _families_differ(fabric) else ():
         if end_addresses(end) and end.far_role != OUTSIDE_ROLE and not _is_link_local(end):
             kinds[end.switch.network, end.far_role == "host"].append(end)
     for ends in kinds.values():
@@ -118,6 +122,19 @@ def missing_family(fabric: Fabric) -> Iterator[Defect]:
                 hint = "add the addresses to both ends" if wrong is lacking else "give all links the family, or none"
                 held = end_addresses(end)[0] if wrong is lacking else _of_version(end, version)[0]
                 yield Defect(end.switch.place(held.table, held.key), f"{count}, {found}", hint)
+
+
+def _families_differ(fabric: Fabric) -> bool:
+    """Whether some link ends of one kind have other families than others. A fabric with the same on all is common."""
+    addresses = addresses_by_port(fabric)
+    found = set[tuple[Switch, bool, object]]()
+    for end in fabric.ends:
+        held = addresses[end.switch].get(end.port)
+        if held and end.far_role != OUTSIDE_ROLE:
+            families = held[0].version if len(held) == 1 else frozenset(one.version for one in held)
+            found.add((end.switch, end.far_role == "host", families))
+    kinds = {(switch.network, is_host, families) for switch, is_host, families in found}
+    return len(kinds) > len({kind[:2] for kind in kinds})
 
 
 def _of_version(end: End, version: int) -> list[HeldAddress]:

@@ -9,7 +9,7 @@ from fabricgen.rules.defects import Defect, Place
 from fabricgen.rules.rule import Basis, rule
 from fabricgen.rules.view.addresses import HeldAddress, parse_interface
 from fabricgen.rules.view.fabric import Fabric
-from fabricgen.rules.view.subnets import mismatched_subnets
+from fabricgen.rules.view.subnets import mismatched_subnets, owned_by_several
 from fabricgen.rules.view.switch import Switch
 
 
@@ -27,10 +27,10 @@ def duplicate_address(fabric: Fabric) -> Iterator[Defect]:
     Source: RFC 6286 (router id); general IP addressing.
     """
     owners_of: dict[object, list[tuple[Switch, HeldAddress]]] = defaultdict(list)
-    count = Counter(held.host for switch in fabric.switches.values() for held in switch.addresses)
-    for switch in fabric.switches.values():
+    several = owned_by_several(fabric)
+    for switch in fabric.switches.values() if several else ():
         for held in switch.addresses:
-            if count[held.host] > 1:
+            if held.host in several:
                 owners_of[held.host].append((switch, held))
     for owners in owners_of.values():
         if not _are_ends(fabric, owners):
@@ -76,15 +76,18 @@ def overlapping_subnets(fabric: Fabric) -> Iterator[Defect]:
 
     Source: general IP addressing.
     """
-    for version in (4, 6):
-        held = sorted(
-            ((first := one.number >> bits << bits), -(first | ((1 << bits) - 1)), switch.name, one.table, one.key)
-            for switch in fabric.switches.values()
-            for one in switch.addresses
-            if one.version == version and one.table in _ROUTED and not _is_mismatched(fabric, switch, one)
-            for bits in (one.host_bits,)
-        )
-        yield from _overlaps(fabric, held)
+    held: dict[int, list[_Held]] = {4: [], 6: []}
+    wrong = mismatched_subnets(fabric)
+    for switch in fabric.switches.values():
+        name = switch.name
+        for one in switch.addresses:
+            if one.table in _ROUTED and not (wrong and _is_mismatched(fabric, switch, one)):
+                bits = one.host_bits
+                first = one.number >> bits << bits
+                held[one.version].append((first, -(first | ((1 << bits) - 1)), name, one.table, one.key))
+    for of_version in held.values():
+        of_version.sort()
+        yield from _overlaps(fabric, of_version)
 
 
 def _is_mismatched(fabric: Fabric, switch: Switch, held: HeldAddress) -> bool:
@@ -99,8 +102,9 @@ def _overlaps(fabric: Fabric, held: list[_Held]) -> Iterator[Defect]:
     reported = None
     for one in held:
         if wide and one[0] <= -wide[1]:
-            is_apart = one[:2] != wide[:2] or _are_two_links(fabric, wide, one)
-            if is_apart and reported != wide and not _share_link(fabric, wide, one):
+            if reported == wide or _share_link(fabric, wide, one):
+                continue
+            if one[:2] != wide[:2] or _are_two_links(fabric, wide, one):
                 reported = wide
                 other = fabric.switches[one[2]]
                 verb = "contains" if one[:2] != wide[:2] else "is also that of"

@@ -7,9 +7,8 @@ from ipaddress import IPv4Network, IPv6Network
 from fabricgen.findings import Severity
 from fabricgen.rules.defects import Defect
 from fabricgen.rules.rule import rule
-from fabricgen.rules.view.addresses import parse_interface
+from fabricgen.rules.view.addresses import HeldAddress, parse_interface
 from fabricgen.rules.view.fabric import Fabric
-from fabricgen.rules.view.subnets import end_addresses
 from fabricgen.rules.view.switch import Switch
 from fabricgen.sonic.tables import Row
 from fabricgen.vocabulary import Role
@@ -41,13 +40,14 @@ def _announced(switch: Switch) -> list[tuple[str, Network]]:
     ]
 
 
-def _host_networks(fabric: Fabric, switch: Switch) -> list[tuple[str, Network]]:
-    """(INTERFACE key, subnet) of each routed host port."""
+def _host_subnets(fabric: Fabric, switch: Switch) -> list[HeldAddress]:
+    """The address of each routed host port, whose subnet is that of the host."""
+    addresses = switch.addresses_of
     return [
-        (held.key, held.value.network)
+        held
         for end in fabric.ends_of[switch.name].values()
         if end.far_role == Role.HOST
-        for held in end_addresses(end)
+        for held in addresses.get(end.port, ())
     ]
 
 
@@ -73,12 +73,10 @@ def unannounced_hosts(fabric: Fabric) -> Iterator[Defect]:
         if switch.device.metadata.get("frr_mgmt_framework_config") == "true" or not switch.asn:
             continue
         announced = [network for _, network in _announced(switch)]
-        missing = [
-            one for one in _host_networks(fabric, switch) if not any(_contains(wide, one[1]) for wide in announced)
-        ]
+        missing = [one for one in _host_subnets(fabric, switch) if not any(map(one.is_inside, announced))]
         if not missing:
             continue
-        key, network = missing[0]
+        key, network = missing[0].key, missing[0].value.network
         related = (("a host port", switch.place("INTERFACE", key)),)
         unused = next(((k, row) for k, row, wide in _static_routes(switch) if _contains(wide, network)), None)
         found = f"{len(missing)} host subnets, for example {network}, are" if len(missing) > 1 else f"{network} is"
@@ -155,8 +153,8 @@ def _conflicts(wide: _Announced, inner: _Announced) -> bool:
 
 def _is_own(fabric: Fabric, name: str, network: Network) -> bool:
     """Whether the announced prefix contains the subnets of all host ports of the switch."""
-    subnets = [one for _, one in _host_networks(fabric, fabric.switches[name]) if one.version == network.version]
-    return bool(subnets) and all(_contains(network, one) for one in subnets)
+    subnets = [one for one in _host_subnets(fabric, fabric.switches[name]) if one.version == network.version]
+    return bool(subnets) and all(one.is_inside(network) for one in subnets)
 
 
 @rule("FG343", Severity.WARNING, "An announced prefix contains no host")
@@ -173,10 +171,10 @@ def empty_announcement(fabric: Fabric) -> Iterator[Defect]:
     Source: derived from longest-prefix match; hosts from fabric.json or DEVICE_NEIGHBOR.
     """
     for switch in fabric.switches.values():
-        subnets = [network for _, network in _host_networks(fabric, switch)]
+        subnets = _host_subnets(fabric, switch)
         for key, row, network in _static_routes(switch):
             is_announced = row.get("blackhole") == "true" and row.get("advertise") != "false"
-            if subnets and is_announced and not any(_contains(network, subnet) for subnet in subnets):
+            if subnets and is_announced and not any(subnet.is_inside(network) for subnet in subnets):
                 message = f"{network} is announced and discarded, but contains no host port of the switch"
                 yield Defect(switch.place("STATIC_ROUTE", key), message, "correct the prefix, or remove the route")
 

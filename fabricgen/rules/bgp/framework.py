@@ -38,11 +38,12 @@ def one_ended_session(fabric: Fabric) -> Iterator[Defect]:
 
     Source: sonic-buildimage src/sonic-frr-mgmt-framework; FRR (interface neighbors).
     """
-    for pair in fabric.pairs:
+    speakers = {switch.name for switch in _framework_switches(fabric)}
+    for pair in fabric.pairs if speakers else ():
         for end, far in (pair, pair[::-1]):
             rows, theirs = (one.switch.device.table("BGP_NEIGHBOR") for one in (end, far))
             key, their_key = f"default|{end.port}", f"default|{far.port}"
-            if their_key in theirs and key not in rows and uses_frr_framework(end.switch.device.config):
+            if their_key in theirs and key not in rows and end.switch.name in speakers:
                 message = f"the session with {far.switch.name} is missing, but {far.switch.name} has it"
                 related = (("the far end", far.switch.place("BGP_NEIGHBOR", their_key)),)
                 yield Defect(end.switch.place("BGP_NEIGHBOR", key), message, "add the row", related)

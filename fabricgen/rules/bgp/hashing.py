@@ -225,21 +225,23 @@ def _selecting_pairs(fabric: Fabric) -> Iterator[tuple[Switch, Switch]]:
 def _groups(fabric: Fabric) -> dict[tuple[str, str], tuple[int, int]]:
     """(switch, next switch) -> the links that each selects from, where both have several: on the way up those to the
     tier above, and at the highest tier and on the way down the parallel links to one switch. By fabric.json."""
-    switches = fabric.switches
-    upward: Counter[str] = Counter()
+    height = {name: _height(switch) for name, switch in fabric.switches.items()}
+    links = Counter((end.switch, far.switch) for end, far in fabric.pairs)
     parallel: Counter[tuple[str, str]] = Counter()
-    for end, far_end in fabric.pairs:
-        for one, other in ((end.switch, far_end.switch), (far_end.switch, end.switch)):
-            parallel[one.name, other.name] += 1
-            upward[one.name] += _height(one) < _height(other)
+    for (near, far), count in links.items():
+        parallel[near.name, far.name] += count
+        parallel[far.name, near.name] += count
+    upward: Counter[str] = Counter()
     downward: Counter[str] = Counter()
-    for (above, below), count in parallel.items():
-        if _height(switches[below]) < _height(switches[above]):
-            downward[above] = max(downward[above], count)
+    for (one, other), count in parallel.items():
+        if height[one] < height[other]:
+            upward[one] += count
+        elif height[other] < height[one]:
+            downward[one] = max(downward[one], count)
     found = {}
-    for name, neighbor in parallel:
-        up = _height(switches[name]) < _height(switches[neighbor])
-        first = upward[name] if up else parallel[name, neighbor]
+    for (name, neighbor), count in parallel.items():
+        up = height[name] < height[neighbor]
+        first = upward[name] if up else count
         then = max(upward[neighbor], downward[neighbor]) if up else downward[neighbor]
         if first > 1 and then > 1:
             found[name, neighbor] = (first, then)

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 
 from fabricgen.findings import Severity
 from fabricgen.rules.bgp.reachability import routed_fabrics
-from fabricgen.rules.bgp.sessions import expected_asns
+from fabricgen.rules.bgp.sessions import reviewed
 from fabricgen.rules.defects import Defect
 from fabricgen.rules.rule import Basis, rule
 from fabricgen.rules.view.fabric import Fabric
@@ -116,11 +116,13 @@ def internal_session(fabric: Fabric) -> Iterator[Defect]:
     Source: RFC 4271 section 9.2; RFC 7938 section 5.2.
     """
     reported = set()
-    expected = expected_asns(fabric)
+    expected = reviewed(fabric).expected
     for near, far in fabric.pairs:
         one, other = near.switch, far.switch
+        if one.asn != other.asn:
+            continue
         surprises = any(switch in expected and expected[switch].asn != switch.asn for switch in (one, other))  # FG331
-        if one.asn and one.asn == other.asn and one is not other and one not in reported and not surprises:
+        if one.asn and one is not other and one not in reported and not surprises:
             reported.add(one)
             message = f"bgp_asn is {one.asn}, the same as {other.name} at the far end of a link"
             related = ((other.name, other.place(*_ASN)),)

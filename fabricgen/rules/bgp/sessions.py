@@ -1,8 +1,8 @@
 """Rules on BGP sessions: each link between switches has one, and its two ends agree."""
 
+import itertools
 from collections import Counter, defaultdict
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping
 from typing import NamedTuple
 
 from fabricgen.findings import Severity
@@ -11,16 +11,18 @@ from fabricgen.rules.rule import rule
 from fabricgen.rules.view.addresses import parse_interface
 from fabricgen.rules.view.derived import derived
 from fabricgen.rules.view.fabric import End, Fabric, far_end
-from fabricgen.rules.view.subnets import end_addresses, mismatched_subnets, missing_addresses
+from fabricgen.rules.view.subnets import addresses_by_port, end_addresses, mismatched_subnets, missing_addresses
 from fabricgen.rules.view.switch import Switch
 from fabricgen.sonic.tables import Row
 
 _ASN = ("DEVICE_METADATA", "localhost", "bgp_asn")
 
 
-@dataclass(frozen=True, slots=True)
-class Session:
-    """One direction of the session that a link should have: the row of `peer` on the switch of `end`."""
+class Session(NamedTuple):
+    """One direction of the session that a link should have: the row of `peer` on the switch of `end`.
+
+    A large fabric has half a million of them, so they are made again for each use.
+    """
 
     end: End
     peer: End
@@ -34,25 +36,69 @@ class Session:
         return self.peer_ip
 
 
-@derived
-def sessions(fabric: Fabric) -> tuple[Session, ...]:
+def sessions(fabric: Fabric) -> Iterator[Session]:
     """Both directions of the session of every link with addresses in one subnet (FG312), between BGP speakers."""
-    return tuple(_sessions(fabric))
+    return itertools.starmap(Session, _sessions(fabric))
 
 
-def _sessions(fabric: Fabric) -> Iterator[Session]:
-    wrong = mismatched_subnets(fabric)
-    speakers = {switch for switch in fabric.switches.values() if _runs_bgp(switch)}
-    for pair in fabric.pairs:
-        if pair[0].switch not in speakers or pair[1].switch not in speakers or pair[0] in wrong:
+def _sessions(fabric: Fabric) -> Iterator[tuple[End, End, str, str, Row | None]]:
+    """The members of each session."""
+    wrong, addresses = mismatched_subnets(fabric), addresses_by_port(fabric)
+    rows_of = {one: one.device.table("BGP_NEIGHBOR") for one in fabric.switches.values() if _runs_bgp(one)}
+    for near, far in fabric.pairs:
+        if near.switch not in rows_of or far.switch not in rows_of or near in wrong:
             continue
-        for end, peer in (pair, pair[::-1]):
-            for held in end_addresses(end):
-                for theirs in end_addresses(peer):
-                    if held.is_beside(theirs):
-                        ip = theirs.text
-                        row = end.switch.device.table("BGP_NEIGHBOR").get(ip)
-                        yield Session(end, peer, held.text, ip, row)
+        ours, theirs = addresses[near.switch].get(near.port, ()), addresses[far.switch].get(far.port, ())
+        for end, peer, own, others in ((near, far, ours, theirs), (far, near, theirs, ours)):
+            for held in own:
+                for other in others:
+                    if held.is_beside(other):
+                        ip = other.text
+                        yield end, peer, held.text, ip, rows_of[end.switch].get(ip)
+
+
+class ExpectedAsn(NamedTuple):
+    """The most frequent ASN in the rows that peers have for a switch, the number of these rows, and of all rows."""
+
+    asn: object
+    rows: int
+    all_rows: int
+
+    @property
+    def is_agreed(self) -> bool:
+        """Whether more than half of at least two rows have it."""
+        return self.all_rows > 1 and 2 * self.rows > self.all_rows
+
+
+class Review(NamedTuple):
+    """What one pass over all sessions finds."""
+
+    differing: tuple[Session, ...]  # without a row, or with another asn, name or local_addr than the two switches have
+    expected: Mapping[Switch, ExpectedAsn]  # by its peers
+    strays: Mapping[Switch, Mapping[str, Row]]  # the rows of BGP_NEIGHBOR that are of no session
+
+
+@derived
+def reviewed(fabric: Fabric) -> Review:
+    """The sessions and rows that rules have to look at, and the ASN that the peers of each switch expect."""
+    differing: list[Session] = []
+    asns: dict[Switch, Counter[object]] = defaultdict(Counter)
+    met: dict[Switch, set[str]] = defaultdict(set)
+    for end, peer, local_ip, peer_ip, row in _sessions(fabric):
+        switch = peer.switch
+        met[end.switch].add(peer_ip)
+        if row is not None and (asn := row.get("asn")) is not None:
+            asns[switch][asn] += 1
+            if asn == switch.asn and row.get("name") == switch.name and row.get("local_addr") == local_ip:
+                continue
+        differing.append(Session(end, peer, local_ip, peer_ip, row))
+    expected = {switch: ExpectedAsn(*counts.most_common(1)[0], counts.total()) for switch, counts in asns.items()}
+    strays = {}
+    for switch in fabric.switches.values():
+        rows = switch.device.table("BGP_NEIGHBOR")
+        if others := rows.keys() - met[switch]:
+            strays[switch] = {key: row for key, row in rows.items() if key in others}
+    return Review(tuple(differing), expected, strays)
 
 
 def _runs_bgp(switch: Switch) -> bool:
@@ -72,36 +118,13 @@ def own_asn(fabric: Fabric) -> Iterator[Defect]:
 
     Source: RFC 4271; sonic-buildimage src/sonic-bgpcfgd.
     """
-    for switch, expected in expected_asns(fabric).items():
+    for switch, expected in reviewed(fabric).expected.items():
         if expected.asn != switch.asn and expected.is_agreed:
             example = next(one for one in sessions(fabric) if one.peer.switch is switch and one.row)
             related = (("the ASN that a peer expects", example.end.switch.place("BGP_NEIGHBOR", example.key, "asn")),)
             rows = f"{expected.rows} of {expected.all_rows} sessions of its peers"
             message = f"bgp_asn is {switch.asn or 'missing'}, but {rows} expect {expected.asn}"
             yield Defect(switch.place(*_ASN), message, f"set bgp_asn to {expected.asn}", related)
-
-
-class ExpectedAsn(NamedTuple):
-    """The most frequent ASN in the rows that peers have for a switch, the number of these rows, and of all rows."""
-
-    asn: object
-    rows: int
-    all_rows: int
-
-    @property
-    def is_agreed(self) -> bool:
-        """Whether more than half of at least two rows have it."""
-        return self.all_rows > 1 and 2 * self.rows > self.all_rows
-
-
-@derived
-def expected_asns(fabric: Fabric) -> dict[Switch, ExpectedAsn]:
-    """What the peers of each switch expect."""
-    found: dict[Switch, Counter[object]] = defaultdict(Counter)
-    for session in sessions(fabric):
-        if session.row is not None and "asn" in session.row:
-            found[session.peer.switch][session.row["asn"]] += 1
-    return {switch: ExpectedAsn(*counts.most_common(1)[0], counts.total()) for switch, counts in found.items()}
 
 
 @rule("FG332", Severity.ERROR, "A link between switches has no BGP session")
@@ -116,7 +139,7 @@ def missing_session(fabric: Fabric) -> Iterator[Defect]:
 
     Source: sonic-buildimage src/sonic-bgpcfgd managers_bgp.py.
     """
-    for session in sessions(fabric):
+    for session in reviewed(fabric).differing:
         switch = session.end.switch
         if session.row is None and not _stray_for(switch, session.local_ip):
             message = f"there is no BGP session with {session.peer.switch.name}, which has {session.peer_ip}"
@@ -142,8 +165,8 @@ def neighbor_asn(fabric: Fabric) -> Iterator[Defect]:
 
     Source: RFC 4271 section 6.2.
     """
-    expected = expected_asns(fabric)
-    for session in sessions(fabric):
+    differing, expected, _ = reviewed(fabric)
+    for session in differing:
         peer = session.peer.switch
         if session.row is None or session.row.get("asn") == peer.asn:
             continue
@@ -170,7 +193,7 @@ def neighbor_name(fabric: Fabric) -> Iterator[Defect]:
 
     Source: sonic-buildimage src/sonic-bgpcfgd (description; constants.yml use_neighbors_meta).
     """
-    for session in sessions(fabric):
+    for session in reviewed(fabric).differing:
         name = session.peer.switch.name
         if session.row is not None and session.row.get("name") != name:
             message = f"name is {session.row.get('name', 'missing')}, but {name} has the address {session.peer_ip}"
@@ -192,7 +215,7 @@ def local_address(fabric: Fabric) -> Iterator[Defect]:
 
     Source: sonic-buildimage src/sonic-bgpcfgd managers_bgp.py.
     """
-    for session in sessions(fabric):
+    for session in reviewed(fabric).differing:
         if session.row is not None and session.row.get("local_addr") != session.local_ip:
             found = session.row.get("local_addr")
             severity = None if found else Severity.WARNING
@@ -217,15 +240,11 @@ def stray_neighbor(fabric: Fabric) -> Iterator[Defect]:
 
     Source: RFC 4271 (eBGP peers are directly connected); sonic-buildimage src/sonic-bgpcfgd.
     """
-    expected = {(session.end.switch.name, session.peer_ip) for session in sessions(fabric)}
     wrong = mismatched_subnets(fabric)
     missing = {text.partition("/")[0] for texts in missing_addresses(fabric).values() for text in texts}
-    for switch in fabric.switches.values():
+    for switch, strays in reviewed(fabric).strays.items():
         ends = fabric.ends_of[switch.name]
-        strays = {
-            key: row for key, row in switch.device.table("BGP_NEIGHBOR").items() if (switch.name, key) not in expected
-        }
-        if not strays or not any(end.far for end in ends.values()):
+        if not any(end.far for end in ends.values()):
             continue  # a single file: the far ends are not known
         mismatched = [end for end in ends.values() if end in wrong]
         mismatched_ips = {str(held.ip) for end in mismatched for held in end_addresses(end)}

@@ -11,7 +11,7 @@ from fabricgen.rules.view.cable_texts import cable_texts
 from fabricgen.rules.view.fabric import End, Fabric
 from fabricgen.rules.view.qos import PortClass
 from fabricgen.rules.view.qos_classes import port_classes
-from fabricgen.rules.view.switch import Switch, number
+from fabricgen.rules.view.switch import number
 from fabricgen.sonic.device_types import OUTSIDE_ROLE
 from fabricgen.units import format_length, parse_length_m
 
@@ -153,7 +153,7 @@ def profile_name(fabric: Fabric) -> Iterator[Defect]:
             for rest, name in headroom if speed and cable else ():
                 if name == expected or (end and _is_length_doubtful(fabric, end)):
                     continue
-                if not _has_no_row(ports, switch, port, cable):
+                if not _has_no_row(ports, switch.speed_mbps(port), cable):
                     message = f"the headroom profile is {name}, but speed and cable length need {expected}"
                     related = (("the cable length", switch.place("CABLE_LENGTH", switch.cable_row(port), port)),)
                     place = switch.place("BUFFER_PG", f"{port}|{rest}", "profile")
@@ -188,18 +188,19 @@ def no_headroom_row(fabric: Fabric) -> Iterator[Defect]:
     for ports in port_classes(fabric):
         for switch, port, end in ports.members if ports.is_used and ports.lossless else ():
             text = texts[switch].get(port, "")
-            if _has_no_row(ports, switch, port, text) and not (end and _is_too_short(end)):
+            speed = number(end.text("speed")) if end else switch.speed_mbps(port)
+            if _has_no_row(ports, speed, text) and not (end and _is_too_short(end)):
                 length_m = _length_m(text) or 0
-                lengths = sorted(m for mbps, m in ports.qos.headroom_keys if mbps == switch.speed_mbps(port))
+                lengths = sorted(m for mbps, m in ports.qos.headroom_keys if mbps == speed)
                 longer = next((m for m in lengths if m >= length_m), None)
                 message = f"hwsku {switch.hwsku} has no headroom for a cable of {text} at this speed"
                 hint = f"set the length to {longer}m" if longer else f"use a cable of at most {lengths[-1]}m"
                 yield Defect(switch.place("CABLE_LENGTH", switch.cable_row(port), port), message, hint)
 
 
-def _has_no_row(ports: PortClass, switch: Switch, port: str, text: str) -> bool:
-    """Whether the SKU's table has the port's speed, but not with its cable length."""
-    speed, length_m = switch.speed_mbps(port), _length_m(text)
+def _has_no_row(ports: PortClass, speed: int | None, text: str) -> bool:
+    """Whether the SKU's table has the speed of a port, but not with its cable length."""
+    length_m = _length_m(text)
     if not length_m or (speed, length_m) in ports.qos.headroom_keys:
         return False
     return any(mbps == speed for mbps, _ in ports.qos.headroom_keys)

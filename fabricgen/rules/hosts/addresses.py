@@ -1,7 +1,7 @@
 """Rules on the addresses of NICs, compared with the switch ports at the other end."""
 
 from collections.abc import Iterator
-from ipaddress import ip_interface, ip_network
+from ipaddress import ip_network
 
 from fabricgen.findings import Severity
 from fabricgen.rules.defects import Defect
@@ -52,22 +52,26 @@ def _names(group: Group) -> Iterator[Defect]:
 
 def _pairs(one: Interface) -> Iterator[Defect]:
     """Compares each address and gateway of a NIC with the address of the switch port."""
-    matching = set()
+    texts, matching = one.texts, set()
+    gateways = {str(route["via"]) for route in one.rows("routes") if "via" in route}
     for held in one.held:
-        where = ((f"the switch, {one.end.switch.name}", one.end.switch.place(held.table, held.key)),)
-        mine = [str(address) for address in one.addresses if held.leads_to(address)]
+        mine = [str(address) for address in map(parse_interface, texts) if address and held.leads_to(address)]
         matching.update(mine)
+        others = [via for via in gateways if via != held.text]
+        if mine and not others:
+            continue
+        where = ((f"the switch, {one.end.switch.name}", one.end.switch.place(held.table, held.key)),)
         if not mine:
             network = held.value.network
-            found = f"is {', '.join(one.texts)}" if one.texts else "is missing"
+            found = f"is {', '.join(texts)}" if texts else "is missing"
             message = f"the address {found}, expected the other address in {network} of the switch port"
             yield Defect(one.place("addresses"), message, f"use the other address in {network}", where)
-        for via in {str(route["via"]) for route in one.rows("routes") if "via" in route}:
+        for via in others:
             gateway = parse_interface(via)
             if gateway is None or (gateway.version == held.version and int(gateway) != held.number):
                 message = f"a route uses the gateway {via}, but the switch port has {held.ip}"
                 yield Defect(one.place("routes"), message, f"set via to {held.ip}", where)
-    extra = sorted(set(one.texts) - matching)
+    extra = sorted(set(texts) - matching)
     if matching and extra:
         message = f"{', '.join(extra)} is not in a subnet of the switch port"
         yield Defect(one.place("addresses"), message, f"remove {', '.join(extra)}", one.switch_place("PORT"))
@@ -92,8 +96,8 @@ def _range(group: Group) -> Iterator[Defect]:
         yield Defect(place, f"{text!r} is not a prefix", hint)
         return
     nics = [nic for host in group.hosts for nic in host.nics if group.planes[nic.plane] in used]
-    addresses = [(ip_interface(text), nic.name) for nic in nics for text in nic.addresses]
-    same = [(address.ip, nic) for address, nic in addresses if address.version == pool.version]
-    missing = next((f"{address} of {nic}" for address, nic in same if address not in pool), None)
+    addresses = [(parse_interface(text), nic.name) for nic in nics for text in nic.addresses]
+    same = [(address, nic) for address, nic in addresses if address and address.version == pool.version]
+    missing = next((f"{address.ip} of {nic}" for address, nic in same if address not in pool), None)
     if missing or not same:
         yield Defect(place, f"{text} does not contain {missing or 'an address of a compute NIC'}", hint)

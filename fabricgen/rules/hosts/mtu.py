@@ -41,10 +41,13 @@ def _port_mtu(one: Interface) -> int:
 
 def _mtu(one: Interface, usual: object, usual_port: int | None) -> Iterator[Defect]:
     mtu, most, roce_mtu = one.raw.get("mtu"), _port_mtu(one), one.plane.roce_mtu
+    least = min(most, roce_mtu + ROCE_V2_HEADER_BYTES) if roce_mtu else 0  # FG244 reports the MTU of the port
+    if isinstance(mtu, int) and least <= mtu <= most and usual in (None, mtu):
+        return
     there, hint = one.switch_place("PORT", "mtu"), f"set mtu to {most}"
     if not isinstance(mtu, int):
         yield Defect(one.place("mtu"), f"mtu is {'missing' if mtu is None else repr(mtu)}", hint, there)
-    elif roce_mtu and mtu < min(most, roce_mtu + ROCE_V2_HEADER_BYTES):  # FG244 reports the MTU of the port
+    elif roce_mtu and mtu < least:
         needed = roce_mtu + ROCE_V2_HEADER_BYTES
         message = f"mtu is {mtu} bytes, but RoCE packets of {roce_mtu} bytes need {needed} bytes"
         yield Defect(one.place("mtu"), message, hint, there)

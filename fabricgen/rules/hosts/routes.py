@@ -8,6 +8,7 @@ from typing import Any
 from fabricgen.findings import Severity
 from fabricgen.rules.defects import Defect
 from fabricgen.rules.rule import rule
+from fabricgen.rules.view.addresses import IpInterface
 from fabricgen.rules.view.fabric import Fabric
 from fabricgen.rules.view.host_groups import Group, host_groups
 from fabricgen.rules.view.host_interfaces import Interface, interfaces
@@ -42,16 +43,16 @@ def host_routes(fabric: Fabric) -> Iterator[Defect]:
         if host != (host := (one.group.files.name, one.host)):
             owners.clear()
         routes, policies = one.rows("routes"), one.rows("routing-policy")
-        table = _table(routes)
-        yield from _rules(one, policies, table)
-        yield from _routes(one, routes, table)
+        table, addresses = _table(routes), one.addresses
+        yield from _rules(one, addresses, policies, table)
+        yield from _routes(one, addresses, routes, table)
         marks = {("routes", name, row[name]) for row in routes for name in ("table", "metric") if name in row}
         marks |= {("routing-policy", "priority", row.get("priority")) for row in policies}
-        for where, what, value in sorted(marks, key=str):
-            other = owners.setdefault((where, what, value), one)
-            if other is not one:
-                message, hint = f"{other.nic} uses the same {what} {value}", f"use a different {what} for each NIC"
-                yield Defect(one.place(where), message, hint, ((other.nic, other.place(where)),))
+        taken = [mark for mark in marks if owners.setdefault(mark, one) is not one]
+        for where, what, value in sorted(taken, key=str):
+            other = owners[where, what, value]
+            message, hint = f"{other.nic} uses the same {what} {value}", f"use a different {what} for each NIC"
+            yield Defect(one.place(where), message, hint, ((other.nic, other.place(where)),))
 
 
 def _table(routes: Rows) -> object:
@@ -60,10 +61,10 @@ def _table(routes: Rows) -> object:
     return tables.most_common(1)[0][0] if tables else None
 
 
-def _rules(one: Interface, policies: Rows, table: object) -> Iterator[Defect]:
+def _rules(one: Interface, addresses: Sequence[IpInterface], policies: Rows, table: object) -> Iterator[Defect]:
     place = one.place("routing-policy")
     sources = {str(row.get("from")).partition("/")[0]: row for row in policies}
-    for address in one.addresses:
+    for address in addresses:
         row = sources.pop(str(address.ip), None)
         if row is None:
             yield Defect(place, f"the rule for packets from {address.ip} is missing", _RENDER)
@@ -82,11 +83,11 @@ def _rules(one: Interface, policies: Rows, table: object) -> Iterator[Defect]:
         yield Defect(place, message, "remove the rule")
 
 
-def _routes(one: Interface, rows: Rows, table: object) -> Iterator[Defect]:
+def _routes(one: Interface, addresses: Sequence[IpInterface], rows: Rows, table: object) -> Iterator[Defect]:
     place = one.place("routes")
-    versions = {address.version for address in one.addresses}
+    versions = {address.version for address in addresses}
     pools = {prefix for prefix in one.plane.host_prefixes if (6 if ":" in prefix else 4) in versions}
-    near = {str(address.network) for address in one.addresses}
+    near = {str(address.network) for address in addresses}
     own = {str(row.get("to")) for row in rows if row.get("table") == table}
     main = {str(row.get("to")) for row in rows if "table" not in row}
     expected = (

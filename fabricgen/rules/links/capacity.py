@@ -62,8 +62,9 @@ def optical_negotiation(fabric: Fabric) -> Iterator[Defect]:
 
     Source: IEEE 802.3 clause 73; sonic-buildimage sonic-port.yang (default off).
     """
+    lengths = fabric.cable_length_m
     for end in fabric.ends:
-        length_m = end.cable_m
+        length_m = lengths.get(end.link.id)
         if not length_m or length_m <= _LONGEST_COPPER_M:
             continue
         for field in ("autoneg", "link_training"):

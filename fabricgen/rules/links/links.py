@@ -83,8 +83,7 @@ def roce_mtu(fabric: Fabric) -> Iterator[Defect]:
     Source: InfiniBand Architecture annex A17 (RoCEv2 headers); torvalds/linux include/rdma/ib_addr.h (iboe_get_mtu).
     """
     for end in fabric.ends:
-        plane = fabric.planes.get(end.switch.plane)
-        mtu = number(end.text("mtu"))
+        mtu, plane = number(end.text("mtu")), fabric.planes.get(end.switch.plane)
         if plane and plane.roce_mtu and mtu is not None and mtu < plane.roce_mtu + ROCE_V2_HEADER_BYTES:
             needed = plane.roce_mtu + ROCE_V2_HEADER_BYTES
             if end.far and number(end.far.text("mtu")) != mtu:
@@ -109,9 +108,10 @@ def neighbor_row(fabric: Fabric) -> Iterator[Defect]:
     """
     if fabric.bundle.links_from == "DEVICE_NEIGHBOR":
         return  # the links come from this table
+    tables = {switch: switch.device.table("DEVICE_NEIGHBOR") for switch in fabric.switches.values()}
     for end in fabric.ends:
-        row = end.switch.device.row("DEVICE_NEIGHBOR", end.port)
-        if end.port not in end.switch.device.table("DEVICE_NEIGHBOR"):
+        row = tables[end.switch].get(end.port)
+        if row is None:
             message = f"the port has no DEVICE_NEIGHBOR row, but its cable leads to {end.far_name} {end.far_port}"
             related = far_end(end, "DEVICE_NEIGHBOR")
             yield Defect(end.place("DEVICE_NEIGHBOR"), message, "add the row with name and port", related)
@@ -155,7 +155,7 @@ def neighbor_metadata(fabric: Fabric) -> Iterator[Defect]:
                     yield Defect(switch.place("DEVICE_NEIGHBOR_METADATA", name, field), message, hint, related)
             yield from _foreign_addresses(switch, far, row)
         rows = switch.device.table("DEVICE_NEIGHBOR_METADATA")
-        lists_hosts = not rows.keys().isdisjoint(fabric.hosts)
+        lists_hosts = not rows.keys().isdisjoint(fabric.hosts.keys())
         ends = fabric.ends_of[switch.name].values() if rows else ()
         for name in dict.fromkeys(end.far_name for end in ends if end.far or lists_hosts):
             if name not in rows:
@@ -258,7 +258,10 @@ def _disagreements(fabric: Fabric, field: str, only_unplanned: bool = False) -> 
         return end.text(field) or _PORT_DEFAULTS.get(field, "")
 
     for pair in fabric.pairs:
-        if value(pair[0]) != value(pair[1]) and not (only_unplanned and pair[0].link.speed_mbps):
+        one, other = pair
+        if (only_unplanned and one.link.speed_mbps) or one.text(field) == other.text(field):
+            continue
+        if value(one) != value(other):
             near, far = fabric.blamed(pair, value)
             message = f"{field} is {value(near) or 'missing'}, but the far end has {value(far) or 'none'}"
             place, related = near.place("PORT", field), far_end(near, "PORT", field)

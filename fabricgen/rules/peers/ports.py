@@ -1,17 +1,17 @@
 """Rules that compare ports, sessions and interfaces of one kind."""
 
 from collections import Counter, defaultdict
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Iterator, Sequence
+from itertools import chain
 
 import orjson
 
-from fabricgen.bundle.wiring import Endpoint
 from fabricgen.findings import Severity
 from fabricgen.rules.defects import Defect
 from fabricgen.rules.rule import Basis, rule
 from fabricgen.rules.view.addresses import parse_interface
 from fabricgen.rules.view.cable_texts import cable_texts
-from fabricgen.rules.view.fabric import Fabric
+from fabricgen.rules.view.fabric import End, Fabric
 from fabricgen.rules.view.peers import (
     NO_FIELDS,
     OWN_FIELDS,
@@ -55,17 +55,26 @@ def port_deviation(fabric: Fabric) -> Iterator[Defect]:
 
     Source: derived from the bundle itself.
     """
-    by_kind: dict[tuple[object, ...], list[tuple[PortClass, Switch, str]]] = defaultdict(list)
+    by_kind: dict[tuple[object, ...], list[tuple[PortClass, End]]] = defaultdict(list)
     for ports in port_classes(fabric):
-        for switch, port, end in ports.members:
+        for _, _, end in ports.members:
             if end:
-                by_kind[end.kind].append((ports, switch, port))
+                by_kind[end.kind].append((ports, end))
+    cordoned, texts = fabric.bundle.cordoned, cable_texts(fabric)
     for kind, members in by_kind.items():
         peers = f"most ports from {plural(str(kind[1]))} to {plural(str(kind[3]))}"
         yield from _qos_deviations(members, peers)
-        ports_alone = [(switch, port) for _, switch, port in members]
-        for table in ("PORT", "CABLE_LENGTH"):
-            yield from _own_row_deviations(fabric, ports_alone, table, peers, fabric.bundle.cordoned)
+        ends = [end for _, end in members]
+        ports_alone = [(end.switch, end.port) for end in ends]
+        rows = [end.row for end in ends]
+        if cordoned:  # compared as if they were up; FG237 judges their admin_status
+            rows = [{**row, "admin_status": "up"} if (end.switch.name, end.port) in cordoned else row
+                    for end, row in zip(ends, rows, strict=True)]  # fmt: skip
+        yield from _own_row_deviations(ports_alone, "PORT", rows, peers)
+        lengths = [texts[switch].get(port, "") for switch, port in ports_alone]
+        if len({*lengths}) > 1:
+            rows = [{"length": text} for text in lengths]
+            yield from _own_row_deviations(ports_alone, "CABLE_LENGTH", rows, peers)
     unused: dict[tuple[object, ...], list[tuple[Switch, str]]] = defaultdict(list)
     for switch in fabric.switches.values():
         wired, known = fabric.ends_of[switch.name], switch.layout.port_by_name if switch.layout else {}
@@ -77,51 +86,37 @@ def port_deviation(fabric: Fabric) -> Iterator[Defect]:
                 use = f"{known[port].kind} {known[port].breakout_mode} {known[port].speed_mbps} {known[port].fec}"
             unused[switch.network, switch.role, switch.hwsku, use].append((switch, port))
     for idle in unused.values():
-        yield from _own_row_deviations(fabric, idle, "PORT", "most unused ports")
+        rows = [switch.device.row("PORT", port) for switch, port in idle]
+        yield from _own_row_deviations(idle, "PORT", rows, "most unused ports")
 
 
-def _qos_deviations(members: Sequence[tuple[PortClass, Switch, str]], peers: str) -> Iterator[Defect]:
+def _qos_deviations(members: Sequence[tuple[PortClass, End]], peers: str) -> Iterator[Defect]:
     """QoS rows that differ among the ports of one kind: distinct contents are compared, each counted by its ports."""
-    contents = {ports: orjson.dumps(ports.rows) for ports, _, _ in members}
-    counts = Counter(contents[ports] for ports, _, _ in members)
+    contents = {ports: orjson.dumps(ports.rows) for ports in dict.fromkeys(ports for ports, _ in members)}
+    counts = Counter(contents[ports] for ports, _ in members)
     most, count = counts.most_common(1)[0]
     if len(counts) == 1 or 2 * count <= len(members) or len(members) < 3:
         return
-    usual, *_ = example = next(one for one in members if contents[one[0]] == most)
+    usual, example = next(one for one in members if contents[one[0]] == most)
     found = []
-    for ports, switch, port in members:
+    for ports, end in members:
         for table in PORT_TABLES if contents[ports] != most else ():
             if ports.rows[table] != usual.rows[table]:
                 for index, odd in deviating_rows(
                     (ports.rows[table], usual.rows[table], usual.rows[table]), NO_FIELDS, 3
                 ):
                     if index == 0:
-                        at = ((switch, port), example[1:])
-                        places = (port_place(one, table, name, odd.key, odd.field) for one, name in at)
-                        found.append(Candidate(switch, odd, *places))
-    yield from deviation_defects(found, dict.fromkeys(switch for _, switch, _ in members), peers)
+                        at = (end, example)
+                        places = (port_place(one.switch, table, one.port, odd.key, odd.field) for one in at)
+                        found.append(Candidate(end.switch, odd, *places))
+    yield from deviation_defects(found, dict.fromkeys(end.switch for _, end in members), peers)
 
 
 def _own_row_deviations(
-    fabric: Fabric,
-    members: Sequence[tuple[Switch, str]],
-    table: str,
-    peers: str,
-    cordoned: Collection[Endpoint] = (),
+    members: Sequence[tuple[Switch, str]], table: str, rows: Sequence[Row], peers: str
 ) -> Iterator[Defect]:
-    """Fields that differ in the ports' rows of PORT, or in CABLE_LENGTH, which has a field for each port.
-
-    The ports of `cordoned` links are compared as if they were up; FG237 judges their admin_status.
-    """
+    """Fields that differ in the ports' rows of PORT, or in CABLE_LENGTH, which has a field for each port."""
     skip = OWN_FIELDS.get(table, NO_FIELDS)
-    if table == "PORT":
-        rows: list[Row] = [switch.device.row(table, port) for switch, port in members]
-        if cordoned:
-            rows = [{**row, "admin_status": "up"} if (switch.name, port) in cordoned else row
-                    for (switch, port), row in zip(members, rows, strict=True)]  # fmt: skip
-    else:
-        texts = cable_texts(fabric)
-        rows = [{"length": texts[switch].get(port, "")} for switch, port in members]
     found = []
     for index, odd in deviating_fields("", rows, skip, 3):
         switch, port = members[index]
@@ -130,7 +125,8 @@ def _own_row_deviations(
         other, other_port = members[next(same)]
         example = other.place(table, other_port if table == "PORT" else other.cable_row(other_port), odd.field)
         found.append(Candidate(switch, odd, place, example))
-    yield from deviation_defects(found, dict.fromkeys(switch for switch, _ in members), peers)
+    if found:
+        yield from deviation_defects(found, dict.fromkeys(switch for switch, _ in members), peers)
 
 
 @rule("FG594", Severity.WARNING, "A session, route or interface has unusual options", Basis.PEERS)
@@ -151,10 +147,10 @@ def row_deviation(fabric: Fabric) -> Iterator[Defect]:
         for table in _POPULATIONS:
             skip = OWN_FIELDS.get(table, NO_FIELDS)
             tables = [switch.device.table(table) for switch in switches]
-            if all(skip.issuperset(row) for rows in tables for row in rows.values()):
+            if all(map(skip.issuperset, chain.from_iterable(rows.values() for rows in tables))):
                 continue
             by_form: dict[object, list[tuple[Switch, str, Row]]] = defaultdict(list)
-            shared = Counter(key for rows in tables for key in rows)
+            shared = Counter(chain.from_iterable(tables)) if table == "STATIC_ROUTE" else Counter[str]()
             for switch in switches:
                 for key, row in switch.device.table(table).items():
                     if isinstance(row, dict):

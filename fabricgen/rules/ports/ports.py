@@ -230,11 +230,14 @@ def admin_status(fabric: Fabric) -> Iterator[Defect]:
 
     Source: sonic-buildimage src/sonic-yang-models/yang-models/sonic-port.yang (default down).
     """
+    cordoned = fabric.bundle.cordoned
     for end in fabric.ends:
+        if not cordoned and end.text("admin_status") == "up":
+            continue
         wired = end.switch.device.wired
         if wired and wired.state in (DeviceState.DRAINED, DeviceState.FAILED, DeviceState.PLANNED):
             continue
-        if (end.switch.name, end.port) in fabric.bundle.cordoned:
+        if (end.switch.name, end.port) in cordoned:
             if (found := end.text("admin_status") or "down") != "down":
                 message = f"admin_status of a port of a cordoned link is {found}, expected down"
                 hint = "set admin_status to down, or remove the entry of `links` from the inventory"

@@ -130,11 +130,11 @@ def switched_fabric(fabric: Fabric) -> Iterator[Defect]:
 
     Source: Guo et al., SIGCOMM 2016 (deadlock by flooding).
     """
-    for ports in port_classes(fabric):
+    members = {switch: rows for switch in fabric.switches.values() if (rows := switch.device.table("VLAN_MEMBER"))}
+    for ports in port_classes(fabric) if members else ():
         for switch, port, end in ports.members if ports.pfc else ():
             if end and end.far_role not in ("host", OUTSIDE_ROLE, ""):
-                keys = (key for key in switch.device.table("VLAN_MEMBER") if key.rpartition("|")[2] == port)
-                for key in keys:
+                for key in [key for key in members.get(switch, ()) if key.rpartition("|")[2] == port]:
                     message = f"the port to {end.far_name} has PFC and is a member of {key.partition('|')[0]}"
                     yield Defect(
                         switch.place("VLAN_MEMBER", key),

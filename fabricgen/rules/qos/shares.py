@@ -105,12 +105,13 @@ def limited_rate(fabric: Fabric) -> Iterator[Defect]:
     for ports in port_classes(fabric):
         cnps = _queue_of_cnps(ports) if ports.lossless else None
         lossless = {ports.queue_of(priority) for priority in ports.lossless}
-        speed = max((switch.speed_mbps(port) or 0 for switch, port, _ in ports.members), default=0)
         for queue in sorted({*lossless, *(() if cnps is None else (cnps,))}) if ports.is_wired else ():
             name = ports.queue_text(queue, "scheduler")[1] or ""
             limit_mbps = _limit_mbps(ports.qos.row("SCHEDULER", name))
-            least_mbps = speed if queue in lossless else speed * _LEAST_SHARE_OF_CNPS
-            if limit_mbps is None or limit_mbps >= least_mbps or (ports.qos, name) in reported:
+            if limit_mbps is None or (ports.qos, name) in reported:
+                continue
+            speed = max((switch.speed_mbps(port) or 0 for switch, port, _ in ports.members), default=0)
+            if limit_mbps >= (speed if queue in lossless else speed * _LEAST_SHARE_OF_CNPS):
                 continue
             reported.add((ports.qos, name))
             what = f"lossless queue {queue}" if queue in lossless else f"queue {queue} of CNPs"

@@ -8,6 +8,7 @@ from fabricgen.rules.rule import rule
 from fabricgen.rules.view.fabric import Fabric, majority
 from fabricgen.rules.view.qos_classes import port_classes
 from fabricgen.rules.view.switch import Switch, number
+from fabricgen.sonic.tables import SameTable
 
 # sonic-utilities pfcwd/main.py start_default: 200 ms for each 32 ports begun; the poll interval is at most 1 s.
 _BASE_MS = 200
@@ -84,24 +85,34 @@ def watchdog_times(fabric: Fabric) -> Iterator[Defect]:
 
     Source: sonic-utilities pfcwd/main.py start_default.
     """
+    clean = set[tuple[SameTable, int]]()  # many switches share a table
     for switch in fabric.switches.values():
         floor = scaled_ms(len(switch.device.table("PORT")))
-        for key, row in switch.device.table("PFC_WD").items():
-            for field in ("POLL_INTERVAL",) if key == "GLOBAL" else ("detection_time", "restoration_time"):
-                least = min(floor, _POLL_LIMIT_MS) if key == "GLOBAL" else floor
-                value = number(row.get(field))
-                if value is not None and value < least:
-                    message = f"{field} is {value} ms, a switch with this number of ports needs at least {least} ms"
-                    yield Defect(switch.place("PFC_WD", key, field), message, f"set {field} to {least}")
-            detection, restoration = number(row.get("detection_time")), number(row.get("restoration_time"))
-            most = _LONGEST_FACTOR * max(floor, _POLL_LIMIT_MS)
-            if detection is not None and detection > most:
-                message = f"detection_time is {detection} ms: a storm stops the fabric for this time"
-                yield Defect(switch.place("PFC_WD", key, "detection_time"), message, f"set detection_time to {floor}")
-            if restoration is not None and restoration > max(_LONG_MS, 10 * (detection or 0)):
-                message = f"restoration_time is {restoration} ms: the switch drops RDMA for this time after a storm"
-                place, hint = switch.place("PFC_WD", key, "restoration_time"), f"set restoration_time to {floor}"
-                yield Defect(place, message, hint)
+        same = SameTable(switch.device.table("PFC_WD")), floor
+        found = [] if same in clean else list(_watchdog_times(switch, floor))
+        yield from found
+        if not found:
+            clean.add(same)
+
+
+def _watchdog_times(switch: Switch, floor: int) -> Iterator[Defect]:
+    """The times of one switch; `floor` is that of SONiC for its number of ports, in ms."""
+    for key, row in switch.device.table("PFC_WD").items():
+        for field in ("POLL_INTERVAL",) if key == "GLOBAL" else ("detection_time", "restoration_time"):
+            least = min(floor, _POLL_LIMIT_MS) if key == "GLOBAL" else floor
+            value = number(row.get(field))
+            if value is not None and value < least:
+                message = f"{field} is {value} ms, a switch with this number of ports needs at least {least} ms"
+                yield Defect(switch.place("PFC_WD", key, field), message, f"set {field} to {least}")
+        detection, restoration = number(row.get("detection_time")), number(row.get("restoration_time"))
+        most = _LONGEST_FACTOR * max(floor, _POLL_LIMIT_MS)
+        if detection is not None and detection > most:
+            message = f"detection_time is {detection} ms: a storm stops the fabric for this time"
+            yield Defect(switch.place("PFC_WD", key, "detection_time"), message, f"set detection_time to {floor}")
+        if restoration is not None and restoration > max(_LONG_MS, 10 * (detection or 0)):
+            message = f"restoration_time is {restoration} ms: the switch drops RDMA for this time after a storm"
+            place, hint = switch.place("PFC_WD", key, "restoration_time"), f"set restoration_time to {floor}"
+            yield Defect(place, message, hint)
 
 
 @rule("FG563", Severity.ERROR, "The watchdog has no poll interval")
@@ -146,8 +157,11 @@ def watchdog_action(fabric: Fabric) -> Iterator[Defect]:
     for switch in fabric.switches.values():
         actions = {key: row["action"] for key, row in switch.device.table("PFC_WD").items() if "action" in row}
         known = switch.platform.capabilities.get("watchdog_actions", ()) if switch.platform else ()
+        distinct = {*actions.values()}
+        if len(distinct) < 2 and "alert" not in distinct and (not known or distinct.issubset(known)):
+            continue
         usual = majority(actions.values())
-        is_mixed, severity = len(set(actions.values())) > 1, Severity.WARNING if is_action_of_queue(switch) else None
+        is_mixed, severity = len(distinct) > 1, Severity.WARNING if is_action_of_queue(switch) else None
         for key, action in actions.items():
             place = switch.place("PFC_WD", key, "action")
             if known and action not in known:

@@ -26,6 +26,7 @@ if TYPE_CHECKING:
 LayoutLookup = Callable[[str], tuple[SwitchPlatform, Layout] | None]
 
 T = TypeVar("T")
+_NO_FIELDS: Row = {}
 
 
 def majority(values: Iterable[T]) -> T | None:
@@ -62,13 +63,23 @@ class End:
         """The true length of the cable; None if it is unknown."""
         return self.fabric.cable_length_m.get(self.link.id)
 
+    @property
+    def row(self) -> Row:
+        """The PORT row."""
+        if self._row is None:
+            self.fabric.read_ports(self.switch)
+        if self._row is None:  # two cables at one port
+            self._row = self.switch.device.row("PORT", self.port)
+        return self._row
+
     def text(self, field: str) -> str:
         """A field of the PORT row."""
-        row = self._row
-        if row is None:
-            row = self._row = self.switch.device.row("PORT", self.port)
-        value = row.get(field)
+        value = (self._row or self.row).get(field)
         return value if isinstance(value, str) else ""
+
+    def read(self, row: Row) -> None:
+        """Keep the row until it is forgotten."""
+        self._row = row
 
     def forget(self) -> None:
         """Free the row."""
@@ -77,7 +88,7 @@ class End:
     @property
     def kind(self) -> "Kind":
         """Ports of one kind are expected to have the same configuration."""
-        length_m = self.cable_m  # not kept, so that each reader is recorded
+        length_m = self.fabric.bundle.cable_length_m.get(self.link.id)  # not kept, so that each reader is recorded
         if self._kind is None or self._kind[-1] != length_m:
             switch = self.switch
             kind = (switch.network, switch.role, switch.hwsku, self.far_role, self.link.speed_mbps, length_m)
@@ -185,6 +196,12 @@ class Fabric:
         for end in self.ends:
             found[end.switch.name][end.port] = end
         return found
+
+    def read_ports(self, switch: Switch) -> None:
+        """Give each wired port of a switch its row: what asks for one of them usually goes through all ports."""
+        rows = switch.device.table("PORT")
+        for port, end in self.ends_of[switch.name].items():
+            end.read(rows.get(port, _NO_FIELDS))
 
     @cached_property
     def pairs(self) -> tuple[tuple[End, End], ...]:

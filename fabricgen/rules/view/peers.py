@@ -3,6 +3,7 @@
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import repeat
 from typing import TypeVar
 
 import orjson
@@ -85,15 +86,15 @@ def differing_pair(tables: Sequence[Mapping[str, object]], skip: frozenset[str])
 def deviating_fields(
     key: str, rows: Sequence[object], skip: frozenset[str], least: int
 ) -> Iterator[tuple[int, Deviation]]:
-    present = [(index, row) for index, row in enumerate(rows) if isinstance(row, dict)]
-    shapes = dict.fromkeys(tuple(row) for _, row in present)
+    present = [row for row in rows if isinstance(row, dict)]
+    shapes = dict.fromkeys(map(tuple, present))
     for field in dict.fromkeys(field for names in shapes for field in names if field and field not in skip):
-        values = [row.get(field) for _, row in present]
+        values = [*map(dict.get, present, repeat(field))]
         if len(set(values)) == 1:
             continue
         has_majority, usual = _usual(values, least)
-        for index, row in present if has_majority else ():
-            if row.get(field) != usual:
+        for index, row in enumerate(rows) if has_majority else ():
+            if isinstance(row, dict) and row.get(field) != usual:
                 yield index, Deviation(key, field, row.get(field), usual)
 
 

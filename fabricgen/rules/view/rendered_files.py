@@ -3,7 +3,8 @@
 import hashlib
 import os
 import re
-from collections.abc import Iterator
+from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -16,6 +17,7 @@ from fabricgen.rules.view.derived import derived
 from fabricgen.rules.view.fabric import Fabric
 
 FOLDERS = ("sonic", "hosts", "infiniband")
+_BLOCK_BYTES = 1 << 16  # there are tens of thousands of files, and most are smaller
 _STANDBY = re.compile(r"standby-\d+|mlnx-sm-5")
 
 
@@ -59,10 +61,11 @@ def compare(bundle: Bundle) -> RenderedFiles | None:
     manifest = read_manifest(root) if root else None
     if root is None or manifest is None:
         return None
-    missing = [path for path in manifest.files if not (root / path).is_file()]
+    below = _below(root)
+    missing = [path for path in manifest.files if not below.get(path) and not (root / path).is_file()]
     present = [path for path in sorted(manifest.files.keys() - set(missing)) if _is_judged(bundle, path)]
     changed = [path for path in present if _digest(bundle, root, path) != manifest.files[path]]
-    unlisted = [path for path in _below(root) if path not in manifest.files]
+    unlisted = [path for path in below if path not in manifest.files]
     return RenderedFiles(manifest, tuple(sorted(missing)), tuple(changed), tuple(sorted(unlisted)))
 
 
@@ -75,20 +78,30 @@ def _digest(bundle: Bundle, root: Path, path: str) -> str:
     folder, *rest = path.split("/")
     if folder == "sonic" and rest[1:] == [CONFIG_NAME]:
         return bundle.devices[rest[0]].signs.digest  # the rules have read this file
+    found = hashlib.sha256()
     try:
-        with (root / path).open("rb") as stream:
-            return hashlib.file_digest(stream, "sha256").hexdigest()
+        with (root / path).open("rb", buffering=0) as stream:
+            while block := stream.read(_BLOCK_BYTES):
+                found.update(block)
     except OSError:
         return ""
+    return found.hexdigest()
 
 
-def _below(root: Path) -> Iterator[str]:
-    """The files in the folders that `render` writes. A link to a folder is a file."""
-    for name in FOLDERS:
-        for base, folders, files in os.walk(root / name):
-            links = [one for one in folders if (Path(base) / one).is_symlink()]
-            for file in (*files, *links):
-                yield (Path(base) / file).relative_to(root).as_posix()
+def _below(root: Path) -> Mapping[str, bool]:
+    """The files in the folders that `render` writes, and whether each is a file itself: a link, also to a folder, is a
+    file here, and may lead nowhere."""
+    found: dict[str, bool] = {}
+    folders = [*FOLDERS]
+    for folder in folders:  # grows
+        with suppress(OSError), os.scandir(root / folder) as entries:
+            for entry in entries:
+                path = f"{folder}/{entry.name}"
+                if entry.is_dir(follow_symlinks=False):
+                    folders.append(path)
+                else:
+                    found[path] = entry.is_file(follow_symlinks=False)
+    return found
 
 
 def place_of(root: Path, path: str) -> Place:

@@ -1,13 +1,14 @@
 """Rows in the shape that rules rely on, for any file. The schema rules report what has another shape."""
 
 from collections.abc import Mapping
+from itertools import chain
 from typing import Any
 
 from fabricgen.bundle.read import ObservedDevice
 from fabricgen.sonic.references import with_bare_references
 from fabricgen.sonic.tables import SameTable, Table
 
-_TEXT = frozenset([str])
+_TEXT, _ROW = frozenset([str]), frozenset([dict])
 Shapes = dict[SameTable, Table | None]  # table -> its plain form; None if it is not a table
 
 
@@ -38,7 +39,8 @@ def with_current_references(device: ObservedDevice) -> Mapping[str, Any]:
 def _is_plain(table: object) -> bool:
     if not isinstance(table, dict):
         return False
-    return all(type(row) is dict and _TEXT.issuperset(map(type, row.values())) for row in table.values())
+    rows = table.values()
+    return {*map(type, rows)} <= _ROW and {*map(type, chain.from_iterable(map(dict.values, rows)))} <= _TEXT
 
 
 def _plain(table: Any) -> Table | None:

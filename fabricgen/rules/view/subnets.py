@@ -1,10 +1,28 @@
-"""Links whose two ends are not in one subnet: derived once for the rules on addresses and on BGP."""
+"""What the rules on addresses and on BGP share: addresses by port, those of several interfaces, and links whose two
+ends are not in one subnet."""
 
+from collections import Counter
 from collections.abc import Mapping
+from itertools import chain
 
-from fabricgen.rules.view.addresses import HeldAddress, IpInterface, parse_interface
+from fabricgen.rules.view.addresses import HOST, HeldAddress, IpInterface, parse_interface
 from fabricgen.rules.view.derived import derived
 from fabricgen.rules.view.fabric import End, Fabric
+from fabricgen.rules.view.switch import Switch
+
+
+@derived
+def addresses_by_port(fabric: Fabric) -> Mapping[Switch, Mapping[str, tuple[HeldAddress, ...]]]:
+    """Switch -> interface -> its addresses, for rules that go through all ports."""
+    return {switch: switch.addresses_of for switch in fabric.switches.values()}
+
+
+@derived
+def owned_by_several(fabric: Fabric) -> frozenset[tuple[int, int]]:
+    """The addresses, as `HeldAddress.host`, that more than one interface of the fabric has."""
+    every = chain.from_iterable(switch.addresses for switch in fabric.switches.values())
+    counts: Counter[tuple[int, int]] = Counter(map(HOST, every))
+    return frozenset(host for host, count in counts.items() if count > 1)
 
 
 def end_addresses(end: End) -> tuple[HeldAddress, ...]:
@@ -16,16 +34,17 @@ def end_addresses(end: End) -> tuple[HeldAddress, ...]:
 def mismatched_subnets(fabric: Fabric) -> Mapping[End, tuple[tuple[HeldAddress, HeldAddress], ...]]:
     """Link end -> pairs (own address, far address) that share no subnet, by family. Both ends are listed."""
     found: dict[End, tuple[tuple[HeldAddress, HeldAddress], ...]] = {}
-    for pair in fabric.pairs:
-        if wrong := _mismatched(pair):
-            found[pair[0]] = tuple(wrong)
-            found[pair[1]] = tuple((far, near) for near, far in wrong)
+    addresses = addresses_by_port(fabric)
+    for one, other in fabric.pairs:
+        near, far = addresses[one.switch].get(one.port, ()), addresses[other.switch].get(other.port, ())
+        if wrong := _mismatched(near, far):
+            found[one] = tuple(wrong)
+            found[other] = tuple((theirs, ours) for ours, theirs in wrong)
     return found
 
 
-def _mismatched(pair: tuple[End, End]) -> list[tuple[HeldAddress, HeldAddress]]:
+def _mismatched(near: tuple[HeldAddress, ...], far: tuple[HeldAddress, ...]) -> list[tuple[HeldAddress, HeldAddress]]:
     """The address pairs of a link that share no subnet, by family; empty if all do or an end has no address."""
-    near, far = (end_addresses(end) for end in pair)
     if len(near) == len(far) == 1 and near[0].is_beside(far[0]):
         return []
     found = []
@@ -44,14 +63,31 @@ def missing_addresses(fabric: Fabric) -> Mapping[End, tuple[str, ...]]:
     An expected address is the other one of the far end's /31 or /127; "" for other prefix lengths.
     """
     nics = {(host.name, nic.name): nic.addresses for host in fabric.hosts.values() for nic in host.nics}
-    found = {end: _missing(end, nics.get((end.far_name, end.far_port), ())) for end in fabric.ends}
-    return {end: texts for end, texts in found.items() if texts}
+    addresses = addresses_by_port(fabric)
+    found: dict[End, tuple[str, ...]] = {}
+    for end in fabric.ends:
+        own, far = addresses[end.switch].get(end.port, ()), end.far
+        at_far_end = addresses[far.switch].get(far.port, ()) if far else ()
+        of_nic = nics.get((end.far_name, end.far_port), ())
+        if not _are_of_one_family(own, at_far_end, of_nic) and (texts := _missing(own, at_far_end, of_nic)):
+            found[end] = texts
+    return found
 
 
-def _missing(end: End, nic_addresses: tuple[str, ...]) -> tuple[str, ...]:
-    own = end_addresses(end)
+def _are_of_one_family(
+    own: tuple[HeldAddress, ...], at_far_end: tuple[HeldAddress, ...], of_nic: tuple[str, ...]
+) -> bool:
+    """Whether both ends have one address, of the same family, as most links do."""
+    if len(own) != 1 or len(at_far_end) + len(of_nic) != 1:
+        return False
+    return own[0].version == (at_far_end[0].version if at_far_end else 6 if ":" in of_nic[0] else 4)
+
+
+def _missing(
+    own: tuple[HeldAddress, ...], at_far_end: tuple[HeldAddress, ...], nic_addresses: tuple[str, ...]
+) -> tuple[str, ...]:
     versions = {held.version for held in own}
-    theirs = [held.value for held in end_addresses(end.far) if held.version not in versions] if end.far else []
+    theirs = [held.value for held in at_far_end if held.version not in versions]
     if not nic_addresses and not theirs:
         return () if own else ("",)
     theirs += [address for text in nic_addresses if (address := parse_interface(text))]

@@ -166,7 +166,8 @@ class Switch:
     def _by_interface(self) -> Mapping[str, tuple[HeldAddress, ...]]:
         found: dict[str, tuple[HeldAddress, ...]] = {}
         for held in self.addresses:
-            found[held.interface] = (*found.get(held.interface, ()), held)
+            others = found.get(held.interface)
+            found[held.interface] = (*others, held) if others else (held,)
         return found
 
     def forget(self) -> None:
