@@ -53,7 +53,7 @@ def _names(group: Group) -> Iterator[Defect]:
 def _pairs(one: Interface) -> Iterator[Defect]:
     """Compares each address and gateway of a NIC with the address of the switch port."""
     texts, matching = one.texts, set()
-    gateways = {str(route["via"]) for route in one.rows("routes") if "via" in route}
+    gateways = sorted({str(route["via"]) for route in one.rows("routes") if "via" in route})
     for held in one.held:
         mine = [str(address) for address in map(parse_interface, texts) if address and held.leads_to(address)]
         matching.update(mine)

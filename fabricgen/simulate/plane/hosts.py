@@ -33,7 +33,7 @@ class HostTraffic:
 def host_traffic(bundle: Bundle, fabric: RoutedFabric) -> HostTraffic:
     """Traffic between all hosts. Without any known host, every switch and every prefix counts."""
     at = bundle.link_at
-    subnets = {name: _host_subnets(bundle, fabric, name, at) for name in fabric.names}
+    subnets = {name: _host_subnets(bundle, fabric, number, at) for number, name in enumerate(fabric.names)}
     if not any(subnets.values()):
         everything = np.arange(len(fabric.destinations))
         first = tuple(one.prefixes[0] for one in fabric.destinations)
@@ -70,18 +70,19 @@ def host_traffic(bundle: Bundle, fabric: RoutedFabric) -> HostTraffic:
 
 
 def _host_subnets(
-    bundle: Bundle, fabric: RoutedFabric, name: str, link_at: Mapping[Endpoint, WiredLink]
+    bundle: Bundle, fabric: RoutedFabric, switch: int, link_at: Mapping[Endpoint, WiredLink]
 ) -> list[Address]:
     """The subnets of ports towards hosts. Without a known cable these are VLANs and routed ports without a BGP
     neighbor."""
-    speaker = fabric.spoken.speakers[name]
-    neighbors = cache(lambda: _neighbor_numbers(speaker))
+    name, addresses = fabric.names[switch], fabric.spoken.addresses
+    neighbors = cache(lambda: _neighbor_numbers(fabric.spoken.speakers[name]))
     found = []
-    for table, _, interface, _, network, _, vrf in speaker.addresses:
-        if table == "LOOPBACK_INTERFACE" or vrf:
-            continue
-        link = link_at.get((name, interface))
+    for row in addresses.rows_of(switch):
+        link = link_at.get((name, addresses.interface[row]))
         if link is not None and link.a[0] in bundle.devices and link.b[0] in bundle.devices:
+            continue
+        table, _, _, _, network, _, vrf = addresses.row(row)
+        if table == "LOOPBACK_INTERFACE" or vrf:
             continue
         if link is None or link.kind == "peer":
             numbers = neighbors()[network.version]

@@ -117,12 +117,8 @@ class _Columns:
     """The destination of packets to an adapter: the longest prefix around its address that its leaf announces."""
 
     def __init__(self, fabric: RoutedFabric, destinations: tuple[Destination, ...]) -> None:
-        self.address = {
-            (name, entry.interface): entry.host
-            for name in fabric.names
-            for entry in fabric.spoken.speakers[name].addresses
-            if not entry.vrf
-        }
+        self._speakers = fabric.spoken.speakers
+        self._addresses: dict[str, dict[str, Address]] = {}  # leaf -> interface -> its last address
         self.announced: dict[int, list[tuple[Address, int]]] = {}
         for column, destination in enumerate(destinations):
             prefixes = [prefix for prefix in map(parse_address, destination.prefixes) if prefix and prefix.length]
@@ -133,7 +129,11 @@ class _Columns:
 
     def of(self, port: tuple[str, str], leaf: int) -> int:
         """The column of the adapter behind a leaf's port; NO_COLUMN if the leaf announces no prefix around it."""
-        address = self.address.get(port)
+        name, interface = port
+        if name not in self._addresses:
+            own = self._speakers[name].addresses
+            self._addresses[name] = {entry.interface: entry.host for entry in own if not entry.vrf}
+        address = self._addresses[name].get(interface)
         announced = self.announced.get(leaf, ())
         if address is None:  # a VLAN member, or a file without addresses: any prefix of the leaf
             return announced[0][1] if announced else NO_COLUMN
