@@ -18,7 +18,7 @@ NONE = -1
 class Answers:
     """For each neighbor row: the address row in the default VRF that has the address of the peer (`owner`), the address
     row of the switch itself in the same subnet (`near`), and the neighbor row of the owner for this address (`answer`).
-    NONE where there is none."""
+    NONE where no such row exists."""
 
     owner: Rows
     near: Rows
@@ -69,7 +69,7 @@ def find_answers(addresses: AddressColumns, neighbors: NeighborColumns) -> Answe
 def _hosts(addresses: Numbers, peers: Numbers) -> tuple[Rows, Rows]:
     """An identifier of each address of both, without the length of its subnet."""
     both = _identifiers(
-        np.concatenate([width_bits(addresses.version), peers.length]),  # a key with a length is the address of nobody
+        np.concatenate([width_bits(addresses.version), peers.length]),  # a neighbor key with a length has no owner
         np.concatenate([addresses.version, peers.version]),
         np.concatenate([addresses.high, peers.high]),
         np.concatenate([addresses.low, peers.low]),

@@ -53,7 +53,7 @@ class Numbers:
         return Address(self._version[row], number, self._length[row])
 
     def add(self, addresses: Sequence[Address], lengths: Sequence[int] = ()) -> None:
-        """Append rows, with these lengths in place of their own."""
+        """Append rows. `lengths` replaces the lengths of the prefixes."""
         versions, numbers, own = zip(*addresses, strict=True)
         self._version.extend(versions)
         self._length.extend(lengths or own)

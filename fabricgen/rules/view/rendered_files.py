@@ -61,11 +61,11 @@ def compare(bundle: Bundle) -> RenderedFiles | None:
     manifest = read_manifest(root) if root else None
     if root is None or manifest is None:
         return None
-    below = _below(root)
-    missing = [path for path in manifest.files if not below.get(path) and not (root / path).is_file()]
+    listed = _below(root)
+    missing = [path for path in manifest.files if not listed.get(path) and not (root / path).is_file()]
     present = [path for path in sorted(manifest.files.keys() - set(missing)) if _is_judged(bundle, path)]
     changed = [path for path in present if _digest(bundle, root, path) != manifest.files[path]]
-    unlisted = [path for path in below if path not in manifest.files]
+    unlisted = [path for path in listed if path not in manifest.files]
     return RenderedFiles(manifest, tuple(sorted(missing)), tuple(changed), tuple(sorted(unlisted)))
 
 
@@ -89,8 +89,8 @@ def _digest(bundle: Bundle, root: Path, path: str) -> str:
 
 
 def _below(root: Path) -> Mapping[str, bool]:
-    """The files in the folders that `render` writes, and whether each is a file itself: a link, also to a folder, is a
-    file here, and may lead nowhere."""
+    """The files in the folders that `render` writes, and whether each is a regular file. A symbolic link counts as a
+    file, even if it leads to a folder or to nothing."""
     found: dict[str, bool] = {}
     folders = [*FOLDERS]
     for folder in folders:  # grows
