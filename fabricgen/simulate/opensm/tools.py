@@ -19,16 +19,17 @@ class Tools:
     umad2sim: str
 
 
-@cache
 def find_tools() -> Tools | None:
     """The tools; None if any is missing."""
-    opensm, ibsim = _program("opensm"), _program("ibsim")
+    return _found(os.environ.get("PATH", ""))
+
+
+@cache
+def _found(path: str) -> Tools | None:
+    folders = os.pathsep.join([path, *_SYSTEM_FOLDERS])
+    opensm, ibsim = (shutil.which(name, path=folders) for name in ("opensm", "ibsim"))
     if opensm is None or ibsim is None:
         return None
     prefix = Path(ibsim).resolve().parent.parent
     found = [file for pattern in ("lib*/umad2sim", "lib*/*/umad2sim") for file in prefix.glob(f"{pattern}/*.so")]
     return Tools(opensm, ibsim, str(found[0])) if found else None
-
-
-def _program(name: str) -> str | None:
-    return shutil.which(name, path=os.pathsep.join([os.environ.get("PATH", ""), *_SYSTEM_FOLDERS]))

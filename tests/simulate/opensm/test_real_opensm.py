@@ -279,3 +279,15 @@ def test_without_opensm_a_torus_proves_nothing(tmp_path: Path) -> None:
 def test_tools_are_named_by_path() -> None:
     tools = find_tools()
     assert tools is None or all(Path(file).is_file() for file in (tools.opensm, tools.ibsim, tools.umad2sim))
+
+
+def test_tools_are_looked_for_again_on_another_path(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """Programs are searched on the PATH of the moment: an answer for another PATH does not stay."""
+    for name in ("one", "two"):
+        files = [tmp_path / name / place for place in ("bin/opensm", "bin/ibsim", "lib/umad2sim/libumad2sim.so")]
+        for file in files:
+            file.parent.mkdir(parents=True, exist_ok=True)
+            file.write_text("")
+            file.chmod(0o755)
+        monkeypatch.setenv("PATH", str(tmp_path / name / "bin"))
+        assert find_tools() == Tools(*map(str, files))
