@@ -118,13 +118,18 @@ def own_asn(fabric: Fabric) -> Iterator[Defect]:
 
     Source: RFC 4271; sonic-buildimage src/sonic-bgpcfgd.
     """
-    for switch, expected in reviewed(fabric).expected.items():
-        if expected.asn != switch.asn and expected.is_agreed:
-            example = next(one for one in sessions(fabric) if one.peer.switch is switch and one.row)
-            related = (("the ASN that a peer expects", example.end.switch.place("BGP_NEIGHBOR", example.key, "asn")),)
-            rows = f"{expected.rows} of {expected.all_rows} sessions of its peers"
-            message = f"bgp_asn is {switch.asn or 'missing'}, but {rows} expect {expected.asn}"
-            yield Defect(switch.place(*_ASN), message, f"set bgp_asn to {expected.asn}", related)
+    found = reviewed(fabric).expected.items()
+    wrong = {switch: expected for switch, expected in found if expected.asn != switch.asn and expected.is_agreed}
+    examples: dict[Switch, Session] = {}
+    for one in sessions(fabric) if wrong else ():
+        if one.row and one.peer.switch in wrong:
+            examples.setdefault(one.peer.switch, one)
+    for switch, expected in wrong.items():
+        example = examples[switch]
+        related = (("the ASN that a peer expects", example.end.switch.place("BGP_NEIGHBOR", example.key, "asn")),)
+        rows = f"{expected.rows} of {expected.all_rows} sessions of its peers"
+        message = f"bgp_asn is {switch.asn or 'missing'}, but {rows} expect {expected.asn}"
+        yield Defect(switch.place(*_ASN), message, f"set bgp_asn to {expected.asn}", related)
 
 
 @rule("FG332", Severity.ERROR, "A link between switches has no BGP session")
