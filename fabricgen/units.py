@@ -1,6 +1,7 @@
 """Speeds, lengths and byte counts: text to numbers whose unit is in the name, and back."""
 
 import re
+from collections.abc import Sequence
 
 _MOST_DIGITS = 18
 _SPEED = re.compile(r"(\d{1,12}(?:\.\d{1,12})?)\s*([MGT])(?:b?ps|bit/s|b/s)?", re.IGNORECASE)
@@ -89,6 +90,12 @@ def format_bytes(size: int) -> str:
 def counted(number: int, noun: str, many: str = "") -> str:
     """'1 device', '2 switches', '3 leaves'; `many` is for nouns whose last word is not the one that changes."""
     return f"{number} {noun if number == 1 else many or _plural(noun)}"
+
+
+def listed(names: Sequence[str], most: int = 5) -> str:
+    """The first names, and the number of the others: 'leaf1, leaf2 and 14 more'."""
+    more = len(names) - most
+    return ", ".join(names[:most]) + (f" and {more} more" if more > 0 else "")
 
 
 def _plural(noun: str) -> str:

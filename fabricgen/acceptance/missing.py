@@ -4,9 +4,9 @@ from collections.abc import Iterable, Iterator, Sequence
 
 from fabricgen.acceptance.measured import Measured, Verdict
 from fabricgen.acceptance.planned import Planned
-from fabricgen.acceptance.reported import ALONE, listed, observed
+from fabricgen.acceptance.reported import ALONE, observed
 from fabricgen.findings import Finding, Severity
-from fabricgen.units import counted
+from fabricgen.units import counted, listed
 
 _AGAIN = "run it again: a missing measurement is not a success"
 

@@ -8,13 +8,6 @@ from fabricgen.findings import Confidence, Finding, Location, Related, Severity
 
 # Stages in which no other test uses the same links, so that a slow test is the fault of a part.
 ALONE = (Stage.LOOPBACK, Stage.NEAR, Stage.BACK, Stage.FAR, Stage.FAILOVER, Stage.INCAST)
-_MOST_NAMED = 5
-
-
-def listed(names: Sequence[str]) -> str:
-    """The first names, and the number of the others."""
-    more = len(names) - _MOST_NAMED
-    return ", ".join(names[:_MOST_NAMED]) + (f" and {more} more" if more > 0 else "")
 
 
 def compared(one: Measured) -> str:

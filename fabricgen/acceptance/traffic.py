@@ -6,12 +6,12 @@ from fabricgen.acceptance.counters import Counters, rise
 from fabricgen.acceptance.culprits import Kind, Part, culprits
 from fabricgen.acceptance.measured import Measured, Verdict
 from fabricgen.acceptance.planned import Stage
-from fabricgen.acceptance.reported import listed, observed
+from fabricgen.acceptance.reported import observed
 from fabricgen.bundle.read import Bundle
 from fabricgen.bundle.wiring import Endpoint
 from fabricgen.findings import Finding, Location, Related, Severity
 from fabricgen.sonic.port_qos import SwitchQos
-from fabricgen.units import counted
+from fabricgen.units import counted, listed
 
 _LOSSY_SHARE = 0.05  # of the packets of a port: CNPs and the control plane need less
 _LOSSY_PACKETS = 10_000

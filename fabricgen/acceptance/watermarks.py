@@ -4,7 +4,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
 from fabricgen.acceptance.counters import Counters
-from fabricgen.acceptance.reported import listed, observed
+from fabricgen.acceptance.reported import observed
 from fabricgen.bundle.device import ObservedDevice
 from fabricgen.bundle.read import Bundle
 from fabricgen.findings import Finding, Severity
@@ -12,7 +12,7 @@ from fabricgen.physics import dynamic_threshold_bytes
 from fabricgen.platforms.dynamic_buffers import buffers_of
 from fabricgen.sonic.dynamic_buffers.prediction import DynamicBuffers
 from fabricgen.sonic.port_qos import PortQos, SwitchQos
-from fabricgen.units import counted, whole_number
+from fabricgen.units import counted, listed, whole_number
 
 CLOSE_SHARE = 0.8  # of xoff: the alert HeadroomNearlyUsed has the same
 

@@ -10,7 +10,7 @@ import orjson
 from fabricgen.bundle.wiring import Endpoint, WiredLink
 from fabricgen.errors import UnreadableInputError
 from fabricgen.findings import Location
-from fabricgen.sonic.device_types import OUTSIDE_TYPE, ROLES
+from fabricgen.sonic.device_types import OUTSIDE_TYPE, ROLES, SERVER_TYPE
 from fabricgen.sonic.tables import Row, split_key
 from fabricgen.vocabulary import LinkKind
 
@@ -84,6 +84,8 @@ def _kind(table: TableReader, neighbor: str) -> LinkKind:
     metadata = dict(_rows(table, "DEVICE_NEIGHBOR_METADATA")).get(neighbor, {})
     if metadata.get("type") == OUTSIDE_TYPE:
         return LinkKind.EXTERNAL
+    if metadata.get("type") == SERVER_TYPE:  # a host may speak BGP
+        return LinkKind.HOST_LEAF
     is_switch = metadata.get("type") in ROLES or _is_bgp_peer(table, neighbor)
     return LinkKind.PEER if is_switch else LinkKind.HOST_LEAF
 

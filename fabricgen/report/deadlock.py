@@ -22,7 +22,9 @@ def deadlock_lines(results: Sequence[DeadlockResult]) -> Iterator[str]:
             yield from _subnet_lines(result, name)
             continue
         if result.verdict == Verdict.UNKNOWN and result.covers is not None:
-            yield f"deadlock  {name}UNKNOWN: {_left_out(result.covers)}"
+            missing = [] if result.covers.is_wired else [result.covers.unwired]
+            missing += [] if result.covers.is_routed else [_left_out(result.covers)]
+            yield f"deadlock  {name}UNKNOWN: {'; '.join(missing)}"
             continue
         if not result.priorities:
             nothing = "no link between switches is lossless, so no buffer waits for another"
@@ -34,7 +36,7 @@ def deadlock_lines(results: Sequence[DeadlockResult]) -> Iterator[str]:
             verdict = f"free, {result.claim}: no cyclic buffer dependency"
         else:
             verdict = f"CYCLIC, {result.claim}: {counted(len(result.cycles), 'cycle')}"
-        yield f"deadlock  {name}{verdict} on priorities {priorities} ({size}{_cordoned(result.covers)})"
+        yield f"deadlock  {name}{verdict} on priorities {priorities} ({size}{_apart_from(result.covers)})"
         if result.failures.depth:
             yield f"deadlock  {name}{_failures(result.failures)}"
             yield from (f"deadlock  {name}{line}" for line in _orbits(result.failures))
@@ -47,9 +49,16 @@ def deadlock_unjudged(results: Sequence[DeadlockResult]) -> Iterator[str]:
             yield f"deadlock of plane {result.name}" if result.name else "deadlock"
 
 
-def _cordoned(covers: Covers | None) -> str:
-    """'; without 1 cordoned session', or nothing."""
-    return f"; without {counted(covers.cordoned, 'cordoned session')}" if covers and covers.cordoned else ""
+def _apart_from(covers: Covers | None) -> str:
+    """'; without 1 cordoned session', '; 16 lossless ports without a known far end count as ports of hosts'."""
+    if covers is None:
+        return ""
+    cordoned = f"; without {counted(covers.cordoned, 'cordoned session')}" if covers.cordoned else ""
+    if not covers.hosts_assumed:
+        return cordoned
+    ports = counted(covers.hosts_assumed, "lossless port")
+    count = "counts" if covers.hosts_assumed == 1 else "count"
+    return f"{cordoned}; {ports} without a known far end {count} as ports of hosts"
 
 
 def _left_out(covers: Covers) -> str:
@@ -182,6 +191,8 @@ def _covers(covers: Covers | None) -> dict[str, Any]:
             "lossless_links": covers.lossless_links,
             "without_routes": covers.without_routes,
             "cordoned": covers.cordoned,
+            "unknown_ends": covers.unknown_ends,
+            "hosts_assumed": covers.hosts_assumed,
         }
     }
 

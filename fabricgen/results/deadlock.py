@@ -3,6 +3,8 @@
 import enum
 from dataclasses import dataclass, field, fields
 
+from fabricgen.units import counted, listed
+
 
 class Verdict(enum.StrEnum):
     """Whether a plane can deadlock."""
@@ -79,6 +81,11 @@ class Covers:
     `left_out` of the `sessions` between judged switches cannot come up. `without_routes` of the `lossless_links`
     between switches (cables, both ends up) carry no route in either direction; `example` is one of them. `cordoned`
     sessions, which are in none of these numbers, are on links that are out of service on purpose.
+
+    `unknown_ends` lossless ports lead to a switch without a file (`absent` names these switches) or, in files without
+    fabric.json, to nothing that is known although their switch has no link to another switch; `first_end` is one of
+    them. `hosts_assumed` lossless ports without a known far end count as ports of hosts, because their switch has links
+    to switches. `without_links`: the files describe no link at all.
     """
 
     sessions: int = 0
@@ -87,11 +94,36 @@ class Covers:
     without_routes: int = 0
     example: tuple[tuple[str, str], ...] = ()
     cordoned: int = 0
+    unknown_ends: int = 0
+    first_end: tuple[str, str] | None = None
+    absent: tuple[str, ...] = ()
+    hosts_assumed: int = 0
+    without_links: bool = False
+
+    @property
+    def is_wired(self) -> bool:
+        """Whether it is known where every lossless port leads that may lead to a switch."""
+        return not self.unknown_ends and not self.without_links
+
+    @property
+    def unwired(self) -> str:
+        """'128 lossless ports lead to an unknown far end: not judged', or that no link is known."""
+        if not self.unknown_ends:
+            return "no link is known: nothing was judged"
+        ports = counted(self.unknown_ends, "lossless port")
+        leads = "leads" if self.unknown_ends == 1 else "lead"
+        where = f"switches without a file ({listed(self.absent, 3)})" if self.absent else "an unknown far end"
+        return f"{ports} {leads} to {where}: not judged"
+
+    @property
+    def is_routed(self) -> bool:
+        """Whether every lossless link carries a route, and at least one session comes up if there are any."""
+        return not self.without_routes and (not self.sessions or self.left_out < self.sessions)
 
     @property
     def is_complete(self) -> bool:
-        """Whether the verdict covers every lossless link, and at least one session if there are any."""
-        return not self.without_routes and (not self.sessions or self.left_out < self.sessions)
+        """Whether the verdict covers every lossless link."""
+        return self.is_wired and self.is_routed
 
 
 @dataclass(frozen=True, slots=True)

@@ -21,6 +21,11 @@ _MUCH_SLOWER = 1.5
 def congestion_findings(bundle: Bundle | None, results: Sequence[CongestionResult]) -> list[Finding]:
     """The findings FG701 to FG711 of the results of `analyse_congestion` or `analyse_scenario`."""
     found: list[Finding] = []
+    skipped = [result for result in results if result.model is CongestionModel.SKIPPED]
+    for result in skipped:  # a verdict on nothing is no pass
+        severity = Severity.ERROR if len(skipped) == len(results) else Severity.NOTE
+        message = f"{_plane(result)}not simulated: {result.reason}"
+        found.append(finding_at(bundle, "FG708", severity, message, "", certain=True))
     for result in results:
         for source in (_tiers, _trees, _victims, _rails, _polarised, _collisions, _rest):
             found += source(bundle, result)
@@ -117,11 +122,7 @@ def _collisions(bundle: Bundle | None, result: CongestionResult) -> Iterator[Fin
 
 
 def _rest(bundle: Bundle | None, result: CongestionResult) -> Iterator[Finding]:
-    if result.model is CongestionModel.SKIPPED:
-        yield finding_at(
-            bundle, "FG708", Severity.NOTE, f"{_plane(result)}not simulated: {result.reason}", "", certain=True
-        )
-    elif result.reason and result.flows:
+    if result.reason and result.flows and result.model is not CongestionModel.SKIPPED:
         yield finding_at(bundle, "FG710", Severity.NOTE, f"{_plane(result)}{result.reason}", "", certain=True)
     if result.balance and result.model is not CongestionModel.SKIPPED:
         yield finding_at(bundle, "FG710", Severity.NOTE, f"{_plane(result)}{result.balance}", "", certain=True)

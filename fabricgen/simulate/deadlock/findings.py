@@ -13,6 +13,7 @@ from fabricgen.simulate.deadlock.causes import cause_findings
 from fabricgen.simulate.deadlock.failure_findings import KINDS, failure_findings, maintenance_findings, standing_for
 from fabricgen.simulate.deadlock.remedy import asn_rows, remedy
 from fabricgen.simulate.plane.coverage import coverage_findings
+from fabricgen.units import listed
 
 NEIGHBORS = "BGP_NEIGHBOR"
 
@@ -139,7 +140,7 @@ def _ambiguity_findings(bundle: Bundle, result: PlaneDeadlock) -> Iterator[Findi
     yield Finding(
         code="FG603",
         severity=Severity.WARNING,
-        message=f"next hops depend on the order of events at {_listing(names)}: the verdict covers all possibilities",
+        message=f"next hops depend on the order of events at {listed(names)}: the verdict covers all possibilities",
         device=names[0],
         place=Place("DEVICE_METADATA", "localhost", "bgp_asn"),
         location=device.locate("DEVICE_METADATA", "localhost", "bgp_asn"),
@@ -165,8 +166,3 @@ def _lossy_findings(bundle: Bundle, result: PlaneDeadlock) -> Iterator[Finding]:
         location=device.locate("PORT_QOS_MAP"),
         hint="if this fabric carries lossless traffic, set pfc_enable in PORT_QOS_MAP at both ends of every link",
     )
-
-
-def _listing(names: Sequence[str], most: int = 5) -> str:
-    more = f" and {len(names) - most} more" if len(names) > most else ""
-    return ", ".join(names[:most]) + more

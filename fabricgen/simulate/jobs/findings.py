@@ -6,6 +6,7 @@ from fabricgen.findings import Confidence, Finding, Location, Severity
 from fabricgen.results import CongestionResult, JobsResult, JobTime, OutageResult, Spread
 from fabricgen.simulate.jobs.advice import SLOWER
 from fabricgen.simulate.workload import PlacedJob
+from fabricgen.units import listed
 
 WARNED = 1.2  # times as long as alone; the factor of a victim of head-of-line blocking
 _HITS = 0.99  # of the bandwidth after a failure; less is reported
@@ -52,8 +53,7 @@ def _by(one: JobTime, found: JobsResult) -> str:
     beside = [(pair.slowdown.mean, pair.other) for pair in found.pairs if pair.job == one.name]
     beside += [(pair.other_slowdown.mean, pair.job) for pair in found.pairs if pair.other == one.name]
     worst = [name for factor, name in sorted(beside, key=lambda each: (-each[0], each[1])) if factor >= SLOWER]
-    more = f" and {len(worst) - 3} more" if len(worst) > 3 else ""
-    return f", by {', '.join(worst[:3])}{more}" if worst else ""
+    return f", by {listed(worst, 3)}" if worst else ""
 
 
 def _range(spread: Spread, found: JobsResult) -> str:
@@ -65,7 +65,7 @@ def _blocked(place: Mapping[str, Location | None], found: JobsResult, *, ecn: bo
     for name in dict.fromkeys(block.job for block in found.blocks):
         own = [block for block in found.blocks if block.job == name]
         apart = [block.by for block in own if not block.shares_links]
-        by = ", ".join([block.by for block in own][:3]) + (f" and {len(own) - 3} more" if len(own) > 3 else "")
+        by = listed([block.by for block in own], 3)
         device, port = own[0].root
         message = f"flows of job {name} wait for pauses behind ports that it does not use: {by}; most of them "
         message += f"({own[0].victims}) behind {port} of {device}"

@@ -1,6 +1,6 @@
 """What the routes of a plane cover: sessions that come up, and lossless links that carry a route."""
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence, Set
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,10 +12,13 @@ from fabricgen.results import Covers
 from fabricgen.routing.fabric import RoutedFabric
 from fabricgen.routing.routes import Routes
 from fabricgen.simulate.plane.interfaces import PlaneQos
+from fabricgen.sonic.canonical import natural_key
 from fabricgen.sonic.image import InterfaceAddress, Neighbor, rows
-from fabricgen.vocabulary import DeviceState
+from fabricgen.units import listed
+from fabricgen.vocabulary import DeviceState, LinkKind
 
 PATHS = {"BGP_NEIGHBOR", "PORT"}
+_LEADS_OUT = (LinkKind.HOST_LEAF, LinkKind.EXTERNAL)
 
 
 def covers(bundle: Bundle, fabric: RoutedFabric, routes: Routes | None = None) -> Covers:
@@ -37,9 +40,53 @@ def covers(bundle: Bundle, fabric: RoutedFabric, routes: Routes | None = None) -
     lost = _without_routes(fabric, ends, lossless, routes) if routes else lossless
     if lost and (routes is None or len(routes.destinations) < len(fabric.destinations)):
         lost = _without_routes(fabric, ends, lost, fabric.routes())
-    total = len(spoken.sessions) + spoken.left_out
-    first = lost[0] if lost else ()
-    return Covers(total, spoken.left_out, len(lossless), len(lost), first, cordoned=spoken.cordoned)
+    unknown, absent, assumed = _far_ends(bundle, names, ends)
+    return Covers(
+        sessions=len(spoken.sessions) + spoken.left_out,
+        left_out=spoken.left_out,
+        lossless_links=len(lossless),
+        without_routes=len(lost),
+        example=lost[0] if lost else (),
+        cordoned=spoken.cordoned,
+        unknown_ends=len(unknown),
+        first_end=unknown[0] if unknown else None,
+        absent=absent,
+        hosts_assumed=assumed,
+        without_links=not bundle.wiring and not bundle.links,
+    )
+
+
+def _far_ends(bundle: Bundle, names: Set[str], ends: "_Ends") -> tuple[list[Endpoint], tuple[str, ...], int]:
+    """The lossless ports whose far end may be a switch and is not known, the switches without a file at the end of some
+    of them, and the number of the other lossless ports without a known far end.
+
+    With fabric.json a port without a link is meant to have none.
+    """
+    unknown: list[Endpoint] = []
+    absent: set[str] = set()
+    wired = bundle.wiring.devices if bundle.wiring else ()
+    out_of_service = {device.name for device in wired if device.state != DeviceState.ACTIVE}
+    for link in bundle.links if len(bundle.links) > len(bundle.switch_links) else ():
+        for near, far in ((link.a, link.b), (link.b, link.a)):
+            is_open = near[0] in names and far[0] not in bundle.devices and link.kind not in _LEADS_OUT
+            if is_open and far[0] not in out_of_service and ends.counts(near) and ends.pfc(near):
+                unknown.append(near)
+                absent.add(far[0])
+    if bundle.wiring:
+        return unknown, tuple(sorted(absent, key=natural_key)), 0
+    joined = {end[0] for link in bundle.switch_links if link.a[0] != link.b[0] for end in (link.a, link.b)}
+    assumed = 0
+    for name in sorted(names, key=natural_key):
+        open_ends = [
+            (name, port)
+            for port in bundle.devices[name].table("PORT")
+            if (name, port) not in bundle.link_at and ends.pfc((name, port)) and ends.counts((name, port))
+        ]
+        if name in joined:
+            assumed += len(open_ends)
+        else:
+            unknown += open_ends
+    return unknown, tuple(sorted(absent, key=natural_key)), assumed
 
 
 def _without_routes(
@@ -113,8 +160,11 @@ def _towards(neighbor: Neighbor, addresses: Iterable[InterfaceAddress]) -> Itera
 
 
 def coverage_findings(bundle: Bundle, fabric: RoutedFabric, found: Covers) -> Iterator[Finding]:
-    """FG610: lossless links carry no route, or no session comes up, so a verdict about routes does not cover them."""
-    if found.is_complete:
+    """What a verdict about routes does not cover. FG610: lossless links without a route, sessions that cannot come up.
+    FG614: lossless ports that may lead to a switch that is not known."""
+    if not found.is_wired:
+        yield _unknown_ends(bundle, fabric, found)
+    if found.is_routed:
         return
     spoken, device = fabric.spoken, bundle.devices[fabric.names[0]]
     row: tuple[str, ...] = ("BGP_NEIGHBOR",)
@@ -132,6 +182,28 @@ def coverage_findings(bundle: Bundle, fabric: RoutedFabric, found: Covers) -> It
         location=device.locate(*row),
         hint="correct the sessions and route maps of these links; `fabricgen validate` names the rows",
         count=max(found.without_routes, 1),
+    )
+
+
+def _unknown_ends(bundle: Bundle, fabric: RoutedFabric, found: Covers) -> Finding:
+    device = bundle.devices[fabric.names[0]]
+    row: tuple[str, ...] = ("PORT",)
+    if found.first_end:
+        device, row = bundle.devices[found.first_end[0]], ("PORT", found.first_end[1])
+    hint = "give --links or --lldp"
+    if found.absent:
+        hint = f"give the config_db.json of {listed(found.absent, 3)}, too"
+        if len(found.absent) < found.unknown_ends and not bundle.wiring:
+            hint += ", and --links or --lldp if ports stay without a known far end"
+    return Finding(
+        code="FG614",
+        severity=Severity.ERROR,
+        message=found.unwired,
+        device=device.name,
+        place=Place(*row),
+        location=device.locate(*row),
+        hint=hint,
+        count=max(found.unknown_ends, 1),
     )
 
 

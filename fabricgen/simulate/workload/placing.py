@@ -12,7 +12,7 @@ from fabricgen.hostlist import expanded, hostlist
 from fabricgen.simulate.patterns import Placement
 from fabricgen.simulate.workload.model import OVERLAP, JobRequest, PlacedJob
 from fabricgen.simulate.workload.sites import Site
-from fabricgen.units import counted
+from fabricgen.units import counted, listed
 
 _ALL_RAILS = None
 _MOST_NAMES = 80  # characters of a list of hosts in a message
@@ -86,9 +86,8 @@ class _Placing:
     def _free(self, one: JobRequest, site: Site) -> tuple[str, ...]:
         numbers = {unit.number for unit in site.units}
         if unknown := [number for number in one.units if number not in numbers]:
-            known = ", ".join(f"{unit.number} ({unit.name})" for unit in site.units[:8])
-            more = f" and {len(site.units) - 8} more" if len(site.units) > 8 else ""
-            self.mistakes.append(one.mistake("unit", f"there is no unit {unknown[0]}", f"the units are {known}{more}"))
+            known = listed([f"{unit.number} ({unit.name})" for unit in site.units], 8)
+            self.mistakes.append(one.mistake("unit", f"there is no unit {unknown[0]}", f"the units are {known}"))
             return ()
         free = [host for host in site.hosts if self._is_free(one, host)]
         if one.units:

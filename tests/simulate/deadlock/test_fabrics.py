@@ -245,7 +245,7 @@ def test_a_neighbor_outside_the_files_is_a_note(tmp_path: Path) -> None:
     del configs["s0"]
     bundle = open_configs(configs, tmp_path)
     findings = deadlock_findings(bundle, analyse_deadlock(bundle))
-    assert {(f.code, f.severity) for f in findings} == {("FG602", Severity.NOTE)}
+    assert {(f.code, f.severity) for f in findings} == {("FG602", Severity.NOTE), ("FG614", Severity.ERROR)}
 
 
 def test_hosts_on_announced_aggregates_count_and_spine_loopbacks_do_not(tmp_path: Path) -> None:

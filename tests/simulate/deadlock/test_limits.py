@@ -7,8 +7,8 @@ from fabricgen.simulate.deadlock.failures import bounces, judge, orbits, sweep, 
 from fabricgen.simulate.deadlock.failures.failure_sets import Failure
 from fabricgen.simulate.deadlock.failures.sample_bound import upper_bound
 from fabricgen.simulate.deadlock.failures.verdict import DepthVerdict, FailureSummary
-from fabricgen.simulate.deadlock.findings import _listing
 from fabricgen.simulate.deadlock.infiniband import virtual_lanes
+from fabricgen.units import listed
 
 MIB = 2**20
 
@@ -48,5 +48,5 @@ def test_defaults() -> None:
 
 
 def test_lists_of_names_show_five() -> None:
-    assert _listing(list("abcde")) == "a, b, c, d, e"
-    assert _listing(list("abcdef")) == "a, b, c, d, e and 1 more"
+    assert listed(list("abcde")) == "a, b, c, d, e"
+    assert listed(list("abcdef")) == "a, b, c, d, e and 1 more"

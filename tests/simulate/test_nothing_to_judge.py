@@ -1,0 +1,85 @@
+"""No verdict on nothing: unknown links, missing files and empty files never pass."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from tests.conftest import Cli
+
+VERBS = {
+    "deadlock": ("simulate", "deadlock"),
+    "congestion": ("simulate", "congestion"),
+    "packets": ("simulate", "packets", "--pattern", "incast"),
+}
+LINK_TABLES = ("DEVICE_NEIGHBOR", "DEVICE_NEIGHBOR_METADATA", "BGP_NEIGHBOR")
+
+
+def loose(rendered: Path, folder: Path, *, names: str = "*", without: tuple[str, ...] = ()) -> Path:
+    """Files of switches without fabric.json, and without some tables."""
+    for file in sorted((rendered / "sonic").glob(f"{names}/config_db.json")):
+        tables = {name: rows for name, rows in json.loads(file.read_text()).items() if name not in without}
+        copy = folder / file.parent.name / file.name
+        copy.parent.mkdir(parents=True)
+        copy.write_text(json.dumps(tables))
+    return folder
+
+
+@pytest.mark.parametrize("verb", VERBS)
+def test_unknown_links(cli: Cli, rendered: Path, tmp_path: Path, verb: str) -> None:
+    """Twenty lossless switches whose links no table names."""
+    outcome = cli("-q", *VERBS[verb], loose(rendered, tmp_path, without=LINK_TABLES))
+    assert outcome.code in (1, 2) and "passed" not in outcome.out
+    if verb == "deadlock":
+        assert "UNKNOWN: 768 lossless ports lead to an unknown far end: not judged" in outcome.out
+        assert "give --links or --lldp" in outcome.out
+
+
+@pytest.mark.parametrize("verb", VERBS)
+def test_one_switch(cli: Cli, rendered: Path, tmp_path: Path, verb: str) -> None:
+    """Its metadata of neighbors names switches whose files are not given."""
+    outcome = cli("-q", *VERBS[verb], loose(rendered, tmp_path, names="compute-su00-r0-leaf"), "--format", "json")
+    found = json.loads(outcome.out)
+    [one] = [one for one in found["findings"] if one["code"] == "FG614"]
+    assert outcome.code == 1 and "compute-spine-00, compute-spine-01, compute-spine-02 and 1 more" in one["message"]
+    assert one["hint"].startswith("give the config_db.json of compute-spine-00")
+
+
+@pytest.mark.parametrize("verb", VERBS)
+def test_empty_file(cli: Cli, tmp_path: Path, verb: str) -> None:
+    (tmp_path / "a").mkdir()
+    (tmp_path / "a" / "config_db.json").write_text("{}")
+    outcome = cli("-q", *VERBS[verb], tmp_path)
+    assert outcome.code in (1, 2) and "passed" not in outcome.out and "proved" not in outcome.out
+
+
+def test_missing_file_of_a_bundle(cli: Cli, bundle: Path) -> None:
+    """fabric.json has the links of a spine whose file is gone."""
+    (bundle / "sonic" / "compute-spine-00" / "config_db.json").unlink()
+    outcome = cli("-q", "simulate", "deadlock", bundle, "--format", "json")
+    found = json.loads(outcome.out)["deadlock"]
+    assert (outcome.code, found["verdict"], found["covers"]["unknown_ends"]) == (1, "unknown", 64)
+
+
+def test_rails_without_spines_are_free(cli: Cli, rendered: Path, tmp_path: Path) -> None:
+    """Each leaf has links to hosts only, and its files name them: nothing is unknown."""
+    folder = loose(rendered, tmp_path, names="*leaf")
+    for file in folder.glob("*/config_db.json"):
+        tables = json.loads(file.read_text())
+        metadata = tables["DEVICE_NEIGHBOR_METADATA"]
+        hosts = {name for name, row in metadata.items() if row["type"] == "Server"}
+        uplinks = {port for port, row in tables["DEVICE_NEIGHBOR"].items() if row["name"] not in hosts}
+        tables["DEVICE_NEIGHBOR"] = {p: row for p, row in tables["DEVICE_NEIGHBOR"].items() if p not in uplinks}
+        tables["PORT"] |= {port: {**tables["PORT"][port], "admin_status": "down"} for port in uplinks}
+        del tables["BGP_NEIGHBOR"]
+        file.write_text(json.dumps(tables))
+    outcome = cli("-q", "simulate", "deadlock", folder)
+    assert outcome.code == 0 and "free, proved" in outcome.out
+
+
+def test_ports_that_count_as_ports_of_hosts(cli: Cli, rendered: Path, tmp_path: Path) -> None:
+    """Links from the sessions of BGP do not name hosts; the verdict says how many ports that concerns."""
+    folder = loose(rendered, tmp_path, without=("DEVICE_NEIGHBOR", "DEVICE_NEIGHBOR_METADATA"))
+    outcome = cli("-q", "simulate", "deadlock", folder)
+    assert outcome.code == 0
+    assert "256 lossless ports without a known far end count as ports of hosts" in outcome.out
