@@ -9,7 +9,8 @@ import pytest
 from fabricgen.findings import Severity
 from fabricgen.rules.registry import all_rules, chosen_rules, explain_text
 from fabricgen.rules.rule import Rule
-from tests.rules.case import Case, Switches
+from fabricgen.rules.run import run
+from tests.rules.case import Case, GoodCase, Switches
 from tests.rules.clean import PLATFORMS, clean_fabric
 
 FILES_GONE = {"FG220", "FG255", "FG256", "FG257"}  # a change of no file: tests/rules/bundle/test_broken_files.py
@@ -21,7 +22,14 @@ def all_cases() -> list[Case]:
     return [case for folder in folders for case in importlib.import_module(f"tests.rules.{folder}.cases").CASES]
 
 
-CASES = all_cases()
+def all_good_cases() -> list[GoodCase]:
+    """The good cases of all folders but opensm, which has its own test."""
+    folders = sorted(file.parent.name for file in Path(__file__).parent.glob("*/cases.py"))
+    modules = (importlib.import_module(f"tests.rules.{folder}.cases") for folder in folders if folder != "opensm")
+    return [case for module in modules for case in getattr(module, "GOOD", [])]
+
+
+CASES, GOOD = all_cases(), all_good_cases()
 
 
 @pytest.mark.parametrize("model", PLATFORMS)
@@ -49,6 +57,12 @@ def test_a_bad_case_gives_its_finding(case: Case, tmp_path: Path) -> None:
         others = [one for one in others if one.severity is not Severity.NOTE]
     if not case.lenient:
         assert [(one.code, one.device) for one in others] == [(case.code, name) for name in case.also_at], others
+
+
+@pytest.mark.parametrize("case", GOOD, ids=[f"{case.code}-{number}" for number, case in enumerate(GOOD)])
+def test_a_good_case_gives_no_finding(case: GoodCase, tmp_path: Path) -> None:
+    found = run(case.clean.broken(case.change, tmp_path))
+    assert {one.code for one in found} <= set(case.also), found
 
 
 def test_every_rule_has_a_bad_case() -> None:

@@ -4,7 +4,7 @@ Source: sonic-swss @e6b0c5b5 cfgmgr/buffer_pool_mellanox.lua.
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from math import ceil
 
 _MANAGEMENT_POOL_BYTES = 256 * 1024
@@ -15,12 +15,15 @@ _FORCED_HEADROOM_BYTES = 655_360  # where the ratio does not give one
 @dataclass(frozen=True, slots=True)
 class Reserved:
     """What the profiles of all ports that are up reserve, and what their lossless groups lack: xon and xoff beyond
-    size. `ports_bytes` are the groups of management traffic and mirrors."""
+    size. `ports_bytes` are the groups of management traffic and mirrors. `headroom_bytes` is the part of the profiles
+    that lossless groups reserve."""
 
     profiles_bytes: int
     lacking_bytes: int
     ports_bytes: int
     lossless_ports: int
+    lossless_groups: int
+    headroom_bytes: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,9 +90,5 @@ def _size(pool: Pool, free: float, each: float) -> int:
 
 def total(parts: Mapping[Reserved, int]) -> Reserved:
     """What ports reserve together. `parts` has the number of ports for each part."""
-    return Reserved(
-        sum(part.profiles_bytes * count for part, count in parts.items()),
-        sum(part.lacking_bytes * count for part, count in parts.items()),
-        sum(part.ports_bytes * count for part, count in parts.items()),
-        sum(part.lossless_ports * count for part, count in parts.items()),
-    )
+    names = (field.name for field in fields(Reserved))
+    return Reserved(*(sum(getattr(part, name) * count for part, count in parts.items()) for name in names))

@@ -6,7 +6,7 @@ prediction assumes the size of egress_lossless_pool, which is what the switch it
 
 from collections import Counter
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 from fabricgen.physics import DEFAULT_MTU_BYTES
@@ -25,7 +25,7 @@ from fabricgen.sonic.port_qos import DEFINITION_TABLES, PORT_TABLES, PortRows, r
 from fabricgen.sonic.references import reference_name
 from fabricgen.sonic.tables import ConfigDb, Row, parse_priorities
 from fabricgen.sonic.updater.tables import MASTER
-from fabricgen.units import parse_length_m, signed_number, whole_number
+from fabricgen.units import format_length, parse_length_m, signed_number, whole_number
 
 LOSSLESS_POOL = "ingress_lossless_pool"
 _MEMORY_POOL = "egress_lossless_pool"  # its size in SONiC's templates is that of the whole memory
@@ -64,23 +64,51 @@ class DynamicBuffers:
     @cached_property
     def profiles(self) -> Mapping[str, tuple[Headroom, list[str]]]:
         """Name in APPL_DB -> the computed profile and the ports that are up and use it."""
-        found: dict[str, tuple[Headroom, list[str]]] = {}
+        return {
+            profile_name(self.platform, wired): (self._computed(wired), ports) for wired, ports in self._wired.items()
+        }
+
+    @cached_property
+    def _wired(self) -> Mapping[WiredPort, list[str]]:
+        """Equal ports that are up and have a computed profile."""
+        found: dict[WiredPort, list[str]] = {}
         for port in self._up:
             wired = self.wired_port(port)
             if wired and any(map(self._is_computed, self._rows_of(port)["BUFFER_PG"].values())):
-                named = found.setdefault(profile_name(self.platform, wired), (self._computed(wired), []))
-                named[1].append(port)
+                found.setdefault(wired, []).append(port)
         return found
 
     @cached_property
     def sizes(self) -> PoolSizes:
         """The pools of the switch."""
         return computed_pools(
-            self.mmu_bytes, self.asic.cell_bytes, self.asic.descriptor_bytes, self._pools, self._reserved, self.shared
+            self.mmu_bytes, self.asic.cell_bytes, self.asic.descriptor_bytes, self._pools, self.reserved, self.shared
         )
 
+    @property
+    def headroom_bytes(self) -> int:
+        """What lossless groups reserve together, with the headroom that they share."""
+        return self.reserved.headroom_bytes + self.sizes.headroom_bytes
+
+    @property
+    def stated_pools_bytes(self) -> int:
+        """The sizes of ingress pools that the file states, so that the switch does not compute them."""
+        return sum(pool.size_bytes or 0 for pool in self._pools.values() if pool.direction == "ingress")
+
     @cached_property
-    def _reserved(self) -> Reserved:
+    def longest_cable(self) -> tuple[float, str]:
+        """Metres of the longest cable of a lossless group that is up, and its first port; (0, "") without any."""
+        cables = ((wired.cable_m, ports[0]) for wired, ports in self._wired.items())
+        return max(cables, key=lambda one: one[0], default=(0, ""))
+
+    def with_cables_up_to(self, length_m: float) -> "DynamicBuffers":
+        """The same switch with no cable longer than `length_m`."""
+        lengths = {port: format_length(min(length_m, own_m)) for port, own_m in self._lengths.items()}
+        return replace(self, config={**self.config, "CABLE_LENGTH": {"AZURE": lengths}})
+
+    @cached_property
+    def reserved(self) -> Reserved:
+        """What all ports reserve that are up."""
         parts: Counter[Reserved] = Counter()
         known: dict[object, Reserved] = {}
         for port in self._up:
@@ -98,14 +126,14 @@ class DynamicBuffers:
 
     def _reserved_of(self, port: str, held: PortRows) -> Reserved:
         """What one port reserves."""
-        lanes, profiles, lacking, lossless = _lanes(self._ports[port]), 0, 0, False
+        lanes, profiles, lacking, groups, own = _lanes(self._ports[port]), 0, 0, 0, 0
         for rest, row in held["BUFFER_PG"].items():
             count = len(parse_priorities(rest))
             headroom = self._headroom_of(port, row)
             if headroom:
-                profiles += headroom.size_bytes * count
+                own += headroom.size_bytes * count
                 lacking += max(0, headroom.xon_bytes + headroom.xoff_bytes - headroom.size_bytes) * count
-                lossless = True
+                groups += count
             elif not self._is_computed(row):
                 profiles += (self._size(self._profile_name(row)) + self.asic.lossy_group_bytes(lanes)) * count
         for rest, row in held["BUFFER_QUEUE"].items():
@@ -114,7 +142,7 @@ class DynamicBuffers:
             for name in text(held[table].get("", {}), "profile_list").split(","):
                 profiles += 0 if self._is_lossy_ingress(name) else self._size(name)
         management = self.asic.lossy_group_bytes(lanes) + self.asic.mirror_bytes
-        return Reserved(profiles, lacking, management, int(lossless))
+        return Reserved(profiles + own, lacking, management, int(groups > 0), groups, own)
 
     def _headroom_of(self, port: str, row: Row) -> Headroom | None:
         """The lossless profile of a row of BUFFER_PG, computed or the file's own; None if it is lossy or missing."""

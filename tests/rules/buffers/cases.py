@@ -1,13 +1,78 @@
 """Bad cases of the rules in fabricgen/rules/buffers."""
 
-from tests.rules.case import ERROR, WARNING, Case, Switches
-from tests.rules.changes import both, drop, put
-from tests.rules.fabrics import META, NEAR, PROFILE, SHARED, low_xoff, of_each, unknown_sku
+from tests.rules.case import ERROR, WARNING, Case, GoodCase, Switches
+from tests.rules.changes import ConfigChange, Configs, both, drop, put
+from tests.rules.fabrics import LEAVES, META, NEAR, PROFILE, SHARED, low_xoff, of_each, unknown_sku
 
 IN = "ingress_lossless_pool"
+SHORTER = "shorten the cables: with at most 300m all ports reserve 3206144 bytes, or use a plane without PFC over this distance"
 TRIMMING = {"pool": "egress_lossy_pool", "size": "0", "dynamic_th": "3", "packet_discard_action": "trim"}
 
+
+def cables_of(length: str, *devices: str) -> ConfigChange:
+    """A new length for all cables of switches."""
+
+    def change(configs: Configs) -> None:
+        for device in devices:
+            lengths = configs[device]["CABLE_LENGTH"]["AZURE"]
+            lengths.update(dict.fromkeys(lengths, length))
+
+    change.__doc__ = f"{', '.join(devices)}: all cables have a length of {length}"
+    return change
+
+
+GOOD = [
+    GoodCase("FG520", cables_of("300m", "leaf1"), Switches("dynamic"), also=("FG532",)),
+    GoodCase("FG519", cables_of("300m", *LEAVES, "spine1", "spine2", "spine3"), Switches("dynamic"), also=("FG532",)),
+]
+
 CASES = [
+    Case(
+        "FG519",
+        cables_of("40000m", "leaf1"),
+        "leaf1:CABLE_LENGTH|AZURE|Ethernet0",
+        ERROR,
+        "the headroom of 10 lossless groups with cables of up to 40000m is 215500800 bytes; "
+        "all ports reserve 216054784 bytes, the memory has 158229504 (assumed: the size of egress_lossless_pool)",
+        SHORTER,
+        also=("FG532",),
+        clean=Switches("dynamic"),
+    ),
+    Case(
+        "FG519",
+        cables_of("40000m", *LEAVES),
+        "leaf1:CABLE_LENGTH|AZURE|Ethernet0",
+        ERROR,
+        "the headroom of 10 lossless groups with cables of up to 40000m is 215500800 bytes; "
+        "all ports reserve 216054784 bytes, the memory has 158229504 (assumed: the size of egress_lossless_pool)",
+        SHORTER,
+        also=("FG532",),
+        also_at=("leaf2", "leaf3"),
+        clean=Switches("dynamic"),
+    ),
+    Case(
+        "FG519",
+        both(cables_of("10000m", "leaf1"), put("150000000", "leaf1", "BUFFER_POOL", IN, "size")),
+        "leaf1:CABLE_LENGTH|AZURE|Ethernet0",
+        ERROR,
+        "the headroom of 10 lossless groups with cables of up to 10000m is 54661120 bytes; all ports reserve 55215104 bytes "
+        "and the file states ingress pools of 150000000 bytes, the memory has 158229504 (assumed: the size of "
+        "egress_lossless_pool)",
+        SHORTER,
+        also=("FG532", "FG521"),
+        clean=Switches("dynamic"),
+    ),
+    Case(
+        "FG520",
+        cables_of("500m", "leaf1"),
+        "leaf1:CABLE_LENGTH|AZURE|Ethernet0",
+        WARNING,
+        "the headroom of 10 lossless groups with cables of up to 500m is 3727360 bytes: 2% of the memory of 158229504 "
+        "(assumed: the size of egress_lossless_pool); ingress_lossless_pool has 76974080 bytes",
+        "use cables of at most 300m, or a plane without PFC over this distance",
+        also=("FG532",),
+        clean=Switches("dynamic"),
+    ),
     Case(
         "FG526",
         put("0", "leaf1", "LOSSLESS_TRAFFIC_PATTERN", "AZURE", "small_packet_percentage"),
