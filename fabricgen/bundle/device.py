@@ -274,9 +274,14 @@ class ObservedDevice:
         return value if isinstance(value, str) else ""
 
     @property
+    def known_release(self) -> int | None:
+        """The SONiC release of the switch, by its file or its bundle; None if neither has it."""
+        return release_of(self.config) or self.bundle_release
+
+    @property
     def release(self) -> int:
-        """The SONiC release of the switch, by its file or its bundle; the master branch if neither has it."""
-        return release_of(self.config) or self.bundle_release or MASTER
+        """The SONiC release of the switch; the master branch if it is not known."""
+        return self.known_release or MASTER
 
     @property
     def mmu_bytes(self) -> int | None:

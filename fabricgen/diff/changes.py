@@ -97,8 +97,16 @@ def _fields(was: Row, becomes: Row) -> Iterator[tuple[Op, str]]:
             yield Op.REMOVE, field
         elif field not in was:
             yield Op.ADD, field
-        elif was[field] != becomes[field]:
+        elif was[field] != becomes[field] and _stored(was[field]) != _stored(becomes[field]):
             yield Op.REPLACE, field
+
+
+def _stored(value: Any) -> object:
+    """A value as CONFIG_DB stores it: as text, so that the number 65000 and the text "65000" are equal.
+
+    Source: sonic-swss-common pyext, ConfigDBConnector.typed_to_raw: str() of all but lists.
+    """
+    return [*map(str, value)] if isinstance(value, list) else str(value)
 
 
 def _frozen(value: Any) -> object:

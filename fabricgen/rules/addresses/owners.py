@@ -31,20 +31,27 @@ def taken_address(fabric: Fabric) -> Iterator[Defect]:
     nics = _nics(fabric)
     several = owned_by_several(fabric)
     for switch in fabric.switches.values():
-        neighbors = {key.rpartition("|")[2] for key in switch.device.table("BGP_NEIGHBOR")}
+        neighbors = {key.removeprefix("default|") for key in switch.device.table("BGP_NEIGHBOR")}
+        texts = {key.rpartition("|")[2] for key in neighbors}
         own = switch.addresses
-        if neighbors.isdisjoint([held.text for held in own]) and nics.keys().isdisjoint(map(HOST, own)):
+        if texts.isdisjoint([held.text for held in own]) and nics.keys().isdisjoint(map(HOST, own)):
             continue
         for held in own:
             host = held.host
             owner = nics.get(host)
             if owner and not _leads_to(fabric, switch, held, owner):
                 message = f"{held.ip} is the address of {owner[1]} of host {owner[0]}"
-            elif held.text in neighbors and host not in several:
+            elif held.text in texts and host not in several and _in_its_vrf(switch, held) in neighbors:
                 message = f"{held.ip} is also the address of a BGP neighbor of the switch"
             else:
                 continue
             yield Defect(switch.place(held.table, held.key), message, "use a free address")
+
+
+def _in_its_vrf(switch: Switch, held: HeldAddress) -> str:
+    """The key of BGP_NEIGHBOR that the address has in the VRF of its interface."""
+    vrf, _ = switch.address_space(held.interface)
+    return f"{vrf}|{held.text}" if vrf else held.text
 
 
 def _nics(fabric: Fabric) -> Mapping[object, tuple[str, str]]:

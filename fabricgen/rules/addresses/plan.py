@@ -15,7 +15,9 @@ from fabricgen.rules.view.switch import Switch
 
 @rule("FG313", Severity.ERROR, "Two interfaces have the same address")
 def duplicate_address(fabric: Fabric) -> Iterator[Defect]:
-    """What: every address is on one interface or loopback of the fabric. FG312 checks the two ends of a link.
+    """What: every address is on one interface or loopback of a VRF. Loose files whose cables form several networks may
+    use it once in each. The gateway of a VLAN may be on several switches if static_anycast_gateway or MC-LAG shares it.
+    FG312 checks the two ends of a link.
 
     Why: traffic to the address ends at any of the two interfaces. Two equal loopbacks give equal router IDs, and BGP
     rejects the session.
@@ -24,16 +26,19 @@ def duplicate_address(fabric: Fabric) -> Iterator[Defect]:
 
     Fix: use different addresses. `fabricgen render` allocates them and stores them in the lock file.
 
-    Source: RFC 6286 (router id); general IP addressing.
+    Source: RFC 6286 (router id); general IP addressing; sonic-buildimage sonic-vlan.yang (static_anycast_gateway),
+    sonic-mclag.yang (MCLAG_UNIQUE_IP: only its VLANs have an address for each switch).
     """
-    owners_of: dict[object, list[tuple[Switch, HeldAddress]]] = defaultdict(list)
+    owners_of: dict[object, dict[tuple[Switch, str], HeldAddress]] = defaultdict(dict)
     several = owned_by_several(fabric)
     for switch in fabric.switches.values() if several else ():
         for held in switch.addresses:
-            if held.host in several:
-                owners_of[held.host].append((switch, held))
-    for owners in owners_of.values():
-        if not _are_ends(fabric, owners):
+            if held.host in several:  # an interface with rows in two tables is one interface
+                space = held.host, switch.address_space(held.interface)
+                owners_of[space].setdefault((switch, held.interface), held)
+    for by_interface in owners_of.values():
+        owners = [(switch, held) for (switch, _), held in by_interface.items()]
+        if len(owners) > 1 and not _are_ends(fabric, owners) and not _is_shared_gateway(owners):
             for switch, held in owners:
                 ip = held.ip
                 if _fits_its_link(fabric, switch, held):
@@ -53,6 +58,17 @@ def _are_ends(fabric: Fabric, owners: list[tuple[Switch, HeldAddress]]) -> bool:
     return far is not None and (far.switch, far.port) == (b, held_b.interface)
 
 
+def _is_shared_gateway(owners: list[tuple[Switch, HeldAddress]]) -> bool:
+    """Whether the interfaces are one VLAN on several switches that share its gateway."""
+    if {held.table for _, held in owners} != {"VLAN_INTERFACE"} or len({held.interface for _, held in owners}) > 1:
+        return False
+    vlan = owners[0][1].interface
+    devices = [switch.device for switch, _ in owners]
+    is_anycast = all(device.text_of("VLAN_INTERFACE", vlan, "static_anycast_gateway") == "true" for device in devices)
+    is_pair = all(device.table("MCLAG_DOMAIN") and vlan not in device.table("MCLAG_UNIQUE_IP") for device in devices)
+    return is_anycast or is_pair
+
+
 def _fits_its_link(fabric: Fabric, switch: Switch, held: HeldAddress) -> bool:
     """Whether the far end's address confirms this one: then the other interface has the wrong address."""
     end = fabric.ends_of[switch.name].get(held.interface)
@@ -65,8 +81,8 @@ _Held = tuple[int, int, str, str, str]  # first address, minus the last one, swi
 
 @rule("FG317", Severity.ERROR, "Subnets of different links overlap")
 def overlapping_subnets(fabric: Fabric) -> Iterator[Defect]:
-    """What: the subnet of a routed port, a VLAN or a port channel does not overlap with the subnet of another link. Two
-    switches may have one VLAN with one subnet.
+    """What: the subnet of a routed port, a VLAN or a port channel does not overlap with the subnet of another link of
+    its VRF. Two switches may have one VLAN with one subnet.
 
     Why: the more specific of two overlapping routes wins. Packets for some addresses of one link go to the other link.
 
@@ -76,7 +92,7 @@ def overlapping_subnets(fabric: Fabric) -> Iterator[Defect]:
 
     Source: general IP addressing.
     """
-    held: dict[int, list[_Held]] = {4: [], 6: []}
+    held: dict[object, list[_Held]] = defaultdict(list)
     wrong = mismatched_subnets(fabric)
     for switch in fabric.switches.values():
         name = switch.name
@@ -84,10 +100,11 @@ def overlapping_subnets(fabric: Fabric) -> Iterator[Defect]:
             if one.table in _ROUTED and not (wrong and _is_mismatched(fabric, switch, one)):
                 bits = one.host_bits
                 first = one.number >> bits << bits
-                held[one.version].append((first, -(first | ((1 << bits) - 1)), name, one.table, one.key))
-    for of_version in held.values():
-        of_version.sort()
-        yield from _overlaps(fabric, of_version)
+                space = one.version, switch.address_space(one.interface)
+                held[space].append((first, -(first | ((1 << bits) - 1)), name, one.table, one.key))
+    for in_space in held.values():
+        in_space.sort()
+        yield from _overlaps(fabric, in_space)
 
 
 def _is_mismatched(fabric: Fabric, switch: Switch, held: HeldAddress) -> bool:
@@ -122,14 +139,11 @@ def _share_link(fabric: Fabric, a: _Held, b: _Held) -> bool:
 
 
 def _are_two_links(fabric: Fabric, a: _Held, b: _Held) -> bool:
-    """Whether interfaces with equal subnets and different addresses are on two links: two interfaces of one switch and
-    VRF, or ports with known cables."""
+    """Whether interfaces with equal subnets and different addresses are on two links: two interfaces of one switch, or
+    ports with known cables."""
     if a[4].partition("|")[2] == b[4].partition("|")[2]:
         return False  # FG313
     names = [one[4].partition("|")[0] for one in (a, b)]
-    rows = [fabric.switches[one[2]].device.row(one[3], name) for one, name in zip((a, b), names, strict=True)]
-    if rows[0].get("vrf_name") != rows[1].get("vrf_name"):
-        return False
     return a[2] == b[2] or all(name in fabric.ends_of[one[2]] for one, name in zip((a, b), names, strict=True))
 
 

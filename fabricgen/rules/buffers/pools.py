@@ -148,20 +148,25 @@ def voq_pool(fabric: Fabric) -> Iterator[Defect]:
                 )
 
 
+_LOOKUP = "take the row of this speed and length from pg_profile_lookup.ini of the SKU"
+
+
 @rule("FG538", Severity.ERROR, "A headroom profile is unusable or unused")
 def empty_headroom(fabric: Fabric) -> Iterator[Defect]:
-    """What: a profile with xoff has an xoff above zero and a size of at least its xon. In the dynamic model it has xon,
-    and size covers xon and xoff unless a shared headroom is configured. A priority group uses each static profile of
-    the traditional model (else a warning).
+    """What: a profile with xoff has a size and an xoff above zero. In the dynamic model it has xon, and size covers xon
+    and xoff unless a shared headroom is configured. A priority group uses each static profile of the traditional model
+    (else a warning); those that buffermgrd makes, pg_lossless_SPEED_LENGTH_profile, may wait for their ports.
 
     Why: such rows remain from tests. The SAI rejects them, and orchagent retries or stops. In the dynamic model a
     profile without xon keeps all ports down; one with a smaller size turns the shared headroom on for the whole switch.
+    In the traditional model a size below xon is no fault: rows of several pg_profile_lookup.ini of SONiC have it.
 
     Example: BUFFER_PROFILE|test_profile with size 0 and xoff 1000000.
 
-    Fix: remove the row, or correct the field in the message.
+    Fix: remove a row that no priority group uses. Else take the values from pg_profile_lookup.ini of the SKU.
 
-    Source: sonic-mgmt issue 25395; measured with sonic-swss 6079a435 ("stoul", shared headroom of 655360 bytes).
+    Source: sonic-mgmt issue 25395; measured with sonic-swss 6079a435 ("stoul", shared headroom of 655360 bytes);
+    sonic-buildimage device/nokia/x86_64-nokia_ixr7220_d4-r0/Nokia-IXR7220-D4-36D/pg_profile_lookup.ini.
     """
     used: dict[QosTables, set[str]] = defaultdict(set)
     for ports in port_classes(fabric):
@@ -170,21 +175,22 @@ def empty_headroom(fabric: Fabric) -> Iterator[Defect]:
         for name in qos.tables[_PROFILE]:
             row = qos.row(_PROFILE, name)
             xoff, xon, size = (number(row.get(field)) for field in ("xoff", "xon", "size"))
-            is_skus = qos.layout is not None and not qos.is_dynamic and name.startswith("pg_lossless_")
-            if is_skus or "xoff" not in row or (qos.defaults and name in qos.defaults.profiles):
+            is_skus = not qos.is_dynamic and name.startswith("pg_lossless_")
+            is_judged_by_sku = is_skus and qos.layout is not None
+            if is_judged_by_sku or "xoff" not in row or (qos.defaults and name in qos.defaults.profiles):
                 continue
-            if xoff == 0 or (size is not None and xon is not None and size < xon):
+            if 0 in (xoff, size):
                 field = "xoff" if xoff == 0 else "size"
-                yield from qos.defects(_PROFILE, name, field, f"{field} of {name} is {row[field]}", "remove the row")
+                hint = _LOOKUP if name in used[qos] else "remove the row"
+                yield from qos.defects(_PROFILE, name, field, f"{field} of {name} is {row[field]}", hint)
             elif qos.is_dynamic and "xon" not in row:
-                yield from qos.defects(
-                    _PROFILE, name, "xon", f"{name} has xoff, but no xon", "set xon, or remove the row"
-                )
+                hint = "set xon" if name in used[qos] else "set xon, or remove the row"
+                yield from qos.defects(_PROFILE, name, "xon", f"{name} has xoff, but no xon", hint)
             elif qos.is_dynamic and size is not None and size < (needed := (xon or 0) + (xoff or 0)):
                 if not _shares_headroom(qos):
                     message = f"size of {name} is {size} bytes, its xon and xoff need {needed}"
                     yield from qos.defects(_PROFILE, name, "size", message, f"set size to {needed}")
-            elif name not in used[qos] and not qos.is_dynamic:
+            elif name not in used[qos] and not qos.is_dynamic and not is_skus:
                 message = f"no priority group uses {name}"
                 yield from qos.defects(_PROFILE, name, "", message, "remove the row", (), Severity.WARNING)
 

@@ -47,28 +47,47 @@ def _of_kind(fabric: Fabric, *kinds: str) -> Iterator[Defect]:
                 yield Defect(fabric.switches[name].place(one.table, one.key, one.field), message, one.hint)
 
 
-@rule("FG401", Severity.NOTE, "A table has no YANG model in SONiC", Basis.SCHEMA)
-def unknown_table(fabric: Fabric) -> Iterator[Defect]:
-    """What: each table has a YANG model in the SONiC release that fabricgen supports.
+_VALIDATED_SINCE = (
+    202505  # sonic-utilities config/main.py, config_file_yang_validation; 202411 reads "golden" files only
+)
+_WITHOUT_MODEL = frozenset({"bgpraw"})  # the same function passes over it
 
-    Why: SONiC does not validate tables without a model. The table may be from another release, from a vendor, or
-    mistyped. Its rows are not checked.
+
+@rule("FG401", Severity.ERROR, "A table has no YANG model in SONiC", Basis.SCHEMA)
+def unknown_table(fabric: Fabric) -> Iterator[Defect]:
+    """What: each table has a YANG model in the SONiC releases that fabricgen knows.
+
+    Why: from release 202505 on `config reload FILE` and `config load_minigraph` stop at a table without a model, and load
+    nothing. Older releases do not validate it, so there it is a note. If neither the file nor its bundle names the
+    release, it is a warning. The table may be from a vendor, or mistyped. Its rows are not checked.
 
     Example: WRED_PROFILES instead of WRED_PROFILE.
 
-    Fix: correct the name of the table if it is mistyped.
+    Fix: correct the name of the table if it is mistyped; else remove the table, or install its model on the switches.
 
-    Source: sonic-buildimage src/sonic-yang-models.
+    Source: sonic-buildimage src/sonic-yang-models; sonic-utilities config/main.py (config_file_yang_validation) of
+    202411, 202505, 202511 and 202605.
     """
-    return _of_kind(fabric, "unknown-table")
+    for defect in _of_kind(fabric, "unknown-table"):
+        assert isinstance(defect.place, Place)
+        if defect.place.table in _WITHOUT_MODEL:
+            continue
+        release = fabric.switches[defect.place.device.name].device.known_release
+        if release is not None and release < _VALIDATED_SINCE:
+            yield replace(defect, severity=Severity.NOTE)
+            continue
+        ends = "the switch stops" if release else f"release {_VALIDATED_SINCE} and later stop"
+        message = f"{defect.message}: {ends} `config reload FILE`"
+        hint = defect.hint or "remove the table, or install its YANG model on the switches"
+        yield replace(defect, message=message, hint=hint, severity=None if release else Severity.WARNING)
 
 
 @rule("FG402", Severity.ERROR, "A field is unknown", Basis.SCHEMA)
 def unknown_field(fabric: Fabric) -> Iterator[Defect]:
     """What: each field of a row is defined in the YANG model of its table.
 
-    Why: daemons ignore unknown fields, and the setting has no effect. With YANG validation SONiC rejects the whole
-    file.
+    Why: daemons ignore unknown fields, and the setting has no effect. From release 202505 on `config reload FILE`
+    validates the file and loads nothing of it.
 
     Example: PORT_QOS_MAP|Ethernet0 has pfc_watchdog_status, but the mask of the watchdog is pfcwd_sw_enable.
 
@@ -149,7 +168,8 @@ def out_of_range(fabric: Fabric) -> Iterator[Defect]:
 def not_allowed(fabric: Fabric) -> Iterator[Defect]:
     """What: each text is one of the allowed words of its field, or has the required form.
 
-    Why: the daemon rejects the row, or silently uses a default.
+    Why: the daemon rejects the row, or silently uses a default. From release 202505 on `config reload FILE` validates the
+    file and loads nothing of it.
 
     Example: fec "rs544", pfc_enable "3;4", CABLE_LENGTH "40 m".
 
@@ -165,6 +185,7 @@ def dangling_reference(fabric: Fabric) -> Iterator[Defect]:
     """What: each row that a field or a key refers to exists.
 
     Why: orchagent waits for the row for ever and logs no error. One such priority group can stop all QoS of a switch.
+    From release 202505 on `config reload FILE` validates the file and loads nothing of it.
 
     A key of PORT_QOS_MAP, QUEUE, BUFFER_PG or BUFFER_QUEUE that lists existing ports is a warning: the daemons apply
     the row to each of them, but the YANG models know only keys of one port.

@@ -13,6 +13,7 @@ from fabricgen.sonic.device_types import OUTSIDE_ROLE, OUTSIDE_TYPE, ROLES, SERV
 from fabricgen.units import whole_number
 
 T = TypeVar("T")
+ADDRESS_TABLES = ("INTERFACE", "PORTCHANNEL_INTERFACE", "VLAN_INTERFACE", "LOOPBACK_INTERFACE")
 Network = tuple[str, int, bool]  # plane, part, is_lossy: see Switch.network
 
 
@@ -153,7 +154,7 @@ class Switch:
     def _held(self) -> tuple[HeldAddress, ...]:
         return tuple(
             held
-            for table in ("INTERFACE", "PORTCHANNEL_INTERFACE", "VLAN_INTERFACE", "LOOPBACK_INTERFACE")
+            for table in ADDRESS_TABLES
             for key in self.device.table(table)
             if "|" in key and (held := held_address(table, key))
         )
@@ -169,6 +170,19 @@ class Switch:
             others = found.get(held.interface)
             found[held.interface] = (*others, held) if others else (held,)
         return found
+
+    def _in_vrfs(self) -> Mapping[str, str]:
+        return {
+            interface: str(vrf)
+            for table in ADDRESS_TABLES
+            for interface, row in self.device.table(table).items()
+            if isinstance(row, dict) and (vrf := row.get("vrf_name") or row.get("vnet_name"))
+        }
+
+    def address_space(self, interface: str) -> tuple[str, int]:
+        """Where the addresses of an interface are unique: the VRF or VNET ("" for the default one), and the part of
+        loose files that cables form. Equal names of VRFs on several switches are one VRF."""
+        return self.keep(self._memo, "VRFs", self._in_vrfs, self.name).get(interface, ""), self.part
 
     def forget(self) -> None:
         """Free what was derived from the tables; it is derived again if it is needed."""

@@ -1,6 +1,6 @@
 """Bad cases of the rules in fabricgen/rules/schema."""
 
-from tests.rules.case import ERROR, NOTE, WARNING, Case, Switches
+from tests.rules.case import ERROR, WARNING, Case, Switches
 from tests.rules.changes import both, drop, put, rekey
 
 CASES = [
@@ -8,8 +8,8 @@ CASES = [
         "FG401",
         put({"a": "b"}, "leaf1", "WRED_PROFILES", "x"),
         "leaf1:WRED_PROFILES",
-        NOTE,
-        "SONiC's YANG models do not have this table",
+        WARNING,
+        "SONiC's YANG models do not have this table: release 202505 and later stop `config reload FILE`",
         "did you mean 'WRED_PROFILE'?",
         also=("FG592",),
     ),
