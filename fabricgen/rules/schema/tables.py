@@ -47,9 +47,8 @@ def _of_kind(fabric: Fabric, *kinds: str) -> Iterator[Defect]:
                 yield Defect(fabric.switches[name].place(one.table, one.key, one.field), message, one.hint)
 
 
-_VALIDATED_SINCE = (
-    202505  # sonic-utilities config/main.py, config_file_yang_validation; 202411 reads "golden" files only
-)
+# sonic-utilities config/main.py, config_file_yang_validation; 202411 calls it for files named "golden" only.
+_VALIDATED_SINCE = 202505
 _WITHOUT_MODEL = frozenset({"bgpraw"})  # the same function passes over it
 
 
@@ -57,9 +56,9 @@ _WITHOUT_MODEL = frozenset({"bgpraw"})  # the same function passes over it
 def unknown_table(fabric: Fabric) -> Iterator[Defect]:
     """What: each table has a YANG model in the SONiC releases that fabricgen knows.
 
-    Why: from release 202505 on `config reload FILE` and `config load_minigraph` stop at a table without a model, and load
-    nothing. Older releases do not validate it, so there it is a note. If neither the file nor its bundle names the
-    release, it is a warning. The table may be from a vendor, or mistyped. Its rows are not checked.
+    Why: from release 202505 on `config reload FILE` stops at a table without a model, and loads nothing. Older releases
+    do not validate it, so there it is a note. If neither the file nor its bundle names the release, it is a warning.
+    The table may be from a vendor, or mistyped. Its rows are not checked.
 
     Example: WRED_PROFILES instead of WRED_PROFILE.
 
@@ -168,8 +167,8 @@ def out_of_range(fabric: Fabric) -> Iterator[Defect]:
 def not_allowed(fabric: Fabric) -> Iterator[Defect]:
     """What: each text is one of the allowed words of its field, or has the required form.
 
-    Why: the daemon rejects the row, or silently uses a default. From release 202505 on `config reload FILE` validates the
-    file and loads nothing of it.
+    Why: the daemon rejects the row, or silently uses a default. From release 202505 on `config reload FILE` validates
+    the file and loads nothing of it.
 
     Example: fec "rs544", pfc_enable "3;4", CABLE_LENGTH "40 m".
 

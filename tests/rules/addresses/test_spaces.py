@@ -51,7 +51,8 @@ GOOD = [
     GoodCase(
         DUPLICATE,
         both(
-            vlan("leaf1", "10.9.0.1/24"), vlan("leaf2", "10.9.0.1/24"), mclag("leaf1", "10.9.9.2"), mclag("leaf2", "10.9.9.1")
+            vlan("leaf1", "10.9.0.1/24"), vlan("leaf2", "10.9.0.1/24"),
+            mclag("leaf1", "10.9.9.2"), mclag("leaf2", "10.9.9.1"),
         ),
     ),
     GoodCase(DUPLICATE, put({}, "leaf1", "INTERFACE", "Loopback0|10.0.0.1/32")),
