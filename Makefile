@@ -1,18 +1,21 @@
 .DEFAULT_GOAL := help
-.PHONY: help demo test lint type fmt hooks golden bench fuzz matrix catalog mutants kill dist docs clean
+.PHONY: help demo test test-all lint type fmt hooks golden bench fuzz matrix catalog mutants kill dist docs clean
 BIN := .venv/bin
 # Two workers more than cores, because some tests wait for daemons; neighbours stay together and share what they prepare.
 PYTEST = $(BIN)/pytest -n $(shell expr $$(nproc) + 2) --dist worksteal
 
 help:  ## print this list
-	@grep -hE '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 10
+	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 10
 
 demo:  ## render, validate and prove the quickstart fabric
 	@scripts/setup
 	@scripts/demo
 
-test: lint type  ## run everything that CI runs
-	@$(PYTEST)
+test: lint type  ## run ruff, import-linter, mypy and the tests
+	@$(PYTEST) -m "not whole"
+
+test-all: test  ## run the costly cases, too, as CI does
+	@$(PYTEST) -m whole
 
 lint:
 	@scripts/setup "[dev]"

@@ -1,7 +1,4 @@
-"""Fixtures of all tests: golden files, the command line in this process, and the real OpenSM with its tools.
-
-Tests that need OpenSM are skipped where it is not installed; in CI that is a failure.
-"""
+"""Fixtures of all tests: golden files, the command line in this process, and the real OpenSM with its tools."""
 
 import gc
 import os
@@ -19,9 +16,11 @@ from hypothesis import settings
 from fabricgen.cli.main import run
 from fabricgen.simulate.deadlock.infiniband.failures import rerouted
 from fabricgen.simulate.opensm import PACKAGES, Tools, find_tools
+from tests.components import missing, tool
 from tests.inventories import QUICKSTART
 from tests.schemas import check_json
 
+pytest_plugins = ["tests.cost"]
 SCENARIO = Path(__file__).parents[1] / "benchmarks" / "fuzz" / "scenario.json"
 
 # The time of an example depends on the load of the machine; benchmarks/ measure speed.
@@ -129,7 +128,7 @@ def bundle(rendered: Path, tmp_path: Path) -> Path:
 @pytest.fixture(scope="session")
 def opensm() -> Tools:
     """OpenSM and ibsim."""
-    return find_tools() or _missing("opensm and ibsim")
+    return find_tools() or missing(f"opensm and ibsim on {os.environ.get('PATH')}", f"apt-get install {PACKAGES}")
 
 
 @pytest.fixture
@@ -141,34 +140,22 @@ def few_failures(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.fixture(scope="session")
 def ibdmchk() -> str:
     """The peer of our credit loop check."""
-    return shutil.which("ibdmchk") or _missing("ibdmchk")
+    return tool("ibdmchk", "ibutils")
 
 
 @pytest.fixture(scope="session")
 def netplan() -> str:
     """The program that configures the addresses of hosts."""
-    return shutil.which("netplan", path="/usr/sbin:/usr/bin:/sbin:/bin") or _missing("netplan.io")
+    return tool("netplan", "netplan.io")
 
 
 @pytest.fixture(scope="session")
 def ibnetdiscover() -> str:
     """The program that lists the cables of a subnet."""
-    path = f"{os.environ.get('PATH', '')}:/usr/sbin"
-    return shutil.which("ibnetdiscover", path=path) or _missing("ibnetdiscover of infiniband-diags")
+    return tool("ibnetdiscover", "infiniband-diags")
 
 
 @pytest.fixture(scope="session")
 def chromium() -> str:
-    """The browser; without it the tests are skipped, and fail in CI."""
-    found = shutil.which("chromium")
-    if found is None and os.environ.get("CI") != "true":
-        pytest.skip("chromium is not installed")
-    assert found, "scripts/setup installs chromium"
-    return found
-
-
-def _missing(what: str) -> None:
-    message = f"needs {what}: apt-get install {PACKAGES} ibutils infiniband-diags netplan.io"
-    if os.environ.get("CI") == "true":
-        pytest.fail(message)
-    pytest.skip(message)
+    """The browser of the report and the documentation."""
+    return tool("chromium", "chromium")

@@ -12,9 +12,9 @@ from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import NamedTuple
 
-import pytest
+from tests.components import package
 
-distributed = pytest.importorskip("distributed")
+distributed = package("distributed", "distributed")
 DOCS = Path(__file__).parents[1] / "docs"
 DEADLINE_S = 60
 

@@ -14,6 +14,7 @@ from fabricgen.atomic import journal
 from fabricgen.atomic.folder import FolderWriter
 from fabricgen.bundle.read import open_bundle
 from fabricgen.errors import UnreadableInputError
+from tests.components import missing
 from tests.conftest import Cli
 from tests.inventories import explicit, write
 
@@ -35,7 +36,7 @@ def mounted(tmp_path: Path) -> Iterator[Path]:
     folder = tmp_path / "mounted"
     folder.mkdir()
     if subprocess.run(["mount", "-t", "tmpfs", "none", str(folder)], capture_output=True).returncode != 0:
-        pytest.skip("cannot mount a file system: needs root")
+        missing("the right to mount a file system", "run as root, in a container with --privileged")
     yield folder
     subprocess.run(["umount", "-l", str(folder)], check=True)
 

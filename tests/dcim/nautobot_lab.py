@@ -16,9 +16,7 @@ from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
-import pytest
-
-from tests.handoff.tools import tool
+from tests.components import missing, tool
 from tests.shared_material import shared
 
 ROOT = Path(__file__).parents[2]
@@ -87,8 +85,7 @@ def running_nautobot() -> Iterator[Nautobot]:
     """Start PostgreSQL, Redis and Nautobot. Skips where one of them is not installed; in CI that is a failure."""
     server = ROOT / ".venv-nautobot" / "bin" / "nautobot-server"
     if not server.exists():
-        message = "needs Nautobot: CI=true scripts/setup '[dev]'"
-        pytest.fail(message) if os.environ.get("CI") == "true" else pytest.skip(message)
+        missing("Nautobot", "CI=true scripts/setup '[dev]'")
     dump = shared(*DUMP)
     with ExitStack() as stack:
         folder = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="nautobot-")))
@@ -113,8 +110,7 @@ def _postgres(stack: ExitStack, folder: Path, dump: Path) -> tuple[str, tuple[st
     """Start PostgreSQL with the database; returns the name of its user, and the command of its client."""
     programs = max(Path("/usr/lib/postgresql").glob("*/bin"), default=None, key=lambda path: int(path.parent.name))
     if programs is None:
-        message = "needs PostgreSQL: apt-get install postgresql"
-        pytest.fail(message) if os.environ.get("CI") == "true" else pytest.skip(message)
+        missing("PostgreSQL", "apt-get install postgresql")
     data = folder / "postgres"
     data.mkdir()
     user, other = "postgres", []

@@ -1,6 +1,5 @@
 """The commands against recorded answers of NetBox, and what they say without a server."""
 
-import os
 from pathlib import Path
 from typing import Any
 from urllib.request import Request, urlopen
@@ -9,17 +8,10 @@ import orjson
 import pytest
 import yaml
 
+from tests.components import package
 from tests.conftest import Cli
 from tests.dcim.fabrics import bundle
 from tests.dcim.tape import RECORDS, TOKEN, URL, taped
-
-
-def client(name: str) -> None:
-    """Skip without a client library; in CI that is a failure."""
-    if os.environ.get("CI") == "true":
-        __import__(name)
-    else:
-        pytest.importorskip(name, reason=f"needs {name}: pip install 'fabricgen[netbox]'")
 
 
 @pytest.fixture(scope="module")
@@ -29,7 +21,7 @@ def small(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 def test_netbox(small: Path, cli: Cli, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """A plan, its application, a second one, a serial that someone edits, and the import of the site."""
-    client("pynetbox")
+    package("pynetbox", "netbox")
     out = tmp_path / "out"
     with taped(monkeypatch) as tape:
 
@@ -89,7 +81,7 @@ def test_the_environment_is_named(
 def test_an_error_of_the_connection_does_not_show_the_token(
     small: Path, cli: Cli, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    client("pynetbox")
+    package("pynetbox", "netbox")
     monkeypatch.setenv("NETBOX_URL", "http://127.0.0.1:9")
     monkeypatch.setenv("NETBOX_TOKEN", "very-secret")
     outcome = cli("handoff", "netbox", small, "-o", tmp_path / "out", "--apply", "-v")

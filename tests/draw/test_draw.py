@@ -20,8 +20,8 @@ from fabricgen.draw.scene import Box, BoxKind, Line, Scene
 from fabricgen.draw.svg import scene_svg
 from fabricgen.draw.topology import Topology, read_topology, strides
 from fabricgen.resources import resource
+from tests.components import tool
 from tests.conftest import Cli
-from tests.handoff.tools import tool
 from tests.hostile.payloads import PAYLOAD
 
 SVG = "{http://www.w3.org/2000/svg}"

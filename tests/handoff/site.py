@@ -5,7 +5,6 @@ import os
 import re
 import shutil
 import subprocess
-import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -21,6 +20,7 @@ from fabricgen.handoff.ansible import SHARED_TABLES, ansible_files
 from fabricgen.handoff.folder import write_folder
 from fabricgen.resources import resource
 from fabricgen.sonic.dump import dump
+from tests.components import script
 from tests.handoff.switch.config_db import Tables
 from tests.handoff.switch.stand_in import StandIn
 
@@ -105,17 +105,6 @@ def seen_by(bundle: Bundle, name: str) -> dict[str, Any]:
     return {"lldp": [{"interface": interfaces}]}
 
 
-def ansible_command(name: str) -> str:
-    """The path of a command of Ansible, first in the environment of this Python."""
-    beside = Path(sys.executable).with_name(name)
-    found = str(beside) if beside.exists() else shutil.which(name)
-    if found is None:
-        if os.environ.get("CI") == "true":
-            pytest.fail(f"{name} is missing")
-        pytest.skip(f"needs {name}: pip install fabricgen[dev]")
-    return found
-
-
 @dataclass
 class Site:
     """A project folder, its bundle, and the switches."""
@@ -153,7 +142,7 @@ class Site:
             "fabricgen_secrets": {SECRET_NAME: SECRET} if secrets is None else secrets,
         }
         done = subprocess.run(
-            [ansible_command("ansible-playbook"), f"playbooks/{book}.yml", "-e", json.dumps(extra), *options],
+            [script("ansible-playbook"), f"playbooks/{book}.yml", "-e", json.dumps(extra), *options],
             cwd=self.project,
             env={
                 **os.environ,

@@ -11,8 +11,8 @@ import pytest
 
 from fabricgen.acceptance.planned import Stage, load_tests
 from tests.acceptance.runs import put
+from tests.components import tool
 from tests.conftest import Cli
-from tests.handoff.tools import tool
 from tests.inventories import explicit, write
 
 SSH = """#!/usr/bin/env bash

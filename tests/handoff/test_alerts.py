@@ -14,9 +14,9 @@ import yaml
 from fabricgen.bundle.read import open_bundle
 from fabricgen.handoff.alerts import alerts_files
 from fabricgen.platforms.dynamic_buffers import buffers_of
+from tests.components import tool
 from tests.conftest import Cli
 from tests.handoff.rendered import placed, render
-from tests.handoff.tools import tool
 from tests.inventories import NVIDIA
 
 

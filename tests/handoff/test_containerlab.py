@@ -15,9 +15,9 @@ import yaml
 from fabricgen.bundle.read import open_bundle
 from fabricgen.errors import UsageError
 from fabricgen.handoff.containerlab import containerlab_files
+from tests.components import tool
 from tests.conftest import Cli
 from tests.handoff.rendered import placed, render
-from tests.handoff.tools import tool
 from tests.inventories import rail_optimized
 from tests.shared_material import shared
 

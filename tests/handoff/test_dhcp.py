@@ -2,7 +2,6 @@
 
 import json
 import os
-import shutil
 import subprocess
 import sys
 import time
@@ -15,9 +14,9 @@ import pytest
 from fabricgen.bundle.read import open_bundle
 from fabricgen.handoff.dhcp import USER_CLASS
 from fabricgen.handoff.ztp import ztp_files
+from tests.components import require_namespaces, tool
 from tests.conftest import Cli
 from tests.handoff.rendered import placed, render
-from tests.handoff.tools import tool
 
 URL = "http://10.255.0.1/ztp"
 PLATFORM = "x86_64-arista_7060x6_64pe"
@@ -34,9 +33,9 @@ def ip(*words: str) -> int:
 def wire() -> Iterator[tuple[str, str]]:
     """Two network namespaces with a cable between them; the server's end s0 is the gateway, the other is c0."""
     server, client = (f"fabricgen-{name}-{os.getpid()}" for name in ("dhcpd", "switch"))
-    if os.geteuid() != 0 or shutil.which("ip") is None or ip("netns", "add", server):
-        pytest.skip("needs root, ip, and the right to make network namespaces")
+    require_namespaces()
     try:
+        ip("netns", "add", server)
         ip("netns", "add", client)
         ip("link", "add", "s0", "netns", server, "type", "veth", "peer", "name", "c0", "netns", client)
         ip("-n", server, "address", "add", "10.255.0.1/20", "dev", "s0")

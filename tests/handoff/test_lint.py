@@ -6,12 +6,12 @@ from pathlib import Path
 
 from fabricgen.handoff.ansible import ansible_files
 from fabricgen.handoff.folder import write_folder
-from tests.handoff.site import ansible_command
+from tests.components import script
 from tests.handoff.small_bundle import DEVICES, make_bundle
 
 
 def test_the_project_is_clean_in_profile_production(tmp_path: Path) -> None:
-    command = ansible_command("ansible-lint")
+    command = script("ansible-lint")
     project = tmp_path / "project"
     write_folder(project, ansible_files(make_bundle(tmp_path / "bundle", DEVICES[:1])))
     environment = {

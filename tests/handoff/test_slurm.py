@@ -11,10 +11,11 @@ from hypothesis import strategies as st
 
 from fabricgen.hostlist import hostlist
 from fabricgen.resources import resource
+from tests.components import tool
 from tests.conftest import Cli
-from tests.handoff.slurm_daemon import slurm
-from tests.handoff.tools import tool
+from tests.handoff.slurm_daemon import Slurm, slurm
 from tests.inventories import islands, write
+from tests.whole import whole_but
 
 EXAMPLES = sorted(folder.name for folder in resource("inventories").iterdir())
 
@@ -32,7 +33,7 @@ def example(name: str, folder: Path) -> Path:
     return Path(shutil.copytree(resource("inventories", name), folder / "inventory"))
 
 
-@pytest.mark.parametrize("name", EXAMPLES)
+@pytest.mark.parametrize("name", whole_but(EXAMPLES, "quickstart"))
 def test_slurmctld_loads_every_example(name: str, tmp_path: Path, cli: Cli) -> None:
     files = handed(cli, example(name, tmp_path), tmp_path, "--slurm-release", "22.05")
     lines = (files / "topology.conf").read_text().splitlines()
@@ -42,6 +43,32 @@ def test_slurmctld_loads_every_example(name: str, tmp_path: Path, cli: Cli) -> N
         hosts = controller.placed(2)
     assert sorted(line.split()[0] for line in known) == sorted(line.split()[0] for line in lines)
     assert len(hosts) == 2
+
+
+@pytest.mark.whole
+@pytest.mark.parametrize(
+    ("name", "line", "complaint"),
+    [
+        ("topology.conf", "SwitchName=other Nodes=nobody", "Invalid hostnames in switch configuration: nobody"),
+        ("topology.conf", "SwitchName=other", "switch other has neither child switches nor nodes"),
+        ("fabric.conf", "TopologyPlugin=topology/tree", "TopologyPlugin 1 specified more than once"),
+        ("fabric.conf", "Topologie=tree", "Parsing error at unrecognized key: Topologie"),
+        ("nodes.conf", "NodeName=gpu-000", "Duplicated NodeName gpu-000"),
+        ("nodes.conf", "NodeName=other", "switches lack access to 1 nodes: other"),
+        ("nodes.conf", "NodeName=other Gres=fpga:1", "Invalid GRES configured on node other"),
+    ],
+)
+def test_slurmctld_complains_of_a_wrong_line(name: str, line: str, complaint: str, tmp_path: Path, cli: Cli) -> None:
+    files = handed(cli, example("quickstart", tmp_path), tmp_path, "--slurm-release", "22.05")
+    with (files / name).open("a") as file:
+        file.write(f"{line}\n")
+    with slurm(files) as controller:
+        assert any(complaint in one for one in controller.complaints), controller.log
+
+
+def test_a_complaint_of_the_machine_is_none_of_the_files() -> None:
+    log = "slurmctld: error: High latency for 1000 calls to gettimeofday(): 1170 microseconds\n"
+    assert Slurm(f"{log}slurmctld: error: Configured MailProg is invalid\n", {}).complaints == []
 
 
 def test_a_job_stays_in_one_unit_while_it_fits(tmp_path: Path, cli: Cli) -> None:

@@ -15,10 +15,10 @@ from fabricgen.errors import UsageError
 from fabricgen.handoff.node_tiers import FAMILIES, fnv_64a, label_value, tiers_of, with_domains
 from fabricgen.handoff.topology_kinds import hyper_nodes
 from fabricgen.resources import resource
+from tests.components import tool
 from tests.conftest import Cli
 from tests.handoff.crd import definitions, problems
 from tests.handoff.schedulers import HOSTNAME, refused
-from tests.handoff.tools import tool
 from tests.inventories import islands, rail_optimized, write
 
 EXAMPLES = sorted(folder.name for folder in resource("inventories").iterdir())

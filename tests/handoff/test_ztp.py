@@ -11,10 +11,10 @@ from fabricgen.bundle.read import open_bundle
 from fabricgen.errors import UsageError
 from fabricgen.handoff.ztp import ztp_files
 from fabricgen.sonic.secrets import without_secrets
+from tests.components import tool
 from tests.conftest import Cli
 from tests.handoff.rendered import placed, render
 from tests.handoff.small_bundle import SECRET_NAME, device, write_bundle
-from tests.handoff.tools import tool
 
 MACS = {"leaf1": "02:00:00:00:00:0A", "spine2": "02:00:00:00:00:0b"}
 

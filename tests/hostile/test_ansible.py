@@ -11,7 +11,7 @@ import yaml
 from fabricgen.bundle.read import open_bundle
 from fabricgen.handoff.ansible import ansible_files
 from fabricgen.handoff.folder import write_folder
-from tests.handoff.site import ansible_command
+from tests.components import script
 from tests.handoff.small_bundle import cabled
 from tests.hostile.payloads import CANARY, PAYLOAD, edit
 
@@ -51,7 +51,7 @@ def test_no_value_is_a_template(tmp_path: Path) -> None:
         ("ansible", "-i", "inventory.yml", "all", "-c", "local", "-m", "debug", "-a", "msg={{ hostvars }}"),
     ):
         done = subprocess.run(
-            [ansible_command(command), *arguments],
+            [script(command), *arguments],
             cwd=project, env=environment, capture_output=True, text=True, timeout=120,
         )  # fmt: skip
         assert done.returncode == 0, done.stdout + done.stderr

@@ -3,11 +3,8 @@
 import os
 from pathlib import Path
 
-import pytest
-
-pytest.importorskip("numba")
-
 from fabricgen.atomic.private import private_folder
+from tests.components import require_root
 
 
 def test_a_new_folder_is_private(tmp_path: Path) -> None:
@@ -44,8 +41,8 @@ def test_a_file_is_refused(tmp_path: Path) -> None:
     assert private_folder(tmp_path / "cache") is None
 
 
-@pytest.mark.skipif(os.geteuid() != 0, reason="needs root to give a folder to another user")
 def test_a_folder_of_another_user_is_refused(tmp_path: Path) -> None:
+    require_root()
     (tmp_path / "cache").mkdir(mode=0o700)
     os.chown(tmp_path / "cache", 12345, 12345)
     assert private_folder(tmp_path / "cache") is None

@@ -15,9 +15,8 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-import pytest
-
 from fabricgen.sonic.schema import table_names
+from tests.components import tool
 from tests.handoff.switch.config_db import READY, Redis, Tables, dump, merge
 
 COMMANDS = Path(__file__).with_name("commands.py")
@@ -38,15 +37,6 @@ OWN: Tables = {"VERSIONS": {"DATABASE": {"VERSION": "version_202505_01"}}}
 SECOND_S = 0.02
 
 
-def program(name: str, package: str) -> str:
-    """A system's program. In CI a missing one fails the test, elsewhere it skips it."""
-    if found := shutil.which(name, path=os.environ["PATH"] + ":/usr/sbin"):
-        return found
-    if os.environ.get("CI") == "true":
-        pytest.fail(f"{name} is missing")
-    pytest.skip(f"needs {name}: apt-get install {package}")
-
-
 @dataclass
 class StandIn:
     """A switch with the given tables and the tables of its image."""
@@ -60,7 +50,7 @@ class StandIn:
     @classmethod
     def start(cls, name: str, second_s: float = SECOND_S, sshd: bool = True) -> "StandIn":
         """Start a switch without tables."""
-        server = program("redis-server", "redis-server")
+        server = tool("redis-server", "redis-server")
         self = cls(name, Path(tempfile.mkdtemp(prefix="switch-", dir="/tmp")), second_s)  # sockets need short paths
         for part in ("etc/checkpoints", "units", "bin"):
             (self.folder / part).mkdir(parents=True)
@@ -85,7 +75,7 @@ class StandIn:
         return self
 
     def _start_sshd(self) -> None:
-        sshd, keygen = program("sshd", "openssh-server"), program("ssh-keygen", "openssh-client")
+        sshd, keygen = tool("sshd", "openssh-server"), tool("ssh-keygen", "openssh-client")
         if os.geteuid() == 0:
             Path("/run/sshd").mkdir(mode=0o755, exist_ok=True)
         for key in ("host", "login"):
@@ -123,7 +113,7 @@ class StandIn:
     @property
     def host_vars(self) -> dict[str, Any]:
         """The variables for the login of Ansible."""
-        become = {"ansible_become": False} if os.geteuid() else {"ansible_become_exe": program("sudo", "sudo")}
+        become = {"ansible_become": False} if os.geteuid() else {"ansible_become_exe": tool("sudo", "sudo")}
         return {
             "ansible_host": "127.0.0.1",
             "ansible_port": self.port,

@@ -1,12 +1,12 @@
 """The rendered scripts, run on stand-ins: they set what is meant, say what they change, and change nothing twice."""
 
-import shutil
 import subprocess
 import sys
 from pathlib import Path
 
 import pytest
 
+from tests.components import tool
 from tests.render.hosts.machine import Machine
 from tests.render.hosts.rendered import inventory, write_bundle
 
@@ -129,9 +129,7 @@ def test_shellcheck_is_content(tmp_path: Path, text: str) -> None:
 
 
 def test_systemd_takes_the_unit(tmp_path: Path) -> None:
-    analyze = shutil.which("systemd-analyze")
-    if analyze is None:
-        pytest.skip("systemd-analyze is not installed")
+    analyze = tool("systemd-analyze", "systemd")
     unit = write_bundle(tmp_path / "bundle") / "hosts/gpu/fabricgen-roce@.service"
     text = unit.read_text().replace("/usr/local/sbin/fabricgen-roce", "/bin/true")
     instance = tmp_path / "fabricgen-roce@rail0.service"

@@ -13,6 +13,7 @@ from collections.abc import Callable, Iterable, Mapping
 from itertools import count
 from pathlib import Path
 
+from tests.components import missing, require_namespaces
 from tests.routing.frr.sonic_frr import Config, frr_configuration
 
 DAEMONS = Path("/usr/lib/frr")
@@ -24,17 +25,11 @@ _DEADLINE_S = 60
 _SETTLED_S = 2  # bgpd holds updates back for up to a second, and then joins the groups of neighbors that get the same
 
 
-def cannot_run() -> str:
-    """Why the lab cannot run here; "" where it can."""
+def require_lab() -> None:
+    """Skip the test where the lab cannot run."""
     if not all((DAEMONS / name).is_file() for name in ("zebra", "bgpd", "staticd")):
-        return "needs FRR (apt-get install frr)"
-    if os.geteuid() != 0 or shutil.which("ip") is None:
-        return "needs root and ip, for network namespaces"
-    probe = f"fabricgen-probe-{os.getpid()}"
-    if subprocess.run(["ip", "netns", "add", probe], capture_output=True, check=False).returncode:
-        return "needs the right to make network namespaces"
-    subprocess.run(["ip", "netns", "del", probe], check=False)
-    return ""
+        missing("FRR", "apt-get install frr")
+    require_namespaces()
 
 
 def links_of(configs: Mapping[str, Config]) -> list[Link]:
@@ -58,7 +53,10 @@ class Lab:
         lab = next(_LABS)  # two can run at the same time
         self.space = {name: f"fg{os.getpid()}-{lab}-{number}" for number, name in enumerate(configs)}
         self.far = {(a, p): b for a, p, b, _ in self.links} | {(b, q): a for a, _, b, q in self.links}
-        self.vty: dict[str, _Vty] = {}
+        self.peers = {name: _peers_of(config) for name, config in configs.items()}
+        self.pulled: set[tuple[str, str]] = set()
+        self.zebra: dict[str, _Vty] = {}
+        self.bgpd: dict[str, _Vty] = {}
 
     def __enter__(self) -> "Lab":
         try:
@@ -70,7 +68,7 @@ class Lab:
         return self
 
     def __exit__(self, *_: object) -> None:
-        for vty in self.vty.values():
+        for vty in (*self.zebra.values(), *self.bgpd.values()):
             vty.close()
         for file in self.folder.glob("*/*.pid"):
             try:
@@ -89,16 +87,31 @@ class Lab:
         self._set(links, "up")
 
     def settled(self, differences: Callable[[Table], list[str]]) -> list[str]:
-        """Wait until FRR's table shows no differences and goes on so, or for the deadline; those that are left."""
-        end = time.monotonic() + _DEADLINE_S
-        while True:
-            while (found := differences(self.table())) and time.monotonic() < end:
-                time.sleep(0.2)
+        """Wait until sessions are as the cables are and FRR's table shows no differences, and goes on so.
+
+        Returns what is left at the deadline.
+        """
+        now = time.monotonic()
+        since, end = now, now + _DEADLINE_S
+        while (found := self._starting() or differences(self.table())) or now < since + _SETTLED_S:
+            now = time.monotonic()
+            if found and now >= end:
+                return found
             if found:
-                return found
-            time.sleep(_SETTLED_S)
-            if not (found := differences(self.table())) or time.monotonic() >= end:
-                return found
+                since = now
+            time.sleep(0.2)
+        return []
+
+    def _starting(self) -> list[str]:
+        """Sessions that are not up although their cable is plugged in, or still up over a pulled one."""
+        found = []
+        for name, peers in self.peers.items():
+            states = self.bgpd[name].ask("show bgp neighbors json")
+            for peer, port in peers.items():
+                state, plugged = states.get(peer, {}).get("bgpState"), (name, port) not in self.pulled
+                if (name, port) in self.far and (state == "Established") != plugged:
+                    found.append(f"{name}: the session with {peer} is {state}")
+        return found
 
     def table(self) -> Table:
         """The next hops that zebra installed for BGP routes, by the switches they lead to."""
@@ -106,7 +119,7 @@ class Lab:
         for name in self.configs:
             rows: dict[str, list[str]] = {}
             for family in ("ip", "ipv6"):
-                for prefix, routes in self.vty[name].ask(f"show {family} route json").items():
+                for prefix, routes in self.zebra[name].ask(f"show {family} route json").items():
                     for route in routes:
                         if route["protocol"] == "bgp" and route.get("selected"):
                             hops = [hop for hop in route["nexthops"] if hop.get("active")]
@@ -154,12 +167,30 @@ class Lab:
                 command += ["--vty_socket", str(own), "-z", str(own / "zserv.api"), "-i", str(own / f"{daemon}.pid")]
                 command += ["-f", str(own / f"{daemon}.conf"), "--log", f"file:{own}/{daemon}.log"]
                 _inside(self.space[name], *command)
-        self.vty = {name: _Vty(self.folder / self.space[name] / "zebra.vty") for name in self.configs}
+        self.zebra, self.bgpd = (
+            {name: _Vty(self.folder / self.space[name] / f"{daemon}.vty") for name in self.configs}
+            for daemon in ("zebra", "bgpd")
+        )
 
     def _set(self, links: Iterable[Link], state: str) -> None:
         for a, p, b, q in links:
+            change = self.pulled.update if state == "down" else self.pulled.difference_update
+            change({(a, p), (b, q)})
             _batch([f"link set {p} {state}"], self.space[a])
             _batch([f"link set {q} {state}"], self.space[b])
+
+
+def _peers_of(config: Config) -> dict[str, str]:
+    """Peer -> the port of its session, for sessions that are not shut."""
+    addresses = dict(key.split("|")[::-1] for key in config.get("INTERFACE", {}) if "|" in key)
+    ports = {address.partition("/")[0]: port for address, port in addresses.items()}
+    rows = {key.rpartition("|")[2]: row for key, row in config.get("BGP_NEIGHBOR", {}).items()}
+    default = config["DEVICE_METADATA"]["localhost"].get("default_bgp_status", "up")
+    return {
+        peer: ports.get(row.get("local_addr", ""), peer)
+        for peer, row in rows.items()
+        if row.get("admin_status", default) in ("up", "true")
+    }
 
 
 class _Vty:

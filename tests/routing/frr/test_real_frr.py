@@ -20,8 +20,9 @@ from fabricgen.routing.fabric import read_fabric
 from fabricgen.simulate.deadlock import analyse_deadlock
 from tests.conftest import Cli
 from tests.routing.frr.fabrics import leaf_spine, rendered, three_tiers, with_own_asns
-from tests.routing.frr.lab import Lab, Link, Table, cannot_run, links_of
+from tests.routing.frr.lab import Lab, Link, Table, links_of, require_lab
 from tests.routing.frr.sonic_frr import Config
+from tests.whole import whole_but
 
 DUAL_STACK = {
     "loopbacks": ["10.0.0.0/24", "fd00::/64"],
@@ -32,10 +33,7 @@ DUAL_STACK = {
 
 @pytest.fixture(scope="module", autouse=True)
 def _real_frr() -> None:
-    if reason := cannot_run():
-        if os.environ.get("CI") == "true":
-            pytest.fail(reason)
-        pytest.skip(reason)
+    require_lab()
 
 
 @dataclass(frozen=True)
@@ -90,7 +88,7 @@ PLANS = {
 }
 
 
-@pytest.mark.parametrize("name", PLANS)
+@pytest.mark.parametrize("name", whole_but(PLANS, "4x2 shared, two failures"))
 def test_next_hops_equal_frr(cli: Cli, tmp_path: Path, name: str) -> None:
     plan = PLANS[name]
     configs = rendered(cli, plan.inventory, tmp_path)
@@ -169,6 +167,7 @@ def without(configs: dict[str, Config], broken: Sequence[Link]) -> dict[str, Con
     return found
 
 
+@pytest.mark.whole
 def test_verdict_on_what_frr_forwards(cli: Cli, tmp_path: Path) -> None:
     """Distinct spine ASNs and two failures: FRR's own table holds the bounces that the cycle is made of."""
     configs = rendered(cli, leaf_spine(4, 2), tmp_path)

@@ -14,11 +14,12 @@ from fabricgen.simulate.deadlock.infiniband.analysis import analyse_subnets
 from fabricgen.simulate.deadlock.infiniband.failures import Wanted
 from fabricgen.simulate.opensm import Tools
 from tests.bgp_fabric import open_configs
+from tests.components import package
 from tests.opensm.netlists import dragonfly, write
 from tests.simulate.deadlock.test_fabrics import clos
 from tests.simulate.deadlock.test_failures import distinct
 
-pytest.importorskip("distributed")
+package("distributed", "distributed")
 DEADLINE_S = 60
 
 
