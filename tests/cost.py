@@ -12,7 +12,7 @@ _STARTED = time.monotonic()
 
 
 class Cost(NamedTuple):
-    """CPU seconds of a process and of the children that it waited for, and the peak of its own memory in MiB."""
+    """CPU seconds of a process and of the children that it waited for, and the peak of its memory in MiB."""
 
     cpu_s: float
     peak_mib: int
@@ -22,7 +22,7 @@ _WORKERS: list[Cost] = []
 
 
 def pytest_sessionfinish(session: pytest.Session) -> None:
-    """A worker tells the process that started it what it cost."""
+    """A worker reports its cost to the process that started it."""
     if hasattr(session.config, "workeroutput"):
         session.config.workeroutput["cost"] = tuple(_cost())
 

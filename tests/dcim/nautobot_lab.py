@@ -17,6 +17,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from tests.components import missing, tool
+from tests.daemons import listens, until
 from tests.shared_material import shared
 
 ROOT = Path(__file__).parents[2]
@@ -95,6 +96,7 @@ def running_nautobot() -> Iterator[Nautobot]:
             stack,
             [tool("redis-server", "redis-server"), "--port", "0", "--unixsocket", f"{folder}/redis.sock", "--save", ""],
         )
+        until(lambda: listens(folder / "redis.sock"))
         settings = folder / "nautobot_config.py"
         settings.write_text(_SETTINGS.format(user=user, folder=folder, secret="s" * 50), encoding="utf-8")
         port = _free_port()

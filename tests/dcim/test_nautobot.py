@@ -18,6 +18,7 @@ from fabricgen.dcim.connecting import Software, connect
 from fabricgen.dcim.objects import Found, Item, Kind
 from fabricgen.errors import UsageError
 from fabricgen.resources import resource
+from tests.components import package
 from tests.conftest import Cli
 from tests.dcim.fabrics import bundle
 from tests.dcim.nautobot_lab import Nautobot, running_nautobot
@@ -56,15 +57,17 @@ def small(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return bundle(tmp_path_factory.mktemp("small"), others)
 
 
-def test_nautobot(
-    nautobot: Nautobot, quickstart: Path, small: Path, cli: Cli, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """One test, because each step needs the state that the one before leaves."""
-    import pynautobot
-
+@pytest.fixture
+def api(nautobot: Nautobot, monkeypatch: pytest.MonkeyPatch) -> Any:
+    """Nautobot's own client; fabricgen reads the same address and token."""
     for name, value in nautobot.environment.items():
         monkeypatch.setenv(name, value)
-    api = pynautobot.api(nautobot.url, token=nautobot.environment["NAUTOBOT_TOKEN"])
+    return package("pynautobot", "netbox").api(nautobot.url, token=nautobot.environment["NAUTOBOT_TOKEN"])
+
+
+@pytest.mark.whole
+def test_nautobot(nautobot: Nautobot, api: Any, quickstart: Path, small: Path, cli: Cli, tmp_path: Path) -> None:
+    """One test, because each step needs the state that the one before leaves."""
     _kill_in_the_middle(quickstart, tmp_path, nautobot)
     assert handoff(cli, quickstart, tmp_path, "--apply")["source_of_truth"]["applied"]
     objects = {kind: objects_of(quickstart, cli, tmp_path, kind) for kind in TABLES}
@@ -85,9 +88,18 @@ def test_nautobot(
     assert {(each["op"], each["kind"]) for each in found} == edited
     assert nautobot.content(times=False) == before
 
-    handoff(cli, small, tmp_path, "--apply")
-    assert_imported(cli, small, tmp_path)
     _assert_refusals_are_named(api, nautobot)
+
+
+def test_a_small_fabric_is_written_once_and_comes_back(
+    nautobot: Nautobot, api: Any, small: Path, cli: Cli, tmp_path: Path
+) -> None:
+    assert handoff(cli, small, tmp_path, "--apply")["source_of_truth"]["applied"]
+    before = nautobot.content(times=True)
+    again = handoff(cli, small, tmp_path, "--apply")
+    assert (again["findings"], again["source_of_truth"]["changes"]) == ([], [])
+    assert nautobot.content(times=True) == before
+    assert_imported(cli, small, tmp_path)
 
 
 def handoff(cli: Cli, bundle: Path, folder: Path, mode: str) -> dict[str, Any]:

@@ -8,12 +8,12 @@ import shutil
 import socket
 import subprocess
 import tempfile
-import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
 from tests.components import tool
+from tests.daemons import listens, until
 
 _NODES = re.compile(r"on nodes (\S+) in partition")
 # What slurmctld reads in a file of the handoff. It also complains of the machine: of its clock, its mail program, MPI.
@@ -81,11 +81,13 @@ def slurm(files: Path, *, nodes: str = "State=CLOUD") -> Iterator[Slurm]:
         options = [f"--{name}={root}/munge.{name}" for name in ("socket", "pid-file", "log-file", "seed-file")]
         options[0] = f"--socket={root}/munge.sock"
         started.append(subprocess.Popen([munged, "--foreground", f"--key-file={key}", *options]))
-        _wait(lambda: (root / "munge.sock").exists())
+        until(lambda: listens(root / "munge.sock"))
         with log.open("w") as output:
             started.append(subprocess.Popen([slurmctld, "-D", "-v"], env=environment, stdout=output, stderr=output))
         controller = started[-1]
-        _wait(lambda: "Running as primary controller" in log.read_text() or controller.poll() is not None)
+        until(
+            lambda: "Running as primary controller" in log.read_text() or controller.poll() is not None, log.read_text
+        )
         yield Slurm(log.read_text().replace(str(root), ""), environment)
     finally:
         for process in reversed(started):
@@ -98,10 +100,3 @@ def _free_port() -> int:
     with socket.socket() as one:
         one.bind(("127.0.0.1", 0))
         return int(one.getsockname()[1])
-
-
-def _wait(done: Callable[[], bool]) -> None:
-    deadline = time.monotonic() + 60
-    while not done():
-        assert time.monotonic() < deadline, "Slurm did not start"
-        time.sleep(0.02)

@@ -49,7 +49,7 @@ def test_slurmctld_loads_every_example(name: str, tmp_path: Path, cli: Cli) -> N
 @pytest.mark.parametrize(
     ("name", "line", "complaint"),
     [
-        ("topology.conf", "SwitchName=other Nodes=nobody", "Invalid hostnames in switch configuration: nobody"),
+        ("topology.conf", "SwitchName=other Nodes=other-000", "Invalid hostnames in switch configuration: other-000"),
         ("topology.conf", "SwitchName=other", "switch other has neither child switches nor nodes"),
         ("fabric.conf", "TopologyPlugin=topology/tree", "TopologyPlugin 1 specified more than once"),
         ("fabric.conf", "Topologie=tree", "Parsing error at unrecognized key: Topologie"),

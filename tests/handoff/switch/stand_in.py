@@ -9,7 +9,6 @@ import socket
 import subprocess
 import sys
 import tempfile
-import time
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
@@ -17,6 +16,7 @@ from typing import Any
 
 from fabricgen.sonic.schema import table_names
 from tests.components import tool
+from tests.daemons import listens, until
 from tests.handoff.switch.config_db import READY, Redis, Tables, dump, merge
 
 COMMANDS = Path(__file__).with_name("commands.py")
@@ -69,7 +69,7 @@ class StandIn:
         python.chmod(0o755)
         options = f"--port 0 --unixsocket {self.folder}/redis.sock --dir {self.folder}".split()
         self._run([server, *options, "--save", ""])
-        self._until((self.folder / "redis.sock").exists)
+        until(lambda: listens(self.folder / "redis.sock"), (self.folder / "processes.log").read_text)
         if sshd:
             self._start_sshd()
         return self
@@ -89,7 +89,7 @@ class StandIn:
             "Subsystem sftp internal-sftp\n"
         )
         self._run([sshd, "-D", "-e", "-f", str(self.folder / "sshd_config")])
-        self._until(self._answers)
+        until(self._answers, (self.folder / "processes.log").read_text)
 
     def _answers(self) -> bool:
         with socket.socket() as probe:
@@ -98,12 +98,6 @@ class StandIn:
     def _run(self, command: list[str]) -> None:
         with (self.folder / "processes.log").open("ab") as log:
             self._children.append(subprocess.Popen(command, stdout=log, stderr=log, start_new_session=True))
-
-    def _until(self, ready: Any) -> None:
-        end = time.monotonic() + 20
-        while not ready():
-            assert time.monotonic() < end, (self.folder / "processes.log").read_text()
-            time.sleep(0.02)
 
     @property
     def path(self) -> str:

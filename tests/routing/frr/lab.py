@@ -14,6 +14,7 @@ from itertools import count
 from pathlib import Path
 
 from tests.components import missing, require_namespaces
+from tests.daemons import listens, until
 from tests.routing.frr.sonic_frr import Config, frr_configuration
 
 DAEMONS = Path("/usr/lib/frr")
@@ -199,12 +200,8 @@ class _Vty:
     def __init__(self, path: Path) -> None:
         self.socket = socket.socket(socket.AF_UNIX)
         self.socket.settimeout(20)
-        for _ in range(200):
-            try:
-                self.socket.connect(str(path))
-                break
-            except OSError:
-                time.sleep(0.05)
+        until(lambda: listens(path), lambda: f"nothing listens at {path}")
+        self.socket.connect(str(path))
         self._send("enable")
 
     def ask(self, command: str) -> dict:  # type: ignore[type-arg]
