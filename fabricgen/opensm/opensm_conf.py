@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from fabricgen.opensm.located_text import Word, lines_of
-from fabricgen.opensm.options import option_facts
+from fabricgen.opensm.options import NO_FALLBACK, Engine, option_facts
 
 UNSET = ("", "(null)")
 # Options that name a file OpenSM reads; others name what it writes.
@@ -15,6 +15,12 @@ READ_FILES = (
     "port_prof_ignore_file", "hop_weights_file", "lfts_file", "lid_matrix_dump_file", "node_name_map_name",
     "per_module_logging_file",
 )  # fmt: skip
+
+READERS = {  # option -> engines that read its file
+    "root_guid_file": ("updn", "dnup", "ftree"), "cn_guid_file": ("ftree", "dfsssp"),
+    "io_guid_file": ("ftree", "dfsssp"), "torus_config": ("torus-2QoS",),
+    "guid_routing_order_file": ("minhop", "updn", "dnup"),
+}  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,6 +65,22 @@ class OptionFile:
     def engines(self) -> tuple[str, ...]:
         """The words of routing_engine in order, including no_fallback."""
         return tuple(self.text("routing_engine").replace(",", " ").split())
+
+    def is_default(self, name: str) -> bool:
+        """Whether the option has OpenSM's own value, as in a file that `opensm -c` writes."""
+        return self.text(name) in (option_facts()[name].default, "")
+
+    def reads(self, name: str) -> bool:
+        """Whether OpenSM reads the file that an option names, with these engines and with or without qos."""
+        engines = [word for word in self.engines if word != NO_FALLBACK] or [Engine.MINHOP]
+        if name == "qos_policy_file":
+            return self.is_true("qos")
+        return name not in READERS or bool(set(READERS[name]) & set(engines))
+
+    def needs(self, name: str, *, is_rendered: bool) -> bool:
+        """Whether the subnet differs if the file that an option names is missing. OpenSM has the same behaviour without
+        a file that its own defaults name; only who rendered the option meant the file to be there."""
+        return self.reads(name) and (is_rendered or not self.is_default(name))
 
     @property
     def file_names(self) -> Mapping[str, str]:

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from difflib import get_close_matches
 
 from fabricgen.findings import Severity
-from fabricgen.opensm.opensm_conf import READ_FILES, UNSET
+from fabricgen.opensm.opensm_conf import READ_FILES, READERS, UNSET
 from fabricgen.opensm.options import LAST_LIFETIME, VERSION, Engine, option_facts, option_problem
 from fabricgen.rules.defects import Defect
 from fabricgen.rules.rule import Basis, rule
@@ -18,11 +18,6 @@ _OTHER_DIALECT = re.compile(
     r"ar_|adaptive_timeout|shield_|hbf_|pfrn_|virt_|sharp_|aguid_|n2n_|vs_key|cc_key_enable|ppcc|find_roots_color|"
     r"max_cas_on_spine|planarized_|dfp_|enable_sa|periodic_key|port_recovery|light_sweep|drop_unreachable|additional_gi"
 )
-_READERS = {  # option -> engines that read its file
-    "root_guid_file": ("updn", "dnup", "ftree"), "cn_guid_file": ("ftree", "dfsssp"),
-    "io_guid_file": ("ftree", "dfsssp"), "torus_config": ("torus-2QoS",),
-    "guid_routing_order_file": ("minhop", "updn", "dnup"),
-}  # fmt: skip
 _RENDERED = {
     "root_guid_file": "root_guids", "cn_guid_file": "cn_guids", "io_guid_file": "io_guids",
     "guid_routing_order_file": "guid_routing_order", "torus_config": "torus-2QoS.conf",
@@ -119,7 +114,8 @@ def endless_lifetime(fabric: Fabric) -> Iterator[Defect]:
 def files_beside(fabric: Fabric) -> Iterator[Defect]:
     """What: opensm.conf names all files in one folder by absolute paths, and these files exist beside it. It names
     every file with a usual name that its engine reads, and no list that its engines ignore. Without an option OpenSM
-    reads the file in /etc/opensm.
+    reads the file in /etc/opensm. In a folder of one's own, a file that the defaults of OpenSM name may be missing, as
+    after `opensm -c`.
 
     Why: OpenSM continues without a missing file. Without partitions.conf every port is a full member of 0x7fff, without
     a list of roots OpenSM selects roots by itself, and without torus-2QoS.conf it falls back to minhop.
@@ -152,7 +148,7 @@ def _missing(subnet: ManagedSubnet, manager: ManagerFile) -> Iterator[Defect]:
         elif folder != usual:
             message = f"{line.value} is not in the folder of the files above, {usual}"
             yield Defect(place, message, f"write {usual}/{file}")
-        elif subnet.text(file) is None:
+        elif subnet.text(file) is None and manager.content.needs(name, is_rendered=subnet.wiring is not None):
             message = f"there is no {file} beside {manager.name}, and OpenSM continues without it"
             yield Defect(place, message, "add the file, or correct the path")
         folders[folder if slash else usual] += 1
@@ -162,9 +158,9 @@ def _for_other_engines(manager: ManagerFile) -> Iterator[Defect]:
     """An option that only other engines read: routing_engine is not the one for which the file was written."""
     if not all(engine in tuple(Engine) for engine in manager.engines):
         return  # FG812 reports the unknown engine
-    for name, readers in _READERS.items():
+    for name, readers in READERS.items():
         line = manager.content.options.get(name)
-        if line and line.value.text not in UNSET and not set(readers) & set(manager.engines):
+        if line and not manager.content.is_default(name) and not manager.content.reads(name):
             message = f"{name} is set, but only {', '.join(readers)} read it, and routing_engine has none of them"
             hint = "add the engine to routing_engine, or remove the option"
             yield Defect(manager.place(name), message, hint, severity=Severity.WARNING)
@@ -180,9 +176,7 @@ def _unread(subnet: ManagedSubnet, manager: ManagerFile) -> Iterator[Defect]:
         named = manager.content.text(name)
         if subnet.text(file) is None or (name in manager.content.options and named):
             continue
-        if name in _READERS and not set(_READERS[name]) & set(manager.engines):
-            continue
-        if name == "qos_policy_file" and not manager.content.is_true("qos"):
+        if not manager.content.reads(name):
             continue
         default = option_facts()[name].default
         if default not in UNSET and folders <= {default.rpartition("/")[0]}:

@@ -9,7 +9,7 @@ from fabricgen.rules.defects import Defect
 from fabricgen.rules.rule import Basis, rule
 from fabricgen.rules.view.fabric import Fabric
 from fabricgen.rules.view.subnet_managers import OTHER, TREE, ManagedSubnet, ManagerFile, managed_subnets, manager_files
-from fabricgen.units import whole_number
+from fabricgen.units import counted, whole_number
 
 _UNICAST_LIDS = 49_151
 _LAYERED = {"dfsssp": 8, "lash": 3, "torus-2QoS": 2}  # engine -> data lanes that it needs, measured
@@ -116,6 +116,8 @@ def _obstacle(manager: ManagerFile, engine: str) -> str:
         return ""
     design = subnet.design
     if engine == "dor" and design == "mesh":
+        return ""
+    if not subnet.has_rings and engine != "torus-2QoS":
         return ""
     if engine in _SHORTEST:
         return "all its paths use one lane and close credit loops"
@@ -254,23 +256,23 @@ def _weights(manager: ManagerFile) -> Iterator[Defect]:
             weights = {int(lane): int(weight) for lane, _, weight in pairs}
         except ValueError:
             continue
-        uneven = len({weights.get(lane, 0) for lane in range(lanes)}) > 1
+        uneven = len({weights.get(lane, 0) for lane in lanes}) > 1
         if not text or uneven:
             fault = "is the default of OpenSM" if not text else "has different weights"
-            message = f"{name} {fault}, but paths use {lanes} lanes: some lanes wait for others"
-            hint = f"set {name} to {','.join(f'{lane}:64' for lane in range(lanes))}"
+            message = f"{name} {fault}, but paths use {counted(len(lanes), 'lane')}: some lanes wait for others"
+            hint = f"set {name} to {','.join(f'{lane}:64' for lane in lanes)}"
             yield Defect(manager.place(name), message, hint, severity=Severity.WARNING)
     if manager.content.number("qos_high_limit") == 255:
         message, hint = "qos_high_limit is 255: switches never serve the low table", "set qos_high_limit to 0"
         yield Defect(manager.place("qos_high_limit"), message, hint, severity=Severity.WARNING)
 
 
-def _used(manager: ManagerFile) -> int:
-    """The number of lanes that paths use."""
+def _used(manager: ManagerFile) -> list[int]:
+    """The lanes that paths use. A lane above those of the port becomes a lower one (osm_qos.c: vl & vl_mask)."""
     lanes = _lanes(manager.content.number("max_op_vls"))
     text = manager.content.text("qos_sl2vl")
-    mapped = [lane for part in text.split(",") if (lane := whole_number(part.strip())) is not None]
-    return min(lanes, max(mapped) + 1) if mapped else lanes
+    mapped = {lane for part in text.split(",") if (lane := whole_number(part.strip())) is not None}
+    return sorted({lane if lane < lanes else lane & (lanes - 1) for lane in mapped - {LAST_VL + 1}}) or [*range(lanes)]
 
 
 @rule("FG830", Severity.ERROR, "The ports need more LIDs than a subnet has")

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from fabricgen.bundle.read import OPTIONS_NAME
 from fabricgen.bundle.wiring import WiredDevice, WiredHost, WiredNic, Wiring
 from fabricgen.inputs import read_bytes
+from fabricgen.joined import joined
 from fabricgen.observed.subnet_files import SubnetFiles, subnets_of
 from fabricgen.opensm.guid_lists import GuidList, read_guids
 from fabricgen.opensm.located_text import Word
@@ -214,6 +215,19 @@ class ManagedSubnet:
         pairs = zip(source.tolist(), subnet.peer_switch[source, port].tolist(), strict=True)
         in_tiers = max(tier) < len(tier) and all(abs(tier[a] - tier[b]) == 1 for a, b in pairs)
         return TREE if in_tiers and self.design not in _WITHOUT_TIERS else OTHER
+
+    @cached_property
+    def has_rings(self) -> bool:
+        """Whether the cables between switches form a ring, apart from parallel cables. Without one no shortest paths
+        close a credit loop, because no path turns back."""
+        subnet = self.topology
+        if subnet is None:
+            return True
+        source, port = (subnet.peer_switch >= 0).nonzero()
+        ends = zip(source.tolist(), subnet.peer_switch[source, port].tolist(), strict=True)
+        pairs = {(str(min(pair)), str(max(pair))) for pair in ends}
+        names = [str(number) for number in range(len(subnet.switches))]
+        return len(pairs) > len(names) - len(joined(names, pairs))
 
     @cached_property
     def tier(self) -> Mapping[int, int]:

@@ -34,6 +34,8 @@ _OWN = (
     "accum_log_file", "dump_files_dir", "sweep_interval", "daemon", "console",
 )  # fmt: skip
 
+_MOST_ABOVE = 3  # BUNDLE/infiniband/PLANE/SUBNET
+
 
 @dataclass(frozen=True)
 class Staged:
@@ -75,6 +77,7 @@ def _engines(options: Mapping[str, str]) -> tuple[tuple[str, ...], bool]:
 
 def stage(folder: Path, scratch: Path) -> Staged:
     """Copies the files of the folder and writes the opensm.conf of the run. Raises UnreadableInputError without one."""
+    is_rendered = any((above / "fabric.json").is_file() for above in folder.absolute().parents[:_MOST_ABOVE])
     lines, absent = [], []
     options: dict[str, str] = {}
     conf = read_options(read_bytes(folder / OPTIONS_NAME).decode("utf-8", "replace"))
@@ -85,7 +88,7 @@ def stage(folder: Path, scratch: Path) -> Staged:
         options[option] = value
         if option in FILE_OPTIONS and value not in UNSET:
             name = Path(value).name
-            if not (folder / name).is_file():
+            if not (folder / name).is_file() and conf.needs(option, is_rendered=is_rendered):
                 absent.append((name, line.name.line))
             value = str(scratch / name)
         lines.append(f"{option} {value}")
