@@ -11,6 +11,7 @@ from typing import Any
 
 import yaml
 
+from fabricgen.same import Same
 from fabricgen.yaml_words import Unsafe, WordDumper
 
 _WIDTH = 120
@@ -64,7 +65,7 @@ class _Blocks:
     def __init__(self, text: Callable[[str], str]) -> None:
         self.lines: list[str] = []
         self._text = text
-        self._seen: set[int] = set()
+        self._seen: set[Same[object]] = set()
 
     def add(self, value: Any, indent: int) -> None:
         """Add the lines of a collection that is not empty. Raises _OtherLayoutError."""
@@ -108,9 +109,9 @@ class _Blocks:
         return text
 
     def _check_anchor(self, value: object) -> None:
-        if id(value) in self._seen:
+        if (same := Same(value)) in self._seen:
             raise _OtherLayoutError
-        self._seen.add(id(value))
+        self._seen.add(same)
 
 
 def _is_block(value: object) -> bool:

@@ -31,7 +31,8 @@ from fabricgen.cache.readings import (
     WIRING,
     Readings,
 )
-from fabricgen.sonic.tables import ConfigDb, SameTable, Table
+from fabricgen.same import Same
+from fabricgen.sonic.tables import ConfigDb, Table
 
 if TYPE_CHECKING:
     from hashlib import _Hash
@@ -172,7 +173,7 @@ class Recordable:
 
     bundle: Bundle
     _known: dict[str, bytes] = field(default_factory=dict)
-    _tables: dict[SameTable, bytes] = field(default_factory=dict)
+    _tables: dict[Same[object], bytes] = field(default_factory=dict)
 
     @classmethod
     def of(cls, bundle: Bundle) -> "Recordable | None":
@@ -244,7 +245,7 @@ class Recordable:
     def _of_table(self, table: object) -> bytes:
         if table is None:
             return bytes(32)
-        key = SameTable(table)
+        key = Same(table)
         if key not in self._tables:
             self._tables[key] = sha256(orjson.dumps(table)).digest()
         return self._tables[key]

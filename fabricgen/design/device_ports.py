@@ -14,6 +14,7 @@ from fabricgen.inventory.model import DeviceNote
 from fabricgen.inventory.references import error
 from fabricgen.platforms import catalog
 from fabricgen.platforms.model import Layout
+from fabricgen.same import Same
 from fabricgen.units import format_speed
 
 
@@ -22,13 +23,13 @@ def with_device_ports(
 ) -> tuple[Fabric, list[Finding]]:
     """The fabric with the ports of each device; `notes` and `names` are by identity."""
     findings: list[Finding] = []
-    known: dict[tuple[int, tuple[tuple[str, str], ...]], Layout | None] = {}
+    known: dict[tuple[Same[Layout], tuple[tuple[str, str], ...]], Layout | None] = {}
     changed: dict[str, Switch] = {}
     for switch in fabric.switches:
         note = notes.get(switch.key)
         if note is None or not note.ports:
             continue
-        key = id(switch.layout), tuple(note.ports.items())
+        key = Same(switch.layout), tuple(note.ports.items())
         if key not in known:
             known[key] = configured(switch.platform, [switch.layout], note, note.ports, findings)
         if layout := known[key]:

@@ -4,8 +4,9 @@ from collections.abc import Hashable, Iterator
 
 from fabricgen.diff.batches import hosts_of, neighbor
 from fabricgen.diff.sorting import size
+from fabricgen.same import Same
 from fabricgen.sonic.canonical import natural_key
-from fabricgen.sonic.tables import ConfigDb, SameTable
+from fabricgen.sonic.tables import ConfigDb
 
 # Tables that no plan reads unless they change.
 _UNREAD = frozenset({
@@ -30,9 +31,9 @@ def _tables(old: ConfigDb, new: ConfigDb) -> Iterator[tuple[Hashable, ...]]:
     for table in old.keys() | new.keys():
         before, after = old.get(table), new.get(table)
         if before is not after:
-            yield table, SameTable(before), SameTable(after)
+            yield table, Same(before), Same(after)
         elif table not in _UNREAD and table not in _PARTLY_READ:
-            yield table, SameTable(before)
+            yield table, Same(before)
 
 
 def _surroundings(old: ConfigDb, new: ConfigDb) -> Hashable:

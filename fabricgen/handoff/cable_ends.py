@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from fabricgen.handoff.aliases import Aliases
 from fabricgen.platforms.catalog import host_model, nic_model, switch_platform
+from fabricgen.same import Same
 from fabricgen.units import format_speed
 from fabricgen.vocabulary import LinkState
 
@@ -53,7 +54,9 @@ class Plant:
         self._links = {link.id: link for link in wiring.links}
         self._cordoned = set(wiring.cordoned)
         self._ports: dict[tuple[str, ...], tuple[str, ...]] = {}
-        self._labels: dict[tuple[int, tuple[str, ...]], tuple[str, ...]] = {}  # by aliases and ports
+        self._labels: dict[
+            tuple[Same[Mapping[str, str]], tuple[str, ...]], tuple[str, ...]
+        ] = {}  # by aliases and ports
         self.cables = wiring.cables
 
     def runs(self) -> Iterator[CableRun]:
@@ -100,7 +103,7 @@ class Plant:
     def labels(self, end: CableEnd) -> tuple[str, ...]:
         """The labels of the ports of an end on the front panel."""
         aliases = self.aliases.read(end.device)
-        key = id(aliases), end.ports
+        key = Same(aliases), end.ports
         if key not in self._labels:
             self._labels[key] = tuple([aliases.get(port) or port for port in end.ports])
         return self._labels[key]

@@ -5,10 +5,10 @@ from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
 from fabricgen.platforms.dynamic_buffers import buffers_of
+from fabricgen.same import Same
 from fabricgen.sonic.dynamic_buffers.headroom import profile_name
 from fabricgen.sonic.dynamic_buffers.prediction import LOSSLESS_POOL, PREDICTED, DynamicBuffers
 from fabricgen.sonic.port_qos import QOS_TABLES, SwitchQos
-from fabricgen.sonic.tables import SameTable
 from fabricgen.units import format_length
 
 if TYPE_CHECKING:
@@ -25,7 +25,7 @@ def headroom_rows(device: "ObservedDevice", runs: Mapping[str, "CableRun"]) -> I
     """A row for each profile of the lossless groups of a port with a cable, given the cables by port: the true length
     beside that of CABLE_LENGTH; bytes of the profile and of the ingress pool."""
     config = device.config
-    lossless, computed = _lossless(*(SameTable(config.get(name)) for name in QOS_TABLES)), buffers_of(device)
+    lossless, computed = _lossless(*(Same(config.get(name)) for name in QOS_TABLES)), buffers_of(device)
     lengths = {port: text for row in device.table("CABLE_LENGTH").values() for port, text in row.items()}
     stated: dict[str, list[object]] = {}  # of profiles that the switch does not compute
     for port, run in runs.items():
@@ -59,9 +59,9 @@ class _Lossless:
 
 
 @lru_cache(_TABLES_KEPT)
-def _lossless(*tables: SameTable) -> _Lossless:
+def _lossless(*tables: Same[object]) -> _Lossless:
     """Those of switches that share the tables of QOS_TABLES."""
-    found: Any = {name: one.table for name, one in zip(QOS_TABLES, tables, strict=True) if one.table is not None}
+    found: Any = {name: one.of for name, one in zip(QOS_TABLES, tables, strict=True) if one.of is not None}
     return _Lossless(SwitchQos(found))
 
 

@@ -6,9 +6,10 @@ from typing import TYPE_CHECKING, Any
 
 from fabricgen.physics import full_pause_frames_per_second
 from fabricgen.platforms.dynamic_buffers import buffers_of
+from fabricgen.same import Same
 from fabricgen.sonic.canonical import natural_key
 from fabricgen.sonic.dynamic_buffers.prediction import PREDICTED
-from fabricgen.sonic.tables import SameTable, parse_priorities, split_key
+from fabricgen.sonic.tables import parse_priorities, split_key
 from fabricgen.units import whole_number
 
 if TYPE_CHECKING:
@@ -113,7 +114,7 @@ class Watches:
 def _key(name: str, table: Any) -> tuple[object, ...]:
     """A key of a table, equal only for tables from which the same follows."""
     if name not in _WITH_OWN_FIELDS:
-        return name, SameTable(table)
+        return name, Same(table)
     return name, *((key, tuple((field, str(value)) for field, value in row.items() if field not in _OWN_FIELDS))
                    for key, row in table.items())  # fmt: skip
 

@@ -19,9 +19,9 @@ from fabricgen.handoff.dhcp import Lease, dnsmasq, kea
 from fabricgen.handoff.management import management_addresses
 from fabricgen.handoff.secret_rows import SecretRows
 from fabricgen.handoff.templates import filled
+from fabricgen.same import Same
 from fabricgen.sonic.canonical import natural_key
 from fabricgen.sonic.dump import dump
-from fabricgen.sonic.tables import SameTable
 from fabricgen.units import counted
 
 if TYPE_CHECKING:
@@ -102,16 +102,16 @@ def _served(device: "ObservedDevice", rendered: Collection[str], secrets: Secret
 def _without_secrets(config: "ConfigDb") -> bytes:
     """The file of a switch. Tables that switches share are written once."""
     tables = sorted(config, key=natural_key)
-    pieces = [piece for name in tables if (piece := _table(name, SameTable(config[name])))]
+    pieces = [piece for name in tables if (piece := _table(name, Same(config[name])))]
     return b"{\n%s\n}" % b",\n".join(pieces) if pieces else b"{}"
 
 
 @lru_cache(_TABLES_KEPT)
-def _table(name: str, rows: SameTable) -> bytes:
+def _table(name: str, rows: Same[object]) -> bytes:
     """A table as in the file, without the brackets around it; empty if it consists of secrets."""
     from fabricgen.sonic.secrets import without_secrets  # its expressions take 3 ms
 
-    return dump(without_secrets({name: rows.table})).removeprefix(b"{").removesuffix(b"}").strip(b"\n")
+    return dump(without_secrets({name: rows.of})).removeprefix(b"{").removesuffix(b"}").strip(b"\n")
 
 
 def _leases(device: "ObservedDevice", serial: str) -> Iterator[Lease]:

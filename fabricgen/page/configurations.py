@@ -6,6 +6,7 @@ from typing import Any
 
 from fabricgen.bundle.read import Bundle, ObservedDevice
 from fabricgen.origin import Origin
+from fabricgen.same import Same
 from fabricgen.sonic.image import metadata, rows, text
 from fabricgen.sonic.secrets import shown_value
 from fabricgen.sonic.tables import ConfigDb
@@ -34,7 +35,7 @@ def configurations(bundle: Bundle) -> list[Configuration]:
         # its settings.
         ports = tuple((port, *(row.get(field) for field in _PORT_FIELDS)) for port, row in rows(config, "PORT").items())
         role = device.wired.role if device.wired else ""
-        key = (role, text(metadata(config), "hwsku"), *(id(config.get(table)) for table in _SAME), hash(str(ports)))
+        key = (role, text(metadata(config), "hwsku"), *(Same(config.get(table)) for table in _SAME), hash(str(ports)))
         found.setdefault(key, (device, config, []))[2].append(name)
     return [Configuration(device, config, tuple(names)) for device, config, names in found.values()]
 

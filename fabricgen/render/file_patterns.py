@@ -17,6 +17,7 @@ from json.encoder import encode_basestring_ascii as quote
 from fabricgen.render.formed import FormedSwitch, Slots
 from fabricgen.render.forms import Tables
 from fabricgen.render.templates import TemplateProblemError
+from fabricgen.same import Same
 from fabricgen.sonic.canonical import natural_key
 from fabricgen.sonic.dump import dump_line, dump_member, join_rows, join_tables
 from fabricgen.sonic.tables import Table
@@ -78,7 +79,7 @@ class FilePatterns:
 
     def content(self, formed: FormedSwitch) -> bytes | None:
         """The file of a switch; None where it has to be written row by row."""
-        key = id(formed.layout), formed.forms, formed.forms_of_ports
+        key = Same(formed.layout), formed.forms, formed.forms_of_ports
         if key in self._known:
             pattern = self._known[key]
             return pattern.fill(formed) if pattern else None

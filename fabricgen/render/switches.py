@@ -13,13 +13,14 @@ from fabricgen.control_plane.outside import OutsideLink, StaticRoute
 from fabricgen.design.model import Fabric, Switch
 from fabricgen.inventory.outside import discards
 from fabricgen.lossless.plan import LosslessPlan, LosslessPlanner, PortBuffers
-from fabricgen.platforms.model import PlatformPort
+from fabricgen.platforms.model import Layout, PlatformPort, SwitchPlatform
 from fabricgen.render.build_contexts import link_context, management_context, port_context, switch_context
 from fabricgen.render.build_outside import outside_context
 from fabricgen.render.contexts import ManagementContext, SonicContext
 from fabricgen.render.formed import FormedSwitch, Slots, fixed_slots, own_slots
 from fabricgen.render.forms import Tables
 from fabricgen.render.templates import TemplateLibrary
+from fabricgen.same import Same
 from fabricgen.vocabulary import BgpAddressing
 
 DEVICE_TEMPLATES = ("switch.json.j2", "bgp.json.j2", "management.json.j2", "qos.json.j2", "buffers.json.j2")
@@ -39,12 +40,12 @@ class RenderedSwitch:
 
 
 class _SwitchKind(NamedTuple):
-    """All that the templates can see of a switch, except for what fills blanks. Objects of the fabric by identity."""
+    """All that the templates can see of a switch, except for what fills blanks. Objects stand for themselves."""
 
     plan: LosslessPlan
-    spec: int
-    platform: int
-    layout: int
+    spec: Same[object]
+    platform: Same[SwitchPlatform]
+    layout: Same[Layout]
     role: str
     device_type: str
     plane: str
@@ -52,7 +53,7 @@ class _SwitchKind(NamedTuple):
     aggregates: tuple[int, ...]
     management: tuple[int, ...]
     discards: tuple[str, ...]
-    routes: tuple[tuple[str, str, str, int], ...]  # prefix, next hop, port, entry of the inventory
+    routes: tuple[tuple[str, str, str, Same[object]], ...]  # prefix, next hop, port, entry of the inventory
     mac: bool
     bgp: bool
 
@@ -94,7 +95,7 @@ class SwitchRenderer:
     def __post_init__(self) -> None:
         # Most switches and ports are of the same few kinds. Contexts are made from the kind, so that is the whole key.
         self._known: dict[_SwitchKind | _PortKind, tuple[int, ...]] = {}
-        self._fixed: dict[int, list[Slots]] = {}  # by the identity of a layout, which the fabric keeps
+        self._fixed: dict[Same[Layout], list[Slots]] = {}
 
     def render(self, switch: Switch) -> RenderedSwitch | None:
         """The tables of a switch; None where the planner has reported why it has no plan."""
@@ -120,9 +121,9 @@ class SwitchRenderer:
             return None
         layout, ends = switch.layout, self.control.ends[switch.key]
         slots, forms = self._device(switch, plan)
-        fixed = self._fixed.get(id(layout))
+        fixed = self._fixed.get(Same(layout))
         if fixed is None:
-            fixed = self._fixed[id(layout)] = list(map(fixed_slots, layout.ports))
+            fixed = self._fixed[Same(layout)] = list(map(fixed_slots, layout.ports))
         of_ports, own = [], []
         for port in layout.ports:
             end = ends.get(port.name)
@@ -158,9 +159,9 @@ class SwitchRenderer:
         versions = {name: tuple([6 if ":" in text else 4 for text in texts]) for name, texts in lists.items()}
         kind = _SwitchKind(
             plan,
-            id(switch.spec),
-            id(switch.platform),
-            id(switch.layout),
+            Same(switch.spec),
+            Same(switch.platform),
+            Same(switch.layout),
             switch.role,
             switch.device_type,
             switch.identity.plane,
@@ -168,7 +169,7 @@ class SwitchRenderer:
             versions["aggregates"],
             versions["management"],
             tuple(kept),
-            tuple([(one.prefix, one.next_hop, one.port, id(one.spec)) for one in routes]),
+            tuple([(one.prefix, one.next_hop, one.port, Same(one.spec)) for one in routes]),
             bool(mac),
             key in self.control.asns,
         )

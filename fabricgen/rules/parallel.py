@@ -9,6 +9,7 @@ import pickle
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
+from fabricgen.bundle.device import ObservedDevice
 from fabricgen.rules.defects import Defect
 from fabricgen.rules.rule import Basis, Rule
 from fabricgen.rules.turns import Turns
@@ -48,19 +49,24 @@ def checked(
 
 def check_module(fabric: Fabric, rules: Sequence[Rule]) -> bytes:
     """The defects of the rules of a module, as `checked` receives them."""
-    return _sent({rule.code: list(rule.check(fabric)) for rule in rules}, _names(fabric))
+    return _sent({rule.code: list(rule.check(fabric)) for rule in rules}, fabric)
 
 
-def _names(fabric: Fabric) -> Mapping[int, tuple[str, str]]:
-    """The identity of each device object -> its name. A device whose tables have another shape has two objects."""
-    names = {id(device): ("file", name) for name, device in fabric.bundle.devices.items()}
-    return names | {id(switch.device): ("switch", name) for name, switch in fabric.switches.items()}
+def _sent(defects: Mapping[str, list[Defect]], fabric: Fabric) -> bytes:
+    """The defects, with each device by its name. A device whose tables have another shape has two objects."""
+    files, switches = fabric.bundle.devices, fabric.switches
 
+    def name(one: Any) -> tuple[str, str] | None:
+        if not isinstance(one, ObservedDevice):
+            return None
+        switch = switches.get(one.name)
+        if switch and switch.device is one:
+            return "switch", one.name
+        return ("file", one.name) if files.get(one.name) is one else None
 
-def _sent(defects: Mapping[str, list[Defect]], names: Mapping[int, tuple[str, str]]) -> bytes:
     stream = io.BytesIO()
     pickler = pickle.Pickler(stream, pickle.HIGHEST_PROTOCOL)
-    pickler.persistent_id = lambda one: names.get(id(one))  # type: ignore[method-assign]
+    pickler.persistent_id = name  # type: ignore[method-assign]
     pickler.dump(defects)
     return stream.getvalue()
 

@@ -9,6 +9,7 @@ confederations, route servers, per-neighbor local AS, remove-private-AS, VRFs ot
 from collections.abc import Iterator, Mapping
 from functools import lru_cache
 
+from fabricgen.same import Same
 from fabricgen.sonic.addresses import Address, parse_address
 from fabricgen.sonic.image import (
     MAXIMUM_PATHS,
@@ -28,7 +29,7 @@ from fabricgen.sonic.image import (
     text,
 )
 from fabricgen.sonic.policy import TABLES, Policies, RouteFilter
-from fabricgen.sonic.tables import ConfigDb, Row, SameTable, split_key
+from fabricgen.sonic.tables import ConfigDb, Row, split_key
 from fabricgen.units import whole_number
 
 FAMILIES = {4: "ipv4_unicast", 6: "ipv6_unicast"}
@@ -48,7 +49,7 @@ def framework_speaker(config: ConfigDb) -> Speaker:
     if shared is None and asn is None:
         reason = "BGP_GLOBALS|default has no local_asn: frrcfgd does not start BGP"
         shared = Obstacle(reason, ("BGP_GLOBALS", "default", "local_asn"))
-    policies = _policies(*(SameTable(config.get(name)) for name in TABLES))
+    policies = _policies(*(Same(config.get(name)) for name in TABLES))
     return Speaker(
         asn=None if shared else asn,
         router_id=text(instance, "router_id"),
@@ -65,9 +66,9 @@ def framework_speaker(config: ConfigDb) -> Speaker:
 
 
 @lru_cache(maxsize=1 << 12)
-def _policies(*tables: SameTable) -> Policies:
+def _policies(*tables: Same[object]) -> Policies:
     """The policies of switches whose tables are equal; files share equal tables."""
-    return Policies({name: one.table for name, one in zip(TABLES, tables, strict=True) if isinstance(one.table, dict)})
+    return Policies({name: one.of for name, one in zip(TABLES, tables, strict=True) if isinstance(one.of, dict)})
 
 
 def framework_announcements(config: ConfigDb, addresses: tuple[InterfaceAddress, ...]) -> Iterator[Announcement]:

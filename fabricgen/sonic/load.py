@@ -21,7 +21,7 @@ _BEGIN, _CUT, _END = b"{\n", b"\n    },\n", b"\n    }\n}"  # around and between 
 
 
 class TableLoader:
-    """Loads files. Tables with the same bytes are the same object, so SameTable is a key for them. Callers must not
+    """Loads files. Tables with the same bytes are the same object, so Same is a key for them. Callers must not
     change them.
 
     With `most`, the loader keeps only this number of pieces, those used last. Of tables that the caller says are kept,

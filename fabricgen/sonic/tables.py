@@ -1,29 +1,12 @@
 """Types of CONFIG_DB in memory, and the grammar of its keys."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Any
 
 Field = str | list[str]
 Row = Mapping[str, Field]
 Table = Mapping[str, Row]
 ConfigDb = Mapping[str, Table]
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class SameTable:
-    """A key for a table that many files share as one object (sonic/load.py): equal only for the same object.
-
-    It refers to the table, so the table lives as long as the key does.
-    """
-
-    table: object
-
-    def __eq__(self, other: object) -> bool:
-        return isinstance(other, SameTable) and self.table is other.table
-
-    def __hash__(self) -> int:
-        return object.__hash__(self.table)
 
 
 def split_key(key: str) -> list[str]:

@@ -1,5 +1,6 @@
 """Hooks, workflows and owners name commands, scripts and files that exist."""
 
+import ast
 import re
 import shlex
 import shutil
@@ -159,3 +160,15 @@ def test_owners_own_what_exists() -> None:
     for path, team in rows:
         assert re.fullmatch(r"@fabricgen/[a-z]+", team)
         assert path == "*" or (CHECKOUT / path.strip("/")).exists(), path
+
+
+@pytest.mark.parametrize("package", ["fabricgen", "benchmarks", "scripts"])
+def test_no_key_is_an_address(package: str) -> None:
+    """`id` is the address of an object, and that of another one later: `fabricgen.same.Same` refers to the object."""
+    found = [
+        f"{file.relative_to(CHECKOUT)}:{node.lineno}"
+        for file in (CHECKOUT / package).rglob("*.py")
+        for node in ast.walk(ast.parse(file.read_bytes()))
+        if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "id"
+    ]
+    assert found == []

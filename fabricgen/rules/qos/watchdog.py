@@ -8,7 +8,7 @@ from fabricgen.rules.rule import rule
 from fabricgen.rules.view.fabric import Fabric, majority
 from fabricgen.rules.view.qos_classes import port_classes
 from fabricgen.rules.view.switch import Switch, number
-from fabricgen.sonic.tables import SameTable
+from fabricgen.same import Same
 
 # sonic-utilities pfcwd/main.py start_default: 200 ms for each 32 ports begun; the poll interval is at most 1 s.
 _BASE_MS = 200
@@ -85,10 +85,10 @@ def watchdog_times(fabric: Fabric) -> Iterator[Defect]:
 
     Source: sonic-utilities pfcwd/main.py start_default.
     """
-    clean = set[tuple[SameTable, int]]()  # many switches share a table
+    clean = set[tuple[Same[object], int]]()  # many switches share a table
     for switch in fabric.switches.values():
         floor = scaled_ms(len(switch.device.table("PORT")))
-        same = SameTable(switch.device.table("PFC_WD")), floor
+        same = Same(switch.device.table("PFC_WD")), floor
         found = [] if same in clean else list(_watchdog_times(switch, floor))
         yield from found
         if not found:

@@ -9,9 +9,9 @@ from fabricgen.rules.view.derived import derived
 from fabricgen.rules.view.fabric import Fabric
 from fabricgen.rules.view.qos import PortClass, QosTables
 from fabricgen.rules.view.switch import Switch
+from fabricgen.same import Same
 from fabricgen.sonic.device_types import OUTSIDE_ROLE
 from fabricgen.sonic.port_qos import DEFINITION_TABLES, NO_ROWS, PORT_TABLES, PortRows, rows_of_ports
-from fabricgen.sonic.tables import SameTable
 
 
 def qos_tables(fabric: Fabric) -> tuple[QosTables, ...]:
@@ -38,7 +38,7 @@ def map_users(fabric: Fabric) -> tuple[PortClass, ...]:
 def _classes(fabric: Fabric) -> tuple[tuple[QosTables, ...], tuple[PortClass, ...]]:
     definitions: dict[bytes, QosTables] = {}
     classes: dict[tuple[QosTables, str, bytes], PortClass] = {}
-    known: dict[tuple[SameTable, ...], _RowsOfPorts] = {}
+    known: dict[tuple[Same[object], ...], _RowsOfPorts] = {}
     for switch in fabric.switches.values():
         tables = {name: switch.device.table(name) for name in DEFINITION_TABLES}
         kind = (switch.network, switch.hwsku, switch.role, switch.buffer_role, switch.is_dynamic, tables)
@@ -50,7 +50,7 @@ def _classes(fabric: Fabric) -> tuple[tuple[QosTables, ...], tuple[PortClass, ..
             qos = QosTables(tables, plane, switch.platform, switch.layout, *roles, switch.is_dynamic)
             definitions[digest] = qos
         qos.switches.append(switch)
-        same = tuple(SameTable(switch.device.config.get(name)) for name in PORT_TABLES)
+        same = tuple(Same(switch.device.config.get(name)) for name in PORT_TABLES)
         rows_of = known.get(same) or known.setdefault(same, _rows_of_ports(switch))
         ends, shut = fabric.ends_of[switch.name], shut_of(switch.device)
         for port in dict.fromkeys([*ends, *rows_of]):

@@ -5,11 +5,12 @@ from itertools import chain
 from typing import Any
 
 from fabricgen.bundle.read import ObservedDevice
+from fabricgen.same import Same
 from fabricgen.sonic.references import with_bare_references
-from fabricgen.sonic.tables import SameTable, Table
+from fabricgen.sonic.tables import Table
 
 _TEXT, _ROW = frozenset([str]), frozenset([dict])
-Shapes = dict[SameTable, Table | None]  # table -> its plain form; None if it is not a table
+Shapes = dict[Same[object], Table | None]  # table -> its plain form; None if it is not a table
 
 
 def well_shaped(device: ObservedDevice, known: Shapes) -> ObservedDevice:
@@ -21,7 +22,7 @@ def well_shaped(device: ObservedDevice, known: Shapes) -> ObservedDevice:
     """
     config = {}
     for name, table in with_current_references(device).items():
-        key = SameTable(table)
+        key = Same(table)
         if key not in known:
             known[key] = table if _is_plain(table) else _plain(table)
         if (plain := known[key]) is not None:

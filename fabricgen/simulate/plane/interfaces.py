@@ -2,9 +2,10 @@
 
 from collections.abc import Iterable
 
+from fabricgen.same import Same
 from fabricgen.sonic.image import rows
 from fabricgen.sonic.port_qos import DEFINITION_TABLES, PORT_TABLES, PortQos, SwitchQos
-from fabricgen.sonic.tables import ConfigDb, SameTable, split_key
+from fabricgen.sonic.tables import ConfigDb, split_key
 
 MEMBER_TABLES = {"PortChannel": "PORTCHANNEL_MEMBER", "Vlan": "VLAN_MEMBER"}
 _TABLES = (*PORT_TABLES, *DEFINITION_TABLES, *MEMBER_TABLES.values())
@@ -14,11 +15,11 @@ class PlaneQos:
     """The QoS of the switches of a plane. Switches with the same tables are read once."""
 
     def __init__(self) -> None:
-        self._known: dict[tuple[SameTable, ...], InterfaceQos] = {}
+        self._known: dict[tuple[Same[object], ...], InterfaceQos] = {}
 
     def of(self, config: ConfigDb) -> "InterfaceQos":
         """The QoS of the interfaces of one switch."""
-        tables = tuple([SameTable(config.get(name)) for name in _TABLES])
+        tables = tuple([Same(config.get(name)) for name in _TABLES])
         if tables not in self._known:
             self._known[tables] = InterfaceQos(config)
         return self._known[tables]

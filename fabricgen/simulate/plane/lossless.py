@@ -14,9 +14,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fabricgen.routing.fabric import RoutedFabric
+from fabricgen.same import Same
 from fabricgen.simulate.plane.interfaces import MEMBER_TABLES, InterfaceQos
 from fabricgen.sonic.port_qos import DSCPS, PRIORITIES, PortQos
-from fabricgen.sonic.tables import ConfigDb, SameTable
+from fabricgen.sonic.tables import ConfigDb
 
 _MAPS = {
     "dscp_to_tc_map": "DSCP_TO_TC_MAP",
@@ -88,11 +89,11 @@ class _Maps:
     def __init__(self) -> None:
         self.arrivals: dict[tuple[Map, Map], int] = {}
         self.departures: dict[tuple[Map, Map], int] = {}
-        self.switches: dict[tuple[SameTable, ...], _SwitchMaps] = {}
+        self.switches: dict[tuple[Same[object], ...], _SwitchMaps] = {}
 
     def switch(self, config: ConfigDb) -> "_SwitchMaps":
         """The maps of a switch's interfaces."""
-        tables = tuple([SameTable(config.get(name)) for name in _TABLES])
+        tables = tuple([Same(config.get(name)) for name in _TABLES])
         if tables not in self.switches:
             self.switches[tables] = _SwitchMaps(config, self)
         return self.switches[tables]

@@ -7,6 +7,7 @@ from typing import Any
 
 from fabricgen.bundle.read import Bundle, ObservedDevice
 from fabricgen.results import Setting
+from fabricgen.same import Same
 from fabricgen.sonic.image import rows, text
 from fabricgen.sonic.references import reference_name
 from fabricgen.sonic.tables import Row
@@ -61,7 +62,7 @@ class _Tables:
 
     def marks(self, device: ObservedDevice, marks: tuple[int, int, int]) -> dict[str, Any]:
         speeds = marking_profiles(device)
-        key = (id(device.config[_WRED]), *speeds.items())
+        key = (Same(device.config[_WRED]), *speeds.items())
         if key not in self._made:
             table: dict[str, Any] = dict(device.table(_WRED))
             for name, mbps in speeds.items():
@@ -74,7 +75,7 @@ class _Tables:
         for table, field in _ALPHA_FIELDS.items():
             names = [name for name, _ in _alpha_rows(device, table)]
             if names:
-                key = (id(device.config[table]), *names)
+                key = (Same(device.config[table]), *names)
                 if key not in self._made:
                     own = device.table(table)
                     changed = {name: {**own[name], field: str(exponent)} for name in names}

@@ -4,6 +4,7 @@ from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from fabricgen.same import Same
 from fabricgen.sonic.schema.columns import columns
 from fabricgen.sonic.schema.content import needs, row_problems
 from fabricgen.sonic.schema.musts import broken_musts
@@ -11,7 +12,7 @@ from fabricgen.sonic.schema.rows import Must
 from fabricgen.sonic.schema.tables import Need, RowSchema, TableSchema, table_names, table_schema
 from fabricgen.sonic.schema.types import Judge, Misfit
 from fabricgen.sonic.schema.violations import Kind, Violation, did_you_mean, shown
-from fabricgen.sonic.tables import SameTable, split_key
+from fabricgen.sonic.tables import split_key
 
 _MOST_FITTING = 50_000  # texts of one type
 
@@ -26,8 +27,8 @@ class Clean:
     each distinct set of texts that refer to rows, once.
     """
 
-    tables: dict[tuple[str, SameTable], tuple[Refers, ...]] = field(default_factory=dict)
-    musts: set[tuple[str, SameTable, Must]] = field(default_factory=set)
+    tables: dict[tuple[str, Same[object]], tuple[Refers, ...]] = field(default_factory=dict)
+    musts: set[tuple[str, Same[object], Must]] = field(default_factory=set)
     texts: dict[frozenset[str], frozenset[str]] = field(default_factory=dict)
 
 
@@ -97,7 +98,7 @@ class _Run:
         refers to exist there. In a table of valid rows each column is valid, so only rows of other tables are read one
         by one.
         """
-        same = table, SameTable(rows)
+        same = table, Same(rows)
         known = self._clean.tables.get(same)
         if known is not None and all(map(self._is_met, known)):
             return

@@ -5,21 +5,22 @@ Each check names its YANG file. Other checks report missing values and values of
 
 from collections.abc import Iterator, Mapping
 
+from fabricgen.same import Same
 from fabricgen.sonic.schema.musts_qos import pool_percentage, rates, thresholds, watchdog_times, wred_order
 from fabricgen.sonic.schema.rows import Config, Must, number_of, row_of, rows_of
 from fabricgen.sonic.schema.tables import table_schema
 from fabricgen.sonic.schema.violations import Kind, Violation
-from fabricgen.sonic.tables import SameTable, split_key
+from fabricgen.sonic.tables import split_key
 
 
-def broken_musts(config: Config, clean: set[tuple[str, SameTable, Must]]) -> Iterator[Violation]:
+def broken_musts(config: Config, clean: set[tuple[str, Same[object], Must]]) -> Iterator[Violation]:
     """Every rule that the file breaks, table by table in the order of the file.
 
     `clean` contains (name, table, rule) for each table that keeps a rule about this table only. The tables of this file
     are added.
     """
     for table, rows in config.items():
-        same = SameTable(rows)
+        same = Same(rows)
         for must in _MUSTS.get(table, ()):
             if (table, same, must) not in clean:
                 found = list(must(config, table))

@@ -17,6 +17,7 @@ from fabricgen.opensm.guid_lists import read_guids
 from fabricgen.opensm.opensm_conf import read_options
 from fabricgen.opensm.options import Engine
 from fabricgen.results import FailureSummary
+from fabricgen.same import Same
 from fabricgen.simulate.deadlock.failures.failure_sets import Failure, FailureSet, SetsOf
 from fabricgen.simulate.deadlock.failures.sample_bound import upper_bound
 from fabricgen.simulate.deadlock.infiniband.resweeps import Resweeps, SetVerdict, failures_of, verdicts_on_dask
@@ -114,10 +115,10 @@ def rerouted(
     judged here; workers judge all of them. Raises UsageError."""
     _, failures = failures_of(subnet, switches=wanted.switches)
     how = Resweeps(wanted.switches, levels, one_level)
-    place = {id(one): at for at, one in enumerate(failures)}
+    place = {Same(one): at for at, one in enumerate(failures)}
 
     def places(sets: Sequence[FailureSet]) -> list[tuple[int, ...]]:
-        return [tuple(place[id(one)] for one in each.failures) for each in sets]
+        return [tuple(place[Same(one)] for one in each.failures) for each in sets]
 
     if wanted.scheduler:
         sets, is_sample = _sets(failures, wanted, MOST_MODELLED)
