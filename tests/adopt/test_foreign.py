@@ -62,6 +62,33 @@ def test_a_fabric_of_ours_comes_back(kind: str, tiny: Bundle, cli: Cli, tmp_path
                 assert addresses(again, *end) == addresses(tiny, *end)
 
 
+def test_avd_6_has_peers_in_the_metadata_of_ports(tiny: Bundle, cli: Cli, tmp_path: Path) -> None:
+    """pyavd 6 moved peer, peer_interface and peer_type there (its schema of eos_cli_config_gen)."""
+    files = write(as_avd(tiny), tmp_path / "files")
+    for file in sorted(files.glob("*.yml")):
+        tree = yaml.safe_load(file.read_text())
+        for port in tree["ethernet_interfaces"]:
+            port["metadata"] = {key: port.pop(key) for key in ("peer", "peer_interface", "peer_type") if key in port}
+        file.write_text(yaml.safe_dump(tree))
+    outcome = cli("import", "avd", files, "-o", tmp_path / "inventory")
+    assert outcome.code == 0 and "metadata" not in outcome.err, outcome.err
+    assert cli("render", tmp_path / "inventory", "-o", tmp_path / "again", "-q").code == 0
+    assert wires(open_bundle([tmp_path / "again"])) == wires(tiny)
+
+
+def test_routed_ports_without_any_link_are_an_error(tiny: Bundle, cli: Cli, tmp_path: Path) -> None:
+    """A fabric without links would pass every check."""
+    files = write(as_avd(tiny), tmp_path / "files")
+    for file in sorted(files.glob("*.yml")):
+        tree = yaml.safe_load(file.read_text())
+        for port in tree["ethernet_interfaces"]:
+            port.pop("peer", None)
+        file.write_text(yaml.safe_dump(tree))
+    outcome = cli("import", "avd", files, "-o", tmp_path / "inventory")
+    assert outcome.code == 1 and "no file says what they are connected to" in outcome.out
+    assert not (tmp_path / "inventory").exists()
+
+
 def test_the_notes_list_what_does_not_carry_over(tiny: Bundle, cli: Cli, tmp_path: Path) -> None:
     expected = {
         "avd": ["Loopback1: VTEP (4 places)", "vlans (4 places)"],
@@ -123,6 +150,20 @@ def test_group_variables_have_the_numbers_of_avd(cli: Cli, tmp_path: Path) -> No
     links = yaml.safe_load((tmp_path / "inventory" / "fabric.yaml").read_text())["planes"]["compute"]["links"]
     assert ["leaf1:Ethernet256", "spine1:Ethernet0"] in links and ["leaf2:Ethernet256", "spine1:Ethernet4"] in links
     assert ["gpu/0:eth0", "leaf1:Ethernet0"] in links
+
+
+def test_a_range_of_asns_gives_each_node_the_one_of_its_id(cli: Cli, tmp_path: Path) -> None:
+    """AVD counts `id` from 1."""
+    text = DESIGN.replace("      bgp_as: 65101\n", "      bgp_as: 65101-65103\n").replace(
+        "bgp_as: 65102", "bgp_as: 65101-65103"
+    )
+    outcome = cli("import", "avd", write({"DC1.yml": text}, tmp_path / "group_vars"), "-o", tmp_path / "inventory")
+    assert outcome.code == 0, outcome.err
+    asns = yaml.safe_load((tmp_path / "inventory" / "allocations.lock.yaml").read_text())["asns"]
+    assert (asns["compute/leaf/leaf1"], asns["compute/leaf/leaf2"]) == (65101, 65103)
+    files = write({"DC1.yml": text.replace("65101-65103", "65101-65102")}, tmp_path / "short")
+    outcome = cli("import", "avd", files)
+    assert outcome.code == 1 and "the range 65101-65102 of bgp_as has no ASN number 3 for leaf2" in outcome.out
 
 
 DEFAULT_PORTS = """

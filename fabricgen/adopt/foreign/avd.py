@@ -6,7 +6,7 @@ from pools: see `avd_design`.
 """
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 
 from fabricgen.adopt.foreign.avd_design import NODE_TYPES, read_design
@@ -30,6 +30,7 @@ _READ_OF_PORT = {
     "name", "peer", "peer_interface", "peer_type", "description", "shutdown", "speed", "mtu", "type", "switchport",
     "ip_address", "ipv6_address",
 }  # fmt: skip
+_PEER = ("peer", "peer_interface", "peer_type")
 
 
 def read_avd(files: Sequence[Path]) -> Description:
@@ -45,6 +46,9 @@ def read_avd(files: Sequence[Path]) -> Description:
         _read_switch(described, tree.at("hostname").text or file.stem, tree)
     for tree in structured.values():
         _read_links(described, tree, structured)
+    if not described.links and (routed := _first_routed(structured.values())):
+        hint = "give the structured configurations of all switches, as AVD 3 to 6 writes them"
+        described.wrong("ports have addresses, but no file says what they are connected to", routed.place, hint)
     for tree in designs:
         described.leave_out("group variables beside structured configurations, which have the same values", tree.place)
     return described
@@ -65,7 +69,15 @@ def _read_switch(described: Description, name: str, tree: Tree) -> None:
         if _MANAGEMENT.fullmatch(interface) and not switch.management:
             switch.management = described.addresses([value.at("ip_address").text], value.place)
             switch.gateway = value.at("gateway").text
-    for interface, value in tree.at("ethernet_interfaces").named():
+    _read_ports(described, switch, tree.at("ethernet_interfaces"))
+    for key, value in tree.members.items():
+        if key not in _READ and (value.text or value.members or value.items):
+            described.leave_out(key, value.place)
+    described.add_switch(switch)
+
+
+def _read_ports(described: Description, switch: DescribedSwitch, ports: Tree) -> None:
+    for interface, value in ports.named():
         port = port_of(interface, value.place)
         if port is None:
             described.wrong(f"{interface!r} is not a port such as Ethernet1 or Ethernet1/5", value.place)
@@ -74,16 +86,26 @@ def _read_switch(described: Description, name: str, tree: Tree) -> None:
         port.mtu = value.at("mtu").text
         texts = [value.at("ip_address").text, value.at("ipv6_address").text]
         port.addresses = described.addresses(filter(_is_written, texts), value.place)
-        for key in sorted(value.members.keys() - _READ_OF_PORT):
+        for key in sorted(value.members.keys() - _READ_OF_PORT - {"metadata"}):
             described.leave_out(f"{key} of a port", value.at(key).place)
-        if value.at("peer").text:
+        for key in sorted(value.at("metadata").members.keys() - set(_PEER)):
+            described.leave_out(f"metadata.{key} of a port", value.at("metadata", key).place)
+        if _of_peer(value, "peer").text:
             switch.ports[interface] = port
         elif port.addresses:
             described.leave_out("a port with an address and without `peer`", value.place)
-    for key, value in tree.members.items():
-        if key not in _READ and (value.text or value.members or value.items):
-            described.leave_out(key, value.place)
-    described.add_switch(switch)
+
+
+def _of_peer(port: Tree, key: str) -> Tree:
+    """What a port says of its far end: in `metadata` since AVD 6, in the port itself before."""
+    moved = port.at("metadata", key)
+    return moved if moved.text else port.at(key)
+
+
+def _first_routed(trees: Iterable[Tree]) -> Tree | None:
+    """The first port with an address."""
+    ports = (port for tree in trees for _, port in tree.at("ethernet_interfaces").named())
+    return next((port for port in ports if _is_written(port.at("ip_address").text)), None)
 
 
 def _is_written(address: str) -> bool:
@@ -100,14 +122,14 @@ def _read_links(described: Description, tree: Tree, structured: Mapping[Path, Tr
     """The links of a switch, and the roles of its peers by `peer_type`."""
     name = tree.at("hostname").text or next(file.stem for file, each in structured.items() if each is tree)
     for interface, value in tree.at("ethernet_interfaces").named():
-        peer, port, kind = (value.at(key).text for key in ("peer", "peer_interface", "peer_type"))
+        peer, port, kind = (_of_peer(value, key).text for key in _PEER)
         if not peer or interface not in described.switches[name].ports:
             continue
         if far := described.switches.get(peer):
             far.role = far.role or _ROLES.get(kind)
             if port and port not in far.ports:
                 described.wrong(f"{name} {interface} has the peer {peer} {port}, which is not a port of its file",
-                                value.at("peer_interface").place)  # fmt: skip
+                                _of_peer(value, "peer_interface").place)  # fmt: skip
                 continue
         if not port:
             described.leave_out("a link without `peer_interface`", value.place)

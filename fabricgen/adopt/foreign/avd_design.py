@@ -75,7 +75,7 @@ def _read_node(described: Description, node: _Node, gateway: str) -> None:
         described.wrong("a node has no name", own.place)
         return
     switch = DescribedSwitch(node.name, own.place, NODE_TYPES[node.kind], node.at("platform").text)
-    switch.asn = described.asn(node.at("bgp_as").text, node.at("bgp_as").place)
+    switch.asn = _asn(described, node)
     switch.management = described.addresses([node.at("mgmt_ip").text], node.at("mgmt_ip").place)
     switch.gateway = gateway
     switch.serial, switch.rack = node.at("serial_number").text, node.at("rack").text
@@ -90,6 +90,22 @@ def _read_node(described: Description, node: _Node, gateway: str) -> None:
     elif number is None:
         described.wrong(f"{node.name} has no `id`, from which AVD makes its addresses", own.place)
     described.add_switch(switch)
+
+
+def _asn(described: Description, node: _Node) -> int | None:
+    """The ASN of a node. Of a range such as 65101-65132 AVD takes the one with the number `id`, from 1."""
+    found = node.at("bgp_as")
+    low, dash, high = found.text.partition("-")
+    if not dash:
+        return described.asn(found.text, found.place)
+    first, last = described.asn(low.strip(), found.place), described.asn(high.strip(), found.place)
+    number = whole_number(node.at("id").text)
+    if first is None or last is None or number is None:
+        return None
+    if not 0 < number <= last - first + 1:
+        described.wrong(f"the range {found.text} of bgp_as has no ASN number {number} for {node.name}", found.place)
+        return None
+    return first + number - 1
 
 
 def _pool(described: Description, tree: Tree) -> IPv4Network | None:
