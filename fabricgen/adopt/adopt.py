@@ -6,15 +6,18 @@ become base files. Then the whole inventory is rendered and compared with the fi
 
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 from fabricgen.adopt.overrides import overrides
+from fabricgen.adopt.own_platform import UNKNOWN_HWSKU, VENDOR, own_layout, own_platform, with_buffers
 from fabricgen.adopt.source import (
     NO_KEY,
     NO_WAY,
     RowId,
     Source,
     SourceSwitch,
+    Tables,
     device_roles,
     normalised,
     rows_of,
@@ -27,10 +30,14 @@ from fabricgen.findings import Finding, Place, Severity, has_errors
 from fabricgen.inventory.load import LOCK_NAME
 from fabricgen.inventory.profiles import NONE
 from fabricgen.inventory.references import NAME
+from fabricgen.platforms.catalog import switch_names
+from fabricgen.platforms.entry_text import switch_entry_text
 from fabricgen.platforms.model import Layout, SwitchPlatform
 from fabricgen.platforms.ports_in_use import PortsInUse
 from fabricgen.sonic.canonical import natural_key
 from fabricgen.sonic.dump import dump
+from fabricgen.sonic.tables import stored
+from fabricgen.vocabulary import BufferModel, Role
 
 BASE = "base/{name}.json"
 _HEADER = "# Imported from config_db.json files by `fabricgen import config-db`.\n"
@@ -44,17 +51,21 @@ def adopt(
     lookup: Lookup,
     platforms: Mapping[str, str] | None = None,
     *,
+    hwsku: str = "",
     single_file: bool = False,
 ) -> Adopted:
     """The inventory of an existing fabric. `platforms` are additional platform entries: path in the inventory -> text.
+    `hwsku` is that of switches whose own is missing or unknown; without it their files make a platform entry.
 
     `single_file` writes everything into fabric.yaml, without lock file and base files, so numbers become overrides.
     """
     adopted = Adopted()
     adopted.findings += _unusable_names(bundle)
-    source = _source(bundle, lookup, adopted.findings)
+    source, made = _source(bundle, lookup, hwsku, adopted.findings)
+    adopted.findings += _imported(made, single_file=single_file)
     if source is None or has_errors(adopted.findings):
         return adopted
+    platforms = {**(platforms or {}), **{f"platforms/{one.name}.yaml": switch_entry_text(one) for one in made}}
     usable, refused = usable_links(source)
     tree, lock, outside = inventory_tree(fabric, source, usable)
     refused = [(link, reason) for link, reason in refused if link.b not in outside.ports]
@@ -105,26 +116,89 @@ def _unusable_names(bundle: Bundle) -> Iterator[Finding]:
             yield not_allowed(name, device.locate("DEVICE_METADATA", "localhost", "hostname"))
 
 
-def _source(bundle: Bundle, lookup: Lookup, findings: list[Finding]) -> Source | None:
+def _source(
+    bundle: Bundle, lookup: Lookup, hwsku: str, findings: list[Finding]
+) -> tuple[Source | None, list[SwitchPlatform]]:
+    """The switches with their hardware, and the platforms that their own files make."""
     changed: dict[RowId, str] = {}
     roles = device_roles(bundle)
-    switches: dict[str, SourceSwitch] = {}
+    tables = {name: normalised(name, device.config, changed) for name, device in bundle.devices.items()}
+    known: dict[str, tuple[SwitchPlatform, Layout]] = {}
+    unknown: dict[str, list[str]] = {}
+    for name in bundle.devices:
+        own = str(_metadata(tables[name]).get("hwsku", ""))
+        if found := (lookup(own) if own else None) or (lookup(hwsku) if hwsku else None):
+            known[name] = found
+        else:
+            unknown.setdefault(own, []).append(name)
+    made: list[SwitchPlatform] = []
+    taken = set(switch_names())
+    for own, names in unknown.items():
+        platform = own_platform(own or UNKNOWN_HWSKU, [(roles[name], tables[name]) for name in names], taken)
+        if platform:
+            made.append(platform)
+            taken.add(platform.name)
+        for name in names:
+            layout = own_layout(platform, tables[name]) if platform else None
+            if platform and layout:
+                known[name] = platform, layout
+                continue
+            place = bundle.devices[name].locate("DEVICE_METADATA", "localhost", "hwsku")
+            message = f"the hwsku {own or '(none)'} is unknown, and PORT has no lanes: its ports cannot be rendered"
+            findings.append(Finding("FG141", Severity.ERROR, message, device=name, location=place, hint=_GIVE_ENTRY))
+    made += _completed(known, roles, tables)
     in_use = PortsInUse()
-    for name, device in bundle.devices.items():
-        hwsku = device.text_of("DEVICE_METADATA", "localhost", "hwsku")
-        found = lookup(hwsku) if hwsku else None
-        if found is None:
-            hint = "run `fabricgen import sonic-device DIR --output ENTRY.yaml` with the folder of the SKU, "
-            hint += "then repeat this import with `--platform ENTRY.yaml`"
-            place = device.locate("DEVICE_METADATA", "localhost", "hwsku")
-            message = f"the hwsku {hwsku or '(none)'} is unknown, so its ports cannot be rendered"
-            findings.append(Finding("FG141", Severity.ERROR, message, device=name, location=place, hint=hint))
-            continue
-        platform, base = found
-        tables = normalised(name, device.config, changed)
-        layout = in_use.layout(platform, base, tables.get("PORT", {}), tables.get("BREAKOUT_CFG", {}))
-        switches[name] = SourceSwitch(name, roles[name], tables, platform, layout, base)
-    return Source(switches, bundle.links, changed) if switches else None
+    switches: dict[str, SourceSwitch] = {}
+    for name, (platform, base) in known.items():
+        layout = base
+        if platform.vendor != VENDOR:  # a layout of the files has their ports
+            layout = in_use.layout(platform, base, tables[name].get("PORT", {}), tables[name].get("BREAKOUT_CFG", {}))
+        switches[name] = SourceSwitch(name, roles[name], tables[name], platform, layout, base)
+    ordered = {name: switches[name] for name in bundle.devices if name in switches}
+    return Source(ordered, bundle.links, changed) if ordered else None, made
+
+
+def _completed(
+    known: dict[str, tuple[SwitchPlatform, Layout]], roles: Mapping[str, Role], tables: Mapping[str, Tables]
+) -> list[SwitchPlatform]:
+    """The platforms of the catalog that have no headroom for their SKU, with the headroom of the files. `known` gets
+    them."""
+    without: dict[str, list[str]] = {}
+    for name, (platform, layout) in known.items():
+        if not layout.headroom and platform.buffer_model != BufferModel.DYNAMIC:
+            without.setdefault(layout.hwsku, []).append(name)
+    made: dict[str, SwitchPlatform] = {}
+    for names in without.values():
+        platform, layout = known[names[0]]
+        full = with_buffers(layout, [(roles[name], tables[name]) for name in names])
+        if full.headroom and full.buffers:
+            others = tuple(full if each is layout else each for each in made.get(platform.name, platform).layouts)
+            made[platform.name] = platform = replace(platform, layouts=others)
+            known |= dict.fromkeys(names, (platform, full))
+    return list(made.values())
+
+
+_GIVE_ENTRY = (
+    "run `fabricgen import sonic-device DIR --output ENTRY.yaml` with the folder of the SKU, "
+    "then repeat this import with `--platform ENTRY.yaml`"
+)
+
+
+def _imported(made: Sequence[SwitchPlatform], *, single_file: bool) -> Iterator[Finding]:
+    """One finding for each platform that is made of the files. It needs a file of its own."""
+    for platform in made:
+        ports = " and ".join(str(len(layout.ports)) for layout in platform.layouts)
+        headroom = ", and their headroom" if platform.layouts[0].headroom else ""
+        message = f"the catalog does not have the hwsku {platform.layouts[0].hwsku}: platform {platform.name} has the "
+        message += f"{ports} ports of its files{headroom}"
+        if platform.vendor != VENDOR:
+            message = f"the catalog has no headroom for {platform.name}: its entry has that of the files"
+        hint = "give --output: the entry is a file beside the inventory" if single_file else _GIVE_ENTRY
+        yield Finding("FG141", Severity.ERROR if single_file else Severity.NOTE, message, hint=hint)
+
+
+def _metadata(tables: Tables) -> Mapping[str, object]:
+    return tables.get("DEVICE_METADATA", {}).get("localhost", {})
 
 
 def _leave_outside(tree: dict[str, Any], problems: Sequence[Finding]) -> bool:
@@ -167,9 +241,14 @@ def _differences(bundle: Bundle, rendered: Mapping[str, Any], source: Source) ->
         mine = {(table, key): row for table, key, row in rows_of(rendered[name])}
         theirs = {(table, key): row for table, key, row in rows_of(device.config)}
         for row in sorted(mine.keys() | theirs.keys(), key=lambda row: tuple(map(natural_key, row))):
-            if mine.get(row) != theirs.get(row):
+            if _stored_row(mine.get(row)) != _stored_row(theirs.get(row)):
                 reason = NO_KEY if set("*?[") & set(row[1]) else NO_WAY
                 yield (name, *row), source.changed.get((name, *row), reason)
+
+
+def _stored_row(row: Any) -> object:
+    """A row as CONFIG_DB stores it; None for a missing one."""
+    return {field: stored(value) for field, value in row.items()} if isinstance(row, dict) else row
 
 
 def _difference_notes(differences: Mapping[RowId, str]) -> Iterator[Finding]:

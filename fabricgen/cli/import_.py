@@ -137,6 +137,7 @@ def addresses(
     help="New folder for the inventory. By default, one self-contained file is printed to standard output.",
 )
 @click.option("--fabric", default="", help="Name of the fabric.  [default: name of the folder]")
+@click.option("--hwsku", default="", help="The SKU of switches whose own is missing or unknown, as in the catalog.")
 @platform_option
 @link_options
 @verb
@@ -145,6 +146,7 @@ def config_db(
     paths: tuple[Path, ...],
     output: Path | None,
     fabric: str,
+    hwsku: str,
     platform_files: tuple[Path, ...],
     links: Path | None,
     lldp: Path | None,
@@ -180,12 +182,15 @@ def config_db(
         f"platforms/{platform.name}.yaml": read_text(file, YAML_BYTES)
         for platform, file in zip(platforms, platform_files, strict=True)
     }
+    if hwsku and not (own.get(hwsku) or layout_by_hwsku(hwsku)):
+        raise UsageError(f"--hwsku {hwsku!r}: neither the catalog nor an entry of --platform has it")
     bundle = open_observed(paths, links, lldp)
     adopted = adopt(
         bundle,
         fabric or fabric_name(output.resolve().name if output else "imported"),
-        lambda hwsku: own.get(hwsku) or layout_by_hwsku(hwsku),
+        lambda sku: own.get(sku) or layout_by_hwsku(sku),
         entries,
+        hwsku=hwsku,
         single_file=output is None,
     )
     if not adopted.files:

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from ..sonic.canonical import natural_key, redis_field
-from ..sonic.tables import ConfigDb, Row
+from ..sonic.tables import ConfigDb, Row, stored
 from ..sonic.updater.verdicts import Updater, Verdict
 
 
@@ -97,16 +97,8 @@ def _fields(was: Row, becomes: Row) -> Iterator[tuple[Op, str]]:
             yield Op.REMOVE, field
         elif field not in was:
             yield Op.ADD, field
-        elif was[field] != becomes[field] and _stored(was[field]) != _stored(becomes[field]):
+        elif was[field] != becomes[field] and stored(was[field]) != stored(becomes[field]):
             yield Op.REPLACE, field
-
-
-def _stored(value: Any) -> object:
-    """A value as CONFIG_DB stores it: as text, so that the number 65000 and the text "65000" are equal.
-
-    Source: sonic-swss-common pyext, ConfigDBConnector.typed_to_raw: str() of all but lists.
-    """
-    return [*map(str, value)] if isinstance(value, list) else str(value)
 
 
 def _frozen(value: Any) -> object:

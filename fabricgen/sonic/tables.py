@@ -62,3 +62,11 @@ def loadable_rows(rows: object) -> dict[str, dict[str, Any]]:
 def is_text(value: object) -> bool:
     """Whether the value of a field is text or a list of texts, the only values that SONiC loads."""
     return isinstance(value, str) or (isinstance(value, list) and all(isinstance(item, str) for item in value))
+
+
+def stored(value: object) -> object:
+    """A value as CONFIG_DB stores it: as text, so that the number 65000 and the text "65000" are equal.
+
+    Source: sonic-swss-common, ConfigDBConnector.typed_to_raw: str() of all but lists.
+    """
+    return [*map(str, value)] if isinstance(value, list) else str(value)
