@@ -248,3 +248,8 @@ def daemon_obstacle(config: ConfigDb) -> Obstacle | None:
         reason = f"{ROUTING_MODE} is {mode}: FRR does not read the BGP tables of this file"
         return Obstacle(reason, ("DEVICE_METADATA", "localhost", ROUTING_MODE))
     return None
+
+
+def runs_bgpcfgd(config: ConfigDb) -> bool:
+    """Whether bgpcfgd makes FRR's configuration of this file, so that its conditions hold: a type, a Loopback0."""
+    return not uses_frr_framework(config) and daemon_obstacle(config) is None

@@ -9,13 +9,15 @@ from fabricgen.rules.rule import rule
 from fabricgen.rules.view.addresses import parse_interface
 from fabricgen.rules.view.fabric import Fabric, majority
 from fabricgen.rules.view.switch import Network
+from fabricgen.sonic.image import runs_bgpcfgd
 
 _ROUTER_ID = ("DEVICE_METADATA", "localhost", "bgp_router_id")
 
 
 @rule("FG314", Severity.ERROR, "Loopback0 is missing or is not a single address")
 def loopback(fabric: Fabric) -> Iterator[Defect]:
-    """What: every BGP speaker has a Loopback0 with a /32 address. On IPv6 planes it has a /128 address, too.
+    """What: every BGP speaker has a Loopback0 with a /32 address. On IPv6 planes it has a /128 address, too. Where
+    bgpcfgd does not run (management framework, routing mode split), Loopback0 may be missing.
 
     Why: bgpcfgd does not start sessions before the row Loopback0 exists, and uses its IPv4 address as the router ID.
     SONiC always announces a /32. With a shorter prefix the file suggests addresses that cannot be reached.
@@ -31,6 +33,8 @@ def loopback(fabric: Fabric) -> Iterator[Defect]:
         if not switch.asn:
             continue
         held = switch.addresses_of.get("Loopback0", ())
+        if not held and not runs_bgpcfgd(switch.device.config):
+            continue
         router_id = switch.device.text_of(*_ROUTER_ID)
         if not any(one.value.version == 4 for one in held) and not (held and router_id):
             message = "Loopback0 has no IPv4 address for the router ID"

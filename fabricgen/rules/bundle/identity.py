@@ -1,7 +1,7 @@
 """Rules on DEVICE_METADATA: the switch is the planned one, and its platform is known."""
 
 import re
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Iterator
 
 from fabricgen.bundle.read import Bundle
@@ -11,6 +11,7 @@ from fabricgen.rules.rule import rule
 from fabricgen.rules.view.fabric import Fabric
 from fabricgen.rules.view.switch import Switch
 from fabricgen.sonic.device_types import DEVICE_TYPES
+from fabricgen.sonic.image import runs_bgpcfgd
 from fabricgen.units import counted
 
 _ROW = ("DEVICE_METADATA", "localhost")
@@ -20,7 +21,8 @@ _SHOWN = 4  # names in a message
 
 @rule("FG221", Severity.ERROR, "The hostname differs from the device's name")
 def hostname(fabric: Fabric) -> Iterator[Defect]:
-    """What: DEVICE_METADATA.hostname equals the name of the device in the bundle.
+    """What: DEVICE_METADATA.hostname equals the name of the device in the bundle. In loose files it is not the hostname
+    of another file, and not the name of another device.
 
     Why: neighbors, LLDP and deployment tools identify a switch by its name. A file with another switch's hostname is
     usually the file of that switch.
@@ -31,9 +33,12 @@ def hostname(fabric: Fabric) -> Iterator[Defect]:
 
     Source: sonic-buildimage src/sonic-yang-models/yang-models/sonic-device_metadata.yang.
     """
+    hostnames = Counter(switch.device.text_of(*_ROW, "hostname") for switch in fabric.switches.values())
     for switch in fabric.switches.values():
         found = switch.device.text_of(*_ROW, "hostname")
-        is_loose = switch.device.wired is None and not found  # only the file name identifies this device
+        # Without fabric.json a folder may have any name, but two files with one hostname are copies.
+        is_alone = not found or (hostnames[found] == 1 and found not in fabric.switches)
+        is_loose = switch.device.wired is None and is_alone
         asic = switch.device.text_of(*_ROW, "asic_name")  # one of several ASICs, each with a file and the same hostname
         if switch.name not in (found, f"{found}-{asic}") and not is_loose:
             message = f"hostname is {found!r}, but the device is {switch.name}"
@@ -190,9 +195,9 @@ def unknown_hwsku(fabric: Fabric) -> Iterator[Defect]:
 def type_of_tier(fabric: Fabric) -> Iterator[Defect]:
     """What: DEVICE_METADATA.type is present, differs between the tiers, and is never ToRRouter above the leaves.
 
-    Why: without a type no BGP session starts. The type sets the ECMP hash seed, so two tiers with one type use the same
-    hash, and traffic polarizes. ToRRouter accepts its own ASN once in a path: above the leaves this allows valley
-    routes and thus cyclic buffer dependencies.
+    Why: without a type bgpcfgd starts no BGP session. The type sets the ECMP hash seed, so two tiers with one type use
+    the same hash, and traffic polarizes. ToRRouter accepts its own ASN once in a path: above the leaves this allows
+    valley routes and thus cyclic buffer dependencies.
 
     Example: a spine has type ToRRouter, or leaves and spines both have LeafRouter.
 
@@ -208,7 +213,11 @@ def type_of_tier(fabric: Fabric) -> Iterator[Defect]:
         usual = DEVICE_TYPES.get(switch.role, "")
         hint = f"set type to {usual}" if usual else "set type"
         if not found:
-            yield Defect(place, "type is missing, so no BGP session starts", hint)
+            if runs_bgpcfgd(switch.device.config):
+                yield Defect(place, "type is missing, so no BGP session starts", hint)
+            else:
+                message = "type is missing: it selects the buffers and the seed of the hash"
+                yield Defect(place, message, hint, severity=Severity.WARNING)
         elif not switch.device.wired or found == usual:
             continue
         elif found == "ToRRouter":

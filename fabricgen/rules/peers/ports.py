@@ -25,7 +25,7 @@ from fabricgen.rules.view.peers import (
 from fabricgen.rules.view.qos import PortClass, port_place
 from fabricgen.rules.view.qos_classes import port_classes
 from fabricgen.rules.view.switch import Switch
-from fabricgen.sonic.device_types import OUTSIDE_ROLE
+from fabricgen.sonic.device_types import DEVICE_TYPES, OUTSIDE_ROLE
 from fabricgen.sonic.port_qos import PORT_TABLES
 from fabricgen.sonic.tables import Row
 
@@ -169,8 +169,8 @@ def row_deviation(fabric: Fabric) -> Iterator[Defect]:
 
 def _form(fabric: Fabric, switch: Switch, table: str, key: str, shared: bool) -> object:
     """Rows of one form are comparable. The form is the number of key parts and: for neighbors and ports their role, for
-    sessions how they identify the far end, for routes whether other switches have them and whether they have a next
-    hop."""
+    ports of hosts the VRF of their tenant, for sessions how they identify the far end, for routes whether other
+    switches have them and whether they have a next hop."""
     parts = key.count("|")
     if table == "DEVICE_NEIGHBOR_METADATA":
         return fabric.switches[key].role if key in fabric.switches else switch.declared_role(key) == OUTSIDE_ROLE
@@ -181,8 +181,9 @@ def _form(fabric: Fabric, switch: Switch, table: str, key: str, shared: bool) ->
         peer, _, family = rest.rpartition("|")
         return parts, parse_interface(peer) is None, family
     if table == "INTERFACE":
-        end = fabric.ends_of[switch.name].get(key)
-        return parts, end.far_role if end else ""
+        far_role = end.far_role if (end := fabric.ends_of[switch.name].get(key)) else ""
+        is_of_tenant = far_role not in DEVICE_TYPES and key in switch.device.table(table)
+        return parts, far_role, switch.address_space(key)[0] if is_of_tenant else ""
     if table == "STATIC_ROUTE":
         return parts, shared, "nexthop" in switch.device.row(table, key)
     return parts

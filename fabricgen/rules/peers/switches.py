@@ -79,6 +79,8 @@ def switch_deviation(fabric: Fabric) -> Iterator[Defect]:
                 yield from _table_deviations(switches, table, peers, 3, _shared_profiles)
             elif table in ("ROUTE_MAP", "ROUTE_MAP_SET"):
                 yield from _table_deviations(switches, table, peers, 3, partial(_shared_maps, table))
+            elif table == "VRF":
+                yield from _table_deviations(switches, table, peers, 3, _vrfs_without_ports)
             elif table not in _OWN_TABLES and table not in _MAPS:
                 yield from _table_deviations(switches, table, peers, 3)
         yield from _table_deviations(switches, "PFC_WD", peers, 3, lambda switch: _only(switch, "PFC_WD", "GLOBAL"))
@@ -92,6 +94,12 @@ def _shared_profiles(switch: Switch) -> Table:
     """The profiles without headroom. Headroom profiles depend on the cables of a switch; FG524 checks them."""
     rows = switch.device.table("BUFFER_PROFILE")
     return {key: row for key, row in rows.items() if not key.startswith("pg_lossless_")}
+
+
+def _vrfs_without_ports(switch: Switch) -> Table:
+    """The VRFs without an interface. One with an interface belongs to a tenant, who is not on every switch."""
+    used = {switch.address_space(interface)[0] for interface in switch.addresses_of}
+    return {key: row for key, row in switch.device.table("VRF").items() if key not in used}
 
 
 def _cable_rows(switch: Switch) -> Table:
