@@ -53,11 +53,13 @@ class Miscabling:
 
 @dataclass(frozen=True)
 class Cabling:
-    """Where observed cables differ from the plan. `links` are the planned links, and observed ones at other ports."""
+    """Where observed cables differ from the plan. `links` are the planned links, and observed ones at other ports;
+    `dark` planned cables between switches are not seen at either end, and count as down."""
 
     miscablings: tuple[Miscabling, ...]
     links: tuple[WiredLink, ...]
     source: str  # the file or folder of the observation
+    dark: int = 0
 
 
 def miscablings(

@@ -1,5 +1,6 @@
 """One switch of a bundle: its config_db.json, read when it is first needed, with line numbers on demand."""
 
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property, lru_cache
@@ -39,6 +40,28 @@ def _not_json(error: orjson.JSONDecodeError, file: Path) -> UnreadableInputError
     return UnreadableInputError(f"not JSON: {error.msg}", Location(str(file), error.lineno, error.colno))
 
 
+_OF_REDIS = re.compile(r"[A-Z][A-Z0-9_]*[|:]")
+
+
+def _refuse_dump(config: Mapping[str, Any], file: Path) -> None:
+    """A dump of Redis has a key for each row, TABLE|key or TABLE:key: as tables it would be a switch of unknown rows.
+
+    Raises UnreadableInputError for a file half of whose members are such keys, or that contains databases by name.
+    """
+    if (rows := [name for name in config if _OF_REDIS.match(name)]) and 2 * len(rows) >= len(config):
+        what = f"keys of Redis such as {rows[0]}, not tables"
+    elif len(config) and all(name in _DATABASES for name in config):
+        what = f"the database {next(iter(config))}, not its tables"
+    else:
+        return
+    how = "write the tables on the switch: `sonic-cfggen -d --print-data > FILE`"
+    raise UnreadableInputError(f"has {what}; {how}", Location(str(file), 1, 1))
+
+
+# sonic-buildimage dockers/docker-database/database_config.json.j2
+_DATABASES = ("APPL_DB", "ASIC_DB", "COUNTERS_DB", "CONFIG_DB", "STATE_DB", "FLEX_COUNTER_DB", "APPL_STATE_DB")
+
+
 class SharedTables:
     """Parses files so that equal tables are one object.
 
@@ -61,6 +84,7 @@ class SharedTables:
             raise _not_json(error, file) from error
         except TypeError as error:
             raise UnreadableInputError(str(error), Location(str(file), 1, 1)) from error
+        _refuse_dump(config, file)
         if not pieces:
             config = {name: self._distinct.setdefault(orjson.dumps(table), table) for name, table in config.items()}
         return config, pieces

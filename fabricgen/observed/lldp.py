@@ -7,7 +7,7 @@ JSON object can have the dumps of several switches by name.
 
 import logging
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -61,9 +61,12 @@ def with_lldp(bundle: Bundle, path: Path) -> Bundle:
     plan.
 
     The plan is fabric.json. Without it, the plan is each link on which the files of both ends agree. A planned link
-    that LLDP does not show is kept, because its cable is planned: many hosts do not run LLDP, a dump can be missing,
-    and a cable can be dead. Raises UnreadableInputError if the dumps have no switch of the bundle.
+    between two switches that both have a dump, and do not see each other, is down. Other planned links that LLDP does
+    not show are kept: many hosts do not run LLDP, and a dump can be missing. Raises UnreadableInputError if the dumps
+    have no switch of the bundle.
     """
+    if not bundle.links:
+        return _without_plan(bundle, path)
     planned = [link for link in bundle.links if _is_agreed(bundle, link)]
     far_ends = {link.a: link.b for link in planned} | {link.b: link.a for link in planned}
     nics: dict[str, list[Endpoint]] = {}
@@ -72,8 +75,7 @@ def with_lldp(bundle: Bundle, path: Path) -> Bundle:
             nics.setdefault(link.a[0], []).append(link.a)
     readings = read_lldp(path)
     seen = [(near, plugged(near, resolved(far, bundle.devices), far_ends, nics)) for near, far in readings]
-    if bundle.devices.keys().isdisjoint(end[0] for pair in seen for end in pair):
-        raise UnreadableInputError("the LLDP dumps have no judged switch; name each dump DEVICE.json", _at(path))
+    _refuse_strangers(bundle, seen, path)
     with_dump = {near[0] for near, _ in seen}
     pairs: dict[frozenset[Endpoint], Pair] = {}
     partner: dict[Endpoint, Endpoint] = {}
@@ -82,10 +84,19 @@ def with_lldp(bundle: Bundle, path: Path) -> Bundle:
         for end, other in ((near, far), (far, near)):
             if partner.setdefault(end, other) != other:
                 _log.warning("LLDP: %s:%s has two neighbours, %s:%s and %s:%s", *end, *partner[end], *other)
+    dark = {
+        link.id
+        for link in bundle.switch_links
+        if {link.a[0], link.b[0]} <= with_dump and partner.keys().isdisjoint((link.a, link.b))
+    }
+    if dark:
+        verb = "is not seen and counts" if len(dark) == 1 else "are not seen and count"
+        _log.warning("LLDP: %s %s as down", counted(len(dark), "planned cable"), verb)
     kept = [
         (link.a, link.b)
         for link in bundle.links
-        if partner.keys().isdisjoint((link.a, link.b))
+        if link.id not in dark
+        and partner.keys().isdisjoint((link.a, link.b))
         and (link.a in far_ends or link not in bundle.switch_links or with_dump.isdisjoint((link.a[0], link.b[0])))
     ]
     tables = {name: device.table for name, device in bundle.devices.items()}
@@ -104,7 +115,25 @@ def with_lldp(bundle: Bundle, path: Path) -> Bundle:
         cables = counted(len(found), "cable")
         _log.warning("LLDP: %s %s from the plan; `fabricgen validate --lldp` reports them", cables, verb)
     unplanned = [link for link in links if far_ends.keys().isdisjoint((link.a, link.b))]
-    return replace(bundle, links=links, links_from=str(path), cabling=Cabling(found, (*planned, *unplanned), str(path)))
+    return replace(
+        bundle, links=links, links_from=str(path), cabling=Cabling(found, (*planned, *unplanned), str(path), len(dark))
+    )
+
+
+def _without_plan(bundle: Bundle, path: Path) -> Bundle:
+    """The bundle with the links that LLDP shows: nothing is planned from which they could differ."""
+    seen = {pair_of(near, resolved(far, bundle.devices)): None for near, far in read_lldp(path)}
+    _refuse_strangers(bundle, seen, path)
+    tables = {name: device.table for name, device in bundle.devices.items()}
+    links = infer.from_pairs(seen, tables)
+    _log.warning("LLDP: %s; the files have no links with which to compare them", counted(len(links), "link"))
+    return replace(bundle, links=links, links_from=str(path))
+
+
+def _refuse_strangers(bundle: Bundle, seen: Iterable[Pair], path: Path) -> None:
+    """Raises UnreadableInputError if no end of the pairs is at a switch of the bundle."""
+    if bundle.devices.keys().isdisjoint(end[0] for pair in seen for end in pair):
+        raise UnreadableInputError("the LLDP dumps have no judged switch; name each dump DEVICE.json", _at(path))
 
 
 def _is_agreed(bundle: Bundle, link: WiredLink) -> bool:

@@ -51,14 +51,19 @@ def deadlock_unjudged(results: Sequence[DeadlockResult]) -> Iterator[str]:
 
 def _apart_from(covers: Covers | None) -> str:
     """'; without 1 cordoned session', '; 16 lossless ports without a known far end count as ports of hosts'."""
-    if covers is None:
-        return ""
-    cordoned = f"; without {counted(covers.cordoned, 'cordoned session')}" if covers.cordoned else ""
-    if not covers.hosts_assumed:
-        return cordoned
-    ports = counted(covers.hosts_assumed, "lossless port")
-    count = "counts" if covers.hosts_assumed == 1 else "count"
-    return f"{cordoned}; {ports} without a known far end {count} as ports of hosts"
+    parts = []
+    if covers and covers.cordoned:
+        parts.append(f"without {counted(covers.cordoned, 'cordoned session')}")
+    if covers and covers.dark:
+        seen = "is not seen by LLDP and counts" if covers.dark == 1 else "are not seen by LLDP and count"
+        parts.append(f"{counted(covers.dark, 'planned cable')} {seen} as down")
+    if covers and covers.hosts_assumed:
+        ports, count = (
+            counted(covers.hosts_assumed, "lossless port"),
+            "counts" if covers.hosts_assumed == 1 else "count",
+        )
+        parts.append(f"{ports} without a known far end {count} as ports of hosts")
+    return "".join(f"; {part}" for part in parts)
 
 
 def _left_out(covers: Covers) -> str:

@@ -85,7 +85,8 @@ class Covers:
     `unknown_ends` lossless ports lead to a switch without a file (`absent` names these switches) or, in files without
     fabric.json, to nothing that is known although their switch has no link to another switch; `first_end` is one of
     them. `hosts_assumed` lossless ports without a known far end count as ports of hosts, because their switch has links
-    to switches. `without_links`: the files describe no link at all.
+    to switches. `without_links`: the files describe no link at all. `dark` planned cables are
+    not seen by LLDP at either end, and count as down.
     """
 
     sessions: int = 0
@@ -99,6 +100,7 @@ class Covers:
     absent: tuple[str, ...] = ()
     hosts_assumed: int = 0
     without_links: bool = False
+    dark: int = 0
 
     @property
     def is_wired(self) -> bool:

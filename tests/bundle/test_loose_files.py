@@ -76,7 +76,6 @@ def test_a_file_that_is_not_a_json_object_prevents_a_verdict(text: str, cli: Cli
 SHAPES: list[dict[str, Any]] = [
     {},
     {"PORT": {"Ethernet0": None, "Ethernet4": []}},
-    {"PORT|Ethernet0": {"lanes": "1,2", "speed": 100000}},
     {"PORT": {"Ethernet0": {"speed": 100000, "lanes": ["1", 2], "mtu": None}}},
     {"BGP_NEIGHBOR": {"10.0.0.1": {"asn": 65000, "local_addr": 1}, "default|10.0.0.3": {}}},
     {"BGP_PEER_RANGE": {"x": {"ip_range": ["10.0.0.0/8"]}}, "constants": {"bgp": {"families": ["ipv4"]}}},

@@ -122,6 +122,39 @@ def test_one_file_for_all_switches(cli: Cli, files: Path, tmp_path: Path) -> Non
     assert links_of(cli, "validate", files, "--lldp", tmp_path / "all.json") == sum(map(len, neighbors.values())) // 2
 
 
+def dumps(folder: Path, neighbors: Neighbors) -> Path:
+    """A dump of each switch."""
+    folder.mkdir()
+    for device, ports in neighbors.items():
+        (folder / f"{device}.json").write_text(lldpctl(ports))
+    return folder
+
+
+def test_without_a_plan_nothing_differs(cli: Cli, files: Path, tmp_path: Path) -> None:
+    """LLDP makes the links, and one line says so; missing DEVICE_NEIGHBOR tables are one note."""
+    lldp = dumps(tmp_path / "lldp", seen(tmp_path))
+    outcome = cli("validate", files, "--lldp", lldp, "--format", "json")
+    assert "the files have no links with which to compare them" in outcome.err and "differ" not in outcome.err
+    found = [one for one in json.loads(outcome.out)["findings"] if one["code"] in ("FG241", "FG245", "FG242")]
+    assert [(one["code"], one["severity"]) for one in found] == [("FG245", "note")]
+
+
+def test_a_planned_cable_that_neither_end_sees_is_down(cli: Cli, files: Path, tmp_path: Path) -> None:
+    """All simulators count it as down, and say so."""
+    neighbors = seen(tmp_path)
+    port, (far, alias) = next(iter(neighbors["leaf1"].items()))
+    del neighbors["leaf1"][port]
+    table = open_bundle([tmp_path / "b"]).devices[far].table("PORT")
+    del neighbors[far][next(name for name, row in table.items() if row["alias"] == alias)]
+    lldp = dumps(tmp_path / "lldp", neighbors)
+    before = json.loads(cli("simulate", "deadlock", tmp_path / "b", "--format", "json").out)["deadlock"]
+    outcome = cli("simulate", "deadlock", tmp_path / "b", "--lldp", lldp)
+    assert "1 planned cable is not seen by LLDP and counts as down" in outcome.out
+    assert "LLDP: 1 planned cable is not seen and counts as down" in outcome.err
+    after = json.loads(cli("simulate", "deadlock", tmp_path / "b", "--lldp", lldp, "--format", "json").out)["deadlock"]
+    assert after["covers"]["lossless_links"] == before["covers"]["lossless_links"] - 1
+
+
 def test_swapped_cables_are_found_and_host_links_stay(cli: Cli, files: Path, tmp_path: Path) -> None:
     """The dump of a bundle's switches: what was planned and is not, and the links LLDP cannot see."""
     neighbors = seen(tmp_path)

@@ -53,6 +53,7 @@ def covers(bundle: Bundle, fabric: RoutedFabric, routes: Routes | None = None) -
         absent=absent,
         hosts_assumed=assumed,
         without_links=not bundle.wiring and not bundle.links,
+        dark=bundle.cabling.dark if bundle.cabling else 0,
     )
 
 
