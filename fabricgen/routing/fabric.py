@@ -112,7 +112,7 @@ def _policy(spoken: SpokenFabric, cable: Sequence[int], names: tuple[str, ...], 
     # A switch without BGP has no sessions. It gets a unique ASN so that no other switch shares it.
     return Policy(
         asn=np.array([-index - 1 if one.asn is None else one.asn for index, one in enumerate(speakers)], np.int64),
-        isolated=np.array([one.isolated for one in speakers], bool),
+        isolated=np.array([bool(one.isolated) for one in speakers]),
         multipath_relax=np.array([one.multipath_relax for one in speakers], bool),
         maximum_paths=np.array([one.maximum_paths for one in speakers], np.int64),
         hears=hears.ravel()[network.order],
@@ -141,7 +141,7 @@ def _destinations(
             continue
         for entry in (*one.announcements, *default_routes(bundle, name, one)):
             announced.setdefault((name, entry.prefix), entry.row)
-            origins.setdefault(entry.prefix, {}).setdefault(number[name], entry.loopback and one.isolated)
+            origins.setdefault(entry.prefix, {}).setdefault(number[name], entry.loopback and bool(one.isolated))
     classes: dict[tuple[tuple[int, ...], int, bool, frozenset[int]], list[str]] = {}
     for prefix, by_switch in origins.items():
         origin, family = tuple(sorted(by_switch)), 6 if ":" in prefix else 4

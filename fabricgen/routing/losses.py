@@ -159,9 +159,10 @@ class _Causes:
         sessions = self.sessions.get((one, other), [])
         if not sessions:
             return self._no_session(one, other)
-        if spoken.speakers[other].isolated:
-            place = ("BGP_DEVICE_GLOBAL", "STATE", "tsa_enabled")
-            return Cause(other, place, "TSA is on: the switch announces only its loopbacks", "tsa")
+        if field := spoken.speakers[other].isolated:
+            place = ("BGP_DEVICE_GLOBAL", "STATE", field)
+            what = "TSA is on" if field == "tsa_enabled" else f"{field} withdraws routes"
+            return Cause(other, place, f"{what}: the switch announces only its loopbacks", "tsa")
         for a, b in sessions:
             found = blocked(spoken, a, b, target.prefix) if target.prefix else None
             if found is not None:

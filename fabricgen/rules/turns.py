@@ -33,7 +33,7 @@ _STAGES = (
         ("ports", "buffers", "qos", "opensm", "peers", "hosts.mtu"), ("PORT", "DEVICE_NEIGHBOR_METADATA"), derived=False
     ),
     Stage(("hosts",)),
-    Stage(("addresses", "bgp"), ends=True),
+    Stage(("addresses", "bgp", "control"), ends=True),
     Stage(("bgp.reachability",)),  # its routing model takes as much memory as all addresses do
 )
 _MEMBERS = {member: stage for stage in _STAGES for member in stage.members}

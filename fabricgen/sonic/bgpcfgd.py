@@ -28,6 +28,8 @@ from fabricgen.sonic.image import (
 from fabricgen.sonic.tables import ConfigDb, Row
 
 _LOCALHOST = ("DEVICE_METADATA", "localhost")
+IDF_TYPES = frozenset({"SpineRouter", "LowerSpineRouter", "UpperSpineRouter"})  # managers_device_global.py
+IDF_WITHDRAWS = "isolated_withdraw_all"
 
 
 def speaker(config: ConfigDb, maximum_paths: int = MAXIMUM_PATHS) -> Speaker:
@@ -38,7 +40,6 @@ def speaker(config: ConfigDb, maximum_paths: int = MAXIMUM_PATHS) -> Speaker:
     router_id = text(localhost, "bgp_router_id") or loopback
     asn = parse_asn(text(localhost, "bgp_asn"))
     shared = daemon_obstacle(config) or _switch_obstacle(config, asn, router_id)
-    isolation = rows(config, "BGP_DEVICE_GLOBAL").get("STATE", {})
     lenience, status = allowas_in(config), text(localhost, "default_bgp_status")
     local = _LocalAddresses(addresses)
     peers = rows(config, "BGP_NEIGHBOR").items()
@@ -50,12 +51,25 @@ def speaker(config: ConfigDb, maximum_paths: int = MAXIMUM_PATHS) -> Speaker:
         announcements=tuple(dict.fromkeys(announcements(config, addresses))),
         addresses=addresses,
         maximum_paths=maximum_paths,
-        isolated=text(isolation, "tsa_enabled") == "true",  # bgpcfgd/managers_device_global.py, bgpd/tsa
+        isolated=isolation(config),
         discards=discards(config),
         statics=tuple(static_paths(config)),
         obstacle=shared,
         listens=tuple(_listens(config)),
     )
+
+
+def isolation(config: ConfigDb) -> str:
+    """The field of BGP_DEVICE_GLOBAL|STATE because of which the switch announces only its loopbacks; "" if none does.
+
+    bgpcfgd/managers_device_global.py: tsa_enabled on each switch; idf_isolation_state on spines. On other types it
+    takes effect only for neighbors that are configured after it.
+    """
+    state = rows(config, "BGP_DEVICE_GLOBAL").get("STATE", {})
+    if text(state, "tsa_enabled") == "true":
+        return "tsa_enabled"
+    is_spine = text(metadata(config), "type") in IDF_TYPES
+    return "idf_isolation_state" if is_spine and text(state, "idf_isolation_state") == IDF_WITHDRAWS else ""
 
 
 def _listens(config: ConfigDb) -> Iterator[tuple[Address, tuple[str, str]]]:

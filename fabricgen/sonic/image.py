@@ -109,8 +109,9 @@ class Neighbor(NamedTuple):
 @dataclass(frozen=True, slots=True)
 class Speaker:
     """A switch as a BGP speaker. `asn` is None when the image does not start BGP; `obstacle` is why no session of the
-    switch can be established. `isolated` is TSA: the switch announces only its loopbacks, and still receives routes and
-    forwards packets. `listens` are the subnets of dynamic neighbors with their rows."""
+    switch can be established. `isolated` is the field of BGP_DEVICE_GLOBAL|STATE, if any, because of which the switch
+    announces only its loopbacks: it still receives routes and forwards packets. `listens` are the subnets of dynamic
+    neighbors with their rows."""
 
     asn: int | None
     router_id: str
@@ -119,7 +120,7 @@ class Speaker:
     addresses: Sequence[InterfaceAddress]
     multipath_relax: bool = MULTIPATH_RELAX
     maximum_paths: int = MAXIMUM_PATHS
-    isolated: bool = False
+    isolated: str = ""
     discards: tuple[Address, ...] = ()  # the switch drops packets to these prefixes unless a longer one is known
     statics: tuple[StaticPath, ...] = ()
     obstacle: Obstacle | None = None

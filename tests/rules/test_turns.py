@@ -23,7 +23,7 @@ from fabricgen.sonic.dump import dump
 from tests.rules.case import Case
 from tests.rules.clean import clean_fabric
 
-SUBJECTS = ("addresses", "bgp", "bundle", "hosts", "links", "opensm", "peers", "qos", "schema")
+SUBJECTS = ("addresses", "bgp", "bundle", "control", "hosts", "links", "opensm", "peers", "qos", "schema")
 CASES: dict[str, Case] = {
     subject: importlib.import_module(f"tests.rules.{subject}.cases").CASES[-1] for subject in SUBJECTS
 }

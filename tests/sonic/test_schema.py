@@ -318,3 +318,19 @@ def test_columns_find_what_rows_show(edits: list[tuple[int, int, int, Any]]) -> 
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr("fabricgen.sonic.schema.judge.columns", lambda _schema, _rows: None)
         assert check(config) == found
+
+
+@pytest.mark.parametrize(
+    ("table", "key", "field"),
+    [
+        ("MACSEC_PROFILE", "p1", "primary_cak"),
+        ("SNMP_USER", "nms", "SNMP_USER_AUTH_PASSWORD"),
+        ("TACPLUS", "global", "passkey"),
+        ("BGP_NEIGHBOR", "default|10.0.0.1", "auth_password"),
+    ],
+)
+def test_the_content_of_a_secret_is_not_judged(table: str, key: str, field: str) -> None:
+    broken = "$ " * 200
+    problems = {one.field for one in check({table: {key: {field: broken}}})}
+    kept = {one.field for one in check({table: {key: {field: "${secret:path/of/it}"}}})}
+    assert field not in kept and kept == problems - {field}

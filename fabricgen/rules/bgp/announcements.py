@@ -10,6 +10,7 @@ from fabricgen.rules.rule import rule
 from fabricgen.rules.view.addresses import HeldAddress, parse_interface
 from fabricgen.rules.view.fabric import Fabric
 from fabricgen.rules.view.switch import Switch
+from fabricgen.sonic.bgpcfgd import IDF_TYPES, IDF_WITHDRAWS
 from fabricgen.sonic.tables import Row
 from fabricgen.vocabulary import Role
 
@@ -197,3 +198,66 @@ def host_bits(fabric: Fabric) -> Iterator[Defect]:
             if key.rpartition("|")[2].partition("/")[0] != str(network.network_address):
                 message = f"the prefix has host bits, the installed route is {network}"
                 yield Defect(switch.place("STATIC_ROUTE", key), message, f"write {network}")
+
+
+@rule("FG280", Severity.ERROR, "The aggregate of a leaf's hosts leads to another switch")
+def aggregate_with_next_hop(fabric: Fabric) -> Iterator[Defect]:
+    """What: a static route that is announced, and that contains the subnets of hosts of the switch, is a blackhole: its
+    next hop is not another switch.
+
+    Why: packets to addresses of the prefix that no host has, or whose port is down, go to the other switch, which has
+    the announced route back. They loop until their TTL ends, and fill lossless queues in both directions.
+
+    Example: STATIC_ROUTE|default|10.64.0.0/27 of leaf1 has nexthop 10.128.0.1, an address of spine1.
+
+    Fix: remove nexthop and ifname, and set blackhole to "true".
+
+    Source: derived from longest-prefix match; RFC 4632 section 5.1 (discard route of an aggregate).
+    """
+    for switch in fabric.switches.values():
+        own = _host_subnets(fabric, switch)
+        ends = fabric.ends_of[switch.name]
+        inner = {port for port, end in ends.items() if end.far or end.far_role in (Role.LEAF, Role.SPINE, Role.CORE)}
+        for key, row, network in _static_routes(switch):
+            if row.get("blackhole") == "true" or row.get("advertise") == "false":
+                continue
+            if not any(one.is_inside(network) and one.length > network.prefixlen for one in own):
+                continue
+            hops = [parse_interface(hop) for hop in str(row.get("nexthop", "")).split(",")]
+            ports = {name for name in str(row.get("ifname", "")).split(",") if name in inner}
+            ports |= {
+                port
+                for port in inner
+                for held in switch.addresses_of.get(port, ())
+                if any(hop and hop.version == held.version and hop.ip in held.value.network for hop in hops)
+            }
+            if ports:
+                names = sorted({ends[port].far_name for port in ports})
+                message = f"the route for absent hosts leads to {', '.join(names)}, which has the announced route back"
+                hint = 'remove nexthop and ifname, and set blackhole to "true"'
+                yield Defect(switch.place("STATIC_ROUTE", key, "nexthop"), message, hint)
+
+
+@rule("FG279", Severity.WARNING, "A switch withdraws its routes by idf_isolation_state")
+def isolated_downstream(fabric: Fabric) -> Iterator[Defect]:
+    """What: idf_isolation_state of BGP_DEVICE_GLOBAL|STATE is missing or unisolated.
+
+    Why: isolated_withdraw_all makes a spine announce only its loopbacks, as TSA does, and isolated_no_export keeps its
+    routes from being passed on. The links stay up and carry nothing. On other types bgpcfgd applies it only to
+    neighbors that are configured later, so the effect changes with the order of a restart.
+
+    Example: BGP_DEVICE_GLOBAL|STATE has idf_isolation_state isolated_withdraw_all since the last maintenance.
+
+    Fix: remove the field, or set it to unisolated.
+
+    Source: sonic-buildimage src/sonic-bgpcfgd managers_device_global.py, bgpd/idf_isolate; SONiC IDF isolation design.
+    """
+    for switch in fabric.switches.values():
+        found = switch.device.text_of("BGP_DEVICE_GLOBAL", "STATE", "idf_isolation_state")
+        if found not in ("", "unisolated"):
+            effect = "announces only its loopbacks" if found == IDF_WITHDRAWS else "announces its routes with no-export"
+            if switch.type not in IDF_TYPES:
+                effect = f"{effect} to neighbors that are configured after it"
+            message = f"idf_isolation_state is {found}: the switch {effect}"
+            place = switch.place("BGP_DEVICE_GLOBAL", "STATE", "idf_isolation_state")
+            yield Defect(place, message, "remove idf_isolation_state")

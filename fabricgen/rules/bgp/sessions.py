@@ -265,3 +265,36 @@ def stray_neighbor(fabric: Fabric) -> Iterator[Defect]:
                 continue  # FG311 reports the end without an address
             message = f"neighbor {row.get('name', '')} {key} is not on a link of the switch".replace("  ", " ")
             yield Defect(switch.place("BGP_NEIGHBOR", key), message, "use the address of the far end")
+
+
+@rule("FG305", Severity.WARNING, "A switch accepts BGP sessions from addresses of other switches")
+def wide_peer_range(fabric: Fabric) -> Iterator[Defect]:
+    """What: a range in BGP_PEER_RANGE does not contain addresses of other switches, and is not the whole address space.
+
+    Why: FRR opens a session with each address of the range that connects, so any host can be a BGP speaker, and a
+    switch whose own row is missing gets a session without the fabric's policy.
+
+    Example: BGP_PEER_RANGE|ALL has ip_range 0.0.0.0/0.
+
+    Fix: set ip_range to the subnets of the hosts that speak BGP.
+
+    Source: sonic-buildimage src/sonic-bgpcfgd managers_bgp.py, bgpd/templates/dynamic; FRR (bgp listen range).
+    """
+    if not any(switch.device.table("BGP_PEER_RANGE") for switch in fabric.switches.values()):
+        return
+    held = [(switch, one.value) for switch in fabric.switches.values() for one in switch.addresses]
+    for switch in fabric.switches.values():
+        for key, row in switch.device.table("BGP_PEER_RANGE").items():
+            for text in str(row.get("ip_range", "")).split(","):
+                found = parse_interface(text)
+                if found is None:
+                    continue
+                network = found.network
+                other = next((one.name for one, own in held if one is not switch and own.version == network.version
+                              and own.ip in network), "")  # fmt: skip
+                if network.prefixlen == 0 or other:
+                    what = f"addresses of {other} and others" if other else "every address"
+                    message = f"{network} contains {what}: each of them can open a session"
+                    hint = "set ip_range to the subnets of the hosts that speak BGP"
+                    yield Defect(switch.place("BGP_PEER_RANGE", key, "ip_range"), message, hint)
+                    break

@@ -13,6 +13,7 @@ from fabricgen.rules.defects import Defect, Place
 from fabricgen.rules.rule import Basis, rule
 from fabricgen.rules.view.fabric import Fabric
 from fabricgen.rules.view.rendered_files import compare, place_of, rendered_files
+from fabricgen.vocabulary import Technology
 
 _RENDER = "restore the file, or run `fabricgen render` again"
 # Rules read the values of these files. fabric.json is not among them: rules compare the other files with it.
@@ -28,6 +29,7 @@ _SHOWN = 5
 @rule("FG220", Severity.ERROR, "A file of the bundle is missing", Basis.FORM)
 def missing_files(fabric: Fabric) -> Iterator[Defect]:
     """What: the bundle contains every file that manifest.json lists. A group of hosts without any file is one finding.
+    Without manifest.json, it contains a config_db.json for every SONiC switch of fabric.json.
 
     Why: a switch without a file is not checked, so it would appear correct. A host or a subnet manager without a file
     keeps its defaults.
@@ -39,7 +41,13 @@ def missing_files(fabric: Fabric) -> Iterator[Defect]:
     Source: the format of the bundle.
     """
     root, found = fabric.bundle.root, rendered_files(fabric)
-    if root is None or found is None:
+    if root is None:
+        return
+    if found is None:
+        for name in _without_file(fabric.bundle):
+            path = f"sonic/{name}/{CONFIG_NAME}"
+            message = f"{path} is missing: the switch is not judged"
+            yield Defect(place_of(root, path), message, "restore the file, or remove the switch from fabric.json")
         return
     groups: dict[str, list[str]] = defaultdict(list)
     for path in found.manifest.files:
@@ -52,6 +60,13 @@ def missing_files(fabric: Fabric) -> Iterator[Defect]:
             yield Defect(place_of(root, path), f"{path} is missing", _RENDER)
         elif path == groups[group][0]:
             yield Defect(place_of(root, path), f"{path} and all other files of the group are missing", _RENDER)
+
+
+def _without_file(bundle: Bundle) -> Iterator[str]:
+    """The SONiC switches of fabric.json that have no config_db.json."""
+    for device in bundle.wiring.devices if bundle.wiring else ():
+        if device.technology == Technology.ROCE and device.name not in bundle.devices:
+            yield device.name
 
 
 @rule("FG255", Severity.WARNING, "A file differs from the rendered one", Basis.FORM)

@@ -6,10 +6,11 @@ from fabricgen.findings import Severity
 from fabricgen.platforms.model import PlatformPort, SwitchPlatform
 from fabricgen.rules.defects import Defect
 from fabricgen.rules.rule import rule
+from fabricgen.rules.view.derived import derived
 from fabricgen.rules.view.fabric import Fabric
 from fabricgen.rules.view.switch import Switch, number
 from fabricgen.sonic.tables import Row
-from fabricgen.vocabulary import DeviceState
+from fabricgen.vocabulary import DeviceState, Medium
 
 # PAM4 signalling starts at 50 Gb/s per lane, and needs RS-FEC.
 _PAM4_LANE_MBPS = 50_000
@@ -42,16 +43,20 @@ def ports_of_layout(fabric: Fabric) -> Iterator[Defect]:
 
 @rule("FG232", Severity.ERROR, "Lanes, alias, index or subport differ from the SKU's")
 def port_identity(fabric: Fabric) -> Iterator[Defect]:
-    """What: lanes, alias, index and subport of each port are those of the hwsku's port table.
+    """What: lanes, alias, index and subport of each port are those of the hwsku's port table. A file without any
+    subport is a warning at the ports that share a cage and have a cable that may be optical.
 
     Why: lanes connect the logical port to a cage; the YANG model accepts any text. With a wrong index or subport xcvrd
-    programs another module or the wrong half of it, and the link stays down.
+    programs another module or the wrong half of it, and the link stays down. A missing subport is 0: xcvrd then sets up
+    the first lanes of the module for each of its ports, so only one of them comes up. Images before 202211 do not read
+    it.
 
     Example: Ethernet0 of an Arista 7060X6 has lanes 1,2,3,4, which belong to Ethernet8.
 
     Fix: copy the values from the SKU's port_config.ini and platform.json; they cannot be computed.
 
-    Source: sonic-buildimage port_config.ini, platform.json; sonic-platform-daemons xcvrd (subport).
+    Source: sonic-buildimage port_config.ini, platform.json; sonic-platform-daemons xcvrd (subport), pull request 342;
+    sonic-buildimage pull request 18499.
     """
     texts: dict[PlatformPort, dict[str, str]] = {}  # switches of a model share its ports
     subports = {
@@ -64,6 +69,10 @@ def port_identity(fabric: Fabric) -> Iterator[Defect]:
             if row.get(field) != value and (field != "subport" or _is_wrong_subport(row, value, subports[switch])):
                 message = f"{field} of {name} is {_shown(row.get(field))}, but the SKU has {value}"
                 yield Defect(switch.place("PORT", name, field), message, f"set {field} to {value}")
+            elif field == "subport" and value != "0" and not subports[switch] and _needs_subport(fabric, switch, name):
+                message = "subport is missing, but the cage has several ports: xcvrd sets up its first lanes only"
+                hint = "set subport as the SKU's platform.json counts the ports of the cage"
+                yield Defect(switch.place("PORT", name, field), message, hint, severity=Severity.WARNING)
 
 
 @rule("FG233", Severity.ERROR, "Two ports share a lane or an alias")
@@ -257,6 +266,22 @@ def _identity(port: PlatformPort) -> dict[str, str]:
 def _is_wrong_subport(row: Row, value: str, is_known: bool) -> bool:
     """A missing subport means 0. In files of releases without the field (not `is_known`) it has no meaning."""
     return "subport" in row or (is_known and value != "0")
+
+
+_SUBPORT_SINCE = 202211  # sonic-platform-daemons pull request 342
+
+
+@derived
+def _copper(fabric: Fabric) -> frozenset[str]:
+    """The links on passive copper, whose modules have no data path that xcvrd sets up."""
+    cables = fabric.bundle.wiring.cables if fabric.bundle.wiring else ()
+    return frozenset(link for cable in cables if cable.medium == Medium.DAC for link in cable.links)
+
+
+def _needs_subport(fabric: Fabric, switch: Switch, port: str) -> bool:
+    """Whether a port has a cable whose module xcvrd may have to set up."""
+    end = fabric.ends_of[switch.name].get(port)
+    return end is not None and switch.device.release >= _SUBPORT_SINCE and end.link.id not in _copper(fabric)
 
 
 def _known_ports(fabric: Fabric) -> Iterator[tuple[Switch, str, Row, PlatformPort]]:

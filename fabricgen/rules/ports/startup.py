@@ -14,7 +14,10 @@ _CONTAINERS = {
     "swss": "no port comes up",
     "syncd": "no port comes up",
     "teamd": "no port channel comes up",
+    "pmon": "xcvrd does not start the optics of 400G and more, fans and sensors are not watched",
+    "lldp": "cables cannot be compared with the plan",
 }
+_ONLY_WATCHES = frozenset({"lldp"})  # traffic passes without it
 _TYPE = ("DEVICE_METADATA", "localhost", "switch_type")
 _FIXED_TYPES = ("", "switch", "npu")
 _WITHOUT_OUTPUT_QUEUES = ("Tomahawk", "Trident", "Spectrum")
@@ -22,24 +25,27 @@ _WITHOUT_OUTPUT_QUEUES = ("Tomahawk", "Trident", "Spectrum")
 
 @rule("FG357", Severity.ERROR, "A container that forwarding needs is disabled")
 def disabled_container(fabric: Fabric) -> Iterator[Defect]:
-    """What: the containers database, swss and syncd are not disabled in FEATURE, and teamd is not if the file has port
-    channels. FG362 judges bgp.
+    """What: the containers database, swss, syncd and pmon are not disabled in FEATURE, and teamd is not if the file has
+    port channels. lldp disabled is a warning. FG362 judges bgp.
 
     Why: the table is applied at each start. Without swss or syncd nothing programs the chip: all ports stay down, and
-    only the management port answers.
+    only the management port answers. Without pmon no xcvrd sets up the data path of CMIS optics, so links of 400G and
+    800G stay down. Without lldp no tool can compare the cables with the plan.
 
     Example: FEATURE|syncd has state disabled.
 
     Fix: set the state to enabled, or remove the row: then the image's own state holds.
 
-    Source: sonic-buildimage src/sonic-host-services (featured), files/build_templates/init_cfg.json.j2.
+    Source: sonic-buildimage src/sonic-host-services (featured), files/build_templates/init_cfg.json.j2; issue 20430
+    (CMIS data path by xcvrd of pmon).
     """
     for switch in fabric.switches.values():
         for name, effect in _CONTAINERS.items():
             state = switch.device.text_of("FEATURE", name, "state")
             if state in _DISABLED and (name != "teamd" or switch.device.table("PORTCHANNEL_MEMBER")):
                 place = switch.place("FEATURE", name, "state")
-                yield Defect(place, f"FEATURE|{name} is {state}: {effect}", "set state to enabled")
+                severity = Severity.WARNING if name in _ONLY_WATCHES else None
+                yield Defect(place, f"FEATURE|{name} is {state}: {effect}", "set state to enabled", severity=severity)
 
 
 @rule("FG358", Severity.ERROR, "The type of the switch does not fit its chip")

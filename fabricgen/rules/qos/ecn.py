@@ -42,15 +42,18 @@ def unmarked_queue(fabric: Fabric) -> Iterator[Defect]:
 @rule("FG542", Severity.ERROR, "A WRED profile does not mark packets")
 def marking_off(fabric: Fabric) -> Iterator[Defect]:
     """What: the profile of a lossless queue has ecn for green, wred_green_enable true, thresholds and a probability
-    above zero.
+    above zero. A missing probability is a warning.
 
-    Why: RoCE packets are green. With wred_green_enable false, SONiC's default, ecn_all marks no packet.
+    Why: RoCE packets are green. With wred_green_enable false, SONiC's default, ecn_all marks no packet. For a missing
+    probability orchagent programs 100 %: each packet near the upper threshold is marked, and all senders slow down at
+    once.
 
     Example: ecn ecn_all and no wred_green_enable.
 
     Fix: ecn ecn_all, wred_green_enable true, green thresholds, green_drop_probability of a few percent.
 
-    Source: sonic-buildimage issue 4545; sonic-mgmt issue 26163.
+    Source: sonic-buildimage issue 4545; sonic-mgmt issue 26163; sonic-swss orchagent/qosorch.cpp (WredMapHandler), pull
+    requests 571 and 2422.
     """
     for ports, name in _lossless_profiles(fabric):
         row = ports.qos.row("WRED_PROFILE", name)
@@ -67,6 +70,12 @@ def marking_off(fabric: Fabric) -> Iterator[Defect]:
                 yield from ports.qos.defects(
                     "WRED_PROFILE", name, field, message, f"set {field} as `fabricgen explain FG542` shows"
                 )
+        if all(checks.values()) and "green_drop_probability" not in row:
+            message = f"{name} has no green_drop_probability, for which orchagent programs 100 %"
+            hint = "set green_drop_probability to a few percent"
+            yield from ports.qos.defects(
+                "WRED_PROFILE", name, "green_drop_probability", message, hint, (), Severity.WARNING
+            )
 
 
 @rule("FG543", Severity.WARNING, "ECN marks later than PFC pauses")

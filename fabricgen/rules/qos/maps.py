@@ -1,13 +1,19 @@
 """Rules on the maps between DSCP, traffic class, queue and priority group: the same classes on every hop."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 
 from fabricgen.findings import Severity
 from fabricgen.rules.defects import Defect
 from fabricgen.rules.rule import rule
+from fabricgen.rules.view.derived import derived
 from fabricgen.rules.view.fabric import Fabric
 from fabricgen.rules.view.qos import PortClass, priorities
 from fabricgen.rules.view.qos_classes import map_users, port_classes
+from fabricgen.rules.view.switch import Switch
+from fabricgen.sonic.image import text
+from fabricgen.sonic.port_qos import GLOBAL_KEYS
+from fabricgen.sonic.references import reference_name
+from fabricgen.units import counted
 
 _DSCP = "DSCP_TO_TC_MAP"
 
@@ -234,3 +240,46 @@ def _classes_apart(ports: PortClass, field: str, table: str, what: str) -> Itera
         message = f"TC {priorities(frozenset(unused))} has no {what}, so its packets share {what} 0"
         hint = "write all 8 entries"
         yield from ports.qos.defects(table, name, str(unused[0]), message, hint, (), Severity.WARNING)
+
+
+@rule("FG414", Severity.ERROR, "The DSCP map of the switch differs from that of its ports")
+def switch_map(fabric: Fabric) -> Iterator[Defect]:
+    """What: the map that PORT_QOS_MAP|global names has the same entries as those of the ports with lossless classes.
+
+    Why: orchagent sets it on the switch, for every port whose own row has no map and for packets that leave a tunnel.
+    These packets get another class than on the next port: RoCE becomes lossy, or other traffic lossless.
+
+    Example: PORT_QOS_MAP|global has dscp_to_tc_map OTHER, which sends DSCP 26 to TC 1; the ports have AZURE.
+
+    Fix: name the map of the ports.
+
+    Source: sonic-swss orchagent/qosorch.cpp (handleGlobalQosMap: SAI_SWITCH_ATTR_QOS_DSCP_TO_TC_MAP).
+    """
+    for switch in fabric.switches.values():
+        row = switch.device.table("PORT_QOS_MAP").get(GLOBAL_KEYS[0], {})
+        name = reference_name(text(row, "dscp_to_tc_map"))
+        entries = switch.device.table(_DSCP).get(name)
+        if entries is None:
+            continue
+        for ports in _lossless_of(fabric).get(switch, ()):
+            theirs = ports.qos.row(_DSCP, ports.map_name("dscp_to_tc_map"))
+            odd = [dscp for dscp in {**theirs, **entries} if theirs.get(dscp) != entries.get(dscp)] if theirs else []
+            if odd:
+                own, other = (rows.get(odd[0], "no TC") for rows in (entries, theirs))
+                message = f"{name} maps {counted(len(odd), 'DSCP value')} differently, the first is {odd[0]}: "
+                message += f"to {own}, the ports to {other}"
+                place = switch.place("PORT_QOS_MAP", GLOBAL_KEYS[0], "dscp_to_tc_map")
+                hint = f"set dscp_to_tc_map to {ports.map_name('dscp_to_tc_map')}"
+                yield Defect(place, message, hint)
+                break
+
+
+@derived
+def _lossless_of(fabric: Fabric) -> Mapping[Switch, Sequence[PortClass]]:
+    """Switch -> the distinct settings of its wired ports with lossless classes and a map."""
+    found: dict[Switch, list[PortClass]] = {}
+    for ports in port_classes(fabric):
+        if ports.lossless and ports.is_wired and ports.text("dscp_to_tc_map"):
+            for switch in dict.fromkeys(switch for switch, _, _ in ports.members):
+                found.setdefault(switch, []).append(ports)
+    return found

@@ -17,11 +17,12 @@ _PORT_MAPS = (*_LOSSY_MAPS, "pfc_to_queue_map")
 
 @rule("FG511", Severity.ERROR, "A wired port has no QoS maps")
 def port_without_maps(fabric: Fabric) -> Iterator[Defect]:
-    """What: every port with a cable has a PORT_QOS_MAP row that names its maps and its PFC priorities.
+    """What: every port with a cable has a PORT_QOS_MAP row that names its maps and its PFC priorities. A port with PFC
+    that has the DSCP map of PORT_QOS_MAP|global only is a warning.
 
     Why: the QoS row is per port. A port without it treats every packet as lossy class 0, and one such hop is enough
     to drop RDMA packets of the whole fabric. On planes without lossless classes, control traffic waits behind all other
-    traffic.
+    traffic. Whether a port without a map has that of the switch depends on the chip.
 
     Example: PORT_QOS_MAP has rows for Ethernet0 to Ethernet504 but none for Ethernet508, which leads to spine4.
 
@@ -43,6 +44,16 @@ def port_without_maps(fabric: Fabric) -> Iterator[Defect]:
                 yield from ports.defects(
                     "PORT_QOS_MAP", "", name, message, f"set {name} to the map that the other ports use"
                 )
+    for switch in fabric.switches.values():
+        rows = switch.device.table("PORT_QOS_MAP")
+        if "dscp_to_tc_map" not in rows.get("global", {}):
+            continue
+        for key, row in rows.items():
+            if row.get("pfc_enable") and "dscp_to_tc_map" not in row:
+                message = "dscp_to_tc_map is missing on a port with PFC, and not every chip applies that of the switch"
+                place = switch.place("PORT_QOS_MAP", key, "dscp_to_tc_map")
+                hint = "set dscp_to_tc_map to the map that the other ports use"
+                yield Defect(place, message, hint, severity=Severity.WARNING)
 
 
 @rule("FG512", Severity.ERROR, "The watchdog does not guard exactly the priorities with PFC")

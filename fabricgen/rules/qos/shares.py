@@ -119,6 +119,32 @@ def limited_rate(fabric: Fabric) -> Iterator[Defect]:
             yield from ports.qos.defects("SCHEDULER", name, "pir", message, "remove pir; its unit is bytes per second")
 
 
+@rule("FG550", Severity.WARNING, "A scheduler limits the rate of a port with lossless classes")
+def limited_port(fabric: Fabric) -> Iterator[Defect]:
+    """What: the scheduler that PORT_QOS_MAP names for a port with lossless priorities has no pir below the speed of the
+    port.
+
+    Why: it shapes the whole port. The limit fills the lossless queues, and their pauses spread to all senders, although
+    the link itself is not full.
+
+    Example: PORT_QOS_MAP|Ethernet0 has scheduler port_shaper with pir 1250000000, which is 10G.
+
+    Fix: remove scheduler from the row of the port, or pir from the scheduler.
+
+    Source: sonic-swss orchagent/qosorch.cpp (handlePortQosMapTable: SAI_PORT_ATTR_QOS_SCHEDULER_PROFILE_ID).
+    """
+    for ports in port_classes(fabric):
+        name = ports.map_name("scheduler") if ports.lossless and ports.is_wired else ""
+        limit_mbps = _limit_mbps(ports.qos.row("SCHEDULER", name)) if name else None
+        speed = max((switch.speed_mbps(port) or 0 for switch, port, _ in ports.members), default=0)
+        if limit_mbps is not None and limit_mbps < speed:
+            message = (
+                f"{name} lets {limit_mbps:g} Mb/s through, but the port has {format_speed(speed)} and lossless classes"
+            )
+            related = (("the scheduler", "SCHEDULER", name),)
+            yield from ports.defects("PORT_QOS_MAP", "", "scheduler", message, "remove scheduler", related)
+
+
 def _limit_mbps(row: Row) -> float | None:
     pir = number(row.get("pir"))
     return pir * _BITS / 1e6 if pir and row.get("meter_type") != "packets" else None

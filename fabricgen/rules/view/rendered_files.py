@@ -32,11 +32,14 @@ class Listed:
     root: Path
 
     def locate(self, *_: str) -> Location:
-        """The file; the line of the manifest that lists it if it is missing."""
+        """The file; if it is missing, its line in the manifest, or without one that of the device in fabric.json."""
         if (self.root / self.path).exists():
             return Location(str(self.root / self.path), 0)
-        before = read_bytes(self.root / NAME).partition(f'"{self.path}"'.encode())[0]
-        return Location(str(self.root / NAME), before.count(b"\n") + 1, 1)
+        listing, word = self.root / NAME, self.path
+        if not listing.is_file():
+            listing, word = self.root / "fabric.json", self.name
+        before = read_bytes(listing).partition(f'"{word}"'.encode())[0]
+        return Location(str(listing), before.count(b"\n") + 1, 1)
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,6 +13,13 @@ from tests.rules.changes import both, drop, put
 from tests.rules.clean import clean_fabric
 from tests.rules.fabrics import META, cordoned, of_wiring, rewired, unchanged, with_rails
 
+MACSEC = {
+    "priority": "64",
+    "cipher_suite": "GCM-AES-XPN-256",
+    "primary_cak": "${secret:macsec/cak}",
+    "primary_ckn": "1" * 64,
+    "policy": "security",
+}
 Seen = dict[str, dict[str, tuple[str, str]]]  # switch -> port -> (neighbor, its port)
 
 
@@ -351,5 +358,56 @@ CASES = [
         "gpu1 is a host, but its type is LeafRouter",
         "set type to Server",
         lenient=True,
+    ),
+    Case(
+        "FG277",
+        both(
+            put(MACSEC, "leaf1", "MACSEC_PROFILE", "p1"),
+            put("p1", "leaf1", "PORT", "Ethernet256", "macsec"),
+        ),
+        "spine1:PORT|Ethernet0|macsec",
+        ERROR,
+        "the port has no MACsec, but leaf1 encrypts with p1",
+        "set macsec at both ends",
+        related="leaf1:PORT|Ethernet256|macsec",
+        also=("FG278", "FG592", "FG593"),
+    ),
+    Case(
+        "FG277",
+        both(
+            put(MACSEC, "leaf1", "MACSEC_PROFILE", "p1"),
+            put("p1", "leaf1", "PORT", "Ethernet256", "macsec"),
+            put({**MACSEC, "primary_ckn": "2" * 64}, "spine1", "MACSEC_PROFILE", "p1"),
+            put("p1", "spine1", "PORT", "Ethernet0", "macsec"),
+        ),
+        "leaf1:MACSEC_PROFILE|p1|primary_ckn",
+        ERROR,
+        f"primary_ckn of the MACsec profiles differs at the two ends: {'1' * 64} and {'2' * 64}",
+        "set primary_ckn to one value at both ends",
+        lenient=True,
+    ),
+    Case(
+        "FG277",
+        both(put(MACSEC, "leaf1", "MACSEC_PROFILE", "p1"), put("p1", "leaf1", "PORT", "Ethernet0", "macsec")),
+        "leaf1:PORT|Ethernet0|macsec",
+        WARNING,
+        "the port encrypts with p1, but no file shows that its host gpu1 does",
+        "remove macsec from ports of hosts",
+        also=("FG278", "FG592", "FG593"),
+    ),
+    Case(
+        "FG278",
+        both(
+            put(MACSEC, "leaf1", "MACSEC_PROFILE", "p1"),
+            put("p1", "leaf1", "PORT", "Ethernet256", "macsec"),
+            put(MACSEC, "spine1", "MACSEC_PROFILE", "p1"),
+            put("p1", "spine1", "PORT", "Ethernet0", "macsec"),
+        ),
+        "leaf1:PORT|Ethernet256|macsec",
+        WARNING,
+        "the port encrypts with p1 and has PFC: not all chips send pause frames then",
+        "test PFC over MACsec on this image, or remove macsec",
+        also=("FG592", "FG593"),
+        also_at=("spine1",),
     ),
 ]

@@ -1,8 +1,15 @@
 """Bad cases of the rules in fabricgen/rules/ports."""
 
 from tests.rules.case import ERROR, WARNING, Case, Switches
-from tests.rules.changes import both, drop, put
+from tests.rules.changes import Configs, both, drop, put
 from tests.rules.fabrics import META, cordoned, of_wiring
+
+
+def no_subports(configs: Configs) -> None:
+    """No port of leaf1 has a subport."""
+    for row in configs["leaf1"]["PORT"].values():
+        row.pop("subport")
+
 
 CASES = [
     Case(
@@ -166,5 +173,32 @@ CASES = [
         "switch_type is dpu, but the chip is Tomahawk5",
         "remove switch_type",
         lenient=True,
+    ),
+    Case(
+        "FG357",
+        put({"state": "disabled"}, "spine1", "FEATURE", "pmon"),
+        "spine1:FEATURE|pmon|state",
+        ERROR,
+        "FEATURE|pmon is disabled: xcvrd does not start the optics of 400G and more, fans and sensors are not watched",
+        "set state to enabled",
+        also=("FG592",),
+    ),
+    Case(
+        "FG357",
+        put({"state": "disabled"}, "spine1", "FEATURE", "lldp"),
+        "spine1:FEATURE|lldp|state",
+        WARNING,
+        "FEATURE|lldp is disabled: cables cannot be compared with the plan",
+        "set state to enabled",
+        also=("FG592",),
+    ),
+    Case(
+        "FG232",
+        no_subports,
+        "leaf1:PORT|Ethernet0|subport",
+        WARNING,
+        "subport is missing, but the cage has several ports: xcvrd sets up its first lanes only",
+        "set subport as the SKU's platform.json counts the ports of the cage",
+        also=("FG593",),
     ),
 ]

@@ -1,0 +1,1 @@
+"""Rules on the control plane: which packets reach the processor of a switch."""

@@ -1,0 +1,81 @@
+"""Rules on mirror sessions: copies of packets take neither the lossless classes nor the links of the fabric."""
+
+from collections.abc import Iterator
+
+from fabricgen.findings import Severity
+from fabricgen.rules.defects import Defect
+from fabricgen.rules.rule import rule
+from fabricgen.rules.view.fabric import Fabric
+from fabricgen.rules.view.qos import PortClass
+from fabricgen.rules.view.qos_classes import port_classes
+from fabricgen.rules.view.switch import Switch
+from fabricgen.units import whole_number
+
+_TABLE = "MIRROR_SESSION"
+_DEFAULT_DSCP, _DEFAULT_QUEUE = "8", "0"  # sonic-swss orchagent/mirrororch.cpp (MirrorEntry)
+
+
+@rule("FG559", Severity.WARNING, "Mirrored packets travel in a lossless class")
+def lossless_copies(fabric: Fabric) -> Iterator[Defect]:
+    """What: the dscp of a mirror session to an address maps to a lossy class, and its queue is a lossy queue, on the
+    ports of its switch.
+
+    Why: the switch sends the copies with this DSCP, so each hop puts them into the lossless queue. Copies of a full
+    port fill it up to the collector, and their pauses stop the traffic that somebody wants to observe.
+
+    Example: MIRROR_SESSION|everflow has dscp 26, the DSCP of RoCE.
+
+    Fix: set dscp to that of a lossy class, such as 0 or 8, and queue to 0.
+
+    Source: sonic-swss orchagent/mirrororch.cpp (SAI_MIRROR_SESSION_ATTR_TOS and _TC); opencomputeproject SAI pull
+    request 786; sonic-buildimage issue 20652.
+    """
+    classes = _lossless_classes(fabric)
+    for switch in fabric.switches.values():
+        for key, row in switch.device.table(_TABLE).items():
+            if row.get("type") == "SPAN" or ("dst_ip" not in row and "type" not in row):
+                continue
+            dscp = whole_number(row.get("dscp", _DEFAULT_DSCP))
+            tc = whole_number(row.get("queue", _DEFAULT_QUEUE))
+            for ports in classes.get(switch, ()):
+                found = ""
+                if dscp is not None and ports.dscp_to_tc.get(dscp) in ports.lossless:
+                    found, said = "dscp", f"dscp {dscp}, whose class {ports.dscp_to_tc[dscp]} is lossless"
+                elif tc is not None and ports.tc_to_queue.get(tc, tc) in {ports.queue_of(p) for p in ports.lossless}:
+                    found, said = "queue", f"queue {tc}, which is lossless"
+                if found:
+                    message = f"the copies have {said}"
+                    yield Defect(switch.place(_TABLE, key, found), message, f"set {found} to one of a lossy class")
+                    break
+
+
+@rule("FG560", Severity.ERROR, "A mirror session sends its copies to a port of the fabric")
+def copies_to_fabric(fabric: Fabric) -> Iterator[Defect]:
+    """What: dst_port of a mirror session is a port without a cable of the plan.
+
+    Why: the copies keep the headers of the mirrored packets. A host or a switch at the port receives packets that are
+    not for it, with their DSCP, so they fill lossless queues there, and a switch may forward them a second time.
+
+    Example: MIRROR_SESSION|span has dst_port Ethernet256, an uplink.
+
+    Fix: set dst_port to the port of the collector, or use a session of type ERSPAN.
+
+    Source: sonic-swss orchagent/mirrororch.cpp (SPAN: SAI_MIRROR_SESSION_ATTR_MONITOR_PORT).
+    """
+    for switch in fabric.switches.values():
+        ends = fabric.ends_of[switch.name]
+        for key, row in switch.device.table(_TABLE).items():
+            end = ends.get(str(row.get("dst_port", "")))
+            if end:
+                message = f"dst_port {end.port} is the port of {end.far_name}"
+                hint = "set dst_port to a port that only the collector uses"
+                yield Defect(switch.place(_TABLE, key, "dst_port"), message, hint)
+
+
+def _lossless_classes(fabric: Fabric) -> dict[Switch, list[PortClass]]:
+    """Switch -> the distinct settings of its ports with lossless classes."""
+    found: dict[Switch, list[PortClass]] = {}
+    for ports in port_classes(fabric) if any(one.device.table(_TABLE) for one in fabric.switches.values()) else ():
+        for switch in dict.fromkeys(switch for switch, _, _ in ports.members) if ports.lossless else ():
+            found.setdefault(switch, []).append(ports)
+    return found
