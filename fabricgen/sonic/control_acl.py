@@ -139,7 +139,7 @@ def translate(config: ConfigDb, release: int | None = None) -> ControlAcl:
 
 def _own_rules(name: str, rules: Table, found: ControlAcl) -> dict[str, Row]:
     """The rules of a table that caclmgrd reads, by their keys in its order, with names of fields in capitals."""
-    own = {}
+    own: dict[str, Row] = {}
     for key in sorted(rules):
         if key.partition("|")[0] == name and rules[key]:
             own[key] = {field.upper(): value for field, value in rules[key].items()}

@@ -85,7 +85,7 @@ def _ids(trap: Row) -> list[str]:
 
 
 def _merged(image: Table, own: Table) -> dict[str, Row]:
-    found = {name: {**row, **own.get(name, {})} for name, row in image.items()}
+    found: dict[str, Row] = {name: {**row, **own.get(name, {})} for name, row in image.items()}
     found.update({name: row for name, row in own.items() if name not in image})
     return {name: row for name, row in found.items() if "NULL" not in row}
 
