@@ -79,8 +79,8 @@ def patches(settings: Settings, difference: "Difference", output: Path | None) -
         secrets = counted(counts.withheld, "change")
         settings.say(f"{secrets} of secrets in no patch: copy them to the switches from your secret store")
     for device in difference.changed:
-        if device.work.sorting.problem:
-            settings.say(f"no patch for {device.name}: {device.work.sorting.problem}; see --format plan")
+        if device.work.problem:
+            settings.say(f"no patch for {device.name}: {device.work.problem}; see --format plan")
     if output is None:
         return patch_object(__version__, difference, counts)
     write_files(output, patch_files(difference))

@@ -8,6 +8,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
+from fabricgen.diff.buffermgrd import WRITES_ON_CABLE, is_dynamic, written_back
 from fabricgen.diff.changes import Change, Op, changes
 from fabricgen.diff.patched import PatchError, patched
 from fabricgen.diff.price import price
@@ -18,7 +19,7 @@ from fabricgen.sonic.tables import ConfigDb
 from fabricgen.sonic.updater.verdicts import CREATE_ONLY_FIELDS, Cost
 from fabricgen.units import counted
 
-CODES = frozenset({"FG940", "FG941", "FG942", "FG943", "FG944", "FG945", "FG946"})
+CODES = frozenset({"FG932", "FG940", "FG941", "FG942", "FG943", "FG944", "FG945", "FG946"})
 _RANGES = ("BUFFER_PG", "BUFFER_QUEUE")
 _PRIORITIES = ("pfc_enable", "pfcwd_sw_enable")
 _PLAN = "make the change with the patches of `fabricgen diff OLD NEW --format plan`"
@@ -46,6 +47,8 @@ def patch_findings(
         _unsorted(device, cost),
         _overlaps(device, found),
         _unwatched(device, found, config, after),
+        _written_back(device, found, config, after, release),
+        _remembered(device, found, after, release),
         _sessions(device, found),
         _price(device, cost, release),
     )
@@ -128,6 +131,46 @@ def _unwatched(device: str, found: Sequence[Change], old: ConfigDb, new: ConfigD
         message = f"the watchdog keeps the queues of the old {members[0].field}: only a new row of PFC_WD changes them"
         hint = f"remove the row of PFC_WD in one patch and add it in a later one; {_PLAN}"
         yield Finding("FG944", Severity.ERROR, message, device, hint=hint, count=len(members), place=_place(members[0]))
+
+
+def _written_back(
+    device: str, found: Sequence[Change], old: ConfigDb, new: ConfigDb, release: int
+) -> Iterator[Finding]:
+    """Priority groups that buffermgrd of the release writes back."""
+    if members := written_back(found, old, new, release):
+        message = written_back_message(members, release)
+        hint = f"remove the rows of BUFFER_PG last, in a patch without other changes of these ports; {_PLAN}"
+        yield Finding("FG932", Severity.ERROR, message, device, hint=hint, count=len(members), place=_place(members[0]))
+
+
+def written_back_message(members: Sequence[Change], release: int) -> str:
+    """What buffermgrd does with removed priority groups (see FORGETS in buffermgrd.py)."""
+    port = members[0].key.partition("|")[0]
+    return (
+        f"buffermgrd of {release_name(release)} still knows the lossless priorities of {port}: it writes "
+        f"BUFFER_PG|{members[0].key} back with the next change of the port"
+    )
+
+
+def _remembered(device: str, found: Iterable[Change], new: ConfigDb, release: int) -> Iterator[Finding]:
+    """Cable lengths that change alone: buffermgrd of the release reads them with the next change of the port."""
+    if WRITES_ON_CABLE.holds(release) or is_dynamic(new):
+        return
+    found = list(found)
+    touched = {change.key.partition("|")[0] for change in found if change.table in ("PORT", "BUFFER_PG")}
+    lossless = {port for port, row in new.get("PORT_QOS_MAP", {}).items() if row.get("pfc_enable")}
+    members = [
+        change
+        for change in found
+        if change.table == "CABLE_LENGTH" and change.field in lossless - touched and change.op is not Op.REMOVE
+    ]
+    if members:
+        message = (
+            f"buffermgrd of {release_name(release)} reads a cable length only with a change of its port: "
+            f"{members[0].field} keeps the headroom of the old cable"
+        )
+        hint = f"change BUFFER_PG of the port in the same patch, or take the port down and up; {_PLAN}"
+        yield Finding("FG932", Severity.ERROR, message, device, hint=hint, count=len(members), place=_place(members[0]))
 
 
 def _sessions(device: str, found: Iterable[Change]) -> Iterator[Finding]:

@@ -4,8 +4,10 @@ The updater does not sort one patch with many ports that go down, and the daemon
 moment. So the ports of a batch go down in one patch; their rows that change are removed in the next one and added in
 the third; the last one takes the ports up. Removals before additions keep the profiles of priority groups and queues
 (orchagent clears all groups of a range that is removed). Rows of PFC_WD are added again where the priorities of a port
-change, because the watchdog reads them only then. buffermgrd forgets the priorities of a port only with its row of
-PORT_QOS_MAP, so that row is removed, too.
+change, because the watchdog reads them only then. buffermgrd reads new priorities only from a row of PORT_QOS_MAP, so
+that row is removed, too. What buffermgrd does by itself depends on the release (buffermgrd.py): before 202511 a cable
+length changes together with its port, which goes down and up, and before 202605 the priority groups of ports that lose
+PFC are removed last.
 
 The Ansible role contains this module: only the standard library and relative imports.
 """
@@ -14,11 +16,12 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
+from ..sonic.releases import release_name
 from ..sonic.tables import ConfigDb
 from ..sonic.updater.validators import is_validated
 from ..sonic.updater.verdicts import Cost, Updater
-from .batches import batches, kept_share
-from .buffermgrd import Lookup, written_rows
+from .batches import batches, kept_share, up_ports
+from .buffermgrd import WRITES_ON_CABLE, Lookup, written_back, written_rows
 from .changes import Change, changes
 from .patch import Route
 from .price import Price, price, total
@@ -59,20 +62,31 @@ def make_plan(
     found = changes(old, new, known) if found is None else found
     if not found:
         return Plan(Route.NONE, known)
-    cables, made = written_rows(found, old, new, lookup or {})
-    apart = {*cables, *made}
+    cables, made = written_rows(found, old, new, lookup or {}, known)
+    late = written_back(found, old, new, known)
+    apart = {*cables, *made, *late}
     left = [change for change in found if change not in apart]
     needed = {change.verdict.cost: None for change in left if _is_final(change)}
     if needed:
         route = Route.REBOOT if Cost.REBOOT in needed else Route.RELOAD
         return Plan(route, known, reasons=_reasons(change for change in left if _is_final(change)))
-    steps = list(_steps(cables, made, left, old, new, known))
-    reasons = sorted({reason for step in steps for reason in _refusals(step)})
+    steps = list(_steps(cables, made, late, left, old, new, known))
+    reasons = sorted({reason for step in steps for reason in _refusals(step)} | set(_never_removed(late, new, known)))
     if reasons:
         return Plan(Route.RELOAD, known, reasons=reasons)
     share = min((kept_share(step.down, old) for step in steps), default=1.0)
     route = Route.APPLY_PATCH if len(steps) == 1 else Route.PLAN
     return Plan(route, known, steps, kept_share=share)
+
+
+def _never_removed(late: Iterable[Change], new: ConfigDb, release: int) -> Iterator[str]:
+    """Why the priority groups of ports that stay up cannot be removed: the updater takes the port down and up."""
+    up = up_ports(new)
+    if any(change.key.partition("|")[0] in up for change in late):
+        yield (
+            f"BUFFER_PG: buffermgrd of {release_name(release)} writes the priority group of a port that stays up back; "
+            "it forgets its priorities only when the services restart"
+        )
 
 
 def _is_final(change: Change) -> bool:
@@ -105,32 +119,45 @@ def _refusals(step: Step) -> Iterator[str]:
 def _steps(
     cables: Sequence[Change],
     made: Sequence[Change],
+    late: Sequence[Change],
     left: Sequence[Change],
     old: ConfigDb,
     new: ConfigDb,
     release: int,
 ) -> Iterator[Step]:
     """The steps, each on the configuration that the one before leaves."""
-    parts = split(left, old, new)
+    alone = WRITES_ON_CABLE.holds(release)  # otherwise buffermgrd writes when the ports go down
+    parts = split(left, old, new, {} if alone else {change.field: change for change in cables if change.field})
     now: ConfigDb = old
     fields = size(old)
     most = _most_changes(fields) if generation_of(release) is Generation.ONE_BY_ONE else len(left) + len(cables) + 1
     down: dict[str, None] = {}
-    for purpose, batch, members in _patches(cables, parts, old):
+    for purpose, batch, members in _patches(cables if alone else (), parts, late, old):
         for start in range(0, len(members), most):
             chunk = members[start : start + most]
-            after = applied(now, chunk)
-            if purpose is Purpose.CABLES:
-                after = applied(after, made)
             for change in chunk if purpose in (Purpose.DOWN, Purpose.UP) else ():
                 if (change.table, change.field) == ("PORT", "admin_status") and change.key in parts.returning:
                     down.pop(change.key, None) if change.new == "up" else down.update({change.key: None})
-            written = made if purpose is Purpose.CABLES else ()
+            written: Sequence[Change] = ()
+            if purpose is Purpose.CABLES and alone:
+                written = made
+            elif purpose is Purpose.DOWN and not alone:
+                written = _written_for({change.key for change in chunk}, made, now)
+            after = applied(applied(now, chunk), written)
             yield Step(purpose, batch, chunk, now, after, release, fields, tuple(down), written)
             now = after
 
 
-def _patches(cables: Sequence[Change], parts: Split, old: ConfigDb) -> Iterator[tuple[Purpose, int, Sequence[Change]]]:
+def _written_for(ports: set[str], made: Iterable[Change], now: ConfigDb) -> list[Change]:
+    """What buffermgrd changes when these ports change: priority groups, and profiles that do not exist yet."""
+    groups = [change for change in made if change.table == "BUFFER_PG" and change.key.partition("|")[0] in ports]
+    used = {change.new for change in groups} - now.get("BUFFER_PROFILE", {}).keys()
+    return [*(change for change in made if change.table == "BUFFER_PROFILE" and change.key in used), *groups]
+
+
+def _patches(
+    cables: Sequence[Change], parts: Split, late: Sequence[Change], old: ConfigDb
+) -> Iterator[tuple[Purpose, int, Sequence[Change]]]:
     yield Purpose.CABLES, 0, cables
     groups = batches(parts.ports, old, parts.rising)
     for number, ports in enumerate(groups, start=1):
@@ -144,6 +171,7 @@ def _patches(cables: Sequence[Change], parts: Split, old: ConfigDb) -> Iterator[
         yield Purpose.OTHER, 0, [*parts.first, *parts.last]
     for session in parts.sessions:
         yield Purpose.SESSION, 0, session
+    yield Purpose.GROUPS, 0, late
     yield Purpose.PROFILES, 0, parts.profiles
 
 

@@ -155,10 +155,14 @@ def _row_groups(changes: Iterable[Change], old: ConfigDb) -> int:
     groups: Counter[tuple[str, str, int]] = Counter(
         (change.table, change.op, change.key.count("|")) for change in changes if change.field is None
     )
+    removed: Counter[str] = Counter()
+    for (table, op, _), rows in groups.items():
+        removed[table] += rows if op == Op.REMOVE else 0
     opened: set[str] = set()
     number = 0
     for (table, op, _), rows in groups.items():
-        if op == Op.ADD and not old.get(table) and table not in opened:  # the first row opens the table
+        is_empty = len(old.get(table, ())) == removed[table]
+        if op == Op.ADD and is_empty and table not in opened:  # the first row opens the table
             opened.add(table)
             number += 1 + (rows > 1)
         else:
@@ -188,8 +192,15 @@ def _rejected(work: _Work, number: int, sessions: int, grouped: bool) -> int:
         return round(by_flaps + 3.5 * number * len(work.leaving))
     by_flaps = (2 + 0.65 * (each**2 - 1)) * ports**2
     by_leaving = 0.15 * number**2 if work.leaving else 0.0
-    by_sessions = 1.7 * sessions**2 if sessions > 1 else 0.0
-    return round(by_flaps + by_leaving + by_sessions) + sum(change.table == "PFC_WD" for change in work.fields)
+    by_sessions = 1.7 * sessions**2 + 2 * sessions * (number - 2 * sessions) if sessions > 1 else 0.0
+    return round(by_flaps + by_leaving + by_sessions) + _rejected_watchdogs(work)
+
+
+def _rejected_watchdogs(work: _Work) -> int:
+    """The fields of PFC_WD, if they depend on each other: several of a row, or times and the polling interval."""
+    fields = Counter(change.key for change in work.fields if change.table == "PFC_WD")
+    is_alone = max(fields.values(), default=0) < 2 and "GLOBAL" not in fields
+    return 0 if is_alone else fields.total()
 
 
 def _problem(work: _Work, number: int, rejected: int, sessions: int, grouped: bool) -> str:

@@ -50,15 +50,16 @@ class Split:
         return {*self.down, *self.out, *self.into, *self.up}
 
 
-def split(changes: Sequence[Change], old: ConfigDb, new: ConfigDb) -> Split:
-    """The changes by step."""
+def split(changes: Sequence[Change], old: ConfigDb, new: ConfigDb, with_port: Mapping[str, Change]) -> Split:
+    """The changes by step. `with_port` are changes that are made while a port goes down, by port."""
     found = Split()
     up_before, up_after = up_ports(old), up_ports(new)
     found.rising = (up_after - up_before) & old.get("PORT", {}).keys()
-    ports = {port for change in changes if (port := _port(change))} | found.rising
+    ports = {port for change in changes if (port := _port(change))} | found.rising | with_port.keys()
     found.returning = up_before & up_after & ports
     for port in sorted(found.returning):
         found.down[port].append(admin_status(port, "up", "down"))
+        found.down[port] += [with_port[port]] if port in with_port else []
         found.up[port].append(admin_status(port, "down", "up"))
     again = _watched_again(changes, ports, old, new)
     for port in again:

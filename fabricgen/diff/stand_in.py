@@ -1,27 +1,55 @@
-"""A switch in memory that takes patches as the real updater and daemons were measured to take them.
+"""A switch in memory that takes patches as the real updater and daemons of its release take them.
 
 The updater refuses what its release refuses, and patches that it does not sort. It is not atomic: rows change one by
-one, in the order of their keys. orchagent binds the profile of a row of BUFFER_PG and BUFFER_QUEUE to each number of
-its range, and clears each number when a row goes. The watchdog reads priorities only with a new row of PFC_WD.
-buffermgrd (traditional buffer model) writes priority groups when the cable, the port or the priorities change, and
-forgets the priorities only with the row of PORT_QOS_MAP.
-
-Source: runs of sonic-swss @6079a435 (orchagent, buffermgrd) with the virtual SAI; buffermgr.cpp @e6b0c5b5.
+one, in the order of their keys. What the daemons do is stated below, with the source of each statement. It was
+measured with the virtual SAI on sonic-swss @6079a435 (master) and on branch 202505.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from fabricgen.diff.buffermgrd import Lookup, ranges
+from fabricgen.diff.buffermgrd import FORGETS, WRITES_ON_CABLE, Lookup, is_dynamic, ranges
 from fabricgen.diff.changes import changes
 from fabricgen.diff.patch_findings import refusals
 from fabricgen.diff.patched import patched
 from fabricgen.diff.sorting import sorting
 from fabricgen.sonic.canonical import natural_key
+from fabricgen.sonic.statements import Statement
 from fabricgen.sonic.tables import ConfigDb
+from fabricgen.sonic.updater.tables import MASTER
+
+_READ = (202305, 202311, 202405, 202411, 202505, 202511, 202605, MASTER)
+CLEARS_RANGES = Statement(
+    "orchagent binds the profile of a row of BUFFER_PG and BUFFER_QUEUE to each number of its range, and clears each "
+    "number when a row goes, also those that another row has",
+    "sonic-swss orchagent/bufferorch.cpp processPriorityGroup, processQueue",
+    _READ,
+)
+WATCHES_ONCE = Statement(
+    "the watchdog reads the priorities of a port only with a new row of PFC_WD",
+    "sonic-swss orchagent/pfcwdorch.cpp startWdOnPort",
+    _READ,
+)
+ONE_ACTION = Statement(
+    "on Broadcom's chips the first row of PFC_WD sets the action of the switch, and rows with another one are refused",
+    "sonic-swss orchagent/pfcwdorch.cpp createEntry (checkPfcDlrInitEnable)",
+    _READ,
+)
+RATIO_IS_LIVE = Statement(
+    "buffermgrd of the dynamic model computes all buffers again when over_subscribe_ratio changes; default_dynamic_th "
+    "counts only for profiles that are made later",
+    "sonic-swss cfgmgr/buffermgrdyn.cpp handleDefaultLossLessBufferParam",
+    _READ,
+)
+PATTERN_IS_READ_LATE = Statement(
+    "no daemon follows LOSSLESS_TRAFFIC_PATTERN: the headroom script reads it when a profile is computed",
+    "sonic-swss cfgmgr/buffer_headroom_mellanox.lua",
+    _READ,
+)
 
 _BOUND = ("BUFFER_PG", "BUFFER_QUEUE")
+_DEFAULTS, _PATTERN = "DEFAULT_LOSSLESS_BUFFER_PARAMETER", "LOSSLESS_TRAFFIC_PATTERN"
 Numbers = dict[tuple[str, str, int], str]  # (table, port, number) -> profile
 
 
@@ -31,11 +59,14 @@ class RefusedError(Exception):
 
 @dataclass
 class Daemons:
-    """What the daemons hold: bound profiles, PFC priorities and watched priorities by port."""
+    """What the daemons hold: bound profiles; PFC priorities, watched priorities and the watchdog's row by port; and, in
+    the dynamic model, the values from which buffermgrd computed the headroom."""
 
     profiles: Numbers = field(default_factory=dict)
     pfc: dict[str, frozenset[int]] = field(default_factory=dict)
     watched: dict[str, frozenset[int]] = field(default_factory=dict)
+    watchdogs: dict[str, dict[str, Any]] = field(default_factory=dict)
+    computed_from: dict[str, Any] = field(default_factory=dict)
 
 
 @dataclass
@@ -46,15 +77,24 @@ class StandIn:
     lookup: Lookup
     config: dict[str, dict[str, dict[str, Any]]] = field(default_factory=dict)
     daemons: Daemons = field(default_factory=Daemons)
-    _remembered: dict[str, str] = field(default_factory=dict)  # buffermgrd: port -> pfc_enable
+    _priorities: dict[str, str] = field(default_factory=dict)  # buffermgrd: port -> pfc_enable
+    _lengths: dict[str, str] = field(default_factory=dict)  # buffermgrd: port -> cable length
 
     def boot(self, config: ConfigDb) -> None:
         """Load a configuration as after a cold boot: the ports first, the watchdog last."""
-        self.config, self.daemons, self._remembered = {}, Daemons(), {}
-        last = {"PORT": -1, "CABLE_LENGTH": 1, "PFC_WD": 2}
+        self.config, self.daemons, self._priorities, self._lengths = {}, Daemons(), {}, {}
+        last = {"DEVICE_METADATA": -2, "PORT": -1, "CABLE_LENGTH": 1, "PFC_WD": 2}
         for table in sorted(config, key=lambda name: (last.get(name, 0), name)):
             for key, row in config[table].items():
                 self._set(table, key, dict(row))
+        for port in config.get("PORT", {}):
+            self._write_groups(port)  # tried again until the length is known
+        if is_dynamic(config):
+            self.daemons.computed_from = {
+                "default_dynamic_th": [row.get("default_dynamic_th") for row in config.get(_DEFAULTS, {}).values()],
+                "over_subscribe_ratio": [row.get("over_subscribe_ratio") for row in config.get(_DEFAULTS, {}).values()],
+                _PATTERN: list(config.get(_PATTERN, {}).values()),
+            }
 
     def apply(self, patch: Sequence[Any]) -> None:
         """`config apply-patch`. Raises RefusedError; the configuration is then as before."""
@@ -64,6 +104,11 @@ class StandIn:
         problem = sorting(found, self.config, target, self.release).problem
         for reason in (*refusals(found), *([problem] if problem else [])):
             raise RefusedError(reason)
+        self.write(target)
+
+    def write(self, target: ConfigDb) -> None:
+        """Change CONFIG_DB row by row, in the order of the keys, whatever the updater says."""
+        found = changes(self.config, target, self.release)
         for table, key in sorted({(change.table, change.key) for change in found}, key=_order):
             row = target.get(table, {}).get(key)
             self._set(table, key, None if row is None else dict(row))
@@ -86,9 +131,10 @@ class StandIn:
         elif table == "PORT" and row is not None:
             self._write_groups(key)
         elif table == "CABLE_LENGTH":
-            lengths = before or {}
-            for port in (port for port, length in (row or {}).items() if lengths.get(port) != length):
-                self._write_groups(port)
+            self._measure(row or {})
+        elif table == _DEFAULTS and self.daemons.computed_from:
+            rows = self.config.get(_DEFAULTS, {}).values()
+            self.daemons.computed_from["over_subscribe_ratio"] = [each.get("over_subscribe_ratio") for each in rows]
 
     def _bind(self, table: str, key: str, row: Mapping[str, Any] | None) -> None:
         port, _, numbers = key.partition("|")
@@ -101,12 +147,13 @@ class StandIn:
     def _prioritize(self, port: str, row: Mapping[str, Any] | None) -> None:
         if row is None:
             self.daemons.pfc.pop(port, None)
-            self._remembered.pop(port, None)
+            if FORGETS.holds(self.release):
+                self._priorities.pop(port, None)
             return
         enabled = row.get("pfc_enable")
         self.daemons.pfc[port] = frozenset(_priorities(enabled))
-        if isinstance(enabled, str) and self._remembered.get(port) != enabled:
-            self._remembered[port] = enabled
+        if isinstance(enabled, str) and self._priorities.get(port) != enabled:
+            self._priorities[port] = enabled
             self._write_groups(port)
         if port in self.config.get("PFC_WD", {}) and port not in self.daemons.watched:
             self._watch(port, None, self.config["PFC_WD"][port])  # orchagent tries again
@@ -114,22 +161,36 @@ class StandIn:
     def _watch(self, port: str, before: Mapping[str, Any] | None, row: Mapping[str, Any] | None) -> None:
         if row is None:
             self.daemons.watched.pop(port, None)
-        elif before is None or port not in self.daemons.watched:
+            self.daemons.watchdogs.pop(port, None)
+            return
+        others = {other.get("action", "drop") for name, other in self.daemons.watchdogs.items()}
+        if not is_dynamic(self.config) and others and row.get("action", "drop") not in others:
+            return  # refused: "Invalid PFC Watchdog action … as switch level action … is set"
+        if before is None or port not in self.daemons.watched:
             mask = _priorities(self.config.get("PORT_QOS_MAP", {}).get(port, {}).get("pfcwd_sw_enable"))
-            if mask:
-                self.daemons.watched[port] = frozenset(mask)
+            if not mask:
+                return  # "Failed to start PFC Watchdog", tried again
+            self.daemons.watched[port] = frozenset(mask)
+        self.daemons.watchdogs[port] = dict(row)
+
+    def _measure(self, row: Mapping[str, Any]) -> None:
+        """buffermgrd and a row of CABLE_LENGTH: it keeps the length of a port that is not in the row any more."""
+        changed = [port for port, length in row.items() if self._lengths.get(port) != length]
+        self._lengths |= row
+        for port in changed if WRITES_ON_CABLE.holds(self.release) else ():
+            self._write_groups(port)
 
     def _write_groups(self, port: str) -> None:
         """buffermgrd: the profile of the SKU on the groups of the priorities that it remembers."""
-        if self.config.get("DEVICE_METADATA", {}).get("localhost", {}).get("buffer_model") == "dynamic":
+        if is_dynamic(self.config):
             return
-        cable = next((row[port] for row in self.config.get("CABLE_LENGTH", {}).values() if port in row), "")
-        name = f"pg_lossless_{self.config.get('PORT', {}).get(port, {}).get('speed')}_{cable}_profile"
-        if port not in self._remembered or name not in self.lookup:
+        speed = self.config.get("PORT", {}).get(port, {}).get("speed")
+        name = f"pg_lossless_{speed}_{self._lengths.get(port, '')}_profile"
+        if port not in self._priorities or name not in self.lookup:
             return
         if name not in self.config.get("BUFFER_PROFILE", {}):
             self._set("BUFFER_PROFILE", name, dict(self.lookup[name]))
-        for numbers in ranges(self._remembered[port]):
+        for numbers in ranges(self._priorities[port]):
             if self.config.get("BUFFER_PG", {}).get(f"{port}|{numbers}", {}).get("profile") != name:
                 self._set("BUFFER_PG", f"{port}|{numbers}", {"profile": name})
 
@@ -144,6 +205,13 @@ def differences(found: StandIn, expected: StandIn) -> Iterator[str]:
         one, other = (each.profiles.get((table, port, number), "no profile") for each in (ours, theirs))
         if one != other:
             yield f"{table}: {port} {number} has {one}, expected {other}"
+    for port in sorted(ours.watchdogs.keys() & theirs.watchdogs.keys(), key=natural_key):
+        held_row, wanted_row = ours.watchdogs[port], theirs.watchdogs[port]
+        if held_row != wanted_row:
+            yield f"watchdog: {port} has {_shown(held_row)}, expected {_shown(wanted_row)}"
+    for what, value in ours.computed_from.items():
+        if value != theirs.computed_from.get(what):
+            yield f"headroom: computed with {what} {value}, expected {theirs.computed_from.get(what)}"
     for what, held_by, wanted_by in (("PFC", ours.pfc, theirs.pfc), ("watchdog", ours.watched, theirs.watched)):
         for port in sorted(held_by.keys() | wanted_by.keys(), key=natural_key):
             held, wanted = (sorted(each.get(port, ())) for each in (held_by, wanted_by))
@@ -163,6 +231,10 @@ def unwatched(switch: StandIn, watched: frozenset[str]) -> list[str]:
         and (switch.daemons.pfc.get(port, frozenset()) & _priorities(maps.get(port, {}).get("pfcwd_sw_enable")))
         - switch.daemons.watched.get(port, frozenset())
     ]
+
+
+def _shown(row: Mapping[str, Any]) -> str:
+    return ", ".join(f"{field} {value}" for field, value in sorted(row.items()))
 
 
 def _order(place: tuple[str, str]) -> tuple[object, ...]:

@@ -27,6 +27,7 @@ class Purpose(enum.StrEnum):
     UP = "ports up"
     OTHER = "other rows"
     SESSION = "session"  # a row that the updater removes and adds again
+    GROUPS = "old priority groups"  # after all changes of their ports, with which buffermgrd would write them back
     PROFILES = "old profiles"
 
 

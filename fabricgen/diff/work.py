@@ -4,10 +4,12 @@ from collections.abc import Hashable, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 
+from fabricgen.diff.buffermgrd import written_back
 from fabricgen.diff.changes import Change, changes
 from fabricgen.diff.drift import Drift, sort_out
 from fabricgen.diff.likeness import likeness
 from fabricgen.diff.patch import Operation, Route, holds_secret, operations, route, worst
+from fabricgen.diff.patch_findings import written_back_message
 from fabricgen.diff.plan import Plan, make_plan
 from fabricgen.diff.price import Price, price
 from fabricgen.diff.sorting import Sorting, sorting
@@ -31,8 +33,8 @@ class Work:
 
     @cached_property
     def patch(self) -> list[Operation]:
-        """The operations that change the old configuration into the new one; none if the updater cannot sort them."""
-        return [] if self.sorting.problem else operations(self.changes, self.old, self.new)
+        """The operations that change the old configuration into the new one; none if one patch cannot make them."""
+        return [] if self.problem else operations(self.changes, self.old, self.new)
 
     @cached_property
     def cost(self) -> Cost:
@@ -43,7 +45,13 @@ class Work:
     def route(self) -> Route:
         """How the changes come to the switch as one patch: apply-patch | plan | reload | reboot."""
         found = route(self.cost)
-        return Route.PLAN if found is Route.APPLY_PATCH and self.sorting.problem else found
+        return Route.PLAN if found is Route.APPLY_PATCH and self.problem else found
+
+    @cached_property
+    def problem(self) -> str:
+        """Why one patch does not make the changes although the updater accepts each of them; "" if it does."""
+        late = written_back(self.changes, self.old, self.new, self.release)
+        return self.sorting.problem or (written_back_message(late, self.release) if late else "")
 
     @cached_property
     def sorting(self) -> Sorting:

@@ -62,7 +62,7 @@ def patch_files(difference: Difference) -> Mapping[str, bytes]:
     return {
         f"{device.name}.json": orjson.dumps([operation.json for operation in device.work.patch], option=options)
         for device in difference.changed
-        if not device.work.sorting.problem
+        if not device.work.problem
     }
 
 
@@ -100,7 +100,7 @@ def _patch(device: DeviceDifference) -> dict[str, Any]:
         "seconds": device.work.price.seconds if device.work.route is Route.APPLY_PATCH else None,
         "megabytes": device.work.price.megabytes if device.work.route is Route.APPLY_PATCH else None,
         "updater_changes": device.work.price.changes if device.work.route is Route.APPLY_PATCH else None,
-        "problem": device.work.sorting.problem,
+        "problem": device.work.problem,
         "withheld": device.work.withheld,
         "patch": [operation.json for operation in device.work.patch],
         "ops": [

@@ -54,6 +54,21 @@ def one_session(config: Config) -> None:
     next(iter(config["BGP_NEIGHBOR"].values()))["asn"] = "65000"
 
 
+def cable_alone(config: Config) -> None:
+    config["CABLE_LENGTH"]["AZURE"]["Ethernet0"] = "40m"
+
+
+def cable_and_group(config: Config) -> None:
+    cable_alone(config)
+    config["BUFFER_PG"]["Ethernet0|3-4"]["profile"] = "pg_lossless_400000_40m_profile"
+
+
+def removed_without_group(config: Config) -> None:
+    group = {key: row for key, row in config["BUFFER_PG"].items() if key.endswith("|3-4")}
+    measured.remove_host(config)
+    config["BUFFER_PG"] |= group
+
+
 Patch = Callable[[Config], list[Any]]
 CASES: list[tuple[str, Patch, Patch, str]] = [
     (
@@ -77,6 +92,8 @@ CASES: list[tuple[str, Patch, Patch, str]] = [
     ("FG942", patch_to(measured.classes({}, None)), patch_to(measured.cable(8)), "does not find an order"),
     ("FG943", patch_to(replaced_range), patch_to(removed_range), "clears the profiles of both"),
     ("FG944", patch_to(priorities), patch_to(priorities_and_watchdog), "only a new row of PFC_WD"),
+    ("FG932", patch_to(cable_alone), patch_to(cable_and_group), "Ethernet0 keeps the headroom of the old cable"),
+    ("FG932", patch_to(measured.remove_host), patch_to(removed_without_group), "writes BUFFER_PG|"),
     ("FG945", patch_to(measured.asn), patch_to(one_session), "removes 16 sessions"),
 ]
 
@@ -91,10 +108,11 @@ def one_class(tmp_path_factory: pytest.TempPathFactory) -> Config:
 def test_each_code(code: str, bad: Patch, good: Patch, text: str, leaf: Config, one_class: Config) -> None:
     if code == "FG942":
         bad = patch_to(measured.classes(one_class))
-    finding = found(leaf, bad(leaf))[code]
+    release = 202505 if code == "FG932" else 202605
+    finding = found(leaf, bad(leaf), release)[code]
     assert text in finding.message and finding.hint
     assert finding.severity is (Severity.WARNING if code == "FG945" else Severity.ERROR)
-    assert code not in found(leaf, good(leaf))
+    assert code not in found(leaf, good(leaf), release)
 
 
 def test_every_code_has_a_case() -> None:
@@ -111,6 +129,8 @@ def test_the_release_decides(leaf: Config) -> None:
     patch = patch_to(measured.ecn)(leaf)
     assert "FG941" not in found(leaf, patch, 202511)
     assert "wred_profile_config_update_validator" in found(leaf, patch, 202505)["FG941"].message
+    assert "FG932" in found(leaf, patch_to(cable_alone)(leaf), 202505)
+    assert "FG932" not in found(leaf, patch_to(cable_alone)(leaf), 202511)
 
 
 @pytest.mark.parametrize(

@@ -175,8 +175,9 @@ def expected_reloads(model: str, release: int) -> set[str]:
     """Kinds that the updater of the release refuses, or that no daemon applies while it runs."""
     refused = {"profile renamed", "alpha", "ECN", "WRED renamed", "trimming"} if release == SINGLE else set()
     no_daemon = {"watchdog action"} if model == "traditional" else {"trimming"}
+    written_back = {"PFC off a port"} if release == SINGLE and model == "traditional" else set()
     both = {f"{kind}{back}" for kind in refused | no_daemon for back in ("", ", back")}
-    return both | {"trimming, back"}  # no release accepts the removal of the field
+    return both | written_back | {"trimming, back"}  # no release accepts the removal of the field
 
 
 def assert_in_service(step: Step, before: Step | None, old: Config, new: Config) -> None:
@@ -198,6 +199,8 @@ def assert_in_service(step: Step, before: Step | None, old: Config, new: Config)
         assert {change.table for change in step.changes} == {"BUFFER_PROFILE"}
     if step.purpose is Purpose.CABLES:
         assert {change.table for change in step.changes} == {"CABLE_LENGTH"} and before is None
+    if step.purpose is Purpose.GROUPS:
+        assert {(change.table, change.op) for change in step.changes} == {("BUFFER_PG", "remove")}
 
 
 @pytest.mark.parametrize("model", ["traditional", "dynamic"])
@@ -233,8 +236,13 @@ def test_traffic_is_mapped_to_a_class_only_while_all_ports_have_it(leaves: dict[
 
 def test_cables_go_alone_where_buffermgrd_writes_the_rest(leaves: dict[str, Config]) -> None:
     old = leaves["traditional"]
-    (step,) = planned(old, measured.edited(old, measured.cable(4)), SINGLE).steps
-    assert step.purpose is Purpose.CABLES and {change.table for change in step.made} == {"BUFFER_PG"}
+    for release in (202511, GROUPED):
+        (step,) = planned(old, measured.edited(old, measured.cable(4)), release).steps
+        assert step.purpose is Purpose.CABLES and {change.table for change in step.made} == {"BUFFER_PG"}
+    steps = planned(old, measured.edited(old, measured.cable(4)), SINGLE).steps  # with the change of the port only
+    assert [step.purpose for step in steps] == 2 * [Purpose.DOWN, Purpose.UP]
+    assert [len(step.made) for step in steps] == [2, 0, 2, 0]
+    assert {change.table for change in steps[0].changes} == {"CABLE_LENGTH", "PORT"}
     all_hosts = measured.edited(old, measured.cable(16, old_leaves=True))
     cables, last = planned(old, all_hosts).steps
     assert (cables.price.changes, last.price.changes) == (1, 1) and last.purpose is Purpose.PROFILES

@@ -31,22 +31,24 @@ def patch_of(old: Config, new: Config) -> list[Any]:
 
 
 @pytest.mark.parametrize("model", ["traditional", "dynamic"])
-def test_every_plan_ends_as_a_cold_boot(model: str, leaves: dict[str, Config]) -> None:
+@pytest.mark.parametrize("release", [202505, 202511, RELEASE])
+def test_every_plan_ends_as_a_cold_boot(model: str, release: int, leaves: dict[str, Config]) -> None:
     done = set()
     for kind, old, new in pairs(leaves, model):
-        switch, watched = booted(old), frozenset(old["PFC_WD"].keys() & new["PFC_WD"].keys())
+        switch, watched = booted(old, release), frozenset(old["PFC_WD"].keys() & new["PFC_WD"].keys())
         assert switch.config == old or kind == "group range split, back", kind  # buffermgrd adds the row of the range
         running = {table: dict(rows) for table, rows in switch.config.items()}
-        plan = make_plan(running, new, RELEASE, lookup=profiles(old))
+        plan = make_plan(running, new, release, lookup=profiles(old))
         if not plan.steps:
             continue
         for step in plan.steps:
             switch.apply([operation.json for operation in step.patch()])
             assert unwatched(switch, watched) == [], kind
-        assert list(differences(switch, booted(new))) == [], kind
+        assert list(differences(switch, booted(new, release))) == [], kind
         done.add(kind)
     of_other_model = {"traditional": {"profile list", "watchdog action"}, "dynamic": {"xoff", "trimming"}}
-    assert set(KINDS) - done == of_other_model[model]  # or they need a reload
+    if release == RELEASE:
+        assert set(KINDS) - done == of_other_model[model]  # or they need a reload
 
 
 def test_what_one_patch_leaves_behind(leaves: dict[str, Config]) -> None:

@@ -1,9 +1,8 @@
 """What SONiC's generic config updater (`config apply-patch`) does with a change, which is the cost of the change.
 
 Source: sonic-utilities, generic_config_updater/ at the commits in tables.py: validators.py and gu_common.py (refused
-changes), patch_sorter.py (ports that go down, create-only fields; the same in all releases). sonic-swss @e6b0c5b5
-orchagent/bufferorch.cpp and pfcwdorch.cpp (changes that need a restart of the services). The updater ignores the order
-of operations in a patch.
+changes), patch_sorter.py (ports that go down, create-only fields; the same in all releases). Changes that no daemon
+follows: live.py. The updater ignores the order of operations in a patch.
 """
 
 import enum
@@ -15,6 +14,7 @@ from typing import NamedTuple
 from ..releases import DEFAULT, release_name, release_of
 from ..tables import ConfigDb, Row
 from ..yang_tables import YANG_TABLES
+from .live import price_of
 from .validators import UNKNOWN, asic_of, is_validated, refused_by
 
 
@@ -53,13 +53,6 @@ PORT_FLAP_TABLES = frozenset({
     "QUEUE",
 })  # fmt: skip
 
-RELOAD_TABLES: Mapping[str, str] = {
-    "BUFFER_POOL": "the pools of a switch add up only together",
-    "BREAKOUT_CFG": "read when the services start",
-    "DEVICE_METADATA": "read when the services start",
-    "DEFAULT_LOSSLESS_BUFFER_PARAMETER": "read when buffermgrd starts",
-    "LOSSLESS_TRAFFIC_PATTERN": "read when buffermgrd starts",
-}
 REBOOT_FIELDS = frozenset({"hwsku", "platform"})  # of DEVICE_METADATA|localhost
 
 PORT_FIELDS = frozenset({
@@ -95,10 +88,13 @@ class Updater:
         if table in PORT_FLAP_TABLES:
             return self._on_port(key.partition("|")[0])
         refused, reason = self._refusal(op, table, key, field, value)
-        if table in RELOAD_TABLES:
-            return Verdict(Cost.RELOAD, RELOAD_TABLES[table], refused)
+        price = price_of(table, field, self.release)
+        if price and not price.is_live:
+            return Verdict(Cost.RELOAD, price.statement.text, refused)
         if refused:
             return Verdict(Cost.RELOAD, reason, refused)
+        if price and table in YANG_TABLES:
+            return Verdict(Cost.CHEAP, price.statement.text)
         if table == "PORT":
             return _of_port(field)
         if table == "PFC_WD":
