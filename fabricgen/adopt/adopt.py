@@ -185,7 +185,7 @@ _GIVE_ENTRY = (
 
 
 def _imported(made: Sequence[SwitchPlatform], *, single_file: bool) -> Iterator[Finding]:
-    """One finding for each platform that is made of the files. It needs a file of its own."""
+    """One finding for each platform that is made of the files. It needs a separate file."""
     for platform in made:
         ports = " and ".join(str(len(layout.ports)) for layout in platform.layouts)
         headroom = ", and their headroom" if platform.layouts[0].headroom else ""

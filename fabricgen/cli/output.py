@@ -88,7 +88,7 @@ def report(
     threshold = Severity.ERROR if fail_on == "never" else Severity(fail_on)
     run = Run(
         __version__, verb, ordered, found.suppressed, counts, found.codes, threshold, code, own or {}, lines, unjudged,
-        color, 0 if output else width_of(sys.stdout),
+        color, 0 if output else width_of(sys.stdout), _expands(),
     )  # fmt: skip
     chosen = formats()[fmt]
     text = chosen.write(run)
@@ -102,6 +102,12 @@ def report(
     elif text:
         write(text.removesuffix("\n"), color=color, commands=chosen.commands, wraps=chosen.for_people)
     return code
+
+
+def _expands() -> bool:
+    """Whether the verb has --expand."""
+    context = click.get_current_context(silent=True)
+    return bool(context and context.params.get("expand"))
 
 
 def print_findings(

@@ -1,6 +1,7 @@
-"""Equal findings of many switches as one finding, with a count and the names."""
+"""Equal findings of many switches as one finding, with a count and the names, and findings like another one."""
 
-from collections.abc import Iterable, Sequence
+import re
+from collections.abc import Iterable, Sequence, Set
 from dataclasses import replace
 
 from fabricgen.findings import Finding, in_order
@@ -25,6 +26,43 @@ def _together(members: Sequence[Finding]) -> Finding:
     first = next(one for one in members if one.device == names[0])
     count = sum(one.count for one in members)
     return replace(first, message=f"{first.message}; on {names_in_short(names)}", count=count, devices=tuple(names))
+
+
+_FEWEST_ALIKE = 3  # two findings are read as fast as one with a remark
+_NUMBER = re.compile(r"\d+")
+_WORD = re.compile(r"[^\s,;:()=]+")
+
+
+def alike(findings: Sequence[Finding]) -> list[tuple[Finding, list[Finding]]]:
+    """(finding, others like it): one fault at many places is one finding, in the order of the first place.
+
+    Alike are findings of one code, severity, table and field whose messages differ in names and numbers only. Fewer
+    than three stay single.
+    """
+    names = {name for one in findings for name in (one.device, *one.devices)}
+    groups: dict[tuple[object, ...], list[Finding]] = {}
+    for one in findings:
+        groups.setdefault(_fault(one, names), []).append(one)
+    found: list[tuple[Finding, list[Finding]]] = []
+    for one in findings:
+        members = groups[_fault(one, names)]
+        if len(members) < _FEWEST_ALIKE:
+            found.append((one, []))
+        elif one is members[0]:
+            found.append((one, members[1:]))
+    return found
+
+
+def _fault(one: Finding, names: Set[str]) -> tuple[object, ...]:
+    steps = one.path.split("|")
+    field = steps[-1] if len(steps) > 2 else ""
+    texts = (_shape(text, names) for text in (field, one.message, one.hint))
+    return (one.code, one.severity, one.confidence, _NUMBER.sub("#", steps[0]), *texts)
+
+
+def _shape(text: str, names: Set[str]) -> str:
+    """The text with # for each name of a device, and for each word with a number."""
+    return _WORD.sub(lambda found: "#" if found[0] in names or _NUMBER.search(found[0]) else found[0], text)
 
 
 def numbered(findings: Iterable[Finding]) -> list[Finding]:

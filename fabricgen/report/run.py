@@ -16,7 +16,8 @@ class Run:
     `findings` are the reported ones, worst first; `suppressed` are those that a suppression accepts. `codes` are those
     of the rules that ran. `threshold` is the least severity that fails the run. `own` are the JSON keys of the verb,
     such as deadlock; `lines` are the same results as text, and `unjudged` what has no verdict. `color`: the output is a
-    terminal that shows colours; `width` are its columns, and 0 if the output is not a terminal.
+    terminal that shows colours; `width` are its columns, and 0 if the output is not a terminal. With `expand`, text has
+    each finding by itself.
 
     Names and values of files are foreign text: here their control characters become escapes, for every format.
     """
@@ -34,6 +35,7 @@ class Run:
     unjudged: Sequence[str] = ()
     color: bool = False
     width: int = 0
+    expand: bool = False
 
     def __post_init__(self) -> None:
         for name in ("findings", "suppressed"):

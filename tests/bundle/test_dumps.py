@@ -40,7 +40,7 @@ def test_a_trailing_comma_has_its_place(cli: Cli, tmp_path: Path) -> None:
 
 
 def test_one_odd_member_of_a_file_is_a_finding(cli: Cli, tmp_path: Path) -> None:
-    """A person's mistake in one name is no dump."""
+    """A person's mistake in one name does not make it a dump."""
     tables = {"PORT": {"Ethernet0": ROW}, "DEVICE_METADATA": {"localhost": {"hwsku": "X"}}, "PORT|Ethernet4": ROW}
     (tmp_path / "a.json").write_text(json.dumps(tables))
     outcome = cli("-q", "validate", tmp_path / "a.json", "--select", "FG401")

@@ -4,8 +4,10 @@ from dataclasses import replace
 from pathlib import Path
 
 from fabricgen.findings import Finding, Location, Severity
-from fabricgen.report.grouping import grouped, numbered
+from fabricgen.report.formats.text import text_report
+from fabricgen.report.grouping import alike, grouped, numbered
 from fabricgen.report.outcome import Reporter
+from fabricgen.report.summary import Counts
 from tests.conftest import Cli
 from tests.inventories import rail_optimized, write
 from tests.report.test_formats import found
@@ -27,6 +29,26 @@ def test_what_differs_stays_apart() -> None:
     assert len(grouped([leaf(1), *others])) == 4
     places = [Finding("FG101", Severity.ERROR, "unknown key", location=Location("f.yaml", n)) for n in (1, 2)]
     assert len(grouped(places)) == 2
+
+
+def test_one_fault_at_many_places_is_read_once() -> None:
+    """Messages that differ in names and numbers only; two of a kind stay single, and so does another field."""
+    many = [leaf(n, f"neighbor spine{n} 10.0.0.{n} is down", f"PFC_WD|Ethernet{n}|action") for n in range(1, 6)]
+    two = [leaf(n, f"timer {n} is wrong") for n in (1, 2)]
+    other = [replace(one, path=one.path.replace("action", "detection_time")) for one in many[:1]]
+    folded = alike([*many, *two, *other])
+    assert [(one.message, len(rest)) for one, rest in folded] == [
+        ("neighbor spine1 10.0.0.1 is down", 4), ("timer 1 is wrong", 0), ("timer 2 is wrong", 0),
+        ("neighbor spine1 10.0.0.1 is down", 0),
+    ]  # fmt: skip
+
+
+def test_text_has_a_line_for_those_alike_and_expand_has_all() -> None:
+    many = [leaf(n, f"neighbor spine{n} is down") for n in range(1, 7)]
+    text = text_report(many, Counts())
+    assert text.count("neighbor spine") == 1 and "6 errors" in text
+    assert "5 more like this: leaf2 PFC_WD|Ethernet0, leaf3 PFC_WD|Ethernet0, leaf4 PFC_WD|Ethernet0 and 2 more" in text
+    assert text_report(many, Counts(), expand=True).count("neighbor spine") == 6
 
 
 def test_expand_reports_each_device() -> None:

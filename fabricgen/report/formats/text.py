@@ -13,13 +13,16 @@ from textwrap import indent
 
 from fabricgen.findings import Finding, Location
 from fabricgen.report.formats import Format
+from fabricgen.report.grouping import alike
 from fabricgen.report.phrases import by_place, painted, places
 from fabricgen.report.run import Run
 from fabricgen.report.summary import Counts, headline, summary_line
 from fabricgen.sonic.secrets import is_secret_path, masked
+from fabricgen.units import listed
 
 _LONGEST_SOURCE_LINE = 160  # in a pipe or a file
 _LONGEST_READ = 4096  # characters of a line: a whole file in one line has nothing to show, and takes long to mask
+_MOST_ALIKE = 3  # places of findings like another one; --expand and the other formats have all
 _AHEAD = 12  # characters of a source line that are shown before the token, if the line is cropped
 _MARGIN = "   "
 _INDENT = "  "  # below the name of a file
@@ -30,30 +33,42 @@ _TOKEN = re.compile(r'"(?:[^"\\]|\\.)*"|[^\s,:\[\]{}]+')
 SourceLines = Callable[[str], tuple[str, ...]]
 
 
-def text_report(findings: Sequence[Finding], counts: Counts, color: bool = False, width: int = 0) -> str:
-    """The findings in the order of their places; the last line is the summary. `width` is that of a terminal, or 0."""
+def text_report(
+    findings: Sequence[Finding], counts: Counts, color: bool = False, width: int = 0, *, expand: bool = False
+) -> str:
+    """The findings in the order of their places; the last line is the summary. `width` is that of a terminal, or 0.
+    Without `expand`, the findings like another one are a line below it."""
     read_lines = functools.lru_cache(maxsize=64)(_read_lines)
-    ordered = by_place(findings)
+    folded = alike(by_place(findings))
+    if expand:
+        folded = [(one, []) for one in by_place(findings)]
     if not width:
-        blocks = [_block(one, str(one.location or ""), read_lines, color) for one in ordered]
+        blocks = [_block(one, others, str(one.location or ""), read_lines, color) for one, others in folded]
     else:
-        blocks = list(_grouped(ordered, read_lines, color, width))
+        blocks = list(_grouped(folded, read_lines, color, width))
     return "\n".join([*blocks, summary_line(findings, counts) + "\n"])
 
 
-def _grouped(ordered: Sequence[Finding], read_lines: SourceLines, color: bool, width: int) -> Iterator[str]:
+def _grouped(
+    folded: Sequence[tuple[Finding, list[Finding]]], read_lines: SourceLines, color: bool, width: int
+) -> Iterator[str]:
     """A block for each finding; the first one of a file begins with the name of the file."""
-    for file, members in groupby(ordered, key=lambda one: one.location.file if one.location else ""):
+    for file, members in groupby(folded, key=lambda pair: pair[0].location.file if pair[0].location else ""):
         title = f"{_BOLD}{file}{_PLAIN}\n" if color and file else f"{file}\n" if file else ""
-        for one in members:
+        for one, others in members:
             place = str(one.location).removeprefix(file).strip(":")
-            block = _block(one, place if file else "", read_lines, color, width - len(_INDENT))
+            block = _block(one, others, place if file else "", read_lines, color, width - len(_INDENT))
             yield title + (indent(block, _INDENT) if file else block)
             title = ""
 
 
 def _block(
-    finding: Finding, place: str, read_lines: SourceLines, color: bool, width: int = _LONGEST_SOURCE_LINE
+    finding: Finding,
+    others: Sequence[Finding],
+    place: str,
+    read_lines: SourceLines,
+    color: bool,
+    width: int = _LONGEST_SOURCE_LINE,
 ) -> str:
     severity = painted(f"{finding.severity} {finding.code}", finding.severity, color)
     lines = ["  ".join(filter(None, [place, severity, finding.message + places(finding)]))]
@@ -65,6 +80,9 @@ def _block(
     lines += [f"{_MARGIN}see {related.location}: {related.message}" for related in finding.related]
     if finding.hint:
         lines.append(f"{_MARGIN}help: {finding.hint}")
+    if others:
+        where = listed([" ".join(filter(None, (one.device, one.path))) or one.message for one in others], _MOST_ALIKE)
+        lines.append(f"{_MARGIN}{len(others)} more like this: {where}")
     return "\n".join(lines) + "\n"
 
 
@@ -95,7 +113,7 @@ def _write(run: Run) -> str:
     head = _head(run)
     if run.findings:
         head.append("")
-    return "\n".join([*head, text_report(run.findings, run.counts, run.color, run.width)])
+    return "\n".join([*head, text_report(run.findings, run.counts, run.color, run.width, expand=run.expand)])
 
 
 def _head(run: Run) -> list[str]:

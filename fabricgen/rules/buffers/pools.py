@@ -159,7 +159,7 @@ def empty_headroom(fabric: Fabric) -> Iterator[Defect]:
 
     Why: such rows remain from tests. The SAI rejects them, and orchagent retries or stops. In the dynamic model a
     profile without xon keeps all ports down; one with a smaller size turns the shared headroom on for the whole switch.
-    In the traditional model a size below xon is no fault: rows of several pg_profile_lookup.ini of SONiC have it.
+    In the traditional model a size below xon is not a fault: rows of several pg_profile_lookup.ini of SONiC have it.
 
     Example: BUFFER_PROFILE|test_profile with size 0 and xoff 1000000.
 

@@ -22,7 +22,7 @@ def congestion_findings(bundle: Bundle | None, results: Sequence[CongestionResul
     """The findings FG701 to FG711 of the results of `analyse_congestion` or `analyse_scenario`."""
     found: list[Finding] = []
     skipped = [result for result in results if result.model is CongestionModel.SKIPPED]
-    for result in skipped:  # a verdict on nothing is no pass
+    for result in skipped:  # a verdict on nothing does not pass
         severity = Severity.ERROR if len(skipped) == len(results) else Severity.NOTE
         message = f"{_plane(result)}not simulated: {result.reason}"
         found.append(finding_at(bundle, "FG708", severity, message, "", certain=True))
