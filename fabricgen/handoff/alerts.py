@@ -13,14 +13,21 @@ from fabricgen.handoff.chosen import chosen_devices
 from fabricgen.handoff.management import management_addresses
 from fabricgen.handoff.templates import filled, yaml_bytes
 from fabricgen.handoff.watched import HEADROOM_SHARE, PAUSED_SHARE, Watches
+from fabricgen.sonic import gnmi
 from fabricgen.sonic.canonical import natural_key
+from fabricgen.sonic.control_acl import translate
+from fabricgen.sonic.gnmi import Transport
 from fabricgen.units import format_speed
 
 if TYPE_CHECKING:
     from fabricgen.bundle.read import Bundle, ObservedDevice
     from fabricgen.handoff.watched import Ports, Watched
 
-DEFAULT_GNMI_PORT = "8080"  # of SONiC's gNMI server, if no table sets another
+# What gnmic needs to talk to a server that has no certificate which it can verify.
+_TARGET_OPTIONS: Mapping[Transport, dict[str, bool]] = {
+    Transport.CLEAR_TEXT: {"insecure": True},
+    Transport.TEST_CERTIFICATE: {"skip-verify": True},
+}
 _DIRECTIONS = {
     "rx": ("PfcPausedByNeighbor", "is paused by its neighbour"),
     "tx": ("PfcPausesNeighbor", "pauses its neighbour"),
@@ -68,7 +75,7 @@ def alerts_files(bundle: "Bundle", only: str | None = None) -> Iterator[tuple[st
     yield "measured.star", filled("alerts", "measured.star")
     notes: dict[str, list[str]] = {}
     for name, plan in plans.items():
-        for text in plan.blind:
+        for text in (*plan.blind, *_silent(devices[name])):
             notes.setdefault(text, []).append(name)
     lines = [f"{', '.join(names)}: {text}" for text, names in notes.items()]
     yield "blind.txt", "".join(f"{line}\n" for line in lines).encode()
@@ -213,7 +220,9 @@ def _gnmic(
         if ports := plans[name].ports:
             subscription = subscriptions.setdefault(ports, f"counters-{len(subscriptions) + 1}")
             tags = {"device": name, **labels[name]}
-            targets[name] = {"address": _address(device), "subscriptions": [subscription], "event-tags": tags}
+            options = _TARGET_OPTIONS.get(gnmi.transport(device.config, device.release), {})
+            where = {"address": _address(device), **options}
+            targets[name] = {**where, "subscriptions": [subscription], "event-tags": tags}
     return {
         "encoding": "json_ietf",
         "targets": targets,
@@ -232,11 +241,19 @@ def _gnmic(
 
 def _address(device: "ObservedDevice") -> str:
     """Where its gNMI server listens; the device name if the file has no address of eth0."""
-    tables = ("GNMI", "TELEMETRY")
-    port = next(filter(None, (device.text_of(table, "gnmi", "port") for table in tables)), DEFAULT_GNMI_PORT)
+    number = gnmi.port(device.config)
     for address, _ in management_addresses(device):
-        return f"{address.ip}:{port}" if address.version == 4 else f"[{address.ip}]:{port}"
-    return f"{device.name}:{port}"
+        return f"{address.ip}:{number}" if address.version == 4 else f"[{address.ip}]:{number}"
+    return f"{device.name}:{number}"
+
+
+def _silent(device: "ObservedDevice") -> Iterator[str]:
+    """Why no collector reaches the gNMI server of a switch."""
+    if gnmi.transport(device.config, device.release) is Transport.LOOPBACK:
+        yield "all counters: without a certificate the gNMI server listens on 127.0.0.1 only (FG304)"
+    acl, number = translate(device.config, device.release), gnmi.port(device.config)
+    if not any(acl.sources(family, "tcp", number) for family in (4, 6)):
+        yield f"all counters: the control-plane ACLs drop all packets to gNMI, port {number} (FG302)"
 
 
 def _subscription(ports: "Ports") -> dict[str, Any]:

@@ -2,7 +2,7 @@
 
 from fabricgen.findings import Finding, Severity
 from fabricgen.inventory.build_parts import build_pool
-from fabricgen.inventory.model import Gnmi, Management, Snmp, Tacacs
+from fabricgen.inventory.model import Certificates, Gnmi, Management, Snmp, Tacacs
 from fabricgen.inventory.nodes import Node, SecretReference
 
 DEFAULT_GNMI_PORT = 8080
@@ -29,7 +29,18 @@ def _tacacs(node: Node, findings: list[Finding]) -> Tacacs:
 
 
 def _gnmi(node: Node) -> Gnmi:
-    return Gnmi(node=node, path="management.gnmi", port=node.scalar("port", DEFAULT_GNMI_PORT))
+    files = node.mapping.get("certificates")
+    return Gnmi(
+        node=node,
+        path="management.gnmi",
+        port=node.scalar("port", DEFAULT_GNMI_PORT),
+        certificates=_certificates(files) if files else None,
+    )
+
+
+def _certificates(node: Node) -> Certificates:
+    paths = {name: node.scalar(name) for name in ("server_crt", "server_key", "ca_crt")}
+    return Certificates(node=node, path="management.gnmi.certificates", **paths)
 
 
 def _secret(node: Node, key: str, path: str, findings: list[Finding]) -> SecretReference | None:

@@ -78,6 +78,16 @@ class Gnmi(Part):
     """The gNMI server of a switch."""
 
     port: int
+    certificates: "Certificates | None"  # None: the server has no TLS
+
+
+@dataclass(frozen=True)
+class Certificates(Part):
+    """Files on a switch: the certificate of a server and its key, and the CA of the clients if they need one."""
+
+    server_crt: str
+    server_key: str
+    ca_crt: str | None
 
 
 @dataclass(frozen=True)
@@ -91,7 +101,7 @@ class Management(Part):
     syslog: tuple[str, ...]
     dns: tuple[str, ...]
     snmp: Snmp | None
-    allow: tuple[str, ...]  # prefixes that may reach SSH and SNMP; empty: all
+    allow: tuple[str, ...]  # prefixes that may reach SSH, SNMP and gNMI; empty: all
     tacacs: Tacacs | None
     gnmi: Gnmi | None
 

@@ -5,7 +5,7 @@ from ipaddress import ip_address, ip_interface
 
 from fabricgen.control_plane.outside import StaticRoute
 from fabricgen.design.model import Switch
-from fabricgen.inventory.model import Inventory, Management
+from fabricgen.inventory.model import Certificates, Inventory, Management
 from fabricgen.inventory.nodes import SecretReference
 from fabricgen.inventory.part import Part
 from fabricgen.lossless.plan import PortBuffers
@@ -14,6 +14,7 @@ from fabricgen.platforms.model import SwitchPlatform
 from fabricgen.render.build_outside import discard_routes, static_routes
 from fabricgen.render.contexts import (
     AllowedSource,
+    CertificateFiles,
     LinkAddress,
     LinkContext,
     ManagementAddress,
@@ -114,7 +115,16 @@ def management_context(management: Management) -> ManagementContext:
         tacacs=_texts(tacacs, "servers", tacacs.servers) if tacacs else (),
         tacacs_key=_secret(tacacs, "key", tacacs.key) if tacacs else None,
         gnmi_port=_optional(gnmi, "port", gnmi.port) if gnmi else None,
+        gnmi_certificates=_certificates(gnmi.certificates) if gnmi and gnmi.certificates else None,
     )
+
+
+def _certificates(files: Certificates) -> CertificateFiles:
+    certificate, key = (
+        value(text, inventory=files.source(name))
+        for name, text in (("server_crt", files.server_crt), ("server_key", files.server_key))
+    )
+    return CertificateFiles(certificate, key, _optional(files, "ca_crt", files.ca_crt))
 
 
 def _texts(part: Part, key: str, texts: Iterable[str]) -> tuple[Value, ...]:

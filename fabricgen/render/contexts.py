@@ -81,10 +81,20 @@ class ManagementContext(Context):
     community: Value | None
     location: Value | None
     contact: Value | None
-    allow: tuple["AllowedSource", ...]  # prefixes that may reach SSH and SNMP; empty: all
+    allow: tuple["AllowedSource", ...]  # prefixes that may reach SSH, SNMP and gNMI; empty: all
     tacacs: tuple[Value, ...]
     tacacs_key: Value | None
     gnmi_port: Value | None
+    gnmi_certificates: "CertificateFiles | None"
+
+
+@dataclass(frozen=True, eq=False)
+class CertificateFiles(Context):
+    """Files on the switch that the gNMI server reads."""
+
+    server_crt: Value
+    server_key: Value
+    ca_crt: Value | None
 
 
 @dataclass(frozen=True, eq=False)

@@ -17,7 +17,7 @@ from fabricgen.platforms.dynamic_buffers import buffers_of
 from tests.components import tool
 from tests.conftest import Cli
 from tests.handoff.rendered import placed, render
-from tests.inventories import NVIDIA
+from tests.inventories import MANAGEMENT, NVIDIA
 
 
 @pytest.fixture
@@ -149,6 +149,29 @@ def test_gnmic_reaches_every_switch_and_asks_for_every_port(bundle: Path) -> Non
         for port, row in devices[name].table("PORT_QOS_MAP").items():
             if row.get("pfc_enable"):
                 assert f"PERIODIC_WATERMARKS/{port}/PriorityGroups" in paths and f"COUNTERS/{port}" in paths
+
+
+def test_gnmic_knows_how_the_server_listens(cli: Cli, tmp_path: Path, bundle: Path) -> None:
+    """FG304: without a certificate in clear text up to 202605, later on 127.0.0.1 only."""
+    targets = yaml.safe_load(made(bundle)["gnmic.yml"])["targets"].values()
+    assert {target.get("insecure") for target in targets} == {True}
+    certificates = {"server_crt": "/etc/sonic/gnmi.cer", "server_key": "/etc/sonic/gnmi.key"}
+    management = {**MANAGEMENT, "allow": ["10.255.0.0/20"], "gnmi": {"port": 50051, "certificates": certificates}}
+    secure = made(render(cli, tmp_path / "secure", placed() | {"management": management}))
+    targets = yaml.safe_load(secure["gnmic.yml"])["targets"].values()
+    assert {target.get("insecure") for target in targets} == {None} and not secure["blind.txt"]
+    assert {target["address"].rpartition(":")[2] for target in targets} == {"50051"}
+    master = made(render(cli, tmp_path / "master", placed() | {"sonic": {"release": "master"}}))
+    assert "listens on 127.0.0.1 only (FG304)" in master["blind.txt"].decode()
+
+
+def test_a_server_that_no_address_may_reach_is_reported(bundle: Path) -> None:
+    file = bundle / "sonic/leaf1/config_db.json"
+    config = json.loads(file.read_text())
+    config["ACL_TABLE"] = {"SSH_V4": {"type": "CTRLPLANE", "policy_desc": "x", "services": ["SSH"]}}
+    config["ACL_RULE"] = {"SSH_V4|R1": {"PRIORITY": "1", "PACKET_ACTION": "ACCEPT", "SRC_IP": "10.0.0.0/8"}}
+    file.write_text(json.dumps(config))
+    assert "leaf1: all counters: the control-plane ACLs drop all packets to gNMI" in made(bundle)["blind.txt"].decode()
 
 
 @dataclass

@@ -9,6 +9,8 @@ import pytest
 from fabricgen.inventory.nodes import SecretReference
 from fabricgen.render.content import BundleContent
 from fabricgen.render.plans import make_plans
+from fabricgen.sonic.control_acl import translate
+from fabricgen.sonic.gnmi import Transport, transport
 from fabricgen.sonic.schema import check
 from tests.inventories import MANAGEMENT, Tree, explicit, write
 
@@ -22,16 +24,35 @@ def leaf(folder: Path, tree: Tree) -> dict[str, Any]:
     return config
 
 
-def test_only_who_is_allowed_reaches_ssh_and_snmp(tmp_path: Path) -> None:
-    management = {**MANAGEMENT, "allow": ["10.255.0.0/20", "fd00::/48"]}
+CERTIFICATES = {"server_crt": "/etc/sonic/telemetry/server.cer", "server_key": "/etc/sonic/telemetry/server.key"}
+
+
+def test_only_who_is_allowed_reaches_a_service(tmp_path: Path) -> None:
+    """A table for each service and family: caclmgrd reads a table as one of one family."""
+    allow = ["10.255.0.0/20", "fd00::/48", "192.0.2.0/24"]
+    management = {**MANAGEMENT, "allow": allow, "gnmi": {"port": 50051, "certificates": CERTIFICATES}}
     config = leaf(tmp_path, {**explicit(), "management": management})
-    assert {row["services"][0] for row in config["ACL_TABLE"].values()} == {"SSH", "SNMP"}
-    for table in config["ACL_TABLE"]:
-        rules = [config["ACL_RULE"][f"{table}|RULE_{number}"] for number in (1, 2)]
-        assert [rule["PACKET_ACTION"] for rule in rules] == ["ACCEPT", "ACCEPT"]
-        assert rules[0]["SRC_IP"] == "10.255.0.0/20" and rules[1]["SRC_IPV6"] == "fd00::/48"
-        assert int(rules[0]["PRIORITY"]) > int(rules[1]["PRIORITY"])
+    assert sorted(config["ACL_TABLE"]) == [f"{name}_V{family}" for name in ("GNMI", "SNMP", "SSH") for family in (4, 6)]
+    rules = [config["ACL_RULE"][f"SSH_V4|RULE_{number}"] for number in (1, 2)]
+    assert [rule["SRC_IP"] for rule in rules] == ["10.255.0.0/20", "192.0.2.0/24"]
+    assert int(rules[0]["PRIORITY"]) > int(rules[1]["PRIORITY"])
+    for release in (202411, 202505, None):
+        acl = translate(config, release)
+        assert acl.ignored == []
+        for protocol, port in (("tcp", "22"), ("udp", "161"), ("tcp", "50051")):
+            assert acl.sources(4, protocol, port) == ["10.255.0.0/20", "192.0.2.0/24"]
+            assert acl.sources(6, protocol, port) == ["fd00::/48"]
+        assert acl.sources(4, "tcp", "443") == []
     assert "ACL_TABLE" not in leaf(tmp_path / "without", explicit())
+
+
+def test_gnmi_has_the_certificates_of_the_inventory(tmp_path: Path) -> None:
+    gnmi = {"certificates": {**CERTIFICATES, "ca_crt": "/etc/sonic/telemetry/ca.cer"}}
+    config = leaf(tmp_path / "with", {**explicit(), "management": {**MANAGEMENT, "gnmi": gnmi}})
+    assert config["GNMI"]["certs"] == gnmi["certificates"]
+    assert transport(config, None) is Transport.TLS
+    config = leaf(tmp_path / "without", {**explicit(), "management": {**MANAGEMENT, "gnmi": {}}})
+    assert transport(config, 202605) is Transport.CLEAR_TEXT and transport(config, None) is Transport.LOOPBACK
 
 
 def test_tacacs_servers_are_asked_in_their_order(tmp_path: Path) -> None:
