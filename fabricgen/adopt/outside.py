@@ -7,7 +7,7 @@ from typing import Any
 
 from fabricgen.adopt.source import Interface, Source, SourceSwitch
 from fabricgen.bundle.wiring import Endpoint
-from fabricgen.inventory.build_outside import ALL, OUTSIDE_PORT
+from fabricgen.inventory.plane import ALL, OUTSIDE_PORT
 from fabricgen.inventory.prefixes import Network, networks
 from fabricgen.inventory.references import NAME
 from fabricgen.sonic.device_types import ROLES

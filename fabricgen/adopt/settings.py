@@ -5,7 +5,7 @@ from typing import Any
 
 from fabricgen.adopt.source import Source
 from fabricgen.bundle.wiring import WiredLink
-from fabricgen.inventory.build_plane import DEFAULT_CNP_DSCP
+from fabricgen.inventory.plane import DEFAULT_CNP_DSCP
 from fabricgen.inventory.profiles import NONE
 from fabricgen.physics import DEFAULT_MTU_BYTES
 from fabricgen.sonic.tables import parse_priorities

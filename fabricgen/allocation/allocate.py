@@ -130,14 +130,14 @@ def _give_asns(fabric: Fabric, lock: Lock, findings: list[Finding], refusals: li
     taken = set(lock.asns.values())
     for design in fabric.planes:
         addressing = design.plane.addressing
-        if addressing is None or addressing.asn_first > addressing.asn_last:
+        if addressing is None or addressing.asns.first > addressing.asns.last:
             continue  # the inventory has reported such a range
         owners = sorted({switch.asn_owner for switch in design.switches}, key=natural_key)
         wrong = list(_wrong_asns(lock, owners, addressing))
         refusals += wrong
         for refusal in wrong:
             del lock.asns[refusal.key]
-        pool = Pool([(addressing.asn_first, addressing.asn_last)])
+        pool = Pool([(addressing.asns.first, addressing.asns.last)])
         for number in taken:
             pool.take(number, number)
         for owner in owners:
@@ -145,7 +145,7 @@ def _give_asns(fabric: Fabric, lock: Lock, findings: list[Finding], refusals: li
                 continue
             asn = pool.give(1)
             if asn is None:
-                size = addressing.asn_last - addressing.asn_first + 1
+                size = addressing.asns.last - addressing.asns.first + 1
                 message = f"{len(owners)} ASNs are needed (one for each leaf and each tier above), the range has {size}"
                 findings.append(
                     error(
@@ -163,7 +163,7 @@ def _give_asns(fabric: Fabric, lock: Lock, findings: list[Finding], refusals: li
 
 def _wrong_asns(lock: Lock, owners: Sequence[str], addressing: Addressing) -> Iterator[Refusal]:
     """The ASNs of the lock that are outside the range of their plane, or that two owners of the plane have."""
-    first, last, owner_of = addressing.asn_first, addressing.asn_last, dict[int, str]()
+    first, last, owner_of = addressing.asns.first, addressing.asns.last, dict[int, str]()
     for owner in owners:
         asn = lock.asns.get(owner)
         if asn is None:

@@ -117,7 +117,7 @@ def _subnet(design: PlaneDesign, options: Sequence[Option], lids: int) -> Subnet
     if others:
         reason += f"; if it fails, {', then '.join(one.engine for one in others)}"
     qos = vls > 1 or any(engine in LAYERED for engine in engines) or (Engine.NUE in engines and nue_vls > 1)
-    qos = qos or bool(design.plane.infiniband.qos_levels)
+    qos = qos or bool(design.plane.infiniband.qos.levels)
     return Subnet(engines, vls, nue_vls, qos, reason, lids)
 
 

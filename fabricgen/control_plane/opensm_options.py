@@ -175,15 +175,15 @@ def _m_key(spec: InfinibandSpec) -> Value | None:
 
 
 def _qos(spec: InfinibandSpec, choice: Subnet) -> Value:
-    if spec.qos_levels:
-        why = f"{len(spec.qos_levels)} QoS levels: without it neither SL2VL nor arbitration is programmed"
+    if spec.qos.levels:
+        why = f"{len(spec.qos.levels)} QoS levels: without it neither SL2VL nor arbitration is programmed"
         return _boolean(True, why, inventory=spec.source("qos"))
     why = "without it SL2VL is never programmed" if choice.qos else "one VL needs no SL2VL"
     return _boolean(choice.qos, f"{choice.engine} on {choice.vls} VLs: {why}", inventory=spec.source("vls"))
 
 
 def _sl2vl(spec: InfinibandSpec, choice: Subnet) -> Value | None:
-    if spec.qos_levels:
+    if spec.qos.levels:
         why = "16 entries, SL to VL: each QoS level has a separate lane, all other SLs are on lane 0"
         return value(",".join(map(str, lanes_of(spec))), why, inventory=spec.source("qos", "levels"))
     if choice.engine not in _SPREADS_OVER_SLS:
@@ -196,14 +196,14 @@ def _sl2vl(spec: InfinibandSpec, choice: Subnet) -> Value | None:
 
 
 def _high_limit(spec: InfinibandSpec) -> Value:
-    if not spec.qos_high_limit:
+    if not spec.qos.high_limit:
         return value(0, "one packet of the high table, then the low one has its turn")
-    why = f"{spec.qos_high_limit} x 4,096 bytes of the high table, then the low one has its turn"
-    return value(spec.qos_high_limit, why, inventory=spec.source("qos", "high_limit"))
+    why = f"{spec.qos.high_limit} x 4,096 bytes of the high table, then the low one has its turn"
+    return value(spec.qos.high_limit, why, inventory=spec.source("qos", "high_limit"))
 
 
 def _arbitration(spec: InfinibandSpec, choice: Subnet, *, high: bool) -> Value:
-    if not spec.qos_levels:
+    if not spec.qos.levels:
         return _all_alike(spec.vls if choice.engine is Engine.TORUS_2QOS else choice.vls, choice.engine)
     table = weights(spec)[0 if high else 1]
     why = "the weights of the QoS levels, in units of 64 bytes; lane 0 has the packets without a level"

@@ -146,8 +146,8 @@ class _Planner:
         if pools is None or asn is None:
             return
         owner = next((key for key, number in self.allocation.asns.items() if number == asn), None)
-        if owner or pools.asn_first <= asn <= pools.asn_last:
-            why = f"{owner} has it" if owner else f"the fabric numbers from {pools.asn_first} to {pools.asn_last}"
+        if owner or pools.asns.first <= asn <= pools.asns.last:
+            why = f"{owner} has it" if owner else f"the fabric numbers from {pools.asns.first} to {pools.asns.last}"
             hint = "keep the ranges separate with `asn: {first, last}`: BGP refuses paths that contain its own ASN"
             self._refuse("FG396", f"ASN {asn} of {device.name} belongs to the fabric: {why}", device, "asn", hint=hint)
 

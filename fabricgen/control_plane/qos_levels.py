@@ -10,8 +10,7 @@ from collections.abc import Iterator, Mapping
 from fabricgen.control_plane.engines import LAYERED
 from fabricgen.design.model import PlaneDesign
 from fabricgen.findings import Finding, Related
-from fabricgen.inventory.build_infiniband import DEFAULT_WEIGHT
-from fabricgen.inventory.infiniband import Engine, InfinibandSpec, PartitionSpec, QosLevel
+from fabricgen.inventory.infiniband import DEFAULT_WEIGHT, Engine, InfinibandSpec, PartitionSpec, QosLevel
 from fabricgen.inventory.references import error
 from fabricgen.opensm.options import LAST_SL, RATE_CODES
 
@@ -20,21 +19,21 @@ DEFAULT_LEVEL = "DEFAULT"  # OpenSM drops a policy without a level of this name
 
 def level_of(spec: InfinibandSpec, partition: PartitionSpec) -> QosLevel | None:
     """The level of a partition."""
-    return next((level for level in spec.qos_levels if level.name == partition.qos_level), None)
+    return next((level for level in spec.qos.levels if level.name == partition.qos_level), None)
 
 
 def lanes_of(spec: InfinibandSpec) -> list[int]:
     """The virtual lane of each of the 16 SLs; those without a level are on the lane of SL 0."""
     lanes = [0] * (LAST_SL + 1)
-    for lane, level in enumerate(spec.qos_levels, 1):
+    for lane, level in enumerate(spec.qos.levels, 1):
         lanes[level.sl] = lane
     return lanes
 
 
 def weights(spec: InfinibandSpec) -> tuple[Mapping[int, int], Mapping[int, int]]:
     """Lane -> weight in the high and in the low table. Without a level that is `high` both tables are equal."""
-    every = {0: DEFAULT_WEIGHT, **{lane: level.weight for lane, level in enumerate(spec.qos_levels, 1)}}
-    high = {lane for lane, level in enumerate(spec.qos_levels, 1) if level.is_high}
+    every = {0: DEFAULT_WEIGHT, **{lane: level.weight for lane, level in enumerate(spec.qos.levels, 1)}}
+    high = {lane for lane, level in enumerate(spec.qos.levels, 1) if level.is_high}
     if not high:
         return every, every
     return (
@@ -46,17 +45,17 @@ def weights(spec: InfinibandSpec) -> tuple[Mapping[int, int], Mapping[int, int]]
 def check_levels(design: PlaneDesign, engines: tuple[Engine, ...], nue_vls: int) -> Iterator[Finding]:
     """FG863: levels that cannot be rendered. FG864: engines that choose the SLs themselves."""
     spec = design.plane.infiniband
-    names = ", ".join(level.name for level in spec.qos_levels) or "none: add `infiniband: {qos: {levels: …}}`"
+    names = ", ".join(level.name for level in spec.qos.levels) or "none: add `infiniband: {qos: {levels: …}}`"
     for partition in design.plane.partitions:
         if partition.qos_level is not None and level_of(spec, partition) is None:
             message = f"tenant {partition.name}: no QoS level has the name {partition.qos_level!r}"
             yield error("FG863", message, partition, "qos_level", hint=f"known: {names}")
-    if not spec.qos_levels:
+    if not spec.qos.levels:
         return
     yield from _check_each(spec)
-    if len(spec.qos_levels) >= spec.vls:
+    if len(spec.qos.levels) >= spec.vls:
         message = (
-            f"{len(spec.qos_levels)} QoS levels and SL 0 need {len(spec.qos_levels) + 1} lanes, `vls` is {spec.vls}"
+            f"{len(spec.qos.levels)} QoS levels and SL 0 need {len(spec.qos.levels) + 1} lanes, `vls` is {spec.vls}"
         )
         yield error("FG863", message, spec, "qos", "levels", hint="use fewer levels, or raise `vls`")
     taken = [one for one in engines if one in LAYERED or (one is Engine.NUE and nue_vls > 1)]
@@ -69,7 +68,7 @@ def check_levels(design: PlaneDesign, engines: tuple[Engine, ...], nue_vls: int)
 def _check_each(spec: InfinibandSpec) -> Iterator[Finding]:
     names: dict[str, QosLevel] = {}
     levels: dict[int, QosLevel] = {}
-    for level in spec.qos_levels:
+    for level in spec.qos.levels:
         if level.name == DEFAULT_LEVEL or (first := names.setdefault(level.name, level)) is not level:
             related = () if level.name == DEFAULT_LEVEL else (Related("the other level", first.at("name")),)
             message = f"the QoS level {level.name!r} is defined already"

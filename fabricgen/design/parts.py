@@ -11,7 +11,8 @@ from fabricgen.design.model import Host, Identity, Switch
 from fabricgen.design.ports import configured, suggested
 from fabricgen.errors import UnreadableInputError
 from fabricgen.findings import Finding
-from fabricgen.inventory.model import Inventory, OwnHostModel
+from fabricgen.inventory.host_models import OwnHostModel
+from fabricgen.inventory.model import Inventory
 from fabricgen.inventory.part import Part
 from fabricgen.inventory.plane import Plane, Tier
 from fabricgen.inventory.references import error, note, suggest

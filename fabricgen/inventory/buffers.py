@@ -2,92 +2,71 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import Annotated
 
-from fabricgen.inventory.nodes import Node
-from fabricgen.inventory.part import Part
-from fabricgen.units import parse_length_m, parse_speed_mbps
+from fabricgen.inventory.part import Form, Part, key, list_of, map_of, record_of
+from fabricgen.inventory.values import TEXT, ByteCount, Speed, one_of
+from fabricgen.units import parse_length_m
 from fabricgen.vocabulary import Role
 
-Rows = Mapping[str, Mapping[str, str]]
+_METRES = Form(
+    {"type": "string", "pattern": "^[0-9]{1,5}m$", "description": "A length in whole metres, for example 40m."},
+    lambda node, _: int(parse_length_m(str(node.value))),
+)
+_ROLES = list_of(one_of(Role.LEAF.value, Role.SPINE.value, Role.CORE.value).then(Role), minItems=1)
+_ROWS = map_of(
+    map_of(Form({"type": ["string", "integer"]}).then(str), minProperties=1),
+    minProperties=1,
+    description="Rows of CONFIG_DB by name.",
+).named("buffer_rows")
+
+Rows = Annotated[Mapping[str, Mapping[str, str]], _ROWS]
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class HeadroomSpec(Part):
     """One row of headroom; the fields are those of pg_profile_lookup.ini."""
 
-    speed_mbps: int
-    cable_m: int
-    size_bytes: int
-    xon_bytes: int
-    xoff_bytes: int
-    dynamic_th: int
-    xon_offset_bytes: int | None
+    speed_mbps: Annotated[Speed, key(name="speed", required=True)]
+    cable_m: Annotated[int, key(name="cable", required=True, form=_METRES)]
+    size_bytes: Annotated[ByteCount, key(name="size", required=True)]
+    xon_bytes: Annotated[ByteCount, key(name="xon", required=True)]
+    xoff_bytes: Annotated[ByteCount, key(name="xoff", required=True)]
+    dynamic_th: Annotated[int, key("alpha = 2^dynamic_th.", required=True, minimum=-8, maximum=7)]
+    xon_offset_bytes: Annotated[ByteCount | None, key(name="xon_offset")]
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class BufferTablesSpec(Part):
     """Pools, profiles and the names of the usual profiles, for switches of these roles."""
 
-    roles: tuple[Role, ...]
-    pools: Rows
-    profiles: Rows
-    lossless_queue_profile: str
-    lossy_queue_profile: str
-    lossy_pg_profile: str
-    port_profile_lists: Mapping[str, str]
+    roles: Annotated[tuple[Role, ...], key(required=True, form=_ROLES)]
+    pools: Annotated[Rows, key(required=True)]
+    profiles: Annotated[Rows, key(required=True)]
+    lossless_queue_profile: Annotated[str, key("Profile of lossless queues.", required=True)]
+    lossy_queue_profile: Annotated[str, key("Profile of the other queues.", required=True)]
+    lossy_pg_profile: Annotated[str, key("Profile of priority groups without PFC.", required=True)]
+    port_profile_lists: Annotated[
+        Mapping[str, str],
+        key(
+            "Profiles of the lists that each port has, on NVIDIA switches.",
+            form=record_of({"ingress": TEXT, "egress": TEXT}),
+        ),
+    ]
 
 
-@dataclass(frozen=True)
-class BuffersSpec(Part):
+@dataclass(frozen=True, kw_only=True)
+class BuffersSpec(Part, definition="buffers"):
     """The buffers of one hwsku."""
 
-    stated_by: str
-    headroom: tuple[HeadroomSpec, ...]
-    tables: tuple[BufferTablesSpec, ...]
-
-
-def build_buffers(root: Node) -> dict[str, BuffersSpec]:
-    """hwsku -> its buffers."""
-    return {hwsku: _buffers(node, f"buffers.{hwsku}") for hwsku, node in root.members("buffers")}
-
-
-def _buffers(node: Node, path: str) -> BuffersSpec:
-    return BuffersSpec(
-        node=node,
-        path=path,
-        stated_by=node.scalar("source"),
-        headroom=tuple(_row(item, f"{path}.headroom[{n}]") for n, item in enumerate(node.list_of("headroom"))),
-        tables=tuple(_tables(item, f"{path}.tables[{n}]") for n, item in enumerate(node.list_of("tables"))),
-    )
-
-
-def _row(node: Node, path: str) -> HeadroomSpec:
-    return HeadroomSpec(
-        node=node,
-        path=path,
-        speed_mbps=parse_speed_mbps(node.scalar("speed")),
-        cable_m=int(parse_length_m(node.scalar("cable"))),
-        size_bytes=node.scalar("size"),
-        xon_bytes=node.scalar("xon"),
-        xoff_bytes=node.scalar("xoff"),
-        dynamic_th=node.scalar("dynamic_th"),
-        xon_offset_bytes=node.scalar("xon_offset"),
-    )
-
-
-def _tables(node: Node, path: str) -> BufferTablesSpec:
-    names = ("lossless_queue_profile", "lossy_queue_profile", "lossy_pg_profile")
-    return BufferTablesSpec(
-        node=node,
-        path=path,
-        roles=tuple(Role(text) for text in node.texts("roles")),
-        pools=_rows(node, "pools"),
-        profiles=_rows(node, "profiles"),
-        port_profile_lists=node.text_mapping("port_profile_lists"),
-        **{name: node.scalar(name) for name in names},
-    )
-
-
-def _rows(node: Node, key: str) -> dict[str, dict[str, str]]:
-    table = node.part(key)
-    return {name: table.text_mapping(name) for name in table.mapping}
+    stated_by: Annotated[
+        str,
+        key(
+            "Who states these numbers: a document of the vendor, a file with its commit, or a measurement.",
+            "source",
+            required=True,
+            minLength=8,
+        ),
+    ]
+    headroom: Annotated[tuple[HeadroomSpec, ...], key("Rows of headroom, as in the SKU's pg_profile_lookup.ini.")]
+    tables: Annotated[tuple[BufferTablesSpec, ...], key("Pools and profiles for the roles of a switch.")]

@@ -4,7 +4,8 @@ from collections import defaultdict
 from collections.abc import Iterator
 
 from fabricgen.findings import Finding, Related
-from fabricgen.inventory.model import Inventory, OwnHostModel, OwnNic
+from fabricgen.inventory.host_models import OwnHostModel, OwnNic
+from fabricgen.inventory.model import Inventory
 from fabricgen.inventory.references import NAME, error
 
 _EITHER = (("rail", "rails"), ("port", "ports"), ("gpu", "rails"))

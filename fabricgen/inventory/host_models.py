@@ -1,54 +1,68 @@
 """The `host_models` of an inventory, with each row of `nics` expanded to its NIC ports."""
 
 from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from typing import Annotated, Any, NamedTuple, Self
 
-from fabricgen.inventory.model import MadeNic, OwnHostModel, OwnNic
 from fabricgen.inventory.nodes import Node
-from fabricgen.units import parse_speed_mbps
+from fabricgen.inventory.part import Part, key
+from fabricgen.inventory.values import Name, PerNic, Speed
 
 _PORT_LETTERS = "abcdefgh"
 
 
-def build_host_model(name: str, node: Node) -> OwnHostModel:
-    """The model of a node that conforms to the schema. `host_checks` reports further mistakes."""
-    gpus = int(node.scalar("gpus"))
-    path = f"host_models.{name}"
-    rows = node.mapping["nics"].items if "nics" in node.mapping else []
-    return OwnHostModel(
-        node=node,
-        path=path,
-        name=name,
-        vendor=str(node.scalar("vendor", "")),
-        gpus=gpus,
-        nvlink_domain=int(node.scalar("nvlink_domain", gpus)),
-        nics=tuple(_row(row, f"{path}.nics[{index}]", gpus) for index, row in enumerate(rows)),
-    )
+class MadeNic(NamedTuple):
+    """One NIC port of a host. A text that is not given is empty."""
+
+    name: str
+    rail: int | None
+    port: int
+    gpu: int | None
+    pci: str
+    rdma: str
 
 
-def _row(node: Node, path: str, gpus: int) -> OwnNic:
-    return OwnNic(
-        node=node,
-        path=path,
-        model=str(node.scalar("model")),
-        speed_mbps=parse_speed_mbps(str(node.scalar("speed"))),
-        plane=str(node.scalar("plane")),
-        made=tuple(_made(node, gpus)),
-    )
+@dataclass(frozen=True, kw_only=True)
+class OwnNic(Part, definition="host_nic"):
+    """One row of a host model in the inventory, and the NIC ports that it defines."""
 
-
-def _made(node: Node, gpus: int) -> Iterator[MadeNic]:
-    """All first ports, then all second ports, each in the order of the rails."""
-    rails, count = node.scalar("rails"), node.scalar("ports")
-    places = [
-        (port, rail)
-        for port in (range(count) if count else [node.scalar("port", 0)])
-        for rail in (range(rails) if rails else [node.scalar("rail")])
+    name: Annotated[str, key("The name of the NIC. {rail} is replaced by the number of the rail.", required=True)]
+    model: Annotated[
+        str,
+        key(
+            "A NIC model, for example ConnectX-7. The limits of models outside the catalog are unknown.", required=True
+        ),
     ]
-    for index, (port, rail) in enumerate(places):
-        name = str(node.scalar("name")).replace("{rail}", "" if rail is None else str(rail))
-        letter = _PORT_LETTERS[port] if count and count > 1 else ""
-        gpu = _gpu_of(rail, rails, gpus) if rails else node.scalar("gpu")
-        yield MadeNic(name + letter, rail, port, gpu, _text(node, "pci", index), _text(node, "rdma", index))
+    speed_mbps: Annotated[Speed, key(name="speed", required=True)]
+    plane: Annotated[Name, key("The plane of the NIC, or a purpose: compute, storage, out-of-band, ...", required=True)]
+    rail: Annotated[int | None, key("The rail of one NIC.", minimum=0)]
+    rails: Annotated[int | None, key("The number of NICs, one on each rail from 0.", minimum=1, maximum=1024)]
+    port: Annotated[int | None, key("The number of the port in its cage.", minimum=0, maximum=7)]
+    ports: Annotated[
+        int | None,
+        key("Ports of one cage. With two or more, a, b, ... is appended to the names.", minimum=1, maximum=8),
+    ]
+    gpu: Annotated[int | None, key("The GPU of one NIC. With `rails`, the GPUs are divided evenly.", minimum=0)]
+    pci: Annotated[PerNic, key("PCI address.")]
+    rdma: Annotated[PerNic, key("RDMA device, for example mlx5_0.")]
+    made: tuple[MadeNic, ...] = ()
+
+    def expanded(self, gpus: int) -> Self:
+        """With its NIC ports, in a host with so many GPUs."""
+        return replace(self, made=tuple(self._made(gpus)))
+
+    def _made(self, gpus: int) -> Iterator[MadeNic]:
+        """All first ports, then all second ports, each in the order of the rails."""
+        places = [
+            (port, rail)
+            for port in (range(self.ports) if self.ports else [self.port or 0])
+            for rail in (range(self.rails) if self.rails else [self.rail])
+        ]
+        for index, (port, rail) in enumerate(places):
+            name = self.name.replace("{rail}", "" if rail is None else str(rail))
+            letter = _PORT_LETTERS[port] if self.ports and self.ports > 1 else ""
+            gpu = _gpu_of(rail, self.rails, gpus) if self.rails and rail is not None else self.gpu
+            yield MadeNic(name + letter, rail, port, gpu, _text(self.pci, index), _text(self.rdma, index))
 
 
 def _gpu_of(rail: int, rails: int, gpus: int) -> int | None:
@@ -56,7 +70,31 @@ def _gpu_of(rail: int, rails: int, gpus: int) -> int | None:
     return rail * gpus // rails if gpus and (rails % gpus == 0 or gpus % rails == 0) else None
 
 
-def _text(node: Node, key: str, index: int) -> str:
-    given = node.mapping.get(key, Node("", node.location))
-    values = [item.value for item in given.items] or [given.value]
-    return str(values[index]) if index < len(values) else ""
+def _text(texts: tuple[str, ...], index: int) -> str:
+    return texts[index] if index < len(texts) else ""
+
+
+@dataclass(frozen=True, kw_only=True)
+class OwnHostModel(Part, definition="host_model"):
+    """A host model in the inventory. A model that is not `sound` has findings, and no host can use it."""
+
+    name: str
+    vendor: Annotated[str, key()] = ""
+    gpus: Annotated[int, key(required=True, minimum=0, maximum=1024)]
+    nvlink_domain: Annotated[
+        int,
+        key(
+            "The number of GPUs that share NVLink or a similar interconnect, by default `gpus`. "
+            "It is larger if the domain spans hosts.",
+            minimum=1,
+        ),
+    ]
+    nics: Annotated[tuple[OwnNic, ...], key(required=True, minItems=1)]
+    sound: bool = True
+
+    @classmethod
+    def values(cls, node: Node, path: str) -> dict[str, Any]:
+        found = super().values(node, path)
+        gpus = found["gpus"]
+        nics = tuple(row.expanded(gpus) for row in found["nics"])
+        return {**found, "nics": nics, "nvlink_domain": found["nvlink_domain"] or gpus}

@@ -2,183 +2,297 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import NamedTuple
+from typing import Annotated, Any
 
-from fabricgen.bundle.wiring import Checks
+from fabricgen.bundle.wiring import Checks, MaintenanceSet
 from fabricgen.inventory.buffers import BuffersSpec
-from fabricgen.inventory.nodes import SecretReference
-from fabricgen.inventory.part import Part
-from fabricgen.inventory.plane import Plane, PoolSpec
+from fabricgen.inventory.host_models import OwnHostModel
+from fabricgen.inventory.management import Management
+from fabricgen.inventory.nodes import Node
+from fabricgen.inventory.part import Form, Part, any_of, by_name, form_of, key, list_of, map_of, part_form, record_of
+from fabricgen.inventory.plane import LosslessSpec, Plane, PoolSpec
 from fabricgen.inventory.readings import Reading
+from fabricgen.inventory.values import TEXT, Ends, Guid, Name, NumberOrText, Ports, one_of
+from fabricgen.sonic import releases
+from fabricgen.sonic.release_models import release_number
 from fabricgen.suppressions import Suppression
-from fabricgen.vocabulary import DeviceState, LinkState
+from fabricgen.vocabulary import DeviceState, LinkState, Repair, Role
+
+_RELEASES = (202305, 202311, 202405, 202411, 202505, 202511, 202605, releases.MASTER_WORD)
+_INTEGER = form_of(int)
+_PATTERNS = {role.value: TEXT for role in (Role.LEAF, Role.SPINE, Role.CORE, Role.HOST)}
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class HostGroup(Part):
     """A group of equal hosts."""
 
     name: str
-    model: str
-    count: int
+    model: Annotated[str, key("A host model of `host_models` or of the catalog, for example dgx-h100.", required=True)]
+    count: Annotated[int, key("The number of hosts.", required=True, minimum=1, maximum=1000000)]
 
 
-class MadeNic(NamedTuple):
-    """One NIC port of a host. A text that is not given is empty."""
-
-    name: str
-    rail: int | None
-    port: int
-    gpu: int | None
-    pci: str
-    rdma: str
-
-
-@dataclass(frozen=True)
-class OwnNic(Part):
-    """One row of a host model in the inventory, and the NIC ports that it defines."""
-
-    model: str
-    speed_mbps: int
-    plane: str
-    made: tuple[MadeNic, ...]
-
-
-@dataclass(frozen=True)
-class OwnHostModel(Part):
-    """A host model in the inventory. A model that is not `sound` has findings, and no host can use it."""
-
-    name: str
-    vendor: str
-    gpus: int
-    nvlink_domain: int
-    nics: tuple[OwnNic, ...]
-    sound: bool = True
-
-
-@dataclass(frozen=True)
-class Snmp(Part):
-    """SNMP read access."""
-
-    community: SecretReference | None
-    location: str | None
-    contact: str | None
-
-
-@dataclass(frozen=True)
-class Tacacs(Part):
-    """TACACS+ servers, the first choice first."""
-
-    servers: tuple[str, ...]
-    key: SecretReference | None
-
-
-@dataclass(frozen=True)
-class Gnmi(Part):
-    """The gNMI server of a switch."""
-
-    port: int
-    certificates: "Certificates | None"  # None: the server has no TLS
-
-
-@dataclass(frozen=True)
-class Certificates(Part):
-    """Files on a switch: the certificate of a server and its key, and the CA of the clients if they need one."""
-
-    server_crt: str
-    server_key: str
-    ca_crt: str | None
-
-
-@dataclass(frozen=True)
-class Management(Part):
-    """The management network of the switches."""
-
-    addresses: PoolSpec
-    gateways: tuple[str, ...]  # one for each family of the addresses
-    vrf: bool
-    ntp: tuple[str, ...]
-    syslog: tuple[str, ...]
-    dns: tuple[str, ...]
-    snmp: Snmp | None
-    allow: tuple[str, ...]  # prefixes that may reach SSH, SNMP and gNMI; empty: all
-    tacacs: Tacacs | None
-    gnmi: Gnmi | None
-
-
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class DeviceNote(Part):
     """The facts of one switch that no plan can derive."""
 
-    name: str
-    identity: str | None = None
-    rack: str = ""
-    unit: str = ""
-    serial: str = ""
-    mac: str = ""
-    management: str | None = None
-    state: DeviceState = DeviceState.ACTIVE
-    guid: str = ""  # node GUID of an InfiniBand switch, as written
-    ports: Mapping[str, str] = field(default_factory=dict)  # cages such as 1-32 -> breakout mode
+    name: Annotated[Name, key(required=True)]
+    identity: Annotated[str | None, key("The identity of the switch. With it, `name` renames the switch.")] = None
+    rack: Annotated[str, key()] = ""
+    unit: Annotated[NumberOrText, key()] = ""
+    serial: Annotated[str, key()] = ""
+    mac: Annotated[str, key("For example 00:11:22:33:44:55.", pattern="^([0-9A-Fa-f]{2}:){5}[0-9A-Fa-f]{2}$")] = ""
+    management: Annotated[str | None, key("Management address with prefix length.")] = None
+    state: Annotated[DeviceState, key()] = DeviceState.ACTIVE
+    guid: Annotated[Guid, key()] = ""  # node GUID of an InfiniBand switch, as written
+    ports: Annotated[Ports, key()] = field(default_factory=dict)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class LinkNote(Part):
     """The state of one link by its ends, each device:port, or of all links of a cable. Exactly one of both is given."""
 
-    ends: tuple[str, ...]
-    cable: str | None
-    state: LinkState
+    ends: Annotated[
+        tuple[str, ...],
+        key("Two ends, each written device:port. The device is a name or an identity.", form=form_of(Ends)),
+    ]
+    cable: Annotated[str | None, key("A cable of cabling.csv.")]
+    state: Annotated[
+        LinkState,
+        key("cordoned: both ends are admin down, and every check counts without the link.", required=True),
+    ]
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class AdapterNote(Part):
     """The GUIDs of one NIC port of a host, as written."""
 
-    host: str
-    nic: str
-    node_guid: str
-    port_guid: str
+    host: Annotated[str, key("Name of the host, or its group and number, for example gpu/0.", required=True)]
+    nic: Annotated[str, key("Name of the NIC port in the host model.", required=True)]
+    node_guid: Annotated[Guid, key(required=True)]
+    port_guid: Annotated[Guid, key(required=True)]
 
 
-@dataclass(frozen=True)
+_SUBJECT = {
+    "plane": TEXT, "role": one_of(Role.LEAF.value, Role.SPINE.value, Role.CORE.value),
+    **dict.fromkeys(("subplane", "pod", "su", "rail", "number"), _INTEGER),
+    "name": TEXT.but(description="A name or a shell pattern."), "platform": TEXT,
+}  # fmt: skip
+_NULL = Form({"type": "null"})
+_FIELD = any_of(Form({"type": ["string", "integer", "null"]}), list_of(TEXT, minItems=1))
+_ROWS = any_of(_NULL, map_of(_FIELD))
+
+
+@dataclass(frozen=True, kw_only=True)
 class Override(Part):
     """Rows to merge into the rendered tables of matching switches."""
 
-    match: Mapping[str, object]
-    config_db: Mapping[str, object]
+    match: Annotated[
+        Mapping[str, object],
+        key(
+            required=True,
+            form=record_of(_SUBJECT, minProperties=1).then(lambda match: dict(sorted(match.items()))),
+        ),
+    ]
+    config_db: Annotated[
+        Mapping[str, object],
+        key(
+            "TABLE: {key: {field: value}}. null removes a field, row or table. A key may be a shell pattern of "
+            "existing keys.",
+            required=True,
+            form=map_of(any_of(_NULL, map_of(_ROWS))).reading(lambda node, _: node.plain()),
+        ),
+    ]
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class SonicTarget(Part):
     """The SONiC release of the switches, and the tables that fabricgen owns (empty: all that it renders)."""
 
-    release: int
-    base: str | None
-    owned_tables: tuple[str, ...]
+    release: Annotated[
+        int,
+        key(
+            "SONiC release, or master. Newer tables and fields are not rendered.",
+            form=one_of(*_RELEASES).then(release_number),
+        ),
+    ] = releases.DEFAULT
+    base: Annotated[
+        str | None,
+        key(
+            "A config_db.json that provides all other tables, relative to the inventory. {name} is the name of the "
+            "switch."
+        ),
+    ]
+    owned_tables: Annotated[
+        tuple[str, ...],
+        key(
+            "Tables, or shell patterns of tables, that fabricgen renders. All others come from `base`, or are not "
+            "rendered.",
+            minItems=1,
+        ),
+    ]
 
 
-@dataclass(frozen=True)
-class Inventory(Part):
+@dataclass(frozen=True, kw_only=True)
+class MaintenanceSpec(Part):
+    """Switches and links that are out of service at the same time."""
+
+    name: Annotated[str, key(required=True, pattern="\\S")]
+    switches: Annotated[tuple[str, ...], key("Shell patterns of switch names.")]
+    links: Annotated[tuple[str, ...], key('Shell patterns of link names of fabric.json, or of "cable NAME".')]
+
+
+@dataclass(frozen=True, kw_only=True)
+class ChecksSpec(Part):
+    """The failures that `check` simulates."""
+
+    failures: Annotated[
+        int,
+        key(
+            "The largest number of links and cables that fail together. All sets up to this size are judged.",
+            minimum=1,
+            maximum=3,
+        ),
+    ] = 1
+    switch_failures: Annotated[bool, key("Include failures of switches.")] = False
+    min_busbw_after_failure: Annotated[
+        float | None,
+        key(
+            "The least share of the bus bandwidth that must be left after any single failure.",
+            exclusiveMinimum=0,
+            maximum=1,
+        ),
+    ]
+    repair: Annotated[Repair, key("local: the switches use fast reroute.")] = Repair.NONE
+    maintenance: Annotated[
+        tuple[MaintenanceSpec, ...],
+        key("Sets of switches and links that are taken out of service together."),
+    ]
+
+    def checks(self) -> Checks:
+        """As fabric.json has them."""
+        least = self.min_busbw_after_failure
+        return Checks(
+            failures=self.failures,
+            switch_failures=self.switch_failures,
+            repair=self.repair,
+            maintenance=tuple(MaintenanceSet(one.name, one.switches, one.links) for one in self.maintenance),
+            min_busbw_after_failure=None if least is None else float(least),
+        )
+
+
+_SUPPRESSION = record_of(
+    {
+        "code": TEXT.but(pattern="^FG[0-9]{3}$", description="The code of a finding, for example FG512."),
+        "device": TEXT.but(default="*", description="Shell pattern of switch names."),
+        "path": TEXT.but(
+            default="*", description="Shell pattern of TABLE|key|field, or of the dotted path of an inventory value."
+        ),
+        "reason": TEXT.but(pattern="\\S", description="The reason why the finding is accepted."),
+        "expires": Form({"description": "The last day on which the finding is accepted, for example 2027-01-31."}),
+    },
+    required=["code", "reason"],
+)  # `suppressions` reads them, with those of comments
+
+
+@dataclass(frozen=True, kw_only=True)
+class Inventory(
+    Part,
+    meaning="The network of one AI cluster: hosts, planes, addresses, and values that differ from the defaults.",
+):
     """A whole inventory. `digest` covers its content, but not its layout and comments."""
 
-    fabric: str
-    sonic: SonicTarget
-    platform_files: tuple[str, ...]
-    host_models: Mapping[str, OwnHostModel]
-    hosts: Mapping[str, HostGroup]
-    planes: Mapping[str, Plane]
-    management: Management | None
-    names: Mapping[str, str]
-    devices: tuple[DeviceNote, ...]
-    guids: tuple[AdapterNote, ...]
-    overrides: tuple[Override, ...]
-    digest: str
-    suppressions: tuple[Suppression, ...] = ()
+    version: Annotated[
+        int, key("Version of this file format.", "fabricgen", required=True, form=Form({"const": 1}), default=None)
+    ] = 1
+    fabric: Annotated[Name, key("Name of the fabric.", required=True)] = "unnamed"
+    sonic: Annotated[SonicTarget, key("The SONiC release and configuration of the switches.")]
+    checks: Annotated[
+        Checks,
+        key("Additional checks of `fabricgen check`.", form=part_form(ChecksSpec).then(ChecksSpec.checks)),
+    ]
+    suppressions: Annotated[
+        tuple[Suppression, ...],
+        key("Accepted findings.", form=list_of(_SUPPRESSION).reading(lambda *_: ())),
+    ]
+    platform_files: Annotated[
+        tuple[str, ...],
+        key("Files with additional switch models, relative to the inventory.", "platforms"),
+    ]
+    profiles: Annotated[
+        Mapping[str, Node],
+        key(
+            "Additional lossless profiles, by name.",
+            form=map_of(part_form(LosslessSpec), form_of(Name)).reading(lambda node, _: node.mapping),
+        ),
+    ]
+    host_models: Annotated[
+        Mapping[str, OwnHostModel],
+        key(
+            "Additional host models, by name. They have priority over those of the catalog.",
+            form=by_name(OwnHostModel, form_of(Name)),
+        ),
+    ]
+    hosts: Annotated[Mapping[str, HostGroup], key("Groups of equal hosts.", form=by_name(HostGroup, form_of(Name)))]
+    planes: Annotated[
+        Mapping[str, Plane],
+        key(
+            "Networks without common switches: compute, storage, ...",
+            required=True,
+            minProperties=1,
+            form=by_name(Plane, form_of(Name)).reading(lambda *_: {}),
+        ),
+    ]
+    management: Annotated[Management | None, key()]
+    names: Annotated[
+        Mapping[str, str],
+        key(
+            "Name patterns by role, with the fields {fabric}, {plane}, {subplane}, {role}, {pod}, {su}, {rail}, "
+            "{number}.",
+            form=record_of(_PATTERNS).then(lambda names: dict(sorted(names.items()))),
+        ),
+    ]
+    buffers: Annotated[
+        Mapping[str, BuffersSpec],  # by hwsku
+        key(
+            "Headroom rows, pools and profiles of SKUs, by hwsku, in place of those that the SKU does not have.",
+            form=by_name(BuffersSpec),
+        ),
+    ]
+    extends: Annotated[
+        tuple[str, ...],  # empty: `layers` has read them
+        key(
+            "The inventory that this one changes, or a list of them: a path relative to this file.",
+            form=any_of(TEXT, list_of(TEXT)).reading(lambda *_: ()),
+        ),
+    ] = ()
+    links: Annotated[
+        tuple[LinkNote, ...],
+        key("The state of single links. A link is given by its two ends, or all links of a cable by the cable."),
+    ]
+    devices: Annotated[
+        tuple[DeviceNote, ...],
+        key("Facts about single switches, by name. They may also be in devices.csv beside the inventory."),
+    ]
+    guids: Annotated[
+        tuple[AdapterNote, ...],
+        key(
+            "GUIDs of InfiniBand adapters, one entry for each NIC port. They may also be in guids.csv beside the "
+            "inventory."
+        ),
+    ]
+    overrides: Annotated[
+        tuple[Override, ...],
+        key("Rows to merge into the rendered tables of matching switches. They are judged like all other rows."),
+    ]
+    digest: str = ""
     readings: Mapping[str, tuple[Reading, ...]] = field(default_factory=dict)  # by plane
-    buffers: Mapping[str, BuffersSpec] = field(default_factory=dict)  # by hwsku
-    checks: Checks = field(default_factory=Checks)
-    links: tuple[LinkNote, ...] = ()
+
+    @classmethod
+    def values(cls, node: Node, path: str) -> dict[str, Any]:
+        found = super().values(node, path)
+        planes = {name: Plane.in_inventory(name, child, found["profiles"]) for name, child in node.members("planes")}
+        return {**found, "planes": planes}
 
     @property
     def pools(self) -> list[tuple[str, PoolSpec]]:

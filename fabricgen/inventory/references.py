@@ -8,7 +8,8 @@ from difflib import get_close_matches
 
 from fabricgen.findings import Finding, Related, Severity
 from fabricgen.inventory.build import name_twice
-from fabricgen.inventory.model import Inventory, Management
+from fabricgen.inventory.management import Management
+from fabricgen.inventory.model import Inventory
 from fabricgen.inventory.part import Part
 from fabricgen.inventory.plane import Addressing, Plane, PoolSpec, SwitchSpec
 from fabricgen.inventory.prefixes import networks, read_prefix
@@ -134,7 +135,7 @@ def _check_classes(plane: Plane) -> Iterator[Finding]:
 
 
 def _check_asn_range(pools: Addressing) -> Iterator[Finding]:
-    first, last = pools.asn_first, pools.asn_last
+    first, last = pools.asns.first, pools.asns.last
     if first > last:
         yield error(
             "FG105",

@@ -11,9 +11,10 @@ from jsonschema import Draft202012Validator, validators
 from jsonschema.exceptions import ValidationError
 
 from fabricgen.findings import Finding, Severity
+from fabricgen.inventory.model import Inventory
 from fabricgen.inventory.nodes import Node
+from fabricgen.inventory.part import part_form
 from fabricgen.json_schema import SchemaValidator
-from fabricgen.resources import resource
 from fabricgen.sonic.secrets import SECRET_TABLES, is_secret
 
 Path = tuple[str | int, ...]
@@ -37,9 +38,15 @@ _VALIDATOR: Any = validators.extend(  # type: ignore[no-untyped-call]
 
 @cache
 def inventory_schema() -> dict[str, Any]:
-    """The JSON Schema of an inventory."""
-    schema: dict[str, Any] = json.loads(resource("schemas", "inventory.schema.json").read_text())
-    return schema
+    """The JSON Schema of an inventory, as its parts declare it. schemas/inventory.schema.json is its published copy."""
+    whole = part_form(Inventory)
+    return {
+        "$schema": "https://json-schema.org/draft/2020-12/schema",
+        "$id": "urn:fabricgen:schema:inventory:1",
+        "title": "fabricgen inventory",
+        **whole.schema,
+        "$defs": dict(whole.definitions),
+    }
 
 
 def prune_invalid(root: Node) -> list[Finding]:

@@ -5,7 +5,8 @@ from ipaddress import ip_address, ip_interface
 
 from fabricgen.control_plane.outside import StaticRoute
 from fabricgen.design.model import Switch
-from fabricgen.inventory.model import Certificates, Inventory, Management
+from fabricgen.inventory.management import Certificates, Management
+from fabricgen.inventory.model import Inventory
 from fabricgen.inventory.nodes import SecretReference
 from fabricgen.inventory.part import Part
 from fabricgen.lossless.plan import PortBuffers

@@ -56,7 +56,7 @@ def policy_context(plane: Plane, partitions: Iterable[Partition]) -> dict[str, o
             MTU_CODES[one.mtu_bytes] if one.mtu_bytes else None,
             RATE_CODES[one.rate_mbps] if one.rate_mbps else None,
         )
-        for one in plane.infiniband.qos_levels
+        for one in plane.infiniband.qos.levels
     ]
     rules = [LevelRule(one.name, f"0x{one.pkey | _FULL_BIT:04x}", one.level.name) for one in partitions if one.level]
     return {"levels": levels, "rules": rules}

@@ -6,8 +6,8 @@ from typing import Any
 import pytest
 
 from fabricgen.findings import Severity
+from fabricgen.inventory.host_models import OwnHostModel
 from fabricgen.inventory.load import load_inventory
-from fabricgen.inventory.model import OwnHostModel
 from fabricgen.render.plans import design_only
 from tests.inventories import DELL, Tree, rail_optimized, write
 
