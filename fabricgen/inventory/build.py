@@ -56,7 +56,7 @@ def name_twice(name: str, second: Part, first: Part) -> Finding:
 
 
 def literal_secrets(part: Part) -> Iterator[Finding]:
-    """Findings about secrets of a part and of the parts in it that are no references. None shows the secret."""
+    """Findings about secrets of a part, and of the parts in it, that are not references. None shows the secret."""
     for one in declared(type(part)):
         given = part.node.mapping.get(one.name)
         if given and one.form.schema.get("writeOnly") and not isinstance(given.value, SecretReference):

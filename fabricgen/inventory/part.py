@@ -101,7 +101,7 @@ def by_name(part: "type[Part]", name: Form | None = None) -> Form:
 
 
 def any_of(*forms: Form, read: Read = _value, missing: Read = _nothing, **keywords: object) -> Form:
-    """One of several forms, which `read` tells apart."""
+    """One of several forms, which `read` distinguishes."""
     options = [option for form in forms for option in (form.schema.get("anyOf") or [form.schema])]
     return Form({"anyOf": options, **keywords}, read, _definitions(*forms), missing)
 

@@ -142,7 +142,7 @@ PerNic = Annotated[
 ]
 Ends = Annotated[tuple[str, str], list_of(TEXT, minItems=2, maxItems=2)]  # each device:port
 
-# `writeOnly` marks the values that are secrets: `literal_secrets` reports those that are no references.
+# `writeOnly` marks the values that are secrets: `literal_secrets` reports those that are not references.
 Secret = Annotated[
     SecretReference,
     Form(
