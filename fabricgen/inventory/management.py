@@ -56,8 +56,7 @@ class Gnmi(Part):
     certificates: Annotated[  # None: the server has no TLS
         Certificates | None,
         key(
-            "Files on each switch. Without them the server has no TLS, and listens on 127.0.0.1 in images after "
-            "202605."
+            "Files on each switch. Without them the server has no TLS, and listens on 127.0.0.1 in images after 202605."
         ),
     ]
 
