@@ -95,17 +95,42 @@ def when(having: Collection[int], release: int) -> str:
 def unknown_paths(config: ConfigDb, release: int) -> Iterator[UnknownPath]:
     """What the models of a release do not have; rows of such a table, and fields of such a row, are not repeated."""
     model = known_release(release)
+    lacking = _lacking(model)
     for table, rows in config.items():
+        if table not in lacking:
+            continue
         if model not in (having := releases_with(table)):
             yield UnknownPath(table, "", "", having)
             continue
+        fields_of = lacking[table]
         for key, row in rows.items() if isinstance(rows, dict) else ():
             if model not in (having := releases_with(table, key)):
                 yield UnknownPath(table, key, "", having)
                 continue
-            for field in row if isinstance(row, dict) else ():
-                if model not in (having := releases_with(table, key, field)):
-                    yield UnknownPath(table, key, field, having)
+            fields = fields_of.get(key if f"{table}|{key}" in _named() else "", frozenset())
+            if isinstance(row, dict) and not fields.isdisjoint(row):
+                for field in row:
+                    if field in fields:
+                        yield UnknownPath(table, key, field, releases_with(table, key, field))
+
+
+def tables_that_differ(release: int) -> frozenset[str]:
+    """The tables that the models of a release do not have, or of which they do not have a row or a field."""
+    return frozenset(_lacking(known_release(release)))
+
+
+@functools.cache
+def _lacking(model: int) -> Mapping[str, Mapping[str, frozenset[str]]]:
+    """The tables of `tables_that_differ`, each with the fields that the models do not have, by row; "" for all rows
+    without a fixed name."""
+    found: dict[str, dict[str, frozenset[str]]] = {}
+    for path, having in differences().items():
+        if model not in having:
+            table, key, field = (*path.split("|"), "", "")[:3]
+            fields = found.setdefault(table, {})
+            if field:
+                fields[key] = fields.get(key, frozenset()) | {field}
+    return found
 
 
 def as_known_to(config: ConfigDb, release: int) -> ConfigDb:

@@ -54,7 +54,7 @@ class Fault:
         return self.dynamic if model == "dynamic" else self.traditional
 
 
-def _value(table: str, key: str, field: str, value: Any) -> Change:
+def set_value(table: str, key: str, field: str, value: Any) -> Change:
     """Set a field. `{P}` in the key or the field is each port; names of rows are those of the file."""
 
     def change(config: Config, ports: Ports) -> None:
@@ -65,7 +65,7 @@ def _value(table: str, key: str, field: str, value: Any) -> Change:
     return change
 
 
-def _without(table: str, key: str = "", field: str = "") -> Change:
+def removed(table: str, key: str = "", field: str = "") -> Change:
     """Remove a field, a row, or a table."""
 
     def change(config: Config, ports: Ports) -> None:
@@ -80,7 +80,7 @@ def _without(table: str, key: str = "", field: str = "") -> Change:
     return change
 
 
-def _row(table: str, key: str, row: dict[str, Any]) -> Change:
+def added_row(table: str, key: str, row: dict[str, Any]) -> Change:
     """Add or replace a row."""
 
     def change(config: Config, ports: Ports) -> None:
@@ -90,7 +90,7 @@ def _row(table: str, key: str, row: dict[str, Any]) -> Change:
     return change
 
 
-def _row_like(table: str, key: str, like: str) -> Change:
+def row_like(table: str, key: str, like: str) -> Change:
     """A row with the fields of another."""
 
     def change(config: Config, ports: Ports) -> None:
@@ -100,7 +100,7 @@ def _row_like(table: str, key: str, like: str) -> Change:
     return change
 
 
-def _rekeyed(table: str, old: str, new: str) -> Change:
+def rekeyed(table: str, old: str, new: str) -> Change:
     def change(config: Config, ports: Ports) -> None:
         for port in ports:
             row = config[table].pop(old.replace("{P}", port))
@@ -109,7 +109,7 @@ def _rekeyed(table: str, old: str, new: str) -> Change:
     return change
 
 
-def _both(*changes: Change) -> Change:
+def both(*changes: Change) -> Change:
     def change(config: Config, ports: Ports) -> None:
         for one in changes:
             one(config, ports)
@@ -127,7 +127,7 @@ def _name(config: Config, key: str, port: str) -> str:
         "{P}": port,
         "{SCHEDULER}": str(queue.get("scheduler")),
         "{WRED}": str(queue.get("wred_profile")),
-        "{LOSSY}": str(next(row for name, row in buffers.items() if name.endswith("|0-2"))["profile"]),
+        "{LOSSY}": str(next(row for name, row in buffers.items() if name.endswith("|0-2")).get("profile")),
         "{CABLES}": next(iter(config["CABLE_LENGTH"])),
     }
     for mark, name in names.items():
@@ -149,7 +149,7 @@ def _own(**fields: str | None) -> Change:
     """A separate profile on the lossless groups; None removes a field."""
     sane = {"pool": "ingress_lossless_pool", "xon": "19456", "xoff": "90112", "size": "109568", "dynamic_th": "0"}
     row = {name: value for name, value in (sane | fields).items() if value is not None}
-    return _both(_row("BUFFER_PROFILE", "own", row), _value("BUFFER_PG", "{P}|3-4", "profile", "own"))
+    return both(added_row("BUFFER_PROFILE", "own", row), set_value("BUFFER_PG", "{P}|3-4", "profile", "own"))
 
 
 def _mixed(action: str) -> Change:
@@ -230,7 +230,7 @@ def _numbers(config: Config, ports: Ports) -> None:
 
 
 def _all_lossy(config: Config, _: Ports) -> None:
-    _row("BUFFER_PG", "{P}|3", {"profile": "ingress_lossy_profile"})(config, list(config["PFC_WD"])[1:])
+    added_row("BUFFER_PG", "{P}|3", {"profile": "ingress_lossy_profile"})(config, list(config["PFC_WD"])[1:])
 
 
 def _capital(config: Config, ports: Ports) -> None:
@@ -275,69 +275,69 @@ _METADATA = ("DEVICE_METADATA", "localhost")
 
 FAULTS = (
     # Schedulers, WRED and maps.
-    Fault("sched_priority", _value("SCHEDULER", "{SCHEDULER}", "priority", "3"), LOST, LOST),
-    Fault("sched_type", _value("SCHEDULER", "{SCHEDULER}", "type", "DRR"), LOST, LOST),
-    Fault("sched_type_lower", _value("SCHEDULER", "{SCHEDULER}", "type", "dwrr"), LOST, LOST),
-    Fault("sched_notype", _without("SCHEDULER", "{SCHEDULER}", "type"), OTHER, OTHER),
-    Fault("weight0", _value("SCHEDULER", "{SCHEDULER}", "weight", "0"), OTHER, OTHER),
-    Fault("weight101", _value("SCHEDULER", "{SCHEDULER}", "weight", "101"), OTHER, OTHER),
-    Fault("weight300", _value("SCHEDULER", "{SCHEDULER}", "weight", "300"), OTHER, OTHER),
-    Fault("wred_2e31", _value("WRED_PROFILE", "{WRED}", "green_max_threshold", "2147483648"), LOST, LOST),
-    Fault("wred_2e32", _value("WRED_PROFILE", "{WRED}", "green_max_threshold", "4294967296"), LOST, LOST),
+    Fault("sched_priority", set_value("SCHEDULER", "{SCHEDULER}", "priority", "3"), LOST, LOST),
+    Fault("sched_type", set_value("SCHEDULER", "{SCHEDULER}", "type", "DRR"), LOST, LOST),
+    Fault("sched_type_lower", set_value("SCHEDULER", "{SCHEDULER}", "type", "dwrr"), LOST, LOST),
+    Fault("sched_notype", removed("SCHEDULER", "{SCHEDULER}", "type"), OTHER, OTHER),
+    Fault("weight0", set_value("SCHEDULER", "{SCHEDULER}", "weight", "0"), OTHER, OTHER),
+    Fault("weight101", set_value("SCHEDULER", "{SCHEDULER}", "weight", "101"), OTHER, OTHER),
+    Fault("weight300", set_value("SCHEDULER", "{SCHEDULER}", "weight", "300"), OTHER, OTHER),
+    Fault("wred_2e31", set_value("WRED_PROFILE", "{WRED}", "green_max_threshold", "2147483648"), LOST, LOST),
+    Fault("wred_2e32", set_value("WRED_PROFILE", "{WRED}", "green_max_threshold", "4294967296"), LOST, LOST),
     Fault(
         "wred_minmax",
-        _both(
-            _value("WRED_PROFILE", "{WRED}", "green_min_threshold", "500000"),
-            _value("WRED_PROFILE", "{WRED}", "green_max_threshold", "400000"),
+        both(
+            set_value("WRED_PROFILE", "{WRED}", "green_min_threshold", "500000"),
+            set_value("WRED_PROFILE", "{WRED}", "green_max_threshold", "400000"),
         ),
         LOST,
         LOST,
     ),
-    Fault("wred_prob150", _value("WRED_PROFILE", "{WRED}", "green_drop_probability", "150"), OTHER, OTHER),
-    Fault("wred_ecn", _value("WRED_PROFILE", "{WRED}", "ecn", "ecn_blue"), LOST, LOST),
-    Fault("wred_True", _value("WRED_PROFILE", "{WRED}", "wred_green_enable", "True"), LOST, LOST),
-    Fault("bool_values", _value("WRED_PROFILE", "{WRED}", "wred_green_enable", True), LOST, LOST),
+    Fault("wred_prob150", set_value("WRED_PROFILE", "{WRED}", "green_drop_probability", "150"), OTHER, OTHER),
+    Fault("wred_ecn", set_value("WRED_PROFILE", "{WRED}", "ecn", "ecn_blue"), LOST, LOST),
+    Fault("wred_True", set_value("WRED_PROFILE", "{WRED}", "wred_green_enable", "True"), LOST, LOST),
+    Fault("bool_values", set_value("WRED_PROFILE", "{WRED}", "wred_green_enable", True), LOST, LOST),
     Fault("int_values", _numbers, NONE, NONE),
-    Fault("queue_unknown_wred", _value("QUEUE", "{P}|3", "wred_profile", "nope"), LOST, LOST),
-    Fault("queue_unknown_sched", _value("QUEUE", "{P}|3", "scheduler", "nope"), LOST, LOST),
-    Fault("queue_range_dup", _row_like("QUEUE", "{P}|3-4", "{P}|3"), NONE, NONE),
+    Fault("queue_unknown_wred", set_value("QUEUE", "{P}|3", "wred_profile", "nope"), LOST, LOST),
+    Fault("queue_unknown_sched", set_value("QUEUE", "{P}|3", "scheduler", "nope"), LOST, LOST),
+    Fault("queue_range_dup", row_like("QUEUE", "{P}|3-4", "{P}|3"), NONE, NONE),
     Fault("qos_global_only", _global_only, LOST, LOST),
-    Fault("map_unknown", _value(_MAP, "{P}", "dscp_to_tc_map", "NOPE"), LOST, LOST),
-    Fault("tcq_missing", _without(_MAP, "{P}", "tc_to_queue_map"), LOST, LOST),
-    Fault("tcq_table_missing", _without("TC_TO_QUEUE_MAP"), LOST, LOST),
-    Fault("tc8", _value(_DSCP, "AZURE", "26", "8"), OTHER, OTHER),
-    Fault("tcq_tc8", _value("TC_TO_QUEUE_MAP", "AZURE", "8", "3"), OTHER, OTHER),
-    Fault("dscp64", _value(_DSCP, "AZURE", "64", "1"), OTHER, OTHER),
-    Fault("dscp_text", _value(_DSCP, "AZURE", "26", "three"), LOST, LOST),
-    Fault("dscp_missing", _without(_DSCP, "AZURE", "26"), LOST, LOST),
-    Fault("tcpg_missing", _without("TC_TO_PRIORITY_GROUP_MAP", "AZURE", "3"), LOST, LOST),
-    Fault("tcpg_8", _value("TC_TO_PRIORITY_GROUP_MAP", "AZURE", "3", "8"), OTHER, OTHER),
-    Fault("qosmap_listkey", _list_key, NONE, NONE),
-    Fault("qosmap_unknown_port", _row(_MAP, "Ethernet999", {"pfc_enable": "3,4"}), NOT_LEGAL, NOT_LEGAL),
+    Fault("map_unknown", set_value(_MAP, "{P}", "dscp_to_tc_map", "NOPE"), LOST, LOST),
+    Fault("tcq_missing", removed(_MAP, "{P}", "tc_to_queue_map"), LOST, LOST),
+    Fault("tcq_table_missing", removed("TC_TO_QUEUE_MAP"), LOST, LOST),
+    Fault("tc8", set_value(_DSCP, "AZURE", "26", "8"), OTHER, OTHER),
+    Fault("tcq_tc8", set_value("TC_TO_QUEUE_MAP", "AZURE", "8", "3"), OTHER, OTHER),
+    Fault("dscp64", set_value(_DSCP, "AZURE", "64", "1"), OTHER, OTHER),
+    Fault("dscp_text", set_value(_DSCP, "AZURE", "26", "three"), LOST, LOST),
+    Fault("dscp_missing", removed(_DSCP, "AZURE", "26"), LOST, LOST),
+    Fault("tcpg_missing", removed("TC_TO_PRIORITY_GROUP_MAP", "AZURE", "3"), LOST, LOST),
+    Fault("tcpg_8", set_value("TC_TO_PRIORITY_GROUP_MAP", "AZURE", "3", "8"), OTHER, OTHER),
+    Fault("qosmap_listkey", _list_key, NOT_LEGAL, NOT_LEGAL),
+    Fault("qosmap_unknown_port", added_row(_MAP, "Ethernet999", {"pfc_enable": "3,4"}), NOT_LEGAL, NOT_LEGAL),
     # PFC and its watchdog.
-    Fault("pfc_missing", _without(_MAP, "{P}", "pfc_enable"), LOST, LOST),
-    Fault("pfcwd_sw_missing", _without(_MAP, "{P}", "pfcwd_sw_enable"), LOST, LOST),
-    Fault("pfc_space", _value(_MAP, "{P}", "pfc_enable", "3, 4"), NOT_LEGAL, NOT_LEGAL),
-    Fault("pfc_8", _value(_MAP, "{P}", "pfc_enable", "3,8"), LOST, LOST),
-    Fault("pfc_semicolon", _value(_MAP, "{P}", "pfc_enable", "3;4"), LOST, LOST),
-    Fault("pfc_no_pg", _without(_PG, "{P}|3-4"), KEPT, LOST),
+    Fault("pfc_missing", removed(_MAP, "{P}", "pfc_enable"), LOST, LOST),
+    Fault("pfcwd_sw_missing", removed(_MAP, "{P}", "pfcwd_sw_enable"), LOST, LOST),
+    Fault("pfc_space", set_value(_MAP, "{P}", "pfc_enable", "3, 4"), NOT_LEGAL, NOT_LEGAL),
+    Fault("pfc_8", set_value(_MAP, "{P}", "pfc_enable", "3,8"), LOST, LOST),
+    Fault("pfc_semicolon", set_value(_MAP, "{P}", "pfc_enable", "3;4"), LOST, LOST),
+    Fault("pfc_no_pg", removed(_PG, "{P}|3-4"), KEPT, LOST),
     Fault("pfc_unused", _pfc_unused, NONE, NONE),
     Fault("unused_up", _unused_up, NONE, VALID),
     Fault("wd_mixed", _mixed("forward"), LOST, VALID),
     Fault("wd_alert", _mixed("alert"), LOST, VALID),
     Fault("wd_alert_all", _all_alert, VALID, VALID),
-    Fault("wd_det_below_poll", _value("PFC_WD", "{P}", "detection_time", "500"), NOT_LEGAL, NOT_LEGAL),
-    Fault("wd_det_99", _value("PFC_WD", "{P}", "detection_time", "99"), LOST, LOST),
-    Fault("wd_norest", _without("PFC_WD", "{P}", "restoration_time"), LOST, LOST),
-    Fault("wd_nodet", _without("PFC_WD", "{P}", "detection_time"), LOST, LOST),
+    Fault("wd_det_below_poll", set_value("PFC_WD", "{P}", "detection_time", "500"), NOT_LEGAL, NOT_LEGAL),
+    Fault("wd_det_99", set_value("PFC_WD", "{P}", "detection_time", "99"), LOST, LOST),
+    Fault("wd_norest", removed("PFC_WD", "{P}", "restoration_time"), LOST, LOST),
+    Fault("wd_nodet", removed("PFC_WD", "{P}", "detection_time"), LOST, LOST),
     Fault("wd_noaction", _no_action, LOST, NONE),
-    Fault("wd_field", _value("PFC_WD", "{P}", "poll", "5"), LOST, LOST),
-    Fault("wd_noglobal", _without("PFC_WD", "GLOBAL"), OTHER, OTHER),
-    Fault("wd_poll_text", _value("PFC_WD", "GLOBAL", "POLL_INTERVAL", "1s"), OTHER, OTHER),
-    Fault("wd_brs", _value("PFC_WD", "GLOBAL", "BIG_RED_SWITCH", "enable"), NOT_LEGAL, LOST),
-    Fault("flex_nopfcwd", _without("FLEX_COUNTER_TABLE", "PFCWD"), NONE, NONE),
-    Fault("flex_pfcwd_off", _value("FLEX_COUNTER_TABLE", "PFCWD", "FLEX_COUNTER_STATUS", "disable"), LOST, LOST),
-    Fault("flex_absent", _without("FLEX_COUNTER_TABLE"), NONE, NONE),
+    Fault("wd_field", set_value("PFC_WD", "{P}", "poll", "5"), LOST, LOST),
+    Fault("wd_noglobal", removed("PFC_WD", "GLOBAL"), OTHER, OTHER),
+    Fault("wd_poll_text", set_value("PFC_WD", "GLOBAL", "POLL_INTERVAL", "1s"), OTHER, OTHER),
+    Fault("wd_brs", set_value("PFC_WD", "GLOBAL", "BIG_RED_SWITCH", "enable"), NOT_LEGAL, LOST),
+    Fault("flex_nopfcwd", removed("FLEX_COUNTER_TABLE", "PFCWD"), NONE, NONE),
+    Fault("flex_pfcwd_off", set_value("FLEX_COUNTER_TABLE", "PFCWD", "FLEX_COUNTER_STATUS", "disable"), LOST, LOST),
+    Fault("flex_absent", removed("FLEX_COUNTER_TABLE"), NONE, NONE),
     # References in the old form.
     Fault("ref_pg", _bracketed(_PG, "{P}|0", ("profile", _PROFILE)), DEAD, DEAD),
     Fault("ref_pool", _bracketed(_PROFILE, "egress_lossy_profile", ("pool", _POOL)), DEAD, LOST),
@@ -349,67 +349,67 @@ FAULTS = (
         LOST,
     ),
     # Priority groups and queues.
-    Fault("pg0_egress", _value(_PG, "{P}|0", "profile", "egress_lossy_profile"), OTHER, DEAD),
-    Fault("pg_unknown_profile", _value(_PG, "{P}|0", "profile", "nope"), DEAD, DEAD),
-    Fault("pg_index8", _row(_PG, "{P}|8", {"profile": _LOSSY_PG}), DEAD, DEAD),
-    Fault("pg3_lossy_beside", _row(_PG, "{P}|3", {"profile": _LOSSY_PG}), OTHER, LOST),
-    Fault("pg3_dup", _row_like(_PG, "{P}|3", "{P}|3-4"), NONE, LOST),
-    Fault("pg34_lossy", _value(_PG, "{P}|3-4", "profile", _LOSSY_PG), KEPT, LOST),
+    Fault("pg0_egress", set_value(_PG, "{P}|0", "profile", "egress_lossy_profile"), OTHER, DEAD),
+    Fault("pg_unknown_profile", set_value(_PG, "{P}|0", "profile", "nope"), DEAD, DEAD),
+    Fault("pg_index8", added_row(_PG, "{P}|8", {"profile": _LOSSY_PG}), DEAD, DEAD),
+    Fault("pg3_lossy_beside", added_row(_PG, "{P}|3", {"profile": _LOSSY_PG}), OTHER, LOST),
+    Fault("pg3_dup", row_like(_PG, "{P}|3", "{P}|3-4"), NONE, LOST),
+    Fault("pg34_lossy", set_value(_PG, "{P}|3-4", "profile", _LOSSY_PG), KEPT, LOST),
     Fault("all_pg_dup", _all_lossy, OTHER, LOST),
-    Fault("case_key", _rekeyed(_PG, "{P}|3-4", "{p}|3-4"), KEPT, LOST),
-    Fault("case_null", _value(_PG, "{P}|3-4", "profile", "null"), None, LOST),
-    Fault("space_profile", _value(_PG, "{P}|0", "profile", f"{_LOSSY_PG} "), DEAD, DEAD),
-    Fault("space_key", _rekeyed(_PG, "{P}|3-4", "{P}| 3-4"), KEPT, LOST),
-    Fault("range_comma", _rekeyed(_PG, "{P}|3-4", "{P}|3,4"), KEPT, LOST),
-    Fault("range_rev", _rekeyed(_QUEUE, "{P}|3-4", "{P}|4-3"), DEAD, DEAD),
-    Fault("queue3_dup", _row_like(_QUEUE, "{P}|3", "{P}|0-2"), OTHER, OTHER),
-    Fault("queue_ingress", _value(_QUEUE, "{P}|3-4", "profile", _LOSSY_PG), OTHER, LOST),
-    Fault("queue_noprofile", _without(_QUEUE, "{P}|3-4", "profile"), LOST, LOST),
-    Fault("queue_unknown_profile", _value(_QUEUE, "{P}|3-4", "profile", "nope"), LOST, LOST),
-    Fault("queue_index40", _row_like(_QUEUE, "{P}|40", "{P}|0-2"), DEAD, DEAD),
+    Fault("case_key", rekeyed(_PG, "{P}|3-4", "{p}|3-4"), KEPT, LOST),
+    Fault("case_null", set_value(_PG, "{P}|3-4", "profile", "null"), None, LOST),
+    Fault("space_profile", set_value(_PG, "{P}|0", "profile", f"{_LOSSY_PG} "), DEAD, DEAD),
+    Fault("space_key", rekeyed(_PG, "{P}|3-4", "{P}| 3-4"), KEPT, LOST),
+    Fault("range_comma", rekeyed(_PG, "{P}|3-4", "{P}|3,4"), KEPT, LOST),
+    Fault("range_rev", rekeyed(_QUEUE, "{P}|3-4", "{P}|4-3"), DEAD, DEAD),
+    Fault("queue3_dup", row_like(_QUEUE, "{P}|3", "{P}|0-2"), OTHER, OTHER),
+    Fault("queue_ingress", set_value(_QUEUE, "{P}|3-4", "profile", _LOSSY_PG), OTHER, LOST),
+    Fault("queue_noprofile", removed(_QUEUE, "{P}|3-4", "profile"), LOST, LOST),
+    Fault("queue_unknown_profile", set_value(_QUEUE, "{P}|3-4", "profile", "nope"), LOST, LOST),
+    Fault("queue_index40", row_like(_QUEUE, "{P}|40", "{P}|0-2"), DEAD, DEAD),
     Fault("queue_all_lossy", _all_queues, DEAD, DEAD),
     Fault("case_profile", _capital, DEAD, DEAD),
-    Fault("list_egress", _value(_LISTS, "{P}", "profile_list", "egress_lossless_profile"), OTHER, LOST),
-    Fault("list_one", _value(_LISTS, "{P}", "profile_list", _LOSSY_PG), OTHER, OTHER),
-    Fault("list_missing", _without(_LISTS, "{P}"), None, LOST),
+    Fault("list_egress", set_value(_LISTS, "{P}", "profile_list", "egress_lossless_profile"), OTHER, LOST),
+    Fault("list_one", set_value(_LISTS, "{P}", "profile_list", _LOSSY_PG), OTHER, OTHER),
+    Fault("list_missing", removed(_LISTS, "{P}"), None, LOST),
     Fault(
         "list_space",
-        _value(_LISTS, "{P}", "profile_list", "ingress_lossless_profile, ingress_lossy_profile"),
+        set_value(_LISTS, "{P}", "profile_list", "ingress_lossless_profile, ingress_lossy_profile"),
         None,
         LOST,
     ),
     # Pools and profiles.
-    Fault("profile_unknown_pool", _value(_PROFILE, _LOSSY_QUEUE, "pool", "nope"), DEAD, DEAD),
-    Fault("profile_both_th", _value(_PROFILE, _LOSSY_QUEUE, "static_th", "1000"), DEAD, DEAD),
-    Fault("profile_no_th", _without(_PROFILE, _LOSSY_QUEUE, "dynamic_th"), DEAD, DEAD),
-    Fault("profile_size_text", _value(_PROFILE, _LOSSY_QUEUE, "size", "9k"), OTHER, OTHER),
-    Fault("profile_pool_ingress", _value(_PROFILE, _LOSSY_QUEUE, "pool", _IN), OTHER, DEAD),
-    Fault("pool_no_type", _without(_POOL, _OUT, "type"), DEAD, LOST),
-    Fault("pool_no_mode", _without(_POOL, _OUT, "mode"), NOT_LEGAL, LOST),
-    Fault("pool_no_size", _without(_POOL, _OUT, "size"), DEAD, OTHER),
-    Fault("pool_type_both", _value(_POOL, _OUT, "type", "both"), OTHER, OTHER),
-    Fault("pool_xoff_gt_size", _value(_POOL, _IN, "xoff", "999999999"), OTHER, LOST),
+    Fault("profile_unknown_pool", set_value(_PROFILE, _LOSSY_QUEUE, "pool", "nope"), DEAD, DEAD),
+    Fault("profile_both_th", set_value(_PROFILE, _LOSSY_QUEUE, "static_th", "1000"), DEAD, DEAD),
+    Fault("profile_no_th", removed(_PROFILE, _LOSSY_QUEUE, "dynamic_th"), DEAD, DEAD),
+    Fault("profile_size_text", set_value(_PROFILE, _LOSSY_QUEUE, "size", "9k"), OTHER, OTHER),
+    Fault("profile_pool_ingress", set_value(_PROFILE, _LOSSY_QUEUE, "pool", _IN), OTHER, DEAD),
+    Fault("pool_no_type", removed(_POOL, _OUT, "type"), DEAD, LOST),
+    Fault("pool_no_mode", removed(_POOL, _OUT, "mode"), NOT_LEGAL, LOST),
+    Fault("pool_no_size", removed(_POOL, _OUT, "size"), DEAD, OTHER),
+    Fault("pool_type_both", set_value(_POOL, _OUT, "type", "both"), OTHER, OTHER),
+    Fault("pool_xoff_gt_size", set_value(_POOL, _IN, "xoff", "999999999"), OTHER, LOST),
     Fault("pool_missing", _missing_pool, DEAD, DEAD),
-    Fault("no_xoff_pool", _without(_POOL, _IN, "xoff"), OTHER, None),
+    Fault("no_xoff_pool", removed(_POOL, _IN, "xoff"), OTHER, None),
     Fault(
         "pool_static_xoff",
-        _both(_value(_POOL, _IN, "xoff", "1000000"), _value(_DEFAULT, "AZURE", "over_subscribe_ratio", "2")),
+        both(set_value(_POOL, _IN, "xoff", "1000000"), set_value(_DEFAULT, "AZURE", "over_subscribe_ratio", "2")),
         None,
         OTHER,
     ),
-    Fault("ingress_size", _value(_POOL, _IN, "size", "1000000"), None, OTHER),
-    Fault("dynth_8", _value(_PROFILE, _LOSSY_QUEUE, "dynamic_th", "8"), OTHER, OTHER),
-    Fault("dynth_m8", _value(_PROFILE, _LOSSY_QUEUE, "dynamic_th", "-8"), OTHER, OTHER),
-    Fault("dynth_7", _value(_PROFILE, _LOSSY_QUEUE, "dynamic_th", "7"), OTHER, OTHER),
-    Fault("dynth_m9", _value(_PROFILE, _LOSSY_QUEUE, "dynamic_th", "-9"), OTHER, OTHER),
-    Fault("dynth_99", _value(_PROFILE, _LOSSY_QUEUE, "dynamic_th", "99"), OTHER, OTHER),
-    Fault("th8_ingress", _value(_PROFILE, _LOSSY_PG, "dynamic_th", "8"), OTHER, OTHER),
-    Fault("trim_queue", _value(_PROFILE, _LOSSY_QUEUE, "packet_discard_action", "trim"), OTHER, OTHER),
-    Fault("trim_pg", _value(_PROFILE, _LOSSY_PG, "packet_discard_action", "trim"), DEAD, DEAD),
-    Fault("trim_value", _value(_PROFILE, _LOSSY_QUEUE, "packet_discard_action", "shrink"), DEAD, DEAD),
+    Fault("ingress_size", set_value(_POOL, _IN, "size", "1000000"), None, OTHER),
+    Fault("dynth_8", set_value(_PROFILE, _LOSSY_QUEUE, "dynamic_th", "8"), OTHER, OTHER),
+    Fault("dynth_m8", set_value(_PROFILE, _LOSSY_QUEUE, "dynamic_th", "-8"), OTHER, OTHER),
+    Fault("dynth_7", set_value(_PROFILE, _LOSSY_QUEUE, "dynamic_th", "7"), OTHER, OTHER),
+    Fault("dynth_m9", set_value(_PROFILE, _LOSSY_QUEUE, "dynamic_th", "-9"), OTHER, OTHER),
+    Fault("dynth_99", set_value(_PROFILE, _LOSSY_QUEUE, "dynamic_th", "99"), OTHER, OTHER),
+    Fault("th8_ingress", set_value(_PROFILE, _LOSSY_PG, "dynamic_th", "8"), OTHER, OTHER),
+    Fault("trim_queue", set_value(_PROFILE, _LOSSY_QUEUE, "packet_discard_action", "trim"), OTHER, OTHER),
+    Fault("trim_pg", set_value(_PROFILE, _LOSSY_PG, "packet_discard_action", "trim"), DEAD, DEAD),
+    Fault("trim_value", set_value(_PROFILE, _LOSSY_QUEUE, "packet_discard_action", "shrink"), DEAD, DEAD),
     Fault(
         "trim_switch",
-        _row("SWITCH_TRIMMING", "GLOBAL", {"size": "200", "dscp_value": "46", "queue_index": "9"}),
+        added_row("SWITCH_TRIMMING", "GLOBAL", {"size": "200", "dscp_value": "46", "queue_index": "9"}),
         ELSEWHERE,  # the chip has one size, and later hops classify by the DSCP
         ELSEWHERE,
     ),
@@ -421,7 +421,7 @@ FAULTS = (
     Fault("own_nosize", _own(size=None), KEPT, DEAD),
     Fault(
         "own_hrdyn",
-        _both(_own(xon=None, xoff=None, size=None), _value(_PROFILE, "own", "headroom_type", "dynamic")),
+        both(_own(xon=None, xoff=None, size=None), set_value(_PROFILE, "own", "headroom_type", "dynamic")),
         KEPT,
         DEAD,
     ),
@@ -431,56 +431,56 @@ FAULTS = (
     Fault("sku_nosize", _sku_profile(size=None), LOST, None),
     Fault("sku_absent", _sku_absent, KEPT, None),
     # Parameters of the dynamic model, and the model.
-    Fault("no_default_lossless", _without(_DEFAULT), None, DEAD),
-    Fault("default_th_missing", _without(_DEFAULT, "AZURE", "default_dynamic_th"), None, DEAD),
-    Fault("default_th8", _value(_DEFAULT, "AZURE", "default_dynamic_th", "8"), None, OTHER),
-    Fault("ratio_text", _value(_DEFAULT, "AZURE", "over_subscribe_ratio", "two"), None, NOT_LEGAL),
-    Fault("ratio_half", _value(_DEFAULT, "AZURE", "over_subscribe_ratio", "0.5"), None, OTHER),
-    Fault("ratio_neg", _value(_DEFAULT, "AZURE", "over_subscribe_ratio", "-1"), None, OTHER),
-    Fault("two_defaults", _row(_DEFAULT, "OTHER", {"default_dynamic_th": "3"}), None, NONE),
-    Fault("no_traffic_pattern", _without(_PATTERN), None, LOST),
-    Fault("pattern_101", _value(_PATTERN, "AZURE", "small_packet_percentage", "101"), None, OTHER),
-    Fault("pattern_nomtu", _without(_PATTERN, "AZURE", "mtu"), None, LOST),
+    Fault("no_default_lossless", removed(_DEFAULT), None, DEAD),
+    Fault("default_th_missing", removed(_DEFAULT, "AZURE", "default_dynamic_th"), None, DEAD),
+    Fault("default_th8", set_value(_DEFAULT, "AZURE", "default_dynamic_th", "8"), None, OTHER),
+    Fault("ratio_text", set_value(_DEFAULT, "AZURE", "over_subscribe_ratio", "two"), None, NOT_LEGAL),
+    Fault("ratio_half", set_value(_DEFAULT, "AZURE", "over_subscribe_ratio", "0.5"), None, OTHER),
+    Fault("ratio_neg", set_value(_DEFAULT, "AZURE", "over_subscribe_ratio", "-1"), None, OTHER),
+    Fault("two_defaults", added_row(_DEFAULT, "OTHER", {"default_dynamic_th": "3"}), None, NONE),
+    Fault("no_traffic_pattern", removed(_PATTERN), None, LOST),
+    Fault("pattern_101", set_value(_PATTERN, "AZURE", "small_packet_percentage", "101"), None, OTHER),
+    Fault("pattern_nomtu", removed(_PATTERN, "AZURE", "mtu"), None, LOST),
     Fault("model_swapped", _other_model, NOT_LEGAL, NOT_LEGAL),
-    Fault("model_missing", _without(*_METADATA, "buffer_model"), NONE, NOT_LEGAL),
-    Fault("platform_missing", _without(*_METADATA, "platform"), None, NOT_LEGAL),
+    Fault("model_missing", removed(*_METADATA, "buffer_model"), NONE, NOT_LEGAL),
+    Fault("platform_missing", removed(*_METADATA, "platform"), None, NOT_LEGAL),
     # Cables.
-    Fault("two_cable_rows", _value(_CABLE, "AZURE2", "{P}", "40m"), OTHER, LOST),
-    Fault("cable_missing", _without(_CABLE, "{CABLES}", "{P}"), NOT_LEGAL, LOST),
-    Fault("cable_0m", _value(_CABLE, "{CABLES}", "{P}", "0m"), NOT_LEGAL, LOST),
+    Fault("two_cable_rows", set_value(_CABLE, "AZURE2", "{P}", "40m"), OTHER, LOST),
+    Fault("cable_missing", removed(_CABLE, "{CABLES}", "{P}"), NOT_LEGAL, LOST),
+    Fault("cable_0m", set_value(_CABLE, "{CABLES}", "{P}", "0m"), NOT_LEGAL, LOST),
     Fault("cable_4m", _longer_by_1m, NOT_LEGAL, NONE),
-    Fault("cable_half", _value(_CABLE, "{CABLES}", "{P}", "0.5m"), NOT_LEGAL, OTHER),
-    Fault("cable_nounit", _value(_CABLE, "{CABLES}", "{P}", "5"), NOT_LEGAL, DEAD),
-    Fault("cable_space", _value(_CABLE, "{CABLES}", "{P}", "5 m"), NOT_LEGAL, OTHER),
-    Fault("cable_40km", _value(_CABLE, "{CABLES}", "{P}", "40km"), NOT_LEGAL, DEAD),
-    Fault("cable_2000", _value(_CABLE, "{CABLES}", "{P}", "2000m"), NOT_LEGAL, VALID),
+    Fault("cable_half", set_value(_CABLE, "{CABLES}", "{P}", "0.5m"), NOT_LEGAL, OTHER),
+    Fault("cable_nounit", set_value(_CABLE, "{CABLES}", "{P}", "5"), NOT_LEGAL, DEAD),
+    Fault("cable_space", set_value(_CABLE, "{CABLES}", "{P}", "5 m"), NOT_LEGAL, OTHER),
+    Fault("cable_40km", set_value(_CABLE, "{CABLES}", "{P}", "40km"), NOT_LEGAL, DEAD),
+    Fault("cable_2000", set_value(_CABLE, "{CABLES}", "{P}", "2000m"), NOT_LEGAL, VALID),
     # Ports.
-    Fault("mtu20000", _value("PORT", "{P}", "mtu", "20000"), DEAD, DEAD),
-    Fault("mtu60", _value("PORT", "{P}", "mtu", "60"), DEAD, DEAD),
-    Fault("mtu_1500", _value("PORT", "{P}", "mtu", "1500"), ELSEWHERE, ELSEWHERE),
-    Fault("mtu_missing", _without("PORT", "{P}", "mtu"), NONE, NONE),
+    Fault("mtu20000", set_value("PORT", "{P}", "mtu", "20000"), DEAD, DEAD),
+    Fault("mtu60", set_value("PORT", "{P}", "mtu", "60"), DEAD, DEAD),
+    Fault("mtu_1500", set_value("PORT", "{P}", "mtu", "1500"), ELSEWHERE, ELSEWHERE),
+    Fault("mtu_missing", removed("PORT", "{P}", "mtu"), NONE, NONE),
     Fault("lanes_doubled", _next_port("lanes"), DEAD, DEAD),
-    Fault("lanes_unknown", _value("PORT", "{P}", "lanes", "9001,9002,9003,9004"), LOST, LOST),
-    Fault("lanes_missing", _without("PORT", "{P}", "lanes"), DEAD, DEAD),
-    Fault("speed123", _value("PORT", "{P}", "speed", "123"), OTHER, OTHER),
-    Fault("speed800", _value("PORT", "{P}", "speed", "800000"), OTHER, OTHER),
-    Fault("speed850", _value("PORT", "{P}", "speed", "850000"), OTHER, OTHER),
-    Fault("speed_text", _value("PORT", "{P}", "speed", "400G"), DEAD, DEAD),
-    Fault("speed_missing", _without("PORT", "{P}", "speed"), DEAD, DEAD),
-    Fault("fec_unknown", _value("PORT", "{P}", "fec", "turbo"), DEAD, DEAD),
-    Fault("fec_missing", _without("PORT", "{P}", "fec"), LOST, LOST),
+    Fault("lanes_unknown", set_value("PORT", "{P}", "lanes", "9001,9002,9003,9004"), LOST, LOST),
+    Fault("lanes_missing", removed("PORT", "{P}", "lanes"), DEAD, DEAD),
+    Fault("speed123", set_value("PORT", "{P}", "speed", "123"), OTHER, OTHER),
+    Fault("speed800", set_value("PORT", "{P}", "speed", "800000"), OTHER, OTHER),
+    Fault("speed850", set_value("PORT", "{P}", "speed", "850000"), OTHER, OTHER),
+    Fault("speed_text", set_value("PORT", "{P}", "speed", "400G"), DEAD, DEAD),
+    Fault("speed_missing", removed("PORT", "{P}", "speed"), DEAD, DEAD),
+    Fault("fec_unknown", set_value("PORT", "{P}", "fec", "turbo"), DEAD, DEAD),
+    Fault("fec_missing", removed("PORT", "{P}", "fec"), LOST, LOST),
     Fault("alias_dup", _next_port("alias"), ELSEWHERE, ELSEWHERE),
-    Fault("admin_missing", _without("PORT", "{P}", "admin_status"), LOST, LOST),
-    Fault("admin_UP", _value("PORT", "{P}", "admin_status", "UP"), DEAD, DEAD),
-    Fault("autoneg_true", _value("PORT", "{P}", "autoneg", "true"), DEAD, DEAD),
-    Fault("port_field", _value("PORT", "{P}", "foo", "1"), NOT_LEGAL, NOT_LEGAL),
+    Fault("admin_missing", removed("PORT", "{P}", "admin_status"), LOST, LOST),
+    Fault("admin_UP", set_value("PORT", "{P}", "admin_status", "UP"), DEAD, DEAD),
+    Fault("autoneg_true", set_value("PORT", "{P}", "autoneg", "true"), DEAD, DEAD),
+    Fault("port_field", set_value("PORT", "{P}", "foo", "1"), NOT_LEGAL, NOT_LEGAL),
     # The switch.
-    Fault("type_leaf", _value(*_METADATA, "type", "LeafRouter"), ELSEWHERE, ELSEWHERE),
-    Fault("type_spine", _value(*_METADATA, "type", "SpineRouter"), ELSEWHERE, ELSEWHERE),
-    Fault("type_bad", _value(*_METADATA, "type", "Leaf"), NOT_LEGAL, NOT_LEGAL),
-    Fault("hash_field", _value("SWITCH_HASH", "GLOBAL", "ecmp_hash", ["DST_IP", "FOO"]), NOT_LEGAL, LOST),
-    Fault("hash_algo", _value("SWITCH_HASH", "GLOBAL", "ecmp_hash_algorithm", "MD5"), NOT_LEGAL, LOST),
-    Fault("hash_ok", _value("SWITCH_HASH", "GLOBAL", "ecmp_hash", ["DST_IP", "SRC_IP"]), ELSEWHERE, ELSEWHERE),
+    Fault("type_leaf", set_value(*_METADATA, "type", "LeafRouter"), ELSEWHERE, ELSEWHERE),
+    Fault("type_spine", set_value(*_METADATA, "type", "SpineRouter"), ELSEWHERE, ELSEWHERE),
+    Fault("type_bad", set_value(*_METADATA, "type", "Leaf"), NOT_LEGAL, NOT_LEGAL),
+    Fault("hash_field", set_value("SWITCH_HASH", "GLOBAL", "ecmp_hash", ["DST_IP", "FOO"]), NOT_LEGAL, LOST),
+    Fault("hash_algo", set_value("SWITCH_HASH", "GLOBAL", "ecmp_hash_algorithm", "MD5"), NOT_LEGAL, LOST),
+    Fault("hash_ok", set_value("SWITCH_HASH", "GLOBAL", "ecmp_hash", ["DST_IP", "SRC_IP"]), ELSEWHERE, ELSEWHERE),
 )
 # Not faults of a file: what the SAI reports about the chip.
 OF_THE_CHIP = {"maxhr_small", "maxhr_ok", "no_mmu"}

@@ -15,6 +15,8 @@ from fabricgen.sonic.dynamic_buffers.prediction import LOSSLESS_POOL, DynamicBuf
 from fabricgen.sonic.tables import Row
 from fabricgen.units import format_speed, signed_number
 
+_COLOURS = ("green", "yellow", "red")
+_OF_A_COLOUR = ("min_threshold", "max_threshold", "drop_probability")
 _MARKS_GREEN = frozenset({"ecn_green", "ecn_green_yellow", "ecn_green_red", "ecn_all"})
 
 
@@ -42,18 +44,18 @@ def unmarked_queue(fabric: Fabric) -> Iterator[Defect]:
 @rule("FG542", Severity.ERROR, "A WRED profile does not mark packets")
 def marking_off(fabric: Fabric) -> Iterator[Defect]:
     """What: the profile of a lossless queue has ecn for green, wred_green_enable true, thresholds and a probability
-    above zero. A missing probability is a warning.
+    above zero. Each colour with a lower threshold has an upper one, and each colour that is enabled has a probability.
 
     Why: RoCE packets are green. With wred_green_enable false, SONiC's default, ecn_all marks no packet. For a missing
     probability orchagent programs 100 %: each packet near the upper threshold is marked, and all senders slow down at
-    once.
+    once. A missing upper threshold of any colour counts as zero, and orchagent refuses the whole profile.
 
-    Example: ecn ecn_all and no wred_green_enable.
+    Example: ecn ecn_all and no wred_green_enable; red_min_threshold without red_max_threshold.
 
-    Fix: ecn ecn_all, wred_green_enable true, green thresholds, green_drop_probability of a few percent.
+    Fix: ecn ecn_all, wred_green_enable true, both thresholds of each colour, a probability of a few percent.
 
     Source: sonic-buildimage issue 4545; sonic-mgmt issue 26163; sonic-swss orchagent/qosorch.cpp (WredMapHandler), pull
-    requests 571 and 2422.
+    requests 571 and 2422; measured with branch 202505 ("min threshold is greater than max threshold").
     """
     for ports, name in _lossless_profiles(fabric):
         row = ports.qos.row("WRED_PROFILE", name)
@@ -70,12 +72,15 @@ def marking_off(fabric: Fabric) -> Iterator[Defect]:
                 yield from ports.qos.defects(
                     "WRED_PROFILE", name, field, message, f"set {field} as `fabricgen explain FG542` shows"
                 )
-        if all(checks.values()) and "green_drop_probability" not in row:
-            message = f"{name} has no green_drop_probability, for which orchagent programs 100 %"
-            hint = "set green_drop_probability to a few percent"
-            yield from ports.qos.defects(
-                "WRED_PROFILE", name, "green_drop_probability", message, hint, (), Severity.WARNING
-            )
+        for colour in _COLOURS:
+            lowest, highest, probability = (f"{colour}_{field}" for field in _OF_A_COLOUR)
+            if lowest in row and highest not in row and checks.get(highest, True):
+                message = f"orchagent refuses {name}, and no queue marks: {highest} is missing"
+                yield from ports.qos.defects("WRED_PROFILE", name, highest, message, f"set {highest}")
+            if row.get(f"wred_{colour}_enable") == "true" and probability not in row and all(checks.values()):
+                message = f"{name} has no {probability}, for which orchagent programs 100 %"
+                hint = f"set {probability} to a few percent"
+                yield from ports.qos.defects("WRED_PROFILE", name, probability, message, hint)
 
 
 @rule("FG543", Severity.WARNING, "ECN marks later than PFC pauses")

@@ -1,5 +1,6 @@
 """Rules on rows that SONiC's YANG models accept, but its daemons refuse or resolve by chance."""
 
+import re
 from collections.abc import Iterator, Mapping
 from itertools import combinations
 
@@ -9,8 +10,10 @@ from fabricgen.rules.rule import Basis, rule
 from fabricgen.rules.view.fabric import Fabric
 from fabricgen.rules.view.qos import PortClass
 from fabricgen.rules.view.qos_classes import port_classes
-from fabricgen.rules.view.switch import number
+from fabricgen.rules.view.switch import Switch, number
+from fabricgen.sonic.statements import Statement
 from fabricgen.sonic.tables import format_ranges, parse_priorities
+from fabricgen.sonic.updater.tables import MASTER
 
 # sonic-swss orchagent/qosorch.cpp: fields of a YANG model that the handler of the table does not know.
 _UNKNOWN_TO_DAEMON: Mapping[str, tuple[str, ...]] = {"SCHEDULER": ("priority",)}
@@ -18,21 +21,37 @@ _UNKNOWN_TO_DAEMON: Mapping[str, tuple[str, ...]] = {"SCHEDULER": ("priority",)}
 _STOI = tuple(f"{colour}_{end}_threshold" for colour in ("green", "yellow", "red") for end in ("min", "max"))
 _READ_BY_STOI: Mapping[str, tuple[str, ...]] = {"WRED_PROFILE": _STOI}
 _MOST = 2**31 - 1
+_HASHES = ("ecmp_hash", "lag_hash")  # of SWITCH_HASH
+_INDEXED = ("QUEUE", "BUFFER_PG", "BUFFER_QUEUE")
+_INDEX = re.compile(r"([0-9]{1,9})(?:-([0-9]{1,9}))?", re.ASCII)
+_INDEX_RANGE = re.compile(r"[^-]*-[^-]*")
+_STOUL = re.compile(r"\s*[+]?[0-9]+", re.ASCII)  # what stoul reads
+_CLASSES = frozenset("01234567")
+EXCEPTIONS_ARE_CAUGHT = Statement(
+    "orchagent catches what a handler throws, and tries the row again; before, it ends",
+    "sonic-swss orchagent/orch.cpp Consumer",
+    (202305, 202311, 202405, 202411, 202505, 202511, 202605, MASTER),
+    since=202605,
+)
 
 
 @rule("FG412", Severity.ERROR, "The daemon refuses a row that the YANG model accepts", Basis.SCHEMA)
 def refused_rows(fabric: Fabric) -> Iterator[Defect]:
-    """What: rows have no field that orchagent does not know, and no number that it cannot read: SCHEDULER has no
-    priority, and thresholds of WRED_PROFILE are below 2147483648 bytes.
+    """What: rows have no field that orchagent does not know, no number that it cannot read, and no empty list:
+    SCHEDULER has no priority, thresholds of WRED_PROFILE are below 2147483648 bytes, and each hash of SWITCH_HASH
+    has a field.
 
-    Why: the YANG models allow both. orchagent refuses the whole row, and each queue that names it loses its scheduler
-    and its WRED profile, on all ports: lossless queues are neither scheduled nor marked.
+    Why: YANG models allow these. orchagent refuses the whole row. Each queue that names a refused scheduler or WRED
+    profile loses both, on all ports: lossless queues are neither scheduled nor marked. For a number that it cannot read
+    orchagent of a release before 202605 ends, and no port works; later ones try the row again for ever.
 
-    Example: SCHEDULER|scheduler.1 has priority 3; green_max_threshold is 4294967296.
+    Example: SCHEDULER|scheduler.1 has priority 3; green_max_threshold is 4294967296; ecmp_hash is [].
 
-    Fix: remove the field, or lower the number.
+    Fix: remove the field, lower the number, or list the fields of the hash.
 
-    Source: measured with sonic-swss 6079a435 ("Unknown field:priority", "error=stoi"); orchagent/qosorch.cpp.
+    Source: measured with sonic-swss 6079a435 ("Unknown field:priority", "error=stoi") and with branch 202505, where
+    orchagent ends; orchagent/qosorch.cpp, orchagent/switch/switch_helper.cpp (parseSwHashFieldList), orchagent/orch.cpp
+    (Consumer::drain catches exceptions from 202605 on).
     """
     for switch in fabric.switches.values():
         for table, fields in _UNKNOWN_TO_DAEMON.items():
@@ -44,8 +63,105 @@ def refused_rows(fabric: Fabric) -> Iterator[Defect]:
             for key, row in switch.device.table(table).items():
                 for field in fields:
                     if (number(row.get(field)) or 0) > _MOST:
-                        message = f"{field} is {row[field]}: orchagent reads at most {_MOST} and refuses the row"
+                        message = f"{field} is {row[field]}: orchagent reads at most {_MOST} and {_end(switch)}"
                         yield Defect(switch.place(table, key, field), message, f"set {field} to at most {_MOST}")
+        for key, row in switch.device.table("SWITCH_HASH").items():
+            for field in _HASHES:
+                if field in row and not row[field]:
+                    message = f"{field} is empty: orchagent refuses the row"
+                    hint = f"list the fields of {field}, or remove {field}"
+                    yield Defect(switch.place("SWITCH_HASH", key, field), message, hint)
+
+
+def _end(switch: Switch) -> str:
+    """What orchagent does with text that it cannot read as a number."""
+    return "refuses the row" if EXCEPTIONS_ARE_CAUGHT.holds(switch.device.release) else "ends: no port works"
+
+
+@rule("FG440", Severity.ERROR, "A key has an index that orchagent does not read", Basis.SCHEMA)
+def unreadable_index(fabric: Fabric) -> Iterator[Defect]:
+    """What: the last part of a key of QUEUE, BUFFER_PG and BUFFER_QUEUE is a number, or a range whose first number is
+    below the second.
+
+    Why: the YANG models accept any text for QUEUE, and reversed ranges for all three. orchagent reads the numbers with
+    stoul. Text that does not begin with a number ends orchagent before 202605; text after a number is ignored, so that
+    "3,4" is queue 3. A refused range of BUFFER_PG or BUFFER_QUEUE keeps the port from being ready, and then no port of
+    the switch gets maps, PFC or a watchdog.
+
+    Example: QUEUE|Ethernet0|three; BUFFER_PG|Ethernet0|4-3.
+
+    Fix: write a number such as 3, or a range such as 3-4.
+
+    Source: sonic-swss orchagent/orch.cpp parseIndexRange, the same in 202305 to 202605; measured with branch 202505.
+    """
+    for switch in fabric.switches.values():
+        for table in _INDEXED:
+            for key in switch.device.table(table):
+                index = key.rpartition("|")[2]
+                if not is_index(index):
+                    yield Defect(
+                        switch.place(table, key), _unread(index, table, switch), "write 3, or a range such as 3-4"
+                    )
+
+
+def is_index(text: str) -> bool:
+    """Whether orchagent reads a number or a range, and all of its text."""
+    found = _INDEX.fullmatch(text)
+    return found is not None and (found[2] is None or int(found[1]) < int(found[2]))
+
+
+def _unread(index: str, table: str, switch: Switch) -> str:
+    is_buffer = table != "QUEUE"
+    low, _, high = index.partition("-")
+    if not _STOUL.match(low) or (_INDEX_RANGE.fullmatch(index) and not _STOUL.match(high)):
+        return f"{index!r} is not a number: orchagent {_end(switch)}"
+    if _INDEX.fullmatch(index) or "-" in index:
+        lost = "no port of the switch gets maps, PFC or a watchdog" if is_buffer else "the row has no effect"
+        return f"{index!r} is not a range of rising numbers: orchagent refuses the row, and {lost}"
+    return f"{index!r} is not a number: orchagent reads its beginning, {int(_STOUL.match(low)[0])}"  # type: ignore[index]
+
+
+@rule("FG441", Severity.ERROR, "A map has an entry for a class that does not exist", Basis.SCHEMA)
+def unknown_class(fabric: Fabric) -> Iterator[Defect]:
+    """What: the traffic classes of TC_TO_PRIORITY_GROUP_MAP are 0 to 7.
+
+    Why: the YANG model accepts any text. orchagent reads the number and hands it to the chip, which has no such class.
+
+    Example: TC_TO_PRIORITY_GROUP_MAP|AZURE has 8: "0".
+
+    Fix: remove the entry, or correct the class.
+
+    Source: sonic-swss orchagent/qosorch.cpp (TcToPgHandler), 202305 to 202605; measured with branch 202505.
+    """
+    table = "TC_TO_PRIORITY_GROUP_MAP"
+    for switch in fabric.switches.values():
+        for key, row in switch.device.table(table).items():
+            for tc in row:
+                if tc not in _CLASSES:
+                    message = f"{tc!r} is not a traffic class, 0 to 7"
+                    yield Defect(switch.place(table, key, tc), message, "remove the entry, or correct the class")
+
+
+@rule("FG442", Severity.ERROR, "A row of a priority group or queue names no profile", Basis.SCHEMA)
+def without_profile(fabric: Fabric) -> Iterator[Defect]:
+    """What: each row of BUFFER_PG and BUFFER_QUEUE has a profile.
+
+    Why: the YANG models do not require it. orchagent drops the row, so the port is never ready: it stays down, and no
+    port of the switch gets maps, PFC or a watchdog.
+
+    Example: BUFFER_PG|Ethernet0|0 has no field.
+
+    Fix: name the profile, or remove the row.
+
+    Source: sonic-swss orchagent/bufferorch.cpp processPriorityGroup, processQueue (isPortReady), 202305 to 202605;
+    measured with branch 202505 and both buffer models.
+    """
+    for switch in fabric.switches.values():
+        for table in ("BUFFER_PG", "BUFFER_QUEUE"):
+            for key, row in switch.device.table(table).items():
+                if not row.get("profile"):
+                    message = "the row names no profile: the port stays down, and no port gets maps, PFC or a watchdog"
+                    yield Defect(switch.place(table, key, "profile"), message, "name the profile, or remove the row")
 
 
 @rule("FG413", Severity.ERROR, "Two rows configure the same priority group or queue", Basis.SCHEMA)

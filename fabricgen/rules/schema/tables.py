@@ -12,6 +12,8 @@ from fabricgen.rules.view.fabric import Fabric
 from fabricgen.rules.view.shape import with_current_references
 from fabricgen.rules.view.switch import Switch
 from fabricgen.sonic.references import SINCE, old_references
+from fabricgen.sonic.release_models import tables_that_differ, unknown_paths, when
+from fabricgen.sonic.releases import release_name
 from fabricgen.sonic.schema import Clean, Violation, check
 from fabricgen.sonic.secrets import is_secret
 
@@ -79,6 +81,33 @@ def unknown_table(fabric: Fabric) -> Iterator[Defect]:
         message = f"{defect.message}: {ends} `config reload FILE`"
         hint = defect.hint or "remove the table, or install its YANG model on the switches"
         yield replace(defect, message=message, hint=hint, severity=None if release else Severity.WARNING)
+
+
+@rule("FG443", Severity.ERROR, "The release does not have a table, row or field", Basis.SCHEMA)
+def unknown_to_release(fabric: Fabric) -> Iterator[Defect]:
+    """What: the YANG models of the switch's release have each table, row and field. The release is that of the running
+    configuration, otherwise that of the bundle; without either the rule does not judge.
+
+    Why: from release 202505 on `config reload FILE` validates the file and loads nothing of it. Daemons refuse rows
+    with fields that they do not know: a row of PFC_WD with pfc_stat_history leaves the port without watchdog before
+    202511. Before 202505 it is a warning.
+
+    Example: PFC_WD|Ethernet0 has pfc_stat_history on release 202505.
+
+    Fix: remove it, or upgrade the switch first.
+
+    Source: sonic-buildimage src/sonic-yang-models of each release; sonic-utilities config/main.py
+    (config_file_yang_validation); sonic-swss orchagent/pfcwdorch.cpp createEntry, measured with branch 202505.
+    """
+    for switch in fabric.switches.values():
+        if (release := switch.device.known_release) is None:
+            continue
+        tables = {name: rows for name in sorted(tables_that_differ(release)) if (rows := switch.device.table(name))}
+        for table, key, field, having in unknown_paths(tables, release):
+            message = f"the YANG models of {release_name(release)} do not have it: it exists {when(having, release)}"
+            hint = "remove it, or upgrade the switch first" if max(having) > release else "remove it"
+            severity = None if release >= _VALIDATED_SINCE else Severity.WARNING
+            yield Defect(switch.place(table, key, field), message, hint, severity=severity)
 
 
 @rule("FG402", Severity.ERROR, "A field is unknown", Basis.SCHEMA)
@@ -186,8 +215,8 @@ def dangling_reference(fabric: Fabric) -> Iterator[Defect]:
     Why: orchagent waits for the row for ever and logs no error. One such priority group can stop all QoS of a switch.
     From release 202505 on `config reload FILE` validates the file and loads nothing of it.
 
-    A key of PORT_QOS_MAP, QUEUE, BUFFER_PG or BUFFER_QUEUE that lists existing ports is a warning: the daemons apply
-    the row to each of them, but the YANG models know only keys of one port.
+    The daemons apply a row of PORT_QOS_MAP, QUEUE, BUFFER_PG or BUFFER_QUEUE to each port that its key lists, but the
+    YANG models know only keys of one port. If the release is known to be before 202505, such a key is a warning.
 
     Example: QUEUE|Ethernet0|3 has scheduler "scheduler.9", which does not exist.
 
@@ -198,10 +227,13 @@ def dangling_reference(fabric: Fabric) -> Iterator[Defect]:
     """
     for defect in _of_kind(fabric, "dangling-reference"):
         if isinstance(defect.place, Place) and _lists_ports(fabric.switches[defect.place.device.name], defect.place):
+            release = fabric.switches[defect.place.device.name].device.known_release
+            is_validated = release is None or release >= _VALIDATED_SINCE
+            ends = f", and from {release_name(_VALIDATED_SINCE)} on `config reload FILE` loads nothing" * is_validated
             yield replace(
                 defect,
-                severity=Severity.WARNING,
-                message="the key lists several ports: the daemons accept it, SONiC's YANG models do not",
+                severity=None if is_validated else Severity.WARNING,
+                message=f"the key lists several ports: the daemons accept it, SONiC's YANG models do not{ends}",
                 hint="write one row for each port",
             )
         else:

@@ -1058,9 +1058,17 @@ CASES = [
         "FG542",
         drop("leaf1", "WRED_PROFILE", "AZURE_LOSSLESS", "green_drop_probability"),
         "leaf1:WRED_PROFILE|AZURE_LOSSLESS|green_drop_probability",
-        WARNING,
+        ERROR,
         "AZURE_LOSSLESS has no green_drop_probability, for which orchagent programs 100 %",
         "set green_drop_probability to a few percent",
+    ),
+    Case(
+        "FG542",
+        drop("leaf1", "WRED_PROFILE", "AZURE_LOSSLESS", "red_max_threshold"),
+        "leaf1:WRED_PROFILE|AZURE_LOSSLESS|red_max_threshold",
+        ERROR,
+        "orchagent refuses AZURE_LOSSLESS, and no queue marks: red_max_threshold is missing",
+        "set red_max_threshold",
     ),
     Case(
         "FG550",
