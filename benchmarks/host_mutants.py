@@ -22,7 +22,8 @@ SCRIPTS = ("fabricgen-roce", "fabricgen-roce@.service", "gpudirect-check")  # th
 # Pattern of 'old -> new' -> why the change is not a fault that the files of the bundle can show.
 HARMLESS = {
     r"optional: .*": "whether booting waits for the NIC",
-    r"(version|renderer): .*": "netplan refuses another version; another renderer sets up the same",
+    r"version: .*": "netplan refuses another version",
+    r"renderer: networkd -> ": "networkd is netplan's default",
     r"link-local: .*": "link-local addresses are not used",
     r"- \{from: .*priority: \d+\} -> .*priority: \d+\}": "any unused priority before the main table is valid",
     r"- .*metric: \d+\} -> .*metric: \d+\}": "any unused metric is valid",

@@ -115,15 +115,17 @@ def _blocks(stream: io.RawIOBase, most_bytes: int) -> bytes:
     return b"".join(islice(blocks, most_bytes // _BLOCK_BYTES + 1))
 
 
-def read_text(file: Path, most_bytes: int = TABLE_BYTES) -> str:
-    """The text of a regular UTF-8 file, with \\n at the ends of its lines. Raises UnreadableInputError."""
+def read_text(file: Path, most_bytes: int = TABLE_BYTES, *, with_returns: bool = False) -> str:
+    """The text of a regular UTF-8 file, with \\n at the ends of its lines, or `with_returns` as it is. Raises
+    UnreadableInputError."""
+    newlines = str if with_returns else _with_newlines
     texts = _unsaved.get({})
     if texts and (text := texts.get(file.resolve())) is not None:
         if len(text) > most_bytes:
             raise _too_large(len(text), most_bytes, file)
-        return _with_newlines(text)
+        return newlines(text)
     try:
-        return _with_newlines(read_bytes(file, most_bytes).decode("utf-8"))
+        return newlines(read_bytes(file, most_bytes).decode("utf-8"))
     except UnicodeDecodeError as error:
         place = Location(str(file), error.object.count(b"\n", 0, error.start) + 1)
         raise UnreadableInputError("cannot read: not UTF-8 text", place) from error

@@ -150,6 +150,12 @@ def netplan() -> str:
 
 
 @pytest.fixture(scope="session")
+def ucx_info() -> str:
+    """The program that shows what UCX reads."""
+    return tool("ucx_info", "ucx-utils")
+
+
+@pytest.fixture(scope="session")
 def ibnetdiscover() -> str:
     """The program that lists the cables of a subnet."""
     return tool("ibnetdiscover", "infiniband-diags")

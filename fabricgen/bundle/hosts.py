@@ -9,6 +9,7 @@ from typing import Any
 
 import yaml
 
+from fabricgen.bundle.host_settings import HostSettings, nccl_number, read_settings
 from fabricgen.errors import UnreadableInputError
 from fabricgen.findings import Location
 from fabricgen.inputs import read_text
@@ -17,7 +18,6 @@ from fabricgen.sonic.canonical import natural_key
 
 FOLDER = "hosts"
 _OF_EACH_HOST = "netplan/"  # files that are read once, and whose texts are not kept
-_SETTING = re.compile(r"\s*([\w./@-]+)\s*=(.*)")
 # These differ between hosts in files that are otherwise equal.
 _COMMENT = re.compile(r"^#.*", re.MULTILINE)
 _MARK = "\ue000"  # begins the number of an address in a shape
@@ -31,8 +31,9 @@ class ObservedHosts:
     group: str
     folder: Path
     _texts: dict[str, str] = field(default_factory=dict, repr=False, compare=False)
+    _settings: dict[str, HostSettings] = field(default_factory=dict, repr=False, compare=False)
     _shapes: dict[str, Any] = field(default_factory=dict, repr=False, compare=False)
-    _interfaces: dict[str, Mapping[str, Mapping[str, Any]]] = field(default_factory=dict, repr=False, compare=False)
+    _networks: dict[str, Mapping[str, Any]] = field(default_factory=dict, repr=False, compare=False)
 
     @property
     def name(self) -> str:
@@ -51,42 +52,49 @@ class ObservedHosts:
         return "rccl.conf" if "rccl.conf" in self.files else "nccl.conf"
 
     def text(self, file: str) -> str:
-        """The text of a file. Raises UnreadableInputError."""
+        """The text of a file, with its carriage returns. Raises UnreadableInputError."""
         if file in self._texts:
             return self._texts[file]
-        text = read_text(self.folder / file)
+        text = read_text(self.folder / file, with_returns=True)
         if not file.startswith(_OF_EACH_HOST):
             self._texts[file] = text
         return text
 
+    def read(self, file: str) -> HostSettings:
+        """The settings of a file as its reader reads them; without the file, none. Raises UnreadableInputError."""
+        if file not in self._settings:
+            self._settings[file] = read_settings(file, self.text(file) if file in self.files else "")
+        return self._settings[file]
+
     def settings(self, file: str) -> Mapping[str, str]:
-        """key -> value of the KEY=VALUE lines; the last line of a key counts. Empty without the file."""
-        return {key: value for _, key, value in self._lines(file)} if file in self.files else {}
+        """key -> value of a file, of the line that counts for its reader. Empty without the file."""
+        return self.read(file).values
 
-    def _lines(self, file: str) -> Iterator[tuple[int, str, str]]:
-        for number, line in enumerate(self.text(file).splitlines(), 1):
-            match = _SETTING.fullmatch(line)
-            if match and not line.lstrip().startswith(("#", ";")):
-                value = match[2].strip()
-                quoted = len(value) > 1 and value[0] == value[-1] and value[0] in "\"'"
-                yield number, match[1], value[1:-1] if quoted else value
+    def nccl_number(self, key: str) -> int | None:
+        """A number in the file of NCCL as NCCL reads it; None where NCCL uses its default."""
+        return nccl_number(self.settings(self.nccl_file).get(key))
 
-    def interfaces(self, host: str) -> Mapping[str, Mapping[str, Any]]:
-        """`network.ethernets` of the netplan file of a host; empty without the file.
+    def network(self, host: str) -> Mapping[str, Any]:
+        """`network` of the netplan file of a host; empty without the file.
 
         Files that differ only in addresses are parsed once: a large fabric has thousands. Raises UnreadableInputError,
         with the line, if a file is not YAML or has another structure.
         """
-        if host not in self._interfaces:
+        if host not in self._networks:
             file = f"netplan/{host}.yaml"
-            self._interfaces[host] = self._read_interfaces(file) if file in self.files else {}
-        return self._interfaces[host]
+            self._networks[host] = self._read_network(file) if file in self.files else {}
+        return self._networks[host]
+
+    def interfaces(self, host: str) -> Mapping[str, Mapping[str, Any]]:
+        """`network.ethernets` of the netplan file of a host; empty without the file. Raises as `network`."""
+        found: Mapping[str, Mapping[str, Any]] = self.network(host).get("ethernets", {})
+        return found
 
     def forget(self) -> None:
-        """Free the interfaces of all hosts; they are read again if they are needed."""
-        self._interfaces.clear()
+        """Free the networks of all hosts; they are read again if they are needed."""
+        self._networks.clear()
 
-    def _read_interfaces(self, file: str) -> Mapping[str, Mapping[str, Any]]:
+    def _read_network(self, file: str) -> Mapping[str, Any]:
         text = _COMMENT.sub("#", self.text(file))
         addresses = [match[0][1:-1] for match in _ADDRESS.finditer(text)]
         numbers = iter(range(len(addresses)))
@@ -99,7 +107,7 @@ class ObservedHosts:
         """The value of a setting, or at a dotted path of a netplan file; None if there is no value."""
         if not file.startswith("netplan/"):
             return self.settings(file).get(key)
-        found: Any = {"ethernets": self.interfaces(file.removeprefix("netplan/").removesuffix(".yaml"))}
+        found: Any = self.network(file.removeprefix("netplan/").removesuffix(".yaml"))
         for step in key.split("."):
             found = found.get(step) if isinstance(found, Mapping) else None
         return None if found is None else str(found)
@@ -113,7 +121,7 @@ class ObservedHosts:
             raise UnreadableInputError(
                 "not a netplan file: `network: ethernets:` must contain interfaces", Location(place, 1, 1)
             )
-        return ethernets
+        return network
 
     def locate(self, *path: str) -> Location:
         """The location of a setting of a file, or of the deepest step of a dotted path that a netplan file has."""
@@ -124,8 +132,7 @@ class ObservedHosts:
         if file.endswith(".yaml"):
             line, column = _yaml_place(self.text(file), [step for part in keys for step in part.split(".")])
             return Location(str(place), line, column)
-        line = next((number for number, key, _ in self._lines(file) if keys and key == keys[0]), 1)
-        return Location(str(place), line, 1)
+        return Location(str(place), (self.read(file).line(keys[0]) if keys else None) or 1, 1)
 
 
 def read_hosts(root: Path | None) -> Mapping[str, ObservedHosts]:

@@ -54,9 +54,10 @@ def plan_partitions(subnet: SubnetDesign, allocation: Allocation, managers: list
     return partitions
 
 
-def default_membership(plane: Plane) -> Membership:
-    """The membership of all ports in the Default partition: limited if there are tenants, which it would connect."""
-    tenants = Membership.LIMITED if plane.partitions else Membership.FULL
+def default_membership(plane: Plane, *, has_tenants: bool) -> Membership:
+    """The membership of all ports of a subnet in its Default partition: limited if the subnet has tenants, which it
+    would connect."""
+    tenants = Membership.LIMITED if has_tenants else Membership.FULL
     return plane.infiniband.default_partition.membership or tenants
 
 

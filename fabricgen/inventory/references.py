@@ -240,6 +240,11 @@ def error(
     )
 
 
+def warning(code: str, message: str, part: Part, *steps: str | int, hint: str = "") -> Finding:
+    """A warning at a value of the inventory."""
+    return Finding(code, Severity.WARNING, message, path=part.path_of(*steps), location=part.at(*steps), hint=hint)
+
+
 def note(code: str, message: str, part: Part, *steps: str | int, hint: str = "") -> Finding:
     """A note at a value of the inventory."""
     return Finding(code, Severity.NOTE, message, path=part.path_of(*steps), location=part.at(*steps), hint=hint)

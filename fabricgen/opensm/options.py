@@ -69,12 +69,30 @@ _SECRET = "${secret:"  # deployment replaces it by a number
 
 @dataclass(frozen=True, slots=True)
 class OptionFact:
-    """One option: its C type, its default, and whether SIGHUP changes it while OpenSM runs."""
+    """One option: its C type, its default, and whether SIGHUP changes it while OpenSM runs. `breaks` is what a value
+    does that OpenSM accepts and no subnet should have."""
 
     name: str
     type: str
     default: str
     reloadable: bool
+    breaks: "Breakage | None" = None
+
+
+@dataclass(frozen=True, slots=True)
+class Breakage:
+    """A value that OpenSM accepts, and its effect on the subnet."""
+
+    value: str
+    is_error: bool
+    effect: str
+
+
+def _breakage(text: str) -> Breakage | None:
+    if not text:
+        return None
+    value, severity, effect = text.split(" ", 2)
+    return Breakage(value, severity == "error", effect)
 
 
 @cache
@@ -83,7 +101,13 @@ def option_facts() -> Mapping[str, OptionFact]:
     text = Path(__file__).with_name("opensm-options.tsv").read_text(encoding="ascii")
     rows = csv.DictReader((line for line in text.splitlines() if not line.startswith("#")), delimiter="\t")
     return {
-        row["option"]: OptionFact(row["option"], row["type"], row["default"], row["reloadable_on_HUP"] == "1")
+        row["option"]: OptionFact(
+            row["option"],
+            row["type"],
+            row["default"],
+            row["reloadable_on_HUP"] == "1",
+            _breakage(row["what_it_breaks"]),
+        )
         for row in rows
     }
 

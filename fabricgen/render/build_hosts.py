@@ -13,6 +13,7 @@ from fabricgen.render.forms import Slot
 from fabricgen.vocabulary import BalanceUnit, Purpose, Technology
 
 FIRST_TABLE = 100
+FIRST_RULE = 1000  # Cilium moves the rule of the local table to 100 (RulePriorityLocalLookup), and adds others near it
 _LOCK = Origin(steps=("allocations.lock.yaml",))
 _HOST_LENGTH = {4: 32, 6: 128}
 
@@ -34,6 +35,7 @@ def interface_context(
         pci=fact(model, nic, nic.pci),
         mtu=value(plane.mtu_bytes, "as PORT mtu of the switches", inventory=plane.source("mtu")),
         table=value(FIRST_TABLE + index, f"{FIRST_TABLE} + the place of the NIC in its model"),
+        priority=value(FIRST_RULE + index, f"{FIRST_RULE} + the place of the NIC in its model"),
         metric=value(FIRST_TABLE + index, "as its table: the first NIC goes first") if nic.rail is None else None,
         addresses=tuple(
             HostAddress(
@@ -64,13 +66,14 @@ def collective_context(
     ranges.sort(key=lambda prefix: ip_network(prefix).version)
     rail_only = next((plane for plane in planes if plane.design == "rail-only"), None)
     several = next((plane for plane in planes if plane.queue_pairs is not None), None)
+    adaptive = _adaptive(planes)
     return CollectiveContext(
         nccl_devices=_listed(devices),
         ucx_devices=_listed(devices, ":1"),
         tos=plan.tos if plan else None,
         priority=plan.priority if plan else None,
         service_level=_service_level(planes, tenant) if plan is None else None,
-        adaptive=_adaptive(planes),
+        adaptive=adaptive,
         pkey_index=tenant.pkey_index if tenant else None,
         collnet=_collnet(model, planes),
         # NCCL takes one range; with a second compute plane it selects by the family alone.
@@ -79,6 +82,9 @@ def collective_context(
         rail_only=value(0, "no switch joins the rails", inventory=rail_only.source("design")) if rail_only else None,
         queue_pairs=value(several.queue_pairs, inventory=several.source("queue_pairs"))
         if several and several.queue_pairs
+        else None,
+        split=value(1, "with a path for each packet; measured: up to 70 % more bus bandwidth with 4 queue pairs")
+        if adaptive and several and (several.queue_pairs or 1) > 1
         else None,
         sockets=_listed([fact(model, nic, nic.name) for nic, plane in nics if plane.purpose == Purpose.IN_BAND]),
         amd=model.vendor == "amd",

@@ -7,6 +7,7 @@ from fabricgen.control_plane.managers import Manager
 from fabricgen.control_plane.partitions import DEFAULT_PKEY, Partition, default_membership
 from fabricgen.design.model import Host, Link
 from fabricgen.design.subnets import SubnetDesign
+from fabricgen.inventory.infiniband import Membership
 from fabricgen.inventory.plane import Plane
 from fabricgen.opensm.guids import PortGuid
 from fabricgen.opensm.options import MTU_CODES, RATE_CODES
@@ -31,15 +32,17 @@ def manager_context(manager: Manager) -> ManagerContext:
 
 def partition_contexts(plane: Plane, partitions: Iterable[Partition]) -> dict[str, object]:
     """`partitions`, Default first."""
-    return {"partitions": [_partition(plane, partition) for partition in partitions]}
+    found = list(partitions)
+    everybody = default_membership(plane, has_tenants=len(found) > 1)
+    return {"partitions": [_partition(partition, everybody) for partition in found]}
 
 
-def _partition(plane: Plane, partition: Partition) -> PartitionContext:
+def _partition(partition: Partition, everybody: Membership) -> PartitionContext:
     members = [f"{guid}={membership}" for guid, membership in partition.members.items()]
     pkey = partition.pkey
     if pkey == DEFAULT_PKEY:
         # Everybody; switches, which are managed over it; the port of the manager itself, whichever that is.
-        members = [f"ALL_CAS={default_membership(plane)}", "ALL_SWITCHES=full", "SELF=full", *members]
+        members = [f"ALL_CAS={everybody}", "ALL_SWITCHES=full", "SELF=full", *members]
     else:
         pkey |= _FULL_BIT
     lines = [", ".join(members[at : at + _MEMBERS_IN_LINE]) for at in range(0, len(members), _MEMBERS_IN_LINE)]

@@ -37,6 +37,7 @@ class InterfaceContext(Context):
     pci: Value
     mtu: Value
     table: Value  # the routing table for what leaves from its addresses
+    priority: Value  # of the rules that select it
     metric: Value | None  # of its routes in the main table; None for a NIC on a rail, which is in its own table alone
     addresses: tuple[HostAddress, ...]
     ipv6: bool  # whether one of them is
@@ -58,5 +59,6 @@ class CollectiveContext(Context):
     ipv6: bool
     rail_only: Value | None
     queue_pairs: Value | None  # of a connection
+    split: Value | None  # whether a message goes over all of them
     sockets: Value | None  # interfaces of the in-band network
     amd: bool

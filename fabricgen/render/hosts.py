@@ -159,6 +159,7 @@ class HostRenderer:
             yield self._file(group, name, f"{name}.j2", context)
         if nics:
             yield self._file(group, "sysctl.conf", "sysctl.conf.j2", {**context, "nics": list(nics.values())})
+            yield self._file(group, "networkd.conf", "networkd.conf.j2", context)
         for nic in nics.values():
             if nic.pci:
                 yield self._file(group, f"links/10-{nic.name}.link", "nic.link.j2", {**context, "nic": nic})

@@ -18,6 +18,7 @@ from fabricgen.control_plane.opensm import Subnet, plan_subnets
 from fabricgen.control_plane.outside import plan_outside
 from fabricgen.control_plane.partition_checks import check_partitions
 from fabricgen.control_plane.sharp import check_sharp
+from fabricgen.control_plane.tenant_settings import check_tenant_settings
 from fabricgen.design.capacity import capacity
 from fabricgen.design.device_ports import with_device_ports
 from fabricgen.design.expand import expand
@@ -113,6 +114,8 @@ def plan(
     fabric, found = with_device_ports(fabric, allocation.notes, allocation.names)
     findings += found
     findings += _subnet_problems(fabric, subnets, allocation)
+    if not has_errors(findings):
+        findings += check_tenant_settings(fabric, allocation)
     step("plan")
     rendered = Fabric(inventory, tuple(plane for plane in fabric.planes if plane.plane.technology == Technology.ROCE))
     outside, found = plan_outside(rendered, allocation)

@@ -57,6 +57,18 @@ class Place:
 
 
 @dataclass(frozen=True, slots=True)
+class LinePlace(Place):
+    """A line of a file of hosts that does not set the key that it looks to set."""
+
+    line: int = 1
+
+    @property
+    def location(self) -> Location:
+        """The line."""
+        return Location(self.device.locate(self.table).file, self.line, 1)
+
+
+@dataclass(frozen=True, slots=True)
 class FilePlace:
     """A line of a subnet manager's file. `device` is the subnet, `table` the file below the subnet's folder, `key` the
     option, GUID or partition.

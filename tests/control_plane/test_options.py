@@ -108,7 +108,7 @@ def test_a_pkey_is_its_low_15_bits(tmp_path: Path) -> None:
 )
 def test_a_port_that_is_named_twice(one: str, other: str, expected: Membership, tmp_path: Path) -> None:
     members = [{"member": "gpu/0/rail0", "membership": word} for word in (one, other)]
-    members.append({"member": "gpu/1", "membership": "full"})
+    members.append({"member": "gpu/1", "membership": "both" if expected is Membership.BOTH else "full"})
     _, blue = partitions(tmp_path, {"name": "blue", "pkey": 5, "members": members})
     assert next(iter(blue.members.values())) is expected
 

@@ -47,6 +47,25 @@ def test_mistakes_that_opensm_accepts(partitions: Any, code: str, hint: str, tmp
     assert finding.code == code and hint in finding.hint and finding.location and finding.location.line > 1
 
 
+def test_hosts_in_a_tenant_with_some_of_their_ports_are_named(cli: Cli, tmp_path: Path) -> None:
+    tree = subnet_tree(partitions=[tenant(members=["gpu/0-3/rail0"])])
+    done = cli("render", write(tmp_path / "i", tree), "-o", tmp_path / "b")
+    assert done.code == 0
+    assert "FG849 gpu/0/rail1 and 27 other ports of hosts with a tenant are in no tenant" in done.err
+    spare = subnet_tree(partitions=[tenant(members=["gpu/0-1"])])
+    assert "FG849" not in cli("render", write(tmp_path / "j", spare), "-o", tmp_path / "c").err, "spare hosts"
+
+
+def test_tenants_of_a_group_need_one_index(tmp_path: Path) -> None:
+    """The limited members of `shared` have its key before that of their tenant."""
+    shared = tenant(0x7000, "shared", [{"member": "gpu/0", "membership": "limited"}, "gpu/1"])
+    found = refused(
+        tmp_path, subnet_tree(partitions=[tenant(members=["gpu/0-1"]), tenant(2, "green", ["gpu/2-3"]), shared])
+    )
+    assert [one.code for one in found] == ["FG850"]
+    assert "NCCL_IB_PKEY would be 1 for gpu/" in found[0].message and " and 2 for gpu/" in found[0].message
+
+
 @pytest.mark.parametrize(
     ("member", "ports"),
     [("ALL", 32), ("gpu", 32), ("gpu/1", 8), ("gpu/1-2", 16), ("gpu/0-3/rail0", 4), ("rail3", 4), ("gpu-002", 8),
@@ -60,11 +79,11 @@ def test_members(member: str, ports: int, cli: Cli, tmp_path: Path) -> None:
 
 
 def test_both_needs_its_option(cli: Cli, tmp_path: Path) -> None:
-    members = ["gpu/0", {"member": "gpu/1", "membership": "both"}]
+    members = [{"member": "gpu/0-1", "membership": "both"}]
     tree = subnet_tree(partitions=[tenant(members=members)])
     assert cli("render", write(tmp_path / "i", tree), "-o", tmp_path / "b").code == 0
     folder = tmp_path / "b/infiniband/compute"
-    assert (folder / "partitions.conf").read_text().count("=both") == 8
+    assert (folder / "partitions.conf").read_text().count("=both") == 16
     assert "\nallow_both_pkeys TRUE\n" in (folder / "opensm.conf").read_text()
 
 

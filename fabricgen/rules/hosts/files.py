@@ -1,8 +1,10 @@
 """Rules on the files of hosts: missing files, unknown settings and names of NICs."""
 
-from collections.abc import Iterator
+import re
+from collections.abc import Callable, Iterator
 from pathlib import PurePosixPath
 
+from fabricgen.bundle.host_settings import judged_files
 from fabricgen.findings import Severity
 from fabricgen.rules.defects import Defect
 from fabricgen.rules.rule import Basis, rule
@@ -15,23 +17,27 @@ from fabricgen.vocabulary import Purpose, Technology
 _NUMBERS = ("TOS", "CNP_DSCP", "CNP_PRIORITY", "CABLE_M")
 _TEXTS = ("INTERFACES", "TRUST", "PFC", "DSCP_PRIORITY")
 _OPTIONAL = ("STALL_MS",)
+_ONLY_PORT = re.compile(r":1?(:\d*){0,2}$")  # NVIDIA/nccl@5067397 src/misc/utils.cc, parseStringList
 SCRIPT, UNIT = "fabricgen-roce", "fabricgen-roce@.service"
 
 
 @rule("FG900", Severity.ERROR, "A host file or setting is missing or unknown", Basis.SCHEMA)
 def host_files(fabric: Fabric) -> Iterator[Defect]:
     """What: hosts/<group>/roce/<plane>.conf has exactly the settings that fabricgen-roce reads, with valid numbers. The
-    script, its unit and the files for NCCL and UCX exist. Each host has a netplan file.
+    script, its unit and the files for NCCL and UCX exist. Each host has a netplan file. The reader of each file reads
+    every line as it looks: sh, NCCL and UCX have different rules for blanks, quotes and carriage returns.
 
     Why: without a setting the NIC keeps the default of its firmware: no PFC and no marking.
 
-    Example: roce/compute.conf has PCF=0,0,0,1,0,0,0,0 instead of PFC.
+    Example: roce/compute.conf has TRUST = dscp, which sh takes for the command TRUST.
 
-    Fix: render the file again, or correct the name.
+    Fix: render the file again, or correct the line.
 
-    Source: templates/hosts/fabricgen-roce.j2, which reads the settings.
+    Source: templates/hosts/fabricgen-roce.j2, which reads the settings; POSIX.1-2017, Shell Command Language;
+    NVIDIA/nccl@5067397 src/misc/param.cc (setEnvFile); openucx/ucx@9466d10 src/ucs/config/ini.c.
     """
     for group in host_groups(fabric):
+        yield from _unread_lines(group)
         for plane in group.lossless_planes:
             yield from _settings(group, f"roce/{plane.name}.conf")
         for file, what in (
@@ -59,25 +65,34 @@ def host_files(fabric: Fabric) -> Iterator[Defect]:
 _RENDER = "run `fabricgen render`"
 
 
+def _unread_lines(group: Group) -> Iterator[Defect]:
+    for file in judged_files(group.files.files):
+        for fault in group.files.read(file).faults:
+            severity = Severity.ERROR if fault.is_error else Severity.WARNING
+            yield Defect(group.line(file, fault.line, fault.word), fault.message, fault.hint, severity=severity)
+
+
 def _settings(group: Group, file: str) -> Iterator[Defect]:
     if file not in group.files.files:
         yield Defect(group.place(file), "the RoCE settings of the plane are missing", _RENDER)
         return
     found = group.files.settings(file)
+    unread = {fault.word for fault in group.files.read(file).faults}
     for key in (*_NUMBERS, *_TEXTS):
-        if key not in found:
+        if key not in found and key not in unread and group.files.read(file).is_complete:
             yield Defect(group.place(file, key), f"{key} is missing", _RENDER)
     for key, text in found.items():
         if key not in (*_NUMBERS, *_TEXTS, *_OPTIONAL):
             yield Defect(group.place(file, key), f"fabricgen-roce has no setting {key}", f"remove or correct {key}")
-        elif key in (*_NUMBERS, *_OPTIONAL) and whole_number(text) is None:
-            yield Defect(group.place(file, key), f"{key} is {text!r}, expected a number", _RENDER)
+        elif key in (*_NUMBERS, *_OPTIONAL) and (whole_number(text) is None or text != str(int(text))):
+            yield Defect(group.place(file, key), f"{key} is {text!r}, expected a decimal number", _RENDER)
 
 
 @rule("FG901", Severity.ERROR, "Host settings do not list the NICs of the hosts")
 def host_devices(fabric: Fabric) -> Iterator[Defect]:
     """What: INTERFACES in the settings of a plane lists its NICs. NCCL_IB_HCA, with a leading =, and UCX_NET_DEVICES
-    list the RDMA devices of the compute NICs in the order of the rails. NCCL_SOCKET_IFNAME lists the in-band NICs.
+    list the RDMA devices of the compute NICs, UCX_NET_DEVICES in the order of the rails. NCCL_SOCKET_IFNAME lists the
+    in-band NICs.
 
     Why: a NIC that is not listed keeps its defaults and is lossy. A job that uses a storage NIC sends collectives over
     the wrong network. Without the leading =, mlx5_1 also matches mlx5_10 and mlx5_11.
@@ -101,14 +116,24 @@ def host_devices(fabric: Fabric) -> Iterator[Defect]:
         devices = [group.adapters[nic].rdma for nic in compute]
         sockets = [nic for nic in group.nics(lambda plane: plane.purpose == Purpose.IN_BAND) if nic in group.adapters]
         if devices and all(devices):
-            yield from _listed(group, group.files.nccl_file, "NCCL_IB_HCA", "=" + ",".join(devices))
+            yield from _listed(group, group.files.nccl_file, "NCCL_IB_HCA", "=" + ",".join(devices), _exact_list)
             yield from _listed(group, "ucx.conf", "UCX_NET_DEVICES", ",".join(f"{one}:1" for one in devices))
         if sockets:
-            yield from _listed(group, group.files.nccl_file, "NCCL_SOCKET_IFNAME", "=" + ",".join(sockets))
+            yield from _listed(group, group.files.nccl_file, "NCCL_SOCKET_IFNAME", "=" + ",".join(sockets), _exact_list)
 
 
-def _listed(group: Group, file: str, key: str, wanted: str) -> Iterator[Defect]:
-    if file in group.files.files and (found := group.files.settings(file).get(key)) != wanted:
+def _exact_list(text: str) -> str:
+    """A list of NCCL as parseStringList reads it: in any order, each device with its only port, a rail and a plane, or
+    without them. mlx5_3:1,mlx5_0 is mlx5_0,mlx5_3."""
+    entries = [_ONLY_PORT.sub("", entry) for entry in text.removeprefix("=").split(",") if entry]
+    return ("=" if text.startswith("=") else "") + ",".join(sorted(entries))
+
+
+def _listed(
+    group: Group, file: str, key: str, wanted: str, read: Callable[[str], str] = lambda text: text
+) -> Iterator[Defect]:
+    found = group.files.settings(file).get(key)
+    if file in group.files.files and (found is None or read(found) != read(wanted)):
         message = f"{key} is {'missing' if found is None else repr(found)}, expected {wanted!r} for the host model"
         yield Defect(group.place(file, key), message, f"set {key} to {wanted}")
 

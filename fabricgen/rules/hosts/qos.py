@@ -1,7 +1,9 @@
 """Rules on the RoCE settings of NICs, compared with the maps, priorities and timers of their switch ports."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from dataclasses import replace
 
+from fabricgen.bundle.host_settings import nccl_number, ucx_number
 from fabricgen.bundle.wiring import WiredPlane
 from fabricgen.findings import Severity
 from fabricgen.rules.defects import Defect, Place
@@ -12,6 +14,7 @@ from fabricgen.rules.view.qos import priorities
 from fabricgen.rules.view.switch import number
 from fabricgen.vocabulary import Purpose
 
+UCX_CLASS = 106  # openucx/ucx@9466d10 src/uct/ib/base/ib_iface.c: TRAFFIC_CLASS auto on RoCE version 2
 SLOWEST_STALL_MS = 8000  # linux mlx5 en_ethtool.c: the default of a NIC without a setting
 FASTEST_STALL_MS = 80
 
@@ -119,46 +122,79 @@ def nic_pfc(fabric: Fabric) -> Iterator[Defect]:
     Basis.AGREEMENT,
 )
 def nic_tos(fabric: Fabric) -> Iterator[Defect]:
-    """What: the ToS byte is the same for the NICs (TOS), NCCL (NCCL_IB_TC) and UCX (UCX_IB_TRAFFIC_CLASS). The switches
-    map its DSCP to a TC with PFC. Its two ECN bits are 10, ECT(0). 11 means that every packet is marked; with 00 the
-    NIC must set the bits.
+    """What: the ToS byte is the same for the NICs (TOS), NCCL (NCCL_IB_TC, and NCCL_IB_FIFO_TC if it is set) and UCX
+    (UCX_IB_TRAFFIC_CLASS), as each of them reads its number. The switches map its DSCP to a TC with PFC. Its two ECN
+    bits are 10, ECT(0). 11 means that every packet is marked; with 00 the NIC must set the bits.
 
     Why: RDMA with another DSCP is lossy on every hop. The byte contains the DSCP times four: 26 instead of 104 is
-    DSCP 6.
+    DSCP 6. NCCL_IB_FIFO_TC is the byte of the messages by which a receiver grants data: if one is lost, its sender
+    waits.
+    NCCL reads 0x6a as 106, and a number in quotes as 0; UCX reads 0x6a as 0.
 
     Example: NCCL_IB_TC is 26.
 
     Fix: set the byte to DSCP x 4 + 2, for example 106 for DSCP 26.
 
-    Source: RFC 3168 section 5; NVIDIA/nccl@5067397 src/transport/net_ib (trafficClass); openucx/ucx@9466d10
-    src/uct/ib/base/ib_iface.c.
+    Source: RFC 3168 section 5; NVIDIA/nccl@5067397 src/transport/net_ib/connect.cc (trafficClass, ncclParamIbFifoTc),
+    src/misc/param.cc (ncclLoadParam); openucx/ucx@9466d10 src/uct/ib/base/ib_iface.c, src/ucs/config/parser.c.
     """
     for group, plane, file, found in settings(fabric):
-        if number(found.get("TOS")) is not None:
-            yield from tos_defects(group, plane, group.place(file, "TOS"), int(found["TOS"]))
+        own = number(found.get("TOS"))
+        if own is not None:
+            yield from tos_defects(group, plane, group.place(file, "TOS"), own)
         if plane.purpose != Purpose.COMPUTE:
             continue
-        for other, key in ((group.files.nccl_file, "NCCL_IB_TC"), ("ucx.conf", "UCX_IB_TRAFFIC_CLASS")):
-            if other not in group.files.files:
-                continue
-            text = group.files.settings(other).get(key)
-            mine, hint = group.place(other, key), f"set {key} to {found.get('TOS')}"
-            related = (("the NICs", group.place(file, "TOS")),)
-            shown = "missing" if text is None else repr(text) if number(text) is None else text
-            message = f"{key} is {shown}, but TOS of the NICs is {found.get('TOS')}"
-            if number(text) is None:
-                yield Defect(mine, message, hint, related)
-                continue
-            defects = list(tos_defects(group, plane, mine, int(str(text))))
-            yield from defects
-            if not defects and text != found.get("TOS"):
-                yield Defect(mine, message, hint, related)
+        for other, key, read, reader in (
+            (group.files.nccl_file, "NCCL_IB_TC", nccl_number, "NCCL"),
+            ("ucx.conf", "UCX_IB_TRAFFIC_CLASS", _ucx_class, "UCX"),
+        ):
+            if other in group.files.files:
+                yield from _same_tos(group, plane, (other, key), (read, reader), (file, own))
+        text = group.files.settings(group.files.nccl_file).get("NCCL_IB_FIFO_TC")
+        grants = nccl_number(text)
+        if grants is not None and grants not in (-1, own):
+            mine = group.place(group.files.nccl_file, "NCCL_IB_FIFO_TC")
+            message = f"NCCL_IB_FIFO_TC is {text}, but the data has {own}: what a receiver grants is in another class"
+            yield Defect(
+                mine, message, "remove NCCL_IB_FIFO_TC: it then is that of the data", severity=Severity.WARNING
+            )
+
+
+def _ucx_class(text: str | None) -> int | None:
+    """auto is the class of the port, if DOCA-OFED has one, else 106."""
+    return UCX_CLASS if text and text.lower() == "auto" else ucx_number(text)
+
+
+def _same_tos(
+    group: Group,
+    plane: WiredPlane,
+    setting: tuple[str, str],
+    reading: tuple[Callable[[str | None], int | None], str],
+    nics: tuple[str, int | None],
+) -> Iterator[Defect]:
+    """Defects of the ToS at a (file, key), as a reader with a name reads it, beside TOS in the file of the NICs."""
+    (other, key), (read, reader), (file, own) = setting, reading, nics
+    text = group.files.settings(other).get(key)
+    mine, hint = group.place(other, key), f"set {key} to {own}"
+    related = (("the NICs", group.place(file, "TOS")),)
+    tos = read(text)
+    if tos is None:
+        shown = "missing" if text is None else repr(text)
+        yield Defect(mine, f"{key} is {shown}, but TOS of the NICs is {own}", hint, related)
+        return
+    shown = str(text) if str(tos) == text else f"{text!r}, which {reader} reads as {tos}"
+    defects = list(tos_defects(group, plane, mine, tos))
+    if defects and str(tos) != text:
+        defects = [replace(one, message=f"{key} is {shown}: {one.message}", hint=hint) for one in defects]
+    yield from defects
+    if not defects and tos != own:
+        yield Defect(mine, f"{key} is {shown}, but TOS of the NICs is {own}", hint, related)
 
 
 def tos_defects(group: Group, plane: WiredPlane, mine: Place, tos: int) -> Iterator[Defect]:
     """Defects of a ToS byte on a plane: its range, its ECN bits and its DSCP."""
-    if tos > 255:
-        yield Defect(mine, f"{tos} is above 255", "set it to DSCP x 4 + 2")
+    if not 0 <= tos <= 255:
+        yield Defect(mine, f"{tos} is outside the range 0 to 255", "set it to DSCP x 4 + 2")
         return
     dscp, ecn = tos >> 2, tos & 3
     if ecn != 2:

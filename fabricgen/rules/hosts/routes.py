@@ -11,12 +11,16 @@ from fabricgen.rules.rule import rule
 from fabricgen.rules.view.addresses import IpInterface
 from fabricgen.rules.view.fabric import Fabric
 from fabricgen.rules.view.host_groups import Group, host_groups
-from fabricgen.rules.view.host_interfaces import Interface, interfaces
+from fabricgen.rules.view.host_interfaces import Interface, interfaces, netplan_file
 from fabricgen.rules.view.switch import number
 from fabricgen.vocabulary import Technology
 
 Rows = Sequence[Mapping[str, Any]]
 MAIN_RULE = 32766  # the kernel's priority of the main table
+_UPPERS = {"vrfs": "VRF", "bonds": "bond", "bridges": "bridge"}
+_FOREIGN = ("ManageForeignRoutingPolicyRules", "ManageForeignRoutes")
+_FALSE = ("no", "false", "off", "0", "n", "f")  # systemd src/basic/parse-util.c, parse_boolean
+NETWORKD = "networkd.conf"
 _SYSCTLS = {"arp_ignore": ("2", "1"), "arp_announce": ("2",), "rp_filter": ("0", "2")}
 _FORWARDING = re.compile(r"net/ipv[46]/conf/[^/]+/(mc_)?forwarding")
 _RENDER = "run `fabricgen render`"
@@ -26,22 +30,27 @@ _RENDER = "run `fabricgen render`"
 def host_routes(fabric: Fabric) -> Iterator[Defect]:
     """What: each NIC has a separate routing table with the subnet of its port and a route to every host pool of the
     plane. A routing rule before the main table selects this table for the source addresses of the NIC. A NIC without a
-    rail also has these routes in the main table, each with a unique metric.
+    rail also has these routes in the main table, each with a unique metric. networkd sets the NICs up, and no VRF, bond
+    or bridge takes one of them.
 
     Why: without the rule, packets of all rails leave through one NIC. Its leaf drops them or sends them over the
-    spines. The same happens to one of two NICs that share a table.
+    spines. The same happens to one of two NICs that share a table. netplan writes no routing rules for NetworkManager,
+    and gives no error. A NIC in a VRF has the table of the VRF, and its rule is not asked.
 
     Example: the rule of rail1 selects table 100, which is the table of rail0.
 
     Fix: render the file again.
 
-    Source: ip-rule(8); netplan reference, routes and routing-policy.
+    Source: ip-rule(8); netplan reference, routes and routing-policy; canonical/netplan src/nm.c, which has no
+    routing-policy (netplan 0.106: `netplan generate` drops the rules); linux Documentation/networking/vrf.rst.
     """
     owners: dict[tuple[str, str, object], Interface] = {}
     host = ("", "")
     for one in interfaces(fabric):
         if host != (host := (one.group.files.name, one.host)):
             owners.clear()
+            yield from _uppers(one.group, one.host)
+        yield from _renderer(one)
         routes, policies = one.rows("routes"), one.rows("routing-policy")
         table, addresses = _table(routes), one.addresses
         yield from _rules(one, addresses, policies, table)
@@ -53,6 +62,31 @@ def host_routes(fabric: Fabric) -> Iterator[Defect]:
             other = owners[where, what, value]
             message, hint = f"{other.nic} uses the same {what} {value}", f"use a different {what} for each NIC"
             yield Defect(one.place(where), message, hint, ((other.nic, other.place(where)),))
+
+
+def _uppers(group: Group, host: str) -> Iterator[Defect]:
+    """A renderer for all interfaces, and VRFs, bonds and bridges over NICs of the fabric."""
+    network, file = group.files.network(host), netplan_file(host)
+    nics = group.files.interfaces(host)
+    if (renderer := network.get("renderer", "networkd")) != "networkd":
+        message = f"the renderer of all interfaces is {renderer}, for which netplan writes no routing rules"
+        hint = "remove the line, and set `renderer: networkd` for each NIC"
+        yield Defect(group.place(file, "renderer"), message, hint)
+    for kind in _UPPERS:
+        found = network.get(kind)
+        for name, content in found.items() if isinstance(found, Mapping) else ():
+            members = content.get("interfaces") if isinstance(content, Mapping) else None
+            taken = [one for one in members if one in nics] if isinstance(members, list) else []
+            if taken:
+                what = _UPPERS[kind]
+                message = f"{what} {name} takes {', '.join(taken)}: their packets do not use the tables of the NICs"
+                yield Defect(group.place(file, f"{kind}.{name}"), message, f"remove the NICs from {what} {name}")
+
+
+def _renderer(one: Interface) -> Iterator[Defect]:
+    if (renderer := one.raw.get("renderer", "networkd")) != "networkd":
+        message = f"the renderer is {renderer}, for which netplan writes no routing rules"
+        yield Defect(one.place("renderer"), message, "set renderer to networkd")
 
 
 def _table(routes: Rows) -> object:
@@ -173,3 +207,32 @@ def host_forwarding(fabric: Fabric) -> Iterator[Defect]:
             if number(text) and (key == "net/ipv4/ip_forward" or _FORWARDING.fullmatch(key)):
                 message = f"{key} is {text}: the host forwards packets between its networks"
                 yield Defect(group.place("sysctl.conf", key), message, f"remove {key}, or set it to 0")
+
+
+@rule("FG919", Severity.WARNING, "networkd deletes the rules and routes of other software")
+def foreign_rules(fabric: Fabric) -> Iterator[Defect]:
+    """What: networkd.conf of hosts with NICs that are set up has ManageForeignRoutingPolicyRules=no and
+    ManageForeignRoutes=no.
+
+    Why: the rendered netplan files make networkd active. At each start, and so at each `netplan apply`, it deletes all
+    rules and routes that no .network file has: those of Cilium, Calico, FRR and VPNs. Pods lose their network.
+
+    Example: networkd.conf is missing.
+
+    Fix: render the file again, and install it in /etc/systemd/networkd.conf.d.
+
+    Source: networkd.conf(5), ManageForeignRoutingPolicyRules=; Cilium documentation, System Requirements (systemd).
+    """
+    for group in host_groups(fabric):
+        if not any(group.is_set_up(nic) for nic in group.nics(lambda plane: plane.technology == Technology.ROCE)):
+            continue
+        if NETWORKD not in group.files.files:
+            message = "the file is missing: networkd deletes the rules and routes of other software"
+            yield Defect(group.place(NETWORKD), message, _RENDER)
+            continue
+        found = group.files.settings(NETWORKD)
+        for key in _FOREIGN:
+            if found.get(key, "yes").lower() not in _FALSE:
+                what = "rules" if key == _FOREIGN[0] else "routes"
+                message = f"{key} is {found.get(key, 'missing')}: networkd deletes the {what} of other software"
+                yield Defect(group.place(NETWORKD, key), message, f"set {key} to no")

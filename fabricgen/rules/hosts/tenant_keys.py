@@ -10,7 +10,7 @@ from fabricgen.rules.defects import Defect
 from fabricgen.rules.rule import Basis, rule
 from fabricgen.rules.view.fabric import Fabric
 from fabricgen.rules.view.host_groups import Group, host_groups
-from fabricgen.rules.view.pkey_tables import pkey_tables
+from fabricgen.rules.view.pkey_tables import is_tenant_key, pkey_tables
 from fabricgen.rules.view.subnet_managers import ManagedSubnet, managed_subnets
 from fabricgen.rules.view.switch import number
 from fabricgen.units import counted
@@ -24,18 +24,25 @@ class _Port:
     """A port on a compute plane: the key at the index that its NCCL uses, and its tenant's key, 0 without a tenant."""
 
     group: Group
-    name: str
+    host: str
+    nic: str
     index: int
     used: int
     tenant: int
     tenant_index: int
+
+    @property
+    def name(self) -> str:
+        """For messages."""
+        return f"{self.host} {self.nic}"
 
 
 @rule("FG845", Severity.ERROR, "Hosts of a tenant do not share the P_Key that NCCL uses", Basis.AGREEMENT)
 def tenant_keys(fabric: Fabric) -> Iterator[Defect]:
     """What: on compute planes with tenants, the P_Key table of each port has the full key of its tenant at the index
     NCCL_IB_PKEY of its hosts (without the setting, index 0). The tenant of a port is the smallest partition in which it
-    is a full member. Every pair of hosts of a tenant then shares a full key.
+    is a full member. Every pair of hosts of a tenant then shares a full key. Ports in no tenant are a warning on hosts
+    with another port in a tenant, else a note.
 
     Why: NCCL selects the key by its index. OpenSM writes Default to index 0, where hosts of tenants are limited
     members. Two limited members do not reach each other, so the queue pairs of a job do not connect.
@@ -52,12 +59,21 @@ def tenant_keys(fabric: Fabric) -> Iterator[Defect]:
     groups = {host.name: group for group in host_groups(fabric) for host in group.hosts}
     for subnet in managed_subnets(fabric):
         if subnet.files.plane in compute and any(_key_of_tenants(subnet)):
+            ports = list(_ports(subnet, groups))
+            members = {port.host for port in ports if port.tenant}
             wrong: dict[str, list[_Port]] = {}
-            for port in _ports(subnet, groups):
-                if not port.used & FULL_BIT or (port.tenant and port.used != port.tenant):
+            for port in ports:
+                if port.tenant and port.used != port.tenant:
                     wrong.setdefault(port.group.files.group, []).append(port)
-            for ports in wrong.values():
-                yield _defect(subnet, ports)
+            for those in wrong.values():
+                yield _defect(subnet, those)
+            for is_in_part, severity in ((True, Severity.WARNING), (False, Severity.NOTE)):
+                outside: dict[str, list[_Port]] = {}
+                for port in ports:
+                    if not port.tenant and not port.used & FULL_BIT and (port.host in members) is is_in_part:
+                        outside.setdefault(port.group.files.group, []).append(port)
+                for those in outside.values():
+                    yield _outside(subnet, those, severity)
 
 
 @rule("FG862", Severity.WARNING, "NCCL does not use the SL of its tenant", Basis.AGREEMENT)
@@ -81,9 +97,8 @@ def tenant_levels(fabric: Fabric) -> Iterator[Defect]:
         levels = _levels(subnet) if subnet.files.plane in compute else {}
         wrong: dict[str, list[tuple[_Port, int]]] = {}
         for port in _ports(subnet, groups) if any(levels.values()) else ():
-            text = port.group.files.settings(port.group.files.nccl_file).get(_LEVEL_SETTING, "0")
             own = levels.get(port.tenant & DEFAULT_KEY, 0)
-            if port.tenant and number(text) != own:
+            if port.tenant and (port.group.files.nccl_number(_LEVEL_SETTING) or 0) != own:
                 wrong.setdefault(port.group.files.group, []).append((port, own))
         for ports in wrong.values():
             yield _level_defect(subnet, ports)
@@ -129,12 +144,22 @@ def _ports(subnet: ManagedSubnet, groups: Mapping[str, Group]) -> Iterator[_Port
         if group is None or group.files.nccl_file not in group.files.files or guid not in tables:
             continue
         table = tables[guid]
-        index = number(group.files.settings(group.files.nccl_file).get(_SETTING, "0"))
-        if index is None or index >= len(table):
-            continue  # FG916 reports it
-        full = [key for key in table if key & FULL_BIT and key & DEFAULT_KEY != DEFAULT_KEY]
+        index = group.files.nccl_number(_SETTING) or 0
+        full = [key for key in table if is_tenant_key(key)]
         tenant = min(full, key=lambda key: (size[key & DEFAULT_KEY], key), default=EMPTY)
-        yield _Port(group, f"{host.name} {nic.name}", index, table[index], tenant, table.index(tenant) if tenant else 0)
+        if index < 0 or (tenant and index >= len(table)):
+            continue  # FG916 reports it
+        used = table[index] if index < len(table) else EMPTY
+        yield _Port(group, host.name, nic.name, index, used, tenant, table.index(tenant) if tenant else 0)
+
+
+def _outside(subnet: ManagedSubnet, ports: list[_Port], severity: Severity) -> Defect:
+    port = ports[0]
+    others = f" and {counted(len(ports) - 1, 'other port')}" if len(ports) > 1 else ""
+    be = "are" if others else "is"
+    message = f"{port.name}{others} of plane {subnet.files.plane} {be} in no tenant: jobs do not connect there"
+    hint = "make all compute ports of a host full members of its tenant"
+    return Defect(port.group.place(port.group.files.nccl_file, _SETTING), message, hint, severity=severity)
 
 
 def _defect(subnet: ManagedSubnet, ports: list[_Port]) -> Defect:
@@ -147,10 +172,8 @@ def _defect(subnet: ManagedSubnet, ports: list[_Port]) -> Defect:
         key = f"the limited key 0x{port.used:04x}, with which it reaches full members only"
     others = f" ({counted(len(ports), 'port')})" if len(ports) > 1 else ""
     message = f"{port.name} of plane {subnet.files.plane} has at index {port.index} of its P_Key table {key}{others}"
-    indexes = sorted({one.tenant_index for one in ports if one.tenant})
-    if not indexes:
-        hint = "add the ports to a partition as full members"
-    elif len(indexes) == 1:
+    indexes = sorted({one.tenant_index for one in ports})
+    if len(indexes) == 1:
         hint = f"set {_SETTING} to {indexes[0]}"
     else:
         words = ", ".join(map(str, indexes))

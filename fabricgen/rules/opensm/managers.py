@@ -1,10 +1,11 @@
 """Rules on the managers of one subnet: equal files, priorities, failover, ports and subnet prefixes."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from fabricgen.bundle.read import OPTIONS_NAME
 from fabricgen.findings import Severity
 from fabricgen.opensm.guids import guid_text
+from fabricgen.opensm.options import option_facts
 from fabricgen.rules.defects import Defect
 from fabricgen.rules.rule import rule
 from fabricgen.rules.view.fabric import Fabric
@@ -95,7 +96,8 @@ def priorities(fabric: Fabric) -> Iterator[Defect]:
 @rule("FG835", Severity.WARNING, "A failover takes too long, or renumbers the fabric")
 def failover(fabric: Fabric) -> Iterator[Defect]:
     """What: with several managers sminfo_polling_timeout times polling_retry_number is between 1 s and 10 s, and
-    honor_guid2lid_file is TRUE (otherwise an error). reassign_lids is FALSE for every manager (otherwise an error).
+    honor_guid2lid_file is TRUE (otherwise an error). no_clients_rereg and reassign_lids are FALSE for every manager (of
+    the latter otherwise an error).
 
     Why: by default (10 s x 4) no manager controls the subnet for 40 s after the master fails. A standby that does not
     honor its copy of guid2lid can assign other LIDs, which breaks every connection of every job.
@@ -113,6 +115,10 @@ def failover(fabric: Fabric) -> Iterator[Defect]:
                 message = "reassign_lids TRUE renumbers the ports of a running fabric"
                 hint = "set reassign_lids to FALSE"
                 yield Defect(manager.place("reassign_lids"), message, hint, severity=Severity.ERROR)
+            if manager.content.is_true("no_clients_rereg"):
+                effect = option_facts()["no_clients_rereg"].breaks
+                message = f"no_clients_rereg is TRUE: {effect.effect if effect else ''}"
+                yield Defect(manager.place("no_clients_rereg"), message, "remove no_clients_rereg")
             if len(subnet.managers) < 2:
                 continue
             each, times = (manager.content.number(name) for name in ("sminfo_polling_timeout", "polling_retry_number"))
@@ -135,10 +141,12 @@ def failover(fabric: Fabric) -> Iterator[Defect]:
 
 @rule("FG836", Severity.ERROR, "A subnet manager is on a port where it cannot work")
 def manager_port(fabric: Fabric) -> Iterator[Defect]:
-    """What: guid is 0 or the port GUID of an adapter of the subnet. With updn, dnup and ftree this port is on a leaf.
+    """What: guid is the port GUID of an adapter of the subnet, or 0 if hosts have ports in no other subnet (otherwise a
+    warning). With updn, dnup and ftree this port is on a leaf.
 
-    Why: OpenSM exits with return code 0 if its host does not have the GUID. Up-down paths from a host on a spine do not
-    reach the other spines.
+    Why: OpenSM exits with return code 0 if its host does not have the GUID. With 0 it takes the first port of its host
+    that is up: with several subnets, that of another one, which then has the wrong files. Up-down paths from a host on
+    a spine do not reach the other spines.
 
     Example: guid is 0x02fab00200000f00, which is the node GUID.
 
@@ -146,10 +154,15 @@ def manager_port(fabric: Fabric) -> Iterator[Defect]:
 
     Source: measured with opensm 3.3.23: osm_opensm_bind (0x2A); opensm(8), UPDN.
     """
-    for subnet in managed_subnets(fabric):
+    subnets = managed_subnets(fabric)
+    for subnet in subnets:
         for manager in subnet.managers if subnet.ports else ():
             guid, ports = manager.content.number("guid"), subnet.ports or {}
-            if guid and guid not in ports:
+            if not guid and (other := _other_subnet(subnet, subnets)):
+                message = f"guid is 0, but hosts have ports in {other}, too: OpenSM uses the first port that is up"
+                hint = "set guid to the port of the manager's host (`managers` of the plane)"
+                yield Defect(manager.place("guid"), message, hint, severity=Severity.WARNING)
+            elif guid and guid not in ports:
                 kind = "a node GUID" if guid in subnet.ports_of_nodes else "not a port of the subnet"
                 message = f"{guid_text(guid)} is {kind}: OpenSM exits with return code 0"
                 known = ", ".join(guid_text(one) for one in subnet.ports_of_nodes.get(guid, ()))
@@ -159,6 +172,15 @@ def manager_port(fabric: Fabric) -> Iterator[Defect]:
                 name = (subnet.switches or {}).get(leaf, guid_text(leaf))
                 message = f"{ports[guid]} is on {name} above the leaves: up-down paths do not reach all switches"
                 yield Defect(manager.place("guid"), message, "run the manager on a host on a leaf")
+
+
+def _other_subnet(subnet: ManagedSubnet, subnets: Sequence[ManagedSubnet]) -> str:
+    """A subnet in which hosts of a subnet have ports, too; "" without one."""
+    hosts = {host.name for host, _ in subnet.adapters.values()}
+    for other in subnets:
+        if other is not subnet and any(host.name in hosts for host, _ in other.adapters.values()):
+            return other.name
+    return ""
 
 
 def _attached(subnet: ManagedSubnet, port: int) -> int | None:

@@ -2,7 +2,7 @@
 
 import re
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from difflib import get_close_matches
 
 from fabricgen.findings import Severity
@@ -81,6 +81,82 @@ def illegal_value(fabric: Fabric) -> Iterator[Defect]:
                 )
             if counts[name] > 1 and line is not manager.content.options[name]:
                 yield Defect(place, f"a later line with {name} overrides this line", "remove one of the lines")
+
+
+# Options whose effect is a finding of another rule.
+_ELSEWHERE = ("disable_multicast", "no_clients_rereg")
+# Bits of force_link_speed and force_link_speed_ext -> Mb/s of a lane. 15, 31: all that a port supports; 30: no
+# extended speed. Other lanes than these are 10 Gb/s at most.
+_LANE_MBPS = {1: 2_500, 2: 5_000, 4: 10_000}
+_EXTENDED_LANE_MBPS = {1: 14_062, 2: 25_781, 4: 53_125}
+_LANES, _ANY, _ANY_EXTENDED, _NOT_EXTENDED = 4, (0, 15), 31, (0, 30)
+
+
+@rule("FG854", Severity.ERROR, "An option of opensm.conf breaks the subnet")
+def harmful_options(fabric: Fabric) -> Iterator[Defect]:
+    """What: opensm.conf of every manager has no value that OpenSM accepts, and that a subnet should not have: an
+    inactive manager, one that ignores the others, no sweep after a trap, link speeds below those of the cables.
+
+    Why: OpenSM does what the file says, also if all managers of a subnet have the same value. With sm_inactive TRUE on
+    the master and the standby no manager ever sweeps, and no port gets a LID.
+
+    Example: sm_inactive TRUE
+
+    Fix: remove the line. The defaults of OpenSM are right.
+
+    Source: opensm 3.3.23, texts of the options in osm_subnet.c, osm_state_mgr.c, osm_link_mgr.c (force_link_speed).
+    """
+    for manager in manager_files(fabric):
+        for name, line in manager.content.options.items():
+            fact = option_facts().get(name)
+            breaks = fact.breaks if fact and name not in _ELSEWHERE else None
+            if fact and breaks and _same_value(line.value.text, breaks.value):
+                message = f"{name} is {line.value.text}: {breaks.effect}"
+                severity = Severity.ERROR if breaks.is_error else Severity.WARNING
+                hint = f"remove {name}; the default of opensm is {fact.default}"
+                yield Defect(manager.place(name), message, hint, severity=severity)
+        yield from _slow_links(manager)
+
+
+def _same_value(text: str, value: str) -> bool:
+    if value.isdecimal():
+        return text.isalnum() and text.isascii() and text[:1].isdecimal() and _number(text) == int(value)
+    return (text == "TRUE") is (value == "TRUE")  # only TRUE is true
+
+
+def _number(text: str) -> int | None:
+    try:
+        return int(text, 0)
+    except ValueError:
+        return None
+
+
+def _slow_links(manager: ManagerFile) -> Iterator[Defect]:
+    """Forced speeds below those of the adapters' cables. A link of 200 Gb/s and more needs the extended speeds."""
+    fastest = max((nic.speed_mbps for _, nic in manager.subnet.adapters.values()), default=0)
+    speed, extended = (manager.content.number(name) for name in ("force_link_speed", "force_link_speed_ext"))
+    if extended in _NOT_EXTENDED:
+        lane, name = (10_000 if speed in _ANY else _fastest(speed, _LANE_MBPS)), "force_link_speed_ext"
+    elif extended != _ANY_EXTENDED:
+        lane, name = _fastest(extended, _EXTENDED_LANE_MBPS), "force_link_speed_ext"
+    elif speed not in _ANY:
+        lane, name = _fastest(speed, _LANE_MBPS), "force_link_speed"
+    else:
+        return
+    if lane and lane * _LANES < fastest * _ALMOST:
+        message = (
+            f"{name} is {manager.content.text(name)}: ports offer at most {lane * _LANES / 1000:g} Gb/s, but cables "
+        )
+        message += f"of the subnet have {fastest // 1000} Gb/s"
+        default = option_facts()[name].default
+        yield Defect(manager.place(name), message, f"remove {name}; the default of opensm is {default}")
+
+
+_ALMOST = 0.9  # 4 x 53.125 Gb/s is a link of 200 Gb/s: lane rates are before the coding
+
+
+def _fastest(bits: int, lanes: Mapping[int, int]) -> int:
+    return max((mbps for bit, mbps in lanes.items() if bits & bit), default=0)
 
 
 @rule("FG817", Severity.ERROR, "A packet lifetime has no limit")

@@ -11,7 +11,7 @@ from fabricgen.rules.opensm.partitions import with_partitions
 from fabricgen.rules.rule import rule
 from fabricgen.rules.view.fabric import Fabric, majority
 from fabricgen.rules.view.pkey_tables import ALL_ADAPTERS, membership_of
-from fabricgen.rules.view.subnet_managers import ManagedSubnet
+from fabricgen.rules.view.subnet_managers import ManagedSubnet, manager_files
 from fabricgen.units import whole_number
 
 _DEFAULT_KEY = 0x7FFF
@@ -134,15 +134,16 @@ def _default_members(
         yield Defect(at, message, "add the port of each manager with =full")
 
 
-@rule("FG824", Severity.ERROR, "A multicast group cannot have the MTU, rate or SL")
+@rule("FG824", Severity.ERROR, "A multicast group does not exist, or cannot have the MTU, rate or SL")
 def group_speeds(fabric: Fabric) -> Iterator[Defect]:
-    """What: mtu and rate of a partition are codes of OpenSM (5 is 4096 bytes, 21 is 400 Gb/s). The rate is at most
-    that of the slowest member port. sl is a number from 0 to 15 that switches map to a lane, and that the routing
-    engine does not choose by itself.
+    """What: disable_multicast is FALSE if a partition has the flag ipoib (without one, TRUE is a warning). mtu and rate
+    of a partition are codes of OpenSM (5 is 4096 bytes, 21 is 400 Gb/s). The rate is at most that of the slowest
+    member port. sl is a number from 0 to 15 that switches map to a lane, and that the routing engine does not choose by
+    itself.
 
-    Why: with 4096 or 400 OpenSM does not create the broadcast group (ERR 1B26), and IPoIB is down. A port that is
-    slower than the group cannot join it. Switches without a mapping for an SL use any lane, which can close a credit
-    loop, or drop the packets.
+    Why: with disable_multicast OpenSM makes no group, and IPoIB is down. With 4096 or 400 OpenSM does not create the
+    broadcast group (ERR 1B26), and IPoIB is down. A port that is slower than the group cannot join it. Switches without
+    a mapping for an SL use any lane, which can close a credit loop, or drop the packets.
 
     Example: blue=0x8001, ipoib, mtu=4096, rate=400 : …
 
@@ -150,6 +151,15 @@ def group_speeds(fabric: Fabric) -> Iterator[Defect]:
 
     Source: opensm 3.3.23, include/iba/ib_types.h and doc/partition-config.txt; measured with opensm 3.3.23.
     """
+    for manager in manager_files(fabric):
+        if manager.content.is_true("disable_multicast"):
+            groups = [one.name.text for one in manager.subnet.partitions if one.has("ipoib")]
+            what = (
+                f"the IPoIB groups of {', '.join(groups)} do not exist" if groups else "there are no multicast groups"
+            )
+            severity = Severity.ERROR if groups else Severity.WARNING
+            message = f"disable_multicast is TRUE: {what}"
+            yield Defect(manager.place("disable_multicast"), message, "remove disable_multicast", severity=severity)
     for subnet, file in with_partitions(fabric):
         for partition in subnet.partitions:
             for flag in partition.flags:

@@ -7,7 +7,7 @@ from functools import cached_property
 from fabricgen.bundle.hosts import ObservedHosts
 from fabricgen.bundle.wiring import WiredAdapter, WiredHost, WiredModel, WiredPlane
 from fabricgen.platforms.catalog import nic_model
-from fabricgen.rules.defects import Defect, Place
+from fabricgen.rules.defects import Defect, LinePlace, Place
 from fabricgen.rules.view.derived import derived
 from fabricgen.rules.view.fabric import End, Fabric
 from fabricgen.rules.view.qos import PortClass
@@ -47,6 +47,10 @@ class Group:
     def place(self, file: str, *path: str) -> Place:
         """A place in one of the files."""
         return Place(self.files, file, *path)
+
+    def line(self, file: str, line: int, key: str) -> LinePlace:
+        """A line of one of the files."""
+        return LinePlace(self.files, file, key, line=line)
 
     @cached_property
     def adapters(self) -> Mapping[str, WiredAdapter]:

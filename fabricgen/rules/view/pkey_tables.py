@@ -9,6 +9,11 @@ from fabricgen.rules.view.subnet_managers import ManagedSubnet
 ALL_ADAPTERS = ("ALL", "ALL_CAS")
 
 
+def is_tenant_key(key: int) -> bool:
+    """Whether a P_Key of a table is a full key of another partition than Default."""
+    return bool(key & FULL_BIT) and key & DEFAULT_KEY != DEFAULT_KEY
+
+
 def membership_of(partition: PartitionEntry, member: Entry) -> Membership:
     """The membership as OpenSM reads it."""
     usual = partition.flag("defmember")

@@ -36,6 +36,10 @@ def proof_findings(files: SubnetFiles, proof: Proof) -> Iterator[Finding]:
 
 
 def _engine(files: SubnetFiles, proof: Proof) -> Iterator[Finding]:
+    if proof.is_inactive:
+        message = "sm_inactive is TRUE: OpenSM would wait for a command, and route nothing"
+        yield _finding(files, "FG801", CONF, "sm_inactive", message, "remove sm_inactive")
+        return
     if not proof.fell_back:
         return
     configured = proof.staged.engines[0]

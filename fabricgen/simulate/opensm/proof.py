@@ -5,12 +5,13 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 
+from fabricgen.atomic import temporary_folder
 from fabricgen.observed.opensm_dumps import Dumps, read_dumps
 from fabricgen.opensm.partitions_conf import guid_of, key_of, read_partitions
 from fabricgen.simulate.opensm.answers import Keys, path_levels, port_keys, sm_port, switch_keys, tenant_level
 from fabricgen.simulate.opensm.bench import Bench, swept
 from fabricgen.simulate.opensm.intended_keys import FULL, IntendedKeys, intended_keys
-from fabricgen.simulate.opensm.staging import Staged
+from fabricgen.simulate.opensm.staging import Staged, stage
 from fabricgen.simulate.opensm.tools import Tools
 from fabricgen.units import whole_number
 
@@ -58,6 +59,7 @@ class Proof:
     dumps: Dumps | None = None
     refused_paths: tuple[tuple[str, str], ...] = ()
     knows_all_levels: bool = True
+    is_inactive: bool = False  # OpenSM was not run: its file makes it wait for a command
 
     @property
     def fell_back(self) -> bool:
@@ -67,6 +69,10 @@ class Proof:
 
 def prove(tools: Tools, netlist: Path, folder: Path) -> Proof:
     """Runs OpenSM on the subnet. Raises UsageError if OpenSM or the simulator cannot run."""
+    with temporary_folder("opensm") as scratch:
+        staged = stage(folder, scratch)
+    if staged.options.get("sm_inactive") == "TRUE":
+        return Proof(staged, None, (), (), (), is_inactive=True)
     with swept(tools, netlist, folder) as bench:
         log = bench.log
         proof = Proof(

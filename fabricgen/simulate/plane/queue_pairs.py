@@ -14,7 +14,6 @@ from fabricgen.platforms.catalog import nic_model
 from fabricgen.platforms.source_ports import LABEL_DRIVERS, LABELS, flow_label
 from fabricgen.simulate.plane.mixing import GOLDEN, mixed
 from fabricgen.simulate.plane.ports import Flags, Ints
-from fabricgen.units import whole_number
 
 _NUMBERS = np.uint64((1 << 24) - 1)  # of queue pairs: 24 bits
 _SETTING = "NCCL_IB_QPS_PER_CONNECTION"
@@ -22,8 +21,8 @@ _SETTING = "NCCL_IB_QPS_PER_CONNECTION"
 
 def stated_queue_pairs(bundle: Bundle) -> int:
     """The queue pairs of a connection in the files of the hosts, the least of all groups; 1 is NCCL's default."""
-    found = [whole_number(one.settings(one.nccl_file).get(_SETTING)) for one in bundle.hosts.values()]
-    return min((number for number in found if number), default=1)
+    found = [one.nccl_number(_SETTING) for one in bundle.hosts.values()]
+    return min((number for number in found if number and number > 0), default=1)
 
 
 @cache

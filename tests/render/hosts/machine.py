@@ -34,6 +34,16 @@ class Machine:
             '*bnxt_re/*) /bin/mkdir -p "$1/ports/1/cc"; for name in ecn_marking ecn_enable roce_dscp roce_prio '
             'cnp_dscp cnp_prio apply; do echo 0 >"$1/ports/1/cc/$name"; done ;; esac\n'
         )
+        # A function of the shell goes before its builtin: a file of configfs is a function of the kernel, not a text.
+        (self.folder / "kernel").write_text(
+            "printf() {\n"
+            '  { target="$(readlink /proc/self/fd/3)"; } 3>&1\n'
+            '  case "$target" in\n'
+            f'  */bnxt_re/*/cc/*) command printf "$@" | "{sys.executable}" -S "{STAND_IN}" bnxt_store "$target" ;;\n'
+            '  *) command printf "$@" ;;\n'
+            "  esac\n"
+            "}\n"
+        )
         self.state.write_text("{}")
 
     def tool(self, name: str, command: str) -> None:
@@ -51,11 +61,13 @@ class Machine:
         (pci / "driver").symlink_to(driver)
         net = self.sys / "class/net" / interface
         net.mkdir(parents=True)
+        (net / "type").write_text("1\n")  # linux include/uapi/linux/if_arp.h: ARPHRD_ETHER
+        (pci / "device").write_text("0x1021\n")
         (net / "device").symlink_to(pci)
         if ofed:
             files = {f"roce_{end}/enable/{n}": "0" for end in ("np", "rp") for n in range(8)}
             self.write(net / "ecn", files | {"roce_np/cnp_dscp": "0", "roce_np/cnp_802p_prio": "0"})
-            self.write(self.sys / "class/infiniband" / device / "tc/1", {"traffic_class": "Global tclass=0"})
+            self.write(self.sys / "class/infiniband" / device / "tc/1", {"traffic_class": ""})
         else:
             params = self.sys / "kernel/debug/mlx5" / slot / "cc_params"
             self.write(params, {"np_cnp_dscp": "0", "np_cnp_prio": "0"})
@@ -85,4 +97,5 @@ class Machine:
         """Run a rendered script."""
         paths = {"SYS": str(self.sys), "CONF": str(self.conf), "NIC_STATE": str(self.state)}
         environment = {**os.environ, **paths, "PATH": f"{self.tools}:{os.environ['PATH']}"}
-        return subprocess.run(["sh", str(script), *arguments], env=environment, capture_output=True, text=True)
+        command = ["sh", "-c", f'. "{self.folder}/kernel"; file="$1"; shift; . "$file"', "sh", str(script), *arguments]
+        return subprocess.run(command, env=environment, capture_output=True, text=True)

@@ -1,5 +1,6 @@
 """The rendered scripts, run on stand-ins: they set what is meant, say what they change, and change nothing twice."""
 
+import json
 import subprocess
 import sys
 from pathlib import Path
@@ -9,8 +10,10 @@ import pytest
 from tests.components import tool
 from tests.render.hosts.machine import Machine
 from tests.render.hosts.rendered import inventory, write_bundle
+from tests.render.hosts.tools.stand_in import FORMS, say
 
 RAILS = {f"rail{n}": (f"mlx5_{n}", f"0000:{16 + n:02x}:00.0") for n in range(8)}
+CLOSED = "NVRM version: NVIDIA UNIX x86_64 Kernel Module  550.127.05  Tue Oct  8 16:30:26 UTC 2024\n"
 AMD = inventory("mi300x", classes="3: {dscp: [24, 26]}")
 
 
@@ -81,13 +84,82 @@ def test_the_kernel_s_own_driver_is_served_by_dcb(tmp_path: Path) -> None:
     assert (host.read(f"{params}/np_cnp_dscp"), host.read(f"{params}/np_cnp_prio")) == ("48", "6")
 
 
-def test_broadcom_applies_the_settings(tmp_path: Path) -> None:
-    host = machine(tmp_path, AMD, "bnxt_en", ofed=False)
+CC = "kernel/config/bnxt_re/mlx5_0/ports/1/cc"
+
+
+def broadcom(folder: Path, **driver: object) -> Machine:
+    """A host with NICs of Broadcom and a version of their driver."""
+    host = machine(folder, AMD, "bnxt_en", ofed=False)
+    host.state.write_text(json.dumps(host.nics() | {"bnxt": driver}))
+    return host
+
+
+@pytest.mark.parametrize("version", ["old", "new"])
+def test_broadcom_applies_the_settings(tmp_path: Path, version: str) -> None:
+    """Both versions of the driver read 0x18 as 24, and print it so: a second run changes nothing."""
+    host = broadcom(tmp_path, version=version)
     assert host.run(script(host), "rail0").returncode == 0
-    cc = "kernel/config/bnxt_re/mlx5_0/ports/1/cc"
     names = ("ecn_enable", "roce_dscp", "roce_prio", "cnp_dscp", "cnp_prio", "apply")
-    assert [host.read(f"{cc}/{name}") for name in names] == ["1", "24", "3", "48", "6", "1"]
+    assert [host.read(f"{CC}/{name}") for name in names] == ["0x1", "0x18", "0x3", "0x30", "0x6", "0x1"]
     assert host.nics()["rail0"]["dscp"] == {"24": "3", "26": "3", "48": "6"}
+    again = host.run(script(host), "--check", "rail0")
+    assert (again.returncode, again.stdout) == (0, "0 changes on 1 interfaces\n")
+
+
+def test_what_the_firmware_of_broadcom_owns_does_not_stop_the_run(tmp_path: Path) -> None:
+    host = broadcom(tmp_path, version="old", profiles=True)
+    done = host.run(script(host), "rail0")
+    assert done.returncode == 0 and "2 values differ that the firmware owns" in done.stdout, done.stderr
+    assert "RoCE priority stays 0, the plan has 3: the firmware owns it (service profile)" in done.stderr
+    assert [host.read(f"{CC}/{name}") for name in ("roce_dscp", "roce_prio", "cnp_dscp", "apply")] == [
+        "0x18", "0", "0x30", "0x1",
+    ]  # fmt: skip
+    assert host.run(script(host), "--check", "rail0").returncode == 1, "the NIC differs from the plan"
+    info = host.sys / "kernel/debug/bnxt_re/mlx5_0/info"
+    info.parent.mkdir(parents=True)
+    info.write_text("\tfw_service_prof_type_sup : 1\n")  # debugfs.c: seq_printf
+    calls = (tmp_path / "calls").read_text()
+    assert "2 values differ that the firmware owns" in host.run(script(host), "rail0").stdout
+    assert "bnxt_store" not in (tmp_path / "calls").read_text().removeprefix(calls), "nothing is tried in vain"
+
+
+def test_stand_ins_print_what_the_sources_print() -> None:
+    """A form that the source does not have is refused, as decimal digits of bnxt_re."""
+    assert say("bnxt_re", "0x1a") and say("bnxt_re", "0")
+    for tool, wrong in (("bnxt_re", "26"), ("bnxt_re", "0x0"), ("dcb", "prio-pfc 3:on"), ("mlnx_qos", "Cable len: 5m")):
+        with pytest.raises(AssertionError, match="cannot print"):
+            say(tool, wrong)
+    assert all(
+        source and ("." in source or "same" in source or "/" in source)
+        for forms in FORMS.values()
+        for _, source in forms
+    )
+
+
+def test_a_port_in_infiniband_mode_is_named_with_the_command(tmp_path: Path) -> None:
+    host = machine(tmp_path)
+    (host.sys / "class/net/rail0/type").write_text("32\n")
+    done = host.run(script(host), "rail0")
+    assert done.returncode == 1
+    assert "rail0 is in InfiniBand mode: run mlxconfig -d 0000:10:00.0 set LINK_TYPE_P1=2" in done.stderr
+
+
+@pytest.mark.parametrize(("mode", "code"), [("ENABLED(0)", 1), ("DISABLED(1)", 0)])
+def test_a_bluefield_in_dpu_mode_is_refused(tmp_path: Path, mode: str, code: int) -> None:
+    host = machine(tmp_path)
+    (host.sys / "class/net/rail0/device/device").write_text("0xa2dc\n")
+    host.tool("mlxconfig", f"echo '        INTERNAL_CPU_OFFLOAD_ENGINE                 {mode}'")
+    done = host.run(script(host), "rail0")
+    assert done.returncode == code and ("in DPU mode" in done.stderr) == bool(code)
+
+
+def test_the_script_waits_for_an_rdma_device(tmp_path: Path) -> None:
+    host = machine(tmp_path)
+    (host.sys / "devices/0000:10:00.0/infiniband").rename(tmp_path / "later")
+    done = host.run(script(host), "--wait", "1", "rail0")
+    assert done.returncode == 1 and "rail0 has no RDMA device" in done.stderr
+    host.tool("sleep", f"mv {tmp_path}/later {host.sys}/devices/0000:10:00.0/infiniband")
+    assert host.run(script(host), "--wait", "1", "rail0").returncode == 0
 
 
 def test_an_unusual_dscp_is_mapped(tmp_path: Path) -> None:
@@ -149,6 +221,9 @@ class TestGpuDirect:
         (proc / "cmdline").write_text("BOOT_IMAGE=/vmlinuz iommu=pt quiet\n")
         (proc / "self/limits").write_text("Max locked memory         unlimited            unlimited            bytes\n")
         (host.sys / "module/nvidia_peermem").mkdir(parents=True)
+        (proc / "driver/nvidia").mkdir(parents=True)
+        # the first line of nvidia.ko of both kinds (kernel-open/nvidia/nv-procfs.c; nv_printf of NV_VERSION_STRING)
+        (proc / "driver/nvidia/version").write_text(CLOSED)
         host.tool(
             "lspci", "echo '18:00.0 PCI bridge'; echo '  ACSCtl: SrcValid- TransBlk-'; echo '  MaxReadReq 4096 bytes'"
         )
@@ -165,10 +240,27 @@ class TestGpuDirect:
         code, output = self.verdict(host, monkeypatch)
         assert code == 0 and "PROBLEM" not in output and output.splitlines()[-1].startswith("0 problems")
 
+    def test_the_open_driver_needs_no_peer_memory(self, host: Machine, monkeypatch: pytest.MonkeyPatch) -> None:
+        (host.sys / "module/nvidia_peermem").rmdir()
+        host.tool("uname", "echo 6.8.0-45-generic")
+        assert self.verdict(host, monkeypatch)[0] == 1, "dma-buf of the kernel does not help the closed driver"
+        version = host.folder / "proc/driver/nvidia/version"
+        version.write_text(CLOSED.replace("x86_64 Kernel Module", "Open Kernel Module for x86_64"))
+        assert self.verdict(host, monkeypatch)[0] == 0
+
     @pytest.mark.parametrize(
         ("change", "problem"),
         [
-            ("rmdir {sys}/module/nvidia_peermem", "no peer memory module"),
+            (
+                "rmdir {sys}/module/nvidia_peermem",
+                "the closed driver gives no dma-buf, and nvidia_peermem is not loaded",
+            ),
+            ("rm {proc}/driver/nvidia/version", "the NVIDIA driver is not loaded"),
+            (
+                "rmdir {sys}/module/nvidia_peermem; sed -i 's/x86_64 Kernel Module/Open Kernel Module for x86_64/' "
+                "{proc}/driver/nvidia/version",
+                "kernel 5.10.0-33-amd64 has no dma-buf",
+            ),
             ("echo quiet >{proc}/cmdline; mkdir -p {sys}/class/iommu/dmar0", "IOMMU translates"),
             ("echo 'Max locked memory 65536 65536 bytes' >{proc}/self/limits", "only 65536 bytes"),
             ("sed -i s/SrcValid-/SrcValid+/ {bin}/lspci", "ACS on at 18:00.0"),

@@ -1,14 +1,57 @@
-"""Stand-ins for the tools that set up a NIC: they write their settings to a JSON file, and refuse the same as the real
-tools (mlnx-tools@8fbfd9c python/mlnx_qos, ethtool, iproute2 dcb). Called as TOOL ARGUMENTS…
+"""Stand-ins for the tools that set up a NIC, called as TOOL ARGUMENTS…: they write their settings to a JSON file, and
+refuse and print the same as the real ones. FORMS has the lines that each can print, with the source of the form.
 """
 
 import json
 import os
+import re
 import sys
 from pathlib import Path
 
-FILE = Path(os.environ["NIC_STATE"])
-STATE = json.loads(FILE.read_text())
+_ON_OFF = "(on|off)"
+# tool -> (regular expression of a whole line, the statement that prints it). `say` refuses other lines.
+FORMS: dict[str, list[tuple[str, str]]] = {
+    "mlnx_qos": [
+        (r"DCBX mode: (OS|Firmware) controlled", "Mellanox/mlnx-tools@8fbfd9c python/mlnx_qos, pretty_print"),
+        (r"Priority trust state: (dscp|pcp)", "the same, pretty_print"),
+        (r"dscp2prio mapping:", "the same, pretty_print"),
+        (r"\tprio:[0-7] dscp:(\d\d,)+", "the same, print_dscp2prio_sysfs"),
+        (r"Receive buffer size \(bytes\): (\d+,){8}max_buffer_size=\d+", "the same, pretty_print"),
+        (r"Cable len: \d+", "the same, pretty_print"),
+        (r"PFC configuration:", "the same, pretty_print"),
+        (r"\tpriority    0   1   2   3   4   5   6   7", "the same, pretty_print"),
+        (r"\t(enabled  |buffer   )   (\d   ){8}", "the same, pretty_print"),
+        (r"tc: [0-7] ratelimit: unlimited, tsa: (vendor|strict|ets)", "the same, pretty_print"),
+        (r"\t priority:  [0-7]", "the same, pretty_print"),
+    ],
+    "ethtool": [
+        (r"Pause parameters for \w+:", "ethtool 6 netlink/pause.c, pause_reply_cb"),
+        (rf"Autonegotiate:\t{_ON_OFF}", "the same"),
+        (rf"RX:\t\t{_ON_OFF}", "the same"),
+        (rf"TX:\t\t{_ON_OFF}", "the same"),
+        ("", "the same, print_nl"),
+        (r"pfc-prevention-tout: \d+", "ethtool 6 ethtool.c, print_tunable"),
+    ],
+    "dcb": [
+        (
+            rf"prio-pfc ([0-7]:{_ON_OFF} ){{8}}",
+            "iproute2 dcb/dcb_pfc.c, dcb_pfc_print_prio_pfc; dcb.c, dcb_print_named_array",
+        ),
+        (r"dscp-prio (\d+:[0-7] )+", "iproute2 dcb/dcb_app.c, dcb_app_print_filtered, with -N"),
+    ],
+    "bnxt_re": [
+        # No driver prints decimal digits alone, except 0.
+        (r"0|0x[1-9a-f][0-9a-f]*", "bnxt_re configfs.c of Broadcom, roce_prio_show and its like: sprintf %#x"),
+    ],
+}
+
+
+def say(tool: str, text: str) -> str:
+    """The lines of a text, if the tool can print them."""
+    for line in text.splitlines():
+        if not any(re.fullmatch(form, line) for form, _ in FORMS[tool]):
+            raise AssertionError(f"{tool} cannot print {line!r}")
+    return text
 
 
 def main(tool: str, arguments: list[str]) -> None:
@@ -44,38 +87,45 @@ def mlnx_qos(arguments: list[str]) -> None:
         one["pfc"] = bits
     if "--cable_len" in options:
         one["cable"] = int(options["--cable_len"])
-    print(f"DCBX mode: {'OS' if one['dcbx'] == 'os' else 'Firmware'} controlled")
-    print(f"Priority trust state: {one['trust']}")
+    lines = [
+        f"DCBX mode: {'OS' if one['dcbx'] == 'os' else 'Firmware'} controlled",
+        f"Priority trust state: {one['trust']}",
+    ]
     if one["trust"] == "dscp":
-        print("dscp2prio mapping:")
+        lines.append("dscp2prio mapping:")
         by_priority: dict[int, str] = {}
         for dscp in range(63, -1, -1):
             priority = one["dscp"].get(str(dscp), dscp >> 3)
             by_priority[priority] = by_priority.get(priority, "") + f"{dscp:02d},"
         for priority, text in sorted(by_priority.items()):
-            for at in range(0, len(text), 24):
-                print(f"\tprio:{priority} dscp:{text[at : at + 24]}")
-    print("Receive buffer size (bytes): 20016,156096,0,0,0,0,0,0,max_buffer_size=2097152")
-    print(f"Cable len: {one['cable']}")
-    print("PFC configuration:")
-    print("\tpriority    0   1   2   3   4   5   6   7")
-    print("\tenabled     " + "".join(f"{bit}   " for bit in one["pfc"]))
-    print("\tbuffer      " + "0   " * 8)
-    print("tc: 0 ratelimit: unlimited, tsa: vendor\n\t priority:  1")
+            lines += [f"\tprio:{priority} dscp:{text[at : at + 24]}" for at in range(0, len(text), 24)]
+    lines += [
+        "Receive buffer size (bytes): 20016,156096,0,0,0,0,0,0,max_buffer_size=2097152",
+        f"Cable len: {one['cable']}",
+        "PFC configuration:",
+        "\tpriority    0   1   2   3   4   5   6   7",
+        "\tenabled     " + "".join(f"{bit}   " for bit in one["pfc"]),
+        "\tbuffer      " + "0   " * 8,
+        "tc: 0 ratelimit: unlimited, tsa: vendor",
+        "\t priority:  1",
+    ]
+    print(say("mlnx_qos", "\n".join(lines)))
 
 
 def ethtool(arguments: list[str]) -> None:
     option, name, *rest = arguments
     one = nic(name)
     if option == "-a":
-        print(f"Pause parameters for {name}:\nAutonegotiate:\toff\nRX:\t\t{one['pause']}\nTX:\t\t{one['pause']}\n")
+        pause = one["pause"]
+        shown = f"Pause parameters for {name}:\nAutonegotiate:\toff\nRX:\t\t{pause}\nTX:\t\t{pause}\n"
+        print(say("ethtool", shown))
     elif option == "-A":
         assert rest == ["rx", "off", "tx", "off"]
         if one["pause"] == "off":
             sys.exit("rx unmodified, ignoring\ntx unmodified, ignoring\nno pause parameters changed, aborting")
         one["pause"] = "off"
     elif option == "--get-tunable":
-        print(f"{rest[0]}: {one['tunables'][rest[0]]}")
+        print(say("ethtool", f"{rest[0]}: {one['tunables'][rest[0]]}"))
     elif option == "--set-tunable":
         if rest[0] not in one["tunables"] or not 80 <= int(rest[1]) <= 8000:
             sys.exit("Cannot set tunable: Invalid argument")
@@ -89,19 +139,40 @@ def dcb(arguments: list[str]) -> None:
     part, verb, _, name, what, *rest = words
     one = nic(name)
     if (part, verb, what) == ("pfc", "show", "prio-pfc"):
-        print("prio-pfc " + " ".join(f"{n}:{'on' if bit else 'off'}" for n, bit in enumerate(one["pfc"])) + " ")
+        states = " ".join(f"{n}:{'on' if bit else 'off'}" for n, bit in enumerate(one["pfc"]))
+        print(say("dcb", f"prio-pfc {states} "))
     elif (part, verb, what) == ("pfc", "set", "prio-pfc"):
         for pair in rest:
             number, state = pair.split(":")
             one["pfc"][int(number)] = {"on": 1, "off": 0}[state]
     elif (part, verb, what) == ("app", "show", "dscp-prio"):
         if one["dscp"]:
-            print("dscp-prio " + " ".join(f"{dscp}:{priority}" for dscp, priority in one["dscp"].items()) + " ")
+            pairs = " ".join(f"{dscp}:{priority}" for dscp, priority in one["dscp"].items())
+            print(say("dcb", f"dscp-prio {pairs} "))
     elif (part, verb, what) == ("app", "replace", "dscp-prio"):
         one["dscp"].update(pair.split(":") for pair in rest)
     else:
         sys.exit(f"dcb does not know {arguments}")
 
 
+def bnxt_store(arguments: list[str]) -> None:
+    """A write to a file of bnxt_re's configfs: `bnxt` of the state is its version, old or new, and whether the firmware
+    has service profiles. roce_prio_store and its like, of two versions of the driver: is_qport_service_type_supported
+    refuses a priority, and a DSCP that the firmware does not carry; old: sscanf %x, new: kstrtouint with base 0."""
+    file, text = Path(arguments[0]), sys.stdin.read()
+    driver = STATE.get("bnxt", {"version": "new"})
+    refused = driver.get("profiles") and (file.name.endswith("_prio") or file.name in driver.get("uncarried", ()))
+    digits = text.strip()
+    is_hex = digits.lower().startswith("0x")
+    if refused or (driver["version"] == "new" and not is_hex and not digits.isdecimal()):
+        file.write_text(say("bnxt_re", f"{driver.get('kept', {}).get(file.name, 0):#x}".replace("0x0", "0")) + "\n")
+        sys.exit("sh: printf: I/O error: Invalid argument")
+    value = int(digits, 16 if driver["version"] == "old" else 0)
+    shown = "0" if value == 0 else f"{value:#x}"  # %#x of 0 has no 0x
+    file.write_text(say("bnxt_re", shown) + "\n")
+
+
 if __name__ == "__main__":
+    FILE = Path(os.environ["NIC_STATE"])
+    STATE = json.loads(FILE.read_text())
     main(sys.argv[1], sys.argv[2:])

@@ -1,0 +1,216 @@
+"""The KEY=VALUE files of hosts as their readers read them: NCCL, UCX, sh, and systemd.
+
+Each reader has its own rules for blanks, quotes, carriage returns, repeated keys and numbers. A file that looks right
+is wrong if its reader reads another value: `NCCL_IB_TC="106"` is 0 to NCCL, and `NCCL_IB_TC=0x6a` is 106.
+
+Sources: NVIDIA/nccl@5067397 src/misc/param.cc (setEnvFile, ncclLoadParam), and v2.28.7-1 of it; openucx/ucx@9466d10
+src/ucs/config/ini.c, parser.c (ucs_config_sscanf_ulunits, _hex, _bool); POSIX.1-2017, Shell Command Language 2.9.1 and
+2.10.2; systemd.syntax(7); sysctl.d(5).
+"""
+
+import re
+import shlex
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from fnmatch import fnmatchcase
+
+# setEnvFile: of a value of 1,024 bytes and more, the rest is cut.
+_NCCL_VALUE_BYTES = 1023
+_UCX_LINE_BYTES = 198  # INI_MAX_LINE without newline and NUL: the rest of a longer line becomes another line
+_NUMBER = re.compile(r"[ \t\n\v\f\r]*([+-]?)(0[xX][0-9a-fA-F]+|0[0-7]*|[1-9][0-9]*)")
+_UCX_NUMBER = re.compile(r"[ \t\n\v\f\r]*\+?([0-9]+)")
+_NAME = re.compile(r"[A-Za-z_]\w*", re.ASCII)
+_ASSIGNMENT = re.compile(r"([A-Za-z_]\w*)=(.*)", re.ASCII | re.DOTALL)
+_MEANS_MORE = re.compile(r"[$`;&|<>()\\]")  # to sh, outside single quotes
+_SHELL_COMMENT = re.compile(r"""((?:'[^']*'|"(?:[^"\\]|\\.)*"|\\.|[^'"\\#\s]#*|\s+(?!#))*)\s#.*""")
+_LARGEST = (1 << 63) - 1
+
+
+@dataclass(frozen=True, slots=True)
+class Fault:
+    """A line that its reader reads otherwise than it looks. `word` is the key that the line seems to set."""
+
+    line: int
+    word: str
+    message: str
+    hint: str
+    is_error: bool = True
+
+
+@dataclass
+class HostSettings:
+    """The settings of one file: key -> value, and the line that counts."""
+
+    values: dict[str, str] = field(default_factory=dict)
+    lines: dict[str, int] = field(default_factory=dict)
+    faults: list[Fault] = field(default_factory=list)
+    is_complete: bool = True  # False: nothing is known of the lines after a fault
+
+    def add(self, line: int, key: str, value: str) -> None:
+        """A line that replaces earlier ones."""
+        self.values[key], self.lines[key] = value, line
+
+    def line(self, key: str) -> int | None:
+        """The line of a key, or of the fault that seems to set it."""
+        return self.lines.get(key) or next((one.line for one in self.faults if one.word == key), None)
+
+
+def read_settings(file: str, text: str) -> HostSettings:
+    """The settings of a file, by its path within its group. `text` has its carriage returns."""
+    reader = next((reader for pattern, reader in _READERS if fnmatchcase(file, pattern)), _systemd)
+    return reader(text)
+
+
+def nccl_number(text: str | None) -> int | None:
+    """A number as NCCL reads it: strtoll with base 0, and 0 where no digit begins the text. None where NCCL uses its
+    default: an empty or missing value, or one that 64 bits do not hold."""
+    if not text:
+        return None
+    match = _NUMBER.match(text)
+    if match is None:
+        return 0
+    digits = match[2]
+    number = int(digits, 16 if digits[:2] in ("0x", "0X") else 8 if digits[0] == "0" else 10)
+    number = -number if match[1] == "-" else number
+    return number if -_LARGEST - 1 <= number <= _LARGEST else None
+
+
+def ucx_number(text: str | None) -> int | None:
+    """A number as UCX reads it: sscanf %lu, so that 0x6a is 0. None for auto, and for a value that UCX refuses."""
+    match = _UCX_NUMBER.match(text or "")
+    return int(match[1]) if match else None
+
+
+def _nccl(text: str) -> HostSettings:
+    """The first line of a key counts. Quotes and blanks belong to names and values; NCCL before 2.30 keeps a carriage
+    return."""
+    found = HostSettings()
+    returns = 0
+    for number, line in enumerate(text.split("\n"), 1):
+        if line.startswith("#"):
+            continue
+        key, equals, value = line.partition("=")
+        if not equals:
+            if key.strip():
+                message, hint = (
+                    f"NCCL does not read the line {key.strip()!r}: it has no =",
+                    "write NAME=VALUE, or # before it",
+                )
+                found.faults.append(Fault(number, key.strip(), message, hint, is_error=False))
+            continue
+        returns = returns or (number if value.endswith("\r") else 0)
+        value = value.encode()[:_NCCL_VALUE_BYTES].decode(errors="ignore")
+        if not _NAME.fullmatch(key):
+            message = f"NCCL takes {key!r} for the name: blanks and other characters before = belong to it"
+            hint = f"write {key.strip()}={value.strip()} from the first column"
+            found.faults.append(Fault(number, key.strip().removeprefix("export ").strip(), message, hint))
+        elif key not in found.values:
+            found.add(number, key, value)
+        elif found.values[key] != value:
+            message = f"NCCL uses the first line of {key}, which is line {found.lines[key]}, and not this one"
+            found.faults.append(Fault(number, key, message, "remove one of the lines", is_error=False))
+    if returns:
+        message = "lines end with a carriage return (CRLF), which NCCL before 2.30 takes for a part of the value"
+        hint = "write the file with \\n alone: `sed -i 's/\\r$//' FILE`"
+        found.faults.append(Fault(returns, "", message, hint, is_error=False))  # what it breaks is an error by itself
+    return found
+
+
+def _ucx(text: str) -> HostSettings:
+    """Blanks around names and values do not count; `:` is as good as `=`; ` ;` begins a comment; the last line of a key
+    counts. A line with a blank before it goes on with the value before it."""
+    found, name = HostSettings(), ""
+    for number, line in enumerate(text.split("\n"), 1):
+        start = line.strip()
+        if not start or start[0] in ";#":
+            continue
+        if len(line.encode()) > _UCX_LINE_BYTES:
+            message = (
+                f"the line has {len(line.encode())} bytes, and UCX reads what follows {_UCX_LINE_BYTES} as another line"
+            )
+            found.faults.append(Fault(number, start.partition("=")[0].strip(), message, "write fewer values"))
+        if name and line[0].isspace():
+            found.add(number, name, start)  # inih calls its handler once more with the same name
+            message = f"UCX takes the line for another value of {name}: it begins with a blank"
+            found.faults.append(Fault(number, name, message, "begin the line in the first column"))
+        elif start[0] == "[":
+            name = ""  # a section that may be of other hosts; what is in it is read as here
+        elif match := re.match(r"([^=:]*?)\s*[=:]\s*(.*?)\s*(?:\s;.*)?$", start):
+            name = match[1]
+            found.add(number, name, match[2])
+        else:
+            message, hint = f"UCX does not read the line {start!r}: it has no =", "write NAME=VALUE, or # before it"
+            found.faults.append(Fault(number, start, message, hint))
+    return found
+
+
+def _shell(text: str) -> HostSettings:
+    """Assignments of sh, one in a line. Anything else is a command, which ends a script with `set -e`."""
+    found = HostSettings()
+    for number, line in enumerate(text.split("\n"), 1):
+        start = line.strip(" \t")
+        if not start or start[0] == "#":
+            continue
+        word = re.split(r"[\s=]", start.removeprefix("export "), maxsplit=1)[0]
+        try:
+            tokens = shlex.split(comment[1] if (comment := _SHELL_COMMENT.fullmatch(start)) else start)
+        except ValueError:
+            message, hint = "a quote is not closed: sh reads on in the next lines", "close the quote"
+            found.faults.append(Fault(number, word, message, hint))
+            found.is_complete = False
+            return found
+        if tokens[:1] == ["export"]:
+            tokens = tokens[1:]
+        assigned = [match for token in tokens if (match := _ASSIGNMENT.fullmatch(token))]
+        commands = [token for token in tokens if not _ASSIGNMENT.fullmatch(token)]
+        if "\r" in line:
+            message = "the line ends with a carriage return (CRLF), which sh takes for a part of the value"
+            found.faults.append(Fault(number, word, message, "write the file with \\n alone: `sed -i 's/\\r$//' FILE`"))
+        elif _MEANS_MORE.search(re.sub(r"'[^']*'|\s#.*", "", start)):
+            message, hint = (
+                "the line is more to sh than a value",
+                "write NAME=VALUE, in single quotes where it has $ ; & | < >",
+            )
+            found.faults.append(Fault(number, word, message, hint))
+        elif commands:
+            what = f"the command {commands[0]!r}"
+            message = f"sh runs {what}" + (f" and sets {assigned[0][1]} only for it" if assigned else "")
+            hint = f"write {word}=VALUE without blanks around =, and quotes around a value with blanks"
+            found.faults.append(Fault(number, word, message, hint))
+            continue
+        for match in assigned:
+            found.add(number, match[1], match[2])
+    return found
+
+
+def _systemd(text: str) -> HostSettings:
+    """Lines of systemd's files: blanks around = do not count, `#` and `;` begin a comment, the last line counts. A
+    line that ends with a backslash goes on in the next one."""
+    found, open_line, first = HostSettings(), "", 0
+    for number, line in enumerate(text.split("\n"), 1):
+        stripped = line.strip()
+        if stripped[:1] in ("#", ";"):
+            continue
+        open_line, first = (open_line + " " + stripped, first) if open_line else (stripped, number)
+        if open_line.endswith("\\"):
+            open_line = open_line[:-1]
+            continue
+        key, equals, value = open_line.partition("=")
+        open_line = ""
+        if equals:
+            found.add(first, key.strip(), value.strip())
+    return found
+
+
+_READERS: tuple[tuple[str, Callable[[str], HostSettings]], ...] = (
+    ("nccl.conf", _nccl),
+    ("rccl.conf", _nccl),
+    ("ucx.conf", _ucx),
+    ("roce/*.conf", _shell),
+    ("nvshmem.conf", _shell),
+)
+
+
+def judged_files(files: frozenset[str]) -> Iterator[str]:
+    """Those of the files whose readers are known, sorted."""
+    yield from sorted(file for file in files if any(fnmatchcase(file, pattern) for pattern, _ in _READERS))
