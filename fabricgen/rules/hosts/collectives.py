@@ -81,8 +81,8 @@ def _gid(group: Group, compute: Sequence[WiredPlane], found: Mapping[str, str]) 
     family = "AF_INET6" if found.get("NCCL_IB_ADDR_FAMILY") == "AF_INET6" else "AF_INET"
     known = {"AF_INET6" if ":" in prefix else "AF_INET" for prefix in pools}
     if family not in known:
-        text = found.get("NCCL_IB_ADDR_FAMILY")
-        message = f"NCCL_IB_ADDR_FAMILY is {'missing' if text is None else repr(text)}, so NCCL looks for {family}, "
+        shown = repr(found["NCCL_IB_ADDR_FAMILY"]) if "NCCL_IB_ADDR_FAMILY" in found else "missing"
+        message = f"NCCL_IB_ADDR_FAMILY is {shown}, so NCCL looks for {family}, "
         message += f"but the hosts' pool is {pools[0]}"
         hint = f"set NCCL_IB_ADDR_FAMILY to {min(known)}"
         yield Defect(group.place(file, "NCCL_IB_ADDR_FAMILY"), message, hint)
