@@ -80,8 +80,10 @@ def report(
     """
     from fabricgen.report.formats import formats
     from fabricgen.report.run import Run
+    from fabricgen.report.summary import tables_unjudged
 
     ordered = in_order(found.findings)
+    unjudged = [*tables_unjudged(ordered), *unjudged]
     code = exit_code(ordered, fail_on)
     color = output is None and settings.paints(sys.stdout)
     counts = replace(found.counts, suppressed=len(found.suppressed))

@@ -6,7 +6,7 @@ from enum import StrEnum
 from typing import Any
 
 from fabricgen.findings import Finding, Severity
-from fabricgen.report.summary import Counts
+from fabricgen.report.summary import Counts, tables_unjudged, unread_tables
 from fabricgen.results import CongestionModel, CongestionResult, DeadlockResult, Verdict
 
 
@@ -54,6 +54,7 @@ def answer(judged: Judged) -> Answer:
     if not judged.is_complete or not judged.counts.rules or not judged.deadlock or Verdict.UNKNOWN in verdicts:
         return Answer.UNJUDGED
     doubtful = Severity.WARNING in severities or Verdict.CYCLIC in verdicts or judged.other_fabric
+    doubtful = doubtful or unread_tables(judged.findings)
     return Answer.REVIEW if doubtful else Answer.SAFE
 
 
@@ -94,6 +95,8 @@ def _reasons(judged: Judged, given: Answer) -> Iterator[str]:
         yield f"No errors and no warnings. No cyclic buffer dependency is possible{failures}."
     elif judged.is_complete and given is Answer.UNJUDGED:
         yield "No errors and no warnings, but the verdict on deadlock is missing or incomplete."
+    if given is Answer.REVIEW and (tables := unread_tables(judged.findings)):
+        yield f"No rule reads {', '.join(tables)}, whose rows can stop traffic."
     if judged.other_fabric:
         yield f"The differences are from another fabric, {judged.other_fabric}: is the bundle the right one?"
     if not judged.is_complete:
@@ -187,6 +190,7 @@ def _bill(judged: Judged, bill: dict[str, Any] | None) -> dict[str, str]:
 
 def _not_judged(judged: Judged) -> Iterator[str]:
     yield from judged.not_judged
+    yield from tables_unjudged(judged.findings)
     for one in judged.deadlock:
         name = f" of plane {one.name}" if one.name else ""
         if one.verdict is not Verdict.UNKNOWN and not one.channels:

@@ -7,6 +7,8 @@ from dataclasses import dataclass
 from fabricgen.findings import Finding, Severity
 from fabricgen.units import counted
 
+_UNREAD = "FG415"
+
 
 @dataclass(frozen=True, slots=True)
 class Counts:
@@ -52,6 +54,17 @@ def headline(findings: Sequence[Finding], counts: Counts, simulated: Sequence[st
         return text
     subjects = [_counted(found[name], name) for name in ("devices", "links", "rules") if found[name]]
     return f"{text}; judged: {', '.join([*subjects, *simulated])}"
+
+
+def unread_tables(findings: Iterable[Finding]) -> list[str]:
+    """The tables that can stop traffic and that no rule reads, by the findings about them."""
+    return sorted({one.path for one in findings if one.code == _UNREAD})
+
+
+def tables_unjudged(findings: Iterable[Finding]) -> list[str]:
+    """'NAT_POOL, STP (tables that can stop traffic, which no rule reads)'; nothing if rules read all of them."""
+    tables = unread_tables(findings)
+    return [f"{', '.join(tables)} (tables that can stop traffic, which no rule reads)"] if tables else []
 
 
 def _counted(count: int, plural: str) -> str:

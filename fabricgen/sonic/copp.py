@@ -44,6 +44,7 @@ _IMAGE_TRAPS: Table = {
     "macsec": {"trap_ids": "eapol", "trap_group": "queue4_group1"},
     "neighbor_miss": {"trap_ids": "neighbor_miss", "trap_group": "queue1_group3", "always_enabled": "true"},
 }
+IMAGE_ROWS: Mapping[str, Table] = {GROUP: IMAGE_GROUPS, TRAP: _IMAGE_TRAPS}
 _FEATURES = frozenset({"bgp", "lldp", "macsec", "dhcp_relay"})  # names that are both a trap and a feature
 _TO_PROCESSOR = frozenset({"trap", "copy", "log"})  # sai_packet_action_t
 _DROPS = frozenset({"drop", "deny"})

@@ -205,6 +205,15 @@ def test_the_page_runs_its_own_script_only() -> None:
     assert "http://" not in re.sub(r"http://www\.w3\.org/\S+", "", text) and "https://" not in text
 
 
+def test_a_table_that_no_rule_reads_asks_for_a_review() -> None:
+    unread = Finding("FG415", Severity.NOTE, "no rule judges it", device="leaf1", path="NAT_POOL")
+    judged = Judged([unread], counts=COUNTS, deadlock=[free()])
+    assert answer(judged) is Answer.REVIEW
+    page = verdict_object(judged, None)
+    assert page["reasons"] == ["No rule reads NAT_POOL, whose rows can stop traffic."]
+    assert page["not_judged"][0] == "NAT_POOL (tables that can stop traffic, which no rule reads)"
+
+
 def free(**changes: Any) -> DeadlockResult:
     given: dict[str, Any] = {
         "verdict": Verdict.FREE, "claim": Claim.PROVED, "model": RoutesModel.BGP, "priorities": (3,), "channels": 8,

@@ -217,9 +217,14 @@ def profile_lists(fabric: Fabric) -> Iterator[Defect]:
             if row is None and expected:
                 hint = "add the platform's list"
                 yield from ports.defects(table, "", "", f"the port has a cable but no {table} row", hint)
-            elif row is not None and row.get("profile_list") != expected:
+            elif row is not None and _names(row.get("profile_list")) != _names(expected):
                 message = f"profile_list is {row.get('profile_list')}, the platform has {expected or 'none'}"
                 yield from ports.defects(table, "", "profile_list", message, _hint("profile_list", expected))
+
+
+def _names(profile_list: object) -> frozenset[str]:
+    """The profiles of a list. Their order has no effect: bufferorch binds each to its own pool."""
+    return frozenset(str(profile_list or "").split(","))
 
 
 @rule("FG526", Severity.WARNING, "The dynamic model assumes RoCE packets that are too small")

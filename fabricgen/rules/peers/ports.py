@@ -1,7 +1,7 @@
 """Rules that compare ports, sessions and interfaces of one kind."""
 
 from collections import Counter, defaultdict
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from itertools import chain
 
 import orjson
@@ -25,6 +25,7 @@ from fabricgen.rules.view.peers import (
 from fabricgen.rules.view.qos import PortClass, port_place
 from fabricgen.rules.view.qos_classes import port_classes
 from fabricgen.rules.view.switch import Switch
+from fabricgen.rules.view.usual_names import UsualNames, usual_names
 from fabricgen.sonic.device_types import DEVICE_TYPES, OUTSIDE_ROLE
 from fabricgen.sonic.port_qos import PORT_TABLES
 from fabricgen.sonic.tables import Row
@@ -60,10 +61,10 @@ def port_deviation(fabric: Fabric) -> Iterator[Defect]:
         for _, _, end in ports.members:
             if end:
                 by_kind[end.kind].append((ports, end))
-    cordoned, texts = fabric.bundle.cordoned, cable_texts(fabric)
+    cordoned, texts, names = fabric.bundle.cordoned, cable_texts(fabric), usual_names(fabric)
     for kind, members in by_kind.items():
         peers = f"most ports from {plural(str(kind[1]))} to {plural(str(kind[3]))}"
-        yield from _qos_deviations(members, peers)
+        yield from _qos_deviations(members, names, peers)
         ends = [end for _, end in members]
         ports_alone = [(end.switch, end.port) for end in ends]
         rows = [end.row for end in ends]
@@ -90,9 +91,13 @@ def port_deviation(fabric: Fabric) -> Iterator[Defect]:
         yield from _own_row_deviations(idle, "PORT", rows, "most unused ports")
 
 
-def _qos_deviations(members: Sequence[tuple[PortClass, End]], peers: str) -> Iterator[Defect]:
+def _qos_deviations(
+    members: Sequence[tuple[PortClass, End]], names: Mapping[str, UsualNames], peers: str
+) -> Iterator[Defect]:
     """QoS rows that differ among the ports of one kind: distinct contents are compared, each counted by its ports."""
-    contents = {ports: orjson.dumps(ports.rows) for ports in dict.fromkeys(ports for ports, _ in members)}
+    classes = dict.fromkeys(ports for ports, _ in members)
+    rows = {ports: names[ports.qos.switches[0].name].rows(ports.rows) for ports in classes}
+    contents = {ports: orjson.dumps(rows[ports]) for ports in classes}
     counts = Counter(contents[ports] for ports, _ in members)
     most, count = counts.most_common(1)[0]
     if len(counts) == 1 or 2 * count <= len(members) or len(members) < 3:
@@ -101,10 +106,9 @@ def _qos_deviations(members: Sequence[tuple[PortClass, End]], peers: str) -> Ite
     found = []
     for ports, end in members:
         for table in PORT_TABLES if contents[ports] != most else ():
-            if ports.rows[table] != usual.rows[table]:
-                for index, odd in deviating_rows(
-                    (ports.rows[table], usual.rows[table], usual.rows[table]), NO_FIELDS, 3
-                ):
+            mine, theirs = rows[ports][table], rows[usual][table]
+            if mine != theirs:
+                for index, odd in deviating_rows((mine, theirs, theirs), NO_FIELDS, 3):
                     if index == 0:
                         at = (end, example)
                         places = (port_place(one.switch, table, one.port, odd.key, odd.field) for one in at)

@@ -1,6 +1,6 @@
 """Rules that compare switches of one kind and report those that differ from most others."""
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial
 
 import orjson
@@ -21,6 +21,7 @@ from fabricgen.rules.view.peers import (
     plural,
 )
 from fabricgen.rules.view.switch import Switch
+from fabricgen.rules.view.usual_names import NAMED_TABLES, UsualNames, usual_names
 from fabricgen.sonic.port_qos import PORT_TABLES
 from fabricgen.sonic.tables import Table
 
@@ -37,7 +38,7 @@ _OWN_TABLES = frozenset({
 @rule("FG591", Severity.ERROR, "QoS maps differ within a plane", Basis.PEERS)
 def plane_maps(fabric: Fabric) -> Iterator[Defect]:
     """What: DSCP_TO_TC_MAP, TC_TO_QUEUE_MAP, TC_TO_PRIORITY_GROUP_MAP and MAP_PFC_PRIORITY_TO_QUEUE are the same on
-    every switch of a plane, leaf or spine.
+    every switch of a plane, leaf or spine. An equal map under another name is the same.
 
     Why: every hop classifies a packet again. One switch with another map makes a class lossy, or mixes it with others,
     for all traffic that crosses it.
@@ -48,10 +49,11 @@ def plane_maps(fabric: Fabric) -> Iterator[Defect]:
 
     Source: sonic-buildimage issues 27310 and 8770.
     """
+    names = usual_names(fabric)
     for ((plane, *_),), switches in groups(fabric, lambda switch: (switch.network,)):
         peers = f"most switches of plane {plane}" if plane else "most switches"
         for table in _MAPS:
-            yield from _table_deviations(switches, table, peers, 2)
+            yield from _table_deviations(switches, table, peers, 2, partial(_by_usual_names, names, table))
 
 
 @rule("FG592", Severity.WARNING, "The configuration of a switch differs from its peers", Basis.PEERS)
@@ -70,6 +72,7 @@ def switch_deviation(fabric: Fabric) -> Iterator[Defect]:
 
     Source: derived from the bundle itself.
     """
+    names = usual_names(fabric)
     for ((plane, *_), role, hwsku, _), switches in groups(
         fabric, lambda switch: (switch.network, switch.role, switch.hwsku, switch.port_set)
     ):
@@ -81,13 +84,22 @@ def switch_deviation(fabric: Fabric) -> Iterator[Defect]:
                 yield from _table_deviations(switches, table, peers, 3, partial(_shared_maps, table))
             elif table == "VRF":
                 yield from _table_deviations(switches, table, peers, 3, _vrfs_without_ports)
+            elif table in NAMED_TABLES and table not in _MAPS:
+                yield from _table_deviations(switches, table, peers, 3, partial(_by_usual_names, names, table))
             elif table not in _OWN_TABLES and table not in _MAPS:
                 yield from _table_deviations(switches, table, peers, 3)
         yield from _table_deviations(switches, "PFC_WD", peers, 3, lambda switch: _only(switch, "PFC_WD", "GLOBAL"))
         yield from _table_deviations(switches, "CABLE_LENGTH", peers, 3, _cable_rows)
-        yield from _table_deviations(
-            switches, "PORT_QOS_MAP", peers, 3, lambda switch: _only(switch, "PORT_QOS_MAP", "global")
-        )
+        yield from _table_deviations(switches, "PORT_QOS_MAP", peers, 3, partial(_row_of_switch, names))
+
+
+def _by_usual_names(names: Mapping[str, UsualNames], table: str, switch: Switch) -> Table:
+    return names[switch.name].table(table, switch.device.table(table))
+
+
+def _row_of_switch(names: Mapping[str, UsualNames], switch: Switch) -> Table:
+    rows = _only(switch, "PORT_QOS_MAP", "global")
+    return {key: names[switch.name].row(row) for key, row in rows.items()}
 
 
 def _shared_profiles(switch: Switch) -> Table:

@@ -11,6 +11,8 @@ from fabricgen.rules.view.derived import derived, derived_of_switch
 from fabricgen.rules.view.fabric import Fabric
 from fabricgen.rules.view.shape import with_current_references
 from fabricgen.rules.view.switch import Switch
+from fabricgen.sonic.copp import IMAGE_ROWS
+from fabricgen.sonic.port_qos import DEFINITION_TABLES
 from fabricgen.sonic.references import SINCE, old_references
 from fabricgen.sonic.release_models import tables_that_differ, unknown_paths, when
 from fabricgen.sonic.releases import release_name
@@ -51,6 +53,8 @@ def _of_kind(fabric: Fabric, *kinds: str) -> Iterator[Defect]:
 
 # sonic-utilities config/main.py, config_file_yang_validation; 202411 calls it for files named "golden" only.
 _VALIDATED_SINCE = 202505
+_NAME_OF_KEY = "name of the key: "  # how the schema begins what it says about the leaf `name`
+_WITHOUT_CIR = "pir needs cir above 0"
 _WITHOUT_MODEL = frozenset({"bgpraw"})  # the same function passes over it
 
 
@@ -126,34 +130,54 @@ def unknown_field(fabric: Fabric) -> Iterator[Defect]:
     return _of_kind(fabric, "unknown-field")
 
 
+def _taken_by(fabric: Fabric, defect: Defect, daemon: str) -> Defect:
+    """A defect in what a daemon takes and the models refuse: a note where `config reload` does not validate files."""
+    assert isinstance(defect.place, Place)
+    release = fabric.switches[defect.place.device.name].device.known_release
+    if release is not None and release < _VALIDATED_SINCE:
+        return replace(defect, severity=Severity.NOTE, message=f"{defect.message}; {daemon} takes the row")
+    ends = "the switch stops" if release else f"release {_VALIDATED_SINCE} and later stop"
+    message = f"{defect.message}: {daemon} takes the row, but {ends} `config reload FILE`"
+    return replace(defect, severity=Severity.WARNING, message=message)
+
+
 @rule("FG403", Severity.ERROR, "A mandatory field is missing", Basis.SCHEMA)
 def missing_field(fabric: Fabric) -> Iterator[Defect]:
     """What: each row has all mandatory fields of its table.
 
-    Why: the daemon skips the row or retries it for ever.
+    Why: the daemon skips the row or retries it for ever. A row of COPP_GROUP or COPP_TRAP that the image has, too, is a
+    warning, and a note before release 202505: coppmgrd takes missing fields from the image's own file, and only
+    `config reload FILE` validates.
 
     Example: PORT|Ethernet0 has no lanes.
 
     Fix: add the field.
 
-    Source: sonic-buildimage src/sonic-yang-models (mandatory true).
+    Source: sonic-buildimage src/sonic-yang-models (mandatory true); sonic-swss cfgmgr/coppmgr.cpp (mergeConfig).
     """
-    return _of_kind(fabric, "missing-field")
+    for defect in _of_kind(fabric, "missing-field"):
+        place = defect.place
+        is_merged = isinstance(place, Place) and place.key in IMAGE_ROWS.get(place.table, ())
+        yield _taken_by(fabric, defect, "coppmgrd") if is_merged else defect
 
 
 @rule("FG404", Severity.ERROR, "A row key has the wrong form", Basis.SCHEMA)
 def wrong_key(fabric: Fabric) -> Iterator[Defect]:
     """What: each row key has the form and the values that the YANG model of its table defines.
 
-    Why: no daemon reads a row with another key.
+    Why: no daemon reads a row with another key. The name of a map, scheduler or profile is a warning, and a note before
+    release 202505: orchagent takes any name, and only `config reload FILE` validates.
 
     Example: INTERFACE|Ethernet0|10.0.0.1 has no prefix length; BUFFER_PG|Ethernet0|9.
 
     Fix: correct the key.
 
-    Source: sonic-buildimage src/sonic-yang-models (list keys).
+    Source: sonic-buildimage src/sonic-yang-models (list keys); sonic-swss orchagent/qosorch.cpp, bufferorch.cpp.
     """
-    return _of_kind(fabric, "wrong-key")
+    for defect in _of_kind(fabric, "wrong-key"):
+        is_name = isinstance(defect.place, Place) and defect.place.table in DEFINITION_TABLES
+        is_name = is_name and defect.message.startswith(_NAME_OF_KEY)
+        yield _taken_by(fabric, defect, "orchagent") if is_name else defect
 
 
 @rule("FG405", Severity.ERROR, "A value has the wrong type", Basis.SCHEMA)
@@ -251,7 +275,8 @@ def _lists_ports(switch: Switch, place: Place) -> bool:
 def broken_must(fabric: Fabric) -> Iterator[Defect]:
     """What: the conditions between fields or rows in the YANG models hold.
 
-    Why: SONiC rejects the configuration with YANG validation, and fails at run time without it.
+    Why: SONiC rejects the configuration with YANG validation, and fails at run time without it. A scheduler with pir
+    and without cir is a warning, and a note before release 202505: orchagent limits by pir alone.
 
     Example: a WRED minimum above its maximum, which crashes orchagent; a watchdog detection time below its poll
     interval.
@@ -260,7 +285,10 @@ def broken_must(fabric: Fabric) -> Iterator[Defect]:
 
     Source: sonic-buildimage src/sonic-yang-models (must); sonic-utilities pull request 579.
     """
-    return _of_kind(fabric, "must")
+    for defect in _of_kind(fabric, "must"):
+        is_limit = isinstance(defect.place, Place) and defect.place.table == "SCHEDULER"
+        is_limit = is_limit and defect.message == _WITHOUT_CIR
+        yield _taken_by(fabric, defect, "orchagent") if is_limit else defect
 
 
 @rule("FG411", Severity.ERROR, "A reference is written in the old form", Basis.FORM)

@@ -18,7 +18,7 @@ NO_FIELDS: frozenset[str] = frozenset()
 OWN_FIELDS = {
     "DEVICE_METADATA": frozenset({"hostname", "mac", "bgp_asn", "bgp_router_id", "chassis_serial_number"}),
     "SNMP": frozenset({"Location"}),
-    "PORT": frozenset({"lanes", "alias", "index", "subport", "description", "speed"}),
+    "PORT": frozenset({"lanes", "alias", "index", "subport", "description", "speed", "dhcp_rate_limit"}),
     "BGP_GLOBALS": frozenset({"local_asn", "router_id"}),
     "BGP_NEIGHBOR": frozenset({"asn", "name", "local_addr"}),
     "DEVICE_NEIGHBOR_METADATA": frozenset({"lo_addr", "mgmt_addr", "hwsku", "deployment_id"}),

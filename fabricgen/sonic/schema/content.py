@@ -23,7 +23,7 @@ def row_problems(schema: RowSchema, row: Mapping[str, Any], check: Check) -> Ite
                 Kind.UNKNOWN_FIELD,
                 name,
                 "SONiC's YANG models do not have this field here",
-                did_you_mean(name, schema.fields),
+                did_you_mean(name, schema.fields.keys() - row.keys()),
             )
         elif type(value) is not str or spec.is_list or (value not in spec.judge.fitting and check(spec.judge, value)):
             yield from _field(spec, name, value, check)

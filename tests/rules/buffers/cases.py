@@ -22,6 +22,17 @@ def cables_of(length: str, *devices: str) -> ConfigChange:
 
 
 GOOD = [
+    GoodCase(
+        "FG525",
+        put(
+            "egress_lossy_profile,egress_lossless_profile",
+            "leaf1",
+            "BUFFER_PORT_EGRESS_PROFILE_LIST",
+            "Ethernet0",
+            "profile_list",
+        ),
+        Switches("dynamic"),
+    ),
     GoodCase("FG520", cables_of("300m", "leaf1"), Switches("dynamic"), also=("FG532",)),
     GoodCase("FG519", cables_of("300m", *LEAVES, "spine1", "spine2", "spine3"), Switches("dynamic"), also=("FG532",)),
 ]

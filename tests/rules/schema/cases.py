@@ -1,6 +1,6 @@
 """Bad cases of the rules in fabricgen/rules/schema."""
 
-from tests.rules.case import ERROR, WARNING, Case, Switches
+from tests.rules.case import ERROR, NOTE, WARNING, Case, Switches
 from tests.rules.changes import both, drop, put, rekey
 
 CASES = [
@@ -254,5 +254,14 @@ CASES = [
         "queue 6 is also in the row 6-7, which is equal",
         "keep one of the two rows",
         lenient=True,
+    ),
+    Case(
+        "FG415",
+        put({"nat_ip": "192.0.2.1"}, "leaf1", "NAT_POOL", "pool1"),
+        "leaf1:NAT_POOL",
+        NOTE,
+        "no rule judges what natmgrd does with its rows",
+        "test what the rows do",
+        also=("FG592",),
     ),
 ]
