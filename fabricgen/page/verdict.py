@@ -53,9 +53,9 @@ def answer(judged: Judged) -> Answer:
         return Answer.UNSAFE
     if not judged.is_complete or not judged.counts.rules or not judged.deadlock or Verdict.UNKNOWN in verdicts:
         return Answer.UNJUDGED
-    doubtful = Severity.WARNING in severities or Verdict.CYCLIC in verdicts or judged.other_fabric
-    doubtful = doubtful or unread_tables(judged.findings)
-    return Answer.REVIEW if doubtful else Answer.SAFE
+    is_doubtful = Severity.WARNING in severities or Verdict.CYCLIC in verdicts or bool(judged.other_fabric)
+    is_doubtful = is_doubtful or bool(unread_tables(judged.findings))
+    return Answer.REVIEW if is_doubtful else Answer.SAFE
 
 
 def verdict_object(judged: Judged, bill: dict[str, Any] | None) -> dict[str, Any]:

@@ -18,7 +18,7 @@ _PORT_MAPS = (*_LOSSY_MAPS, "pfc_to_queue_map")
 @rule("FG511", Severity.ERROR, "A wired port has no QoS maps")
 def port_without_maps(fabric: Fabric) -> Iterator[Defect]:
     """What: every port with a cable has a PORT_QOS_MAP row that names its maps and its PFC priorities. A port with PFC
-    that has the DSCP map of PORT_QOS_MAP|global only is a warning.
+    whose only DSCP map is that of PORT_QOS_MAP|global is a warning, if other ports have their own.
 
     Why: the QoS row is per port. A port without it treats every packet as lossy class 0, and one such hop is enough
     to drop RDMA packets of the whole fabric. On planes without lossless classes, control traffic waits behind all other
@@ -46,13 +46,15 @@ def port_without_maps(fabric: Fabric) -> Iterator[Defect]:
                 )
     for switch in fabric.switches.values():
         rows = switch.device.table("PORT_QOS_MAP")
-        if "dscp_to_tc_map" not in rows.get("global", {}):
-            continue
-        for key, row in rows.items():
-            if row.get("pfc_enable") and "dscp_to_tc_map" not in row:
-                message = "dscp_to_tc_map is missing on a port with PFC, and not every chip applies that of the switch"
+        lossless = {key: row for key, row in rows.items() if row.get("pfc_enable")}
+        without = [key for key, row in lossless.items() if "dscp_to_tc_map" not in row]
+        if without and len(without) < len(lossless) and "dscp_to_tc_map" in rows.get("global", {}):
+            message = (
+                "dscp_to_tc_map is missing on a port with PFC: it depends on the chip whether that of the switch holds"
+            )
+            hint = "set dscp_to_tc_map to the map that the other ports use"
+            for key in without:
                 place = switch.place("PORT_QOS_MAP", key, "dscp_to_tc_map")
-                hint = "set dscp_to_tc_map to the map that the other ports use"
                 yield Defect(place, message, hint, severity=Severity.WARNING)
 
 

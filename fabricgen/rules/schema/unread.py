@@ -28,7 +28,7 @@ def unread_tables(fabric: Fabric) -> Iterator[Defect]:
 
     Example: NAT_POOL has rows.
 
-    Fix: test what the rows do, and suppress the finding with the result. Remove rows that nobody needs.
+    Fix: test what the rows do, and suppress the finding with the result. Remove rows without a use.
 
     Source: the daemons that read the tables are those in fabricgen/sonic/traffic_tables.py.
     """

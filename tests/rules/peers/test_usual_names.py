@@ -1,4 +1,4 @@
-"""An equal definition under another name is no difference; a definition that differs still is one."""
+"""An equal definition under another name is not a difference; a definition that differs still is one."""
 
 import copy
 

@@ -1050,7 +1050,7 @@ CASES = [
         ),
         "leaf1:PORT_QOS_MAP|Ethernet0|dscp_to_tc_map",
         WARNING,
-        "dscp_to_tc_map is missing on a port with PFC, and not every chip applies that of the switch",
+        "dscp_to_tc_map is missing on a port with PFC: it depends on the chip whether that of the switch holds",
         "set dscp_to_tc_map to the map that the other ports use",
         also=("FG592",),
     ),
