@@ -27,6 +27,7 @@ class CompareOptions:
     256 MiB. `placement` is aligned or fragmented. `draws` hashes are drawn from `seed` on. `failure_sets` is the most
     sets of failures to judge of each kind. `failures` is how many links fail at a time in the deadlock proof. `grow_to`
     is a number of GPUs, None: twice those of each fabric. `plane` is the plane to compare, None: the first with jobs.
+    `templates` replace those of fabricgen in what is rendered.
     """
 
     patterns: tuple[str, ...] = ()
@@ -39,6 +40,7 @@ class CompareOptions:
     grow_to: int | None = None
     plane: str | None = None
     jobs: int = 1
+    templates: Path | None = None
 
     @property
     def bandwidth(self) -> "Options":

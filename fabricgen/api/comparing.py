@@ -21,6 +21,7 @@ from fabricgen.api.reporting import is_judged_as_it_is
 from fabricgen.atomic import temporary_folder
 from fabricgen.errors import UnreadableInputError, UsageError
 from fabricgen.findings import Location
+from fabricgen.inventory.read_files import Layers
 from fabricgen.report.outcome import Outcome
 
 if TYPE_CHECKING:
@@ -100,7 +101,8 @@ def _judged(
             raise UsageError(f"{source.path} has no fabric.json: compare counts the cables of bundles and inventories")
         return fabric_object(source.name, source.path, judging, options, progress)
     with progress.stage(f"rendering {source.name}"):
-        rendered = render_aside(source.path, aside / "bundle", jobs=options.jobs, policy=policy)
+        inventory = Layers((source.path,), (), options.templates)
+        rendered = render_aside(inventory, aside / "bundle", jobs=options.jobs, policy=policy)
     if not rendered.is_rendered:
         return _Refused(rendered.outcome)
     judging = open_judging([aside / "bundle"], None, None, policy)

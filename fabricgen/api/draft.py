@@ -77,7 +77,7 @@ class Draft:
         from fabricgen.render.switches import SwitchRenderer
         from fabricgen.render.templates import TemplateLibrary
 
-        plans, library = self.plans, TemplateLibrary("sonic")
+        plans, library = self.plans, TemplateLibrary("sonic", self.plans.templates)
         renderer = SwitchRenderer(
             plans.rendered, plans.allocation, plans.control, plans.planner, library, plans.cordons
         )

@@ -14,6 +14,8 @@ from fabricgen.findings import Finding, Location, has_errors
 from fabricgen.report.outcome import Outcome, Reporter
 from fabricgen.report.summary import Counts
 from fabricgen.suppressions import Suppression, Suppressions
+from fabricgen.units import counted
+from fabricgen.vocabulary import DeviceState, LinkState
 
 if TYPE_CHECKING:
     from fabricgen.observed.opensm_dumps import Dumps
@@ -99,7 +101,7 @@ class Judging:
         if wiring is not None:  # switches without a config_db.json: those of subnet managers
             devices += sum(device.plane in wiring.infiniband_planes for device in wiring.devices)
             links += sum(link.plane in wiring.infiniband_planes for link in wiring.links)
-        return Counts(devices=devices, links=links, rules=self.rules)
+        return Counts(devices=devices, links=links, rules=self.rules, out_of_service=out_of_service(self.bundle))
 
     def outcome(self, inventory: Path | None) -> Outcome:
         """The findings under the policy; places of inventory values are looked up in `inventory`."""
@@ -109,6 +111,17 @@ class Judging:
         """The same, with the findings about the inventory itself."""
         reporting = Reporter(self.suppressions, self.policy.severities, self.codes, self.policy.expand, place_of)
         return reporting.outcome(self.findings, self.bundle, of_inventory)
+
+
+def out_of_service(bundle: Bundle) -> tuple[str, ...]:
+    """What the inventory takes out of service: '1 switch drained', '2 links cordoned'. Verdicts count without it."""
+    if bundle.wiring is None:
+        return ()
+    states = [device.state for device in bundle.wiring.devices]
+    given = [(state, states.count(state)) for state in DeviceState if state is not DeviceState.ACTIVE]
+    found = [f"{counted(number, 'switch')} {state}" for state, number in given if number]
+    links = len(bundle.wiring.cordoned)
+    return (*found, f"{counted(links, 'link')} {LinkState.CORDONED}") if links else tuple(found)
 
 
 def open_judging(paths: Sequence[Path], links: Path | None, lldp: Path | None, policy: Policy) -> Judging:

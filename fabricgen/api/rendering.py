@@ -61,7 +61,6 @@ def render(
     check: bool = False,
     diff: bool = False,
     only: str | None = None,
-    templates: Path | None = None,
     locked: bool = False,
     adopt_folder: bool = False,
     renumber: str | None = None,
@@ -75,8 +74,8 @@ def render(
     With an error nothing is written.
 
     With `check` nothing is written either: `stale` names the files that differ from what would be rendered, and with
-    `diff` the rows are compared too. `only` is a shell pattern: other switches keep their files. `templates` is a
-    folder that overlays templates. With `locked` it is an error if the lock file would change. `renumber` is a plane
+    `diff` the rows are compared too. `only` is a shell pattern: other switches keep their files. With `locked` it is an
+    error if the lock file would change. `renumber` is a plane
     whose numbers are allocated anew. `jobs` processes render switches, or the workers of a Dask `scheduler`,
     tcp://HOST:PORT, which read the inventory at the same path. `output` is a new or empty folder, or the bundle of this
     fabric. With `adopt_folder` it can be any folder; only files that are rendered are replaced. Raises
@@ -102,7 +101,7 @@ def render(
         return planned
     progress.step("planned", _size(plans))
     with _on_workers(scheduler, inventory, renumber) as elsewhere:
-        content = BundleContent(plans, templates, only, jobs, elsewhere)
+        content = BundleContent(plans, only, jobs, elsewhere)
         try:
             if check:
                 with temporary_folder("check") as aside:

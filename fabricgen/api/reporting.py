@@ -12,12 +12,11 @@ from fabricgen.api.verdicts import Wanted, judge_all
 from fabricgen.atomic import temporary_folder
 from fabricgen.bundle.manifest import read_manifest
 from fabricgen.bundle.names import CONFIG_NAME
-from fabricgen.bundle.read import OPTIONS_NAME, Bundle
+from fabricgen.bundle.read import OPTIONS_NAME
 from fabricgen.errors import UnreadableInputError, UsageError
 from fabricgen.findings import Location
-from fabricgen.inventory.read_files import InventorySource, Layers, inventory_path
+from fabricgen.inventory.read_files import InventorySource, inventory_layers, inventory_path
 from fabricgen.results import CongestionResult, DeadlockResult
-from fabricgen.units import counted
 
 _OF_BUNDLES = ("fabric.json", "manifest.json", CONFIG_NAME, OPTIONS_NAME, f"*/{CONFIG_NAME}", "infiniband/*/")
 
@@ -61,16 +60,16 @@ def report(
     from fabricgen.page.packets import packet_runs
     from fabricgen.simulate.patterns import check_pattern
 
-    _refuse_sources(source)
+    files = files_of(source)
     for pattern in patterns:
         check_pattern(pattern)
     if against is not None and not (against / "fabric.json").is_file():
         raise UsageError(f"{against} is not a bundle: it has no fabric.json")
     runs = packet_runs(series)
     wanted = Wanted(patterns=patterns, depth=failures, jobs=jobs, outages=True)
-    if isinstance(source, Path) and is_judged_as_it_is(source):
-        opened = open_judging([source], links, lldp, policy)
-        return _of_bundle(opened, source, inventory, against, runs, wanted, progress)
+    if files is not None:
+        opened = open_judging([files], links, lldp, policy)
+        return _of_bundle(opened, files, inventory, against, runs, wanted, progress)
     if links or lldp:
         raise UsageError("--links and --lldp are for bundles and other files of switches")
     with temporary_folder("report") as aside:
@@ -80,14 +79,22 @@ def report(
         return _report(found, judging, folder, found.changes, name, runs, found.deadlock, found.congestion)
 
 
-def _refuse_sources(source: InventorySource) -> None:
-    """Raises UnreadableInputError for a missing path, UsageError for a layer that is not an inventory."""
-    paths = source.inventories if isinstance(source, Layers) else (source,)
-    for path in paths:
+def files_of(source: InventorySource) -> Path | None:
+    """The bundle, or other files of switches, that a source names; None for an inventory. Templates concern inventories
+    only.
+
+    Raises UnreadableInputError for a missing path, UsageError for a layer that is not an inventory.
+    """
+    layers = inventory_layers(source)
+    is_one = not layers.inventories[1:] and not layers.settings
+    for path in layers.inventories:
         if not path.exists():
             raise UnreadableInputError("no such file or folder", Location(str(path)))
-        if isinstance(source, Layers) and is_judged_as_it_is(path):
+        if is_judged_as_it_is(path):
+            if is_one:
+                return path
             raise UsageError(f"{path} is not an inventory: it is reported alone, without --set")
+    return None
 
 
 def is_judged_as_it_is(source: Path) -> bool:
@@ -140,7 +147,7 @@ def _report(
         congestion=congestion,
         packets=runs,
         digests=seals(deadlock),
-        not_judged=_cordoned(judging.bundle) if judging else (),
+        not_judged=[f"{one}, as the inventory says" for one in judging.counts.out_of_service] if judging else (),
         other_fabric=changes.other_fabric if changes else "",
     )
     manifest = read_manifest(folder) if folder.is_dir() else None
@@ -150,9 +157,3 @@ def _report(
         findings=found.findings, suppressed=found.suppressed, counts=found.counts, codes=found.codes, content=content,
         deadlock=deadlock, congestion=congestion, seals=judged.digests, folder=f"{folder}/",
     )  # fmt: skip
-
-
-def _cordoned(bundle: Bundle) -> list[str]:
-    """That links are out of service on purpose: every verdict counts without them."""
-    count = len(bundle.wiring.cordoned) if bundle.wiring else 0
-    return [f"{counted(count, 'link')} out of service (`links`)"] if count else []

@@ -17,7 +17,7 @@ from fabricgen.cache import Store
 from fabricgen.cache.values import dump_value, load_value
 from fabricgen.findings import Finding
 from fabricgen.inputs import Notes, digest_now
-from fabricgen.inventory.read_files import InventorySource, Layers, inventory_root
+from fabricgen.inventory.read_files import InventorySource, inventory_layers, inventory_root
 from fabricgen.report.summary import Counts
 from fabricgen.results import CongestionResult, DeadlockResult, without_evidence
 from fabricgen.sonic.secrets import is_secret_path, masked
@@ -60,7 +60,7 @@ class SameInputs:
     def __init__(self, store: Store, inventory: InventorySource, about: object, folder: Path) -> None:
         self._store, self._root = store, folder
         self._about = f"{Path.cwd()}\0{inventory!r}\0{about!r}".encode()
-        sources = inventory.inventories if isinstance(inventory, Layers) else (inventory,)
+        sources = inventory_layers(inventory).inventories
         self._names = b"".join(_names(inventory_root(source)) for source in sources)  # before anything is read
         self._folder = orjson.dumps(str(folder))[1:-1]
 

@@ -8,11 +8,9 @@ from typing import TYPE_CHECKING
 
 from fabricgen.api.aside import render_aside
 from fabricgen.api.judgement import DEFAULT_POLICY, SILENT, Judgement, Policy, Progress, codes_of, open_judging
-from fabricgen.api.reporting import is_judged_as_it_is
+from fabricgen.api.reporting import files_of
 from fabricgen.atomic import temporary_folder
 from fabricgen.bundle.manifest import read_manifest
-from fabricgen.errors import UnreadableInputError
-from fabricgen.findings import Location
 from fabricgen.results import TuningResult
 from fabricgen.units import counted
 from fabricgen.vocabulary import Goal
@@ -107,12 +105,10 @@ def _opened(
     source: "InventorySource", jobs: int, policy: Policy, progress: Progress
 ) -> "Iterator[tuple[Path, Aside | None]]":
     """The folder with the files, and the rendering of an inventory. Raises UnreadableInputError for a missing path."""
-    if isinstance(source, Path):
-        if not source.exists():
-            raise UnreadableInputError("no such file or folder", Location(str(source)))
-        if is_judged_as_it_is(source):
-            yield source, None
-            return
+    files = files_of(source)
+    if files is not None:
+        yield files, None
+        return
     with temporary_folder("tune") as folder:
         aside = render_aside(source, folder / "bundle", jobs=jobs, policy=policy, progress=progress)
         yield folder / "bundle", aside

@@ -4,6 +4,7 @@ import shutil
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -26,8 +27,11 @@ if TYPE_CHECKING:
 
 
 @contextmanager
-def upgrade(source: Path, old: int, new: int, progress: Progress = SILENT) -> "Iterator[Upgrade]":
+def upgrade(
+    source: Path, old: int, new: int, progress: Progress = SILENT, templates: Path | None = None
+) -> "Iterator[Upgrade]":
     """The upgrade of an inventory, rendered for both releases, or of a bundle: what each release knows of its files.
+    `templates` replace those of fabricgen where an inventory is rendered.
 
     Nothing is written beside `source`; the files that are compared exist inside the `with` block. Raises
     UnreadableInputError.
@@ -36,7 +40,7 @@ def upgrade(source: Path, old: int, new: int, progress: Progress = SILENT) -> "I
 
     with temporary_folder("upgrade") as aside:
         folders = [aside / name for name in ("old", "between", "new")]
-        make = _reduced if is_bundle(source) else _rendered
+        make = _reduced if is_bundle(source) else partial(_rendered, templates=templates)
         with progress.stage("rendering"):
             findings = [*make(source, folders[0], old), *make(source, folders[2], new)]
         if has_errors(findings):
@@ -63,12 +67,12 @@ def _side(folder: Path, release: int) -> "Side":
     return replace(open_side(folder, InputForm.BUNDLE), release=release)
 
 
-def _rendered(inventory: Path, folder: Path, release: int) -> list[Finding]:
+def _rendered(inventory: Path, folder: Path, release: int, templates: Path | None) -> list[Finding]:
     """The inventory rendered for a release into `folder`; the errors that prevent it."""
     from fabricgen.inventory.read_files import Layers
     from fabricgen.sonic.release_models import release_word
 
-    source = Layers((inventory,), (f"sonic.release={release_word(release)}",))
+    source = Layers((inventory,), (f"sonic.release={release_word(release)}",), templates)
     aside = render_aside(source, folder)
     if aside.is_rendered:
         return []

@@ -6,13 +6,13 @@ from typing import Any
 
 import click
 
-from fabricgen.cli.options import inventory_arguments, layers_of
+from fabricgen.cli.options import layers_of, planned_inventory
 from fabricgen.cli.settings import Settings, verb
 from fabricgen.cli.streams import width_of, write
 
 
 @click.command("capacity")
-@inventory_arguments()
+@planned_inventory()
 @click.option(
     "--format", "fmt", type=click.Choice(["text", "json", "markdown"]), default="text", show_default=True,
     help="Format of the table.",

@@ -31,6 +31,7 @@ def command(
     settings: Settings,
     inventories: tuple[Path, ...],
     values: tuple[str, ...],
+    templates: Path | None,
     select: tuple[str, ...],
     ignore: tuple[str, ...],
     expand: bool,
@@ -66,7 +67,7 @@ def command(
 
     def judged(bundle: Path | None, resident: "Resident | None" = None) -> "Check":
         return check(
-            layers_of(inventories, values),
+            layers_of(inventories, values, templates),
             bundle=bundle,
             select=select,
             ignore=ignore,

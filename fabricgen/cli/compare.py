@@ -6,7 +6,7 @@ from pathlib import Path
 import click
 
 from fabricgen.cli.names import names_in, names_of
-from fabricgen.cli.options import message_bytes, policy_of
+from fabricgen.cli.options import message_bytes, policy_of, templates_option
 from fabricgen.cli.settings import Settings, verb
 from fabricgen.cli.streams import width_of, write
 
@@ -57,6 +57,7 @@ FORMATS = ("text", "json", "markdown", "html")
     type=click.Path(path_type=Path, dir_okay=False),
     help="Write to this file instead of standard output.",
 )
+@templates_option
 @verb
 def command(
     settings: Settings,
@@ -75,6 +76,7 @@ def command(
     plane: str | None,
     fmt: str,
     output: Path | None,
+    templates: Path | None,
 ) -> int:
     """Compare fabrics: what each costs, carries, loses by failures, and needs to grow; and where each wins.
 
@@ -94,7 +96,7 @@ def command(
 
     options = CompareOptions(
         patterns, None if size is None else message_bytes(size), placement, seed, draws, failure_sets, failures,
-        grow_to, plane, settings.jobs,
+        grow_to, plane, settings.jobs, templates,
     )  # fmt: skip
     found = compare(
         paths, designs=designs, gpus=gpus, platform=platform, options=options, policy=policy_of(settings),

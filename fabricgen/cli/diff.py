@@ -9,6 +9,7 @@ from fabricgen.cli import diff_output
 from fabricgen.cli.diff_release import EXIT_DIFFERENT
 from fabricgen.cli.diff_release import show as show_upgrade
 from fabricgen.cli.names import OneOf, releases
+from fabricgen.cli.options import templates_option
 from fabricgen.cli.output import json_text
 from fabricgen.cli.settings import Settings, verb
 from fabricgen.cli.streams import write
@@ -43,6 +44,7 @@ FORMATS = ("text", "json", "markdown", "jsonpatch", "plan")
     "--output", type=click.Path(path_type=Path),
     help="File for the result instead of standard output; with jsonpatch and plan, a folder for the patches.",
 )  # fmt: skip
+@templates_option
 @verb
 def command(
     settings: Settings,
@@ -54,6 +56,7 @@ def command(
     upgrade: tuple[str, str] | None,
     new_form: str | None,
     output: Path | None,
+    templates: Path | None,
 ) -> int:
     """Show how NEW differs from OLD, by table, key and field.
 
@@ -82,7 +85,7 @@ def command(
         raise UsageError("--safe orders the steps of a plan: choose --format plan")
     if new is None:
         assert upgrade
-        return show_upgrade(settings, old, upgrade, fmt, output, safe=safe, exit_code=exit_code)
+        return show_upgrade(settings, old, upgrade, fmt, output, templates, safe=safe, exit_code=exit_code)
     form = InputForm(new_form) if new_form else form_of(new)
     if form.is_cabling and fmt in ("jsonpatch", "plan"):
         raise UsageError("cables cannot be patched: choose text, json or markdown")

@@ -19,7 +19,7 @@ EXIT_DIFFERENT = 4
 
 def show(
     settings: Settings, source: Path, releases: tuple[str, str], fmt: str, output: Path | None,
-    *, safe: bool, exit_code: bool,
+    templates: Path | None, *, safe: bool, exit_code: bool,
 ) -> int:  # fmt: skip
     """Print the changes, or the patches of each phase; returns the exit code."""
     from fabricgen.api.upgrade import upgrade
@@ -29,7 +29,7 @@ def show(
     from fabricgen.sonic.release_models import release_number
 
     old, new = map(release_number, releases)
-    with upgrade(source, old, new, TerminalProgress(settings)) as found:
+    with upgrade(source, old, new, TerminalProgress(settings), templates) as found:
         is_json = fmt in ("json", "jsonpatch", "plan")
         if found.findings and (not is_json or output is not None):
             settings.say(concise_report(found.findings).rstrip())

@@ -7,7 +7,7 @@ import click
 
 from fabricgen.cli.import_others import COMMANDS
 from fabricgen.cli.imported import print_notes, refuse_full
-from fabricgen.cli.options import inventory_arguments, layers_of, link_options, platform_option
+from fabricgen.cli.options import layers_of, link_options, planned_inventory, platform_option
 from fabricgen.cli.output import EXIT_FINDINGS, print_findings
 from fabricgen.cli.settings import FullGroup, Settings, verb
 from fabricgen.cli.streams import as_words, write
@@ -87,7 +87,7 @@ def sonic_device(settings: Settings, folder: Path, hwsku: str, output: Path | No
 
 @command.command("addresses")
 @click.argument("table", metavar="TABLE", type=click.Path(path_type=Path, dir_okay=False))
-@inventory_arguments()
+@planned_inventory()
 @click.option(
     "--output",
     "-o",

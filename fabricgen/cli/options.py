@@ -50,8 +50,21 @@ inventory_option = click.option(
 )
 
 
+templates_option = click.option(
+    "--templates",
+    type=click.Path(path_type=Path, exists=True, file_okay=False),
+    metavar="DIR",
+    help="Folder with templates that replace those of fabricgen. Give all verbs the same: set it in fabricgen.toml.",
+)
+
+
 def inventory_arguments(metavar: str = "INVENTORY...") -> Callable[[Callable[..., Any]], Callable[..., Any]]:
-    """One or more inventories and --set, the arguments of `layers_of`, for every verb that takes an inventory."""
+    """One or more inventories, --set and --templates, the arguments of `layers_of`, for every verb that renders."""
+    return several(planned_inventory(metavar), templates_option)
+
+
+def planned_inventory(metavar: str = "INVENTORY...") -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+    """One or more inventories and --set, for a verb that plans a fabric and renders no file."""
     return several(
         click.argument("inventories", nargs=-1, required=True, metavar=metavar, type=click.Path(path_type=Path)),
         click.option(
@@ -203,11 +216,13 @@ def subnets_of(lfts: Path | None, vl_buffer: str | None, adaptive: bool) -> "Sub
     return SubnetOptions(lfts, size, adaptive)
 
 
-def layers_of(inventories: tuple[Path, ...], values: tuple[str, ...]) -> "InventorySource":
+def layers_of(
+    inventories: tuple[Path, ...], values: tuple[str, ...] = (), templates: Path | None = None
+) -> "InventorySource":
     """The inventory of the arguments: later ones are layers over the first, and `values` are set on top."""
     from fabricgen.inventory.read_files import Layers
 
-    return inventories[0] if len(inventories) == 1 and not values else Layers(inventories, values)
+    return Layers(inventories, values, templates) if inventories[1:] or values or templates else inventories[0]
 
 
 def policy_of(settings: Settings, expand: bool = False) -> "Policy":

@@ -33,11 +33,6 @@ _SHOWN = 5  # paths in a message
 @click.option("--check", is_flag=True, help="Write no file; exit with 1 if the bundle differs from the inventory.")
 @click.option("--diff", is_flag=True, help="With --check, show the rows that would change, as `fabricgen diff` does.")
 @click.option("--only", metavar="GLOB", help="Render only the switches whose names match; keep the files of others.")
-@click.option(
-    "--templates",
-    type=click.Path(path_type=Path, exists=True, file_okay=False),
-    help="Folder with templates that replace those of fabricgen.",
-)
 @click.option("--locked", is_flag=True, help="Fail if the lock file would change.")
 @click.option(
     "--adopt-folder",
@@ -51,11 +46,11 @@ def command(
     settings: Settings,
     inventories: tuple[Path, ...],
     values: tuple[str, ...],
+    templates: Path | None,
     output: Path,
     check: bool,
     diff: bool,
     only: str | None,
-    templates: Path | None,
     locked: bool,
     adopt_folder: bool,
     renumber: str | None,
@@ -78,12 +73,11 @@ def command(
     if diff and not check:
         raise UsageError("--diff shows what render would change: add --check, or use `fabricgen diff` on two bundles")
     found = render(
-        layers_of(inventories, values),
+        layers_of(inventories, values, templates),
         output,
         check=check,
         diff=diff,
         only=only,
-        templates=templates,
         locked=locked,
         adopt_folder=adopt_folder,
         renumber=renumber,

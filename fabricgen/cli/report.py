@@ -57,6 +57,7 @@ def command(
     settings: Settings,
     inventories: tuple[Path, ...],
     values: tuple[str, ...],
+    templates: Path | None,
     output: Path,
     fmt: str,
     against: Path | None,
@@ -93,8 +94,8 @@ def command(
         if file is not None and not file.absolute().parent.is_dir():
             raise UsageError(f"{file}: the folder {file.parent} does not exist; create it first")
     found = report(
-        layers_of(inventories, values), against=against, patterns=patterns, failures=failures, inventory=inventory,
-        series=series, links=links, lldp=lldp, jobs=settings.jobs, policy=policy_of(settings),
+        layers_of(inventories, values, templates), against=against, patterns=patterns, failures=failures,
+        inventory=inventory, series=series, links=links, lldp=lldp, jobs=settings.jobs, policy=policy_of(settings),
         progress=TerminalProgress(settings),
     )  # fmt: skip
     counts = replace(found.counts, suppressed=len(found.suppressed))

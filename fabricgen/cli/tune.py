@@ -61,6 +61,7 @@ def command(
     settings: Settings,
     inventories: tuple[Path, ...],
     values: tuple[str, ...],
+    templates: Path | None,
     pattern: str,
     goal: str,
     size: str | None,
@@ -90,7 +91,7 @@ def command(
     from fabricgen.report.tuning import tuning_lines, tuning_markdown, tuning_object
 
     found = tune(
-        layers_of(inventories, values),
+        layers_of(inventories, values, templates),
         pattern=pattern,
         goal=Goal(goal),
         size_bytes=DEFAULT_SIZE_BYTES if size is None else message_bytes(size),

@@ -11,8 +11,8 @@ from fabricgen.inventory.overlay import overlay, set_value
 from fabricgen.inventory.read_files import (
     SETTING,
     InventorySource,
-    Layers,
     inventory_files,
+    inventory_layers,
     inventory_root,
     read_files,
 )
@@ -28,12 +28,12 @@ def read_layers(source: InventorySource, findings: list[Finding]) -> tuple[Node,
     """
     root = inventory_root(source)
     reader = _Reader(root, findings)
-    for path in source.inventories if isinstance(source, Layers) else (source,):
+    for path in inventory_layers(source).inventories:
         reader.add(path)
     tree, *layers = reader.trees
     for layer in layers:
         overlay(tree, layer)
-    for text in source.settings if isinstance(source, Layers) else ():
+    for text in inventory_layers(source).settings:
         _set(tree, text, findings)
     return tree, reader.texts
 

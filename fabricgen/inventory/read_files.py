@@ -18,13 +18,20 @@ SETTING = "--set "  # begins the name of the file of a value that is set on the 
 
 @dataclass(frozen=True)
 class Layers:
-    """Inventories that change each other, the base first, and values set on top of them, each PATH=VALUE."""
+    """Everything that is rendered: inventories that change each other, the base first, values set on top of them, each
+    PATH=VALUE, and a folder whose templates replace those of fabricgen."""
 
     inventories: tuple[Path, ...]
     settings: tuple[str, ...] = ()
+    templates: Path | None = None
 
 
 InventorySource = Path | Layers  # one YAML file or folder, or several layers
+
+
+def inventory_layers(source: InventorySource) -> Layers:
+    """A source as layers."""
+    return source if isinstance(source, Layers) else Layers((source,))
 
 
 def inventory_path(source: InventorySource) -> Path:

@@ -1,7 +1,7 @@
 """Plans and files of a process that renders again and again: only what an edit concerns is made anew.
 
 The plans are kept if the inventory differs only in parts that they do not depend on. The files of switches are then
-kept where the same overrides are merged.
+kept where the same overrides are merged. With templates of the site, all files are made again.
 """
 
 from collections.abc import Iterator
@@ -21,7 +21,7 @@ Known = tuple[bytes, object]  # the parts that plans depend on, and the lock
 
 @dataclass
 class KeptRendering:
-    """The plans and the content of the last rendering. Site templates, `--only` and processes are not used here."""
+    """The plans and the content of the last rendering. `--only` and processes are not used here."""
 
     _known: Known | None = None
     _plans: Plans | None = None
@@ -55,7 +55,7 @@ class KeptRendering:
         else:
             content = BundleContent(plans, jobs=jobs)
             yield from content.files()
-            self._content = content
+            self._content = None if plans.templates else content
 
     def _are_unchanged(self) -> bool:
         return all(digest_now(file) == digest for file, digest in self._files.items())

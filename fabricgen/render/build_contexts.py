@@ -45,8 +45,12 @@ def switch_context(
     management: Sequence[int],
     mac: bool,
     bgp: bool,
+    drained: str,
 ) -> SwitchContext:
-    """The context of a switch with addresses of these IP versions, of each kind."""
+    """The context of a switch with addresses of these IP versions, of each kind.
+
+    `drained` is the source of the state of a drained switch.
+    """
     platform, layout = switch.platform, switch.layout
     plane = inventory.planes[switch.identity.plane]
     unnumbered = plane.bgp == BgpAddressing.UNNUMBERED
@@ -73,6 +77,7 @@ def switch_context(
         weighted=value("true", "link bandwidths by BGP", inventory=plane.balance.source("wcmp"))
         if bgp and plane.balance.weighted
         else None,
+        drained=value("true", "the switch is drained", inventory=drained) if bgp and drained else None,
     )
 
 

@@ -3,7 +3,6 @@
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from fnmatch import fnmatchcase
-from pathlib import Path
 
 from fabricgen.atomic import Private
 from fabricgen.bundle.fabric_file import dump_wiring
@@ -87,7 +86,6 @@ class BundleContent:
     """The files of a bundle, rendered one after the other on demand."""
 
     plans: Plans
-    templates: Path | None = None
     only: str | None = None
     jobs: int = 1
     elsewhere: Elsewhere | None = None  # renders the switches on other machines
@@ -95,14 +93,15 @@ class BundleContent:
     def __post_init__(self) -> None:
         plans = self.plans
         assert not has_errors(plans.findings)
-        self._library = TemplateLibrary("sonic", self.templates)
+        templates = plans.templates
+        self._library = TemplateLibrary("sonic", templates)
         self._renderer = SwitchRenderer(
             plans.rendered, plans.allocation, plans.control, plans.planner, self._library, plans.cordons
         )
         self._patterns = FilePatterns(lambda formed: self._renderer.stamped(formed).tables)
         marks = LineMarks(self._library.marks)
-        self._lines = TemplateLibrary(FOLDER, self.templates, marks)
-        self._host_lines = TemplateLibrary(HOSTS_FOLDER, self.templates, marks)
+        self._lines = TemplateLibrary(FOLDER, templates, marks)
+        self._host_lines = TemplateLibrary(HOSTS_FOLDER, templates, marks)
         self._made: _Made | None = None
         self.names = [plans.allocation.names[switch.key] for switch in plans.rendered.switches]
         self.chosen = [
@@ -187,13 +186,17 @@ class BundleContent:
         applied = apply_overrides(self.plans.rendered, switch, rendered.name, rendered.tables)
         tables = self.plans.ownership.applied(rendered.name, rendered.tables)
         content = dump(tables) if self.only is None or fnmatchcase(rendered.name, self.only) else None
-        if content is not None and self.templates and any(literals(tables, has_forms=may_have_forms(content))):
+        if content is not None and self.plans.templates and any(literals(tables, has_forms=may_have_forms(content))):
             content = Private(content)  # only a site's own templates can write a secret
         return content, DeviceSources(rendered.name, rendered.forms, rendered.port_forms, applied)
 
     def _is_as_formed(self, switch: Switch, name: str) -> bool:
         """Whether the file of a switch has what the templates of fabricgen render, and nothing else."""
-        if self.templates or not self.plans.ownership.is_whole or (self.only and not fnmatchcase(name, self.only)):
+        if (
+            self.plans.templates
+            or not self.plans.ownership.is_whole
+            or (self.only and not fnmatchcase(name, self.only))
+        ):
             return False
         return not any(matches(override, switch, name) for override in self.plans.fabric.inventory.overrides)
 

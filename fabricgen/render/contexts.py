@@ -33,6 +33,7 @@ class SwitchContext(Context):
     buffer_model: Value
     ecmp_hash: tuple[Value, ...]  # empty unless the platform's entry says that the hash can be set
     weighted: Value | None  # wcmp_enabled; None for plain ECMP
+    drained: Value | None  # None in service
 
 
 @dataclass(frozen=True, eq=False)

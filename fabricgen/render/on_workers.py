@@ -5,7 +5,6 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import lru_cache, partial
 from hashlib import sha256
-from pathlib import Path
 
 from fabricgen import OUTPUT_VERSION, __version__
 from fabricgen.errors import UsageError
@@ -24,7 +23,6 @@ class _Wanted:
 
     inventory: InventorySource
     renumber: str | None
-    templates: Path | None
     only: str | None
     plans: str
 
@@ -35,7 +33,7 @@ def on_workers(url: str, inventory: InventorySource, renumber: str | None = None
     with connected(url) as client:
 
         def rendered(content: BundleContent) -> Iterator[RenderedFile]:
-            wanted = _Wanted(inventory, renumber, content.templates, content.only, _digest(content.plans))
+            wanted = _Wanted(inventory, renumber, content.only, _digest(content.plans))
             number = len(content.plans.rendered.switches)
             parts = [range(first, min(first + _TOGETHER, number)) for first in range(0, number, _TOGETHER)]
             for found in spread_on_workers(client, partial(_render, wanted), parts):
@@ -56,7 +54,7 @@ def _content(wanted: _Wanted) -> BundleContent:
     if has_errors(plans.findings) or _digest(plans) != wanted.plans:
         message = "a worker of the scheduler reads another inventory or lock file, or has another version of fabricgen"
         raise UsageError(f"{message}: share the folder with the workers, and install fabricgen {__version__} there")
-    content = BundleContent(plans, wanted.templates, wanted.only)
+    content = BundleContent(plans, wanted.only)
     content.expand()
     return content
 

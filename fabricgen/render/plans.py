@@ -28,7 +28,7 @@ from fabricgen.errors import UsageError
 from fabricgen.findings import Finding, Location, Severity, has_errors
 from fabricgen.inventory.load import LOCK_NAME, InventorySource, inventory_root, load_inventory
 from fabricgen.inventory.model import Inventory
-from fabricgen.inventory.read_files import opened
+from fabricgen.inventory.read_files import inventory_layers, opened
 from fabricgen.inventory.references import error, note
 from fabricgen.lossless.congestion import ecn_problems
 from fabricgen.lossless.nics import nic_problems
@@ -59,6 +59,7 @@ class Plans:
     lock: Lock
     ownership: Ownership
     findings: list[Finding]
+    templates: Path | None = None  # a folder whose templates replace those of fabricgen
     cordons: Cordons = field(default_factory=dict)
     settled: list[Finding] = field(default_factory=list)  # those that the parts in `UNPLANNED` do not cause
 
@@ -134,8 +135,9 @@ def plan(
         *ecn_problems(plane for plane in inventory.planes.values() if plane.technology == Technology.ROCE),
     ]
     plans = Plans(
-        fabric, rendered, subnets, allocation, control, planner, old_lock, lock, ownership, [], cordons, findings
-    )
+        fabric, rendered, subnets, allocation, control, planner, old_lock, lock, ownership, [],
+        inventory_layers(path).templates, cordons, findings,
+    )  # fmt: skip
     plans.findings = _all_findings(plans, path, of_inventory)
     return plans
 

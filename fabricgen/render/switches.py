@@ -21,7 +21,7 @@ from fabricgen.render.formed import FormedSwitch, Slots, fixed_slots, own_slots
 from fabricgen.render.forms import Tables
 from fabricgen.render.templates import TemplateLibrary
 from fabricgen.same import Same
-from fabricgen.vocabulary import BgpAddressing
+from fabricgen.vocabulary import BgpAddressing, DeviceState
 
 DEVICE_TEMPLATES = ("switch.json.j2", "bgp.json.j2", "management.json.j2", "qos.json.j2", "buffers.json.j2")
 PORT_TEMPLATE = "port.json.j2"
@@ -56,6 +56,7 @@ class _SwitchKind(NamedTuple):
     routes: tuple[tuple[str, str, str, Same[object]], ...]  # prefix, next hop, port, entry of the inventory
     mac: bool
     bgp: bool
+    drained: str
 
 
 class _LinkKind(NamedTuple):
@@ -172,6 +173,7 @@ class SwitchRenderer:
             tuple([(one.prefix, one.next_hop, one.port, Same(one.spec)) for one in routes]),
             bool(mac),
             key in self.control.asns,
+            note.source("state") if note and note.state is DeviceState.DRAINED else "",
         )
         known = self._known.get(kind)
         if known is None:
@@ -190,6 +192,7 @@ class SwitchRenderer:
             management=kind.management,
             mac=kind.mac,
             bgp=kind.bgp,
+            drained=kind.drained,
         )
         seen = {"sonic": self._sonic, "switch": context, "plan": kind.plan, "management": self._management}
         name = self.allocation.names[switch.key]

@@ -2,7 +2,8 @@
 
 import re
 import traceback
-from collections.abc import Hashable, Mapping
+from collections.abc import Callable, Hashable, Mapping
+from contextlib import suppress
 from pathlib import Path
 from types import CodeType
 
@@ -10,9 +11,10 @@ import jinja2
 from jinja2.bccache import Bucket
 from jinja2.sandbox import ImmutableSandboxedEnvironment
 
-from fabricgen.errors import FabricgenError
+from fabricgen.errors import FabricgenError, UnreadableInputError
 from fabricgen.extensions import FILTERS, extensions
 from fabricgen.findings import Finding, Location, Severity
+from fabricgen.inputs import read_bytes
 from fabricgen.render.forms import Form, Marks, NotRowsError, SlotTestedError, Tables
 from fabricgen.render.sandbox import LimitedEnvironment
 from fabricgen.resources import resource
@@ -51,6 +53,17 @@ class _Compiled(jinja2.BytecodeCache):
 _COMPILED = _Compiled()
 
 
+class _SiteTemplates(jinja2.FileSystemLoader):
+    """Templates of a site. Every file that is looked for counts as an input, so that a result of earlier is found again
+    only if none of them was changed, and none was added."""
+
+    def get_source(self, environment: jinja2.Environment, template: str) -> tuple[str, str, Callable[[], bool]]:
+        for folder in self.searchpath:
+            with suppress(UnreadableInputError):
+                read_bytes(Path(folder, *jinja2.loaders.split_template_path(template)))
+        return super().get_source(environment, template)
+
+
 class TemplateLibrary:
     """Templates of one room, expanded on demand and once for each context.
 
@@ -65,7 +78,7 @@ class TemplateLibrary:
         self._index: dict[Hashable, int] = {}
         # Templates of fabricgen are not limited: the files of a large subnet take more steps.
         self._environment = (LimitedEnvironment if overlay else ImmutableSandboxedEnvironment)(
-            loader=jinja2.FileSystemLoader([*paths, shipped]),
+            loader=jinja2.ChoiceLoader([*([_SiteTemplates(paths)] if paths else []), jinja2.FileSystemLoader(shipped)]),
             bytecode_cache=None if overlay else _COMPILED,
             undefined=jinja2.StrictUndefined,
             finalize=self.marks.finalize,

@@ -12,12 +12,13 @@ _UNREAD = "FG415"
 
 @dataclass(frozen=True, slots=True)
 class Counts:
-    """What a run covers."""
+    """What a run covers. `out_of_service` is what it leaves out on purpose, in words: '1 switch drained'."""
 
     devices: int = 0
     links: int = 0
     rules: int = 0
     suppressed: int = 0
+    out_of_service: tuple[str, ...] = ()
 
 
 def summary(findings: Iterable[Finding], counts: Counts) -> dict[str, int]:
@@ -53,7 +54,8 @@ def headline(findings: Sequence[Finding], counts: Counts, simulated: Sequence[st
     if not (counts.rules or simulated):
         return text
     subjects = [_counted(found[name], name) for name in ("devices", "links", "rules") if found[name]]
-    return f"{text}; judged: {', '.join([*subjects, *simulated])}"
+    without = f"; out of service: {', '.join(counts.out_of_service)}" if counts.out_of_service else ""
+    return f"{text}; judged: {', '.join([*subjects, *simulated])}{without}"
 
 
 def unread_tables(findings: Iterable[Finding]) -> list[str]:

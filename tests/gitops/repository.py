@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 import subprocess
 import sys
 from copy import deepcopy
@@ -156,3 +157,13 @@ def wrong_priority(repository: Repository) -> list[str]:
     repository.change(tree)
     line = repository.line("inventory/fabric.yaml", "pfc_enable: ")
     return [f"inventory/fabric.yaml:{line}:", f"inventory/fabric.yaml,line={line},", "FG513"]
+
+
+def wrong_template(repository: Repository) -> None:
+    """A template of the site that takes PFC from every port, as fabricgen.toml names it; rendered and committed."""
+    folder = repository.folder / "site"
+    folder.mkdir()
+    text = (CHECKOUT / "templates" / "sonic" / "link.json.j2").read_text()
+    (folder / "link.json.j2").write_text(re.sub(r'"pfc_enable": "[^"]*"', '"pfc_enable": "5"', text))
+    (repository.folder / "fabricgen.toml").write_text('templates = "site"\n')
+    repository.change(fabric())

@@ -9,7 +9,15 @@ from typing import Any
 import pytest
 import yaml
 
-from tests.gitops.repository import CHECKOUT, Repository, clean_change, hand_edit, wrong_priority
+from tests.gitops.repository import (
+    CHECKOUT,
+    Repository,
+    clean_change,
+    fabric,
+    hand_edit,
+    wrong_priority,
+    wrong_template,
+)
 
 ACTION: dict[str, Any] = yaml.safe_load((CHECKOUT / "action.yml").read_text())
 STEPS: list[dict[str, Any]] = ACTION["runs"]["steps"]
@@ -77,6 +85,8 @@ class Runner:
             done = self.repository.attempt(step["run"], RUNNER_TEMP=str(self.temp), **variables)
             self.text += done.stdout
             ok &= done.returncode == 0
+            if "id" in step:
+                self.values[f"steps.{step['id']}.outcome"] = "success" if done.returncode == 0 else "failure"
             for line in output.read_text().splitlines():
                 name, _, value = line.partition("=")
                 self.values[f"steps.{step['id']}.outputs.{name}"] = value
@@ -151,3 +161,24 @@ def test_a_hand_edit_fails(repository: Repository) -> None:
     assert not runner.run()
     assert "FG990" in runner.text and runner.used == ["actions/setup-python", "actions/upload-artifact"]
     assert not (runner.temp / "gh").exists()
+
+
+def test_files_of_templates_are_judged(repository: Repository) -> None:
+    """Templates of the site that render wrong files: the comment is about the files that are deployed."""
+    wrong_template(repository)
+    runner = Runner(repository, sarif="false")
+    assert not runner.run()
+    assert "::error file=bundle/sonic/leaf1/config_db.json" in runner.text, "validate judges the committed files"
+    comment = (runner.temp / "comment.md").read_text()
+    assert comment.startswith("### ❌ Do not merge: ") and "FG513" in comment
+
+
+def test_a_stale_bundle_is_not_safe_to_merge(repository: Repository) -> None:
+    """The files are right, and are not those of the inventory."""
+    tree = fabric()
+    tree["management"]["syslog"].append("10.255.15.6")
+    repository.write(tree)
+    repository.commit("not rendered")
+    runner = Runner(repository, sarif="false")
+    assert not runner.run()
+    assert (runner.temp / "comment.md").read_text().startswith("### ❌ Do not merge: the bundle is not what")

@@ -1,10 +1,12 @@
 """Overlays and their errors: template and line, the device it was first needed for, never a traceback."""
 
 import json
+import re
 from pathlib import Path
 
 import pytest
 
+from fabricgen.resources import resource
 from tests.conftest import Cli, Outcome
 from tests.inventories import explicit, write
 
@@ -23,6 +25,31 @@ def test_an_overlay_replaces_one_template(cli: Cli, tmp_path: Path) -> None:
     assert config["BANNER_MESSAGE"]["global"]["motd"] == "leaf1 100% of Arista-7060X6-64PE-O128S2"
     assert "NTP" not in config and "PORT" in config
     assert not list((tmp_path / "inventory").glob("*.j2"))
+
+
+def test_all_verbs_that_render_use_the_same_templates(
+    cli: Cli, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """`check` and `report` judge what `render` writes, with results of earlier runs, too: a changed template counts."""
+    monkeypatch.chdir(tmp_path)
+    write(tmp_path / "inventory", explicit())
+    (tmp_path / "fabricgen.toml").write_text('templates = "site"\n')
+    (tmp_path / "site").mkdir()
+    shipped = resource("templates", "sonic", "link.json.j2").read_text()
+    check = ("check", "inventory", "--cache", "cache", "--format", "json")
+    assert cli(*check).code == 0
+    (tmp_path / "site" / "link.json.j2").write_text(re.sub(r'"pfc_enable": "[^"]*"', '"pfc_enable": "5"', shipped))
+    assert cli("render", "inventory", "-o", "b", "-q").code == 0
+    judged = cli("validate", "b", "--format", "json")
+    found = cli(*check)
+    assert judged.code == found.code == 1
+    errors = {(one["code"], one["device"]) for one in json.loads(judged.out)["findings"]}
+    assert errors and errors <= {(one["code"], one["device"]) for one in json.loads(found.out)["findings"]}
+    assert cli("report", "inventory").out.startswith("Do not merge")
+    assert cli("report", "b").out.startswith("Do not merge"), "a bundle is judged as it is"
+    assert cli("diff", "inventory", "--release", "202505", "202511", "-q").code == 0
+    (tmp_path / "site" / "link.json.j2").write_text(shipped)
+    assert cli(*check).code == 0
 
 
 def test_an_overlay_may_extend_what_it_replaces(cli: Cli, tmp_path: Path) -> None:

@@ -4,6 +4,7 @@ import dataclasses
 from collections.abc import Callable
 
 from fabricgen.bundle.wiring import WiredCable, WiredExternal, WiredLink, Wiring
+from fabricgen.vocabulary import DeviceState
 from tests.rules.changes import ConfigChange, Configs, both, described, put
 from tests.rules.clean import CleanFabric
 
@@ -70,6 +71,18 @@ def cordoned(*ends: str) -> Callable[[Wiring], Wiring]:
     def change(wiring: Wiring) -> Wiring:
         chosen = (link.id for link in wiring.links if {":".join(link.a), ":".join(link.b)} & set(ends))
         return dataclasses.replace(wiring, cordoned=tuple(chosen))
+
+    return change
+
+
+def drained(name: str) -> Callable[[Wiring], Wiring]:
+    """A switch is drained."""
+
+    def change(wiring: Wiring) -> Wiring:
+        devices = (
+            dataclasses.replace(one, state=DeviceState.DRAINED) if one.name == name else one for one in wiring.devices
+        )
+        return dataclasses.replace(wiring, devices=tuple(devices))
 
     return change
 

@@ -176,7 +176,8 @@ def ignored_isolation(fabric: Fabric) -> Iterator[Defect]:
 
     Example: tsa_enabled is true on a switch with unnumbered sessions.
 
-    Fix: remove the field, and drain the switch with route maps or with admin_status down at its neighbors.
+    Fix: remove the field, set the state of the switch to drained in the inventory, and render. The route map that is
+    rendered then announces only the loopback.
 
     Source: sonic-buildimage dockers/docker-fpm-frr/frr/supervisord; src/sonic-bgpcfgd managers_device_global.py.
     """
@@ -184,7 +185,8 @@ def ignored_isolation(fabric: Fabric) -> Iterator[Defect]:
         if switch.device.text_of("BGP_DEVICE_GLOBAL", "STATE", "tsa_enabled") == "true":
             place = switch.place("BGP_DEVICE_GLOBAL", "STATE", "tsa_enabled")
             message = "tsa_enabled is true, but frrcfgd does not read it: the switch still carries traffic"
-            yield Defect(place, message, "drain the switch with route maps or with admin_status of its neighbors")
+            hint = "set its state to drained in `devices` of the inventory, and render: a route map then drains it"
+            yield Defect(place, message, hint)
 
 
 @rule("FG354", Severity.ERROR, "An announced prefix is not a route of the switch")

@@ -34,6 +34,8 @@ _OWN_TABLES = frozenset({
     "PREFIX", *PORT_TABLES,
 })  # fmt: skip
 
+_OF_DRAINS = frozenset({"BGP_DEVICE_GLOBAL", "BGP_PEER_GROUP_AF", "ROUTE_MAP", "ROUTE_MAP_SET"})
+
 
 @rule("FG591", Severity.ERROR, "QoS maps differ within a plane", Basis.PEERS)
 def plane_maps(fabric: Fabric) -> Iterator[Defect]:
@@ -61,7 +63,7 @@ def switch_deviation(fabric: Fabric) -> Iterator[Defect]:
     """What: switches of one plane, role and hwsku have the same tables, except for their own ports, addresses and
     sessions. At least three switches are compared, and more than half must agree. A difference that exactly the
     switches of a rail, an SU or a pod share is intended. If fabric.json has only two equal switches, differences are
-    reported for both: it is unknown which one is right.
+    reported for both: it is unknown which one is right. The policies of a drained switch are its own.
 
     Why: an unplanned difference is a mistake or a remainder of an old configuration. It makes one rail slower than the
     others.
@@ -77,17 +79,19 @@ def switch_deviation(fabric: Fabric) -> Iterator[Defect]:
         fabric, lambda switch: (switch.network, switch.role, switch.hwsku, switch.port_set)
     ):
         peers = " ".join(filter(None, ("most", plane, plural(role), "of", hwsku)))
+        in_service = [switch for switch in switches if not switch.is_drained]
         for table in dict.fromkeys(name for switch in switches for name in switch.device.config):
+            compared = in_service if table in _OF_DRAINS else switches
             if table == "BUFFER_PROFILE":
                 yield from _table_deviations(switches, table, peers, 3, _shared_profiles)
             elif table in ("ROUTE_MAP", "ROUTE_MAP_SET"):
-                yield from _table_deviations(switches, table, peers, 3, partial(_shared_maps, table))
+                yield from _table_deviations(compared, table, peers, 3, partial(_shared_maps, table))
             elif table == "VRF":
                 yield from _table_deviations(switches, table, peers, 3, _vrfs_without_ports)
             elif table in NAMED_TABLES and table not in _MAPS:
                 yield from _table_deviations(switches, table, peers, 3, partial(_by_usual_names, names, table))
             elif table not in _OWN_TABLES and table not in _MAPS:
-                yield from _table_deviations(switches, table, peers, 3)
+                yield from _table_deviations(compared, table, peers, 3)
         yield from _table_deviations(switches, "PFC_WD", peers, 3, lambda switch: _only(switch, "PFC_WD", "GLOBAL"))
         yield from _table_deviations(switches, "CABLE_LENGTH", peers, 3, _cable_rows)
         yield from _table_deviations(switches, "PORT_QOS_MAP", peers, 3, partial(_row_of_switch, names))

@@ -11,6 +11,7 @@ from fabricgen.rules.defects import Place
 from fabricgen.rules.view.addresses import HeldAddress, held_address
 from fabricgen.sonic.device_types import OUTSIDE_ROLE, OUTSIDE_TYPE, ROLES, SERVER_TYPE, buffer_role
 from fabricgen.units import whole_number
+from fabricgen.vocabulary import DeviceState
 
 T = TypeVar("T")
 ADDRESS_TABLES = ("INTERFACE", "PORTCHANNEL_INTERFACE", "VLAN_INTERFACE", "LOOPBACK_INTERFACE")
@@ -77,6 +78,11 @@ class Switch:
     def plane(self) -> str:
         """Plane by fabric.json, or ""."""
         return self.device.wired.plane if self.device.wired else ""
+
+    @property
+    def is_drained(self) -> bool:
+        """Whether fabric.json says that the switch carries no traffic of hosts for the time being."""
+        return self.device.wired is not None and self.device.wired.state == DeviceState.DRAINED
 
     @property
     def network(self) -> Network:

@@ -9,6 +9,7 @@ from fabricgen.bundle.read import Bundle, ObservedDevice
 from fabricgen.bundle.wiring import WiredLink
 from fabricgen.physics import DEFAULT_ROCE_MTU_BYTES, ROCE_V2_WIRE_BYTES
 from fabricgen.routing.bgp import solve
+from fabricgen.routing.endpoints import is_active
 from fabricgen.routing.fabric import RoutedFabric
 from fabricgen.routing.fallback import forwarding
 from fabricgen.routing.routes import Destination
@@ -91,8 +92,8 @@ def _announcing(devices: Sequence[ObservedDevice]) -> Flags | None:
 
 
 def _host_links(bundle: Bundle, fabric: RoutedFabric, plane: str) -> list[WiredLink]:
-    """The links of the plane's NICs that are in service."""
-    inside, cordoned = set(fabric.names), bundle.cordoned
+    """The links of the plane's NICs that are in service, and so are their switches."""
+    inside, cordoned = {name for name in fabric.names if is_active(bundle, name)}, bundle.cordoned
     found = (link for link in bundle.host_links if link.b[0] in inside and link.plane in (plane, ""))
     return [link for link in found if link.b not in cordoned]
 
