@@ -16,7 +16,8 @@ from fabricgen.sonic.tables import Row
 @rule("FG306", Severity.WARNING, "A drained switch still attracts traffic")
 def drained(fabric: Fabric) -> Iterator[Defect]:
     """What: a switch whose state is drained in fabric.json announces only its loopbacks. With bgpcfgd, tsa_enabled of
-    BGP_DEVICE_GLOBAL|STATE is true. With the management framework, the route maps to its neighbors deny its other prefixes.
+    BGP_DEVICE_GLOBAL|STATE is true. With the management framework, the route maps to its neighbors deny its other
+    prefixes.
 
     Why: every verdict counts without the switch. If it still announces prefixes, it carries traffic that no verdict
     covers, and maintenance interrupts this traffic.

@@ -14,6 +14,7 @@ from tests.rules.fabrics import (
     framework,
     of_wiring,
     rewired,
+    unchanged,
     wan,
     without_sessions,
     without_wiring,
@@ -303,11 +304,12 @@ CASES = [
     ),
     Case(
         "FG306",
-        of_wiring(drained("leaf1")),
+        unchanged,
         "leaf1:BGP_DEVICE_GLOBAL|STATE|tsa_enabled",
         WARNING,
         "the state is drained, and tsa_enabled is not set: the switch announces all prefixes",
         "render again, or set the state of the switch to active in the inventory",
+        clean=Switches(plug=of_wiring(drained("leaf1"))),
     ),
     Case(
         "FG372",
