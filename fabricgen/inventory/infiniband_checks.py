@@ -15,3 +15,5 @@ def check_infiniband(inventory: Inventory) -> Iterator[Finding]:
             if plane.technology == Technology.ROCE and key in plane.node.mapping:
                 hint = "set `technology: infiniband`, or remove these settings"
                 yield error("FG105", "a RoCE plane has no InfiniBand settings", plane, key, hint=hint)
+        if plane.technology == Technology.INFINIBAND and plane.bgp_timers:
+            yield error("FG105", "an InfiniBand plane has no BGP sessions", plane, "bgp_timers", hint="remove it")

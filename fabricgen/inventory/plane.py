@@ -280,6 +280,22 @@ class BalanceSpec(Part, short="mode"):
 
 
 @dataclass(frozen=True, kw_only=True)
+class BgpTimers(Part):
+    """The timers of all BGP sessions of a plane, at both ends. frrcfgd reads neither of them without the other."""
+
+    keepalive_s: Annotated[int, key("Seconds between two keepalive messages.", required=True, minimum=1, maximum=200)]
+    hold_s: Annotated[
+        int,
+        key(
+            "Seconds without a message after which a session ends, at least three times `keepalive_s`.",
+            required=True,
+            minimum=3,
+            maximum=600,
+        ),
+    ]
+
+
+@dataclass(frozen=True, kw_only=True)
 class PoolSpec(
     Part, definition="pool", short="prefixes", meaning="One prefix, one prefix of each family, or {prefixes, reserve}."
 ):
@@ -628,6 +644,9 @@ class Plane(Part, definition="plane"):
             "management framework)."
         ),
     ] = BgpAddressing.NUMBERED
+    bgp_timers: Annotated[
+        BgpTimers | None, key("Timers of the BGP sessions. The default is that of SONiC: 60 s and 180 s.")
+    ]
     addressing: Annotated[Addressing | None, key()]
     leaves: Annotated[tuple[SwitchSpec, ...], key(form=_SWITCHES)]
     spines: Annotated[tuple[SwitchSpec, ...], key(form=_SWITCHES)]

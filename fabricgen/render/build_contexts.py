@@ -9,6 +9,7 @@ from fabricgen.inventory.management import Certificates, Management
 from fabricgen.inventory.model import Inventory
 from fabricgen.inventory.nodes import SecretReference
 from fabricgen.inventory.part import Part
+from fabricgen.inventory.plane import Plane
 from fabricgen.lossless.plan import PortBuffers
 from fabricgen.origin import Origin, Value, value
 from fabricgen.platforms.model import SwitchPlatform
@@ -20,6 +21,7 @@ from fabricgen.render.contexts import (
     LinkContext,
     ManagementAddress,
     ManagementContext,
+    PlaneContext,
     PortContext,
     Prefix,
     SwitchContext,
@@ -101,6 +103,18 @@ def _gateway(management: Management | None, version: int) -> Value | None:
         if management and ip_address(gateway).version == version:
             return value(gateway, inventory=management.source("gateway"))
     return None
+
+
+def plane_context(plane: Plane) -> PlaneContext:
+    """What all switches and ports of a plane have in common.
+
+    Source: sonic-buildimage, instance.conf.j2 of bgpcfgd, and cmn_key_map of frrcfgd.py: fields of a BGP session.
+    """
+    session, timers = {}, plane.bgp_timers
+    if timers:
+        session["holdtime"] = value(timers.hold_s, inventory=timers.source("hold_s"))
+        session["keepalive"] = value(timers.keepalive_s, inventory=timers.source("keepalive_s"))
+    return PlaneContext(session)
 
 
 def management_context(management: Management) -> ManagementContext:

@@ -4,6 +4,7 @@ Beside these, `plan` is the `LosslessPlan` of the switch. Slots are printed only
 All texts are CONFIG_DB texts already.
 """
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 from fabricgen.lossless.plan import PortBuffers
@@ -193,6 +194,13 @@ class PrefixRange(Context):
 
     prefix: Value
     lengths: str
+
+
+@dataclass(frozen=True, eq=False)
+class PlaneContext(Context):
+    """`plane`: what all switches and ports of a plane have in common."""
+
+    session: Mapping[str, Value]  # fields of every BGP session; those of the fabric have them from a peer group if any
 
 
 @dataclass(frozen=True, eq=False)

@@ -14,9 +14,15 @@ from fabricgen.design.model import Fabric, Switch
 from fabricgen.inventory.outside import discards
 from fabricgen.lossless.plan import LosslessPlan, LosslessPlanner, PortBuffers
 from fabricgen.platforms.model import Layout, PlatformPort, SwitchPlatform
-from fabricgen.render.build_contexts import link_context, management_context, port_context, switch_context
+from fabricgen.render.build_contexts import (
+    link_context,
+    management_context,
+    plane_context,
+    port_context,
+    switch_context,
+)
 from fabricgen.render.build_outside import outside_context
-from fabricgen.render.contexts import ManagementContext, SonicContext
+from fabricgen.render.contexts import ManagementContext, PlaneContext, SonicContext
 from fabricgen.render.formed import FormedSwitch, Slots, fixed_slots, own_slots
 from fabricgen.render.forms import Tables
 from fabricgen.render.templates import TemplateLibrary
@@ -194,7 +200,10 @@ class SwitchRenderer:
             bgp=kind.bgp,
             drained=kind.drained,
         )
-        seen = {"sonic": self._sonic, "switch": context, "plan": kind.plan, "management": self._management}
+        seen = {
+            "sonic": self._sonic, "plane": self._planes[kind.plane], "switch": context, "plan": kind.plan,
+            "management": self._management,
+        }  # fmt: skip
         name = self.allocation.names[switch.key]
         return tuple([self.library.form(template, seen, name) for template in DEVICE_TEMPLATES])
 
@@ -233,7 +242,7 @@ class SwitchRenderer:
             kind.source, kind.speed_mbps, kind.fec, kind.breakout_mode, mtu, kind.wired, kind.link_training, kind.cordon
         )
         forms = [self.library.form(PORT_TEMPLATE, {"sonic": self._sonic, "port": port}, device)]
-        seen = {"sonic": self._sonic, "port": port, "plan": plan}
+        seen = {"sonic": self._sonic, "plane": self._planes[kind.plane], "port": port, "plan": plan}
         if end and isinstance(end.link, OutsideLink):
             outside = outside_context(end.link, plane)
             forms.append(self.library.form(OUTSIDE_TEMPLATE, {**seen, "link": outside}, device))
@@ -246,6 +255,10 @@ class SwitchRenderer:
     @cached_property
     def _sonic(self) -> SonicContext:
         return SonicContext(self.fabric.inventory.sonic.release)
+
+    @cached_property
+    def _planes(self) -> Mapping[str, PlaneContext]:
+        return {name: plane_context(plane) for name, plane in self.fabric.inventory.planes.items()}
 
     @cached_property
     def _discards(self) -> Mapping[str, tuple[str, ...]]:

@@ -144,7 +144,7 @@ def test_context_classes_are_described() -> None:
     from fabricgen.render import contexts
 
     text = (ROOT / "docs" / "templates.md").read_text(encoding="utf-8")
-    named = ("Switch", "ManagementAddress", "Management", "Port", "Link", "LinkAddress", "Sonic")
+    named = ("Switch", "ManagementAddress", "Management", "Port", "Link", "LinkAddress", "Plane", "Sonic")
     shared = [vars(contexts)[name if name.endswith("Address") else f"{name}Context"] for name in named]
     outside = ("OutsideContext", "OutsideSession", "Policy", "PrefixRange", "DiscardRoute", "StaticRouteContext")
     shared += [vars(contexts)[name] for name in outside]

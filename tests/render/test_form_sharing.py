@@ -30,6 +30,7 @@ OVERLAYS: Mapping[str, Mapping[str, type]] = {
     "switch.json.j2": {
         "switch": contexts.SwitchContext,
         "management": contexts.ManagementContext,
+        "plane": contexts.PlaneContext,
         "plan": LosslessPlan,
         "sonic": contexts.SonicContext,
     },
@@ -189,6 +190,8 @@ def other(content: object) -> list[Any]:
         return [f"{content}0"]
     if content is None:
         return [Value("some", Origin())]
+    if isinstance(content, Mapping):
+        return [{**content, "one": Value("more", Origin())}]
     if isinstance(content, PortBuffers):
         return [dataclasses.replace(content)]
     assert isinstance(content, Context), content

@@ -1,0 +1,56 @@
+"""`bgp_timers`: from the inventory to the row of every session, and to the rule that judges it."""
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from fabricgen.inventory.load import load_inventory
+from tests.inventories import ARISTA, DUAL_STACK, explicit, rail_optimized, write
+from tests.render.test_outside import WAN, codes, config, render
+
+TIMERS = {"keepalive_s": 3, "hold_s": 9}
+ROW = {"holdtime": "9", "keepalive": "3"}
+
+
+def sessions(folder: Path, bgp: str, timers: dict[str, int] | None) -> dict[str, dict[str, Any]]:
+    """'switch TABLE|key' -> the row of a session or peer group, on all switches of a small fabric."""
+    given = {"bgp_timers": timers} if timers else {}
+    wan = WAN if bgp == "unnumbered" else {**WAN, "in": "all", "out": "all"}
+    files = render(folder, explicit(ARISTA, bgp=bgp, addressing=DUAL_STACK, external=[wan], **given))
+    return {
+        f"{name} {table}|{key}": row
+        for name in ("leaf1", "leaf2", "spine1", "spine2")
+        for table in ("BGP_NEIGHBOR", "BGP_PEER_GROUP")
+        for key, row in config(files, name).get(table, {}).items()
+    }
+
+
+@pytest.mark.parametrize("bgp", ["numbered", "unnumbered"])
+def test_every_session_has_both_timers_and_nothing_else_changes(tmp_path: Path, bgp: str) -> None:
+    without, given = (sessions(tmp_path / str(len(str(timers))), bgp, timers) for timers in (None, TIMERS))
+    own = {key for key, row in given.items() if row.get("peer_group_name") != "FABRIC"}
+    assert given == {key: row | (ROW if key in own else {}) for key, row in without.items()}
+    groups = {key for key in own if "PEER_GROUP" in key}
+    # with unnumbered BGP the sessions of the fabric have the timers of their peer group, the two others their own
+    assert len(groups) == (4 if bgp == "unnumbered" else 0) and len(own - groups) == (2 if groups else 18)
+
+
+def test_timers_that_fit_pass_and_others_are_reported(tmp_path: Path) -> None:
+    for name, hold_s, expected in (("good", 9, set()), ("short", 8, {"FG355 warning"})):
+        tree = explicit(
+            ARISTA, bgp="unnumbered", addressing=DUAL_STACK, bgp_timers={"keepalive_s": 3, "hold_s": hold_s}
+        )
+        found = codes(tmp_path / f"{name}-bundle", render(tmp_path / name, tree))
+        assert found & {"FG355 warning", "FG355 error"} == expected
+
+
+def test_one_timer_alone_and_timers_without_bgp_are_refused(tmp_path: Path) -> None:
+    _, alone = load_inventory(write(tmp_path / "alone", explicit(bgp_timers={"hold_s": 9})))
+    _, none = load_inventory(
+        write(tmp_path / "none", rail_optimized(technology="infiniband", bgp_timers=TIMERS)), needs_addresses=False
+    )
+    assert [(one.code, one.message) for one in alone] == [
+        ("FG106", "'keepalive_s' is missing in planes.compute.bgp_timers")
+    ]
+    assert [(one.code, one.path) for one in none] == [("FG105", "planes.compute.bgp_timers")]
