@@ -15,6 +15,7 @@ from fabricgen.sonic.tables import Row
 from fabricgen.vocabulary import Role
 
 Network = IPv4Network | IPv6Network
+_SWITCHES = frozenset({Role.LEAF, Role.SPINE, Role.CORE})
 
 
 def _static_routes(switch: Switch) -> list[tuple[str, Row, Network]]:
@@ -200,10 +201,10 @@ def host_bits(fabric: Fabric) -> Iterator[Defect]:
                 yield Defect(switch.place("STATIC_ROUTE", key), message, f"write {network}")
 
 
-@rule("FG280", Severity.ERROR, "The aggregate of a leaf's hosts leads to another switch")
+@rule("FG280", Severity.ERROR, "The aggregate of a leaf's hosts has a next hop")
 def aggregate_with_next_hop(fabric: Fabric) -> Iterator[Defect]:
-    """What: a static route that is announced, and that contains the subnets of hosts of the switch, is a blackhole: its
-    next hop is not another switch.
+    """What: a static route that is announced, and that contains the subnets of hosts of the switch, is a blackhole. A
+    next hop that is not a switch is a warning.
 
     Why: packets to addresses of the prefix that no host has, or whose port is down, go to the other switch, which has
     the announced route back. They loop until their TTL ends, and fill lossless queues in both directions.
@@ -217,25 +218,27 @@ def aggregate_with_next_hop(fabric: Fabric) -> Iterator[Defect]:
     for switch in fabric.switches.values():
         own = _host_subnets(fabric, switch)
         ends = fabric.ends_of[switch.name]
-        inner = {port for port, end in ends.items() if end.far or end.far_role in (Role.LEAF, Role.SPINE, Role.CORE)}
         for key, row, network in _static_routes(switch):
             if row.get("blackhole") == "true" or row.get("advertise") == "false":
                 continue
             if not any(one.is_inside(network) and one.length > network.prefixlen for one in own):
                 continue
             hops = [parse_interface(hop) for hop in str(row.get("nexthop", "")).split(",")]
-            ports = {name for name in str(row.get("ifname", "")).split(",") if name in inner}
+            ports = {name for name in str(row.get("ifname", "")).split(",") if name in ends}
             ports |= {
                 port
-                for port in inner
+                for port in ends
                 for held in switch.addresses_of.get(port, ())
                 if any(hop and hop.version == held.version and hop.ip in held.value.network for hop in hops)
             }
+            inner = {ends[port].far_name for port in ports if ends[port].far or ends[port].far_role in _SWITCHES}
             if ports:
-                names = sorted({ends[port].far_name for port in ports})
-                message = f"the route for absent hosts leads to {', '.join(names)}, which has the announced route back"
+                names = ", ".join(sorted(inner or {ends[port].far_name for port in ports}))
+                message = f"packets to absent hosts of the prefix go to {names}"
+                message += ", which has the announced route back" if inner else ""
                 hint = 'remove nexthop and ifname, and set blackhole to "true"'
-                yield Defect(switch.place("STATIC_ROUTE", key, "nexthop"), message, hint)
+                severity = None if inner else Severity.WARNING
+                yield Defect(switch.place("STATIC_ROUTE", key, "nexthop"), message, hint, severity=severity)
 
 
 @rule("FG279", Severity.WARNING, "A switch withdraws its routes by idf_isolation_state")

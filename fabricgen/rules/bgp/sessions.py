@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 from typing import NamedTuple
 
 from fabricgen.findings import Severity
-from fabricgen.rules.defects import Defect
+from fabricgen.rules.defects import Defect, Place
 from fabricgen.rules.rule import rule
 from fabricgen.rules.view.addresses import parse_interface
 from fabricgen.rules.view.derived import derived
@@ -269,32 +269,45 @@ def stray_neighbor(fabric: Fabric) -> Iterator[Defect]:
 
 @rule("FG305", Severity.WARNING, "A switch accepts BGP sessions from addresses of other switches")
 def wide_peer_range(fabric: Fabric) -> Iterator[Defect]:
-    """What: a range in BGP_PEER_RANGE does not contain addresses of other switches, and is not the whole address space.
+    """What: a range in BGP_PEER_RANGE, or a prefix in BGP_GLOBALS_LISTEN_PREFIX, does not contain addresses of other
+    switches, apart from those in VLANs, and is not the whole address space.
 
     Why: FRR opens a session with each address of the range that connects, so any host can be a BGP speaker, and a
     switch whose own row is missing gets a session without the fabric's policy.
 
     Example: BGP_PEER_RANGE|ALL has ip_range 0.0.0.0/0.
 
-    Fix: set ip_range to the subnets of the hosts that speak BGP.
+    Fix: set the range to the subnets of the hosts that speak BGP.
 
-    Source: sonic-buildimage src/sonic-bgpcfgd managers_bgp.py, bgpd/templates/dynamic; FRR (bgp listen range).
+    Source: sonic-buildimage src/sonic-bgpcfgd managers_bgp.py, bgpd/templates/dynamic; src/sonic-frr-mgmt-framework;
+    FRR (bgp listen range).
     """
-    if not any(switch.device.table("BGP_PEER_RANGE") for switch in fabric.switches.values()):
-        return
-    held = [(switch, one.value) for switch in fabric.switches.values() for one in switch.addresses]
-    for switch in fabric.switches.values():
-        for key, row in switch.device.table("BGP_PEER_RANGE").items():
-            for text in str(row.get("ip_range", "")).split(","):
-                found = parse_interface(text)
-                if found is None:
-                    continue
-                network = found.network
-                other = next((one.name for one, own in held if one is not switch and own.version == network.version
-                              and own.ip in network), "")  # fmt: skip
-                if network.prefixlen == 0 or other:
-                    what = f"addresses of {other} and others" if other else "every address"
-                    message = f"{network} contains {what}: each of them can open a session"
-                    hint = "set ip_range to the subnets of the hosts that speak BGP"
-                    yield Defect(switch.place("BGP_PEER_RANGE", key, "ip_range"), message, hint)
-                    break
+    ranges = [(switch, *one) for switch in fabric.switches.values() for one in _listened(switch)]
+    held = [
+        (switch, one.value)
+        for switch in (fabric.switches.values() if ranges else ())
+        for one in switch.addresses
+        if one.table != "VLAN_INTERFACE"  # two leaves with the same hosts share their VLANs
+    ]
+    for switch, place, text in ranges:
+        found = parse_interface(text)
+        network = found.network if found else None
+        others = (
+            one.name
+            for one, own in held
+            if network and one is not switch and own.version == network.version and own.ip in network
+        )
+        other = next(others, "")
+        if network and (network.prefixlen == 0 or other):
+            what = f"addresses of {other} and others" if other else "every address"
+            message = f"{network} contains {what}: each of them can open a session"
+            yield Defect(place, message, "set the range to the subnets of the hosts that speak BGP")
+
+
+def _listened(switch: Switch) -> Iterator[tuple[Place, str]]:
+    """The ranges from which a switch accepts sessions, each with its place."""
+    for key, row in switch.device.table("BGP_PEER_RANGE").items():
+        for text in str(row.get("ip_range", "")).split(","):
+            yield switch.place("BGP_PEER_RANGE", key, "ip_range"), text
+    for key in switch.device.table("BGP_GLOBALS_LISTEN_PREFIX"):
+        yield switch.place("BGP_GLOBALS_LISTEN_PREFIX", key), key.rpartition("|")[2]

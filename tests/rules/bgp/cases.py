@@ -765,7 +765,7 @@ CASES = [
         "leaf1:BGP_PEER_RANGE|ALL|ip_range",
         WARNING,
         "0.0.0.0/0 contains addresses of leaf2 and others: each of them can open a session",
-        "set ip_range to the subnets of the hosts that speak BGP",
+        "set the range to the subnets of the hosts that speak BGP",
         lenient=True,
     ),
     Case(
@@ -776,7 +776,7 @@ CASES = [
         ),
         "leaf1:STATIC_ROUTE|default|10.64.0.0/24|nexthop",
         ERROR,
-        "the route for absent hosts leads to spine1, which has the announced route back",
+        "packets to absent hosts of the prefix go to spine1, which has the announced route back",
         'remove nexthop and ifname, and set blackhole to "true"',
         lenient=True,
     ),
