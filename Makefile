@@ -56,10 +56,11 @@ kill:  ## end each writing command at 100 system calls (needs strace), and check
 	@scripts/setup "[dev]"
 	@$(BIN)/python -m benchmarks.kills
 
-fuzz:  ## run 20,000 mutated inputs through every verb; failing inputs are kept in build/fuzz
+fuzz:  ## run 20,000 mutated inputs through every verb, and each field of a switch with odd values; failures are in build/fuzz
 	@scripts/setup "[dev,sim]"
 	@rm -rf build/fuzz
 	@$(BIN)/python -m benchmarks.fuzz
+	@$(BIN)/python -m benchmarks.fuzz.sweep
 
 matrix:  ## render every layout, role, set of priorities and BGP style into build/matrix
 	@scripts/setup

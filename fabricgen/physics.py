@@ -99,9 +99,15 @@ def held_bytes(wire_bytes: int, cell_bytes: int) -> int:
     return (wire_bytes - WIRE_GAP_BYTES + cell_bytes - 1) // cell_bytes * cell_bytes
 
 
+_MOST_BITS = 64  # of alpha
+
+
 def dynamic_threshold_bytes(pool_bytes: int, dynamic_th: int, saturated: int = 1) -> float:
-    """Bytes of each of `saturated` equal queues with alpha = 2**dynamic_th in a shared pool that only they use."""
-    alpha: float = 2.0**dynamic_th
+    """Bytes of each of `saturated` equal queues with alpha = 2**dynamic_th in a shared pool that only they use.
+
+    Any whole number is taken: beyond 2**±64, alpha makes no difference to a number of bytes.
+    """
+    alpha: float = 2.0 ** max(-_MOST_BITS, min(_MOST_BITS, dynamic_th))
     return alpha * pool_bytes / (1 + alpha * saturated)
 
 

@@ -40,7 +40,7 @@ def rehearse(old: Path, new: Path) -> "list[Rehearsal]":
     found = diff(old, new)
     if isinstance(found, CableDifference):
         raise UsageError(f"{new} describes cables: NEW must be a bundle or config_db.json files")
-    return [rehearsed(device) for device in found.changed]
+    return [rehearsed(device, found) for device in found.changed]
 
 
 def roll_out(difference: "Difference", *, safe: bool = False) -> "Rollout":

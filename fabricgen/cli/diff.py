@@ -65,6 +65,9 @@ def command(
     NEW, the patches change the switches to the bundle. If NEW is an LLDP dump, or the output of ibnetdiscover, it is
     compared with the cabling of OLD.
 
+    Errors of NEW against the schema, for which no switch loads it, are reported on standard error as `validate` does.
+    With jsonpatch and plan the exit code is then 1.
+
     \b
     Examples:
       fabricgen diff build build-next
@@ -91,7 +94,9 @@ def command(
         raise UsageError("cables cannot be patched: choose text, json or markdown")
     with TerminalProgress(settings).stage("comparing"):
         found = diff(old, new, form=form)
-    is_unsafe = False
+    is_unsafe = is_invalid = False
+    if not isinstance(found, CableDifference):
+        is_invalid = diff_output.invalid_targets(settings, found)
     color = output is None and settings.paints(sys.stdout)
     if isinstance(found, CableDifference):
         text = diff_output.cables(found, fmt, color)
@@ -107,6 +112,6 @@ def command(
         write_atomically(output, f"{text}\n".encode())
     elif text:
         write(text, color=settings.paints(sys.stdout), wraps=fmt == "text")
-    if is_unsafe:
+    if is_unsafe or (is_invalid and fmt in ("jsonpatch", "plan")):
         return EXIT_UNSAFE
     return EXIT_DIFFERENT if found.differs and exit_code else 0

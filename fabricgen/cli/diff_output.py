@@ -29,6 +29,17 @@ def rows(difference: "Difference", fmt: str, color: bool) -> str:
     return diff_text(difference, color)
 
 
+def invalid_targets(settings: Settings, difference: "Difference") -> bool:
+    """Report what is not valid in the new configurations, on standard error; whether there is anything."""
+    from fabricgen.diff.target_findings import target_findings
+    from fabricgen.report.formats.concise import concise_report
+
+    if findings := target_findings(difference):
+        settings.say(concise_report(findings).rstrip())
+        settings.say("the target is not valid: the switches load neither the patches nor the files")
+    return bool(findings)
+
+
 def cables(difference: "CableDifference", fmt: str, color: bool) -> str:
     """text | json | markdown."""
     from fabricgen.report.diff_cables import cables_markdown, cables_object, cables_text

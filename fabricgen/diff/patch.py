@@ -52,7 +52,7 @@ def operations(
 ) -> list[Operation]:
     """The patch that makes the changes, from the tables `old` to the tables `new`.
 
-    Without `with_secrets` the changes of secrets are left out.
+    Without `with_secrets` the changes of secrets, and of references to them, are left out.
     """
     shown = [change for change in changes if with_secrets or not holds_secret(change)]
     opened, closed = _tables(shown, old, new)
@@ -69,8 +69,8 @@ def operations(
 
 
 def holds_secret(change: Change) -> bool:
-    """Whether an operation would show a secret. A placeholder is not a secret."""
-    if is_secret_key(change.table) and not change.key.startswith(PLACEHOLDER):
+    """Whether an operation would show a secret, or a reference to one, which the updater takes as the secret."""
+    if is_secret_key(change.table) or PLACEHOLDER in change.key:
         return True
     if change.field is not None:
         return _hides(change.table, change.field, change.new)
@@ -78,7 +78,9 @@ def holds_secret(change: Change) -> bool:
 
 
 def _hides(table: str, field: str, value: Any) -> bool:
-    return bool(shown_value(table, field, value) != value)
+    items = value if isinstance(value, list) else [value]
+    is_reference = any(isinstance(item, str) and PLACEHOLDER in item for item in items)
+    return is_reference or bool(shown_value(table, field, value) != value)
 
 
 def pointer(*steps: str | None) -> str:

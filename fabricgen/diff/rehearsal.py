@@ -3,12 +3,13 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from fabricgen.diff.difference import DeviceDifference
+from fabricgen.diff.difference import DeviceDifference, Difference
 from fabricgen.diff.lookup import profiles
 from fabricgen.diff.patch import Route
 from fabricgen.diff.patched import PatchError
 from fabricgen.diff.stand_in import RefusedError, StandIn, differences, unwatched
 from fabricgen.diff.step import applied
+from fabricgen.diff.target_findings import invalid
 
 
 @dataclass(frozen=True)
@@ -22,9 +23,11 @@ class Rehearsal:
     problems: Sequence[str]
 
 
-def rehearse(device: DeviceDifference) -> Rehearsal:
+def rehearse(device: DeviceDifference, difference: Difference) -> Rehearsal:
     """Apply the plan of a device to a stand-in that has booted its old configuration."""
     plan, lookup = device.work.plan, profiles(device.old)
+    if errors := [f"the target is not valid: {one.path}: {one.message}" for one in invalid(device, difference)]:
+        return Rehearsal(device.name, plan.route, plan.release, 0, errors)
     target = applied(device.old, device.changes)
     expected, switch = StandIn(plan.release, lookup), StandIn(plan.release, lookup)
     expected.boot(target)

@@ -116,7 +116,8 @@ def test_pointers_escape() -> None:
     assert pointer("T", "~1/") == "/T/~01~1"
 
 
-def test_secrets_stay_out_of_patches_and_placeholders_do_not() -> None:
+def test_secrets_and_references_to_them_stay_out_of_patches() -> None:
+    """The updater would take `${secret:b}` as the secret."""
     old: Config = {"TACPLUS": {"global": {"passkey": "old"}}, "SNMP_COMMUNITY": {"${secret:a}": {"TYPE": "RO"}}}
     new: Config = {
         "TACPLUS": {"global": {"passkey": "hunter2", "timeout": "5"}},
@@ -124,9 +125,8 @@ def test_secrets_stay_out_of_patches_and_placeholders_do_not() -> None:
     }
     patch = operations(changes(old, new), old, new)
     assert "hunter" not in json.dumps([each.json for each in patch])
-    assert [each.path for each in patch] == [
-        "/SNMP_COMMUNITY/${secret:a}",
-        "/SNMP_COMMUNITY/${secret:b}",
-        "/TACPLUS/global/timeout",
-    ]
+    assert [each.path for each in patch] == ["/TACPLUS/global/timeout"]
+    referring = old | {"TACPLUS": {"global": {"passkey": "${secret:tacacs/key}"}}}
+    assert operations(changes(old, referring), old, referring) == []
+    assert operations(changes({}, referring), {}, referring) == []
     assert {each.verdict.cost for each in patch} == {Cost.CHEAP}
