@@ -16,6 +16,7 @@ from threading import Lock
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from fabricgen.children import be_worker
+from fabricgen.engine.derived import end_recording
 from fabricgen.errors import UsageError
 
 if TYPE_CHECKING:
@@ -24,9 +25,15 @@ if TYPE_CHECKING:
 Item = TypeVar("Item")
 Result = TypeVar("Result")
 
+LEAST_SWITCHES = 64
 _CONNECT_TIMEOUT_S = 10
 _of_this_process: list[Callable[[Any], Any]] = []
 _one_at_a_time = Lock()
+
+
+def is_large(switches: int) -> bool:
+    """Whether a fabric is so large that processes save more than it costs to start them, and that memory counts."""
+    return switches >= LEAST_SWITCHES
 
 
 def spread(function: Callable[[Item], Result], items: Sequence[Item], jobs: int, together: int = 1) -> Iterator[Result]:
@@ -41,6 +48,7 @@ def spread(function: Callable[[Item], Result], items: Sequence[Item], jobs: int,
 
 def _start(function: Callable[[Any], Any]) -> None:
     be_worker()
+    end_recording()
     _of_this_process[:] = [function]
 
 

@@ -35,12 +35,17 @@ class Suppression:
         return {key: value for key, value in asdict(self).items() if value not in ("", "*", False)}
 
 
+def this_day() -> date:
+    """The day by which suppressions expire: their last day is a local date."""
+    return date.today()  # noqa: DTZ011
+
+
 class Suppressions:
     """The suppressions of one run. `used` contains those that covered a finding."""
 
     def __init__(self, given: Iterable[Suppression] = (), today: date | None = None) -> None:
         self.given = tuple(dict.fromkeys(given))
-        day = (today or date.today()).isoformat()  # noqa: DTZ011 (the last day is a local date)
+        day = (today or this_day()).isoformat()
         self.expired = tuple(one for one in self.given if one.expires and one.expires < day)
         self.used: set[Suppression] = set()
         self._by_code: dict[str, list[Suppression]] = {}

@@ -29,6 +29,7 @@ settings.load_profile("fabricgen")
 
 # Hundreds of tests start fabricgen. Without bytecode on disk each start compiles all modules, which takes a second.
 os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
+os.environ["FABRICGEN_NO_CACHE"] = "1"  # no test finds the results of another one
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:

@@ -8,6 +8,8 @@ from functools import cached_property
 from types import ModuleType
 from typing import Any
 
+from fabricgen.engine.derived import derived
+
 
 def _dataclasses(package: ModuleType) -> list[Any]:
     modules = [
@@ -40,7 +42,7 @@ def values_without_slots(package: ModuleType) -> set[str]:
 
 
 def _has_cached(each: type) -> bool:
-    return any(isinstance(one, cached_property) for base in each.__mro__ for one in vars(base).values())
+    return any(isinstance(one, cached_property | derived) for base in each.__mro__ for one in vars(base).values())
 
 
 def compared_by_identity(package: ModuleType) -> set[str]:

@@ -1,9 +1,12 @@
 """The pre-merge check: render an inventory, then judge what was rendered."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
+
+import orjson
 
 from fabricgen.api.against import Changes, compare_with, moves_of
 from fabricgen.api.aside import render_aside
@@ -20,18 +23,20 @@ from fabricgen.api.judgement import (
 )
 from fabricgen.api.verdicts import Wanted, judge_all
 from fabricgen.atomic import temporary_folder
+from fabricgen.engine.typed_json import dump_value, load_value
 from fabricgen.findings import Finding, Location
 from fabricgen.inputs import noted
 from fabricgen.report.anchors import anchored
 from fabricgen.report.outcome import Outcome
 from fabricgen.report.summary import Counts
-from fabricgen.results import CongestionResult, DeadlockResult
+from fabricgen.results import CongestionResult, DeadlockResult, without_evidence
+from fabricgen.sonic.secrets import is_secret_path, masked
 from fabricgen.units import counted
 
 if TYPE_CHECKING:
     from fabricgen.api.places import InventoryPlaces
     from fabricgen.api.resident import Resident
-    from fabricgen.cache import Store
+    from fabricgen.engine.store import Store
     from fabricgen.inventory.read_files import InventorySource
 
 
@@ -83,13 +88,14 @@ def check(
     `bundle`; with it, `cache` is not used. Raises UnreadableInputError and UsageError.
     """
     how = How(
-        Wanted(select, ignore, jobs=jobs, cache=None if resident else cache, evidence=seals),
+        Wanted(select, ignore, jobs=jobs, evidence=seals),
         at_inventory,
         locked,
         against,
         policy,
         progress,
         resident,
+        None if resident else cache,
     )
     if resident is not None:
         return check_in(inventory, resident.folder, how)[0]
@@ -115,23 +121,102 @@ class How:
     policy: Policy = DEFAULT_POLICY
     progress: Progress = SILENT
     resident: "Resident | None" = None
+    cache: "Store | None" = None
 
 
 def _checked(inventory: "InventorySource", folder: Path, how: How) -> Check:
     """`check_in`, or the result of an earlier run with the same inputs."""
     wanted = how.wanted
-    if wanted.cache is None or how.against is not None:
+    if how.cache is None or how.against is not None:
         return check_in(inventory, folder, how)[0]
-    from fabricgen.api.same_inputs import SameInputs
+    from fabricgen.api.same_inputs import SameInputs, names_in
+    from fabricgen.inventory.read_files import inventory_layers, inventory_root
 
-    about = (wanted.select, wanted.ignore, wanted.evidence, how.at_inventory, how.locked, how.policy)
-    same = SameInputs(wanted.cache, inventory, about, folder)
-    if found := same.found():
+    about = (inventory, wanted.select, wanted.ignore, wanted.evidence, how.at_inventory, how.locked, how.policy)
+    sources = inventory_layers(inventory).inventories
+    same = SameInputs(how.cache, ("check", *about), names_in(map(inventory_root, sources)))
+    if content := same.found():
         how.progress.step("found", "the result of an earlier run with the same inputs")
-        return found
+        return _loaded(content, folder)
     with noted(folder) as notes:
         found = check_in(inventory, folder, how)[0]
-    same.keep(found, notes)
+    if kept := _dumped(found, folder):
+        same.keep(kept, notes)
+    return found
+
+
+@dataclass(frozen=True)
+class _Kept:
+    """The fields of a check that are kept."""
+
+    findings: tuple[Finding, ...]
+    suppressed: tuple[Finding, ...]
+    counts: Counts
+    codes: tuple[str, ...]
+    is_complete: bool
+    added: Mapping[str, Mapping[str, Any]]
+    deadlock: tuple[DeadlockResult, ...]
+    congestion: tuple[CongestionResult, ...]
+    seals: Mapping[str, str]
+
+
+@dataclass(frozen=True)
+class _Entry:
+    """A check, and the lines of rendered files that its findings show: path in the rendering -> line number -> text."""
+
+    check: _Kept
+    lines: Mapping[str, Mapping[int, str]]
+
+
+_LONGEST_LINE = 1024
+_FOLDER = b"\\u0000folder"  # in place of the folder of the rendering; no text of a finding has this character
+
+
+def _dumped(found: Check, folder: Path) -> bytes | None:
+    """A check rendered into a folder as it is stored; None if it has parts that cannot be read back.
+
+    Results on InfiniBand planes depend on the OpenSM that is installed, and are not stored.
+    """
+    lines = _lines(found.findings, folder)
+    if found.subnets or lines is None:
+        return None
+    kept = {name: getattr(found, name) for name in _Kept.__dataclass_fields__}
+    plain = tuple(map(without_evidence, found.deadlock))
+    entry = _Entry(_Kept(**{**kept, "codes": tuple(sorted(found.codes)), "deadlock": plain}), lines)
+    content = dump_value(entry, _Entry)
+    return content.replace(_quoted(folder), _FOLDER) if content and _FOLDER not in content else None
+
+
+def _loaded(content: bytes, folder: Path) -> Check:
+    """The check as if it had been rendered into a folder, which then has the lines that findings show."""
+    entry: _Entry = load_value(content.replace(_FOLDER, _quoted(folder)), _Entry)
+    for path, lines in entry.lines.items():
+        file = folder / path
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_text("\n".join(lines.get(number, "") for number in range(1, max(lines) + 1)), "utf-8")
+    kept = {name: getattr(entry.check, name) for name in _Kept.__dataclass_fields__}
+    return Check(**{**kept, "codes": frozenset(entry.check.codes)})
+
+
+def _quoted(folder: Path) -> bytes:
+    return orjson.dumps(str(folder))[1:-1]
+
+
+def _lines(findings: Iterable[Finding], folder: Path) -> dict[str, dict[int, str]] | None:
+    """The lines of rendered files at which findings are; None if one may have a secret, or cannot be shown."""
+    found: dict[str, dict[int, str]] = {}
+    texts = cache(lambda file: file.read_text("utf-8", "replace").splitlines())
+    for one in findings:
+        place = one.location
+        if place is None or not Path(place.file).is_relative_to(folder) or is_secret_path(one.path):
+            continue
+        try:
+            line = texts(Path(place.file))[place.line - 1]
+        except (OSError, IndexError):
+            return None
+        if len(line) > _LONGEST_LINE or masked(line) != line:
+            return None
+        found.setdefault(str(Path(place.file).relative_to(folder)), {})[place.line] = line
     return found
 
 
@@ -159,8 +244,8 @@ def check_in(inventory: "InventorySource", folder: Path, how: How) -> tuple[Chec
     progress.step("rendered", f"{counted(len(plans.rendered.switches), 'device')} into a temporary folder")
     judging = resident.open(how.policy) if resident else open_judging([folder], None, None, how.policy)
     platforms = [switch.platform for switch in plans.rendered.switches]
-    memory = resident.memory if resident else None
-    verdicts = judge_all(judging, replace(how.wanted, platforms=platforms, memory=memory), progress)
+    kept = resident.verdicts if resident else None
+    verdicts = judge_all(judging, replace(how.wanted, platforms=platforms, kept=kept), progress)
     judging.codes |= codes
     changes = compare_with(how.against, folder, judging.bundle) if how.against else None
     moves = moves_of(changes, plans.fabric.inventory, inventory) if changes else []

@@ -11,6 +11,9 @@ from fabricgen.bundle.read import Bundle, open_bundle
 from fabricgen.codes import codes
 from fabricgen.errors import UsageError
 from fabricgen.findings import Finding, Location, has_errors
+from fabricgen.platforms.catalog import layout_by_hwsku
+from fabricgen.platforms.entries import load_switch_platform
+from fabricgen.platforms.model import Layout, SwitchPlatform
 from fabricgen.report.outcome import Outcome, Reporter
 from fabricgen.report.summary import Counts
 from fabricgen.suppressions import Suppression, Suppressions
@@ -20,10 +23,12 @@ from fabricgen.vocabulary import DeviceState, LinkState
 if TYPE_CHECKING:
     from fabricgen.observed.opensm_dumps import Dumps
     from fabricgen.routing.fabric import RoutedFabric
+    from fabricgen.rules.view.fabric import LayoutLookup
     from fabricgen.simulate.packets.network import Network
     from fabricgen.simulate.packets.simulation import Observer
 
 T = TypeVar("T")
+Layouts = Mapping[str, tuple[SwitchPlatform, Layout]]  # by hwsku
 INVENTORY_FAMILIES = ("FG1", "FG2", "FG3", "FG5")  # of the codes of findings about an inventory
 
 
@@ -140,6 +145,17 @@ def open_observed(paths: Sequence[Path], links: Path | None = None, lldp: Path |
     from fabricgen.observed.lldp import with_lldp
 
     return with_lldp(open_bundle(paths), lldp)
+
+
+def own_layouts(bundle: Bundle, platforms: Iterable[SwitchPlatform]) -> Layouts:
+    """The layouts that are used before those of the catalog: of `platforms`, then of the bundle."""
+    known = [*map(load_switch_platform, bundle.platform_files), *platforms]
+    return {layout.hwsku: (platform, layout) for platform in known for layout in platform.layouts}
+
+
+def lookup_in(own: Layouts) -> "LayoutLookup":
+    """The look-up of a layout by hwsku: in `own`, then in the catalog."""
+    return lambda hwsku: own.get(hwsku) or layout_by_hwsku(hwsku)
 
 
 def outcome_of_inventory(

@@ -1,7 +1,6 @@
 """Rendering: an inventory into a bundle, or the comparison of a bundle with what would be rendered."""
 
 from collections.abc import Mapping, Sequence
-from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, replace
 from itertools import zip_longest
 from pathlib import Path
@@ -21,7 +20,7 @@ if TYPE_CHECKING:
     from fabricgen.bundle.write import BundleWriter
     from fabricgen.diff.difference import Difference
     from fabricgen.inventory.read_files import InventorySource
-    from fabricgen.render.content import BundleContent, Elsewhere
+    from fabricgen.render.content import BundleContent
     from fabricgen.render.plans import Plans
 
 _DIFFERS, _EDITED = "differs from what the inventory renders", ", and was edited after it was rendered"
@@ -85,6 +84,7 @@ def render(
     from fabricgen.bundle.write import BundleWriter
     from fabricgen.inventory.load import LOCK_NAME, inventory_root
     from fabricgen.render.content import BundleContent
+    from fabricgen.render.on_workers import on_workers
     from fabricgen.render.plans import lock_would_change, make_plans
     from fabricgen.render.templates import TemplateProblemError
 
@@ -100,7 +100,7 @@ def render(
     if has_errors([*plans.findings, *outcome.findings]):
         return planned
     progress.step("planned", _size(plans))
-    with _on_workers(scheduler, inventory, renumber) as elsewhere:
+    with on_workers(scheduler, inventory, renumber) as elsewhere:
         content = BundleContent(plans, only, jobs, elsewhere)
         try:
             if check:
@@ -112,16 +112,6 @@ def render(
             return _write(planned, content, writer, lock_file, progress, renumber)
         except TemplateProblemError as problem:
             return replace(planned, findings=(*planned.findings, problem.finding))
-
-
-def _on_workers(
-    scheduler: str | None, inventory: "InventorySource", renumber: str | None
-) -> "AbstractContextManager[Elsewhere | None]":
-    if scheduler is None:
-        return nullcontext()
-    from fabricgen.render.on_workers import on_workers
-
-    return on_workers(scheduler, inventory, renumber)
 
 
 def _write(

@@ -9,8 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from fabricgen import __version__
-from fabricgen.api.judgement import open_observed
-from fabricgen.api.validation import lookup_in, own_layouts
+from fabricgen.api.judgement import lookup_in, open_observed, own_layouts
 from fabricgen.bundle.read import Bundle
 from fabricgen.errors import UsageError
 from fabricgen.platforms.entries import load_switch_platform
@@ -32,8 +31,11 @@ class Files:
 
 
 @contextmanager
-def on_workers(url: str, files: Files) -> "Iterator[Elsewhere]":
-    """Checks rules on the workers of the scheduler at `url`. Raises UsageError if it cannot be used."""
+def on_workers(url: str | None, files: Files) -> "Iterator[Elsewhere | None]":
+    """Checks on the workers of the scheduler at `url`; None without one. Raises UsageError if it cannot be used."""
+    if url is None:
+        yield None
+        return
     with connected(url) as client:
 
         def checked(fabric: "Fabric", modules: Sequence[Sequence[str]]) -> Iterator[bytes]:

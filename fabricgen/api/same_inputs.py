@@ -1,138 +1,94 @@
-"""Checks whose inputs an earlier run has checked: their whole result is found again.
+"""Runs whose inputs an earlier run had: their whole result is found again.
 
-An entry has the files that one run read, and the names in the folders of its inventories. The key of the result is the
+An entry has the files that one run read, and what is in the folders that it was given. The key of the result is the
 digest of all of these now, with the options and the installation, so an edit that is taken back finds the result, too.
 """
 
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
-from functools import cache
+import os
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from hashlib import sha256
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
 
 import orjson
 
-from fabricgen.cache import Store
-from fabricgen.cache.values import dump_value, load_value
-from fabricgen.findings import Finding
+from fabricgen.engine.store import Store
+from fabricgen.extensions import RULES, installed_names
 from fabricgen.inputs import Notes, digest_now
-from fabricgen.inventory.read_files import InventorySource, inventory_layers, inventory_root
-from fabricgen.report.summary import Counts
-from fabricgen.results import CongestionResult, DeadlockResult, without_evidence
-from fabricgen.sonic.secrets import is_secret_path, masked
+from fabricgen.suppressions import this_day
 
-if TYPE_CHECKING:
-    from fabricgen.api.checking import Check
-
-_KIND = "check"
-_LONGEST_LINE = 1024
 _MOST_SETS = 8  # of files that runs with these options have read
-_FOLDER = b"\\u0000folder"  # in place of the folder of the rendering; no text of a finding has this character
-
-
-@dataclass(frozen=True)
-class _Kept:
-    """The fields of a check that are kept."""
-
-    findings: tuple[Finding, ...]
-    suppressed: tuple[Finding, ...]
-    counts: Counts
-    codes: tuple[str, ...]
-    is_complete: bool
-    added: Mapping[str, Mapping[str, Any]]
-    deadlock: tuple[DeadlockResult, ...]
-    congestion: tuple[CongestionResult, ...]
-    seals: Mapping[str, str]
-
-
-@dataclass(frozen=True)
-class _Entry:
-    """A check, and the lines of rendered files that its findings show: path in the rendering -> line number -> text."""
-
-    check: _Kept
-    lines: Mapping[str, Mapping[int, str]]
+_MOST_FILES, _MOST_BYTES = 20_000, 1 << 30  # in folders that are read as a whole
 
 
 class SameInputs:
-    """The whole results of checks with some options. `about` are the options; `folder` is where this run renders."""
+    """The whole results of one verb with some options. `about` are the verb and the options, `seen` what the run sees
+    beside the files that it notes: see `names_in` and `contents_of`."""
 
-    def __init__(self, store: Store, inventory: InventorySource, about: object, folder: Path) -> None:
-        self._store, self._root = store, folder
-        self._about = f"{Path.cwd()}\0{inventory!r}\0{about!r}".encode()
-        sources = inventory_layers(inventory).inventories
-        self._names = b"".join(_names(inventory_root(source)) for source in sources)  # before anything is read
-        self._folder = orjson.dumps(str(folder))[1:-1]
+    def __init__(self, store: Store, about: object, seen: bytes) -> None:
+        self._store, self._seen = store, seen
+        self._about = f"{Path.cwd()}\0{this_day()}\0{about!r}".encode()  # suppressions expire
 
-    def found(self) -> "Check | None":
-        """The result of an earlier run whose inputs were the same. The folder then has the lines that findings show."""
-        from fabricgen.api.checking import Check
-
+    def found(self) -> bytes | None:
+        """The result of an earlier run whose inputs were the same."""
         for files in self._sets():
-            content = self._store.get(_KIND, self._key({file: digest_now(Path(file)) for file in files}))
+            content = self._store.get("results", self._key({file: digest_now(Path(file)) for file in files}))
             if content is not None:
-                entry: _Entry = load_value(content.replace(_FOLDER, self._folder), _Entry)
-                for path, lines in entry.lines.items():
-                    self._write(path, lines)
-                kept = {name: getattr(entry.check, name) for name in _Kept.__dataclass_fields__}
-                return Check(**{**kept, "codes": frozenset(entry.check.codes)})
+                return content
         return None
 
-    def keep(self, found: "Check", notes: Notes) -> None:
-        """Store the result of a run that has read these files, unless it has parts that cannot be read back.
+    def keep(self, content: bytes, notes: Notes) -> None:
+        """Store the result of a run that has read these files, unless one of them has changed meanwhile.
 
-        Results on InfiniBand planes depend on the OpenSM that is installed, and are not stored.
+        Rules of other packages can read other files, so where such rules are installed nothing is stored.
         """
         files = {str(file): digest for file, digest in notes.files.items() if digest is not None}
-        lines = self._lines(found.findings)
-        if found.subnets or len(files) < len(notes.files) or lines is None:
-            return
-        fields = {name: getattr(found, name) for name in _Kept.__dataclass_fields__}
-        plain = tuple(map(without_evidence, found.deadlock))
-        kept = _Kept(**{**fields, "codes": tuple(sorted(found.codes)), "deadlock": plain})
-        content = dump_value(_Entry(kept, lines), _Entry)
-        if content is None or _FOLDER in content:
+        if len(files) < len(notes.files) or installed_names(RULES):
             return
         if (names := sorted(files)) not in (sets := self._sets()):
-            content_of_sets = orjson.dumps([names, *sets][:_MOST_SETS])
-            self._store.put(f"{_KIND}-files", self._about, content_of_sets)
-        self._store.put(_KIND, self._key(files), content.replace(self._folder, _FOLDER))
-
-    def _lines(self, findings: Iterable[Finding]) -> dict[str, dict[int, str]] | None:
-        """The lines of rendered files at which findings are; None if one may have a secret, or cannot be shown."""
-        found: dict[str, dict[int, str]] = {}
-        texts = cache(lambda file: file.read_text("utf-8", "replace").splitlines())
-        for one in findings:
-            place = one.location
-            if place is None or not Path(place.file).is_relative_to(self._root) or is_secret_path(one.path):
-                continue
-            try:
-                line = texts(Path(place.file))[place.line - 1]
-            except (OSError, IndexError):
-                return None
-            if len(line) > _LONGEST_LINE or masked(line) != line:
-                return None
-            found.setdefault(str(Path(place.file).relative_to(self._root)), {})[place.line] = line
-        return found
-
-    def _write(self, path: str, lines: Mapping[int, str]) -> None:
-        """A file of the rendering with these lines only."""
-        file = self._root / path
-        file.parent.mkdir(parents=True, exist_ok=True)
-        file.write_text("\n".join(lines.get(number, "") for number in range(1, max(lines) + 1)), "utf-8")
+            self._store.put("inputs", self._about, orjson.dumps([names, *sets][:_MOST_SETS]))
+        self._store.put("results", self._key(files), content)
+        self._store.shrink()
 
     def _sets(self) -> list[list[str]]:
-        content = self._store.get(f"{_KIND}-files", self._about)
+        content = self._store.get("inputs", self._about)
         return orjson.loads(content) if content else []
 
     def _key(self, files: Mapping[str, bytes]) -> bytes:
         listed = b"".join(f"{file}\0{files[file].hex()}\n".encode() for file in sorted(files))
-        return sha256(self._about + b"\0" + self._names + b"\0" + listed).digest()
+        return sha256(self._about + b"\0" + self._seen + b"\0" + listed).digest()
+
+
+def names_in(folders: Iterable[Path]) -> bytes:
+    """The names in some folders: a new file there may be a part of the inventory."""
+    return b"".join(map(_names, folders))
 
 
 def _names(folder: Path) -> bytes:
-    """The names in a folder: a new file there may be a part of the inventory."""
     try:
         return "\n".join([str(folder), *sorted(one.name for one in folder.iterdir())]).encode()
     except OSError:
         return b""
+
+
+def contents_of(paths: Sequence[Path]) -> bytes | None:
+    """The digest of all files at and below some paths, with their names; None if they are many, or cannot be read."""
+    digest, count, size = sha256(), 0, 0
+    try:
+        for path in paths:
+            for file in _below(path):
+                about = file.lstat()
+                count, size = count + 1, size + about.st_size
+                if count > _MOST_FILES or size > _MOST_BYTES:
+                    return None
+                content = sha256(file.read_bytes()).hexdigest() if file.is_file() else ""
+                digest.update(f"{file}\0{about.st_mode}\0{content}\n".encode("utf-8", "surrogateescape"))
+    except OSError:
+        return None
+    return digest.digest()
+
+
+def _below(path: Path) -> Iterator[Path]:
+    yield path
+    for folder, folders, files in os.walk(path):
+        folders.sort()
+        yield from (Path(folder, name) for name in sorted([*folders, *files]))

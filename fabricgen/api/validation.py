@@ -1,32 +1,40 @@
 """Validation: the rules over rendered files, and over any config_db.json."""
 
-from collections.abc import Iterable, Mapping, Sequence
-from contextlib import AbstractContextManager, nullcontext
-from dataclasses import replace
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from fabricgen.api.judgement import DEFAULT_POLICY, SILENT, Judgement, Judging, Policy, Progress, codes_of, open_judging
-from fabricgen.api.remembering import memory_of
-from fabricgen.bundle.read import Bundle
+from fabricgen.api.judgement import (
+    DEFAULT_POLICY,
+    SILENT,
+    Judgement,
+    Judging,
+    Policy,
+    Progress,
+    codes_of,
+    lookup_in,
+    open_judging,
+    own_layouts,
+)
+from fabricgen.api.rules_on_workers import Files, on_workers
+from fabricgen.api.same_inputs import SameInputs, contents_of, names_in
+from fabricgen.engine.typed_json import dump_value, load_value
 from fabricgen.errors import UsageError
-from fabricgen.findings import Severity
-from fabricgen.platforms.catalog import layout_by_hwsku
+from fabricgen.findings import Finding, Severity
+from fabricgen.inputs import noted
 from fabricgen.platforms.entries import load_switch_platform
-from fabricgen.platforms.model import Layout, SwitchPlatform
+from fabricgen.platforms.model import SwitchPlatform
+from fabricgen.report.summary import Counts
 from fabricgen.units import counted
 
 if TYPE_CHECKING:
-    from fabricgen.api.remembering import Memory
-    from fabricgen.api.resident import ResidentMemory
-    from fabricgen.cache import Store
+    from fabricgen.api.resident import KeptVerdicts
+    from fabricgen.engine.store import Store
     from fabricgen.rules.parallel import Elsewhere
     from fabricgen.rules.rule import Rule
-    from fabricgen.rules.view.fabric import LayoutLookup
     from fabricgen.sonic.yang import Models
-
-Layouts = Mapping[str, tuple[SwitchPlatform, Layout]]  # by hwsku
 
 
 def validate(
@@ -63,6 +71,57 @@ def validate(
     """
     if scheduler is not None and (cache or patch):
         raise UsageError(f"--scheduler checks rules, and cannot be combined with {'--cache' if cache else '--patch'}")
+    options = (links, lldp, select, ignore, platforms, deploy, release, inventory)
+
+    def judge() -> Judgement:
+        return _judged(paths, *options, yang, patch, jobs, scheduler, policy, progress)
+
+    if cache is None or yang is not None or patch is not None:
+        return judge()
+    given = [one for one in (*paths, lldp) if one is not None]
+    seen = contents_of(given)
+    if seen is None:
+        return judge()
+    folders = names_in([inventory] if inventory else [])
+    same = SameInputs(cache, ("validate", tuple(paths), *options, policy), seen + folders)
+    if content := same.found():
+        progress.step("found", "the result of an earlier run with the same inputs")
+        kept: _Kept = load_value(content, _Kept)
+        return Judgement(**{**vars(kept), "codes": frozenset(kept.codes)})
+    with noted() as notes:
+        found = judge()
+    if content := dump_value(_Kept(found.findings, found.suppressed, found.counts, tuple(sorted(found.codes))), _Kept):
+        same.keep(content, notes)
+    return found
+
+
+@dataclass(frozen=True)
+class _Kept:
+    """The fields of a judgement as they are stored."""
+
+    findings: tuple[Finding, ...]
+    suppressed: tuple[Finding, ...]
+    counts: Counts
+    codes: tuple[str, ...]
+
+
+def _judged(
+    paths: Sequence[Path],
+    links: Path | None,
+    lldp: Path | None,
+    select: Sequence[str],
+    ignore: Sequence[str],
+    platforms: Sequence[Path],
+    deploy: bool,
+    release: int | None,
+    inventory: Path | None,
+    yang: Path | None,
+    patch: Path | None,
+    jobs: int,
+    scheduler: str | None,
+    policy: Policy,
+    progress: Progress,
+) -> Judgement:
     known = [load_switch_platform(file) for file in platforms]
     models = None
     if yang is not None:
@@ -77,9 +136,9 @@ def validate(
         judge_patch(judging, patch, select, ignore)
         return _judgement(judging, inventory)
     devices = counted(len(judging.bundle.devices), "device")
-    memory = memory_of(cache, judging)
-    with nullcontext() if scheduler is None else _on_workers(scheduler, paths, links, lldp, platforms) as elsewhere:
-        apply_rules(judging, select, ignore, known, progress, jobs, memory, elsewhere)
+    files = Files(tuple(paths), links, lldp, tuple(platforms))
+    with on_workers(scheduler, files) as elsewhere:
+        apply_rules(judging, select, ignore, known, progress, jobs, elsewhere=elsewhere)
     progress.step("validated", f"{devices} by {counted(judging.rules, 'rule')}")
     if models is not None:
         _apply_yang(judging, models, select, ignore)
@@ -91,17 +150,7 @@ def validate(
         judging.codes |= codes_of("FG45")
     if deploy:
         _require_deployable(judging, paths, select, ignore)
-    if memory:
-        memory.finish()
     return _judgement(judging, inventory)
-
-
-def _on_workers(
-    url: str, paths: Sequence[Path], links: Path | None, lldp: Path | None, platforms: Iterable[Path]
-) -> "AbstractContextManager[Elsewhere]":
-    from fabricgen.api.rules_on_workers import Files, on_workers
-
-    return on_workers(url, Files(tuple(paths), links, lldp, tuple(platforms)))
 
 
 def _judgement(judging: Judging, inventory: Path | None) -> Judgement:
@@ -121,7 +170,7 @@ def apply_rules(
     platforms: Iterable[SwitchPlatform],
     progress: Progress = SILENT,
     jobs: int = 1,
-    memory: "Memory | ResidentMemory | None" = None,
+    kept: "KeptVerdicts | None" = None,
     elsewhere: "Elsewhere | None" = None,
 ) -> None:
     """Add the findings of the chosen rules. `platforms` are used before those of the bundle and of the catalog.
@@ -138,25 +187,12 @@ def apply_rules(
 
     rules = chosen_rules(select, ignore)
     layout = lookup_in(own)
-    remembered = memory.rules(layout, own) if memory else None
-    if memory is None:
+    if kept is None:
         judging.bundle = forgetful(judging.bundle)
-    prepare = remembered.prepare if remembered else partial(checked, jobs=jobs, elsewhere=elsewhere)
-    routed = None if memory or judging.bundle.cabling else judging.routed  # a memory notes what each judge reads
-    judging.findings += run(judging.bundle, select, ignore, layout, judging.suppressions, tracked, prepare, routed)
+    prepare = kept.rules(layout, own).prepare if kept else partial(checked, jobs=jobs, elsewhere=elsewhere)
+    judging.findings += run(judging.bundle, select, ignore, layout, judging.suppressions, tracked, prepare)
     judging.rules = len(rules)
     judging.codes |= {rule.code for rule in rules}
-
-
-def own_layouts(bundle: Bundle, platforms: Iterable[SwitchPlatform]) -> Layouts:
-    """The layouts that are used before those of the catalog: of `platforms`, then of the bundle."""
-    known = [*map(load_switch_platform, bundle.platform_files), *platforms]
-    return {layout.hwsku: (platform, layout) for platform in known for layout in platform.layouts}
-
-
-def lookup_in(own: Layouts) -> "LayoutLookup":
-    """The look-up of a layout by hwsku: in `own`, then in the catalog."""
-    return lambda hwsku: own.get(hwsku) or layout_by_hwsku(hwsku)
 
 
 def _apply_yang(judging: Judging, models: "Models", select: Sequence[str], ignore: Sequence[str]) -> None:

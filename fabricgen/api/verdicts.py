@@ -8,7 +8,6 @@ from fabricgen.api.congestion import analyse
 from fabricgen.api.deadlock import FailureOptions, prove
 from fabricgen.api.judgement import Judging, Progress
 from fabricgen.api.outages import with_outages
-from fabricgen.api.remembering import memory_of
 from fabricgen.api.validation import apply_rules
 from fabricgen.bundle.wiring import Checks
 from fabricgen.platforms.model import SwitchPlatform
@@ -16,8 +15,7 @@ from fabricgen.results import CongestionResult, DeadlockResult, RoutesModel
 from fabricgen.units import counted
 
 if TYPE_CHECKING:
-    from fabricgen.api.resident import ResidentMemory
-    from fabricgen.cache import Store
+    from fabricgen.api.resident import KeptVerdicts
 
 MOST_COSTED = 1024  # devices; a report of more has no costs of failures, `simulate congestion --failures` has them
 
@@ -26,8 +24,8 @@ MOST_COSTED = 1024  # devices; a report of more has no costs of failures, `simul
 class Wanted:
     """`select` and `ignore` choose rules; `platforms` are used before those of the catalog. `patterns` are names of
     traffic patterns, () for the default one. `depth` is how many links fail at a time, None: as the inventory says.
-    `cache` is a store of earlier results, `memory` has those of this process; with `evidence` the proof is made anew,
-    for what its certificate needs. With `outages` the results of congestion have what each single failure costs, if any
+    `kept` are the verdicts of earlier checks of this process; with `evidence` the proof is made anew, for what its
+    certificate needs. With `outages` the results of congestion have what each single failure costs, if any
     failures are judged."""
 
     select: Sequence[str] = ()
@@ -36,8 +34,7 @@ class Wanted:
     patterns: Sequence[str] = ()
     depth: int | None = None
     jobs: int = 1
-    cache: "Store | None" = None
-    memory: "ResidentMemory | None" = None
+    kept: "KeptVerdicts | None" = None
     evidence: bool = False
     outages: bool = False
 
@@ -60,8 +57,8 @@ def judge_all(judging: Judging, wanted: Wanted, progress: Progress) -> Verdicts:
     for pattern in patterns:
         check_pattern(pattern)
     devices = counted(len(judging.bundle.devices), "device")
-    memory = wanted.memory or memory_of(wanted.cache, judging)
-    apply_rules(judging, wanted.select, wanted.ignore, wanted.platforms, progress, wanted.jobs, memory)
+    kept = wanted.kept
+    apply_rules(judging, wanted.select, wanted.ignore, wanted.platforms, progress, wanted.jobs, kept)
     progress.step("validated", f"{devices} by {counted(judging.rules, 'rule')}")
     chosen = judging.bundle.wiring.checks if judging.bundle.wiring else Checks()
     depth = chosen.failures if wanted.depth is None else wanted.depth
@@ -71,7 +68,7 @@ def judge_all(judging: Judging, wanted: Wanted, progress: Progress) -> Verdicts:
         return prove(judging, None, None, failures, progress)
 
     asked = (failures.most_links, failures.switches, failures.repair, failures.seed)
-    deadlock = memory.deadlock(judging, asked, proved) if memory and not wanted.evidence else proved(judging)
+    deadlock = kept.deadlock(judging, asked, proved) if kept and not wanted.evidence else proved(judging)
     progress.step("simulated", f"routes and buffer dependencies of {counted(judging.counts.devices, 'device')}")
     congestion: list[CongestionResult] = []
     least = chosen.min_busbw_after_failure
@@ -88,9 +85,7 @@ def judge_all(judging: Judging, wanted: Wanted, progress: Progress) -> Verdicts:
                 return with_outages(judging, found, outages, reported=least is not None) if costed else found
 
             about = (options, outages, least) if costed else options
-            congestion += memory.congestion(judging, about, analysed) if memory else analysed(judging)
+            congestion += kept.congestion(judging, about, analysed) if kept else analysed(judging)
     planes = {one.name for one in deadlock if one.model is RoutesModel.BGP}
     progress.step("simulated", f"congestion of {counted(len(planes), 'plane')}")
-    if memory:
-        memory.finish()
     return Verdicts(deadlock, congestion)

@@ -7,6 +7,11 @@ from contextlib import suppress
 from pathlib import Path
 
 
+def user_cache() -> Path:
+    """The folder of fabricgen in the user's cache folder, which may be missing."""
+    return Path(os.environ.get("XDG_CACHE_HOME") or Path("~/.cache").expanduser()) / "fabricgen"
+
+
 def private_folder(path: Path) -> Path | None:
     """The folder, made with mode 0700 if it is missing; None if another user can change what is in it.
 

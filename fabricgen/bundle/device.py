@@ -312,7 +312,7 @@ class ObservedDevice:
         """The memory of the ASIC where fabric.json has it."""
         return self.wired.mmu_bytes if self.wired else None
 
-    @cached_property
+    @property
     def metadata(self) -> Row:
         """DEVICE_METADATA|localhost."""
         return self.row("DEVICE_METADATA", "localhost")

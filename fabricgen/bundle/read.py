@@ -4,11 +4,11 @@ A bundle with fabric.json has the planned links. Links of other files are derive
 addresses of BGP peers, or given in a links file.
 """
 
-from collections.abc import Callable, Collection, Hashable, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
-from typing import TypeVar
+from typing import Any
 
 from fabricgen.atomic.journal import refuse_incomplete
 from fabricgen.bundle import infer
@@ -31,7 +31,6 @@ from fabricgen.vocabulary import LinkKind
 
 __all__ = ["CONFIG_NAME", "OPTIONS_NAME", "PLATFORMS", "Bundle", "ObservedDevice", "open_bundle", "parse_object"]
 
-T = TypeVar("T")
 OPTIONS_NAME = "opensm.conf"
 PLATFORMS = "platforms"  # the folder of entries that the catalog does not have
 
@@ -52,6 +51,7 @@ class Bundle:
     subnet_roots: tuple[Path, ...] = ()  # bundles with InfiniBand planes, and loose folders with an opensm.conf
     hosts: Mapping[str, ObservedHosts] = field(default_factory=dict)  # the files of hosts, by group
     cabling: Cabling | None = None  # the planned and the observed cables, if `links` are observed
+    models: dict[Any, Any] = field(default_factory=dict, init=False, repr=False)  # the routing models of its planes
 
     @cached_property
     def release(self) -> int | None:
@@ -63,12 +63,6 @@ class Bundle:
     def platform_files(self) -> tuple[Path, ...]:
         """The entries of switch models that are not in the catalog."""
         return tuple(sorted((self.root / PLATFORMS).glob("*.yaml"))) if self.root else ()
-
-    @staticmethod
-    def kept(key: Hashable, make: Callable[[], T], of: str = "") -> T:  # noqa: ARG004 (for those who keep it)
-        """The value of `make`, which depends on the bundle and on `key`, and on the files of switches only on that of
-        `of`, if it is given. Here it is made each time; a process that judges the bundle again keeps it."""
-        return make()
 
     def file(self, path: str) -> Path | None:
         """A file of the folder; None if it is missing."""

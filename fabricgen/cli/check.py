@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from fabricgen.cli.options import cache_option, choice_options, inventory_arguments, layers_of, policy_of, store_of
+from fabricgen.cli.options import cache_options, choice_options, inventory_arguments, layers_of, policy_of, store_of
 from fabricgen.cli.output import output_options, report
 from fabricgen.cli.settings import Settings, verb
 from fabricgen.errors import UsageError
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     help="Show the growth from this bundle: new switches, new cables, and cables that move.",
 )  # fmt: skip
 @click.option("--watch", is_flag=True, help="Check again after each change of a file, and show what differs.")
-@cache_option
+@cache_options
 @output_options
 @verb
 def command(
@@ -39,6 +39,7 @@ def command(
     against: Path | None,
     watch: bool,
     cache: Path | None,
+    no_cache: bool,
     fmt: str,
     output: Path | None,
     fail_on: str,
@@ -63,7 +64,7 @@ def command(
 
     if watch and (fmt != "text" or output):
         raise UsageError("--watch shows differences as text: leave out --format and --output")
-    store = store_of(cache)
+    store = store_of(cache, no_cache=no_cache)
 
     def judged(bundle: Path | None, resident: "Resident | None" = None) -> "Check":
         return check(

@@ -16,7 +16,7 @@ from fabricgen.vocabulary import BalanceMode, HashModel
 if TYPE_CHECKING:
     from fabricgen.api.judgement import Policy
     from fabricgen.api.subnets import SubnetOptions
-    from fabricgen.cache import Store
+    from fabricgen.engine.store import Store
     from fabricgen.inventory.read_files import InventorySource
 
 FILE = click.Path(path_type=Path, dir_okay=False)  # to read or to write
@@ -77,20 +77,23 @@ def planned_inventory(metavar: str = "INVENTORY...") -> Callable[[Callable[..., 
 scheduler_option = click.option(
     "--scheduler", metavar="URL", help="Use the workers of the Dask scheduler at tcp://HOST:PORT."
 )
-cache_option = click.option(
-    "--cache",
-    type=click.Path(path_type=Path, file_okay=False),
-    metavar="DIR",
-    help="Keep results in this folder, and judge again only what a change concerns. It can be deleted at any time.",
-)
+cache_options = several(
+    click.option(
+        "--cache", type=click.Path(path_type=Path, file_okay=False), metavar="DIR",
+        help="Keep results in this folder, and find them again for equal inputs. [default: in the user's cache folder]",
+    ),
+    click.option("--no-cache", is_flag=True, help="Neither find results of earlier runs nor keep any."),
+)  # fmt: skip
 
 
-def store_of(cache: Path | None) -> "Store | None":
-    """The store of earlier results. Raises UsageError for a folder that another user can change."""
+def store_of(cache: Path | None, *, no_cache: bool) -> "Store | None":
+    """The store of earlier results, by default in the user's cache folder; None without one. Raises UsageError if
+    another user can change what is in the folder `cache`; a default folder of this kind is not used."""
+    from fabricgen.atomic.private import user_cache
+    from fabricgen.engine.store import open_store
+
     if cache is None:
-        return None
-    from fabricgen.cache import open_store
-
+        return None if no_cache else open_store(user_cache() / "results")
     store = open_store(cache)
     if store is None:
         raise UsageError(

@@ -6,7 +6,7 @@ import click
 
 from fabricgen.cli.names import OneOf, releases
 from fabricgen.cli.options import (
-    cache_option,
+    cache_options,
     choice_options,
     inventory_option,
     link_options,
@@ -48,7 +48,7 @@ from fabricgen.cli.settings import Settings, verb
 )
 @inventory_option
 @scheduler_option
-@cache_option
+@cache_options
 @output_options
 @verb
 def command(
@@ -67,6 +67,7 @@ def command(
     inventory: Path | None,
     scheduler: str | None,
     cache: Path | None,
+    no_cache: bool,
     fmt: str,
     output: Path | None,
     fail_on: str,
@@ -99,7 +100,7 @@ def command(
         inventory=inventory,
         jobs=settings.jobs,
         scheduler=scheduler,
-        cache=store_of(cache),
+        cache=store_of(cache, no_cache=no_cache or bool(scheduler or patch)),
         policy=policy_of(settings, expand),
         progress=TerminalProgress(settings),
     )

@@ -4,19 +4,14 @@ Each is one module here, with a `HANDOFF`; installed packages add theirs by entr
 This module imports none of them, so a handoff can import `Handoff` and `Option` from here.
 """
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from functools import cache
-from typing import TYPE_CHECKING
 
 from fabricgen.extensions import HANDOFFS, registered
-
-if TYPE_CHECKING:
-    from fabricgen.handoff.folder import WrittenFiles
+from fabricgen.handoff.folder import Content, WrittenFiles
 
 __all__ = ["ONLY_HOSTS", "ONLY_SWITCHES", "Content", "Handoff", "Option", "handoffs"]
-
-Content = bytes | Iterator[bytes]  # of a file; a large one in pieces
 
 
 @dataclass(frozen=True)
@@ -50,7 +45,7 @@ class Handoff:
     files: Callable[..., Iterable[tuple[str, Content]]]
     options: tuple[Option, ...] = ()
     next_step: str = ""
-    notes: Callable[["WrittenFiles"], Iterable[str]] = lambda _: ()
+    notes: Callable[[WrittenFiles], Iterable[str]] = lambda _: ()
     examples: tuple[str, ...] = ("", "--adopt-folder")
 
 

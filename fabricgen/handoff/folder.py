@@ -11,11 +11,13 @@ from fabricgen.atomic.folder import FolderWriter
 from fabricgen.atomic.relative import relative
 from fabricgen.errors import UnreadableInputError
 from fabricgen.findings import Location
-from fabricgen.handoff import Content
 from fabricgen.inputs import read_bytes
 
 INDEX = ".fabricgen-handoff.json"
 FORMAT_VERSION = "1"
+
+
+Content = bytes | Iterator[bytes]  # of a file; a large one in pieces
 
 
 def write_folder(folder: Path, files: Iterable[tuple[str, Content]], *, adopt: bool = False) -> "WrittenFiles":

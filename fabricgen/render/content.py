@@ -30,12 +30,10 @@ from fabricgen.render.templates import TemplateLibrary
 from fabricgen.render.wiring import dump_cabling, make_wiring
 from fabricgen.sonic.dump import dump
 from fabricgen.sonic.secrets import literals, may_have_forms
-from fabricgen.spread import spread
+from fabricgen.spread import is_large, spread
 
 RenderedFile = tuple[bytes | None, DeviceSources]
 Elsewhere = Callable[["BundleContent"], Iterator[RenderedFile]]  # those of all switches, in their order
-
-JOBS_FROM_SWITCHES = 64  # below, starting processes costs more than it saves
 
 
 def own_platforms(fabric: Fabric) -> list[SwitchPlatform]:
@@ -171,7 +169,7 @@ class BundleContent:
         if self.elsewhere is not None:
             self.expand()
             yield from self.elsewhere(self)
-        elif self.jobs > 1 and len(self.chosen) >= JOBS_FROM_SWITCHES:
+        elif self.jobs > 1 and is_large(len(self.chosen)):
             yield from self._in_processes()
         else:
             yield from map(self.switch, self.plans.rendered.switches)

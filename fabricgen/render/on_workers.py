@@ -28,8 +28,11 @@ class _Wanted:
 
 
 @contextmanager
-def on_workers(url: str, inventory: InventorySource, renumber: str | None = None) -> Iterator[Elsewhere]:
-    """Renders on the workers of the scheduler at `url`. Raises UsageError if it cannot be used."""
+def on_workers(url: str | None, inventory: InventorySource, renumber: str | None = None) -> Iterator[Elsewhere | None]:
+    """Renders on the workers of the scheduler at `url`; None without one. Raises UsageError if it cannot be used."""
+    if url is None:
+        yield None
+        return
     with connected(url) as client:
 
         def rendered(content: BundleContent) -> Iterator[RenderedFile]:

@@ -2,12 +2,13 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import cache, cached_property
+from functools import cache, partial
 
 import numpy as np
 
 from fabricgen.bundle.outside import default_routes
 from fabricgen.bundle.read import Bundle
+from fabricgen.engine.derived import derived, kept
 from fabricgen.routing.bgp import Policy, solve
 from fabricgen.routing.filters import LinkFilters
 from fabricgen.routing.network import Network, build_network
@@ -31,7 +32,7 @@ class RoutedFabric:
     destinations: tuple[Destination, ...]
     announced: Mapping[tuple[str, str], tuple[str, str]]
 
-    @cached_property
+    @derived
     def ports(self) -> tuple[str, ...]:
         """For each link, the egress interface of its source."""
         ends = [interface for session in self.sessions for _, interface, *_ in session]
@@ -52,7 +53,7 @@ class RoutedFabric:
         """The prefixes that each switch drops if it has no longer prefix."""
         return tuple(self.spoken.speakers[name].discards for name in self.names)
 
-    @cached_property
+    @derived
     def vrfs(self) -> Mapping[tuple[str, str], tuple[str, str]]:
         """(switch, interface) -> (interface, VRF) of the interfaces outside the default VRF."""
         columns = self.spoken.addresses
@@ -69,7 +70,11 @@ class RoutedFabric:
 
 
 def read_fabric(bundle: Bundle, switches: list[str]) -> RoutedFabric:
-    """The routing model of `switches` of a bundle. Raises UnreadableInputError."""
+    """The routing model of `switches` of a bundle, which keeps it. Raises UnreadableInputError."""
+    return kept(partial(_read, bundle, switches), _read, *switches, memo=bundle.models)
+
+
+def _read(bundle: Bundle, switches: list[str]) -> RoutedFabric:
     spoken = find_sessions(bundle, switches)
     names = tuple(switches)
     number = {name: index for index, name in enumerate(names)}

@@ -2,10 +2,11 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
+
+from fabricgen.engine.derived import derived
 
 Ints = NDArray[np.int32]
 Offsets = NDArray[np.int64]
@@ -35,7 +36,7 @@ class Network:
         """Number of directed links."""
         return len(self.source)
 
-    @cached_property
+    @derived
     def place(self) -> Offsets:
         """The index of each link in `incoming`."""
         place = np.empty(self.links, np.int64)

@@ -6,12 +6,12 @@ over any of them. All hosts that the planned links connect must reach each other
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
 
 from fabricgen.bundle.read import Bundle
+from fabricgen.engine.derived import derived
 from fabricgen.joined import joined
 from fabricgen.routing import bits
 from fabricgen.routing.bgp import solve
@@ -44,7 +44,7 @@ class Reachability:
     dropped: Dropped
     neighbors: NDArray[np.int64]
 
-    @cached_property
+    @derived
     def weights(self) -> NDArray[np.int64]:
         """The number of addresses of each target."""
         return np.array([len(one.addresses) for one in self.targets], np.int64)
@@ -63,7 +63,7 @@ class Reachability:
         """The number of addresses of a family behind a switch."""
         return self._senders.get((switch, family), 0)
 
-    @cached_property
+    @derived
     def _senders(self) -> dict[tuple[int, int], int]:
         found: dict[tuple[int, int], int] = {}
         for one in self.targets:

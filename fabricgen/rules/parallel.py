@@ -14,12 +14,11 @@ from fabricgen.rules.defects import Defect
 from fabricgen.rules.rule import Basis, Rule
 from fabricgen.rules.turns import Turns
 from fabricgen.rules.view.fabric import Fabric
-from fabricgen.spread import spread
+from fabricgen.spread import is_large, spread
 
 # The answers of `check_module` for the codes of each module, from processes that have read the same files.
 Elsewhere = Callable[[Fabric, Sequence[Sequence[str]]], Iterator[bytes]]
 
-LEAST_SWITCHES = 64  # below, starting processes costs more than it saves
 _SLOWEST = (Basis.SCHEMA, Basis.CONSEQUENCE)  # they read every row, and the routes: the other rules run beside them
 
 
@@ -29,7 +28,7 @@ def checked(
     """The defects of a rule, in the order in which its check yields them, for each of `rules`. With one job, or few
     switches, rules are checked in this process, in turns. `elsewhere` checks modules on other machines."""
     fabric = view()
-    if elsewhere is None and (jobs == 1 or len(fabric.switches) < LEAST_SWITCHES):
+    if elsewhere is None and (jobs == 1 or not is_large(len(fabric.switches))):
         return Turns(fabric, rules).defects
     modules: dict[str, list[Rule]] = {}
     for rule in sorted(rules, key=lambda rule: rule.basis not in _SLOWEST):

@@ -2,9 +2,7 @@
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
-from functools import cache
 from itertools import groupby
-from typing import TYPE_CHECKING
 
 from fabricgen.bundle.read import Bundle
 from fabricgen.findings import Finding, Severity, in_order
@@ -14,9 +12,6 @@ from fabricgen.rules.registry import chosen_rules
 from fabricgen.rules.rule import Basis, Rule
 from fabricgen.rules.view.fabric import Fabric, LayoutLookup
 from fabricgen.suppressions import Suppressions
-
-if TYPE_CHECKING:
-    from fabricgen.routing.fabric import RoutedFabric
 
 Track = Callable[[Sequence[Rule]], Iterable[Rule]]
 View = Callable[[], Fabric]
@@ -31,25 +26,24 @@ def run(
     suppressions: Suppressions | None = None,
     track: Track = iter,
     prepare: Prepare = checked,
-    routed: "dict[str, RoutedFabric] | None" = None,
 ) -> list[Finding]:
     """Judge a bundle. Returns located findings, worst first, one for each defect and device.
 
     `layout_lookup` finds a platform's layout by hwsku; the default is the catalog. A finding that one of the
     `suppressions` covers stays in the list and refers to it. `track` passes on the rules, each as its turn comes.
     `prepare` gets the rules before the first of them is checked, and finds the defects of each: here, in processes, or
-    from earlier results. The routing models of the planes are added to `routed`. Raises UnreadableInputError if a file
-    is not JSON.
+    among those that were kept. Raises UnreadableInputError if a file is not JSON.
     """
 
+    made: list[Fabric] = []
+
     def view() -> Fabric:
-        fabric = viewed(bundle, layout_lookup)
-        if routed is not None:
-            fabric.routed = routed
-        return fabric
+        if not made:
+            made.append(viewed(bundle, layout_lookup))
+        return made[0]
 
     rules = sorted(chosen_rules(select, ignore), key=lambda rule: list(Basis).index(rule.basis))
-    defects_of = prepare(cache(view), rules)
+    defects_of = prepare(view, rules)
     found: list[tuple[Rule, Defect]] = []
     reported: dict[Severity, set[tuple[str, ...]]] = {Severity.ERROR: set(), Severity.WARNING: set()}
     for basis, members in groupby(track(rules), key=lambda rule: rule.basis):

@@ -12,8 +12,7 @@ from fabricgen.bundle.forgetful import forget_tables
 from fabricgen.rules.defects import Defect
 from fabricgen.rules.rule import Rule, module_of, subject_of
 from fabricgen.rules.view.fabric import Fabric
-
-LEAST_SWITCHES = 64  # below, all tables fit into memory
+from fabricgen.spread import is_large
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,7 +58,7 @@ class Turns:
     def _forget(self, stage: Stage) -> None:
         fabric = self._fabric
         fabric.forget(derived=stage.derived)
-        if len(fabric.switches) < LEAST_SWITCHES:
+        if not is_large(len(fabric.switches)):
             return
         if stage.ends:
             fabric.forget_ends()

@@ -14,7 +14,7 @@ from hashlib import sha256
 from pathlib import Path
 from typing import Any, TypeVar, cast
 
-from fabricgen.atomic.private import private_folder
+from fabricgen.atomic.private import private_folder, user_cache
 from fabricgen.errors import UsageError
 
 try:
@@ -67,5 +67,5 @@ def _digest(folder: Path) -> str:
 
 def _cache_roots() -> Iterator[Path]:
     """The user's cache folder, then a temporary folder of the user."""
-    yield Path(os.environ.get("XDG_CACHE_HOME") or Path("~/.cache").expanduser()) / "fabricgen"
+    yield user_cache()
     yield Path(tempfile.gettempdir()) / f"fabricgen-{os.geteuid()}"

@@ -4,8 +4,9 @@ Source: sonic-buildimage @086b03bd70f9, src/sonic-bgpcfgd/bgpcfgd/managers_bgp.p
 """
 
 from collections.abc import Iterator
-from functools import cache, cached_property
+from functools import cache
 
+from fabricgen.engine.derived import derived
 from fabricgen.sonic.addresses import Address, parse_address, read_address
 from fabricgen.sonic.image import (
     MAXIMUM_PATHS,
@@ -108,7 +109,7 @@ class _LocalAddresses:
         self.written = {one.key.split("|")[1].partition("/")[0] for one in usable}
         self.usable = usable
 
-    @cached_property
+    @derived
     def parsed(self) -> set[Address]:
         """The parsed addresses, needed only for other spellings."""
         return {one.host for one in self.usable}

@@ -7,9 +7,9 @@ it permits, and as no match if it denies, so the result is never "denied" for a 
 
 from collections import defaultdict
 from collections.abc import Sequence
-from functools import cached_property
 from typing import NamedTuple
 
+from fabricgen.engine.derived import derived
 from fabricgen.sonic.addresses import Address, parse_address
 from fabricgen.sonic.tables import ConfigDb, Row
 from fabricgen.units import whole_number
@@ -110,7 +110,7 @@ class Policies:
         """(number, row) of the entries of a route map, in their order."""
         return self._maps.get(name, [])
 
-    @cached_property
+    @derived
     def _maps(self) -> dict[str, list[tuple[int, Row]]]:
         found: dict[str, list[tuple[int, Row]]] = defaultdict(list)
         for key, row in _rows(self._config, "ROUTE_MAP"):
@@ -119,11 +119,11 @@ class Policies:
                 found[key[0]].append((number, row))
         return {name: sorted(entries, key=lambda entry: entry[0]) for name, entries in found.items()}
 
-    @cached_property
+    @derived
     def _sets(self) -> dict[str, Row]:
         return {key[0]: row for key, row in _rows(self._config, "PREFIX_SET") if len(key) == 1}
 
-    @cached_property
+    @derived
     def _ranges(self) -> dict[str, list[_Range]]:
         """The rows of each prefix set; FRR keeps the order of the file."""
         found: dict[str, list[_Range]] = defaultdict(list)

@@ -9,8 +9,8 @@ Source: sonic-swss orchagent/qosorch.cpp (handlePortQosMapTable, handleGlobalQos
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from functools import cached_property
 
+from fabricgen.engine.derived import derived
 from fabricgen.sonic.image import rows, text
 from fabricgen.sonic.references import reference_name
 from fabricgen.sonic.tables import ConfigDb, Row, Table, parse_priorities
@@ -55,7 +55,7 @@ class PortQos:
     definitions: Mapping[str, Table]
     rows: PortRows
 
-    @cached_property
+    @derived
     def port_map(self) -> Row:
         """The fields of PORT_QOS_MAP that hold for the port."""
         return self.rows["PORT_QOS_MAP"].get("", {})
@@ -64,12 +64,12 @@ class PortQos:
         """A field of `port_map`; "" if missing."""
         return text(self.port_map, field)
 
-    @cached_property
+    @derived
     def pfc(self) -> frozenset[int]:
         """The priorities of pfc_enable."""
         return parse_priorities(self.text("pfc_enable"))
 
-    @cached_property
+    @derived
     def watchdog(self) -> frozenset[int]:
         """The priorities of pfcwd_sw_enable."""
         return parse_priorities(self.text("pfcwd_sw_enable"))
@@ -84,27 +84,27 @@ class PortQos:
         numbers = ((whole_number(key), whole_number(text(row, key))) for key in row)
         return {key: value for key, value in numbers if key is not None and value is not None}
 
-    @cached_property
+    @derived
     def dscp_to_tc(self) -> Mapping[int, int]:
         """DSCP -> traffic class."""
         return self.entries("dscp_to_tc_map")
 
-    @cached_property
+    @derived
     def tc_to_pg(self) -> Mapping[int, int]:
         """Traffic class -> priority group."""
         return self.entries("tc_to_pg_map")
 
-    @cached_property
+    @derived
     def tc_to_queue(self) -> Mapping[int, int]:
         """Traffic class -> queue."""
         return self.entries("tc_to_queue_map")
 
-    @cached_property
+    @derived
     def pfc_to_queue(self) -> Mapping[int, int]:
         """PFC priority -> queue that a received pause stops."""
         return self.entries("pfc_to_queue_map")
 
-    @cached_property
+    @derived
     def pfc_to_pg(self) -> Mapping[int, int]:
         """PFC priority -> priority group that sends the pause; empty if the ASIC has no such map."""
         return self.entries("pfc_to_pg_map")

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from fabricgen import spread
 from fabricgen.bundle.read import Bundle
 from fabricgen.findings import has_errors
 from fabricgen.rules import parallel
@@ -21,7 +22,7 @@ FIRST_CASES: dict[str, Case] = {
 
 @pytest.fixture(autouse=True)
 def _small_fabrics_too(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(parallel, "LEAST_SWITCHES", 1)
+    monkeypatch.setattr(spread, "LEAST_SWITCHES", 1)
 
 
 def faulty() -> Bundle:

@@ -3,11 +3,11 @@
 from collections.abc import Iterator
 
 from fabricgen.bundle.outside import outside_sessions, read_speaker
+from fabricgen.engine.derived import derived
 from fabricgen.findings import Severity
 from fabricgen.rules.defects import Defect
 from fabricgen.rules.rule import rule
 from fabricgen.rules.view.addresses import parse_interface
-from fabricgen.rules.view.derived import derived
 from fabricgen.rules.view.fabric import End, Fabric
 from fabricgen.rules.view.subnets import end_addresses
 from fabricgen.rules.view.switch import Switch

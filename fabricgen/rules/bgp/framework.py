@@ -3,11 +3,11 @@
 from collections.abc import Iterator, Mapping, Sequence
 
 from fabricgen.bundle.outside import announced_prefixes, read_speaker
+from fabricgen.engine.derived import derived
 from fabricgen.findings import Severity
 from fabricgen.rules.defects import Defect
 from fabricgen.rules.rule import rule
 from fabricgen.rules.view.addresses import parse_interface
-from fabricgen.rules.view.derived import derived
 from fabricgen.rules.view.fabric import Fabric
 from fabricgen.rules.view.switch import Switch
 from fabricgen.sonic.image import Neighbor, uses_frr_framework

@@ -3,11 +3,11 @@
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping
 
+from fabricgen.engine.derived import derived
 from fabricgen.findings import Severity
 from fabricgen.platforms.hash_support import hash_support
 from fabricgen.rules.defects import Defect
 from fabricgen.rules.rule import Basis, rule
-from fabricgen.rules.view.derived import derived
 from fabricgen.rules.view.fabric import Fabric
 from fabricgen.rules.view.switch import Switch
 from fabricgen.sonic.device_types import DEVICE_TYPES

@@ -3,10 +3,10 @@
 from collections.abc import Iterator, Mapping
 
 from fabricgen.bundle.outside import announced_prefixes
+from fabricgen.engine.derived import derived
 from fabricgen.findings import Severity
 from fabricgen.rules.defects import Defect
 from fabricgen.rules.rule import rule
-from fabricgen.rules.view.derived import derived
 from fabricgen.rules.view.fabric import Fabric
 from fabricgen.rules.view.switch import Switch
 from fabricgen.sonic.acl import AclTable, Packet, acl_tables, bgp_packets, interfaces, members

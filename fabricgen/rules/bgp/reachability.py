@@ -3,10 +3,10 @@
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
+from fabricgen.engine.derived import derived
 from fabricgen.findings import Severity
 from fabricgen.rules.defects import Defect
 from fabricgen.rules.rule import Basis, rule
-from fabricgen.rules.view.derived import derived
 from fabricgen.rules.view.fabric import Fabric
 from fabricgen.rules.view.switch import Switch
 from fabricgen.sonic.canonical import natural_key
@@ -108,12 +108,7 @@ def routed_fabrics(fabric: Fabric) -> tuple["RoutedFabric", ...]:
     """The routing model of each network that has routing; FG361 reports the others."""
     from fabricgen.routing.fabric import read_fabric
 
-    found = {name: names for name, names in _planes(fabric).items() if _has_routing(fabric, names)}
-    routed = {} if fabric.routed is None else fabric.routed
-    for name, names in found.items():
-        if name not in routed:
-            routed[name] = read_fabric(fabric.bundle, names)
-    return tuple(routed[name] for name in found)
+    return tuple(read_fabric(fabric.bundle, names) for names in _planes(fabric).values() if _has_routing(fabric, names))
 
 
 def _has_routing(fabric: Fabric, names: list[str]) -> bool:

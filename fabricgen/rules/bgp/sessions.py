@@ -5,11 +5,11 @@ from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping
 from typing import NamedTuple
 
+from fabricgen.engine.derived import derived
 from fabricgen.findings import Severity
 from fabricgen.rules.defects import Defect, Place
 from fabricgen.rules.rule import rule
 from fabricgen.rules.view.addresses import parse_interface
-from fabricgen.rules.view.derived import derived
 from fabricgen.rules.view.fabric import End, Fabric, far_end
 from fabricgen.rules.view.subnets import addresses_by_port, end_addresses, mismatched_subnets, missing_addresses
 from fabricgen.rules.view.switch import Switch

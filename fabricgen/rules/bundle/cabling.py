@@ -3,11 +3,12 @@
 import csv
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from functools import cache, cached_property
+from functools import cache
 from itertools import chain, zip_longest
 from pathlib import Path
 
 from fabricgen.bundle.wiring import WiredDevice, WiredHost, WiredLink, Wiring, link_state
+from fabricgen.engine.derived import derived
 from fabricgen.findings import Location, Severity
 from fabricgen.inputs import read_bytes
 from fabricgen.rules.defects import Defect, Place
@@ -37,7 +38,7 @@ class _Table:
     file: Path
     name: str = ""
 
-    @cached_property
+    @derived
     def lines(self) -> list[str]:
         return read_bytes(self.file).decode("utf-8", "replace").splitlines()
 

@@ -2,10 +2,10 @@
 
 from collections.abc import Iterator
 
+from fabricgen.engine.derived import derived
 from fabricgen.findings import Severity
 from fabricgen.rules.defects import Defect
 from fabricgen.rules.rule import Basis, rule
-from fabricgen.rules.view.derived import derived_of_switch
 from fabricgen.rules.view.fabric import Fabric
 from fabricgen.rules.view.switch import Switch
 from fabricgen.sonic.secrets import literals
@@ -13,6 +13,7 @@ from fabricgen.sonic.secrets import literals
 CODE = "FG430"
 
 
+@derived
 def _literals(switch: Switch) -> list[tuple[str, str, str]]:
     return list(literals(switch.device.config, has_forms=switch.device.signs.secrets))
 
@@ -37,7 +38,7 @@ def literal_secret(fabric: Fabric) -> Iterator[Defect]:
     if fabric.bundle.wiring is None:
         return
     for switch in fabric.switches.values():
-        for table, key, name in derived_of_switch(fabric, switch.name, _literals, switch):
+        for table, key, name in _literals(switch):
             field = "" if name == "*" else name
             what = f"{field} contains a literal secret" if field else "the row key is a literal secret"
             hint = "refer to it with `!secret` in the inventory, render again, and change the secret"

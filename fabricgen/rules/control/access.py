@@ -2,10 +2,10 @@
 
 from collections.abc import Iterator, Mapping
 
+from fabricgen.engine.derived import derived
 from fabricgen.findings import Severity
 from fabricgen.rules.defects import Defect
 from fabricgen.rules.rule import rule
-from fabricgen.rules.view.derived import derived, derived_of_switch
 from fabricgen.rules.view.fabric import Fabric
 from fabricgen.rules.view.switch import Switch
 from fabricgen.sonic.control_acl import CONTROL_PLANE, ControlAcl, translate
@@ -17,9 +17,10 @@ _OPEN = ControlAcl()
 @derived
 def _acls(fabric: Fabric) -> Mapping[str, ControlAcl]:
     """Switch -> its control-plane ACLs."""
-    return {name: derived_of_switch(fabric, name, _of_switch, switch) for name, switch in fabric.switches.items()}
+    return {name: _of_switch(switch) for name, switch in fabric.switches.items()}
 
 
+@derived
 def _of_switch(switch: Switch) -> ControlAcl:
     tables = switch.device.table("ACL_TABLE").values()
     if not any(row.get("type") == CONTROL_PLANE for row in tables):

@@ -2,11 +2,11 @@
 
 from collections.abc import Iterator
 
+from fabricgen.engine.derived import derived
 from fabricgen.findings import Severity
 from fabricgen.platforms.model import PlatformPort, SwitchPlatform
 from fabricgen.rules.defects import Defect
 from fabricgen.rules.rule import rule
-from fabricgen.rules.view.derived import derived
 from fabricgen.rules.view.fabric import Fabric
 from fabricgen.rules.view.switch import Switch, number
 from fabricgen.sonic.tables import Row

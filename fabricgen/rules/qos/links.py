@@ -3,10 +3,10 @@
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping
 
+from fabricgen.engine.derived import derived
 from fabricgen.findings import Severity
 from fabricgen.rules.defects import Defect
 from fabricgen.rules.rule import rule
-from fabricgen.rules.view.derived import derived
 from fabricgen.rules.view.fabric import End, Fabric
 from fabricgen.rules.view.qos import PortClass, QosTables, priorities
 from fabricgen.rules.view.qos_classes import port_classes

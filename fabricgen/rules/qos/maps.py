@@ -2,10 +2,10 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 
+from fabricgen.engine.derived import derived
 from fabricgen.findings import Severity
 from fabricgen.rules.defects import Defect
 from fabricgen.rules.rule import rule
-from fabricgen.rules.view.derived import derived
 from fabricgen.rules.view.fabric import Fabric
 from fabricgen.rules.view.qos import PortClass, priorities
 from fabricgen.rules.view.qos_classes import map_users, port_classes

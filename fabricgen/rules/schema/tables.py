@@ -2,12 +2,13 @@
 
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
+from functools import partial
 
 from fabricgen.bundle.read import ObservedDevice
+from fabricgen.engine.derived import derived, kept
 from fabricgen.findings import Severity
 from fabricgen.rules.defects import Defect, Place
 from fabricgen.rules.rule import Basis, rule
-from fabricgen.rules.view.derived import derived, derived_of_switch
 from fabricgen.rules.view.fabric import Fabric
 from fabricgen.rules.view.shape import with_current_references
 from fabricgen.rules.view.switch import Switch
@@ -37,7 +38,8 @@ _LISTS_PORTS = frozenset({"PORT_QOS_MAP", "QUEUE", "BUFFER_PG", "BUFFER_QUEUE"})
 def _violations(fabric: Fabric) -> Mapping[str, list[Violation]]:
     clean = Clean()
     return {
-        name: derived_of_switch(fabric, name, _check, device, clean) for name, device in fabric.bundle.devices.items()
+        name: kept(partial(_check, device, clean), _check, name, of=name)
+        for name, device in fabric.bundle.devices.items()
     }
 
 

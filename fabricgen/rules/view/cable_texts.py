@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 
-from fabricgen.rules.view.derived import derived
+from fabricgen.engine.derived import derived
 from fabricgen.rules.view.fabric import Fabric
 from fabricgen.rules.view.switch import Switch
 

@@ -2,8 +2,8 @@
 
 from collections.abc import Mapping
 
+from fabricgen.engine.derived import derived
 from fabricgen.platforms.dynamic_buffers import computed_buffers
-from fabricgen.rules.view.derived import derived
 from fabricgen.rules.view.fabric import Fabric
 from fabricgen.rules.view.switch import Switch
 from fabricgen.sonic.dynamic_buffers.headroom import FIRST_RELEASE

@@ -1,29 +1,27 @@
 """The bundle for rules: switches with role and layout, wired ports with their far ends. Derived once."""
 
 from collections import Counter, defaultdict
-from collections.abc import Callable, Hashable, Iterable, Mapping
-from dataclasses import dataclass, field
-from functools import cached_property
-from typing import TYPE_CHECKING, TypeVar
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
+from functools import partial
+from typing import TypeVar
 
-from fabricgen.bundle.read import Bundle
+from fabricgen.bundle.read import Bundle, ObservedDevice
 from fabricgen.bundle.wiring import WiredHost, WiredLink, WiredPlane
+from fabricgen.engine.derived import derived, forget, functions_of, kept
 from fabricgen.platforms.catalog import layout_by_hwsku
-from fabricgen.platforms.model import Layout, SwitchPlatform
 from fabricgen.platforms.ports_in_use import PortsInUse
 from fabricgen.rules.defects import Place
 from fabricgen.rules.view.lossy import lossy_switches
 from fabricgen.rules.view.networks import joined_switches
 from fabricgen.rules.view.shape import Shapes, well_shaped
-from fabricgen.rules.view.switch import Keep, Network, Switch, kept
+from fabricgen.rules.view.switch import Model, Network, Switch
 from fabricgen.sonic.device_types import OUTSIDE_ROLE
 from fabricgen.sonic.tables import Row
 from fabricgen.vocabulary import LinkKind
 
-if TYPE_CHECKING:
-    from fabricgen.routing.fabric import RoutedFabric
-
-LayoutLookup = Callable[[str], tuple[SwitchPlatform, Layout] | None]
+LayoutLookup = Callable[[str], Model | None]
+Kind = tuple[Network, str, str, str, int, float | None]
 
 T = TypeVar("T")
 _NO_FIELDS: Row = {}
@@ -51,8 +49,6 @@ class End:
     far_role: str  # host | leaf | spine | core | external | ""
     fabric: "Fabric"
     far: "End | None" = None
-    _row: Row | None = field(default=None, init=False)
-    _kind: "Kind | None" = field(default=None, init=False)
 
     def place(self, table: str, field: str = "") -> Place:
         """The port's row of a table that is keyed by port."""
@@ -66,37 +62,18 @@ class End:
     @property
     def row(self) -> Row:
         """The PORT row."""
-        if self._row is None:
-            self.fabric.read_ports(self.switch)
-        if self._row is None:  # two cables at one port
-            self._row = self.switch.device.row("PORT", self.port)
-        return self._row
+        return self.switch.port_rows.get(self.port, _NO_FIELDS)
 
     def text(self, field: str) -> str:
         """A field of the PORT row."""
-        value = (self._row or self.row).get(field)
+        value = self.switch.port_rows.get(self.port, _NO_FIELDS).get(field)
         return value if isinstance(value, str) else ""
 
-    def read(self, row: Row) -> None:
-        """Keep the row until it is forgotten."""
-        self._row = row
-
-    def forget(self) -> None:
-        """Free the row."""
-        self._row = None
-
     @property
-    def kind(self) -> "Kind":
+    def kind(self) -> Kind:
         """Ports of one kind are expected to have the same configuration."""
-        length_m = self.fabric.bundle.cable_length_m.get(self.link.id)  # not kept, so that each reader is recorded
-        if self._kind is None or self._kind[-1] != length_m:
-            switch = self.switch
-            kind = (switch.network, switch.role, switch.hwsku, self.far_role, self.link.speed_mbps, length_m)
-            self._kind = self.fabric.kinds.setdefault(kind, kind)
-        return self._kind
-
-
-Kind = tuple[Network, str, str, str, int, float | None]
+        switch = self.switch
+        return switch.network, switch.role, switch.hwsku, self.far_role, self.link.speed_mbps, self.cable_m
 
 
 def far_end(end: End, table: str, field: str = "") -> tuple[tuple[str, Place], ...]:
@@ -107,67 +84,79 @@ def far_end(end: End, table: str, field: str = "") -> tuple[tuple[str, Place], .
 class Fabric:
     """All switches, wired ports and planes of a bundle."""
 
-    def __init__(self, bundle: Bundle, layout_lookup: LayoutLookup | None = None, keep: Keep = kept) -> None:
+    def __init__(
+        self, bundle: Bundle, layout_lookup: LayoutLookup | None = None, *, has_plain_rows: bool = False
+    ) -> None:
+        """With `has_plain_rows` each table has the shape that rules rely on: see `well_shaped`."""
         self.bundle = bundle
-        self.keep = keep
-        self.routed: dict[str, RoutedFabric] | None = None  # the routing models that were read, by plane, if shared
-        self.derived: dict[Hashable, object] = {}  # see derived.py
-        lookup = layout_lookup or layout_by_hwsku
-        self._usual_values: dict[Callable[[End], object] | str, object] = {}
-        self.kinds: dict[Kind, Kind] = {}  # one object for equal kinds of ports
-        self.switches: dict[str, Switch] = {}
+        self._lookup = layout_lookup or layout_by_hwsku
+        self._in_use = PortsInUse()
+        self._usual_values: dict[object, Mapping[Kind, object]] = {}
         shapes: Shapes = {}
-        in_use = PortsInUse()
-        for name, device in ((name, well_shaped(device, shapes)) for name, device in bundle.devices.items()):
-            hwsku = device.text_of("DEVICE_METADATA", "localhost", "hwsku")
-            platform, layout = (lookup(hwsku) if hwsku else None) or (None, None)
-            if platform and layout:
-                layout = in_use.layout(platform, layout, device.table("PORT"), device.table("BREAKOUT_CFG"))
-            self.switches[name] = Switch(device, platform, layout, keep=keep)
-        networks = [] if bundle.wiring else joined_switches(bundle)
-        for part, names in enumerate((names for names in networks if len(names) > 1), 1):
-            for name in names:
-                self.switches[name].part = part
-        devices = {name: switch.device for name, switch in self.switches.items()}
-        for name in lossy_switches(bundle, devices, networks):
-            self.switches[name].is_lossy = True
+        self.switches: dict[str, Switch] = {
+            name: Switch(device if has_plain_rows else well_shaped(device, shapes), self)
+            for name, device in bundle.devices.items()
+        }
 
     def forget(self, *, derived: bool = True) -> None:
-        """Free what is read again if it is needed: rows and values of ports and switches, and if `derived`, the values
-        that rules share."""
+        """Free what is worked out again if it is needed: of switches, and if `derived` what rules share."""
         if derived:
-            self.derived.clear()
+            forget(self, functions_of(self))
         self._usual_values.clear()
-        for end in self.__dict__.get("ends", ()):
-            end.forget()
+        forget(self, ["_by_kind"])
         for switch in self.switches.values():
             switch.forget()
 
     def forget_ends(self) -> None:
         """Free the ends of links; they are made again if they are needed."""
         for end in self.__dict__.get("ends", ()):
-            end.far = None  # each end refers to the other, and only the garbage collector, which is off, frees those
-        for name in ("ends", "ends_of", "pairs"):
-            self.__dict__.pop(name, None)
+            end.far = None  # each end refers to the other, so only a garbage collector would free them
+        forget(self, ["ends", "ends_of", "pairs"])
+
+    def model_of(self, device: ObservedDevice) -> Model | None:
+        """The platform and the layout of a switch by its HwSKU and the ports in its file; None if unknown."""
+        hwsku = device.text_of("DEVICE_METADATA", "localhost", "hwsku")
+        found = self._lookup(hwsku) if hwsku else None
+        if found is None:
+            return None
+        platform, layout = found
+        return platform, self._in_use.layout(platform, layout, device.table("PORT"), device.table("BREAKOUT_CFG"))
+
+    @derived
+    def _networks(self) -> list[tuple[str, ...]]:
+        """The switches of each network that cables form; empty with fabric.json, which names the planes."""
+        return [] if self.bundle.wiring else joined_switches(self.bundle)
+
+    @derived
+    def parts(self) -> Mapping[str, int]:
+        """switch -> the number of its network, if this has several switches."""
+        several = (names for names in self._networks if len(names) > 1)
+        return {name: part for part, names in enumerate(several, 1) for name in names}
+
+    @derived
+    def lossy(self) -> frozenset[str]:
+        """The switches of networks without a lossless class."""
+        devices = {name: switch.device for name, switch in self.switches.items()}
+        return frozenset(lossy_switches(self.bundle, devices, self._networks))
 
     @property
     def cable_length_m(self) -> Mapping[str, float]:
         """link id -> true cable length, where known."""
         return self.bundle.cable_length_m
 
-    @cached_property
+    @derived
     def planes(self) -> Mapping[str, WiredPlane]:
         """Planes by name; empty without fabric.json."""
         wiring = self.bundle.wiring
         return {plane.name: plane for plane in wiring.planes} if wiring else {}
 
-    @cached_property
+    @derived
     def hosts(self) -> Mapping[str, WiredHost]:
         """Hosts by name; empty without fabric.json."""
         wiring = self.bundle.wiring
         return {host.name: host for host in wiring.hosts} if wiring else {}
 
-    @cached_property
+    @derived
     def ends(self) -> tuple[End, ...]:
         """Every wired switch port, in the order of the links."""
         ends: list[End] = []
@@ -189,7 +178,7 @@ class Fabric:
             return OUTSIDE_ROLE
         return switch.declared_role(neighbor) or ("host" if link.kind == LinkKind.HOST_LEAF else "")
 
-    @cached_property
+    @derived
     def ends_of(self) -> Mapping[str, Mapping[str, End]]:
         """switch -> port -> wired end."""
         found: dict[str, dict[str, End]] = {name: {} for name in self.switches}
@@ -197,13 +186,7 @@ class Fabric:
             found[end.switch.name][end.port] = end
         return found
 
-    def read_ports(self, switch: Switch) -> None:
-        """Give each wired port of a switch its row: what asks for one of them usually goes through all ports."""
-        rows = switch.device.table("PORT")
-        for port, end in self.ends_of[switch.name].items():
-            end.read(rows.get(port, _NO_FIELDS))
-
-    @cached_property
+    @derived
     def pairs(self) -> tuple[tuple[End, End], ...]:
         """The links whose two ends are known switches."""
         return tuple((end, end.far) for end in self.ends if end.far and (end.switch.name, end.port) == end.link.a)
@@ -221,15 +204,16 @@ class Fabric:
         usual = self._usual(end.kind, value)
         return usual is not None and value(end) != usual
 
-    def _usual(self, kind: tuple[object, ...], value: Callable[[End], object]) -> object | None:
-        def usual() -> Mapping[tuple[object, ...], object | None]:
-            by_kind = self.keep(self._usual_values, "by kind", self._by_kind)
-            return {kind: majority(map(value, ends)) for kind, ends in by_kind.items()}
+    def _usual(self, kind: Kind, value: Callable[[End], object]) -> object | None:
+        """The value that most ports of a kind have."""
+        return kept(partial(self._usual_of_kinds, value), "usual", value, memo=self._usual_values)[kind]
 
-        return self.keep(self._usual_values, value, usual)[kind]
+    def _usual_of_kinds(self, value: Callable[[End], object]) -> Mapping[Kind, object]:
+        return {kind: majority(map(value, ends)) for kind, ends in self._by_kind.items()}
 
-    def _by_kind(self) -> Mapping[tuple[object, ...], tuple[End, ...]]:
-        found: dict[tuple[object, ...], list[End]] = defaultdict(list)
+    @derived
+    def _by_kind(self) -> Mapping[Kind, tuple[End, ...]]:
+        found: dict[Kind, list[End]] = defaultdict(list)
         for end in self.ends:
             found[end.kind].append(end)
         return {kind: tuple(ends) for kind, ends in found.items()}

@@ -2,13 +2,12 @@
 
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
-from functools import cached_property
 
 from fabricgen.bundle.hosts import ObservedHosts
 from fabricgen.bundle.wiring import WiredAdapter, WiredHost, WiredModel, WiredPlane
+from fabricgen.engine.derived import derived
 from fabricgen.platforms.catalog import nic_model
 from fabricgen.rules.defects import Defect, LinePlace, Place
-from fabricgen.rules.view.derived import derived
 from fabricgen.rules.view.fabric import End, Fabric
 from fabricgen.rules.view.qos import PortClass
 from fabricgen.rules.view.qos_classes import port_classes
@@ -52,7 +51,7 @@ class Group:
         """A line of one of the files."""
         return LinePlace(self.files, file, key, line=line)
 
-    @cached_property
+    @derived
     def adapters(self) -> Mapping[str, WiredAdapter]:
         """The NICs of the model by name."""
         return {nic.name: nic for nic in self.model.nics} if self.model else {}
@@ -68,7 +67,7 @@ class Group:
         model = nic_model(known.model) if known else None
         return bool(model and model.driver)
 
-    @cached_property
+    @derived
     def lossless_planes(self) -> list[WiredPlane]:
         """The planes with PFC whose NICs the bundle configures."""
         return [

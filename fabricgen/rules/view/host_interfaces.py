@@ -5,9 +5,9 @@ from dataclasses import dataclass
 from typing import Any
 
 from fabricgen.bundle.wiring import WiredPlane
+from fabricgen.engine.derived import derived
 from fabricgen.rules.defects import Place
 from fabricgen.rules.view.addresses import HeldAddress, IpInterface, parse_interface
-from fabricgen.rules.view.derived import derived
 from fabricgen.rules.view.fabric import End, Fabric
 from fabricgen.rules.view.host_groups import Group, host_groups
 

@@ -7,9 +7,9 @@ set, with the ports that have it.
 
 from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass, field
-from functools import cached_property
 
 from fabricgen.bundle.wiring import WiredPlane
+from fabricgen.engine.derived import derived
 from fabricgen.findings import Severity
 from fabricgen.physics import dynamic_threshold_bytes
 from fabricgen.platforms.model import BufferDefaults, Layout, SwitchPlatform
@@ -47,12 +47,12 @@ class QosTables:
         """Whether the switches belong to a plane for management traffic."""
         return self.plane is not None and self.plane.is_management
 
-    @cached_property
+    @derived
     def defaults(self) -> BufferDefaults | None:
         """The buffer defaults of the SKU's own template for this role."""
         return self.layout.buffers.get(self.buffer_role) if self.layout else None
 
-    @cached_property
+    @derived
     def headroom_keys(self) -> Collection[tuple[int, int]]:
         """(Mb/s, metres) of each row of the SKU's headroom table; empty if none is known or the model is dynamic."""
         return self.layout.headroom_by_key.keys() if self.layout and not self.is_dynamic else ()
@@ -128,19 +128,19 @@ class PortClass(PortQos):
         )
         return Severity.WARNING if is_idle else None
 
-    @cached_property
+    @derived
     def lossless_pgs(self) -> frozenset[int]:
         """The priority groups that keep headroom."""
         found = self.profiles("BUFFER_PG").items()
         return frozenset(pg for pg, (_, profile) in found if self.qos.is_lossless_pg_profile(profile))
 
-    @cached_property
+    @derived
     def lossless_queues(self) -> frozenset[int]:
         """The queues with the lossless egress profile."""
         found = self.profiles("BUFFER_QUEUE").items()
         return frozenset(queue for queue, (_, profile) in found if self.qos.is_lossless_queue_profile(profile))
 
-    @cached_property
+    @derived
     def lossless(self) -> frozenset[int]:
         """The expected lossless priorities: those of the plane, which may be none; without fabric.json
         those that most of PFC, groups, queues and watchdog have; none on ports that lead out of the fabric."""
@@ -159,7 +159,7 @@ class PortClass(PortQos):
         """The queue of a lossless class, found in the same way."""
         return _agreed(self.tc_to_queue.get(priority), self.pfc_to_queue.get(priority), priority)
 
-    @cached_property
+    @derived
     def used_queues(self) -> Mapping[int, int]:
         """Queue -> a TC that it carries, for the TCs that a DSCP maps to."""
         tcs = sorted(set(self.dscp_to_tc.values()), reverse=True)

@@ -5,7 +5,7 @@ from collections.abc import Mapping
 import orjson
 
 from fabricgen.bundle.forgetful import shut_of
-from fabricgen.rules.view.derived import derived
+from fabricgen.engine.derived import derived
 from fabricgen.rules.view.fabric import Fabric
 from fabricgen.rules.view.qos import PortClass, QosTables
 from fabricgen.rules.view.switch import Switch

@@ -10,10 +10,10 @@ from pathlib import Path
 
 from fabricgen.bundle.manifest import NAME, Manifest, read_manifest
 from fabricgen.bundle.read import CONFIG_NAME, Bundle
+from fabricgen.engine.derived import derived
 from fabricgen.findings import Location
 from fabricgen.inputs import read_bytes
 from fabricgen.rules.defects import Place
-from fabricgen.rules.view.derived import derived
 from fabricgen.rules.view.fabric import Fabric
 
 FOLDERS = ("sonic", "hosts", "infiniband")

@@ -2,12 +2,12 @@
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from fabricgen.bundle.read import OPTIONS_NAME
 from fabricgen.bundle.wiring import WiredDevice, WiredHost, WiredNic, Wiring
+from fabricgen.engine.derived import derived
 from fabricgen.inputs import read_bytes
 from fabricgen.joined import joined
 from fabricgen.observed.subnet_files import SubnetFiles, subnets_of
@@ -17,7 +17,6 @@ from fabricgen.opensm.opensm_conf import OptionFile, read_options
 from fabricgen.opensm.options import NO_FALLBACK
 from fabricgen.opensm.partitions_conf import PartitionEntry, PartitionFile, read_partitions
 from fabricgen.rules.defects import FilePlace
-from fabricgen.rules.view.derived import derived
 from fabricgen.rules.view.fabric import Fabric
 
 if TYPE_CHECKING:
@@ -66,7 +65,7 @@ class ManagedSubnet:
         """Where the master's files are."""
         return self.files.folder
 
-    @cached_property
+    @derived
     def _texts(self) -> dict[str, str | None]:
         return {}
 
@@ -90,7 +89,7 @@ class ManagedSubnet:
             self.files, file, text, "", before.count("\n") + 1, found - before.rfind("\n") if found >= 0 else 1
         )
 
-    @cached_property
+    @derived
     def managers(self) -> tuple[ManagerFile, ...]:
         """The file of the master, then those of the standbys."""
         standbys = sorted(
@@ -108,17 +107,17 @@ class ManagedSubnet:
         name = self.master.content.file_names.get(option) or default
         return name if name and self.text(name) is not None else None
 
-    @cached_property
+    @derived
     def partition_name(self) -> str | None:
         """The partition file next to opensm.conf."""
         return self.named("partition_config_file", "partitions.conf")
 
-    @cached_property
+    @derived
     def partition_file(self) -> PartitionFile | None:
         """The parsed partition file."""
         return read_partitions(self.text(self.partition_name) or "") if self.partition_name else None
 
-    @cached_property
+    @derived
     def partitions(self) -> tuple[PartitionEntry, ...]:
         """The partitions; empty if OpenSM rejects the file."""
         found = self.partition_file
@@ -131,7 +130,7 @@ class ManagedSubnet:
 
     # the wiring
 
-    @cached_property
+    @derived
     def topology(self) -> "Subnet | None":
         """The cables: of topology.ibsim, or of another file with a topology in the folder."""
         from fabricgen.observed.opensm_dumps import read_subnet, topology_file
@@ -140,20 +139,20 @@ class ManagedSubnet:
         found = read_subnet(self.files.netlist if self.files.netlist.is_file() else file) if file else None
         return found if found and found.switches else None
 
-    @cached_property
+    @derived
     def devices(self) -> Mapping[int, WiredDevice]:
         """Switches of the plane by node GUID, by fabric.json."""
         devices = self.wiring.devices if self.wiring else ()
         return {int(one.node_guid, 16): one for one in devices if one.plane == self.files.plane and one.node_guid}
 
-    @cached_property
+    @derived
     def adapters(self) -> Mapping[int, tuple[WiredHost, WiredNic]]:
         """Adapter ports of the plane by port GUID, by fabric.json."""
         hosts = self.wiring.hosts if self.wiring else ()
         found = ((nic, host) for host in hosts for nic in host.nics if nic.plane == self.files.plane and nic.port_guid)
         return {int(nic.port_guid, 16): (host, nic) for nic, host in found}
 
-    @cached_property
+    @derived
     def ports(self) -> Mapping[int, str] | None:
         """Port GUID -> name, of every adapter port of the subnet."""
         if self.topology:
@@ -167,7 +166,7 @@ class ManagedSubnet:
         host, nic = self.adapters[port_guid]
         return f"{host.name} {nic.name}"
 
-    @cached_property
+    @derived
     def switches(self) -> Mapping[int, str] | None:
         """Node GUID -> name, of every switch of the subnet."""
         if self.topology:
@@ -175,7 +174,7 @@ class ManagedSubnet:
             return {guid: self.devices[guid].name if guid in self.devices else name for guid, name in named}
         return {guid: one.name for guid, one in self.devices.items()} or None
 
-    @cached_property
+    @derived
     def ports_of_nodes(self) -> Mapping[int, list[int]]:
         """Node GUID of an adapter -> its port GUIDs."""
         found: dict[int, list[int]] = {}
@@ -185,13 +184,13 @@ class ManagedSubnet:
             found.setdefault(int(nic.node_guid or "0", 16), []).append(guid)
         return found
 
-    @cached_property
+    @derived
     def design(self) -> str:
         """The plane's design by fabric.json, or ""."""
         planes = self.wiring.planes if self.wiring else ()
         return next((plane.design for plane in planes if plane.name == self.files.plane), "")
 
-    @cached_property
+    @derived
     def _tiers(self) -> Mapping[int, int] | None:
         """Node GUID -> tier from 0, by role, else by the cables; None without cables."""
         known = {guid: _TIERS.index(self.devices[guid].role) for guid in self.switches or () if guid in self.devices}
@@ -202,7 +201,7 @@ class ManagedSubnet:
         pairs = zip(self.topology.switches, levels(self.topology).tolist(), strict=True)
         return {switch.node_guid: level for switch, level in pairs}
 
-    @cached_property
+    @derived
     def kind(self) -> str | None:
         """Whether the switches form tiers that are cabled to adjacent tiers only."""
         subnet, tiers = self.topology, self._tiers
@@ -216,7 +215,7 @@ class ManagedSubnet:
         in_tiers = max(tier) < len(tier) and all(abs(tier[a] - tier[b]) == 1 for a, b in pairs)
         return TREE if in_tiers and self.design not in _WITHOUT_TIERS else OTHER
 
-    @cached_property
+    @derived
     def has_rings(self) -> bool:
         """Whether the cables between switches form a ring, apart from parallel cables. Without one no shortest paths
         close a credit loop, because no path turns back."""
@@ -229,12 +228,12 @@ class ManagedSubnet:
         names = [str(number) for number in range(len(subnet.switches))]
         return len(pairs) > len(names) - len(joined(names, pairs))
 
-    @cached_property
+    @derived
     def tier(self) -> Mapping[int, int]:
         """Node GUID -> tier of a switch, from 0; empty if the switches form no tiers."""
         return (self._tiers or {}) if self.kind != OTHER else {}
 
-    @cached_property
+    @derived
     def top(self) -> frozenset[int]:
         """Node GUIDs of the highest tier."""
         highest = max(self.tier.values(), default=0)

@@ -5,8 +5,8 @@ from collections import Counter
 from collections.abc import Mapping
 from itertools import chain
 
+from fabricgen.engine.derived import derived
 from fabricgen.rules.view.addresses import HOST, HeldAddress, IpInterface, parse_interface
-from fabricgen.rules.view.derived import derived
 from fabricgen.rules.view.fabric import End, Fabric
 from fabricgen.rules.view.switch import Switch
 

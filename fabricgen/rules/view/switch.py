@@ -1,36 +1,40 @@
 """A switch of a bundle for rules: what many of them use, derived once."""
 
-from collections.abc import Callable, Hashable, Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
-from functools import cached_property, lru_cache
-from typing import Any, Protocol, TypeVar, cast
+from functools import lru_cache
+from typing import Protocol
 
 from fabricgen.bundle.read import ObservedDevice
+from fabricgen.engine.derived import derived, forget
 from fabricgen.platforms.model import Layout, SwitchPlatform
 from fabricgen.rules.defects import Place
 from fabricgen.rules.view.addresses import HeldAddress, held_address
 from fabricgen.sonic.device_types import OUTSIDE_ROLE, OUTSIDE_TYPE, ROLES, SERVER_TYPE, buffer_role
+from fabricgen.sonic.tables import Row
 from fabricgen.units import whole_number
 from fabricgen.vocabulary import DeviceState
 
-T = TypeVar("T")
 ADDRESS_TABLES = ("INTERFACE", "PORTCHANNEL_INTERFACE", "VLAN_INTERFACE", "LOOPBACK_INTERFACE")
 Network = tuple[str, int, bool]  # plane, part, is_lossy: see Switch.network
 
 
-class Keep(Protocol):
-    """How values are kept that several rules use: `key` in a memo, made at the first use. `of` is the only switch that
-    the value depends on."""
-
-    def __call__(self, memo: dict[Any, Any], key: Hashable, make: Callable[[], T], of: str = "", /) -> T:
-        """The value."""
+Model = tuple[SwitchPlatform, Layout]
 
 
-def kept(memo: dict[Any, Any], key: Hashable, make: Callable[[], T], _: str = "") -> T:
-    """The value, without a record of who uses it."""
-    if key not in memo:
-        memo[key] = make()
-    return cast(T, memo[key])
+class OfFabric(Protocol):
+    """What a switch has by its fabric."""
+
+    @property
+    def parts(self) -> Mapping[str, int]:
+        """See `Switch.part`."""
+
+    @property
+    def lossy(self) -> Collection[str]:
+        """See `Switch.is_lossy`."""
+
+    def model_of(self, device: ObservedDevice) -> Model | None:
+        """See `Switch.model`."""
 
 
 def number(text: object) -> int | None:
@@ -38,7 +42,9 @@ def number(text: object) -> int | None:
     return _number(text) if type(text) is str else whole_number(text)
 
 
-_number = lru_cache(maxsize=1 << 14)(whole_number)  # most numbers of a fabric are one of a few
+@lru_cache(maxsize=1 << 14)  # most numbers of a fabric are one of a few
+def _number(text: str) -> int | None:
+    return whole_number(text)
 
 
 @dataclass(eq=False)
@@ -46,25 +52,50 @@ class Switch:
     """One switch with the properties that many rules use."""
 
     device: ObservedDevice
-    platform: SwitchPlatform | None
-    layout: Layout | None
-    is_lossy: bool = False  # no class of its network is lossless
-    part: int = 0  # for loose files, the number of the network that cables form; 0 without such cables
-    keep: Keep = kept
-    _memo: dict[str, Any] = field(default_factory=dict, init=False, repr=False)
+    fabric: OfFabric = field(repr=False)
 
     @property
     def name(self) -> str:
         """Name of the device."""
         return self.device.name
 
-    @cached_property
+    @property
+    def of_switch(self) -> str:
+        """Values of a switch are derived from its own tables first: see `derived`."""
+        return self.device.name
+
+    @derived
+    def model(self) -> Model | None:
+        """The platform and the layout of its HwSKU, with its ports as they are in its file; None if unknown."""
+        return self.fabric.model_of(self.device)
+
+    @derived
+    def platform(self) -> SwitchPlatform | None:
+        """The platform of its HwSKU."""
+        return self.model[0] if self.model else None
+
+    @derived
+    def layout(self) -> Layout | None:
+        """The layout of its HwSKU, with its ports as they are in its file."""
+        return self.model[1] if self.model else None
+
+    @derived
+    def is_lossy(self) -> bool:
+        """Whether no class of its network is lossless."""
+        return self.name in self.fabric.lossy
+
+    @derived
+    def part(self) -> int:
+        """For loose files, the number of the network that cables form; 0 without such cables."""
+        return self.fabric.parts.get(self.name, 0)
+
+    @derived
     def role(self) -> str:
         """leaf | spine | core; "" if neither fabric.json nor the type defines it."""
         wired = self.device.wired
         return wired.role if wired else ROLES.get(self.type, "")
 
-    @cached_property
+    @derived
     def buffer_role(self) -> str:
         """The role whose buffers of the SKU it has: SONiC selects them by the type."""
         return buffer_role(self.type, self.role)
@@ -74,7 +105,7 @@ class Switch:
         found = self.device.text_of("DEVICE_NEIGHBOR_METADATA", neighbor, "type")
         return {SERVER_TYPE: "host", OUTSIDE_TYPE: OUTSIDE_ROLE}.get(found) or ROLES.get(found, "")
 
-    @cached_property
+    @derived
     def plane(self) -> str:
         """Plane by fabric.json, or ""."""
         return self.device.wired.plane if self.device.wired else ""
@@ -90,28 +121,28 @@ class Switch:
         whether the network has no PFC."""
         return self.plane, self.part, self.is_lossy
 
-    @cached_property
+    @derived
     def hwsku(self) -> str:
         """DEVICE_METADATA.hwsku."""
         return self.device.text_of("DEVICE_METADATA", "localhost", "hwsku")
 
-    @cached_property
+    @derived
     def type(self) -> str:
         """DEVICE_METADATA.type."""
         return self.device.text_of("DEVICE_METADATA", "localhost", "type")
 
-    @cached_property
+    @derived
     def port_set(self) -> str:
         """The name of its layout: the planned one of fabric.json, else that of the ports in its file; "" if unknown."""
         wired = self.device.wired
         return wired.layout if wired else self.layout.name if self.layout else ""
 
-    @cached_property
+    @derived
     def is_dynamic(self) -> bool:
         """Whether buffermgrd computes the buffers (dynamic model)."""
         return self.device.text_of("DEVICE_METADATA", "localhost", "buffer_model") == "dynamic"
 
-    @cached_property
+    @derived
     def asn(self) -> str:
         """DEVICE_METADATA.bgp_asn."""
         return self.device.text_of("DEVICE_METADATA", "localhost", "bgp_asn")
@@ -124,7 +155,13 @@ class Switch:
         """PORT.speed."""
         return number(self.device.row("PORT", port).get("speed"))
 
-    def _cable_rows(self) -> Mapping[str, str]:
+    @derived
+    def port_rows(self) -> Mapping[str, Row]:
+        """The rows of PORT."""
+        return self.device.table("PORT")
+
+    @derived
+    def _row_of_cable(self) -> Mapping[str, str]:
         """Port -> the key of the first row of CABLE_LENGTH that has it."""
         found: dict[str, str] = {}
         for key, row in self.device.table("CABLE_LENGTH").items():
@@ -132,32 +169,22 @@ class Switch:
                 found.setdefault(port, key)
         return found
 
-    @property
-    def _row_of_cable(self) -> Mapping[str, str]:
-        return self.keep(self._memo, "cable rows", self._cable_rows, self.name)
-
     def cable_row(self, port: str) -> str:
         """The key of the row of CABLE_LENGTH that has a port, else of the first row, usually AZURE."""
         return self._row_of_cable.get(port) or next(iter(self.device.table("CABLE_LENGTH")), "AZURE")
-
-    def _texts_of_cables(self) -> Mapping[str, str]:
-        return {port: self.device.text_of("CABLE_LENGTH", key, port) for port, key in self._row_of_cable.items()}
 
     def cable_text(self, port: str) -> str:
         """CABLE_LENGTH of a port, or ""."""
         return self.cable_texts.get(port, "")
 
-    @property
+    @derived
     def cable_texts(self) -> Mapping[str, str]:
         """Port -> its text in the first row of CABLE_LENGTH that has it."""
-        return self.keep(self._memo, "cable texts", self._texts_of_cables, self.name)
+        return {port: self.device.text_of("CABLE_LENGTH", key, port) for port, key in self._row_of_cable.items()}
 
-    @property
+    @derived
     def addresses(self) -> tuple[HeldAddress, ...]:
         """Every address of an interface, a VLAN, a port channel and a loopback; other values are left out."""
-        return self.keep(self._memo, "addresses", self._held, self.name)
-
-    def _held(self) -> tuple[HeldAddress, ...]:
         return tuple(
             held
             for table in ADDRESS_TABLES
@@ -165,19 +192,17 @@ class Switch:
             if "|" in key and (held := held_address(table, key))
         )
 
-    @property
+    @derived
     def addresses_of(self) -> Mapping[str, tuple[HeldAddress, ...]]:
         """interface -> its addresses."""
-        return self.keep(self._memo, "addresses of", self._by_interface, self.name)
-
-    def _by_interface(self) -> Mapping[str, tuple[HeldAddress, ...]]:
         found: dict[str, tuple[HeldAddress, ...]] = {}
         for held in self.addresses:
             others = found.get(held.interface)
             found[held.interface] = (*others, held) if others else (held,)
         return found
 
-    def _in_vrfs(self) -> Mapping[str, str]:
+    @derived
+    def _vrfs(self) -> Mapping[str, str]:
         return {
             interface: str(vrf)
             for table in ADDRESS_TABLES
@@ -188,8 +213,8 @@ class Switch:
     def address_space(self, interface: str) -> tuple[str, int]:
         """Where the addresses of an interface are unique: the VRF or VNET ("" for the default one), and the part of
         loose files that cables form. Equal names of VRFs on several switches are one VRF."""
-        return self.keep(self._memo, "VRFs", self._in_vrfs, self.name).get(interface, ""), self.part
+        return self._vrfs.get(interface, ""), self.part
 
     def forget(self) -> None:
-        """Free what was derived from the tables; it is derived again if it is needed."""
-        self._memo.clear()
+        """Free what fills the memory; it is derived again if it is needed."""
+        forget(self, ("port_rows", "_row_of_cable", "cable_texts", "addresses", "addresses_of", "_vrfs"))

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 
 import orjson
 
-from fabricgen.rules.view.derived import derived
+from fabricgen.engine.derived import derived
 from fabricgen.rules.view.fabric import Fabric
 from fabricgen.rules.view.switch import Network, Switch
 from fabricgen.same import Same

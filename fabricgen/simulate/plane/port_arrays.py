@@ -8,6 +8,7 @@ import numpy as np
 
 from fabricgen.bundle.read import Bundle
 from fabricgen.bundle.wiring import WiredLink
+from fabricgen.engine.derived import kept
 from fabricgen.physics import PFC_FRAME_BYTES, PROPAGATION_NS_PER_M, held_bytes, peer_response_bytes
 from fabricgen.routing.fabric import RoutedFabric
 from fabricgen.simulate.plane.interfaces import PlaneQos
@@ -46,7 +47,7 @@ def port_arrays(
         ports_of[switch][port] = None
     qos = PlaneQos()
     switches = [
-        bundle.kept((_ports, name, traffic, *ports), partial(_ports, bundle, name, traffic, qos, [*ports]), name)
+        kept(partial(_ports, bundle, name, traffic, qos, [*ports]), _ports, name, traffic, *ports, of=name)
         for name, ports in zip(names, ports_of, strict=True)
     ]
     senders = [*near, *leaf_ends, *leaf_ends]  # a NIC has the speed of the port that it is connected to

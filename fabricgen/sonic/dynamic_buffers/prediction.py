@@ -7,8 +7,8 @@ prediction assumes the size of egress_lossless_pool, which is what the switch it
 from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from functools import cached_property
 
+from fabricgen.engine.derived import derived
 from fabricgen.physics import DEFAULT_MTU_BYTES
 from fabricgen.sonic.dynamic_buffers.asics import Asic, asic_of
 from fabricgen.sonic.dynamic_buffers.headroom import (
@@ -61,14 +61,14 @@ class DynamicBuffers:
         mtu = whole_number(text(row, "mtu")) or DEFAULT_MTU_BYTES
         return WiredPort(speed, cable_m, _lanes(row), mtu)
 
-    @cached_property
+    @derived
     def profiles(self) -> Mapping[str, tuple[Headroom, list[str]]]:
         """Name in APPL_DB -> the computed profile and the ports that are up and use it."""
         return {
             profile_name(self.platform, wired): (self._computed(wired), ports) for wired, ports in self._wired.items()
         }
 
-    @cached_property
+    @derived
     def _wired(self) -> Mapping[WiredPort, list[str]]:
         """Equal ports that are up and have a computed profile."""
         found: dict[WiredPort, list[str]] = {}
@@ -78,7 +78,7 @@ class DynamicBuffers:
                 found.setdefault(wired, []).append(port)
         return found
 
-    @cached_property
+    @derived
     def sizes(self) -> PoolSizes:
         """The pools of the switch."""
         return computed_pools(
@@ -95,7 +95,7 @@ class DynamicBuffers:
         """The sizes of ingress pools that the file states, so that the switch does not compute them."""
         return sum(pool.size_bytes or 0 for pool in self._pools.values() if pool.direction == "ingress")
 
-    @cached_property
+    @derived
     def longest_cable(self) -> tuple[float, str]:
         """Metres of the longest cable of a lossless group that is up, and its first port; (0, "") without any."""
         cables = ((wired.cable_m, ports[0]) for wired, ports in self._wired.items())
@@ -106,7 +106,7 @@ class DynamicBuffers:
         lengths = {port: format_length(min(length_m, own_m)) for port, own_m in self._lengths.items()}
         return replace(self, config={**self.config, "CABLE_LENGTH": {"AZURE": lengths}})
 
-    @cached_property
+    @derived
     def reserved(self) -> Reserved:
         """What all ports reserve that are up."""
         parts: Counter[Reserved] = Counter()
@@ -183,34 +183,34 @@ class DynamicBuffers:
     def _profile_name(row: Row) -> str:
         return reference_name(text(row, "profile"))
 
-    @cached_property
+    @derived
     def _known(self) -> dict[WiredPort, Headroom]:
         return {}
 
-    @cached_property
+    @derived
     def _ports(self) -> Mapping[str, Row]:
         return rows(self.config, "PORT")
 
-    @cached_property
+    @derived
     def _up(self) -> list[str]:
         return [port for port, row in self._ports.items() if text(row, "admin_status") == "up"]
 
-    @cached_property
+    @derived
     def _rows_by_port(self) -> Mapping[str, PortRows]:
         return rows_of_ports(self.config)
 
-    @cached_property
+    @derived
     def _profiles_of_file(self) -> Mapping[str, Row]:
         return rows(self.config, "BUFFER_PROFILE")
 
-    @cached_property
+    @derived
     def _pools(self) -> Mapping[str, Pool]:
         return {
             name: Pool(text(row, "type"), whole_number(text(row, "size")), whole_number(text(row, "percentage")))
             for name, row in rows(self.config, "BUFFER_POOL").items()
         }
 
-    @cached_property
+    @derived
     def _lengths(self) -> Mapping[str, float]:
         found: dict[str, float] = {}
         for row in rows(self.config, "CABLE_LENGTH").values():

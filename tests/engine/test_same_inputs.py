@@ -2,6 +2,7 @@
 
 import shutil
 from collections.abc import Callable
+from datetime import date
 from pathlib import Path
 from typing import Any
 
@@ -9,7 +10,10 @@ import pytest
 
 from benchmarks.incremental import checked
 from fabricgen.api.rendering import render
+from fabricgen.api.validation import validate
+from fabricgen.engine.store import Store
 from fabricgen.inputs import Notes, noted, read_bytes
+from tests.conftest import Cli
 from tests.inventories import explicit, text_of, write
 
 BASE = '{"NTP_SERVER": {"%s": {}}}'
@@ -91,3 +95,65 @@ def test_a_file_that_changes_during_a_run_has_no_digest(tmp_path: Path) -> None:
     notes = Notes(tmp_path)
     notes.note(file, b"one")
     assert not notes.files
+
+
+def test_validate_finds_the_result_of_the_same_files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Also files that only their digest in the manifest judges, or that are new."""
+    bundle, store = tmp_path / "build", Store(tmp_path / "cache")
+    render(write(tmp_path / "inventory", explicit()), bundle)
+    config = bundle / "sonic" / "spine1" / "config_db.json"
+    hosts = next(file for file in (bundle / "hosts").rglob("*") if file.is_file())
+    for edit in (
+        lambda: None,
+        lambda: config.write_text(config.read_text().replace('"mtu": "9100"', '"mtu": "1500"', 1)),
+        lambda: hosts.write_bytes(hosts.read_bytes() + b"#"),
+        lambda: (hosts.parent / "new.conf").write_text(""),
+        (bundle / "cabling.csv").unlink,
+    ):
+        edit()
+        expected = validate([bundle])
+        assert validate([bundle], cache=store) == expected
+        with monkeypatch.context() as patched:
+            patched.setattr("fabricgen.api.validation.apply_rules", None)
+            assert validate([bundle], cache=store) == expected
+    assert expected.findings
+
+
+def test_the_default_folder_is_in_the_cache_of_the_user(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, cli: Cli
+) -> None:
+    inventory = write(tmp_path / "inventory", explicit())
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "home"))
+    kept = tmp_path / "home" / "fabricgen" / "results"
+    cli("check", inventory)  # FABRICGEN_NO_CACHE of all tests
+    assert not kept.exists()
+    monkeypatch.delenv("FABRICGEN_NO_CACHE")
+    cli("check", inventory, "--no-cache")
+    assert not kept.exists()
+    first = cli("check", inventory)
+    assert kept.stat().st_mode & 0o777 == 0o700 and [*kept.rglob("*")]
+    monkeypatch.setattr("fabricgen.api.checking.check_in", None)
+    assert cli("check", inventory).out == first.out
+    monkeypatch.undo()
+    monkeypatch.delenv("FABRICGEN_NO_CACHE")
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "home"))
+    kept.chmod(0o777)  # another user can write there
+    assert cli("check", inventory).out == first.out
+    assert kept.stat().st_mode & 0o777 == 0o777
+
+
+def test_rules_of_other_packages_can_read_other_files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("fabricgen.api.same_inputs.installed_names", lambda _: ["own"])
+    checked(write(tmp_path / "inventory", explicit()), "--cache", tmp_path / "cache")
+    assert not [path for path in (tmp_path / "cache").rglob("*") if path.is_file()]
+
+
+def test_a_suppression_expires(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    accepted = [{"code": "FG387", "reason": "an edit", "expires": "2026-03-31"}]
+    folder, cache = write(tmp_path / "inventory", explicit() | {"suppressions": accepted}), tmp_path / "cache"
+    shown = []
+    for day in (date(2026, 3, 31), date(2026, 4, 1)):
+        monkeypatch.setattr("fabricgen.suppressions.this_day", lambda day=day: day)
+        monkeypatch.setattr("fabricgen.api.same_inputs.this_day", lambda day=day: day)
+        shown += [checked(folder, "--cache", cache)[0] for _ in range(2)]
+    assert shown[0] == shown[1] != shown[2] == shown[3]

@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from fabricgen.cache import Store, open_store
-from fabricgen.cache import installation as about
-from fabricgen.cache.values import dump_value, load_value
+from fabricgen.engine import installation as about
+from fabricgen.engine.store import Store, open_store
+from fabricgen.engine.typed_json import dump_value, load_value
 from fabricgen.findings import Finding, Location, Place, Related, Severity
 from fabricgen.results import CongestionModel, CongestionResult, FlowTime
 from tests.conftest import Cli

@@ -4,12 +4,10 @@ import subprocess
 import sys
 from pathlib import Path
 
-import pytest
-
 from benchmarks.incremental import checked, compare
 from fabricgen.api.rendering import render
 from fabricgen.api.validation import validate
-from fabricgen.cache import Store
+from fabricgen.engine.store import Store
 from fabricgen.platforms.catalog import switch_platform
 from fabricgen.platforms.entry_text import switch_entry_text
 from tests.inventories import ARISTA, explicit, rail_optimized, write
@@ -20,25 +18,6 @@ def test_random_edits_give_equal_reports(tmp_path: Path) -> None:
     done = compare(tmp_path, rail_optimized(hosts=4), seed=5, count=7)
     assert done.different == []
     assert done.rendered >= 5
-
-
-def test_unchanged_files_are_not_judged_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Where the inventory differs, but not what is rendered."""
-    inventory = write(tmp_path / "inventory", explicit())
-    kept = (
-        "--cache",
-        tmp_path / "cache",
-        "--format",
-        "text",
-    )  # JSON has the digest of the certificate, of a proof of now
-    first, _ = checked(inventory, *kept)
-    with (inventory / "fabric.yaml").open("a") as file:
-        file.write("# the end\n")
-    monkeypatch.setattr("fabricgen.rules.bgp.sessions.sessions", None)
-    monkeypatch.setattr("fabricgen.api.verdicts.prove", None)
-    monkeypatch.setattr("fabricgen.api.verdicts.analyse", None)
-    again, _ = checked(inventory, *kept)
-    assert again == first
 
 
 def test_damaged_entries_change_nothing(tmp_path: Path) -> None:

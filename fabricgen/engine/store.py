@@ -9,7 +9,7 @@ from pathlib import Path
 
 from fabricgen.atomic.file import write_atomically
 from fabricgen.atomic.private import private_folder
-from fabricgen.cache.installation import installation
+from fabricgen.engine.installation import installation
 
 MOST_BYTES = 256 << 20
 _KEPT = 0.75  # of the bytes, when entries are removed
