@@ -5,8 +5,8 @@ from typing import Any
 
 from fabricgen.adopt.source import Source
 from fabricgen.bundle.wiring import WiredLink
-from fabricgen.inventory.plane import DEFAULT_CNP_DSCP
 from fabricgen.inventory.profiles import NONE
+from fabricgen.inventory.traffic import DEFAULT_CNP_DSCP
 from fabricgen.physics import DEFAULT_MTU_BYTES
 from fabricgen.sonic.tables import parse_priorities
 from fabricgen.units import format_length, parse_length_m, whole_number

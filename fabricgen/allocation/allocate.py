@@ -18,9 +18,10 @@ from fabricgen.allocation.refusals import Refusal, refused, replaced
 from fabricgen.design.model import Block, Fabric, Link
 from fabricgen.findings import Finding, Related
 from fabricgen.inventory.model import DeviceNote
-from fabricgen.inventory.plane import Addressing, Plane, PoolSpec
+from fabricgen.inventory.plane import Plane
 from fabricgen.inventory.prefixes import Network, networks
 from fabricgen.inventory.references import error
+from fabricgen.inventory.routing import Addressing, PoolSpec
 from fabricgen.sonic.canonical import natural_key
 from fabricgen.vocabulary import BgpAddressing, LinkKind
 

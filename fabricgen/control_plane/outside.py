@@ -14,9 +14,11 @@ from fabricgen.design.model import Fabric, Host, Link, Switch
 from fabricgen.findings import Finding, Related
 from fabricgen.inventory.outside import AddressPair, address_pairs
 from fabricgen.inventory.part import Part
-from fabricgen.inventory.plane import CableSpec, OutsideDevice, Plane, StaticSpec
+from fabricgen.inventory.plane import Plane
 from fabricgen.inventory.prefixes import Network, contains, networks
 from fabricgen.inventory.references import error, suggest
+from fabricgen.inventory.routing import OutsideDevice, StaticSpec
+from fabricgen.inventory.topology import CableSpec
 from fabricgen.units import format_speed
 from fabricgen.vocabulary import LinkKind, Technology
 

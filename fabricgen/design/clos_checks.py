@@ -3,8 +3,9 @@
 from collections.abc import Iterator
 
 from fabricgen.findings import Finding
-from fabricgen.inventory.plane import Plane, Tier
+from fabricgen.inventory.plane import Plane
 from fabricgen.inventory.references import error
+from fabricgen.inventory.topology import Tier
 from fabricgen.vocabulary import Role
 
 CLOS_KEYS = ("subplanes", "uplink_speed", "oversubscription", "appliances", "places")

@@ -6,7 +6,8 @@ from functools import cached_property
 
 from fabricgen.inventory.model import Inventory
 from fabricgen.inventory.part import Part
-from fabricgen.inventory.plane import CableSpec, Plane
+from fabricgen.inventory.plane import Plane
+from fabricgen.inventory.topology import CableSpec
 from fabricgen.platforms import catalog
 from fabricgen.platforms.model import HostModel, HostNic, Layout, SwitchPlatform
 from fabricgen.sonic.device_types import buffer_role

@@ -4,8 +4,9 @@ from collections.abc import Iterator
 
 from fabricgen.findings import Finding
 from fabricgen.inventory.model import Inventory
-from fabricgen.inventory.plane import BalanceSpec, Plane
+from fabricgen.inventory.plane import Plane
 from fabricgen.inventory.references import error
+from fabricgen.inventory.traffic import BalanceSpec
 from fabricgen.sonic.release_models import absence
 from fabricgen.sonic.releases import release_name
 from fabricgen.vocabulary import BalanceMode, BalanceUnit, BgpAddressing, Technology

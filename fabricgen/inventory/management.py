@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from typing import Annotated
 
 from fabricgen.inventory.part import Part, key
-from fabricgen.inventory.plane import PoolSpec
+from fabricgen.inventory.routing import PoolSpec
 from fabricgen.inventory.values import TEXT, Secret, one_or_more
 
 _FILE = "^(/[a-zA-Z0-9_-]+)*/[a-zA-Z0-9_-]+"

@@ -10,8 +10,10 @@ from fabricgen.inventory.host_models import OwnHostModel
 from fabricgen.inventory.management import Management
 from fabricgen.inventory.nodes import Node
 from fabricgen.inventory.part import Form, Part, any_of, by_name, form_of, key, list_of, map_of, part_form, record_of
-from fabricgen.inventory.plane import LosslessSpec, Plane, PoolSpec
+from fabricgen.inventory.plane import Plane
 from fabricgen.inventory.readings import Reading
+from fabricgen.inventory.routing import PoolSpec
+from fabricgen.inventory.traffic import LosslessSpec
 from fabricgen.inventory.values import TEXT, Ends, Guid, Name, NumberOrText, Ports, one_of
 from fabricgen.sonic import releases
 from fabricgen.sonic.release_models import release_number
@@ -203,27 +205,58 @@ class Inventory(
     """A whole inventory. `digest` covers its content, but not its layout and comments."""
 
     version: Annotated[
-        int, key("Version of this file format.", "fabricgen", required=True, form=Form({"const": 1}), default=None)
+        int,
+        key(
+            "Version of this file format.",
+            "fabricgen",
+            required=True,
+            form=Form({"const": 1}),
+            default=None,
+            page="version of this format",
+        ),
     ] = 1
-    fabric: Annotated[Name, key("Name of the fabric.", required=True)] = "unnamed"
-    sonic: Annotated[SonicTarget, key("The SONiC release and configuration of the switches.")]
+    fabric: Annotated[
+        Name, key("Name of the fabric.", required=True, page="name of the fabric; the lock file is bound to it")
+    ] = "unnamed"
+    sonic: Annotated[
+        SonicTarget,
+        key(
+            "The SONiC release and configuration of the switches.",
+            usual="`202505`, none, all",
+            page="[target and ownership](#target-and-ownership)",
+        ),
+    ]
     checks: Annotated[
         Checks,
-        key("Additional checks of `fabricgen check`.", form=part_form(ChecksSpec).then(ChecksSpec.checks)),
+        key(
+            "Additional checks of `fabricgen check`.",
+            form=part_form(ChecksSpec).then(ChecksSpec.checks),
+            usual="single failures",
+            page="[additional failures that `check` covers](simulate-deadlock.md#maintenance-and-check)",
+        ),
     ]
     suppressions: Annotated[
         tuple[Suppression, ...],
-        key("Accepted findings.", form=list_of(_SUPPRESSION).reading(lambda *_: ())),
+        key(
+            "Accepted findings.",
+            form=list_of(_SUPPRESSION).reading(lambda *_: ()),
+            page="[accepted findings](reports.md#suppressions)",
+        ),
     ]
     platform_files: Annotated[
         tuple[str, ...],
-        key("Files with additional switch models, relative to the inventory.", "platforms"),
+        key(
+            "Files with additional switch models, relative to the inventory.",
+            "platforms",
+            page="additional switch models, e.g. [imported ones](platforms.md#any-other-sku)",
+        ),
     ]
     profiles: Annotated[
         Mapping[str, Node],
         key(
             "Additional lossless profiles, by name.",
             form=map_of(part_form(LosslessSpec), form_of(Name)).reading(lambda node, _: node.mapping),
+            page="additional [lossless profiles](#lossless)",
         ),
     ]
     host_models: Annotated[
@@ -231,9 +264,18 @@ class Inventory(
         key(
             "Additional host models, by name. They have priority over those of the catalog.",
             form=by_name(OwnHostModel, form_of(Name)),
+            page="additional host models",
         ),
     ]
-    hosts: Annotated[Mapping[str, HostGroup], key("Groups of equal hosts.", form=by_name(HostGroup, form_of(Name)))]
+    hosts: Annotated[
+        Mapping[str, HostGroup],
+        key(
+            "Groups of equal hosts.",
+            form=by_name(HostGroup, form_of(Name)),
+            page="groups of equal hosts; `model` is in `host_models` or in the [catalog](platforms.md#hosts), e.g. "
+            "`dgx-h100`",
+        ),
+    ]
     planes: Annotated[
         Mapping[str, Plane],
         key(
@@ -241,15 +283,21 @@ class Inventory(
             required=True,
             minProperties=1,
             form=by_name(Plane, form_of(Name)).reading(lambda *_: {}),
+            page="networks without common switches",
         ),
     ]
-    management: Annotated[Management | None, key()]
+    management: Annotated[
+        Management | None,
+        key(page="[management network of the switches](#management); without it, management tables are not rendered"),
+    ]
     names: Annotated[
         Mapping[str, str],
         key(
             "Name patterns by role, with the fields {fabric}, {plane}, {subplane}, {role}, {pod}, {su}, {rail}, "
             "{number}.",
             form=record_of(_PATTERNS).then(lambda names: dict(sorted(names.items()))),
+            usual="see below",
+            page="[name patterns](#names) by role",
         ),
     ]
     buffers: Annotated[
@@ -257,6 +305,7 @@ class Inventory(
         key(
             "Headroom rows, pools and profiles of SKUs, by hwsku, in place of those that the SKU does not have.",
             form=by_name(BuffersSpec),
+            page="[headroom rows, pools and profiles](platforms.md#stated-buffers) that a SKU does not ship",
         ),
     ]
     extends: Annotated[
@@ -264,26 +313,38 @@ class Inventory(
         key(
             "The inventory that this one changes, or a list of them: a path relative to this file.",
             form=any_of(TEXT, list_of(TEXT)).reading(lambda *_: ()),
+            page="[the inventory that this one changes](#layers), relative to this file",
         ),
     ] = ()
     links: Annotated[
         tuple[LinkNote, ...],
-        key("The state of single links. A link is given by its two ends, or all links of a cable by the cable."),
+        key(
+            "The state of single links. A link is given by its two ends, or all links of a cable by the cable.",
+            page="[links out of service](#links)",
+        ),
     ]
     devices: Annotated[
         tuple[DeviceNote, ...],
-        key("Facts about single switches, by name. They may also be in devices.csv beside the inventory."),
+        key(
+            "Facts about single switches, by name. They may also be in devices.csv beside the inventory.",
+            page="[facts about single switches](#devices)",
+        ),
     ]
     guids: Annotated[
         tuple[AdapterNote, ...],
         key(
             "GUIDs of InfiniBand adapters, one entry for each NIC port. They may also be in guids.csv beside the "
-            "inventory."
+            "inventory.",
+            page="GUIDs of InfiniBand adapters, one entry for each NIC port, also in "
+            "[guids.csv](designs.md#tenants-and-guids)",
         ),
     ]
     overrides: Annotated[
         tuple[Override, ...],
-        key("Rows to merge into the rendered tables of matching switches. They are judged like all other rows."),
+        key(
+            "Rows to merge into the rendered tables of matching switches. They are judged like all other rows.",
+            page="[changes of rendered rows](#overrides)",
+        ),
     ]
     digest: str = ""
     readings: Mapping[str, tuple[Reading, ...]] = field(default_factory=dict)  # by plane

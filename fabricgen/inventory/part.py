@@ -27,20 +27,33 @@ _JSON_TYPES: Mapping[Any, str] = {str: "string", bool: "boolean", int: "integer"
 
 @dataclass(frozen=True, eq=False)
 class Key:
-    """How a field is written. `limits` are keywords of JSON Schema. `meaning` is one or two whole sentences."""
+    """How a field is written. `limits` are keywords of JSON Schema. `meaning` is one or two whole sentences.
+
+    For the table of docs/inventory.md, `usual` is the default in words if it is not a constant, and `page` replaces the
+    meaning where the page says more, or has a link.
+    """
 
     meaning: str
     name: str  # "": that of the field
+    usual: str
+    page: str
     required: bool
     form: "Form | None"  # None: as the type of the field says
     limits: Mapping[str, Any]
 
 
 def key(
-    meaning: str = "", name: str = "", *, required: bool = False, form: "Form | None" = None, **limits: object
+    meaning: str = "",
+    name: str = "",
+    *,
+    usual: str = "",
+    page: str = "",
+    required: bool = False,
+    form: "Form | None" = None,
+    **limits: object,
 ) -> Key:
     """The declaration of a key. A `default` among the limits is documented only: the field has the one that is used."""
-    return Key(meaning, name, required, form, limits)
+    return Key(meaning, name, usual, page, required, form, limits)
 
 
 def _value(node: Node, _: str) -> Any:

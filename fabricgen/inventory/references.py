@@ -11,9 +11,11 @@ from fabricgen.inventory.build import name_twice
 from fabricgen.inventory.management import Management
 from fabricgen.inventory.model import Inventory
 from fabricgen.inventory.part import Part
-from fabricgen.inventory.plane import Addressing, Plane, PoolSpec, SwitchSpec
+from fabricgen.inventory.plane import Plane
 from fabricgen.inventory.prefixes import networks, read_prefix
 from fabricgen.inventory.profiles import NONE, profile_name, shipped_profiles
+from fabricgen.inventory.routing import Addressing, PoolSpec
+from fabricgen.inventory.topology import SwitchSpec
 from fabricgen.vocabulary import BgpAddressing, Purpose, Technology
 
 NAME = re.compile("[A-Za-z0-9][A-Za-z0-9_.-]{0,62}")

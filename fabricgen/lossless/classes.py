@@ -9,7 +9,7 @@ CNPs: both are a few small packets in a strict queue above all bulk queues, so o
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from fabricgen.inventory.plane import LosslessSpec, TrimmingSpec
+from fabricgen.inventory.traffic import LosslessSpec, TrimmingSpec
 from fabricgen.origin import Value, joined, value
 
 TRAFFIC_CLASSES = range(8)

@@ -4,8 +4,9 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 
 from fabricgen.findings import Finding
-from fabricgen.inventory.plane import EcnSpec, Plane, WatchdogSpec
+from fabricgen.inventory.plane import Plane
 from fabricgen.inventory.references import error
+from fabricgen.inventory.traffic import EcnSpec, WatchdogSpec
 from fabricgen.origin import Value, value
 from fabricgen.units import format_speed
 from fabricgen.vocabulary import ECN_REFERENCE_MBPS

@@ -3,7 +3,8 @@
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from fabricgen.inventory.plane import CableSpec, Plane
+from fabricgen.inventory.plane import Plane
+from fabricgen.inventory.topology import CableSpec
 from fabricgen.lossless.classes import Classes
 from fabricgen.lossless.headroom import whole_metres
 from fabricgen.lossless.plan import LosslessPlan

@@ -8,7 +8,7 @@ profile that no list of a port has: orchagent refuses such a list (sonic-swss or
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from fabricgen.inventory.plane import TrimmingSpec
+from fabricgen.inventory.traffic import TrimmingSpec
 from fabricgen.lossless.classes import TRAFFIC_CLASSES, Classes
 from fabricgen.origin import Value, value
 from fabricgen.platforms.model import BufferDefaults, SwitchPlatform

@@ -14,7 +14,8 @@ from math import prod
 from fabricgen.allocation.allocate import Allocation
 from fabricgen.design.grid import is_ring
 from fabricgen.design.subnets import SubnetDesign
-from fabricgen.inventory.plane import Plane, TorusSpec
+from fabricgen.inventory.plane import Plane
+from fabricgen.inventory.topology import TorusSpec
 from fabricgen.render.contexts_infiniband import DatelineContext, GridContext, SeedContext, SeedLink
 
 _DIMENSIONS = 3

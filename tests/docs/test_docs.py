@@ -60,7 +60,7 @@ def test_files_named_in_pages_exist(page: Path) -> None:
         assert list(ROOT.glob(pattern)), f"{name_of(page)} names {name}"
 
 
-@pytest.mark.parametrize("name", ["make_findings.py", "make_catalog.py"])
+@pytest.mark.parametrize("name", ["make_findings.py", "make_catalog.py", "make_keys.py"])
 def test_generated_pages_are_fresh(name: str, request: pytest.FixtureRequest) -> None:
     generator = load(ROOT / "docs" / name)
     if request.config.getoption("--update-golden", default=False):

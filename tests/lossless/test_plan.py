@@ -6,7 +6,7 @@ import pytest
 
 from fabricgen.findings import Location, Severity
 from fabricgen.inventory.nodes import Node
-from fabricgen.inventory.plane import EcnSpec, LosslessSpec, WatchdogSpec
+from fabricgen.inventory.traffic import EcnSpec, LosslessSpec, WatchdogSpec
 from fabricgen.lossless.classes import plan_classes
 from fabricgen.lossless.congestion import plan_watchdog, wred_name, wred_profile
 from fabricgen.lossless.headroom import find_headroom, whole_metres

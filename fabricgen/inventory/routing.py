@@ -1,0 +1,181 @@
+"""Addresses, ASNs and BGP of a plane, and the devices outside the fabric that its switches know."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Annotated, Any
+
+from fabricgen.inventory.nodes import Node
+from fabricgen.inventory.part import (
+    Form,
+    Part,
+    any_of,
+    form_of,
+    key,
+    part_form,
+)
+from fabricgen.inventory.topology import CableSpec, medium_for
+from fabricgen.inventory.values import (
+    TEXT,
+    Name,
+    Pair,
+    Speed,
+    Texts,
+    one_or_more,
+)
+
+OUTSIDE_CABLE_M = 40.0
+
+OUTSIDE_PORT = "outside"  # the port of an external device that names none
+
+ALL = "all"  # instead of a list of prefixes
+
+MOST_ASN = 2**32 - 2  # RFC 7300: the last one is reserved
+
+_PREFIXES = one_or_more(TEXT, minItems=1, maxItems=2)
+
+
+@dataclass(frozen=True, kw_only=True)
+class PoolSpec(
+    Part, definition="pool", short="prefixes", meaning="One prefix, one prefix of each family, or {prefixes, reserve}."
+):
+    """The prefixes of an address pool, at most one of each family, and its reserved addresses and prefixes."""
+
+    prefixes: Annotated[tuple[str, ...], key(required=True, form=_PREFIXES)]
+    reserve: Annotated[tuple[str, ...], key("Addresses and prefixes that are never given to devices.")] = ()
+
+
+@dataclass(frozen=True, kw_only=True)
+class AsnRange(Part):
+    """The ASNs of a plane, by default the private 4-byte range of RFC 7938 section 5.2.1 (RFC 6996)."""
+
+    first: Annotated[int, key(required=True, default=None, minimum=1, maximum=MOST_ASN)] = 4_200_000_000
+    last: Annotated[int, key(required=True, default=None, minimum=1, maximum=MOST_ASN)] = 4_294_967_294
+
+
+@dataclass(frozen=True, kw_only=True)
+class Addressing(Part):
+    """The pools of a plane and the range of its ASNs."""
+
+    loopbacks: Annotated[PoolSpec, key(required=True)]
+    links: Annotated[PoolSpec | None, key()]  # None if links are unnumbered
+    hosts: Annotated[PoolSpec, key(required=True)]
+    asns: Annotated[
+        AsnRange,
+        key(
+            "rfc7938 numbers from 4200000000, or a range {first, last}.",
+            "asn",
+            form=any_of(Form({"const": "rfc7938"}), part_form(AsnRange), read=AsnRange.read, missing=AsnRange.read),
+        ),
+    ]
+
+    @property
+    def pools(self) -> Mapping[str, PoolSpec]:
+        """Purpose -> pool."""
+        named = {"loopbacks": self.loopbacks, "links": self.links, "hosts": self.hosts}
+        return {name: pool for name, pool in named.items() if pool is not None}
+
+
+@dataclass(frozen=True, kw_only=True)
+class BgpTimers(Part):
+    """The timers of all BGP sessions of a plane, at both ends. frrcfgd reads neither of them without the other."""
+
+    keepalive_s: Annotated[int, key("Seconds between two keepalive messages.", required=True, minimum=1, maximum=200)]
+    hold_s: Annotated[
+        int,
+        key(
+            "Seconds without a message after which a session ends, at least three times `keepalive_s`.",
+            required=True,
+            minimum=3,
+            maximum=600,
+        ),
+    ]
+
+
+def _filter(texts: tuple[str, ...]) -> tuple[str, ...] | None:
+    return None if texts == (ALL,) else texts
+
+
+@dataclass(frozen=True, kw_only=True)
+class OutsideDevice(Part, definition="external"):
+    """A device outside the fabric that is connected to a switch. It has a BGP session if it has an `asn`.
+
+    `accepts` and `announces` are prefixes (None: all). `peers` may omit a family whose subnet has only two addresses.
+    """
+
+    name: Annotated[Name, key(required=True)]
+    asn: Annotated[int | None, key(required=True, minimum=1, maximum=MOST_ASN)]
+    switch: Annotated[str, key("The border switch, by name or identity.", required=True)]
+    port: Annotated[str, key("The port of the switch, for example Ethernet508.", required=True)]
+    addresses: Annotated[
+        Pair,
+        key("Address of the port with prefix length, at most one of each family.", "address", required=True),
+    ]
+    peers: Annotated[
+        Pair,
+        key("Addresses of the far router. Required for prefixes with more than two addresses.", "peer"),
+    ]
+    peer_port: Annotated[str, key("The port of the far router.", default=None, minLength=1)] = OUTSIDE_PORT
+    accepts: Annotated[
+        tuple[str, ...] | None,
+        key(
+            "Prefixes that are accepted from the router, or all.",
+            "in",
+            required=True,
+            form=form_of(Texts).then(_filter),
+        ),
+    ]
+    announces: Annotated[
+        tuple[str, ...] | None,
+        key(
+            "Prefixes that are announced to the router, or all.",
+            "out",
+            required=True,
+            form=form_of(Texts).then(_filter),
+        ),
+    ]
+    cable: Annotated[CableSpec, key(form=form_of(CableSpec | None))]
+    speed_mbps: Annotated[Speed | None, key(name="speed")]
+
+    @classmethod
+    def values(cls, node: Node, path: str) -> dict[str, Any]:
+        found = super().values(node, path)
+        return {**found, "cable": found["cable"] or _outside_cable(node, path)}
+
+
+def _outside_cable(node: Node, path: str) -> CableSpec:
+    return CableSpec(node=node, path=path, length_m=OUTSIDE_CABLE_M, medium=medium_for(OUTSIDE_CABLE_M))
+
+
+@dataclass(frozen=True, kw_only=True)
+class StaticSpec(Part, definition="static"):
+    """Prefixes behind the NIC of a host (`via`), or behind the device that the other keys describe."""
+
+    prefixes: Annotated[Texts, key("Prefixes behind the next hop.", "prefix", required=True)]
+    via: Annotated[str | None, key("The NIC of a host, for example storage/0:port0.")]
+    name: Annotated[Name | None, key()]
+    switch: Annotated[str | None, key("The switch, by name or identity.")]
+    port: Annotated[str | None, key("The port of the switch, for example Ethernet500.")]
+    addresses: Annotated[Pair, key("Address of the port with prefix length, at most one of each family.", "address")]
+    next_hops: Annotated[Pair, key("The next hop. Required for prefixes with more than two addresses.", "next_hop")]
+    cable: Annotated[CableSpec | None, key()]
+    speed_mbps: Annotated[Speed | None, key(name="speed")]
+
+    @property
+    def device(self) -> OutsideDevice | None:
+        """The device without a BGP session; None if its keys are not complete."""
+        if not (self.name and self.switch and self.port and self.addresses):
+            return None
+        return OutsideDevice(
+            node=self.node,
+            path=self.path,
+            name=self.name,
+            asn=None,
+            switch=self.switch,
+            port=self.port,
+            addresses=self.addresses,
+            peers=self.next_hops,
+            accepts=(),
+            announces=(),
+            cable=self.cable or _outside_cable(self.node, self.path),
+            speed_mbps=self.speed_mbps,
+        )
