@@ -1,4 +1,4 @@
-"""Each key is declared once: the published schema, the reader and the reference agree with the declaration."""
+"""Each key is declared once: the published schema, the reader and the page agree with the declaration."""
 
 import json
 from pathlib import Path
