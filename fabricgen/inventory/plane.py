@@ -98,8 +98,8 @@ class Plane(Part, definition="plane"):
         key(
             "The name of a design, which defines the layout of switches and links.",
             required=True,
-            page="how switches and links are made, one of the [designs](designs.md): `rail-optimized`, `rail-only`, `fat-tree`, "
-            "`dual-tor`, `dragonfly`, `dragonfly-plus`, `torus`, `mesh`, `explicit`",
+            page="how switches and links are made, one of the [designs](designs.md): `rail-optimized`, `rail-only`, "
+            "`fat-tree`, `dual-tor`, `dragonfly`, `dragonfly-plus`, `torus`, `mesh`, `explicit`",
         ),
     ]
     hosts: Annotated[
