@@ -38,7 +38,8 @@ def _plane_lines(result: CongestionResult) -> Iterator[str]:
         return
     flows, victims = (sum(flow.count for flow in some) for some in (result.flows, result.victims))
     mode = f" {result.balance.partition(':')[0]}," if result.balance else ""
-    yield f"congestion  {name}{result.pattern}, {counted(flows, 'flow')}:{mode} {_verdict(result, victims)}"
+    blocked = f", without {counted(result.blocked, 'blocked pair')}" if result.blocked else ""
+    yield f"congestion  {name}{result.pattern}, {counted(flows, 'flow')}{blocked}:{mode} {_verdict(result, victims)}"
     if result.repeating:
         yield f"            times and loads do not hold: {result.repeating} repeat packets that arrive out of order"
 
@@ -48,6 +49,8 @@ def congestion_unjudged(results: Sequence[CongestionResult]) -> Iterator[str]:
     for result in results:
         if result.model == "skipped":
             yield f"congestion of plane {result.name}" if result.name else "congestion"
+        if result.blocked:
+            yield f"{result.blocked} of {counted(result.pairs, 'pair')} of hosts, which VRFs or ACLs block"
         if result.balance:
             yield f"the mode of load balancing of plane {result.name}, which the files of its switches do not contain"
         if any(one.reason for one in result.failures):
@@ -103,6 +106,7 @@ def _plane(result: CongestionResult) -> dict[str, Any]:
         ],
         "flows": [_flow(flow) for flow in result.flows],
         "lost": result.lost,
+        "blocked": result.blocked,
         "unfinished": result.unfinished,
         "unsettled": result.unsettled,
         "unexplained": result.unexplained,

@@ -10,6 +10,10 @@ from fabricgen.units import counted
 _UNREAD = "FG415"
 
 
+# Findings that a reader of the verdict must not miss, although they are warnings.
+_RISKS = {"FG285": "switches depend on a single one", "FG606": "a failure disconnects hosts"}
+
+
 @dataclass(frozen=True, slots=True)
 class Counts:
     """What a run covers. `out_of_service` is what it leaves out on purpose, in words: '1 switch drained'."""
@@ -53,6 +57,8 @@ def headline(findings: Sequence[Finding], counts: Counts, simulated: Sequence[st
     text = f"{'failed' if failed or found['errors'] else 'passed'}: {', '.join(kinds) or 'no findings'}"
     if not (counts.rules or simulated):
         return text
+    risks = dict.fromkeys(_RISKS[one.code] for one in findings if one.code in _RISKS and one.severity != Severity.NOTE)
+    text = "; ".join([text, *risks])
     subjects = [_counted(found[name], name) for name in ("devices", "links", "rules") if found[name]]
     without = f"; out of service: {', '.join(counts.out_of_service)}" if counts.out_of_service else ""
     return f"{text}; judged: {', '.join([*subjects, *simulated])}{without}"

@@ -148,6 +148,8 @@ class CongestionResult:
     lossless: bool = True
     single_path: bool = False
     lost: int = 0
+    pairs: int = 0  # of adapters between which the pattern sends
+    blocked: int = 0  # of them by VRFs or ACLs; nothing is sent between these
     unfinished: int = 0
     unsettled: int = 0
     unexplained: int = 0  # victims without a root when the flows of all roots are gone

@@ -19,7 +19,7 @@ _MUCH_SLOWER = 1.5
 
 
 def congestion_findings(bundle: Bundle | None, results: Sequence[CongestionResult]) -> list[Finding]:
-    """The findings FG701 to FG711 of the results of `analyse_congestion` or `analyse_scenario`."""
+    """The findings FG701 to FG711 and FG719 of the results of `analyse_congestion` or `analyse_scenario`."""
     found: list[Finding] = []
     skipped = [result for result in results if result.model is CongestionModel.SKIPPED]
     for result in skipped:  # a verdict on nothing does not pass
@@ -144,6 +144,13 @@ def _rest(bundle: Bundle | None, result: CongestionResult) -> Iterator[Finding]:
     if result.unsettled > 0.01 * max(len(result.flows), 1):
         message = f"the rates of {counted(result.unsettled, 'flow')} have not settled: only their distribution is valid"
         yield finding_at(bundle, "FG710", Severity.NOTE, message, "")
+    if result.blocked:
+        message = (
+            f"{_plane(result)}VRFs or ACLs block {result.blocked} of the {counted(result.pairs, 'pair')} of hosts "
+        )
+        message += f"in {result.pattern}: nothing is sent between them"
+        hint = "run the pattern on hosts that can reach each other, or correct the VRFs and ACLs"
+        yield finding_at(bundle, "FG719", Severity.WARNING, message, "", hint, certain=True)
     if result.lost:
         message = f"{counted(result.lost, 'flow')} of the pattern have no route and are not simulated"
         hint = "run the pattern on hosts that can reach each other, or check the routes with `fabricgen validate`"

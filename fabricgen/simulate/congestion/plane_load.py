@@ -12,7 +12,7 @@ from fabricgen.simulate.congestion.loads import loads_of
 from fabricgen.simulate.congestion.options import Options
 from fabricgen.simulate.congestion.tiers import oversubscribed, rail_bytes
 from fabricgen.simulate.congestion.verdict import Verdict, judge, offered_load
-from fabricgen.simulate.patterns import Everyone, Messages, make_job, make_traffic, uses_storage
+from fabricgen.simulate.patterns import Everyone, Messages, Traffic, make_job, make_traffic, uses_storage
 from fabricgen.simulate.plane.balance import balance_words, repeating_nics
 from fabricgen.simulate.plane.hashing import Hashed, hashed_flows
 from fabricgen.simulate.plane.host_network import HostNetwork
@@ -64,6 +64,9 @@ def judge_plane(plane: HostNetwork, options: Options) -> CongestionResult:
         if stood_in
         else "",
     )
+    traffic, basic = _allowed(plane, traffic, basic)
+    if not len(traffic):
+        return replace(basic, model=CongestionModel.IDLE, reason="VRFs or ACLs block all pairs")
     pairs = options.queue_pairs or plane.queue_pairs
     if plane.is_sprayed:
         return _spread(plane, traffic.messages() if isinstance(traffic, Everyone) else traffic, options, basic)
@@ -72,6 +75,19 @@ def judge_plane(plane: HostNetwork, options: Options) -> CongestionResult:
             return _dense(plane, traffic, options, basic)
         traffic = traffic.messages()
     return judge_messages(plane, traffic.split(pairs), options, basic).result
+
+
+def _allowed(plane: HostNetwork, traffic: Traffic, basic: CongestionResult) -> tuple[Traffic, CongestionResult]:
+    """The messages that neither VRFs nor ACLs block, and the result with the number of pairs."""
+    if plane.filters is None:
+        return traffic, basic
+    each = traffic.messages() if isinstance(traffic, Everyone) else traffic
+    blocked = plane.blocked(each.source, each.target)
+    if not blocked.any():
+        return traffic, basic
+    ends = each.source * len(plane.adapters) + each.target
+    pairs, stopped = len(np.unique(ends)), len(np.unique(ends[blocked]))
+    return each.only(~blocked), replace(basic, pairs=pairs, blocked=stopped)
 
 
 def _dense(plane: HostNetwork, traffic: Everyone, options: Options, basic: CongestionResult) -> CongestionResult:

@@ -35,7 +35,8 @@ def _disconnected(bundle: Bundle, result: PlaneDeadlock, one: DepthVerdict) -> I
     often = f"{one.name or KINDS[summary.depth]}: {summary.unreachable_sets} of {judged} sets disconnect"
     yield Finding(
         code="FG606",
-        severity=Severity.WARNING if one.is_planned else Severity.NOTE,  # planned work must not disconnect hosts
+        # One failure, or planned work, must not disconnect hosts.
+        severity=Severity.WARNING if one.is_planned or summary.depth == 1 else Severity.NOTE,
         message=f"{often} hosts from each other, the first: {names}",
         device=switch,
         place=Place("BGP_NEIGHBOR", fabric.row(link)),

@@ -98,7 +98,9 @@ def simulate_bundle(
         if made is not None:
             found.append(_run(made, pattern, seed, observers))
     if not found:
-        raise UsageError(f"{pattern} sends no traffic over these planes, or the files contain no hosts")
+        raise UsageError(
+            f"{pattern} sends no traffic over these planes, the files contain no hosts, or VRFs or ACLs block all pairs"
+        )
     return found
 
 

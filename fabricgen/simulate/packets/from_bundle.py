@@ -35,6 +35,7 @@ from fabricgen.simulate.scenario import (
     TrafficClass,
     Trimming,
 )
+from fabricgen.units import counted
 from fabricgen.vocabulary import BalanceMode
 
 __all__ = ["PlaneScenario", "TrafficChoice", "plane_scenario"]
@@ -68,6 +69,11 @@ def plane_scenario(
     `failure` switches select during the run as well, with ECMP by an ideal hash."""
     balance, plane = balance_of(plane), replace(plane, balance=None)
     traffic, reason = sliced_traffic(plane, choice, len(priorities))
+    blocked = plane.blocked(traffic.source, traffic.target)
+    if blocked.any():
+        pairs = {*zip(traffic.source[blocked].tolist(), traffic.target[blocked].tolist(), strict=True)}
+        why = f"VRFs or ACLs block {counted(len(pairs), 'pair')} of hosts: nothing is sent between them"
+        reason, traffic = "; ".join(filter(None, [reason, why])), traffic.only(~blocked)
     traffic = traffic.split(choice.queue_pairs or plane.queue_pairs).on(priorities)
     wire = traffic.bytes * plane.wire_share
     drawn = hashed_flows(plane, traffic.source, traffic.target, wire, traffic.start_ns, choice.seed)

@@ -11,6 +11,7 @@ from fabricgen.physics import DEFAULT_ROCE_MTU_BYTES
 from fabricgen.routing.bits import Words
 from fabricgen.routing.network import Network
 from fabricgen.simulate.plane.adapters import Adapter
+from fabricgen.simulate.plane.filters import Filters
 from fabricgen.simulate.plane.linear_hash import Bytes
 from fabricgen.simulate.plane.ports import Flags, Floats, Ints, Ports
 from fabricgen.simulate.plane.queue_pairs import ports_by_driver
@@ -45,6 +46,7 @@ class HostNetwork:
     adaptive: bool = False  # InfiniBand: switches choose among `hops` by load, not by a hash
     balance: WiredBalance | None = None  # how switches spread packets; None: by a hash
     announces: Flags | None = None  # switches that announce the number of their paths (weighted ECMP); None: no switch
+    filters: Filters | None = None  # VRFs and ACLs; None: nothing is filtered
     tier: Mapping[int, str] = field(default_factory=dict)  # switch -> leaf | spine | core, where known
     rail: Mapping[int, int] = field(default_factory=dict)  # leaf -> rail, where known
 
@@ -66,11 +68,18 @@ class HostNetwork:
         return hop_weights(self.network, self.hops, self.columns, self.announces)
 
     def has_path(self, source: Ints, target: Ints) -> Flags:
-        """Whether packets from each of some adapters to another can leave the leaf, or stay below it."""
+        """Whether packets from each of some adapters to another can leave the leaf, or stay below it, and no VRF or ACL
+        blocks them."""
         column = self.column[target]
         stays = self.leaf[source] == self.leaf[target]
         found: Flags = stays | ((column != NO_COLUMN) & self._reaches[self.leaf[source], np.maximum(column, 0)])
-        return found
+        return found & ~self.blocked(source, target)
+
+    def blocked(self, source: Ints, target: Ints) -> Flags:
+        """Whether VRFs or ACLs block packets from each of some adapters to another, or their answers."""
+        if self.filters is None:
+            return np.zeros(len(source), bool)
+        return self.filters.blocked(source, target) | self.filters.blocked(target, source)
 
     @cached_property
     def _reaches(self) -> Flags:

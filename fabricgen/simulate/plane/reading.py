@@ -15,6 +15,7 @@ from fabricgen.routing.fallback import forwarding
 from fabricgen.routing.routes import Destination
 from fabricgen.simulate.plane.adapters import Adapter
 from fabricgen.simulate.plane.balance import asked_balance
+from fabricgen.simulate.plane.filters import filters_of
 from fabricgen.simulate.plane.host_network import NO_COLUMN, HostNetwork
 from fabricgen.simulate.plane.hosts import host_traffic
 from fabricgen.simulate.plane.lossless import lossless_links
@@ -48,11 +49,13 @@ def read_plane(
     roce = RoceClass(priority or 0, payload + ROCE_V2_WIRE_BYTES, dscp)
     devices = [bundle.devices[name] for name in fabric.names]
     known = {index: device.wired for index, device in enumerate(devices) if device.wired}
+    adapters = _adapters(bundle, links)
     return HostNetwork(
         names=fabric.names,
         network=fabric.network,
         hops=hops,
-        adapters=_adapters(bundle, links),
+        adapters=adapters,
+        filters=filters_of(bundle, fabric, links, [one.address for one in adapters], dscp),
         leaf=leaf,
         column=column,
         columns=len(destinations),

@@ -313,6 +313,16 @@ CASES = [
         clean=Switches(plug=of_wiring(with_rails)),
     ),
     Case(
+        "FG285",
+        unchanged,
+        "spine1:DEVICE_NEIGHBOR",
+        WARNING,
+        "leaf1, leaf2, leaf3 have no other spine in service than spine1",
+        "add a second switch to the tier, and share the uplinks",
+        clean=Switches(plug=of_wiring(rewired(lambda link: link.b[0] not in ("spine2", "spine3")))),
+        lenient=True,
+    ),
+    Case(
         "FG252",
         unchanged,
         "leaf2:DEVICE_NEIGHBOR",

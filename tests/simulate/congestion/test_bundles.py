@@ -185,6 +185,45 @@ def test_the_files_of_hosts_state_the_queue_pairs(bundle: Path) -> None:
     assert judged(bundle, **options, queue_pairs=1) == one
 
 
+def in_vrf(config: dict[str, Any]) -> None:
+    """The port of the first host is in a VRF."""
+    config["VRF"] = {"Vrf-a": {}}
+    config["INTERFACE"]["Ethernet0"] = {"vrf_name": "Vrf-a"}
+
+
+def dropping(rule: dict[str, str], ports: str = "Ethernet0") -> Callable[[dict[str, Any]], None]:
+    """An ACL with one rule at some ports of a switch."""
+
+    def change(config: dict[str, Any]) -> None:
+        chosen = [port for port in config["PORT"] if port in config["DEVICE_NEIGHBOR"]] if ports == "all" else [ports]
+        config["ACL_TABLE"] = {"DATA": {"type": "L3", "stage": "ingress", "ports": chosen}}
+        config["ACL_RULE"] = {"DATA|R": {"PRIORITY": "10", "PACKET_ACTION": "DROP", **rule}}
+
+    return change
+
+
+@pytest.mark.parametrize(
+    ("change", "is_blocked"),
+    [
+        (in_vrf, True),
+        (dropping({"IP_PROTOCOL": "17", "L4_DST_PORT": "4791"}), True),
+        (dropping({"IP_PROTOCOL": "17"}, "all"), True),
+        (dropping({"IP_PROTOCOL": "6"}), False),
+        (dropping({"SRC_IP": "192.0.2.0/24"}), False),
+    ],
+)
+def test_nothing_is_sent_between_hosts_that_vrfs_or_acls_block(
+    bundle: Path, change: Callable[[dict[str, Any]], None], is_blocked: bool
+) -> None:
+    before = judged(bundle)
+    edit(bundle, change, LEAF)
+    result = judged(bundle)
+    assert (before.blocked, bool(result.blocked)) == (0, is_blocked)
+    flows = [sum(flow.count for flow in one.flows) for one in (before, result)]
+    assert flows[1] <= flows[0] - result.blocked
+    assert ("FG719" in codes(bundle)) is is_blocked
+
+
 def test_lost_flows_and_uneven_rails_are_reported(bundle: Path) -> None:
     def cut(config: dict[str, Any]) -> None:
         for row in config["BGP_NEIGHBOR"].values():

@@ -81,7 +81,8 @@ def _disconnected(result: SubnetDeadlock, failures: SubnetFailures) -> Iterator[
         message = f"{len(found)} of {counted(len(failures.judged), 'failure set')} disconnect hosts from each other, "
         message += f"the first: {' and '.join(found[0].names)}"
         hint = "give each pair of switches with hosts another path"
-        yield _finding(result, "FG606", Severity.NOTE, message, hint, len(found))
+        severity = Severity.WARNING if any(len(one.names) == 1 for one in found) else Severity.NOTE
+        yield _finding(result, "FG606", severity, message, hint, len(found))
 
 
 def _sampled(result: SubnetDeadlock, failures: SubnetFailures) -> Iterator[Finding]:

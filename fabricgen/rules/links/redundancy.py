@@ -1,0 +1,50 @@
+"""Switches on which others depend alone."""
+
+from collections import defaultdict
+from collections.abc import Iterator
+
+from fabricgen.findings import Severity
+from fabricgen.rules.defects import Defect
+from fabricgen.rules.rule import rule
+from fabricgen.rules.view.fabric import Fabric
+from fabricgen.units import listed
+from fabricgen.vocabulary import Role
+
+
+@rule("FG285", Severity.WARNING, "Several switches depend on a single one above them")
+def only_switch_above(fabric: Fabric) -> Iterator[Defect]:
+    """What: a leaf is connected to two spines in service, and pods to two cores, if there is a tier above. A drained
+    switch does not count.
+
+    Why: if the only switch above them fails, or is reloaded for an upgrade, the switches below it lose each other, and
+    every job that runs on them stops.
+
+    Example: all 16 uplinks of each of four leaves lead to spine1.
+
+    Fix: add a second spine, and connect half of the uplinks to it.
+
+    Source: derived from the wiring.
+    """
+    below: dict[str, list[str]] = defaultdict(list)
+    cores: dict[str, set[str]] = defaultdict(set)
+    spines: dict[str, list[str]] = defaultdict(list)
+    for switch in fabric.switches.values():
+        if switch.is_drained or switch.role not in (Role.LEAF, Role.SPINE):
+            continue
+        above = Role.SPINE if switch.role == Role.LEAF else Role.CORE
+        found = {end.far_name for end in fabric.ends_of[switch.name].values() if end.far_role == above}
+        alive = {name for name in found if name not in fabric.switches or not fabric.switches[name].is_drained}
+        if switch.role == Role.SPINE:  # one of several spines of a pod usually has a core of its own
+            cores[switch.plane] |= alive
+            spines[switch.plane] += [switch.name] if alive else []
+        elif len(alive) == 1:
+            below[alive.pop()].append(switch.name)
+    for plane, names in cores.items():
+        if len(names) == 1:
+            below[names.pop()] += spines[plane]
+    for name, others in below.items():
+        if len(others) > 1 and name in fabric.switches:
+            switch = fabric.switches[name]
+            message = f"{listed(others, 3)} have no other {switch.role} in service than {name}"
+            hint = "add a second switch to the tier, and share the uplinks"
+            yield Defect(switch.place("DEVICE_NEIGHBOR"), message, hint)
