@@ -8,15 +8,19 @@ from fabricgen.handoff import ONLY_HOSTS, Handoff
 from fabricgen.handoff.chosen import fits, refuse_node_names
 from fabricgen.handoff.manifests import (
     GROUP_LABEL,
+    TENANT_LABEL,
     Manifest,
     Rail,
     cluster_policy,
+    compute_domain,
     dump,
+    has_rack_nvlink,
     network,
     node_policy,
     pod,
     pool,
     settings_map,
+    sriov_operator_values,
 )
 from fabricgen.handoff.manifests_infiniband import InfinibandRail, gpu_operator_values, ib_manifests, ib_services
 from fabricgen.handoff.tenants import has_ufm, tenants_of
@@ -28,6 +32,8 @@ if TYPE_CHECKING:
     from fabricgen.bundle.wiring import WiredAdapter, WiredHost, WiredNic, WiredPlane, Wiring
 
 GPU_OPERATOR = "gpu-operator.values"  # for `helm --values`; kubectl applies the files that end with .yaml
+SRIOV_OPERATOR = "sriov-operator.values"
+LABELS = "label-nodes.sh"
 
 
 def kubernetes_files(bundle: "Bundle", only: str | None = None) -> Iterator[tuple[str, bytes]]:
@@ -50,13 +56,34 @@ def kubernetes_files(bundle: "Bundle", only: str | None = None) -> Iterator[tupl
     if any(model.vendor == "nvidia" and model.gpus for model in wiring.host_models):
         storage = any(rail.plane.purpose == Purpose.STORAGE for _, rails in groups for rail in rails)
         yield GPU_OPERATOR, dump([gpu_operator_values(storage=storage)])
+    if values := sriov_operator_values([rail for _, rails in groups for rail in rails]):
+        yield SRIOV_OPERATOR, dump([values])
+    yield LABELS, _labels(bundle, wiring, [(name, rails) for name, rails in groups], only)
     for name, rails in groups:
         for rail in rails:
             made = ib_manifests(rail) if isinstance(rail, InfinibandRail) else _on_ethernet(rail)
             yield f"{name}/{rail.nic.name}.yaml", dump(list(made))
         if any(rail.plane.purpose == Purpose.COMPUTE for rail in rails):
             settings = bundle.hosts[name].settings(bundle.hosts[name].nccl_file)
-            yield f"{name}/pod.yaml", dump([settings_map(name, settings), pod(wiring, name, rails)])
+            tenants = [rail.tenants[0].name for rail in rails if isinstance(rail, InfinibandRail) and rail.tenants]
+            domain = [compute_domain(name)] if has_rack_nvlink(wiring, name) else []
+            made = [*domain, settings_map(name, settings), pod(wiring, name, rails, tenants[0] if tenants else "")]
+            yield f"{name}/pod.yaml", dump(made)
+
+
+def _labels(bundle: "Bundle", wiring: "Wiring", groups: list[tuple[str, list[Rail]]], only: str | None) -> bytes:
+    """Commands that label the nodes with their group, and with their tenant on InfiniBand."""
+    names = {name for name, _ in groups}
+    tenants: dict[int, str] = {}
+    for plane in wiring.infiniband_planes:
+        tenants |= {guid: tenant.name for guid, tenant in tenants_of(bundle, plane).items()}
+    lines = ["#!/bin/sh", "set -eu"]
+    for host in wiring.hosts:
+        if host.group in names and fits(host.name, only):
+            own = [tenants[guid] for nic in host.nics if (guid := int(nic.port_guid or "0", 16)) in tenants]
+            label = f" {TENANT_LABEL}={own[0]}" if own else f" {TENANT_LABEL}-" if tenants else ""
+            lines.append(f"kubectl label --overwrite node {host.name} {GROUP_LABEL}={host.group}{label}")
+    return ("\n".join(lines) + "\n").encode()
 
 
 def _on_ethernet(rail: Rail) -> Iterator[Manifest]:
@@ -124,6 +151,6 @@ HANDOFF = Handoff(
     "Write Kubernetes manifests: an SR-IOV policy, network and address pool for each NIC, and a pod that uses them.",
     kubernetes_files,
     (ONLY_HOSTS,),
-    f"kubectl label node NODE {GROUP_LABEL}=GROUP; kubectl apply -R -f {{output}}",
+    f"sh {{output}}/{LABELS}; kubectl apply -R -f {{output}}",
     examples=("", "--only 'gpu-*'"),
 )

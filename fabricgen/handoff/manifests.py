@@ -22,7 +22,14 @@ REPOSITORY = "nvcr.io/nvidia/mellanox"
 RESOURCE_PREFIX = "nvidia.com"  # set by the Network Operator for its device plugin
 GROUP_LABEL = "fabricgen.io/group"
 POD_NAMESPACE = "default"
-EXAMPLE_IMAGE = "nvcr.io/nvidia/pytorch:25.01-py3"
+TENANT_LABEL = "fabricgen.io/tenant"
+EXAMPLE_IMAGES = {  # vendor of the GPUs -> an image with its collectives
+    "amd": "docker.io/rocm/pytorch:rocm6.4.1_ubuntu24.04_py3.12_pytorch_release_2.6.0",
+    "nvidia": "nvcr.io/nvidia/pytorch:25.01-py3",
+}
+IMEX_CLAIM = "imex-channel"
+# PCI id of a NIC that the SR-IOV operator does not list -> its entry: vendor, physical and virtual function.
+_UNLISTED = {"14e4:1760": ("Broadcom_bnxt_BCM57608", "14e4 1760 1819")}
 # Variables that are wrong in a pod: its devices are virtual functions, its sockets use the pod network.
 _NOT_OF_PODS = ("NCCL_IB_HCA", "NCCL_SOCKET_IFNAME")
 
@@ -193,8 +200,41 @@ def _map_name(group: str) -> str:
     return f"nccl-{group}".lower().replace("_", "-").replace(".", "-")
 
 
-def pod(wiring: "Wiring", group: str, rails: list[Rail]) -> Manifest:
-    """An example: a pod with each compute NIC of its node."""
+def sriov_operator_values(rails: list[Rail]) -> Manifest:
+    """Values of the chart of the SR-IOV operator: NICs that it supports only if they are named. Its webhook refuses
+    policies for others. Empty if it lists all NICs.
+
+    Source: sriov-network-operator@249e2001 deployment, supportedExtraNICs and the ConfigMap supported-nic-ids; linux
+    bnxt.c, bnxt_pci_tbl: 0x1819 is the virtual function of BCM5760X.
+    """
+    from fabricgen.platforms.catalog import nic_model  # a tenth of the time of a completion
+
+    cards = {card.pci_id for rail in rails if (card := nic_model(rail.adapter.model))}
+    extra = [f'{name}: "{ids}"' for pci_id, (name, ids) in _UNLISTED.items() if pci_id in cards]
+    return {"supportedExtraNICs": extra} if extra else {}
+
+
+def compute_domain(group: str) -> Manifest:
+    """The IMEX channel by which GPUs of several hosts use their NVLink together. The driver makes the template of the
+    claim that pods name.
+
+    Source: NVIDIA/k8s-dra-driver-gpu@22407113, resource.nvidia.com_computedomains.yaml.
+    """
+    return {
+        "apiVersion": "resource.nvidia.com/v1beta1",
+        "kind": "ComputeDomain",
+        "metadata": {"name": _map_name(group), "namespace": POD_NAMESPACE},
+        "spec": {"numNodes": 0, "channel": {"resourceClaimTemplate": {"name": f"{_map_name(group)}-{IMEX_CLAIM}"}}},
+    }
+
+
+def has_rack_nvlink(wiring: "Wiring", group: str) -> bool:
+    """Whether NVLink joins several hosts of a group."""
+    return any(host.nvlink_domain for host in wiring.hosts if host.group == group)
+
+
+def pod(wiring: "Wiring", group: str, rails: list[Rail], tenant: str = "") -> Manifest:
+    """An example: a pod with each compute NIC of its node, of a tenant or without one."""
     compute = [rail for rail in rails if rail.plane.purpose == Purpose.COMPUTE]
     model = _model_of(wiring, group)
     interfaces = [
@@ -204,6 +244,12 @@ def pod(wiring: "Wiring", group: str, rails: list[Rail]) -> Manifest:
     gpus = {"amd": "amd.com/gpu"}.get(model.vendor, "nvidia.com/gpu")
     resources = {gpus: str(model.gpus)} if model.gpus else {}
     resources |= {f"{RESOURCE_PREFIX}/{rail.resource}": "1" for rail in compute}
+    requests: Manifest = {"requests": resources, "limits": dict(resources)}
+    claims: Manifest = {}
+    if has_rack_nvlink(wiring, group):
+        requests["claims"] = [{"name": IMEX_CLAIM}]
+        template = compute_domain(group)["spec"]["channel"]["resourceClaimTemplate"]["name"]
+        claims = {"resourceClaims": [{"name": IMEX_CLAIM, "resourceClaimTemplateName": template}]}
     return {
         "apiVersion": "v1",
         "kind": "Pod",
@@ -213,15 +259,16 @@ def pod(wiring: "Wiring", group: str, rails: list[Rail]) -> Manifest:
             "annotations": {"k8s.v1.cni.cncf.io/networks": json.dumps(interfaces)},
         },
         "spec": {
-            "nodeSelector": {GROUP_LABEL: group},
+            "nodeSelector": {GROUP_LABEL: group, **({TENANT_LABEL: tenant} if tenant else {})},
+            **claims,
             "containers": [
                 {
                     "name": "worker",
-                    "image": EXAMPLE_IMAGE,
+                    "image": EXAMPLE_IMAGES.get(model.vendor, EXAMPLE_IMAGES["nvidia"]),
                     "command": ["sleep", "infinity"],
                     "envFrom": [{"configMapRef": {"name": _map_name(group)}}],
                     "securityContext": {"capabilities": {"add": ["IPC_LOCK"]}},
-                    "resources": {"requests": resources, "limits": dict(resources)},
+                    "resources": requests,
                     "volumeMounts": [{"name": "shm", "mountPath": "/dev/shm"}],
                 }
             ],

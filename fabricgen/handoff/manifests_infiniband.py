@@ -1,5 +1,8 @@
 """The manifests of one group's InfiniBand NICs for Kubernetes: virtual functions, their networks by tenant, IPoIB.
 
+Ports of virtual functions exist only with NVIDIA's subnet manager (virt_enabled 2 of opensm.conf, UFM): OpenSM 3.3.23
+gives them no LID. Without it, pods get the physical functions.
+
 Kinds and fields: as in manifests.py; the CNI plug-in ib-sriov and ib-kubernetes, whose P_Keys have 15 bits
 (Mellanox/ib-kubernetes, IsPKeyValid; network-operator, examples of SR-IOV InfiniBand networks).
 """
@@ -8,6 +11,7 @@ import json
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from fabricgen.errors import UsageError
 from fabricgen.handoff.manifests import (
     POD_NAMESPACE,
     RESOURCE_PREFIX,
@@ -44,7 +48,12 @@ class InfinibandRail(Rail):
     @property
     def network(self) -> str:
         """The network for a pod: that of the first tenant."""
-        return self.network_of(self.tenants[0]) if self.tenants else self.name
+        return self.network_of(self.tenants[0]) if self.tenants and self.has_ufm else self.name
+
+    @property
+    def resource(self) -> str:
+        """Without virtual functions the device plugin of the whole cluster serves it: groups share its name."""
+        return self.name.replace("-", "_") if self.has_ufm else f"ib_{self.nic.name}".lower().replace("-", "_")
 
     def network_of(self, tenant: Tenant) -> str:
         """The network of a tenant; hosts of several tenants need several."""
@@ -54,11 +63,17 @@ class InfinibandRail(Rail):
 
 def ib_manifests(rail: InfinibandRail) -> "Iterator[Manifest]":
     """The policy, the networks and the IPoIB network of a NIC."""
-    yield _node_policy(rail)
-    if not rail.tenants:
-        yield _network(rail, rail.name, None)
-    for tenant in rail.tenants:
-        yield _network(rail, rail.network_of(tenant), tenant)
+    if rail.has_ufm:
+        yield _node_policy(rail)
+        for tenant in rail.tenants or (None,):
+            yield _network(rail, rail.network_of(tenant) if tenant else rail.name, tenant)
+    else:
+        yield {
+            "apiVersion": "mellanox.com/v1alpha1",
+            "kind": "HostDeviceNetwork",
+            "metadata": {"name": rail.name},  # a kind of the whole cluster
+            "spec": {"networkNamespace": POD_NAMESPACE, "resourceName": rail.resource},
+        }
     if rail.has_ipoib:
         yield {
             "apiVersion": "mellanox.com/v1alpha1",
@@ -76,7 +91,32 @@ def ib_services(rails: "list[InfinibandRail]") -> Manifest:
         made["ibKubernetes"] = image("ib-kubernetes", **guids, ufmSecret=UFM_SECRET, periodicUpdateSeconds=5)
     if any(rail.has_ipoib for rail in rails):
         made["secondaryNetwork"] = {"ipoib": image("ipoib-cni")}
+    if physical := [rail for rail in rails if not rail.has_ufm]:
+        config = json.dumps({"resourceList": _physical_functions(physical)}, indent=2)
+        made["sriovDevicePlugin"] = image("sriov-network-device-plugin", config=config)
     return made
+
+
+def _physical_functions(rails: "list[InfinibandRail]") -> list[Manifest]:
+    """The resources of the device plugin: a NIC of all groups is one. Raises UsageError if one PCI address is that of
+    different NICs, because the plugin has one list for the whole cluster."""
+    selectors: dict[str, Manifest] = {}
+    owner: dict[str, InfinibandRail] = {}
+    for rail in rails:
+        key, text = ("pciAddresses", rail.adapter.pci) if rail.adapter.pci else ("pfNames", rail.nic.name)
+        first = owner.setdefault(text, rail)
+        if first.resource != rail.resource:
+            names = f"{first.nic.name} of group {first.group} and {rail.nic.name} of group {rail.group}"
+            raise UsageError(
+                f"{names} have one PCI address, {text}: write the groups to different clusters with --only"
+            )
+        own = selectors.setdefault(rail.resource, {})
+        own.setdefault(key, [])
+        own[key] = [*dict.fromkeys([*own[key], text])]
+    return [
+        {"resourcePrefix": RESOURCE_PREFIX, "resourceName": name, "selectors": {"isRdma": True, **own}}
+        for name, own in selectors.items()
+    ]
 
 
 def _node_policy(rail: InfinibandRail) -> Manifest:

@@ -11,12 +11,13 @@ import yaml
 
 from fabricgen.bundle.read import open_bundle
 from fabricgen.errors import UsageError
-from fabricgen.handoff.kubernetes import GPU_OPERATOR, kubernetes_files
+from fabricgen.handoff.kubernetes import kubernetes_files
 from tests.conftest import Cli
 from tests.handoff.crd import definitions, problems
 from tests.render.hosts.rendered import STORAGE, inventory, write_bundle
 from tests.shared_material import shared
 
+RACK = inventory("gb200-nvl72").replace("count: 2", "count: 18").replace("{hosts: 2, planned: 2}", "{hosts: 18}")
 Manifests = dict[tuple[str, str], dict[str, Any]]
 ALL = inventory(more=STORAGE.format(name="storage"))
 
@@ -24,7 +25,7 @@ ALL = inventory(more=STORAGE.format(name="storage"))
 def manifests(folder: Path, text: str = ALL, only: str | None = None) -> Manifests:
     """(kind, name) -> manifest."""
     files = dict(kubernetes_files(open_bundle([write_bundle(folder / "bundle", text)]), only))
-    found = [one for name, content in files.items() if name != GPU_OPERATOR for one in yaml.safe_load_all(content)]
+    found = [one for name, content in files.items() if name.endswith(".yaml") for one in yaml.safe_load_all(content)]
     return {(one["kind"], one["metadata"]["name"]): one for one in found}
 
 
@@ -92,7 +93,30 @@ def test_amd_hosts_request_amd_gpus(tmp_path: Path) -> None:
     found = manifests(tmp_path, inventory("mi300x", classes="3: {dscp: [26]}"))
     limits = found["Pod", "nccl-gpu-example"]["spec"]["containers"][0]["resources"]["limits"]
     assert limits["amd.com/gpu"] == "8"
-    assert found["SriovNetworkNodePolicy", "gpu-rail0"]["spec"]["nicSelector"] == {"pfNames": ["rail0"]}
+    assert found["SriovNetworkNodePolicy", "gpu-rail0"]["spec"]["nicSelector"] == {
+        "pfNames": ["rail0"],
+        "vendor": "14e4",
+        "deviceID": "1760",
+    }
+    assert "rocm/pytorch" in found["Pod", "nccl-gpu-example"]["spec"]["containers"][0]["image"]
+    files = dict(kubernetes_files(open_bundle([tmp_path / "bundle"])))
+    values = yaml.safe_load(files["sriov-operator.values"])
+    assert values == {"supportedExtraNICs": ['Broadcom_bnxt_BCM57608: "14e4 1760 1819"']}
+
+
+def test_pods_on_racks_with_nvlink_claim_an_imex_channel(tmp_path: Path) -> None:
+    """Without the claim, NCCL finds the NVLink of the rack, and fails to import memory of another host."""
+    found = manifests(tmp_path, RACK)
+    spec = found["Pod", "nccl-gpu-example"]["spec"]
+    template = found["ComputeDomain", "nccl-gpu"]["spec"]["channel"]["resourceClaimTemplate"]["name"]
+    assert spec["resourceClaims"] == [{"name": "imex-channel", "resourceClaimTemplateName": template}]
+    assert spec["containers"][0]["resources"]["claims"] == [{"name": "imex-channel"}]
+    known = definitions(Path(__file__).with_name("definitions"))
+    assert problems(found["ComputeDomain", "nccl-gpu"], known) == []
+    broken = {**found["ComputeDomain", "nccl-gpu"], "spec": {"numNodes": 0}}
+    assert problems(broken, known), "the definition refuses a domain without a channel"
+    alone = manifests(tmp_path / "h100")
+    assert "resourceClaims" not in alone["Pod", "nccl-gpu-example"]["spec"]
 
 
 def test_the_published_definitions_accept_every_manifest(tmp_path: Path) -> None:
@@ -143,6 +167,6 @@ def test_a_mistake_is_refused(
 def test_the_verb(cli: Cli, tmp_path: Path) -> None:
     bundle = write_bundle(tmp_path / "bundle")
     done = cli("handoff", "kubernetes", str(bundle), "--output", str(tmp_path / "out"))
-    assert done.code == 0 and "11 files" in done.out, done
+    assert done.code == 0 and "12 files" in done.out, done
     assert (tmp_path / "out/gpu/rail7.yaml").is_file()
     assert cli("handoff", "kubernetes", str(bundle), "-o", str(tmp_path / "out"), "--only", "x*").code == 2

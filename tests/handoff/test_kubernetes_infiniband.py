@@ -17,6 +17,7 @@ from tests.rules.hosts.inventories import TENANTS
 from tests.shared_material import shared
 
 ALONE = TENANTS[: TENANTS.index("    partitions:")]
+ALONE_WITH_UFM = ALONE + "    infiniband: {mlnx_sm: {}}\n"
 WITH_UFM = TENANTS.replace("    partitions:", "    infiniband: {mlnx_sm: {}}\n    partitions:")
 
 
@@ -34,20 +35,44 @@ def test_the_published_definitions_accept_every_manifest(tmp_path: Path, text: s
 
 
 def test_a_virtual_function_of_each_nic(tmp_path: Path) -> None:
-    found = manifests(tmp_path, ALONE)
+    found = manifests(tmp_path, ALONE_WITH_UFM)
     spec = found["SriovNetworkNodePolicy", "gpu-rail3"]["spec"]
     assert (spec["linkType"], spec["isRdma"], spec["numVfs"]) == ("ib", True, 1) and "mtu" not in spec
     assert spec["nicSelector"] == {"rootDevices": ["0000:5e:00.0"], "vendor": "15b3", "deviceID": "1021"}
-    assert plugin(found, "gpu-rail3") == {"type": "ib-sriov", "link_state": "enable"}
+    assert plugin(found, "gpu-rail3")["type"] == "ib-sriov" and "pkey" not in plugin(found, "gpu-rail3")
     assert found["IPoIBNetwork", "gpu-rail0-ipoib"]["spec"] == {"networkNamespace": "default", "master": "rail0"}
     assert [name for kind, name in found if kind == "IPoIBNetwork"] == ["gpu-rail0-ipoib"]
     assert not any(kind == "CIDRPool" for kind, _ in found), "no address belongs to a switch port"
     policy = found["NicClusterPolicy", "nic-cluster-policy"]["spec"]
-    assert "ipoib" in policy["secondaryNetwork"] and "ibKubernetes" not in policy
+    assert "ipoib" in policy["secondaryNetwork"] and "ibKubernetes" in policy
+
+
+def test_without_ufm_pods_get_the_physical_functions(tmp_path: Path) -> None:
+    """OpenSM 3.3.23 gives the ports of virtual functions no LID."""
+    found = manifests(tmp_path, TENANTS)
+    assert {kind for kind, _ in found} == {"NicClusterPolicy", "HostDeviceNetwork", "ConfigMap", "Pod"}
+    assert found["HostDeviceNetwork", "gpu-rail3"]["spec"] == {
+        "networkNamespace": "default",
+        "resourceName": "ib_rail3",
+    }
+    config = found["NicClusterPolicy", "nic-cluster-policy"]["spec"]["sriovDevicePlugin"]["config"]
+    resources = {one["resourceName"]: one["selectors"] for one in json.loads(config)["resourceList"]}
+    assert resources["ib_rail3"] == {"isRdma": True, "pciAddresses": ["0000:5e:00.0"]} and len(resources) == 8
+    spec = found["Pod", "nccl-gpu-example"]["spec"]
+    assert spec["containers"][0]["resources"]["limits"]["nvidia.com/ib_rail3"] == "1"
+    assert spec["nodeSelector"] == {"fabricgen.io/group": "gpu", "fabricgen.io/tenant": "blue"}
+    assert found["ConfigMap", "nccl-gpu"]["data"]["NCCL_IB_PKEY"] == "1", "the table of the port is that of the host"
+
+
+def test_nodes_get_labels_of_their_group_and_tenant(tmp_path: Path) -> None:
+    files = dict(kubernetes_files(open_bundle([write_bundle(tmp_path, TENANTS)])))
+    lines = files["label-nodes.sh"].decode().splitlines()
+    assert lines[2] == "kubectl label --overwrite node gpu-000 fabricgen.io/group=gpu fabricgen.io/tenant=blue"
+    assert lines[-1] == "kubectl label --overwrite node gpu-003 fabricgen.io/group=gpu fabricgen.io/tenant=green"
 
 
 def test_a_network_of_each_tenant(tmp_path: Path) -> None:
-    found = manifests(tmp_path, TENANTS)
+    found = manifests(tmp_path, WITH_UFM)
     assert {name for kind, name in found if kind == "NetworkAttachmentDefinition"} == {
         f"gpu-rail{rail}-{tenant}" for rail in range(8) for tenant in ("blue", "green")
     }
@@ -58,7 +83,7 @@ def test_a_network_of_each_tenant(tmp_path: Path) -> None:
 
 
 def test_hosts_of_one_tenant_have_one_network(tmp_path: Path) -> None:
-    found = manifests(tmp_path, TENANTS, only="gpu-002,gpu-003")
+    found = manifests(tmp_path, WITH_UFM, only="gpu-002,gpu-003")
     assert plugin(found, "gpu-rail0")["pkey"] == "0x2"
 
 

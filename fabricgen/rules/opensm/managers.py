@@ -142,7 +142,7 @@ def failover(fabric: Fabric) -> Iterator[Defect]:
 @rule("FG836", Severity.ERROR, "A subnet manager is on a port where it cannot work")
 def manager_port(fabric: Fabric) -> Iterator[Defect]:
     """What: guid is the port GUID of an adapter of the subnet, or 0 if hosts have ports in no other subnet (otherwise a
-    warning). With updn, dnup and ftree this port is on a leaf.
+    warning, or a note if no manager has one). With updn, dnup and ftree this port is on a leaf.
 
     Why: OpenSM exits with return code 0 if its host does not have the GUID. With 0 it takes the first port of its host
     that is up: with several subnets, that of another one, which then has the wrong files. Up-down paths from a host on
@@ -155,13 +155,17 @@ def manager_port(fabric: Fabric) -> Iterator[Defect]:
     Source: measured with opensm 3.3.23: osm_opensm_bind (0x2A); opensm(8), UPDN.
     """
     subnets = managed_subnets(fabric)
+    is_decided = any(manager.content.number("guid") for subnet in subnets for manager in subnet.managers)
     for subnet in subnets:
         for manager in subnet.managers if subnet.ports else ():
             guid, ports = manager.content.number("guid"), subnet.ports or {}
             if not guid and (other := _other_subnet(subnet, subnets)):
                 message = f"guid is 0, but hosts have ports in {other}, too: OpenSM uses the first port that is up"
                 hint = "set guid to the port of the manager's host (`managers` of the plane)"
-                yield Defect(manager.place("guid"), message, hint, severity=Severity.WARNING)
+                if is_decided:
+                    yield Defect(manager.place("guid"), message, hint, severity=Severity.WARNING)
+                elif subnet is subnets[0] and manager is subnet.master:  # once: no manager has a host yet
+                    yield Defect(manager.place("guid"), message, hint, severity=Severity.NOTE)
             elif guid and guid not in ports:
                 kind = "a node GUID" if guid in subnet.ports_of_nodes else "not a port of the subnet"
                 message = f"{guid_text(guid)} is {kind}: OpenSM exits with return code 0"

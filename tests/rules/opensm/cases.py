@@ -1,10 +1,11 @@
 """Bad cases of the rules in fabricgen/rules/opensm."""
 
+import re
 from collections.abc import Callable
 from pathlib import Path
 
 from tests.opensm.small import DRAGONFLY, LEVELS, MESH, TORUS, UFM
-from tests.rules.case import ERROR, WARNING, Case, GoodCase, SubnetFiles
+from tests.rules.case import ERROR, NOTE, WARNING, Case, GoodCase, SubnetFiles
 from tests.rules.changes import Remove, Write, both, edit
 from tests.rules.opensm.changes import (
     BOTH_ENDS,
@@ -54,6 +55,14 @@ def _ufm(
     return Case(
         "FG842", change, f"compute:{place}", ERROR, message, hint, clean=SubnetFiles(UFM), also=("FG842", "FG220")
     )
+
+
+def undecided(folder: Path) -> None:
+    """guid is 0 for every manager of every subnet"""
+    for file in folder.parent.rglob("opensm.conf"):
+        text = file.read_text()
+        file.unlink()
+        file.write_text(re.sub(r"(?m)^guid .*", "guid 0", text))
 
 
 def _sharp_on_groups(folder: Path) -> None:
@@ -1641,6 +1650,15 @@ CASES = [
     ),
     Case(
         "FG836",
+        undecided,
+        "compute:opensm.conf|guid",
+        NOTE,
+        "guid is 0, but hosts have ports in storage, too: OpenSM uses the first port that is up",
+        "set guid to the port of the manager's host (`managers` of the plane)",
+        clean=SubnetFiles(),
+    ),
+    Case(
+        "FG836",
         option("guid", MANAGER, "0", CONF),
         "compute:opensm.conf|guid",
         WARNING,
@@ -2022,6 +2040,7 @@ GOOD = [
     GoodCase("FG833", edit(STANDBY, END, f"\nlog_prefix standby{END}"), clean=SubnetFiles()),
     GoodCase("FG834", edit(STANDBY, line("sm_priority", "13"), line("sm_priority", "2")), clean=SubnetFiles()),
     GoodCase("FG835", option("sminfo_polling_timeout", "1000", "2000"), clean=SubnetFiles()),
+    GoodCase("FG836", edit(CONF, "guid 0x0", "guid 0X0"), clean=SubnetFiles()),
     GoodCase("FG854", option("lmc", "0", "0\nforce_link_speed 15"), clean=SubnetFiles()),
     GoodCase(
         "FG837", option("subnet_prefix", "0xfec0000000000002", "0xfec0000000000099"), clean=SubnetFiles(plane="storage")
