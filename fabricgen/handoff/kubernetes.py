@@ -58,7 +58,7 @@ def kubernetes_files(bundle: "Bundle", only: str | None = None) -> Iterator[tupl
         yield GPU_OPERATOR, dump([gpu_operator_values(storage=storage)])
     if values := sriov_operator_values([rail for _, rails in groups for rail in rails]):
         yield SRIOV_OPERATOR, dump([values])
-    yield LABELS, _labels(bundle, wiring, [(name, rails) for name, rails in groups], only)
+    yield LABELS, _labels(bundle, wiring, groups, only)
     for name, rails in groups:
         for rail in rails:
             made = ib_manifests(rail) if isinstance(rail, InfinibandRail) else _on_ethernet(rail)
@@ -67,8 +67,8 @@ def kubernetes_files(bundle: "Bundle", only: str | None = None) -> Iterator[tupl
             settings = bundle.hosts[name].settings(bundle.hosts[name].nccl_file)
             tenants = [rail.tenants[0].name for rail in rails if isinstance(rail, InfinibandRail) and rail.tenants]
             domain = [compute_domain(name)] if has_rack_nvlink(wiring, name) else []
-            made = [*domain, settings_map(name, settings), pod(wiring, name, rails, tenants[0] if tenants else "")]
-            yield f"{name}/pod.yaml", dump(made)
+            of_pods = [*domain, settings_map(name, settings), pod(wiring, name, rails, tenants[0] if tenants else "")]
+            yield f"{name}/pod.yaml", dump(of_pods)
 
 
 def _labels(bundle: "Bundle", wiring: "Wiring", groups: list[tuple[str, list[Rail]]], only: str | None) -> bytes:
