@@ -216,11 +216,14 @@ def aggregate_with_next_hop(fabric: Fabric) -> Iterator[Defect]:
     Source: derived from longest-prefix match; RFC 4632 section 5.1 (discard route of an aggregate).
     """
     for switch in fabric.switches.values():
-        own = _host_subnets(fabric, switch)
+        with_hop = [
+            (key, row, network)
+            for key, row, network in _static_routes(switch)
+            if row.get("blackhole") != "true" and row.get("advertise") != "false"
+        ]
+        own = _host_subnets(fabric, switch) if with_hop else []
         ends = fabric.ends_of[switch.name]
-        for key, row, network in _static_routes(switch):
-            if row.get("blackhole") == "true" or row.get("advertise") == "false":
-                continue
+        for key, row, network in with_hop:
             if not any(one.is_inside(network) and one.length > network.prefixlen for one in own):
                 continue
             hops = [parse_interface(hop) for hop in str(row.get("nexthop", "")).split(",")]
