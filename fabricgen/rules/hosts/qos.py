@@ -33,10 +33,11 @@ def settings(fabric: Fabric) -> Iterator[Settings]:
 @rule("FG902", Severity.ERROR, "NICs and switches map a DSCP to different priorities", Basis.AGREEMENT)
 def nic_dscp(fabric: Fabric) -> Iterator[Defect]:
     """What: NICs trust DSCP. The NIC maps each DSCP of lossless classes and CNPs to the priority that equals its TC in
-    DSCP_TO_TC_MAP of the switch port. The priority of a DSCP that is not in DSCP_PRIORITY is DSCP / 8.
+    DSCP_TO_TC_MAP of the switch port. The priority of a DSCP that is not in DSCP_PRIORITY is DSCP / 8; if a DSCP of
+    RoCE or of CNPs has no entry, this is a warning.
 
     Why: PFC of the switch does not stop packets that the NIC sends with another priority. They overflow the buffer of
-    the switch.
+    the switch. Without an entry, the NIC keeps the priority that another program or an earlier file has set.
 
     Example: DSCP_PRIORITY is "26:4", but DSCP_TO_TC_MAP has "26": "3".
 
@@ -59,8 +60,9 @@ def nic_dscp(fabric: Fabric) -> Iterator[Defect]:
             message = f"{found['DSCP_PRIORITY']!r} is not a list of DSCP:priority"
             yield Defect(mine, message, 'write a list such as "26:3 48:6"')
             continue
-        planned = {dscp for values in (plane.roce_dscp or {}).values() for dscp in values}
-        for dscp in sorted({*own, *planned}):
+        used = {dscp for values in (plane.roce_dscp or {}).values() for dscp in values}
+        used |= set() if plane.cnp_dscp is None else {plane.cnp_dscp}
+        for dscp in sorted({*own, *used}):
             priority = own.get(dscp, dscp >> 3)
 
             def wrong_tc(ports: NicPorts, dscp: int = dscp, priority: int = priority) -> tuple[str, Place] | None:
@@ -69,7 +71,12 @@ def nic_dscp(fabric: Fabric) -> Iterator[Defect]:
                 where = ports.map_place("dscp_to_tc_map", "DSCP_TO_TC_MAP", dscp)
                 return (message, where) if tc is not None and tc != priority else None
 
-            yield from group.disagreements(plane, mine, wrong_tc, "map the DSCP to the TC of the switches")
+            hint = "map the DSCP to the TC of the switches"
+            wrong = list(group.disagreements(plane, mine, wrong_tc, hint))
+            yield from wrong
+            if not wrong and dscp not in own and trust == "dscp":
+                message = f"DSCP {dscp} has no entry: the NICs keep the priority that they had"
+                yield Defect(mine, message, f'add "{dscp}:{priority}"', severity=Severity.WARNING)
 
 
 def _map(text: str) -> dict[int, int] | None:

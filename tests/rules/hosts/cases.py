@@ -639,6 +639,15 @@ CASES = [
     ),
     Case(
         "FG902",
+        edit(ROCE, " 48:6", ""),
+        "hosts/gpu:roce/compute.conf|DSCP_PRIORITY",
+        WARNING,
+        "DSCP 48 has no entry: the NICs keep the priority that they had",
+        'add "48:6"',
+        clean=HostFiles(DGX),
+    ),
+    Case(
+        "FG902",
         edit(ROCE, "26:3", "26:4"),
         "hosts/gpu:roce/compute.conf|DSCP_PRIORITY",
         ERROR,
@@ -676,6 +685,7 @@ CASES = [
         "map the DSCP to the TC of the switches",
         clean=HostFiles(DGX),
         related="DSCP_TO_TC_MAP|AZURE|3",
+        also=("FG902",),
     ),
     Case(
         "FG902",
