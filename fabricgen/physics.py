@@ -40,6 +40,12 @@ MOST_CREDIT_BYTES = 2048 * CREDIT_BLOCK_BYTES
 # iboe_get_mtu, subtracts the same sum.
 ROCE_V2_HEADER_BYTES = IPV6_HEADER_BYTES + UDP_HEADER_BYTES + BTH_BYTES + XRCETH_BYTES + ATOMICETH_BYTES + ICRC_BYTES
 
+
+def link_mtu_for_roce(roce_mtu_bytes: int) -> int:
+    """The least MTU of a link, in bytes, that carries every RoCEv2 packet with so much payload."""
+    return roce_mtu_bytes + ROCE_V2_HEADER_BYTES
+
+
 # Bytes on the wire of a RoCEv2 packet in the middle of a message, beside its payload: IPv4, no VLAN tag.
 ROCE_V2_WIRE_BYTES = (
     WIRE_GAP_BYTES

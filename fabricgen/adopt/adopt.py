@@ -29,7 +29,7 @@ from fabricgen.bundle.read import Bundle
 from fabricgen.findings import Finding, Place, Severity, has_errors
 from fabricgen.inventory.load import LOCK_NAME
 from fabricgen.inventory.profiles import NONE
-from fabricgen.inventory.references import NAME
+from fabricgen.inventory.values import NAME
 from fabricgen.platforms.catalog import switch_names
 from fabricgen.platforms.entry_text import switch_entry_text
 from fabricgen.platforms.model import Layout, SwitchPlatform

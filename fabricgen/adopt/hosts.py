@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 
 from fabricgen.adopt.source import Source
 from fabricgen.bundle.wiring import WiredLink
-from fabricgen.inventory.references import NAME
+from fabricgen.inventory.values import NAME
 from fabricgen.units import format_speed
 
 _NUMBERED = re.compile(r"(.*?)([-_.]?)(\d{1,18})")

@@ -8,8 +8,8 @@ from typing import Any
 from fabricgen.adopt.source import Interface, Source, SourceSwitch
 from fabricgen.bundle.wiring import Endpoint
 from fabricgen.inventory.prefixes import Network, networks
-from fabricgen.inventory.references import NAME
 from fabricgen.inventory.routing import ALL, OUTSIDE_PORT
+from fabricgen.inventory.values import NAME
 from fabricgen.sonic.device_types import ROLES
 from fabricgen.sonic.tables import split_key
 from fabricgen.units import whole_number

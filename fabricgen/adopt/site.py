@@ -18,7 +18,7 @@ from fabricgen.bundle.wiring import WiredLink
 from fabricgen.dcim.site import Site, SiteCable, SiteDevice
 from fabricgen.findings import Finding, Severity, has_errors
 from fabricgen.inventory.load import LOCK_NAME
-from fabricgen.inventory.references import NAME
+from fabricgen.inventory.values import NAME
 from fabricgen.platforms.catalog import host_model
 from fabricgen.platforms.ports_in_use import PortsInUse
 from fabricgen.sonic.device_types import DEVICE_TYPES

@@ -5,7 +5,7 @@ from dataclasses import replace
 from fabricgen.adopt.source import Source, SourceSwitch
 from fabricgen.bundle.wiring import Endpoint, WiredLink
 from fabricgen.design.model import ROLES
-from fabricgen.inventory.references import NAME
+from fabricgen.inventory.values import NAME
 from fabricgen.vocabulary import LinkKind
 
 

@@ -17,10 +17,10 @@ from fabricgen.allocation.pools import Pool, block_size
 from fabricgen.allocation.refusals import Refusal, refused, replaced
 from fabricgen.design.model import Block, Fabric, Link
 from fabricgen.findings import Finding, Related
+from fabricgen.inventory.mistakes import error
 from fabricgen.inventory.model import DeviceNote
 from fabricgen.inventory.plane import Plane
 from fabricgen.inventory.prefixes import Network, networks
-from fabricgen.inventory.references import error
 from fabricgen.inventory.routing import Addressing, PoolSpec
 from fabricgen.sonic.canonical import natural_key
 from fabricgen.vocabulary import BgpAddressing, LinkKind

@@ -9,8 +9,8 @@ from netaddr import AddrFormatError, IPAddress, IPNetwork, IPSet
 from fabricgen.allocation.pools import address_pool
 from fabricgen.allocation.refusals import Refusal
 from fabricgen.findings import Finding
+from fabricgen.inventory.mistakes import error
 from fabricgen.inventory.prefixes import networks
-from fabricgen.inventory.references import error
 from fabricgen.inventory.routing import PoolSpec
 from fabricgen.sonic.canonical import natural_key
 

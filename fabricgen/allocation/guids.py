@@ -16,9 +16,9 @@ from fabricgen.allocation.refusals import Refusal
 from fabricgen.design.model import Fabric, Host, PlaneDesign, Switch
 from fabricgen.design.subnets import split_subnets
 from fabricgen.findings import Finding, Related
+from fabricgen.inventory.mistakes import error, suggest
 from fabricgen.inventory.model import AdapterNote, DeviceNote
 from fabricgen.inventory.part import Part
-from fabricgen.inventory.references import error, suggest
 from fabricgen.opensm.guids import (
     PLACEHOLDERS,
     NodeGuid,

@@ -15,8 +15,9 @@ from fabricgen.allocation.lock import EntryKey, Lock
 from fabricgen.allocation.pools import block_size
 from fabricgen.design.model import Fabric, Link, Switch
 from fabricgen.findings import Finding, Location
-from fabricgen.inventory.references import NAME, suggest
+from fabricgen.inventory.mistakes import suggest
 from fabricgen.inventory.tables import Report, Row, read_rows
+from fabricgen.inventory.values import NAME
 from fabricgen.units import whole_number
 
 COLUMNS = ("device", "identity", "asn", "loopback", "management", "port", "address")

@@ -7,8 +7,8 @@ from fabricgen.allocation.lock import Lock
 from fabricgen.allocation.refusals import Refusal
 from fabricgen.design.model import Fabric, Host, Identity, Switch
 from fabricgen.findings import Finding
+from fabricgen.inventory.mistakes import error, suggest
 from fabricgen.inventory.model import DeviceNote
-from fabricgen.inventory.references import error, suggest
 from fabricgen.vocabulary import Role
 
 _HOST_PATTERN = "{group}-{number:03}"

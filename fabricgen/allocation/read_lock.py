@@ -13,7 +13,7 @@ from fabricgen.allocation.lock import HEADER, NUMBERS, SECTIONS, VERSION, EntryK
 from fabricgen.errors import UnreadableInputError
 from fabricgen.findings import Location
 from fabricgen.inputs import LOCK_BYTES, read_text
-from fabricgen.inventory.references import NAME
+from fabricgen.inventory.values import NAME
 from fabricgen.plain_yaml import load_yaml_node
 
 _POINT_TO_POINT = 2  # addresses of the subnet of a link

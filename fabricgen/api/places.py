@@ -38,7 +38,7 @@ class InventoryPlaces:
         self._first = self._first or file
         if self._found is None:
             return Location(file)
-        from fabricgen.inventory.places import place_of
+        from fabricgen.inventory.nodes import place_of
         from fabricgen.inventory.read_files import opened
 
         folder, node = self._found

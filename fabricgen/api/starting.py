@@ -39,7 +39,7 @@ def start(folder: Path, options: Start) -> Started:
 
     Raises UsageError if the options do not fit together, and if the folder has an inventory.
     """
-    from fabricgen.inventory.references import NAME
+    from fabricgen.inventory.values import NAME
 
     if not NAME.fullmatch(options.name):
         raise UsageError(f"{options.name!r} is not a name: use letters, digits, - _ . with a letter or digit first")

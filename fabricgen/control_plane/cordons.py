@@ -11,9 +11,9 @@ from fabricgen.allocation.allocate import Allocation
 from fabricgen.control_plane.outside import Outside, OutsideLink
 from fabricgen.design.model import Fabric, Link
 from fabricgen.findings import Finding, Related, Severity
+from fabricgen.inventory.mistakes import error, suggest
 from fabricgen.inventory.model import LinkNote
 from fabricgen.inventory.plane import Plane
-from fabricgen.inventory.references import error, suggest
 from fabricgen.units import counted
 from fabricgen.vocabulary import LinkKind, LinkState, Role, Technology
 

@@ -7,8 +7,8 @@ from fabricgen.allocation.allocate import Allocation
 from fabricgen.design.model import Link, PlaneDesign
 from fabricgen.design.subnets import SubnetDesign
 from fabricgen.findings import Finding
+from fabricgen.inventory.mistakes import error, suggest
 from fabricgen.inventory.plane import Plane
-from fabricgen.inventory.references import error, suggest
 from fabricgen.origin import Value, value
 
 MASTER_PRIORITY = 14  # of 15, so that an operator can start another master

@@ -6,7 +6,7 @@ from functools import cached_property
 from fabricgen.allocation.allocate import Allocation
 from fabricgen.design.model import Host, Link, PlaneDesign
 from fabricgen.inventory.infiniband import Membership, PartitionSpec
-from fabricgen.inventory.references import suggest
+from fabricgen.inventory.mistakes import suggest
 from fabricgen.opensm.guids import NodeGuid, PortGuid, parse_guid
 
 ALL = "ALL"

@@ -14,7 +14,7 @@ from fabricgen.design.model import PlaneDesign
 from fabricgen.design.registry import graph_of
 from fabricgen.findings import Finding
 from fabricgen.inventory.infiniband import MlnxSmSpec
-from fabricgen.inventory.references import error
+from fabricgen.inventory.mistakes import error
 from fabricgen.opensm import sharp
 from fabricgen.opensm.mlnx_sm import DIALECT, NODE_NAME_MAP, option_facts
 from fabricgen.origin import Value, value

@@ -20,7 +20,7 @@ from fabricgen.design.registry import graph_of
 from fabricgen.design.subnets import SubnetDesign, largest_subnet
 from fabricgen.findings import Finding
 from fabricgen.inventory.infiniband import Engine
-from fabricgen.inventory.references import error
+from fabricgen.inventory.mistakes import error
 from fabricgen.vocabulary import Purpose, Technology
 
 UNICAST_LIDS = 49_151  # 0x0001 to 0xBFFF (InfiniBand Architecture Specification, volume 1, section 4.1.3)

@@ -12,11 +12,11 @@ from functools import cached_property
 from fabricgen.allocation.allocate import Allocation
 from fabricgen.design.model import Fabric, Host, Link, Switch
 from fabricgen.findings import Finding, Related
+from fabricgen.inventory.mistakes import error, suggest
 from fabricgen.inventory.outside import AddressPair, address_pairs
 from fabricgen.inventory.part import Part
 from fabricgen.inventory.plane import Plane
 from fabricgen.inventory.prefixes import Network, contains, networks
-from fabricgen.inventory.references import error, suggest
 from fabricgen.inventory.routing import OutsideDevice, StaticSpec
 from fabricgen.inventory.topology import CableSpec
 from fabricgen.units import format_speed

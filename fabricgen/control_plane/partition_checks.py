@@ -12,7 +12,7 @@ from fabricgen.control_plane.partitions import DEFAULT_PKEY, PKEY_BITS
 from fabricgen.design.model import Link, PlaneDesign
 from fabricgen.findings import Finding, Related
 from fabricgen.inventory.infiniband import Membership, MemberSpec, PartitionSpec
-from fabricgen.inventory.references import error
+from fabricgen.inventory.mistakes import error
 from fabricgen.opensm.options import RATE_CODES
 
 _FULL_BIT = 0x8000

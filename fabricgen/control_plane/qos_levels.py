@@ -11,7 +11,7 @@ from fabricgen.control_plane.engines import LAYERED
 from fabricgen.design.model import PlaneDesign
 from fabricgen.findings import Finding, Related
 from fabricgen.inventory.infiniband import DEFAULT_WEIGHT, Engine, InfinibandSpec, PartitionSpec, QosLevel
-from fabricgen.inventory.references import error
+from fabricgen.inventory.mistakes import error
 from fabricgen.opensm.options import LAST_SL, RATE_CODES
 
 DEFAULT_LEVEL = "DEFAULT"  # OpenSM drops a policy without a level of this name

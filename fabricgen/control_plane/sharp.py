@@ -9,7 +9,7 @@ from fabricgen.design.registry import graph_of
 from fabricgen.design.subnets import SubnetDesign, split_subnets
 from fabricgen.findings import Finding, Severity
 from fabricgen.inventory.infiniband import MlnxSmSpec
-from fabricgen.inventory.references import error
+from fabricgen.inventory.mistakes import error
 from fabricgen.opensm.sharp import AGGREGATING_ASICS, FAT_TREE, OTHER_TREE, TREES_BY_DEFAULT
 from fabricgen.origin import Value, value
 

@@ -13,8 +13,8 @@ from fabricgen.design.model import Fabric, Host, Link, PlaneDesign
 from fabricgen.design.subnets import SubnetDesign, split_subnets
 from fabricgen.findings import Finding
 from fabricgen.inventory.infiniband import Membership
+from fabricgen.inventory.mistakes import error, warning
 from fabricgen.inventory.plane import Plane
-from fabricgen.inventory.references import error, warning
 from fabricgen.opensm.guids import PortGuid
 from fabricgen.opensm.pkey_table import FULL_BIT, pkey_table
 from fabricgen.origin import Value, value

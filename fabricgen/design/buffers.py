@@ -8,7 +8,7 @@ from dataclasses import fields, replace
 
 from fabricgen.findings import Finding, Severity
 from fabricgen.inventory.buffers import BuffersSpec, BufferTablesSpec, HeadroomSpec
-from fabricgen.inventory.references import error
+from fabricgen.inventory.mistakes import error
 from fabricgen.physics import DEFAULT_MTU_BYTES, headroom_floor_bytes
 from fabricgen.platforms import catalog
 from fabricgen.platforms.model import BufferDefaults, HeadroomRow, Layout, SwitchPlatform

@@ -5,9 +5,9 @@ from collections.abc import Iterator
 from fabricgen.design.design import Design
 from fabricgen.design.registry import designs
 from fabricgen.findings import Finding
+from fabricgen.inventory.mistakes import error
 from fabricgen.inventory.part import Part
 from fabricgen.inventory.plane import Plane
-from fabricgen.inventory.references import error
 
 
 def check_design(plane: Plane) -> Iterator[Finding]:

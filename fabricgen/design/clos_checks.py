@@ -3,8 +3,8 @@
 from collections.abc import Iterator
 
 from fabricgen.findings import Finding
+from fabricgen.inventory.mistakes import error
 from fabricgen.inventory.plane import Plane
-from fabricgen.inventory.references import error
 from fabricgen.inventory.topology import Tier
 from fabricgen.vocabulary import Role
 

@@ -9,8 +9,8 @@ from fabricgen.design.model import Host, PlaneDesign
 from fabricgen.design.parts import PartsList, TierParts
 from fabricgen.design.sockets import Sockets
 from fabricgen.design.units import Seating, seat_hosts
+from fabricgen.inventory.mistakes import error
 from fabricgen.inventory.plane import Plane
-from fabricgen.inventory.references import error
 from fabricgen.inventory.topology import Tier
 from fabricgen.vocabulary import Role
 

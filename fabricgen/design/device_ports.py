@@ -10,8 +10,8 @@ from dataclasses import replace
 from fabricgen.design.model import Fabric, Link, Switch
 from fabricgen.design.ports import configured
 from fabricgen.findings import Finding
+from fabricgen.inventory.mistakes import error
 from fabricgen.inventory.model import DeviceNote
-from fabricgen.inventory.references import error
 from fabricgen.platforms import catalog
 from fabricgen.platforms.model import Layout
 from fabricgen.same import Same

@@ -10,8 +10,8 @@ from dataclasses import dataclass
 from fabricgen.design.model import Block, Host, Link, Switch
 from fabricgen.design.parts import PartsList, plane_nics
 from fabricgen.design.units import Place, give_places, give_units
+from fabricgen.inventory.mistakes import error
 from fabricgen.inventory.plane import Plane
-from fabricgen.inventory.references import error
 from fabricgen.inventory.topology import ScalableUnit
 from fabricgen.units import format_speed
 from fabricgen.vocabulary import LinkKind

@@ -10,9 +10,9 @@ from fabricgen.design.model import Fabric, Host, PlaneDesign
 from fabricgen.design.parts import PartsList
 from fabricgen.design.registry import designs
 from fabricgen.findings import Finding, Severity
+from fabricgen.inventory.mistakes import error, suggest
 from fabricgen.inventory.model import Inventory
 from fabricgen.inventory.plane import Plane
-from fabricgen.inventory.references import error, suggest
 
 
 def expand(

@@ -10,8 +10,8 @@ from collections.abc import Mapping
 from fabricgen.design.design import Design
 from fabricgen.design.model import ROLES, Block, Host, Identity, Link, PlaneDesign, Switch
 from fabricgen.design.parts import PartsList, plane_nics
+from fabricgen.inventory.mistakes import error, suggest
 from fabricgen.inventory.plane import Plane
-from fabricgen.inventory.references import error, suggest
 from fabricgen.inventory.topology import LinkSpec, SwitchSpec, Tier
 from fabricgen.platforms.model import HostNic
 from fabricgen.sonic.device_types import DEVICE_TYPES

@@ -22,8 +22,8 @@ from math import prod
 from fabricgen.design.endpoints import Endpoints, half_of_hosts_gbps, host_links, place_endpoints
 from fabricgen.design.model import Block, Identity, Link, PlaneDesign, Switch
 from fabricgen.design.parts import PartsList, TierParts, make_switch
+from fabricgen.inventory.mistakes import error
 from fabricgen.inventory.plane import Plane
-from fabricgen.inventory.references import error
 from fabricgen.inventory.topology import ScalableUnit, TorusSpec
 from fabricgen.vocabulary import LinkKind, Role
 

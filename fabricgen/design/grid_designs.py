@@ -9,8 +9,8 @@ from fabricgen.design.graph import Graph
 from fabricgen.design.grid import is_ring
 from fabricgen.design.model import PlaneDesign
 from fabricgen.findings import Finding
+from fabricgen.inventory.mistakes import error
 from fabricgen.inventory.plane import Plane
-from fabricgen.inventory.references import error
 
 GRID_NEEDS = ("hosts", "scalable_unit", "torus", "leaf", "speed")
 MOST_SIZE = 16  # of a dimension

@@ -3,8 +3,8 @@
 from collections.abc import Iterator, Sequence
 
 from fabricgen.findings import Finding
+from fabricgen.inventory.mistakes import error
 from fabricgen.inventory.plane import Plane
-from fabricgen.inventory.references import error
 
 _COUNTS = ("switches", "leaves", "spines")
 

@@ -12,10 +12,10 @@ from fabricgen.design.ports import configured, suggested
 from fabricgen.errors import UnreadableInputError
 from fabricgen.findings import Finding
 from fabricgen.inventory.host_models import OwnHostModel
+from fabricgen.inventory.mistakes import error, note, suggest
 from fabricgen.inventory.model import Inventory
 from fabricgen.inventory.part import Part
 from fabricgen.inventory.plane import Plane
-from fabricgen.inventory.references import error, note, suggest
 from fabricgen.inventory.topology import Tier
 from fabricgen.platforms import catalog, generic
 from fabricgen.platforms.model import HostModel, HostNic, Layout, SwitchPlatform

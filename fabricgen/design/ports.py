@@ -3,8 +3,8 @@
 from collections.abc import Collection, Iterator, Mapping, Sequence
 
 from fabricgen.findings import Finding, Related
+from fabricgen.inventory.mistakes import error
 from fabricgen.inventory.part import Part
-from fabricgen.inventory.references import error
 from fabricgen.platforms.model import Layout, SwitchPlatform
 from fabricgen.platforms.port_modes import Mode, PortModes
 from fabricgen.units import format_speed

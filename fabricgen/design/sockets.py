@@ -12,8 +12,8 @@ from typing import NamedTuple
 
 from fabricgen.design.model import Host
 from fabricgen.design.parts import PartsList, plane_nics
+from fabricgen.inventory.mistakes import error
 from fabricgen.inventory.plane import Plane
-from fabricgen.inventory.references import error
 from fabricgen.platforms.model import HostModel, HostNic
 from fabricgen.units import format_speed
 

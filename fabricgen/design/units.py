@@ -14,8 +14,8 @@ from typing import NamedTuple
 from fabricgen.design.model import Host
 from fabricgen.design.parts import PartsList
 from fabricgen.findings import Finding
+from fabricgen.inventory.mistakes import error
 from fabricgen.inventory.plane import Plane
-from fabricgen.inventory.references import error
 from fabricgen.inventory.topology import ScalableUnit
 
 

@@ -5,7 +5,8 @@ import json
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 
-from fabricgen.findings import Finding, Related, Severity
+from fabricgen.findings import Finding, Severity
+from fabricgen.inventory.mistakes import name_twice
 from fabricgen.inventory.model import DeviceNote, Inventory, LinkNote
 from fabricgen.inventory.nodes import Node, SecretReference
 from fabricgen.inventory.part import Part, declared
@@ -45,14 +46,6 @@ def _unique(notes: Iterable[DeviceNote], findings: list[Finding]) -> tuple[Devic
             findings.append(name_twice(note.name, note, kept[note.name]))
         kept.setdefault(note.name, note)
     return tuple(kept.values())
-
-
-def name_twice(name: str, second: Part, first: Part) -> Finding:
-    """The finding about two items with one name."""
-    return Finding(
-        "FG102", Severity.ERROR, f"the name {name!r} is given twice", path=second.path, location=second.at("name"),
-        related=(Related("the first one", first.at("name")),), hint="rename or remove one of the two",
-    )  # fmt: skip
 
 
 def literal_secrets(part: Part) -> Iterator[Finding]:

@@ -5,8 +5,9 @@ from collections.abc import Iterator
 
 from fabricgen.findings import Finding, Related
 from fabricgen.inventory.host_models import OwnHostModel, OwnNic
+from fabricgen.inventory.mistakes import error
 from fabricgen.inventory.model import Inventory
-from fabricgen.inventory.references import NAME, error
+from fabricgen.inventory.values import NAME
 
 _EITHER = (("rail", "rails"), ("port", "ports"), ("gpu", "rails"))
 

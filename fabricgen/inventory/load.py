@@ -8,17 +8,17 @@ from pathlib import Path
 from fabricgen.errors import UnreadableInputError
 from fabricgen.findings import Finding
 from fabricgen.inputs import DUMP_BYTES, read_bytes
-from fabricgen.inventory.balance_checks import check_balance
 from fabricgen.inventory.build import build_inventory
 from fabricgen.inventory.control_characters import refuse_control_characters
 from fabricgen.inventory.host_checks import check_host_models
-from fabricgen.inventory.infiniband_checks import check_infiniband
 from fabricgen.inventory.layers import read_layers
+from fabricgen.inventory.mistakes import error
 from fabricgen.inventory.model import Inventory
 from fabricgen.inventory.outside import check_outside
+from fabricgen.inventory.plane_checks import check_planes
 from fabricgen.inventory.read_files import LOCK_NAME, InventorySource, Layers, inventory_files, inventory_root
 from fabricgen.inventory.readings import Reading, read_reading
-from fabricgen.inventory.references import check_name_patterns, check_references, error
+from fabricgen.inventory.references import check_name_patterns, check_references
 from fabricgen.inventory.schema import prune_invalid
 from fabricgen.inventory.suppressions import read_suppressions
 
@@ -40,8 +40,8 @@ def load_inventory(source: InventorySource, *, needs_addresses: bool = True) -> 
     inventory = _with_readings(inventory, inventory_root(source), findings)
     unusable = check_name_patterns(inventory)
     wrong = check_host_models(inventory)
-    findings += [*unusable.values(), *check_references(inventory, needs_addresses), *check_infiniband(inventory)]
-    findings += [*check_balance(inventory), *check_outside(inventory), *chain.from_iterable(wrong.values())]
+    findings += [*unusable.values(), *check_references(inventory, needs_addresses), *check_planes(inventory)]
+    findings += [*check_outside(inventory), *chain.from_iterable(wrong.values())]
     sound = {role: pattern for role, pattern in inventory.names.items() if role not in unusable}
     models = {name: replace(model, sound=name not in wrong) for name, model in inventory.host_models.items()}
     return replace(inventory, names=sound, host_models=models), findings

@@ -5,11 +5,11 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 from fabricgen.findings import Finding
+from fabricgen.inventory.mistakes import error
 from fabricgen.inventory.model import Inventory
 from fabricgen.inventory.part import Part
 from fabricgen.inventory.plane import Plane
 from fabricgen.inventory.prefixes import Network, contains, networks, read_prefix
-from fabricgen.inventory.references import error
 from fabricgen.inventory.routing import OutsideDevice, StaticSpec
 from fabricgen.vocabulary import BgpAddressing, Technology
 

@@ -1,14 +1,12 @@
 """Mistakes that the schema cannot detect: unknown names, names given twice, contradicting values."""
 
 import ipaddress
-import re
 import string
 from collections.abc import Iterator
-from difflib import get_close_matches
 
-from fabricgen.findings import Finding, Related, Severity
-from fabricgen.inventory.build import name_twice
+from fabricgen.findings import Finding
 from fabricgen.inventory.management import Management
+from fabricgen.inventory.mistakes import error, name_twice, suggest
 from fabricgen.inventory.model import Inventory
 from fabricgen.inventory.part import Part
 from fabricgen.inventory.plane import Plane
@@ -16,9 +14,9 @@ from fabricgen.inventory.prefixes import networks, read_prefix
 from fabricgen.inventory.profiles import NONE, profile_name, shipped_profiles
 from fabricgen.inventory.routing import Addressing, PoolSpec
 from fabricgen.inventory.topology import SwitchSpec
+from fabricgen.inventory.values import NAME
 from fabricgen.vocabulary import BgpAddressing, Purpose, Technology
 
-NAME = re.compile("[A-Za-z0-9][A-Za-z0-9_.-]{0,62}")
 _PREFIX_HINT = "write address/length with zeros after the prefix, for example 10.64.0.0/16"
 RESERVED_DSCP = {48: "routing protocols (CS6)", 56: "network control (CS7)"}
 NAME_FIELDS = ("fabric", "plane", "subplane", "role", "pod", "su", "rail", "number", "group")
@@ -231,28 +229,3 @@ def check_name_patterns(inventory: Inventory) -> dict[str, Finding]:
         if hint:
             found[role] = error("FG105", message, inventory, "names", role, hint=hint)
     return found
-
-
-def error(
-    code: str, message: str, part: Part, *steps: str | int, hint: str = "", related: tuple[Related, ...] = ()
-) -> Finding:
-    """An error at a value of the inventory."""
-    return Finding(
-        code, Severity.ERROR, message, path=part.path_of(*steps), location=part.at(*steps), hint=hint, related=related
-    )
-
-
-def warning(code: str, message: str, part: Part, *steps: str | int, hint: str = "") -> Finding:
-    """A warning at a value of the inventory."""
-    return Finding(code, Severity.WARNING, message, path=part.path_of(*steps), location=part.at(*steps), hint=hint)
-
-
-def note(code: str, message: str, part: Part, *steps: str | int, hint: str = "") -> Finding:
-    """A note at a value of the inventory."""
-    return Finding(code, Severity.NOTE, message, path=part.path_of(*steps), location=part.at(*steps), hint=hint)
-
-
-def suggest(word: str, known: list[str]) -> str:
-    """A hint: the nearest known word, or all known words."""
-    close = get_close_matches(word, known, n=1)
-    return f"did you mean {close[0]!r}?" if close else f"known: {', '.join(known) or 'none'}"

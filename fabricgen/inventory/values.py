@@ -1,10 +1,13 @@
 """How the values of an inventory are written that several keys have: names, speeds, lengths, byte counts, GUIDs."""
 
+import re
 from typing import Annotated, Any
 
 from fabricgen.inventory.nodes import Node, SecretReference
 from fabricgen.inventory.part import Form, any_of, list_of, map_of
 from fabricgen.units import parse_bytes, parse_length_m, parse_speed_mbps
+
+NAME = re.compile("[A-Za-z0-9][A-Za-z0-9_.-]{0,62}")
 
 
 def one_of(*words: object) -> Form:
@@ -77,7 +80,7 @@ Name = Annotated[
     str,
     Form(
         {
-            "type": "string", "pattern": "^[A-Za-z0-9][A-Za-z0-9_.-]{0,62}$",
+            "type": "string", "pattern": f"^{NAME.pattern}$",
             "description": "Letters, digits, - _ . with a letter or digit first, at most 63.",
         }
     ).named("name"),

@@ -4,8 +4,8 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 
 from fabricgen.findings import Finding
+from fabricgen.inventory.mistakes import error
 from fabricgen.inventory.plane import Plane
-from fabricgen.inventory.references import error
 from fabricgen.inventory.traffic import EcnSpec, WatchdogSpec
 from fabricgen.origin import Value, value
 from fabricgen.units import format_speed

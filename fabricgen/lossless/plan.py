@@ -13,15 +13,15 @@ from dataclasses import dataclass
 
 from fabricgen.design.model import Fabric, Link, Switch
 from fabricgen.findings import Finding
+from fabricgen.inventory.mistakes import error, note
 from fabricgen.inventory.plane import Plane
-from fabricgen.inventory.references import error, note
 from fabricgen.lossless.classes import Classes, plan_classes
 from fabricgen.lossless.congestion import Watchdog, plan_watchdog, wred_name, wred_profile
 from fabricgen.lossless.headroom import Headroom, find_headroom, whole_metres
 from fabricgen.lossless.stated import row_lines, table_lines
 from fabricgen.lossless.trimming import Trimming, plan_trimming, trimming_problem, trimming_queues
 from fabricgen.origin import Value, value
-from fabricgen.physics import ROCE_V2_HEADER_BYTES
+from fabricgen.physics import ROCE_V2_HEADER_BYTES, link_mtu_for_roce
 from fabricgen.platforms.model import BufferDefaults
 from fabricgen.sonic.device_types import DEVICE_TYPES
 from fabricgen.sonic.tables import format_ranges
@@ -132,8 +132,8 @@ class LosslessPlanner:
             default_dynamic_th=value(DEFAULT_DYNAMIC_TH, "alpha = 2^0 = 1") if dynamic else None,
             over_subscribe_ratio=self._shared_headroom(plane, switch),
             pattern_mtu=value(
-                mtu + ROCE_V2_HEADER_BYTES,
-                f"RoCE MTU {mtu} B + {ROCE_V2_HEADER_BYTES} B of headers = {mtu + ROCE_V2_HEADER_BYTES} B",
+                link_mtu_for_roce(mtu),
+                f"RoCE MTU {mtu} B + {ROCE_V2_HEADER_BYTES} B of headers = {link_mtu_for_roce(mtu)} B",
                 inventory=plane.source("roce_mtu"),
             )
             if dynamic and lossless

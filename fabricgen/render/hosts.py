@@ -11,7 +11,7 @@ from fabricgen.control_plane.tenant_settings import TenantSettings
 from fabricgen.design.model import Fabric, Host, Link
 from fabricgen.errors import UnreadableInputError
 from fabricgen.findings import Finding
-from fabricgen.inventory.references import error, note
+from fabricgen.inventory.mistakes import error, note
 from fabricgen.lossless.hosts import NicPlan, plan_nics
 from fabricgen.lossless.plan import LosslessPlanner
 from fabricgen.origin import Origin

@@ -5,9 +5,9 @@ from fnmatch import fnmatchcase
 
 from fabricgen.design.model import Fabric, Switch
 from fabricgen.findings import Finding, Severity
+from fabricgen.inventory.mistakes import error
 from fabricgen.inventory.model import Override
 from fabricgen.inventory.nodes import SecretReference
-from fabricgen.inventory.references import error
 from fabricgen.render.forms import Tables
 from fabricgen.render.secrets import literal_secrets, placeholder
 from fabricgen.sonic.release_models import absence

@@ -16,8 +16,8 @@ import orjson
 from fabricgen.errors import UnreadableInputError
 from fabricgen.findings import Finding
 from fabricgen.inputs import read_bytes
+from fabricgen.inventory.mistakes import error
 from fabricgen.inventory.model import SonicTarget
-from fabricgen.inventory.references import error
 from fabricgen.render.forms import Tables
 from fabricgen.sonic.secrets import PLACEHOLDER, literals, may_have_forms
 from fabricgen.units import counted

@@ -27,9 +27,9 @@ from fabricgen.design.subnets import split_subnets
 from fabricgen.errors import UsageError
 from fabricgen.findings import Finding, Location, Severity, has_errors
 from fabricgen.inventory.load import LOCK_NAME, InventorySource, inventory_root, load_inventory
+from fabricgen.inventory.mistakes import error, note
 from fabricgen.inventory.model import Inventory
 from fabricgen.inventory.read_files import inventory_layers, opened
-from fabricgen.inventory.references import error, note
 from fabricgen.lossless.congestion import ecn_problems
 from fabricgen.lossless.nics import nic_problems
 from fabricgen.lossless.plan import LosslessPlanner

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from fabricgen.errors import UnreadableInputError
 from fabricgen.findings import Finding
 from fabricgen.inventory.load import load_inventory
-from fabricgen.inventory.places import place_of
+from fabricgen.inventory.nodes import place_of
 from fabricgen.inventory.read_yaml import read_yaml
 from fabricgen.inventory.suppressions import read_suppressions
 from fabricgen.suppressions import Suppression

@@ -13,7 +13,7 @@ from fabricgen.adopt.written import FILE_NAME, REFUSED_NUMBERS, Adopted, invento
 from fabricgen.bundle.wiring import Endpoint, WiredLink
 from fabricgen.findings import Finding, Severity, has_errors
 from fabricgen.inventory.load import LOCK_NAME
-from fabricgen.inventory.references import NAME
+from fabricgen.inventory.values import NAME
 from fabricgen.sonic.canonical import natural_key
 from fabricgen.vocabulary import LinkKind, Role
 

@@ -4,7 +4,7 @@ table of ports."""
 from collections.abc import Iterator
 
 from fabricgen.findings import Severity
-from fabricgen.physics import DEFAULT_MTU_BYTES, ROCE_V2_HEADER_BYTES
+from fabricgen.physics import DEFAULT_MTU_BYTES, link_mtu_for_roce
 from fabricgen.rules.defects import Defect
 from fabricgen.rules.rule import Basis, rule
 from fabricgen.rules.view.fabric import Fabric, majority
@@ -41,14 +41,14 @@ def _port_mtu(one: Interface) -> int:
 
 def _mtu(one: Interface, usual: object, usual_port: int | None) -> Iterator[Defect]:
     mtu, most, roce_mtu = one.raw.get("mtu"), _port_mtu(one), one.plane.roce_mtu
-    least = min(most, roce_mtu + ROCE_V2_HEADER_BYTES) if roce_mtu else 0  # FG244 reports the MTU of the port
+    least = min(most, link_mtu_for_roce(roce_mtu)) if roce_mtu else 0  # FG244 reports the MTU of the port
     if isinstance(mtu, int) and least <= mtu <= most and usual in (None, mtu):
         return
     there, hint = one.switch_place("PORT", "mtu"), f"set mtu to {most}"
     if not isinstance(mtu, int):
         yield Defect(one.place("mtu"), f"mtu is {'missing' if mtu is None else repr(mtu)}", hint, there)
     elif roce_mtu and mtu < least:
-        needed = roce_mtu + ROCE_V2_HEADER_BYTES
+        needed = link_mtu_for_roce(roce_mtu)
         message = f"mtu is {mtu} bytes, but RoCE packets of {roce_mtu} bytes need {needed} bytes"
         yield Defect(one.place("mtu"), message, hint, there)
     elif mtu > most:

@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 
 from fabricgen.findings import Severity
-from fabricgen.physics import DEFAULT_MTU_BYTES, ROCE_V2_HEADER_BYTES
+from fabricgen.physics import DEFAULT_MTU_BYTES, link_mtu_for_roce
 from fabricgen.rules.defects import Defect
 from fabricgen.rules.rule import rule
 from fabricgen.rules.view.fabric import End, Fabric, far_end
@@ -38,7 +38,7 @@ def narrow_link(fabric: Fabric) -> Iterator[Defect]:
         if mtu >= hosts:
             continue
         plane = fabric.planes.get(end.switch.plane)
-        needed = plane.roce_mtu + ROCE_V2_HEADER_BYTES if plane and plane.roce_mtu else 0
+        needed = link_mtu_for_roce(plane.roce_mtu) if plane and plane.roce_mtu else 0
         if needed <= mtu and _mtu(end.far) == mtu:
             message = f"mtu is {mtu} bytes, but ports to hosts have {hosts} bytes"
             related = far_end(end, "PORT", "mtu")

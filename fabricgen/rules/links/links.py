@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterator
 
 from fabricgen.findings import Severity
-from fabricgen.physics import DEFAULT_MTU_BYTES, ROCE_V2_HEADER_BYTES
+from fabricgen.physics import DEFAULT_MTU_BYTES, link_mtu_for_roce
 from fabricgen.rules.defects import Defect
 from fabricgen.rules.rule import rule
 from fabricgen.rules.view.fabric import End, Fabric, far_end
@@ -84,8 +84,8 @@ def roce_mtu(fabric: Fabric) -> Iterator[Defect]:
     """
     for end in fabric.ends:
         mtu, plane = number(end.text("mtu")), fabric.planes.get(end.switch.plane)
-        if plane and plane.roce_mtu and mtu is not None and mtu < plane.roce_mtu + ROCE_V2_HEADER_BYTES:
-            needed = plane.roce_mtu + ROCE_V2_HEADER_BYTES
+        needed = link_mtu_for_roce(plane.roce_mtu) if plane and plane.roce_mtu else 0
+        if plane and mtu is not None and mtu < needed:
             if end.far and number(end.far.text("mtu")) != mtu:
                 continue  # FG243 reports it
             message = f"mtu is {mtu} bytes, but RoCE packets of {plane.roce_mtu} bytes need {needed} bytes"

@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 
 from fabricgen.findings import Severity
-from fabricgen.physics import ROCE_V2_HEADER_BYTES, dynamic_threshold_bytes
+from fabricgen.physics import dynamic_threshold_bytes, link_mtu_for_roce
 from fabricgen.rules.defects import Defect
 from fabricgen.rules.rule import rule
 from fabricgen.rules.view.computed_buffers import computed_by_switch
@@ -159,7 +159,7 @@ def unfit_thresholds(fabric: Fabric) -> Iterator[Defect]:
     """
     for ports, name in _lossless_profiles(fabric):
         row, plane = ports.qos.row("WRED_PROFILE", name), ports.qos.plane
-        packet = ((plane and plane.roce_mtu) or _LEAST_ROCE_MTU_BYTES) + ROCE_V2_HEADER_BYTES
+        packet = link_mtu_for_roce((plane and plane.roce_mtu) or _LEAST_ROCE_MTU_BYTES)
         kmax = number(row.get("green_max_threshold"))
         if kmax is not None and kmax < 2 * packet:
             message = f"{name} marks all packets from {kmax} bytes, but two RoCE packets have {2 * packet} bytes"

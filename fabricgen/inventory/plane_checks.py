@@ -1,11 +1,11 @@
-"""Load balancing of planes: what the release of the switches has, and settings that fit the mode."""
+"""Settings that do not fit the technology of a plane, or that the release of its switches does not have."""
 
 from collections.abc import Iterator
 
 from fabricgen.findings import Finding
+from fabricgen.inventory.mistakes import error
 from fabricgen.inventory.model import Inventory
 from fabricgen.inventory.plane import Plane
-from fabricgen.inventory.references import error
 from fabricgen.inventory.traffic import BalanceSpec
 from fabricgen.sonic.release_models import absence
 from fabricgen.sonic.releases import release_name
@@ -17,7 +17,13 @@ _KEY = "load_balancing"
 _NOT_YET = "CONFIG_DB of no release has, nor of the master branch: sonic-swss pull request 3597 is not merged"
 
 
-def check_balance(inventory: Inventory) -> Iterator[Finding]:
+def check_planes(inventory: Inventory) -> Iterator[Finding]:
+    """Findings for modes, weights and settings that a plane cannot have."""
+    yield from _check_technology(inventory)
+    yield from _check_balance(inventory)
+
+
+def _check_balance(inventory: Inventory) -> Iterator[Finding]:
     """Findings for modes and weights that cannot be rendered, and for settings that the mode does not use."""
     for plane in inventory.planes.values():
         if _KEY not in plane.node.mapping:
@@ -65,3 +71,14 @@ def _check_weights(plane: Plane, release: int) -> Iterator[Finding]:
     if plane.bgp == BgpAddressing.UNNUMBERED:
         message = "with unnumbered BGP nothing reads wcmp_enabled: bgpcfgd, which does, is not started"
         yield error("FG266", message, plane, *steps, hint="set `bgp: numbered`, or remove `wcmp`")
+
+
+def _check_technology(inventory: Inventory) -> Iterator[Finding]:
+    """Findings for settings of the other technology."""
+    for plane in inventory.planes.values():
+        for key in ("infiniband", "partitions"):
+            if plane.technology == Technology.ROCE and key in plane.node.mapping:
+                hint = "set `technology: infiniband`, or remove these settings"
+                yield error("FG105", "a RoCE plane has no InfiniBand settings", plane, key, hint=hint)
+        if plane.technology == Technology.INFINIBAND and plane.bgp_timers:
+            yield error("FG105", "an InfiniBand plane has no BGP sessions", plane, "bgp_timers", hint="remove it")
