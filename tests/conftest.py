@@ -20,7 +20,7 @@ from tests.components import missing, tool
 from tests.inventories import QUICKSTART
 from tests.schemas import check_json
 
-pytest_plugins = ["tests.cost"]
+pytest_plugins = ["tests.cost", "tests.whole"]
 SCENARIO = Path(__file__).parents[1] / "benchmarks" / "fuzz" / "scenario.json"
 
 # The time of an example depends on the load of the machine; benchmarks/ measure speed.

@@ -1,13 +1,121 @@
-"""Cases that `make test-all` runs and `make test` does not, because another case runs the same code in less time."""
+"""The tests that `make test` leaves to `make test-all`, because they are costly and others run the same code.
 
-from collections.abc import Iterable
-from typing import Any
+Each entry names the cases that `make test` keeps, and what the others alone would catch. `pytest FILE`
+runs all of them: so a change in their room is tried.
+"""
+
+from collections.abc import Iterator
+from fnmatch import fnmatchcase
+from typing import Any, NamedTuple
 
 import pytest
 
 
-def whole_but(cases: Iterable[Any], *kept: Any) -> list[Any]:
-    """The cases as parameters of a test; `make test` runs the kept ones only."""
-    found = list(cases)
-    assert set(kept) <= set(found), set(kept) - set(found)
-    return [case if case in kept else pytest.param(case, marks=pytest.mark.whole) for case in found]
+class Costly(NamedTuple):
+    """A test, or a file without `::`; `kept` has patterns for the cases that are not costly."""
+
+    name: str
+    alone: str
+    kept: tuple[str, ...] = ()
+
+
+COSTLY = (
+    # Daemons and programs
+    Costly("dcim/test_nautobot.py::test_nautobot", "a fabric of 20 switches, a killed run, and edits by other people"),
+    Costly("handoff/test_killed_runs.py::test_a_killed_run_ends_with_the_old_or_the_new_configuration",
+           "a kill at the other moments of the role", ("apply-patch-[359]", "reload-[37]")),
+    Costly("handoff/test_lint.py", "what ansible-lint refuses"),
+    Costly("handoff/test_play.py::test_drain_undrain_and_replace", "the playbooks that take a switch out of service"),
+    Costly("handoff/test_play.py::test_verify_and_collect_find_wrong_sessions_and_cables", "the playbook verify"),
+    Costly("handoff/test_slurm.py::test_slurmctld_loads_every_example", "the other examples in Slurm", ("quickstart",)),
+    Costly("handoff/test_slurm.py::test_slurmctld_complains_of_a_wrong_line", "a slurmctld that words it otherwise"),
+    Costly("routing/frr/test_real_frr.py::test_next_hops_equal_frr", "routes of other fabrics, dialects and failures",
+           ("4x2 shared, two failures",)),
+    Costly("routing/frr/test_real_frr.py::test_verdict_on_what_frr_forwards", "a cycle that FRR does not forward"),
+    Costly("gitops/test_action.py::test_pictures_of_other_pull_requests_are_kept", "a lost branch of pictures"),
+    Costly("gitops/test_action.py::test_a_wrong_change_fails_and_is_uploaded", "a SARIF file that is not uploaded"),
+    Costly("gitops/test_action.py::test_a_clean_change", "an action that fails without a reason"),
+    Costly("gitops/test_hooks.py::test_a_clean_change_is_committed_and_bad_ones_are_not", "hooks of pre-commit"),
+    Costly("gitops/test_pipelines.py::test_pipeline", "the verdicts of pipelines on other changes",
+           ("github-wrong_priority", "gitlab-hand_edit")),
+    Costly("packaging/test_tutorial.py", "a command of the tutorial that fails in an empty environment"),
+    Costly("site/test_site.py", "a site whose links are broken, though those of the pages are not"),
+    Costly("page/test_browser.py::test_6016_switches", "a report that a browser opens slowly"),
+    Costly("benchmarks/test_growth.py", "work that grows faster than the fabric"),
+    Costly("api/test_workers.py", "a lost Dask worker of render and validate"),
+    Costly("simulate/deadlock/test_lost_worker.py", "a lost Dask worker of the sweep"),
+    Costly("simulate/deadlock/test_distributed.py::test_opensm_on_workers_judges_every_set", "OpenSM on Dask workers"),
+    # The real OpenSM
+    Costly("simulate/deadlock/infiniband/test_credit_loops.py::test_verdict_equals_ibdmchk",
+           "engines on larger tori and other wirings",
+           ("three-tier-*", "torus-5x5-*", "hyperx-4x3-*", "dragonfly-lash-*", "torus-6x4-*lmc 1")),
+    Costly("simulate/deadlock/infiniband/test_fixed_level.py::test_check_is_decided_by_the_fixed_level",
+           "a cyclic torus at one service level", ("-0-*",)),
+    Costly("simulate/opensm/test_designs.py::test_a_design_and_its_changes", "what OpenSM refuses of other designs",
+           ("rails", "mesh 3x3", "dragonfly")),
+    Costly("simulate/opensm/test_failures.py::test_the_model_of_trees_equals_opensm", "failures of larger trees",
+           ("one spine", "leaves without some uplinks", "host on a spine")),
+    Costly("simulate/opensm/test_real_opensm.py::test_mistakes_are_found", "other mistakes that OpenSM words",
+           ("ftre-", "sm_priority*", "*both ;*")),
+    Costly("simulate/opensm/test_rendered.py::test_the_real_opensm_obeys", "subnets of more than 256 adapters",
+           ("two tiers, 256", "dragonfly*")),
+    Costly("simulate/opensm/test_seeds.py::test_either_seed_gives_the_same_tables", "seeds of other tori and meshes",
+           ("size1*",)),
+    Costly("cli/test_designs.py::test_growth_of_an_infiniband_plane_changes_the_lock", "growth of a subnet"),
+    # Larger fabrics, more examples, more draws
+    Costly("adopt/test_import.py::test_a_bundle_of_ours_comes_back_whole", "import of large examples",
+           ("quickstart", "border", "dynamic", "unnumbered")),
+    Costly("atomic/test_kills.py::test_a_signal_at_any_step", "other verbs that leave a half",
+           ("render-*", "ansible-9")),
+    Costly("cli/test_compare.py::test_candidates_have_the_switches_of_an_exhaustive_search", "1,024 GPUs", ("128-*",)),
+    Costly("cli/test_examples.py::test_examples_pass", "an example of a torus that does not pass",
+           ("[!tm]*", "twin-plane")),
+    Costly("cli/test_init.py::test_every_design_passes_the_check", "larger tori, meshes and dragonflies of init",
+           ("[!tmd]*", "dual*", "dragonfly-1", "dragonfly-plus-20", "mesh-1")),
+    Costly("cli/test_init.py::test_every_design_passes_the_check_as_infiniband", "a torus of init as a subnet",
+           ("[!tm]*",)),
+    Costly("deploy/test_plans.py::test_a_plan_that_is_interrupted_anywhere", "interruption of other kinds of plans",
+           ("traditional-map renamed", "traditional-group range split", "traditional-class added", "dynamic-ASN",
+            "dynamic-profile renamed", "dynamic-WRED off a queue")),
+    Costly("design/test_growth.py::test_growth_keeps_every_link_and_number", "a number that growth moves"),
+    Costly("hostile/test_hostile.py::test_a_payload_in_every_text_of_a_file", "a text that a page does not escape"),
+    Costly("rules/test_coverage.py::test_every_defect_has_a_case", "a defect of a rule without a case"),
+    Costly("simulate/congestion/test_agreement.py::test_victims_pauses_roots_and_times", "other draws",
+           ("7", "25", "163")),
+    Costly("simulate/congestion/test_bandwidth_agreement.py::test_the_worst_failure_is_that_of_packets",
+           "a failure that packets rank otherwise"),
+    Costly("simulate/congestion/test_cascade.py::test_findings_say_the_round_and_count_the_rest", "words of rounds"),
+    Costly("simulate/congestion/test_resolution.py::test_victims_of_packets_only_are_flows_that_the_verdict_names",
+           "flows of a few packets"),
+    Costly("simulate/deadlock/test_certificate.py::test_certificate_of_every_example_holds", "larger examples",
+           ("border", "explicit", "nvl72", "quickstart", "rail-only")),
+    Costly("simulate/packets/test_second_simulator.py::test_equals_the_second_simulator", "other random scenarios",
+           ("?", "61")),
+    Costly("simulate/packets/test_worsened.py::test_the_fault_is_found", "the same faults of the other buffer model",
+           ("arista*",)),
+    Costly("simulate/tuning/test_command.py::test_another_process_has_the_same_result", "tuning by process"),
+)  # fmt: skip
+_BY_NAME = {one.name: one for one in COSTLY}
+
+
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Mark the costly cases. A name of the table that no test has is an error where all tests are collected."""
+    seen: set[str] = set()
+    for item in items:
+        for name in _names(item):
+            if costly := _BY_NAME.get(name):
+                case = item.callspec.id if hasattr(item, "callspec") else ""
+                kept = [pattern for pattern in costly.kept if fnmatchcase(case, pattern)]
+                seen |= {name, *((f"{name}[{pattern}]") for pattern in kept)}
+                if not kept:
+                    item.add_marker(pytest.mark.whole)
+    if config.args_source is pytest.Config.ArgsSource.TESTPATHS:
+        wanted = {one.name for one in COSTLY} | {f"{one.name}[{pattern}]" for one in COSTLY for pattern in one.kept}
+        if missing := sorted(wanted - seen):
+            raise pytest.UsageError("tests/whole.py names what is no test:\n" + "\n".join(missing))
+
+
+def _names(item: Any) -> Iterator[str]:
+    path = item.location[0].removeprefix("tests/")
+    yield path
+    yield f"{path}::{item.originalname}"

@@ -60,7 +60,8 @@ class PortModes:
             found[parent] = {ports[0].breakout_mode: _of_ports(ports, lanes.get(parent))}
         for cage in self.platform.cages:
             for text, aliases in cage.modes.items() if self._has(cage) else ():
-                found.setdefault(cage.parent, {}).setdefault(text, _of_cage(cage, text, aliases, self._kind(cage)))
+                kind = self._kinds.get(cage.parent, "fabric")
+                found.setdefault(cage.parent, {}).setdefault(text, _of_cage(cage, text, aliases, kind))
         for layout in self.platform.layouts:
             for parent, ports in _by_cage(layout).items():
                 if not self._fits(parent, ports):
@@ -80,14 +81,14 @@ class PortModes:
         most = len({*cage.indexes}) if cage else own
         return count == own if own > most else count <= max(own, most)
 
-    def _kind(self, cage: Cage) -> str:
-        """A cage is for service in all modes if it is so in a layout."""
-        ports = next((ports[cage.parent] for ports in map(_by_cage, self._layouts) if cage.parent in ports), ())
-        return ports[0].kind if ports else "fabric"
-
-    @property
-    def _layouts(self) -> tuple[Layout, ...]:
-        return (self.layout, *self.platform.layouts)
+    @cached_property
+    def _kinds(self) -> Mapping[str, str]:
+        """Cage -> what its ports are for in the first layout that has it: so they are in all modes."""
+        found: dict[str, str] = {}
+        for layout in (self.layout, *self.platform.layouts):
+            for port in layout.ports:
+                found.setdefault(port.parent, port.kind)
+        return found
 
     @cached_property
     def numbers(self) -> Mapping[int, tuple[str, ...]]:

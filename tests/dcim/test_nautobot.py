@@ -65,7 +65,6 @@ def api(nautobot: Nautobot, monkeypatch: pytest.MonkeyPatch) -> Any:
     return package("pynautobot", "netbox").api(nautobot.url, token=nautobot.environment["NAUTOBOT_TOKEN"])
 
 
-@pytest.mark.whole
 def test_nautobot(nautobot: Nautobot, api: Any, quickstart: Path, small: Path, cli: Cli, tmp_path: Path) -> None:
     """One test, because each step needs the state that the one before leaves."""
     _kill_in_the_middle(quickstart, tmp_path, nautobot)

@@ -15,7 +15,6 @@ from tests.components import tool
 from tests.conftest import Cli
 from tests.handoff.slurm_daemon import Slurm, slurm
 from tests.inventories import islands, write
-from tests.whole import whole_but
 
 EXAMPLES = sorted(folder.name for folder in resource("inventories").iterdir())
 
@@ -33,7 +32,7 @@ def example(name: str, folder: Path) -> Path:
     return Path(shutil.copytree(resource("inventories", name), folder / "inventory"))
 
 
-@pytest.mark.parametrize("name", whole_but(EXAMPLES, "quickstart"))
+@pytest.mark.parametrize("name", EXAMPLES)
 def test_slurmctld_loads_every_example(name: str, tmp_path: Path, cli: Cli) -> None:
     files = handed(cli, example(name, tmp_path), tmp_path, "--slurm-release", "22.05")
     lines = (files / "topology.conf").read_text().splitlines()
@@ -45,7 +44,6 @@ def test_slurmctld_loads_every_example(name: str, tmp_path: Path, cli: Cli) -> N
     assert len(hosts) == 2
 
 
-@pytest.mark.whole
 @pytest.mark.parametrize(
     ("name", "line", "complaint"),
     [

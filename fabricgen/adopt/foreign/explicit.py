@@ -5,7 +5,7 @@ from dataclasses import replace
 from typing import Any
 
 from fabricgen.adopt.foreign.described import DescribedEnd, DescribedSwitch, Description
-from fabricgen.adopt.foreign.hardware import Fitted, fit, platform_of
+from fabricgen.adopt.foreign.hardware import Fitted, fit, platform_of, port_modes
 from fabricgen.adopt.source import Source, SourceSwitch, Tables
 from fabricgen.adopt.tree import inventory_tree
 from fabricgen.adopt.wiring import usable_links
@@ -14,6 +14,7 @@ from fabricgen.bundle.wiring import Endpoint, WiredLink
 from fabricgen.findings import Finding, Severity, has_errors
 from fabricgen.inventory.load import LOCK_NAME
 from fabricgen.inventory.values import NAME
+from fabricgen.platforms.port_modes import PortModes
 from fabricgen.sonic.canonical import natural_key
 from fabricgen.vocabulary import LinkKind, Role
 
@@ -32,7 +33,7 @@ def explicit_inventory(described: Description, fabric: str, kind: str, hardware:
     if has_errors(adopted.findings):
         return adopted
     for name in _agree_on_speeds(described, fitted):
-        fitted[name] = fit(described.switches[name], fitted[name].platform)
+        fitted[name] = fit(described.switches[name], fitted[name].layouts)
     roles = _roles(described)
     switches = {
         name: SourceSwitch(name, roles[name], _tables(switch, fitted[name]), fitted[name].platform,
@@ -67,12 +68,15 @@ def explicit_inventory(described: Description, fabric: str, kind: str, hardware:
 def _fitted(described: Description, hardware: Mapping[str, str], findings: list[Finding]) -> dict[str, Fitted]:
     """Name -> its hardware, for the switches with known hardware and an allowed name."""
     found: dict[str, Fitted] = {}
+    layouts: dict[str, tuple[PortModes, ...]] = {}
     unknown: dict[str, list[DescribedSwitch]] = {}
     for name, switch in described.switches.items():
         if not NAME.fullmatch(name):
             findings.append(not_allowed(name, switch.place))
         elif platform := platform_of(switch.model, hardware):
-            found[name] = fit(switch, platform)
+            if platform.name not in layouts:
+                layouts[platform.name] = port_modes(platform)
+            found[name] = fit(switch, layouts[platform.name])
         else:
             unknown.setdefault(switch.model, []).append(switch)
     for model, switches in unknown.items():

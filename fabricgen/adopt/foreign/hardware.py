@@ -17,8 +17,12 @@ _AFFIXES = re.compile(r"^(dcs|arista|dell|dellemc|nvidia|mellanox|celestica|edge
 
 @dataclass(frozen=True)
 class Fitted:
-    """A switch in the catalog: its layout with the ports in use, that of the SKU, and its ports: their name -> port."""
+    """A switch in the catalog: its layout with the ports in use, that of the SKU, and its ports: their name -> port.
 
+    `layouts` are all of the platform, to fit the switch again.
+    """
+
+    layouts: Sequence[PortModes]
     platform: SwitchPlatform
     base: Layout
     layout: Layout
@@ -45,15 +49,19 @@ def _bare(model: str) -> str:
     return text
 
 
-def fit(switch: DescribedSwitch, platform: SwitchPlatform) -> Fitted:
-    """The layout of the platform that has most ports of a switch at their speeds, with its cages split as described.
+def port_modes(platform: SwitchPlatform) -> tuple[PortModes, ...]:
+    """The modes of all layouts of a platform, for all of its switches: they take long to work out."""
+    return tuple(PortModes(platform, layout) for layout in platform.layouts)
+
+
+def fit(switch: DescribedSwitch, layouts: Sequence[PortModes]) -> Fitted:
+    """The layout of a platform that has most ports of a switch at their speeds, with its cages split as described.
 
     Ports that no mode of their cage has are missing.
     """
-    layouts = platform.layouts
-    if by_sku := [each for each in platform.layouts if each.hwsku == switch.model]:
-        layouts = (by_sku[0],)
-    return max((_fitted(switch, platform, base) for base in layouts), key=lambda fitted: _quality(switch, fitted))
+    if by_sku := [each for each in layouts if each.layout.hwsku == switch.model]:
+        layouts = by_sku[:1]
+    return max((_fitted(switch, modes, layouts) for modes in layouts), key=lambda fitted: _quality(switch, fitted))
 
 
 def _quality(switch: DescribedSwitch, fitted: Fitted) -> tuple[int, int, int]:
@@ -63,8 +71,7 @@ def _quality(switch: DescribedSwitch, fitted: Fitted) -> tuple[int, int, int]:
     return len(fitted.ports), stated, own
 
 
-def _fitted(switch: DescribedSwitch, platform: SwitchPlatform, base: Layout) -> Fitted:
-    modes = PortModes(platform, base)
+def _fitted(switch: DescribedSwitch, modes: PortModes, layouts: Sequence[PortModes]) -> Fitted:
     cage_of_name = {
         text: parent
         for parent, of_cage in modes.cages.items()
@@ -93,7 +100,7 @@ def _fitted(switch: DescribedSwitch, platform: SwitchPlatform, base: Layout) -> 
         if placed:
             chosen[parent] = mode
             found |= placed
-    return Fitted(platform, base, modes.with_modes(chosen), found)
+    return Fitted(layouts, modes.platform, modes.layout, modes.with_modes(chosen), found)
 
 
 def _parent(modes: PortModes, port: DescribedPort) -> str | None:

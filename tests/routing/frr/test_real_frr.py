@@ -22,7 +22,6 @@ from tests.conftest import Cli
 from tests.routing.frr.fabrics import leaf_spine, rendered, three_tiers, with_own_asns
 from tests.routing.frr.lab import Lab, Link, Table, links_of, require_lab
 from tests.routing.frr.sonic_frr import Config
-from tests.whole import whole_but
 
 DUAL_STACK = {
     "loopbacks": ["10.0.0.0/24", "fd00::/64"],
@@ -88,7 +87,7 @@ PLANS = {
 }
 
 
-@pytest.mark.parametrize("name", whole_but(PLANS, "4x2 shared, two failures"))
+@pytest.mark.parametrize("name", PLANS)
 def test_next_hops_equal_frr(cli: Cli, tmp_path: Path, name: str) -> None:
     plan = PLANS[name]
     configs = rendered(cli, plan.inventory, tmp_path)
@@ -167,7 +166,6 @@ def without(configs: dict[str, Config], broken: Sequence[Link]) -> dict[str, Con
     return found
 
 
-@pytest.mark.whole
 def test_verdict_on_what_frr_forwards(cli: Cli, tmp_path: Path) -> None:
     """Distinct spine ASNs and two failures: FRR's own table holds the bounces that the cycle is made of."""
     configs = rendered(cli, leaf_spine(4, 2), tmp_path)
