@@ -1,8 +1,8 @@
 .DEFAULT_GOAL := help
 .PHONY: help demo test test-all lint type fmt hooks golden bench fuzz matrix catalog mutants kill dist docs clean
 BIN := .venv/bin
-# Two workers more than cores, because some tests wait for daemons; neighbours stay together and share what they prepare.
-PYTEST = $(BIN)/pytest -n $(shell expr $$(nproc) + 2) --dist worksteal
+# A worker more than cores, because some tests wait for daemons; neighbors stay together and share what they prepare.
+PYTEST = $(BIN)/pytest -n $(shell expr $$(nproc) + 1) --dist worksteal
 
 help:  ## print this list
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 10

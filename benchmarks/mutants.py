@@ -49,7 +49,12 @@ _WORDS = (
     ("separated", "unified"), ("enabled", "disabled"), ("permit", "deny"),
 )  # fmt: skip
 # A finding about a missing row of these tables is at the rows that refer to it.
-_USED_BY = {"BGP_PEER_GROUP": "BGP_NEIGHBOR", "BGP_PEER_GROUP_AF": "BGP_NEIGHBOR_AF"}
+_USED_BY = {
+    "BGP_PEER_GROUP": "BGP_NEIGHBOR",
+    "BGP_PEER_GROUP_AF": "BGP_NEIGHBOR_AF",
+    "ROUTE_MAP": "ROUTE_MAP_SET",
+    "STATIC_ROUTE": "BGP_GLOBALS_AF_NETWORK",
+}
 _DEFINITIONS = ("SCHEDULER", "WRED_PROFILE", "BUFFER_PROFILE", "BUFFER_POOL", "DSCP_TO_TC_MAP", "TC_TO_QUEUE_MAP")
 
 
@@ -82,6 +87,7 @@ class Harmless:
 
 
 HARMLESS = (
+    Harmless("ROUTE_MAP", "", "key", "another number of the only entry"),
     Harmless(
         "DEFAULT_LOSSLESS_BUFFER_PARAMETER",
         "",
@@ -322,6 +328,11 @@ class Result:
         return self.unused or None
 
     @property
+    def is_gap(self) -> bool:
+        """Whether the rules miss the fault, on one switch or on all."""
+        return not self.reason and (not self.is_found or self.is_found_on_all is False)
+
+    @property
     def counts_on_all(self) -> bool:
         """Whether the change is a fault on all switches: found, or without a reason."""
         return self.is_found_on_all is not None and (self.is_found_on_all or not self.reason)
@@ -336,6 +347,12 @@ def unused(bundle: Bundle, mutant: Mutant) -> str:
     lossless = {str(one) for plane in (bundle.wiring.planes if bundle.wiring else ()) for one in plane.lossless}
     if mutant.table == "MAP_PFC_PRIORITY_TO_QUEUE" and mutant.field not in {"", *lossless}:
         return "no PFC on the priority"
+    if (
+        mutant.table == "TC_TO_QUEUE_MAP"
+        and mutant.new is not None
+        and not {mutant.field, mutant.old, mutant.new} & lossless
+    ):
+        return "another lossy queue"
     queues = {row.get(tc) for row in device.table("TC_TO_QUEUE_MAP").values() for tc in classes}
     if mutant.table == "QUEUE" and mutant.key.rpartition("|")[2] not in queues:
         return "no DSCP maps to the queue"
@@ -366,17 +383,18 @@ def results(examples: Sequence[str], count: int, seed: int, jobs: int = 1) -> It
 def _results_of_table(part: tuple[str, Path, str, int, int]) -> list[Result]:
     example, folder, table, count, seed = part
     bundle = opened(folder)
+    return [judged(example, bundle, mutant) for mutant in mutants(bundle, count, seed, (table,))]
+
+
+def judged(example: str, bundle: Bundle, mutant: Mutant) -> Result:
+    """The mutant on one switch, and on all that have its row."""
+    wired, names = bundle.devices[mutant.device].wired, holders(bundle, mutant)
+    on_all = level(bundle, mutant, names)[0] if len(names) > 1 else None
+    reached, findings = level(bundle, mutant, (mutant.device,))
+    places = tuple(sorted({f"{one.code}@{one.device}:{one.path}" for one in findings})[:3])
     planes = {plane.name for plane in bundle.wiring.planes if not plane.lossless} if bundle.wiring else set()
-    found = []
-    for mutant in mutants(bundle, count, seed, (table,)):
-        wired = bundle.devices[mutant.device].wired
-        names = holders(bundle, mutant)
-        on_all = level(bundle, mutant, names)[0] if len(names) > 1 else None
-        reached, findings = level(bundle, mutant, (mutant.device,))
-        places = tuple(sorted({f"{one.code}@{one.device}:{one.path}" for one in findings})[:3])
-        is_lossy = bool(wired and wired.plane in planes)
-        found.append(Result(example, mutant, is_lossy, reached, places, on_all, unused(bundle, mutant)))
-    return found
+    is_lossy = bool(wired and wired.plane in planes)
+    return Result(example, mutant, is_lossy, reached, places, on_all, unused(bundle, mutant))
 
 
 def page(found: Sequence[Result], count: int, seed: int) -> str:

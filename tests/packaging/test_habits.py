@@ -26,7 +26,7 @@ def read(file: Path) -> Any:
 
 
 def targets() -> set[str]:
-    return set(re.findall(r"^([a-z]+):", (CHECKOUT / "Makefile").read_text(encoding="utf-8"), re.MULTILINE))
+    return set(re.findall(r"^([a-z-]+):", (CHECKOUT / "Makefile").read_text(encoding="utf-8"), re.MULTILINE))
 
 
 def steps(workflow: Any) -> Iterator[dict[str, Any]]:
