@@ -136,7 +136,7 @@ class Plane(Part, definition="plane"):
             "Number of copies of the plane without common switches. Port p of each NIC connects to copy p. Dual-tor "
             "has one for each port.",
             minimum=1,
-            maximum=4,
+            maximum=8,
             usual="`1`; one for each NIC port in `dual-tor`",
             page="copies of the plane without common switches, one for each port of a NIC",
         ),

@@ -344,7 +344,9 @@ def test_reordering_of_nics() -> None:
         "ConnectX-6": ("in-order-placement", False),
         "ConnectX-7": ("in-order-placement", False),
         "ConnectX-8": ("in-order-placement", False),
+        "ConnectX-9": ("in-order-placement", True),
         "Gaudi-3": ("go-back-n", True),
+        "Pollara-400": ("go-back-n", True),
     }
     assert reordering("of a site").is_assumed
 

@@ -23,7 +23,7 @@ class Machine:
     def __post_init__(self) -> None:
         self.sys, self.tools, self.state = (self.folder / name for name in ("sys", "bin", "state.json"))
         self.tools.mkdir()
-        for tool in ("mlnx_qos", "ethtool", "dcb"):
+        for tool in ("mlnx_qos", "ethtool", "dcb", "nicctl"):
             self.tool(tool, f'exec "{sys.executable}" -S "{STAND_IN}" {tool} "$@"')
         # A folder of configfs is born with its files.
         (self.sys / "kernel/config/rdma_cm").mkdir(parents=True)

@@ -14,6 +14,7 @@ from tests.render.hosts.tools.stand_in import FORMS, say
 
 RAILS = {f"rail{n}": (f"mlx5_{n}", f"0000:{16 + n:02x}:00.0") for n in range(8)}
 CLOSED = "NVRM version: NVIDIA UNIX x86_64 Kernel Module  550.127.05  Tue Oct  8 16:30:26 UTC 2024\n"
+POLLARA = inventory("mi355x", classes="3: {dscp: [26]}")
 AMD = inventory("mi300x", classes="3: {dscp: [24, 26]}")
 
 
@@ -123,6 +124,18 @@ def test_what_the_firmware_of_broadcom_owns_does_not_stop_the_run(tmp_path: Path
     assert "bnxt_store" not in (tmp_path / "calls").read_text().removeprefix(calls), "nothing is tried in vain"
 
 
+def test_pollara_is_set_up_in_an_order_that_it_accepts(tmp_path: Path) -> None:
+    host = machine(tmp_path, POLLARA, "ionic", ofed=False)
+    host.state.write_text(json.dumps(host.nics() | {"slots": [slot for _, slot in RAILS.values()]}))
+    done = host.run(script(host), "rail0")
+    assert done.returncode == 0 and "rail0: CNP DSCP 46 -> 48" in done.stdout, done.stderr
+    found = host.nics()["nicctl"]
+    assert (found["class"], found["no_drop"], found["cnp"], found["schedule"]) == ("DSCP", [3], 48, [3, 0, 6])
+    assert found["map"] == {"26": 3, "48": 6}
+    again = host.run(script(host), "--check")
+    assert (again.returncode, again.stdout) == (0, "0 changes on 8 interfaces\n"), again.stdout
+
+
 def test_stand_ins_print_what_the_sources_print() -> None:
     """A form that the source does not have is refused, as decimal digits of bnxt_re."""
     assert say("bnxt_re", "0x1a") and say("bnxt_re", "0")
@@ -187,7 +200,9 @@ def test_a_refused_write_ends_the_run(tmp_path: Path) -> None:
     assert done.returncode == 1 and "cannot set pfc-prevention-tout" in done.stderr
 
 
-@pytest.mark.parametrize("text", [inventory(), AMD, inventory("hgx-h100", "rail-only")], ids=["dgx", "amd", "hgx"])
+@pytest.mark.parametrize(
+    "text", [inventory(), AMD, inventory("hgx-h100", "rail-only"), POLLARA], ids=["dgx", "amd", "hgx", "pollara"]
+)
 def test_shellcheck_is_content(tmp_path: Path, text: str) -> None:
     checker = Path(sys.executable).with_name("shellcheck")  # of the extra [dev]
     hosts = write_bundle(tmp_path / "bundle", text) / "hosts/gpu"

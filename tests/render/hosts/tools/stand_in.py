@@ -2,6 +2,7 @@
 refuse and print the same as the real ones. FORMS has the lines that each can print, with the source of the form.
 """
 
+import itertools
 import json
 import os
 import re
@@ -38,6 +39,19 @@ FORMS: dict[str, list[tuple[str, str]]] = {
             "iproute2 dcb/dcb_pfc.c, dcb_pfc_print_prio_pfc; dcb.c, dcb_print_named_array",
         ),
         (r"dscp-prio (\d+:[0-7] )+", "iproute2 dcb/dcb_app.c, dcb_app_print_filtered, with -N"),
+    ],
+    # ROCm/node-scraper, unit test of its collector of NICs: NICCTL_SHOW_QOS_OUTPUT, a reading of `nicctl show qos`.
+    "nicctl": [
+        (r"NIC  : [0-9a-f-]+  \([0-9a-f]{4}:[0-9a-f]{2}:[0-9a-f]{2}\.\d\)", "nicctl show qos, as the head says"),
+        (r"Port : [0-9a-f-]+", "the same"),
+        (r"  Classification type         : (DSCP|PCP)", "the same"),
+        (r"  DSCP-to-priority :", "the same"),
+        (r"    DSCP                      : \d+(-\d+)?(, \d+(-\d+)?)* ==> priority : [0-7]", "the same"),
+        (r"  PFC :", "the same"),
+        (r"    PFC priority bitmap       : 0x[0-9a-f]+", "the same"),
+        (r"    PFC no-drop priorities    : ?([0-7](,[0-7])*)?", "the same"),
+        ("", "the same"),
+        (r"  CNP DSCP +: \d+", "nicctl show dcqcn: the label as AMD's acceptance scripts read it"),
     ],
     "bnxt_re": [
         # No driver prints decimal digits alone, except 0.
@@ -153,6 +167,67 @@ def dcb(arguments: list[str]) -> None:
         one["dscp"].update(pair.split(":") for pair in rest)
     else:
         sys.exit(f"dcb does not know {arguments}")
+
+
+def nicctl(arguments: list[str]) -> None:
+    """One state of all NICs, `nicctl` of the state: class, map, no_drop, cnp and schedule. `slots` are of NICs."""
+    one = STATE.setdefault("nicctl", {"class": "PCP", "map": {}, "no_drop": [], "cnp": 46, "schedule": None})
+    options = dict(itertools.pairwise(arguments))
+    if arguments[:2] == ["show", "qos"]:
+        print(say("nicctl", _qos(one)))
+    elif arguments[:2] == ["show", "dcqcn"]:
+        print(say("nicctl", f"  CNP DSCP             : {one['cnp']}"))
+    elif arguments[:3] == ["update", "qos", "--classification-type"]:
+        one["class"] = {"pcp": "PCP", "dscp": "DSCP"}[arguments[3]]
+        one["map"] = {} if arguments[3] == "pcp" else one["map"]
+    elif arguments[:3] == ["update", "qos", "dscp-to-priority"]:
+        one["map"][options["--dscp"]] = int(options["--priority"])
+    elif arguments[:3] == ["update", "qos", "pfc"]:
+        number = int(options["--priority"])
+        others = [each for each in one["no_drop"] if each != number]
+        one["no_drop"] = others + ([number] if options["--no-drop"] == "enable" else [])
+    elif arguments[:3] == ["update", "qos", "scheduling"]:
+        one["schedule"] = _schedule(one, options)
+    elif arguments[:2] == ["update", "dcqcn"]:
+        one["cnp"] = int(options["--cnp-dscp"])
+    elif arguments[:2] != ["update", "port"]:
+        sys.exit(f"nicctl does not know {arguments}")
+
+
+def _qos(one: dict) -> str:
+    lines = []
+    for slot in STATE["slots"]:
+        by: dict[int, list[int]] = {}
+        for dscp in range(64):
+            by.setdefault(one["map"].get(str(dscp), 0), []).append(dscp)
+        lines += [f"NIC  : 1111111-4c32  ({slot})", "", "Port : 0490814a-6c40", ""]
+        lines += [f"  Classification type         : {one['class']}", "", "  DSCP-to-priority :"]
+        if one["class"] == "DSCP":
+            for priority, values in by.items():
+                lines.append(f"    DSCP                      : {_ranges(values)} ==> priority : {priority}")
+        bits = sum(1 << number for number in one["no_drop"])
+        lines += ["", "  PFC :", f"    PFC priority bitmap       : {bits:#x}"]
+        lines.append(f"    PFC no-drop priorities    : {','.join(map(str, sorted(one['no_drop'])))}")
+    return "\n".join(lines)
+
+
+def _schedule(one: dict, options: dict[str, str]) -> list[int]:
+    """The lanes. A priority without a DSCP, and a strict lane without a limit, are refused."""
+    lanes, weights, limits = (
+        list(map(int, options[name].split(","))) for name in ("--priority", "--dwrr", "--rate-limit")
+    )
+    strict = [limit for weight, limit in zip(weights, limits, strict=True) if weight == 0]
+    if not set(lanes) <= {0, *one["map"].values()} or 0 in strict or sum(weights) != 100:
+        sys.exit("Invalid input")
+    return lanes
+
+
+def _ranges(values: list[int]) -> str:
+    """0-23, 25: as nicctl lists DSCP."""
+    starts = [value for value in values if value - 1 not in values]
+    ends = [value for value in values if value + 1 not in values]
+    pairs = zip(starts, ends, strict=True)
+    return ", ".join(str(first) if first == last else f"{first}-{last}" for first, last in pairs)
 
 
 def bnxt_store(arguments: list[str]) -> None:
