@@ -86,18 +86,20 @@ class Device:
             finally:
                 self._lock = None
 
-    def run(self, *command: str, timeout_s: float = _READ_TIMEOUT_S) -> str:
-        """The standard output of a command. Raises DeviceError with the end of its output when it fails."""
+    def run(self, *command: str, timeout_s: float = _READ_TIMEOUT_S, stdin: Path | None = None) -> str:
+        """The standard output of a command, which reads the file `stdin`. Raises DeviceError with the end of its output
+        when it fails."""
         try:
-            done = subprocess.run(
-                command,
-                stdin=subprocess.DEVNULL,
-                capture_output=True,
-                text=True,
-                timeout=timeout_s,
-                pass_fds=() if self._lock is None else (self._lock,),
-                check=False,
-            )
+            with Path(stdin or os.devnull).open("rb") as file:
+                done = subprocess.run(
+                    command,
+                    stdin=file,
+                    capture_output=True,
+                    text=True,
+                    timeout=timeout_s,
+                    pass_fds=() if self._lock is None else (self._lock,),
+                    check=False,
+                )
         except (OSError, subprocess.TimeoutExpired) as error:
             raise DeviceError(f"`{' '.join(command)}`: {error}") from error
         if done.returncode:
@@ -105,9 +107,9 @@ class Device:
             raise DeviceError(f"`{' '.join(command)}` failed with exit code {done.returncode}: " + "\n".join(lines))
         return done.stdout
 
-    def load(self, *command: str) -> str:
+    def load(self, *command: str, stdin: Path | None = None) -> str:
         """Like `run`, for a command that changes the configuration and takes minutes."""
-        return self.run(*command, timeout_s=_LOAD_TIMEOUT_S)
+        return self.run(*command, timeout_s=_LOAD_TIMEOUT_S, stdin=stdin)
 
     def attempt(self, *command: str) -> bool:
         """Whether a command succeeds."""

@@ -22,7 +22,9 @@ from pathlib import Path
 from typing import Any
 
 from ..diff.patch import Route
+from ..sonic.releases import DEFAULT, release_of
 from ..sonic.tables import ConfigDb
+from ..sonic.updater.unparsed import refuses_files
 from .daemons import held_problems, in_short
 from .disguise import Disguise
 from .headroom import profiles
@@ -180,11 +182,17 @@ def _keep_running(device: Device, request: Request, plan: Plan) -> str:
 
 
 def apply(device: Device, hidden: set[str]) -> None:
-    """Load what prepare wrote. A reload names the file, so that after a power cut the switch boots the old one."""
+    """Load what prepare wrote. A reload names the file, so that after a power cut the switch boots the old one. A file
+    that the YANG library of the release cannot read goes through standard input, which is not validated."""
     with device.locked():
         pending = _in_progress(device, hidden)
         if pending.route == Route.RELOAD:
-            device.load("config", "reload", "-y", str(device.folder / TARGET))
+            target = device.folder / TARGET
+            release = release_of(device.read(BEFORE, {})) or DEFAULT
+            if refuses_files(device.read(TARGET), release):
+                device.load("config", "reload", "-y", "/dev/stdin", stdin=target)
+            else:
+                device.load("config", "reload", "-y", str(target))
         elif pending.route != Route.NONE:
             _apply_patches(device, pending)
 

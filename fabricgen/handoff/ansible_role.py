@@ -17,7 +17,8 @@ SHARED_MODULES = (
     "diff/price.py", "diff/sorting.py", "diff/split.py", "diff/step.py",
     "sonic/__init__.py", "sonic/canonical.py", "sonic/releases.py", "sonic/secrets.py", "sonic/statements.py",
     "sonic/switch_made.py", "sonic/tables.py", "sonic/updater/__init__.py", "sonic/updater/live.py",
-    "sonic/updater/tables.py", "sonic/updater/validators.py", "sonic/updater/verdicts.py", "sonic/yang_tables.py",
+    "sonic/updater/tables.py", "sonic/updater/unparsed.py", "sonic/updater/validators.py",
+    "sonic/updater/verdicts.py", "sonic/yang_tables.py",
 )  # fmt: skip
 
 

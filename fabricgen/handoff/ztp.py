@@ -72,7 +72,11 @@ def ztp_files(
         yield f"sonic/{names[device.name]}/{CONFIG_NAME}", _served(device, rendered, secrets)
     _refuse_repeats(leases)
     base = url.rstrip("/")
-    yield "ztp.json", _json(_ztp(base, IDENTIFIERS[by], sorted({lease.gateway for lease in leases if lease.gateway})))
+    from fabricgen.sonic.updater.unparsed import refuses_files
+
+    gateways = sorted({lease.gateway for lease in leases if lease.gateway})
+    refused = any(refuses_files(device.config, device.release) for device in devices)
+    yield "ztp.json", _json(_ztp(base, IDENTIFIERS[by], gateways, is_refused=refused))
     for version in sorted({lease.address.version for lease in leases}):
         members = [lease for lease in leases if lease.address.version == version]
         yield f"kea-dhcp{version}.json", _json(kea(members, f"{base}/ztp.json", installers))
@@ -154,15 +158,19 @@ def _refuse_repeats(leases: list[Lease]) -> None:
                 raise UsageError(f"{owners[value]} and {lease.name} have the same {what}")
 
 
-def _ztp(base: str, identifier: str, gateways: list[str]) -> dict[str, Any]:
+def _ztp(base: str, identifier: str, gateways: list[str], *, is_refused: bool) -> dict[str, Any]:
+    """ztp.json. Where the release refuses `config reload FILE` (sonic/updater/unparsed.py), ZTP runs `config load`,
+    which does not validate the file, saves the result, and reboots."""
     source = {"prefix": f"{base}/sonic/", "identifier": identifier, "suffix": f"/{CONFIG_NAME}"}
     load = {
         "dynamic-url": {"source": source},
-        "clear-config": True,
+        "clear-config": not is_refused,
         "save-config": True,
         "overwrite-device-metadata": False,  # the switch keeps its own MAC and platform
         "halt-on-failure": True,
     }
+    if is_refused:
+        load["reboot-on-success"] = True
     sections: dict[str, Any] = {"01-configdb-json": load}
     by_version = {key: [one for one in gateways if (":" in one) == (key == "ping6-hosts")] for key in _PINGED}
     if hosts := {key: found for key, found in by_version.items() if len(found) == 1}:

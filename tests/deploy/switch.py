@@ -46,7 +46,7 @@ class Switch(Device):
         self.patched: list[Tables] = []  # the configuration after each patch
         self.checkpoints: dict[str, Tables] = {}
 
-    def run(self, *command: str, timeout_s: float = 0) -> str:
+    def run(self, *command: str, timeout_s: float = 0, stdin: Path | None = None) -> str:
         line = " ".join(command)
         if line.startswith(self.failing or ("\0",)):
             raise DeviceError(f"`{line}` failed with exit code 1: {SECRET}")
@@ -64,7 +64,7 @@ class Switch(Device):
         words = [word.rpartition("/")[2] for word in command]
         self.log.append(" ".join(words))
         if not line.startswith(self.ignored or ("\0",)):
-            self._change(command)
+            self._change(tuple(str(stdin) if word == "/dev/stdin" else word for word in command))
         return ""
 
     def _change(self, command: tuple[str, ...]) -> None:

@@ -111,7 +111,7 @@ class Reading(Switch):
 
     texts: dict[str, str]
 
-    def run(self, *command: str, timeout_s: float = 0) -> str:
+    def run(self, *command: str, timeout_s: float = 0, stdin: Path | None = None) -> str:
         if command[0] in self.texts and "EVAL" not in command:
             return self.texts[command[0]]
         return super().run(*command, timeout_s=timeout_s)

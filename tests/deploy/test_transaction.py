@@ -50,6 +50,16 @@ def test_a_pool_is_changed_by_a_reload_without_a_checkpoint(switch: Switch) -> N
     assert switch.config == switch.startup == tables(pool_size="2000") | OWN
 
 
+def test_a_file_that_the_release_cannot_read_is_not_validated(switch: Switch) -> None:
+    """202505 refuses `config reload FILE` of leaf-lists of groupings, as in the peer group of unnumbered BGP."""
+    switch.config |= {"BGP_PEER_GROUP_AF": {"default|FABRIC|ipv4_unicast": {"route_map_in": ["PASS"]}}}
+    new = tables(mtu="9000") | {"BGP_PEER_GROUP_AF": switch.config["BGP_PEER_GROUP_AF"]}
+    _, refusal = transaction.prepare(switch, switch.request(new), check=False)
+    assert refusal == ""
+    transaction.apply(switch, set())
+    assert "config reload -y stdin" in switch.log and switch.config["PORT"]["Ethernet0"]["mtu"] == "9000"
+
+
 def test_check_mode_changes_nothing(switch: Switch) -> None:
     plan, refusal = transaction.prepare(switch, switch.request(tables()), check=True)
     assert (plan.tables, plan.differs, refusal) == (["PORT"], True, "")

@@ -11,9 +11,11 @@ from fabricgen.rules.view.fabric import Fabric
 from fabricgen.rules.view.qos import PortClass
 from fabricgen.rules.view.qos_classes import port_classes
 from fabricgen.rules.view.switch import Switch, number
+from fabricgen.sonic.releases import release_name
 from fabricgen.sonic.statements import Statement
 from fabricgen.sonic.tables import format_ranges, parse_priorities
 from fabricgen.sonic.updater.tables import MASTER
+from fabricgen.sonic.updater.unparsed import GROUPED_LISTS, LISTS, VALIDATES_FILES, unparsed
 
 # sonic-swss orchagent/qosorch.cpp: fields of a YANG model that the handler of the table does not know.
 _UNKNOWN_TO_DAEMON: Mapping[str, tuple[str, ...]] = {"SCHEDULER": ("priority",)}
@@ -162,6 +164,34 @@ def without_profile(fabric: Fabric) -> Iterator[Defect]:
                 if not row.get("profile"):
                     message = "the row names no profile: the port stays down, and no port gets maps, PFC or a watchdog"
                     yield Defect(switch.place(table, key, "profile"), message, "name the profile, or remove the row")
+
+
+@rule("FG444", Severity.NOTE, "The release takes no patch of the switch", Basis.SCHEMA)
+def unreadable_lists(fabric: Fabric) -> Iterator[Defect]:
+    """What: the YANG library of the switch's release reads each field. The release is that of the running
+    configuration, otherwise that of the bundle; without either the rule does not judge.
+
+    Why: before 202511 it does not read the leaf-lists of a grouping, such as route_map_in of a peer group. The rows are
+    right, and FRR gets them at boot, but `config apply-patch` refuses every patch of the switch, whatever it changes,
+    and from 202505 on `config reload FILE` aborts. `diff` has the route `reload` for such a switch; the Ansible role
+    loads the file through /dev/stdin, and ZTP with `config load` and a reboot, which do not validate it.
+
+    Example: BGP_PEER_GROUP_AF|default|FABRIC|ipv4_unicast has route_map_in on release 202505 (`bgp: unnumbered`).
+
+    Fix: load the file as /etc/sonic/config_db.json with `config reload`, or upgrade the switch to 202511.
+
+    Source: sonic-buildimage src/sonic-yang-mgmt/sonic_yang_ext.py, issues 22382 and 21525, pull request 21907; measured
+    with the updater of 202505 ("All Keys are not parsed"); sonic-utilities config/main.py (reload).
+    """
+    for switch in fabric.switches.values():
+        if (release := switch.device.known_release) is not None and GROUPED_LISTS.holds(release):
+            tables = {table: switch.device.table(table) for table in LISTS}
+            for table, key, field in unparsed(tables, release):
+                message = f"the YANG library of {release_name(release)} cannot read it: `config apply-patch` is refused"
+                if VALIDATES_FILES.holds(release):
+                    message += ", and so is `config reload FILE`"
+                hint = "load /etc/sonic/config_db.json by `config reload` without FILE, or upgrade to 202511"
+                yield Defect(switch.place(table, key, field), message, hint)
 
 
 @rule("FG413", Severity.ERROR, "Two rows configure the same priority group or queue", Basis.SCHEMA)

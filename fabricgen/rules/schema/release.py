@@ -12,6 +12,7 @@ from fabricgen.rules.defects import Defect, Place, grouped
 from fabricgen.sonic.image import uses_frr_framework
 from fabricgen.sonic.release_models import image_of, unknown_paths, when
 from fabricgen.sonic.releases import release_name
+from fabricgen.sonic.updater.unparsed import unparsed
 from fabricgen.units import counted
 from fabricgen.vocabulary import LinkKind
 
@@ -23,7 +24,8 @@ def of_release(bundle: Bundle, release: int, select: Sequence[str] = (), ignore:
     """The findings of all devices. `select` and `ignore` are prefixes of codes."""
     wanted, unwanted = tuple(map(str.upper, select)) or ("",), tuple(map(str.upper, ignore))
     found: list[Finding] = []
-    for code, defects_of in {"FG450": _unknown, "FG451": _one_file, "FG452": _paths_left_out}.items():
+    judges = {"FG445": _unparsed, "FG450": _unknown, "FG451": _one_file, "FG452": _paths_left_out}
+    for code, defects_of in judges.items():
         if code.startswith(wanted) and not code.startswith(unwanted):
             found += [one.finding(code, Severity.WARNING) for one in grouped(defects_of(bundle, release))]
     return found
@@ -46,6 +48,14 @@ def _one_file(bundle: Bundle, release: int) -> Iterator[Defect]:
             message = f"from {release_name(_ONE_FILE_SINCE)} on, frrcfgd has no separate files: FRR reads one frr.conf"
             hint = 'write "unified", which all releases have'
             yield Defect(Place(device, "DEVICE_METADATA", "localhost", "docker_routing_config_mode"), message, hint)
+
+
+def _unparsed(bundle: Bundle, release: int) -> Iterator[Defect]:
+    for device in bundle.devices.values():
+        for table, key, field in unparsed(device.config, release):
+            message = f"the YANG library of {release_name(release)} cannot read it: the updater refuses each patch"
+            hint = "change the switch by `config reload` without FILE, which does not validate, or use 202511 or later"
+            yield Defect(Place(device, table, key, field), message, hint)
 
 
 def _paths_left_out(bundle: Bundle, release: int) -> Iterator[Defect]:

@@ -15,6 +15,7 @@ from ..releases import DEFAULT, release_name, release_of
 from ..tables import ConfigDb, Row
 from ..yang_tables import YANG_TABLES
 from .live import price_of
+from .unparsed import why_unparsed
 from .validators import UNKNOWN, asic_of, is_validated, refused_by
 
 
@@ -85,6 +86,8 @@ class Updater:
         """The verdict on an add, remove or replace of a row (`field` None, `value` its fields) or of a field."""
         if table == "DEVICE_METADATA" and field in REBOOT_FIELDS:
             return Verdict(Cost.REBOOT, f"{field} selects the ports and the SAI profile at boot")
+        if self._unparsed:
+            return Verdict(Cost.RELOAD, self._unparsed)
         if table in PORT_FLAP_TABLES:
             return self._on_port(key.partition("|")[0])
         refused, reason = self._refusal(op, table, key, field, value)
@@ -168,6 +171,10 @@ class Updater:
             for config in (self._old, self._new)
         ]
         return rules[0] != rules[1]
+
+    @cached_property
+    def _unparsed(self) -> str:
+        return why_unparsed(self._new, self.release) or why_unparsed(self._old, self.release)
 
     @cached_property
     def _hwsku(self) -> str:
