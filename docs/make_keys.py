@@ -35,7 +35,7 @@ def _parts(part: type[Part]) -> Iterator[type[Part]]:
 def _table(part: type[Part]) -> Iterator[str]:
     yield "| key | type | default | meaning |\n|---|---|---|---|\n"
     for one in declared(part):
-        schema = {**one.form.schema, **one.key.limits}
+        schema = {**one.notation.schema, **one.key.limits}
         meaning = one.key.page or one.key.meaning or str(_resolved(schema, one).get("description", ""))
         yield f"| `{one.name}` | {_type(schema, one)} | {_default(one, schema)} | {_plain(meaning)} |\n"
 
@@ -62,7 +62,7 @@ def _default(one: Declared, schema: Mapping[str, Any]) -> str:
 
 def _resolved(schema: Mapping[str, Any], one: Declared) -> Mapping[str, Any]:
     while "$ref" in schema:
-        schema = one.form.definitions[schema["$ref"].rpartition("/")[2]]
+        schema = one.notation.definitions[schema["$ref"].rpartition("/")[2]]
     return schema
 
 

@@ -9,12 +9,12 @@ from typing import Literal
 
 from netaddr import IPAddress, IPNetwork
 
-from fabricgen.allocation.grant import Form, Grant
+from fabricgen.allocation.grant import AddressForm, Grant
 from fabricgen.allocation.guids import Guids, give_guids
 from fabricgen.allocation.lock import Lock
 from fabricgen.allocation.naming import check_notes, name_hosts, name_switches, notes_by_identity
-from fabricgen.allocation.pools import Pool, block_size
-from fabricgen.allocation.refusals import Refusal, refused, replaced
+from fabricgen.allocation.pools import NumberPool, block_size
+from fabricgen.allocation.refusals import Refused, refused, replaced
 from fabricgen.design.model import Block, Fabric, Link
 from fabricgen.findings import Finding, Related
 from fabricgen.inventory.mistakes import error
@@ -74,7 +74,7 @@ def _both_ends(own: IPNetwork) -> tuple[str, str, int]:
 def allocate(fabric: Fabric, lock: Lock | None) -> tuple[Allocation, Lock, list[Finding]]:
     """The allocation, the updated lock, and the findings on pools that cannot serve the fabric, and on entries of the
     lock that cannot be kept. The updated lock has new numbers in place of those."""
-    refusals: list[Refusal] = []
+    refusals: list[Refused] = []
     allocation, new, findings = _allocated(fabric, lock, refusals)
     if lock is not None:
         planes = [design.plane.name for design in fabric.planes]
@@ -84,7 +84,7 @@ def allocate(fabric: Fabric, lock: Lock | None) -> tuple[Allocation, Lock, list[
     return allocation, new, findings
 
 
-def _allocated(fabric: Fabric, lock: Lock | None, refusals: list[Refusal]) -> tuple[Allocation, Lock, list[Finding]]:
+def _allocated(fabric: Fabric, lock: Lock | None, refusals: list[Refused]) -> tuple[Allocation, Lock, list[Finding]]:
     findings: list[Finding] = []
     old = lock or Lock(fabric.inventory.fabric)
     new = deepcopy(old)
@@ -127,7 +127,7 @@ def _keep_units(fabric: Fabric, lock: Lock) -> None:
             lock.units[f"{design.plane.name}/{group}"] = [*units, *held[len(units) :]]
 
 
-def _give_asns(fabric: Fabric, lock: Lock, findings: list[Finding], refusals: list[Refusal]) -> None:
+def _give_asns(fabric: Fabric, lock: Lock, findings: list[Finding], refusals: list[Refused]) -> None:
     taken = set(lock.asns.values())
     for design in fabric.planes:
         addressing = design.plane.addressing
@@ -138,7 +138,7 @@ def _give_asns(fabric: Fabric, lock: Lock, findings: list[Finding], refusals: li
         refusals += wrong
         for refusal in wrong:
             del lock.asns[refusal.key]
-        pool = Pool([(addressing.asns.first, addressing.asns.last)])
+        pool = NumberPool([(addressing.asns.first, addressing.asns.last)])
         for number in taken:
             pool.take(number, number)
         for owner in owners:
@@ -162,7 +162,7 @@ def _give_asns(fabric: Fabric, lock: Lock, findings: list[Finding], refusals: li
             taken.add(asn)
 
 
-def _wrong_asns(lock: Lock, owners: Sequence[str], addressing: Addressing) -> Iterator[Refusal]:
+def _wrong_asns(lock: Lock, owners: Sequence[str], addressing: Addressing) -> Iterator[Refused]:
     """The ASNs of the lock that are outside the range of their plane, or that two owners of the plane have."""
     first, last, owner_of = addressing.asns.first, addressing.asns.last, dict[int, str]()
     for owner in owners:
@@ -171,13 +171,13 @@ def _wrong_asns(lock: Lock, owners: Sequence[str], addressing: Addressing) -> It
             continue
         twin = owner_of.setdefault(asn, owner)
         if twin != owner:
-            yield Refusal("asns", owner, str(asn), "", (addressing, "asn"), twin)
+            yield Refused("asns", owner, str(asn), "", (addressing, "asn"), twin)
         elif not first <= asn <= last:
-            yield Refusal("asns", owner, str(asn), f"is outside the range {first}-{last}", (addressing, "asn"))
+            yield Refused("asns", owner, str(asn), f"is outside the range {first}-{last}", (addressing, "asn"))
 
 
 def _give_addresses(
-    fabric: Fabric, plane: Plane, pools: Addressing, lock: Lock, findings: list[Finding], refusals: list[Refusal]
+    fabric: Fabric, plane: Plane, pools: Addressing, lock: Lock, findings: list[Finding], refusals: list[Refused]
 ) -> None:
     loopbacks = {switch.key: 1 for switch in fabric.switches if switch.identity.plane == plane.name}
     grant = Grant(pools.loopbacks, "loopbacks")
@@ -185,7 +185,7 @@ def _give_addresses(
     refusals += grant.refused
     for name in (name for name in ("links", "hosts") if name in pools.pools):
         sizes = _sizes(fabric, plane, name, lock)
-        grant = Grant(pools.pools[name], name, Form.PREFIX)
+        grant = Grant(pools.pools[name], name, AddressForm.PREFIX)
         findings += grant.fill(sizes, lock.blocks)
         refusals += grant.refused
 
@@ -214,7 +214,7 @@ def _numbered_blocks(fabric: Fabric) -> list[Block]:
 
 
 def _give_management(
-    fabric: Fabric, notes: Mapping[str, DeviceNote], lock: Lock, findings: list[Finding], refusals: list[Refusal]
+    fabric: Fabric, notes: Mapping[str, DeviceNote], lock: Lock, findings: list[Finding], refusals: list[Refused]
 ) -> None:
     management = fabric.inventory.management
     if management is None:
@@ -238,7 +238,7 @@ def _give_management(
     manual_addresses = [text.split("/")[0] for text in manual]
     reserved = [*management.gateways, *management.ntp, *management.syslog, *management.dns, *manual_addresses]
     sizes = {switch.key: 1 for switch in fabric.switches if not (switch.key in notes and notes[switch.key].management)}
-    grant = Grant(management.addresses, "management", Form.INTERFACE, reserved)
+    grant = Grant(management.addresses, "management", AddressForm.INTERFACE, reserved)
     findings += grant.fill(sizes, lock.management)
     refusals += grant.refused
 

@@ -7,7 +7,7 @@ from typing import Literal
 from netaddr import AddrFormatError, IPAddress, IPNetwork, IPSet
 
 from fabricgen.allocation.pools import address_pool
-from fabricgen.allocation.refusals import Refusal
+from fabricgen.allocation.refusals import Refused
 from fabricgen.findings import Finding
 from fabricgen.inventory.mistakes import error
 from fabricgen.inventory.prefixes import networks
@@ -17,7 +17,7 @@ from fabricgen.sonic.canonical import natural_key
 Version = Literal[4, 6]
 
 
-class Form(enum.Enum):
+class AddressForm(enum.Enum):
     """How a given address is written."""
 
     ADDRESS = enum.auto()  # 10.0.0.1
@@ -28,17 +28,19 @@ class Form(enum.Enum):
 class Grant:
     """A pool of addresses and its free parts. Addresses and prefixes in `reserved` are never given."""
 
-    def __init__(self, pool: PoolSpec, purpose: str, form: Form = Form.ADDRESS, reserved: Iterable[str] = ()) -> None:
+    def __init__(
+        self, pool: PoolSpec, purpose: str, form: AddressForm = AddressForm.ADDRESS, reserved: Iterable[str] = ()
+    ) -> None:
         self.pool, self.purpose, self.form = pool, purpose, form
         self.networks: dict[Version, IPNetwork] = {
             network.version: IPNetwork(str(network)) for network in networks(pool.prefixes)
         }
         kept = IPSet(_readable([*pool.reserve, *reserved]))
-        if form is not Form.PREFIX:
+        if form is not AddressForm.PREFIX:
             for network in self.networks.values():
                 kept.add(IPAddress(network.first, network.version))
                 kept.add(IPAddress(network.last, network.version))
-        self.refused: list[Refusal] = []
+        self.refused: list[Refused] = []
         self._owners: list[tuple[Version, int, int, str]] = []
         self.free = {version: address_pool(network, kept) for version, network in self.networks.items()}
 
@@ -53,7 +55,7 @@ class Grant:
                 network = IPNetwork(text)
                 version = network.version
                 address = int(network.ip)
-                first, last = (network.first, network.last) if self.form is Form.PREFIX else (address, address)
+                first, last = (network.first, network.last) if self.form is AddressForm.PREFIX else (address, address)
                 if version in self.free and self.free[version].take(first, last):
                     if last - first + 1 >= sizes.get(key, 1):
                         held.setdefault(key, {})[version] = self._in_form(version, text)
@@ -76,10 +78,10 @@ class Grant:
     def _in_form(self, version: Version, text: str) -> str:
         """An address as it is given: with the prefix length of the pool, which may have grown."""
         length = self.networks[version].prefixlen
-        return f"{text.partition('/')[0]}/{length}" if self.form is Form.INTERFACE else text
+        return f"{text.partition('/')[0]}/{length}" if self.form is AddressForm.INTERFACE else text
 
-    def _refusal(self, key: str, text: str, version: Version, first: int, last: int) -> Refusal:
-        section = "blocks" if self.form is Form.PREFIX else self.purpose
+    def _refusal(self, key: str, text: str, version: Version, first: int, last: int) -> Refused:
+        section = "blocks" if self.form is AddressForm.PREFIX else self.purpose
         pool = self.networks.get(version)
         if pool is None:
             reason = f"is of IPv{version}, and the pool has no prefix of it"
@@ -89,15 +91,15 @@ class Grant:
             taken = ((low, high, owner) for other, low, high, owner in self._owners if other == version)
             twin = next((owner for low, high, owner in taken if low <= last and first <= high), "")
             if twin:
-                return Refusal(section, key, text, "", (self.pool, ""), twin)
+                return Refused(section, key, text, "", (self.pool, ""), twin)
             reason = f"the pool {pool} for {self.purpose} never gives: it is reserved, or in use outside the fabric"
-        return Refusal(section, key, text, reason, (self.pool, ""))
+        return Refused(section, key, text, reason, (self.pool, ""))
 
     def _text(self, version: Version, first: int, size: int) -> str:
         address, pool = IPAddress(first, version), self.networks[version]
-        if self.form is Form.PREFIX:
+        if self.form is AddressForm.PREFIX:
             return f"{address}/{pool.prefixlen + (pool.size // size).bit_length() - 1}"
-        return f"{address}/{pool.prefixlen}" if self.form is Form.INTERFACE else str(address)
+        return f"{address}/{pool.prefixlen}" if self.form is AddressForm.INTERFACE else str(address)
 
     def _exhausted(self, network: IPNetwork, sizes: Mapping[str, int]) -> Finding:
         needed, largest = sum(sizes.values()), max(sizes.values())

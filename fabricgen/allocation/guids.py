@@ -10,9 +10,9 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 from fabricgen.allocation.lock import Lock
-from fabricgen.allocation.pools import Pool
-from fabricgen.allocation.readings import Found, Matching, unknown_nodes
-from fabricgen.allocation.refusals import Refusal
+from fabricgen.allocation.pools import NumberPool
+from fabricgen.allocation.readings import FoundGuids, Matching, unknown_nodes
+from fabricgen.allocation.refusals import Refused
 from fabricgen.design.model import Fabric, Host, PlaneDesign, Switch
 from fabricgen.design.subnets import split_subnets
 from fabricgen.findings import Finding, Related
@@ -35,7 +35,7 @@ _HOST_RUN = 64  # placeholders are given to hosts in runs of this size
 SUBNETS = 0xFFFF  # of a site-local prefix
 
 
-class Adapter(NamedTuple):
+class AdapterGuids(NamedTuple):
     """The GUIDs of one NIC port, which is a channel adapter with one port for the subnet manager."""
 
     node: NodeGuid
@@ -47,7 +47,7 @@ class Guids:
     """Switches by identity; adapters by identity of the host and name of the NIC port."""
 
     switches: Mapping[str, NodeGuid]
-    adapters: Mapping[tuple[str, str], Adapter]
+    adapters: Mapping[tuple[str, str], AdapterGuids]
 
 
 def give_guids(
@@ -57,7 +57,7 @@ def give_guids(
     host_names: Mapping[str, str],
     lock: Lock,
     findings: list[Finding],
-    refusals: list[Refusal],
+    refusals: list[Refused],
 ) -> Guids:
     """The GUIDs of all InfiniBand planes. Adds placeholders and numbers of subnets to the lock."""
     planes = [design for design in fabric.planes if design.plane.technology == Technology.INFINIBAND]
@@ -86,7 +86,7 @@ def give_guids(
     return Guids(
         {switch.key: given.get(switch.key) or switch_placeholder(of_switches[switch.key]) for switch in switches},
         {
-            (host, nic): real.get((host, nic)) or Adapter(*adapter_placeholder(of_hosts[host] + place[host][nic]))
+            (host, nic): real.get((host, nic)) or AdapterGuids(*adapter_placeholder(of_hosts[host] + place[host][nic]))
             for host, nic in ends
         },
     )
@@ -108,9 +108,9 @@ def _is_host(key: str) -> bool:
     return key.partition("/")[2].isdecimal()
 
 
-def _number(sizes: Mapping[str, int], given: dict[str, int], low: int, high: int, section: str) -> list[Refusal]:
+def _number(sizes: Mapping[str, int], given: dict[str, int], low: int, high: int, section: str) -> list[Refused]:
     """Keep the number of each key, and give the first free run to keys without one. Returns what cannot be kept."""
-    pool, refusals = Pool([(low, high)]), []
+    pool, refusals = NumberPool([(low, high)]), []
     held: dict[str, tuple[int, int]] = {}
     for key in sorted(given, key=lambda key: key not in sizes):
         first, last = given[key], given[key] + sizes.get(key, 1) - 1
@@ -119,7 +119,7 @@ def _number(sizes: Mapping[str, int], given: dict[str, int], low: int, high: int
         elif key in sizes:
             twin = next((other for other, (start, end) in held.items() if start <= last and first <= end), "")
             reason = "" if twin else f"is outside the range {low}-{high}"
-            refusals.append(Refusal(section, key, str(given.pop(key)), reason, twin=twin))
+            refusals.append(Refused(section, key, str(given.pop(key)), reason, twin=twin))
     for key, size in sizes.items():
         if key not in given:
             number = pool.give(size)
@@ -151,10 +151,10 @@ class _Own:
         hosts: Mapping[str, Host],
         names: Mapping[str, str],
         ends: Collection[tuple[str, str]],
-    ) -> dict[tuple[str, str], Adapter]:
+    ) -> dict[tuple[str, str], AdapterGuids]:
         """(host identity, NIC port) -> its GUIDs. Rows of ports outside InfiniBand planes are reported."""
         by_name = {names[key]: key for key in hosts} | {key: key for key in hosts}
-        found: dict[tuple[str, str], Adapter] = {}
+        found: dict[tuple[str, str], AdapterGuids] = {}
         for note in notes:
             key = by_name.get(note.host)
             if key is None:
@@ -166,7 +166,7 @@ class _Own:
                 message = f"{note.host} has no NIC port {note.nic!r} on an InfiniBand plane"
                 self.findings.append(error("FG107", message, note, "nic", hint=hint))
             else:
-                adapter = Adapter(NodeGuid(parse_guid(note.node_guid)), PortGuid(parse_guid(note.port_guid)))
+                adapter = AdapterGuids(NodeGuid(parse_guid(note.node_guid)), PortGuid(parse_guid(note.port_guid)))
                 if (key, note.nic) in found:
                     message = f"{note.host} {note.nic} is given twice"
                     self.findings.append(error("FG102", message, note, "nic", hint="remove one of the two"))
@@ -176,11 +176,11 @@ class _Own:
 
     def read(
         self,
-        found: Found,
+        found: FoundGuids,
         names: Mapping[str, str],
         host_names: Mapping[str, str],
         switches: dict[str, NodeGuid],
-        adapters: dict[tuple[str, str], Adapter],
+        adapters: dict[tuple[str, str], AdapterGuids],
     ) -> None:
         """Add the GUIDs of a reading. GUIDs that differ from the inventory or another reading are reported."""
         for key, switch in found.switches.items():
@@ -191,7 +191,7 @@ class _Own:
                 self._disagree(f"switch {names[key]}", switches[key], switch.guid, switch)
         for end, seen in found.adapters.items():
             assert seen.node_guid, "adapters without a node GUID are unknown nodes"
-            adapter, owner = Adapter(seen.node_guid, seen.port_guid), f"{host_names[end[0]]} {end[1]}"
+            adapter, owner = AdapterGuids(seen.node_guid, seen.port_guid), f"{host_names[end[0]]} {end[1]}"
             if end not in adapters:
                 adapters[end] = adapter
                 self._claim_pair(adapter, owner, seen)
@@ -207,7 +207,7 @@ class _Own:
         hint = "keep the GUID that `ibstat` shows: hardware was replaced, or cables or columns are exchanged"
         self.findings.append(error("FG894", message, part, hint=hint, related=related))
 
-    def _claim_pair(self, adapter: Adapter, owner: str, part: Part) -> None:
+    def _claim_pair(self, adapter: AdapterGuids, owner: str, part: Part) -> None:
         self._claim(adapter.node, owner, part, "node_guid")
         if str(adapter.port) != str(adapter.node):  # adapters with one port often use one GUID for both
             self._claim(adapter.port, owner, part, "port_guid")

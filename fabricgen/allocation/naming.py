@@ -4,7 +4,7 @@ from collections.abc import Collection, Mapping
 from string import ascii_lowercase
 
 from fabricgen.allocation.lock import Lock
-from fabricgen.allocation.refusals import Refusal
+from fabricgen.allocation.refusals import Refused
 from fabricgen.design.model import Fabric, Host, Identity, Switch
 from fabricgen.findings import Finding
 from fabricgen.inventory.mistakes import error, suggest
@@ -15,7 +15,7 @@ _HOST_PATTERN = "{group}-{number:03}"
 _HOST_KEYS = {"name", "rack", "unit", "serial"}  # of `devices`
 
 
-def name_switches(fabric: Fabric, lock: Lock, findings: list[Finding], refusals: list[Refusal]) -> dict[str, str]:
+def name_switches(fabric: Fabric, lock: Lock, findings: list[Finding], refusals: list[Refused]) -> dict[str, str]:
     """Identity -> name. A name for two switches is reported."""
     renamed = {note.identity: note for note in fabric.inventory.devices if note.identity}
     names: dict[str, str] = {}
@@ -32,7 +32,7 @@ def name_switches(fabric: Fabric, lock: Lock, findings: list[Finding], refusals:
         else:
             name = lock.names.get(switch.key) or _fill(_default_pattern(switch.identity), fabric, switch.identity)
         if name in owner and lock.names.get(switch.key) == lock.names.get(owner[name].key) == name and pattern is None:
-            refusals.append(Refusal("names", switch.key, name, "", twin=owner[name].key))
+            refusals.append(Refused("names", switch.key, name, "", twin=owner[name].key))
         elif name in owner and (pattern is None or (pattern, switch.role) not in reported):
             reported.add((pattern, switch.role))
             message = f"{owner[name].key} and {switch.key} would both have the name {name!r}"

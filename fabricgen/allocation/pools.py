@@ -9,7 +9,7 @@ from netaddr import IPNetwork, IPSet
 Range = tuple[int, int]  # first and last, both included
 
 
-class Pool:
+class NumberPool:
     """The free numbers of a pool."""
 
     def __init__(self, free: Iterable[Range]) -> None:
@@ -43,9 +43,9 @@ class Pool:
         self._free[index : index + 1] = [(a, b) for a, b in ((low, first - 1), (last + 1, high)) if a <= b]
 
 
-def address_pool(network: IPNetwork, reserved: IPSet) -> Pool:
+def address_pool(network: IPNetwork, reserved: IPSet) -> NumberPool:
     """The addresses of a prefix without the reserved ones, as integers."""
-    return Pool((part.first, part.last) for part in (IPSet([network]) - reserved).iter_ipranges())
+    return NumberPool((part.first, part.last) for part in (IPSet([network]) - reserved).iter_ipranges())
 
 
 def block_size(slots: int) -> int:

@@ -20,7 +20,7 @@ End = tuple[str, str]  # identity of the host, NIC port
 
 
 @dataclass
-class Found:
+class FoundGuids:
     """The nodes by identity. `unknown` are nodes that are not in the design, each with the reason."""
 
     switches: dict[str, SeenSwitch] = field(default_factory=dict)
@@ -47,9 +47,9 @@ class Matching:
             self._wired[link.b.key, link.b.layout.port_numbers[link.b_port]] = link.a.key, link.a_port
         self._host_named = {hosts[link.a.key]: link.a.key for link in links}
 
-    def found(self, reading: Reading) -> Found:
+    def found(self, reading: Reading) -> FoundGuids:
         """The nodes of the plane in a reading."""
-        found = Found()
+        found = FoundGuids()
         seen: dict[NodeGuid, str] = {}
         for switch in reading.switches:
             name = _MANAGED.sub(r"\1", switch.name)
@@ -85,7 +85,7 @@ class Matching:
         return planned
 
 
-def unknown_nodes(reading: Reading, found: Found) -> Iterator[Finding]:
+def unknown_nodes(reading: Reading, found: FoundGuids) -> Iterator[Finding]:
     """One warning for all unknown nodes of a reading."""
     if found.unknown:
         shown = "; ".join(found.unknown[:_SHOWN]) + ("; …" if len(found.unknown) > _SHOWN else "")

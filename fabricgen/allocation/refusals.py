@@ -14,7 +14,7 @@ _SHOWN = 5  # places of one finding
 
 
 @dataclass(frozen=True)
-class Refusal:
+class Refused:
     """An entry that is in use. `reason` completes "compute/spine0 has 10.9.0.1, which …"; `twin` is an entry with the
     same number; `pool` is what the inventory gives for such entries."""
 
@@ -32,7 +32,7 @@ class Refusal:
 
 
 def refused(
-    lock: Lock, found: Sequence[Refusal], planes: Sequence[str], renumbered: Callable[[str], Lock]
+    lock: Lock, found: Sequence[Refused], planes: Sequence[str], renumbered: Callable[[str], Lock]
 ) -> Iterator[Finding]:
     """FG399 for each pair of entries with the same number, and one FG398 for all entries with the same reason.
 
@@ -40,14 +40,14 @@ def refused(
     """
     hints: dict[str, str] = {}
 
-    def hint(one: Refusal) -> str:
+    def hint(one: Refused) -> str:
         if one.plane not in planes:
             return "edit or delete the line"
         if one.plane not in hints:
             hints[one.plane] = _change(lock, renumbered(one.plane), one.plane)
         return f"edit the line, or run `fabricgen render --renumber {one.plane}`, which changes {hints[one.plane]}"
 
-    def order(one: Refusal) -> tuple[str, str, str]:
+    def order(one: Refused) -> tuple[str, str, str]:
         return one.section, one.plane, one.reason
 
     twins = [one for one in found if one.twin]
@@ -74,7 +74,7 @@ def replaced(old: Lock, new: Lock) -> Iterator[Finding]:
             key for key in sorted(before, key=natural_key) if key in after and not _is_kept(before[key], after[key])
         ]
         if keys:
-            first = Refusal(section, keys[0], _text(before[keys[0]]), "")
+            first = Refused(section, keys[0], _text(before[keys[0]]), "")
             message = f"{section}: the inventory gives {first.key} {_text(after[first.key])} in place of {first.value}"
             if len(keys) > 1:
                 message += f"; {len(keys)} entries are replaced"
@@ -112,7 +112,7 @@ def _at(lock: Lock, section: str, key: str) -> Location:
 
 
 def _finding(
-    code: str, message: str, lock: Lock, one: Refusal, related: tuple[Related, ...], hint: str, count: int = 1,
+    code: str, message: str, lock: Lock, one: Refused, related: tuple[Related, ...], hint: str, count: int = 1,
     severity: Severity = Severity.ERROR,
 ) -> Finding:  # fmt: skip
     place = _at(lock, one.section, one.key)

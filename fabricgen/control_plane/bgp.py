@@ -9,11 +9,11 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 from fabricgen.allocation.allocate import Allocation
-from fabricgen.control_plane.outside import Outside, OutsideLink
+from fabricgen.control_plane.outside import OutsideLink, OutsidePlan
 from fabricgen.design.model import Fabric, Link, Switch
 
 
-class Address(NamedTuple):
+class SessionAddress(NamedTuple):
     """One family of one end of a link. `peer` is the far address; without a session `peer_asn` is None."""
 
     local: str
@@ -30,7 +30,7 @@ class LinkEnd(NamedTuple):
     peer: str  # name of the switch, host or external device
     peer_port: str
     peer_switch: Switch | None  # None if the peer is not a switch of the fabric
-    addresses: tuple[Address, ...]
+    addresses: tuple[SessionAddress, ...]
 
 
 @dataclass(frozen=True)
@@ -41,10 +41,10 @@ class ControlPlane:
     ends: Mapping[str, Mapping[str, LinkEnd]]  # port -> end
     router_ids: Mapping[str, str]  # the IPv4 address of Loopback0
     host_aggregates: Mapping[str, tuple[str, ...]]  # prefixes that a leaf announces for its hosts
-    outside: Outside
+    outside: OutsidePlan
 
 
-def plan_control_plane(fabric: Fabric, allocation: Allocation, outside: Outside) -> ControlPlane:
+def plan_control_plane(fabric: Fabric, allocation: Allocation, outside: OutsidePlan) -> ControlPlane:
     """The sessions and announcements of all switches of an allocated fabric."""
     asns = {
         switch.key: allocation.asns[switch.asn_owner]
@@ -60,12 +60,12 @@ def plan_control_plane(fabric: Fabric, allocation: Allocation, outside: Outside)
         lower_asn = asns.get(lower.key) if isinstance(lower, Switch) else None
         ends[upper.key][link.b_port] = LinkEnd(
             link, link.b_port, lower_name, link.a_port, lower if isinstance(lower, Switch) else None,
-            tuple(Address(b, length, a, lower_asn) for a, b, length in addresses),
+            tuple(SessionAddress(b, length, a, lower_asn) for a, b, length in addresses),
         )  # fmt: skip
         if isinstance(lower, Switch):
             ends[lower.key][link.a_port] = LinkEnd(
                 link, link.a_port, allocation.names[upper.key], link.b_port, upper,
-                tuple(Address(a, length, b, asns.get(upper.key)) for a, b, length in addresses),
+                tuple(SessionAddress(a, length, b, asns.get(upper.key)) for a, b, length in addresses),
             )  # fmt: skip
         else:
             for network in allocation.blocks.get(link.block.key, ()):
@@ -74,7 +74,7 @@ def plan_control_plane(fabric: Fabric, allocation: Allocation, outside: Outside)
         device = beyond.device
         ends[beyond.switch.key][beyond.port] = LinkEnd(
             beyond, beyond.port, device.name, device.peer_port, None,
-            tuple(Address(*pair, device.asn) for pair in beyond.addresses),
+            tuple(SessionAddress(*pair, device.asn) for pair in beyond.addresses),
         )  # fmt: skip
     loopbacks = {key: [text for text in texts if ":" not in text] for key, texts in allocation.loopbacks.items()}
     router_ids = {key: texts[0] for key, texts in loopbacks.items() if texts}

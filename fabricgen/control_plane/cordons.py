@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import replace
 
 from fabricgen.allocation.allocate import Allocation
-from fabricgen.control_plane.outside import Outside, OutsideLink
+from fabricgen.control_plane.outside import OutsideLink, OutsidePlan
 from fabricgen.design.model import Fabric, Link
 from fabricgen.findings import Finding, Related, Severity
 from fabricgen.inventory.mistakes import error, suggest
@@ -22,7 +22,7 @@ Cordons = Mapping[str, LinkNote]  # link id -> the entry of the inventory
 _ROUNDING = 1e-6  # of ratios of speeds
 
 
-def plan_cordons(fabric: Fabric, allocation: Allocation, outside: Outside) -> tuple[Cordons, list[Finding]]:
+def plan_cordons(fabric: Fabric, allocation: Allocation, outside: OutsidePlan) -> tuple[Cordons, list[Finding]]:
     """The cordoned links, and the findings on entries that name no link, or take away stated bandwidth."""
     if not fabric.inventory.links:
         return {}, []
@@ -34,7 +34,7 @@ def plan_cordons(fabric: Fabric, allocation: Allocation, outside: Outside) -> tu
 class _Resolver:
     """Finds the links of the entries of `links`."""
 
-    def __init__(self, fabric: Fabric, allocation: Allocation, outside: Outside) -> None:
+    def __init__(self, fabric: Fabric, allocation: Allocation, outside: OutsidePlan) -> None:
         self.fabric, self.allocation = fabric, allocation
         self.findings: list[Finding] = []
         self.infiniband = {

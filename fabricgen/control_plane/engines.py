@@ -18,7 +18,7 @@ NO_LMC = (Engine.FTREE, Engine.LASH)  # refuse LMC > 0, and OpenSM falls back to
 
 
 @dataclass(frozen=True, slots=True)
-class Option:
+class Choice:
     """An engine that routes a kind of design without credit loops if it has at least `vls` data VLs.
 
     `one_sl`: also with all packets on one SL, as NCCL sends them; nue on one VL only, torus-2QoS on rings up to
@@ -36,83 +36,83 @@ LAYERED = (Engine.DFSSSP, Engine.LASH, Engine.TORUS_2QOS)
 
 LONGEST_ONE_SL_RING = 4  # measured with all paths on SL 0: 3x3, 4x3, 4x4, 3x3x3, 4x4x4 free; 5x4, 6x4, 5x5, 5x4x4 loop
 
-_NUE = Option(Engine.NUE, 1, "builds its paths on the dependency graph itself, with any number of VLs")
+_NUE = Choice(Engine.NUE, 1, "builds its paths on the dependency graph itself, with any number of VLs")
 _TREE = "measured on two- and three-tier trees: no credit loop"
 _TORUS_2QOS = "routes by dimension and changes to a second VL past each ring's dateline"
 
 # Graph of a design -> engines; the first that the VLs and the LMC of the plane allow is chosen.
-OPTIONS: Mapping[Graph, tuple[Option, ...]] = {
+OPTIONS: Mapping[Graph, tuple[Choice, ...]] = {
     Graph.SINGLE_SWITCHES: (
-        Option(Engine.MINHOP, 1, "no link joins two switches, so nothing can wait in a circle"),
-        Option(Engine.UPDN, 1, "no link joins two switches, so nothing can wait in a circle"),
+        Choice(Engine.MINHOP, 1, "no link joins two switches, so nothing can wait in a circle"),
+        Choice(Engine.UPDN, 1, "no link joins two switches, so nothing can wait in a circle"),
         _NUE,
     ),
     Graph.REGULAR_TREE: (
-        Option(Engine.FTREE, 1, f"{_TREE}, and all spines in even use"),
-        Option(Engine.UPDN, 1, _TREE),
-        Option(Engine.MINHOP, 1, _TREE),
+        Choice(Engine.FTREE, 1, f"{_TREE}, and all spines in even use"),
+        Choice(Engine.UPDN, 1, _TREE),
+        Choice(Engine.MINHOP, 1, _TREE),
         _NUE,
-        Option(Engine.DFSSSP, 1, _TREE),
-        Option(Engine.LASH, 3, f"{_TREE}; 3 VLs in three tiers, and one spine of four in use"),
+        Choice(Engine.DFSSSP, 1, _TREE),
+        Choice(Engine.LASH, 3, f"{_TREE}; 3 VLs in three tiers, and one spine of four in use"),
     ),
     Graph.TREE_OF_ONE_LEAF: (
-        Option(Engine.UPDN, 1, f"{_TREE}; ftree wants compute nodes on two leaves"),
-        Option(Engine.MINHOP, 1, _TREE),
+        Choice(Engine.UPDN, 1, f"{_TREE}; ftree wants compute nodes on two leaves"),
+        Choice(Engine.MINHOP, 1, _TREE),
         _NUE,
     ),
     Graph.TREE: (
-        Option(Engine.UPDN, 1, f"{_TREE}; ftree gives up where one leaf-spine link is missing"),
+        Choice(Engine.UPDN, 1, f"{_TREE}; ftree gives up where one leaf-spine link is missing"),
         _NUE,
-        Option(Engine.DFSSSP, 8, f"{_TREE} with 8 VLs", one_sl=False),
+        Choice(Engine.DFSSSP, 8, f"{_TREE} with 8 VLs", one_sl=False),
     ),
-    Graph.LISTED_LINKS: (Option(Engine.NUE, 1, f"{_NUE.evidence}; not measured on these links"),),
+    Graph.LISTED_LINKS: (Choice(Engine.NUE, 1, f"{_NUE.evidence}; not measured on these links"),),
     Graph.DRAGONFLY: (
-        Option(
+        Choice(
             Engine.DFSSSP,
             8,
             "measured on dragonflies of 72 and 1056 endpoints with 8 VLs: no credit loop",
             one_sl=False,
         ),
-        Option(Engine.NUE, 1, f"{_NUE.evidence}; measured with 1 and 4 VLs on 64 endpoints, 8 on 1056: no credit loop"),
-        Option(Engine.LASH, 3, "measured on a dragonfly of 72 endpoints with 3 VLs: no credit loop", one_sl=False),
+        Choice(Engine.NUE, 1, f"{_NUE.evidence}; measured with 1 and 4 VLs on 64 endpoints, 8 on 1056: no credit loop"),
+        Choice(Engine.LASH, 3, "measured on a dragonfly of 72 endpoints with 3 VLs: no credit loop", one_sl=False),
     ),
     Graph.DRAGONFLY_PLUS: (
-        Option(
+        Choice(
             Engine.DFSSSP,
             8,
             "measured on groups of 2x2 and 4x4 with 8 VLs, with links between groups down, too: no loop",
             one_sl=False,  # measured on 2x2 with all paths on SL 0: free, but with a spine down a loop
         ),
-        Option(Engine.NUE, 1, f"{_NUE.evidence}; measured on nine groups of 4x4 with one VL: no credit loop"),
+        Choice(Engine.NUE, 1, f"{_NUE.evidence}; measured on nine groups of 4x4 with one VL: no credit loop"),
     ),
     Graph.TORUS_2D: (
-        Option(Engine.TORUS_2QOS, 2, f"{_TORUS_2QOS}; measured on 5x5 with 2 VLs: no credit loop"),
-        Option(Engine.NUE, 1, f"{_NUE.evidence}; measured on 5x5 with one VL: no credit loop"),
-        Option(Engine.LASH, 3, "measured on 5x5 with 3 VLs: no credit loop", one_sl=False),
-        Option(Engine.DFSSSP, 8, "measured on 5x5 with 8 VLs: no credit loop", one_sl=False),
+        Choice(Engine.TORUS_2QOS, 2, f"{_TORUS_2QOS}; measured on 5x5 with 2 VLs: no credit loop"),
+        Choice(Engine.NUE, 1, f"{_NUE.evidence}; measured on 5x5 with one VL: no credit loop"),
+        Choice(Engine.LASH, 3, "measured on 5x5 with 3 VLs: no credit loop", one_sl=False),
+        Choice(Engine.DFSSSP, 8, "measured on 5x5 with 8 VLs: no credit loop", one_sl=False),
     ),
     Graph.TORUS_3D: (
-        Option(Engine.TORUS_2QOS, 2, f"{_TORUS_2QOS}; measured on 4x4x4 and 5x5x5 with 2 VLs: no credit loop"),
-        Option(
+        Choice(Engine.TORUS_2QOS, 2, f"{_TORUS_2QOS}; measured on 4x4x4 and 5x5x5 with 2 VLs: no credit loop"),
+        Choice(
             Engine.NUE,
             1,
             f"{_NUE.evidence}; measured on 4x4x4: no credit loop; on 8x8x4 it left 13 of 2,032 ports without routes",
         ),
-        Option(Engine.LASH, 6, "measured with 5 VLs on 4x4x4 and 6 on 5x5x5: no credit loop", one_sl=False),
+        Choice(Engine.LASH, 6, "measured with 5 VLs on 4x4x4 and 6 on 5x5x5: no credit loop", one_sl=False),
     ),
     Graph.MESH: (
-        Option(Engine.TORUS_2QOS, 2, "routes by dimension; measured on 4x4, 6x4 and 4x4x4 with 2 VLs: no credit loop"),
-        Option(Engine.NUE, 1, f"{_NUE.evidence}; measured on 4x4 with one VL: no credit loop"),
-        Option(Engine.DOR, 1, "routes by dimension; measured on 4x4 and 6x4: no credit loop"),
-        Option(Engine.DFSSSP, 8, "measured on 4x4 with 8 VLs: no credit loop", one_sl=False),
+        Choice(Engine.TORUS_2QOS, 2, "routes by dimension; measured on 4x4, 6x4 and 4x4x4 with 2 VLs: no credit loop"),
+        Choice(Engine.NUE, 1, f"{_NUE.evidence}; measured on 4x4 with one VL: no credit loop"),
+        Choice(Engine.DOR, 1, "routes by dimension; measured on 4x4 and 6x4: no credit loop"),
+        Choice(Engine.DFSSSP, 8, "measured on 4x4 with 8 VLs: no credit loop", one_sl=False),
     ),
     Graph.RING: (
-        Option(Engine.NUE, 1, f"{_NUE.evidence}; measured on a ring of 5 with one VL: no credit loop"),
-        Option(Engine.DFSSSP, 8, "measured on a ring of 5 with 8 VLs: no credit loop", one_sl=False),
+        Choice(Engine.NUE, 1, f"{_NUE.evidence}; measured on a ring of 5 with one VL: no credit loop"),
+        Choice(Engine.DFSSSP, 8, "measured on a ring of 5 with 8 VLs: no credit loop", one_sl=False),
     ),
     Graph.LINE: (
-        Option(Engine.NUE, 1, f"{_NUE.evidence}; measured on a line of 5 with one VL: no credit loop"),
-        Option(Engine.MINHOP, 1, "a line has one path between two switches; measured on 5: no credit loop"),
+        Choice(Engine.NUE, 1, f"{_NUE.evidence}; measured on a line of 5 with one VL: no credit loop"),
+        Choice(Engine.MINHOP, 1, "a line has one path between two switches; measured on 5: no credit loop"),
     ),
 }
 

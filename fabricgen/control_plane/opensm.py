@@ -10,7 +10,7 @@ from fabricgen.control_plane.engines import (
     LONGEST_ONE_SL_RING,
     NO_LMC,
     OPTIONS,
-    Option,
+    Choice,
     why_not,
 )
 from fabricgen.control_plane.qos_levels import check_levels
@@ -27,7 +27,7 @@ UNICAST_LIDS = 49_151  # 0x0001 to 0xBFFF (InfiniBand Architecture Specification
 
 
 @dataclass(frozen=True, slots=True)
-class Subnet:
+class SubnetPlan:
     """The routing of the subnets of a plane: the engines in the order in which OpenSM tries them, and the data VLs of
     the first one. `qos` is the option of opensm.conf, `nue_vls` the VLs of nue if it is one of the engines."""
 
@@ -50,7 +50,7 @@ class Subnet:
         return {**own, "fallbacks": list(self.engines[1:])}
 
 
-def plan_subnets(fabric: Fabric) -> tuple[dict[str, Subnet], list[Finding]]:
+def plan_subnets(fabric: Fabric) -> tuple[dict[str, SubnetPlan], list[Finding]]:
     """Plane -> its routing, for every InfiniBand plane, and the findings of planes that cannot be routed."""
     findings: list[Finding] = []
     subnets = {}
@@ -67,7 +67,7 @@ def plan_subnets(fabric: Fabric) -> tuple[dict[str, Subnet], list[Finding]]:
     return subnets, findings
 
 
-def _choose(design: PlaneDesign, lids: int) -> Subnet | Finding:
+def _choose(design: PlaneDesign, lids: int) -> SubnetPlan | Finding:
     """The configured engines, or the first one that is possible, with the engine for the case that it fails. With
     collectives on the plane it is the first one that is free of credit loops on one SL. `lids` are those of the largest
     subnet."""
@@ -85,7 +85,7 @@ def _choose(design: PlaneDesign, lids: int) -> Subnet | Finding:
 
 
 def _refused(
-    design: PlaneDesign, engine: Engine, options: Sequence[Option], possible: Sequence[Engine]
+    design: PlaneDesign, engine: Engine, options: Sequence[Choice], possible: Sequence[Engine]
 ) -> Finding | None:
     """The finding for a configured engine that has credit loops or fails; None if it is possible."""
     asked, graph = design.plane.infiniband, graph_of(design)
@@ -100,7 +100,7 @@ def _refused(
     return error("FG228", message, asked, "engine", hint=hint)
 
 
-def _subnet(design: PlaneDesign, options: Sequence[Option], lids: int) -> Subnet:
+def _subnet(design: PlaneDesign, options: Sequence[Choice], lids: int) -> SubnetPlan:
     """The routing with these engines."""
     option, *others = options
     engines = tuple(one.engine for one in options)
@@ -118,7 +118,7 @@ def _subnet(design: PlaneDesign, options: Sequence[Option], lids: int) -> Subnet
         reason += f"; if it fails, {', then '.join(one.engine for one in others)}"
     qos = vls > 1 or any(engine in LAYERED for engine in engines) or (Engine.NUE in engines and nue_vls > 1)
     qos = qos or bool(design.plane.infiniband.qos.levels)
-    return Subnet(engines, vls, nue_vls, qos, reason, lids)
+    return SubnetPlan(engines, vls, nue_vls, qos, reason, lids)
 
 
 def runs_collectives(design: PlaneDesign) -> bool:
@@ -127,7 +127,7 @@ def runs_collectives(design: PlaneDesign) -> bool:
     return design.plane.purpose == Purpose.COMPUTE and any(host.model.gpus for host in hosts)
 
 
-def _needs_one_sl(design: PlaneDesign, option: Option) -> bool:
+def _needs_one_sl(design: PlaneDesign, option: Choice) -> bool:
     """Whether the engine is free of credit loops with all packets on one SL."""
     if option.engine is not Engine.TORUS_2QOS or design.plane.torus is None:
         return option.one_sl

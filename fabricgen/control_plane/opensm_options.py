@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from fabricgen.allocation.allocate import Allocation
-from fabricgen.control_plane.opensm import Subnet
+from fabricgen.control_plane.opensm import SubnetPlan
 from fabricgen.control_plane.partitions import Partition, allows_both
 from fabricgen.control_plane.qos_levels import lanes_of, weights
 from fabricgen.design.registry import graph_of
@@ -72,7 +72,7 @@ class SubnetOptions:
 
 
 def plan_options(
-    subnet: SubnetDesign, choice: Subnet, allocation: Allocation, partitions: list[Partition], files: list[str]
+    subnet: SubnetDesign, choice: SubnetPlan, allocation: Allocation, partitions: list[Partition], files: list[str]
 ) -> SubnetOptions:
     """The options of a subnet, the same for every manager. `files` are the file names of the subnet's folder."""
     spec, graph = subnet.plane.plane.infiniband, graph_of(subnet.plane)
@@ -148,7 +148,7 @@ def plan_options(
     )  # fmt: skip
 
 
-def _first(choice: Subnet, engines: Sequence[Engine]) -> Engine | None:
+def _first(choice: SubnetPlan, engines: Sequence[Engine]) -> Engine | None:
     """The first engine of the subnet that is one of `engines`."""
     return next((engine for engine in choice.engines if engine in engines), None)
 
@@ -174,7 +174,7 @@ def _m_key(spec: InfinibandSpec) -> Value | None:
     return value(f"{PLACEHOLDER}{spec.m_key}}}", why, inventory=spec.source("m_key"))
 
 
-def _qos(spec: InfinibandSpec, choice: Subnet) -> Value:
+def _qos(spec: InfinibandSpec, choice: SubnetPlan) -> Value:
     if spec.qos.levels:
         why = f"{len(spec.qos.levels)} QoS levels: without it neither SL2VL nor arbitration is programmed"
         return _boolean(True, why, inventory=spec.source("qos"))
@@ -182,7 +182,7 @@ def _qos(spec: InfinibandSpec, choice: Subnet) -> Value:
     return _boolean(choice.qos, f"{choice.engine} on {choice.vls} VLs: {why}", inventory=spec.source("vls"))
 
 
-def _sl2vl(spec: InfinibandSpec, choice: Subnet) -> Value | None:
+def _sl2vl(spec: InfinibandSpec, choice: SubnetPlan) -> Value | None:
     if spec.qos.levels:
         why = "16 entries, SL to VL: each QoS level has a separate lane, all other SLs are on lane 0"
         return value(",".join(map(str, lanes_of(spec))), why, inventory=spec.source("qos", "levels"))
@@ -202,7 +202,7 @@ def _high_limit(spec: InfinibandSpec) -> Value:
     return value(spec.qos.high_limit, why, inventory=spec.source("qos", "high_limit"))
 
 
-def _arbitration(spec: InfinibandSpec, choice: Subnet, *, high: bool) -> Value:
+def _arbitration(spec: InfinibandSpec, choice: SubnetPlan, *, high: bool) -> Value:
     if not spec.qos.levels:
         return _all_alike(spec.vls if choice.engine is Engine.TORUS_2QOS else choice.vls, choice.engine)
     table = weights(spec)[0 if high else 1]

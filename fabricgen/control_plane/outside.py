@@ -50,14 +50,14 @@ class StaticRoute:
 
 
 @dataclass(frozen=True)
-class Outside:
+class OutsidePlan:
     """The external links and static routes of a fabric. `routes` is switch identity -> routes."""
 
     links: tuple[OutsideLink, ...] = ()
     routes: Mapping[str, tuple[StaticRoute, ...]] = field(default_factory=dict)
 
 
-def plan_outside(fabric: Fabric, allocation: Allocation) -> tuple[Outside, list[Finding]]:
+def plan_outside(fabric: Fabric, allocation: Allocation) -> tuple[OutsidePlan, list[Finding]]:
     """The external links and static routes of all planes, and the findings of those that are not possible."""
     return _Planner(fabric, allocation).plan()
 
@@ -83,7 +83,7 @@ class _Planner:
             if isinstance(node, Switch)
         }
 
-    def plan(self) -> tuple[Outside, list[Finding]]:
+    def plan(self) -> tuple[OutsidePlan, list[Finding]]:
         for design in self.fabric.planes:
             plane = design.plane
             if plane.technology != Technology.ROCE:
@@ -96,7 +96,7 @@ class _Planner:
             for static in plane.static:
                 self._static(plane, static, switches, design.links)
         routes = {key: tuple(found) for key, found in self.routes.items()}
-        return Outside(tuple(self.links.values()), routes), self.findings
+        return OutsidePlan(tuple(self.links.values()), routes), self.findings
 
     def _link(self, plane: Plane, device: OutsideDevice, switches: Mapping[str, Switch]) -> OutsideLink | None:
         switch = switches.get(device.switch)

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 from fabricgen.design.model import Block, Host, Link, Switch
 from fabricgen.design.parts import PartsList, plane_nics
-from fabricgen.design.units import Place, give_places, give_units
+from fabricgen.design.units import UnitPlace, give_places, give_units
 from fabricgen.inventory.mistakes import error
 from fabricgen.inventory.plane import Plane
 from fabricgen.inventory.topology import ScalableUnit
@@ -24,7 +24,7 @@ class Endpoints:
     hosts: tuple[Host, ...]
     per_switch: int
     units: dict[str, tuple[int, ...]]  # group -> its units
-    placed: dict[Host, Place]
+    placed: dict[Host, UnitPlace]
 
     @property
     def used(self) -> list[int]:

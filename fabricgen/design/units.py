@@ -19,7 +19,7 @@ from fabricgen.inventory.plane import Plane
 from fabricgen.inventory.topology import ScalableUnit
 
 
-class Place(NamedTuple):
+class UnitPlace(NamedTuple):
     """A host's unit, and its place in it, both from 0."""
 
     unit: int
@@ -29,7 +29,7 @@ class Place(NamedTuple):
 class Seating(NamedTuple):
     """The place of every host of a plane. `units` has each group's units, `used` all of them in order."""
 
-    places: Mapping[Host, Place]
+    places: Mapping[Host, UnitPlace]
     units: Mapping[str, tuple[int, ...]]
     used: tuple[int, ...]
     planned: int
@@ -65,7 +65,7 @@ def seat_hosts(plane: Plane, unit: ScalableUnit, hosts: Sequence[Host], parts: P
         return None
     places = give_places(unit, hosts, units, len(appliances))
     for number, host in enumerate(appliances):
-        places[host] = Place(0, unit.hosts - 1 - number)
+        places[host] = UnitPlace(0, unit.hosts - 1 - number)
     return Seating(places, units, used, unit.planned or needed)
 
 
@@ -102,13 +102,13 @@ def _units_for(sizes: Mapping[str, int], numbers: Iterable[int], unit: ScalableU
 
 def give_places(
     unit: ScalableUnit, hosts: Sequence[Host], units: Mapping[str, Sequence[int]], kept: int = 0
-) -> dict[Host, Place]:
+) -> dict[Host, UnitPlace]:
     """Every host in the next place of its group's units."""
 
-    def places(group: str, numbers: Sequence[int]) -> Iterator[Place]:
+    def places(group: str, numbers: Sequence[int]) -> Iterator[UnitPlace]:
         for number in numbers:
             for place in _room(unit, group, number, kept):
-                yield Place(number, place)
+                yield UnitPlace(number, place)
 
     free = {group: places(group, numbers) for group, numbers in units.items()}
     return {host: next(free[host.group]) for host in hosts}

@@ -4,18 +4,18 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Annotated
 
-from fabricgen.inventory.part import Form, Part, key, list_of, map_of, record_of
+from fabricgen.inventory.part import Notation, Part, key, list_of, map_of, record_of
 from fabricgen.inventory.values import TEXT, ByteCount, Speed, one_of
 from fabricgen.units import parse_length_m
 from fabricgen.vocabulary import Role
 
-_METRES = Form(
+_METRES = Notation(
     {"type": "string", "pattern": "^[0-9]{1,5}m$", "description": "A length in whole metres, for example 40m."},
     lambda node, _: int(parse_length_m(str(node.value))),
 )
 _ROLES = list_of(one_of(Role.LEAF.value, Role.SPINE.value, Role.CORE.value).then(Role), minItems=1)
 _ROWS = map_of(
-    map_of(Form({"type": ["string", "integer"]}).then(str), minProperties=1),
+    map_of(Notation({"type": ["string", "integer"]}).then(str), minProperties=1),
     minProperties=1,
     description="Rows of CONFIG_DB by name.",
 ).named("buffer_rows")
@@ -28,7 +28,7 @@ class HeadroomSpec(Part):
     """One row of headroom; the fields are those of pg_profile_lookup.ini."""
 
     speed_mbps: Annotated[Speed, key(name="speed", required=True)]
-    cable_m: Annotated[int, key(name="cable", required=True, form=_METRES)]
+    cable_m: Annotated[int, key(name="cable", required=True, notation=_METRES)]
     size_bytes: Annotated[ByteCount, key(name="size", required=True)]
     xon_bytes: Annotated[ByteCount, key(name="xon", required=True)]
     xoff_bytes: Annotated[ByteCount, key(name="xoff", required=True)]
@@ -40,7 +40,7 @@ class HeadroomSpec(Part):
 class BufferTablesSpec(Part):
     """Pools, profiles and the names of the usual profiles, for switches of these roles."""
 
-    roles: Annotated[tuple[Role, ...], key(required=True, form=_ROLES)]
+    roles: Annotated[tuple[Role, ...], key(required=True, notation=_ROLES)]
     pools: Annotated[Rows, key(required=True)]
     profiles: Annotated[Rows, key(required=True)]
     lossless_queue_profile: Annotated[str, key("Profile of lossless queues.", required=True)]
@@ -50,7 +50,7 @@ class BufferTablesSpec(Part):
         Mapping[str, str],
         key(
             "Profiles of the lists that each port has, on NVIDIA switches.",
-            form=record_of({"ingress": TEXT, "egress": TEXT}),
+            notation=record_of({"ingress": TEXT, "egress": TEXT}),
         ),
     ]
 

@@ -52,7 +52,7 @@ def literal_secrets(part: Part) -> Iterator[Finding]:
     """Findings about secrets of a part, and of the parts in it, that are not references. None shows the secret."""
     for one in declared(type(part)):
         given = part.node.mapping.get(one.name)
-        if given and one.form.schema.get("writeOnly") and not isinstance(given.value, SecretReference):
+        if given and one.notation.schema.get("writeOnly") and not isinstance(given.value, SecretReference):
             path = part.path_of(one.name)
             yield Finding(
                 "FG108", Severity.ERROR, f"{path} contains a literal secret", path=path, location=given.location,

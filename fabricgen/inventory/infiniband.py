@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 from typing import Annotated, Any
 
 from fabricgen.inventory.nodes import Node
-from fabricgen.inventory.part import Part, form_of, key, list_of, part_form
+from fabricgen.inventory.part import Part, key, list_of, notation_of, part_notation
 from fabricgen.inventory.values import Folder, Hex64, HexOrAny, IbMtu, PKey, Secret, Speed, one_of, one_or_more
 from fabricgen.opensm import mlnx_sm
 
@@ -37,7 +37,7 @@ class Membership(enum.StrEnum):
 
 
 _MEMBERSHIP = (
-    form_of(Membership)
+    notation_of(Membership)
     .but(description="Limited members reach only full members. both: a key of each kind.")
     .named("membership")
 )
@@ -48,11 +48,11 @@ class MemberSpec(Part, short="member"):
     """A member of a partition: ALL, a group, hosts, a NIC, a rail or a port GUID."""
 
     name: Annotated[str, key(name="member", required=True)]
-    membership: Annotated[Membership, key(form=_MEMBERSHIP)] = Membership.FULL
+    membership: Annotated[Membership, key(notation=_MEMBERSHIP)] = Membership.FULL
 
 
 _MEMBERS = list_of(
-    part_form(MemberSpec).but(
+    part_notation(MemberSpec).but(
         description="ALL, GROUP, GROUP/NUMBER or GROUP/FIRST-LAST, each optionally with /NIC; the name of a host, "
         "rail0, or a port GUID."
     )
@@ -72,8 +72,8 @@ class PartitionSpec(Part, definition="partition"):
         ),
     ]
     pkey: Annotated[PKey | None, key("For example 0x8001. Only the low 15 bits identify the tenant.", required=True)]
-    members: Annotated[tuple[MemberSpec, ...], key(required=True, minItems=1, form=_MEMBERS)]
-    membership: Annotated[Membership | None, key(form=_MEMBERSHIP)]
+    members: Annotated[tuple[MemberSpec, ...], key(required=True, minItems=1, notation=_MEMBERS)]
+    membership: Annotated[Membership | None, key(notation=_MEMBERSHIP)]
     ipoib: Annotated[bool | None, key("Whether the partition has an IPoIB network.", default=False)]
     qos_level: Annotated[
         str | None, key("The level of `infiniband.qos` for all packets of the tenant. By default SL 0.")
@@ -164,14 +164,14 @@ class MlnxSmSpec(Part):
 class InfinibandSpec(Part):
     """The subnet managers of a plane and their settings. `engines` is empty if they are chosen for the design."""
 
-    vls: Annotated[int, key("Number of data VLs of switches and adapters.", form=one_of(1, 2, 4, 8, 15))] = 8
+    vls: Annotated[int, key("Number of data VLs of switches and adapters.", notation=one_of(1, 2, 4, 8, 15))] = 8
     engines: Annotated[
         tuple[Engine, ...],
         key(
             "Routing engine of OpenSM, or several in the order in which OpenSM tries them. "
             "By default they are chosen for the design.",
             "engine",
-            form=one_or_more(form_of(Engine).named("routing_engine"), minItems=1, uniqueItems=True),
+            notation=one_or_more(notation_of(Engine).named("routing_engine"), minItems=1, uniqueItems=True),
         ),
     ]
     lmc: Annotated[int, key("Each endpoint has 2^lmc LIDs.", minimum=0, maximum=3)] = 0

@@ -72,7 +72,7 @@ class Management(Part, definition="management"):
             "An address of the pool, or one address of each family.",
             "gateway",
             required=True,
-            form=one_or_more(TEXT, minItems=1, maxItems=2),
+            notation=one_or_more(TEXT, minItems=1, maxItems=2),
         ),
     ]
     vrf: Annotated[bool, key("Use a separate VRF for management.")] = True

@@ -9,7 +9,18 @@ from fabricgen.inventory.buffers import BuffersSpec
 from fabricgen.inventory.host_models import OwnHostModel
 from fabricgen.inventory.management import Management
 from fabricgen.inventory.nodes import Node
-from fabricgen.inventory.part import Form, Part, any_of, by_name, form_of, key, list_of, map_of, part_form, record_of
+from fabricgen.inventory.part import (
+    Notation,
+    Part,
+    any_of,
+    by_name,
+    key,
+    list_of,
+    map_of,
+    notation_of,
+    part_notation,
+    record_of,
+)
 from fabricgen.inventory.plane import Plane
 from fabricgen.inventory.readings import Reading
 from fabricgen.inventory.routing import PoolSpec
@@ -21,7 +32,7 @@ from fabricgen.suppressions import Suppression
 from fabricgen.vocabulary import DeviceState, LinkState, Repair, Role
 
 _RELEASES = (202305, 202311, 202405, 202411, 202505, 202511, 202605, releases.MASTER_WORD)
-_INTEGER = form_of(int)
+_INTEGER = notation_of(int)
 _PATTERNS = {role.value: TEXT for role in (Role.LEAF, Role.SPINE, Role.CORE, Role.HOST)}
 
 
@@ -56,7 +67,7 @@ class LinkNote(Part):
 
     ends: Annotated[
         tuple[str, ...],
-        key("Two ends, each written device:port. The device is a name or an identity.", form=form_of(Ends)),
+        key("Two ends, each written device:port. The device is a name or an identity.", notation=notation_of(Ends)),
     ]
     cable: Annotated[str | None, key("A cable of cabling.csv.")]
     state: Annotated[
@@ -80,8 +91,8 @@ _SUBJECT = {
     **dict.fromkeys(("subplane", "pod", "su", "rail", "number"), _INTEGER),
     "name": TEXT.but(description="A name or a shell pattern."), "platform": TEXT,
 }  # fmt: skip
-_NULL = Form({"type": "null"})
-_FIELD = any_of(Form({"type": ["string", "integer", "null"]}), list_of(TEXT, minItems=1))
+_NULL = Notation({"type": "null"})
+_FIELD = any_of(Notation({"type": ["string", "integer", "null"]}), list_of(TEXT, minItems=1))
 _ROWS = any_of(_NULL, map_of(_FIELD))
 
 
@@ -93,7 +104,7 @@ class Override(Part):
         Mapping[str, object],
         key(
             required=True,
-            form=record_of(_SUBJECT, minProperties=1).then(lambda match: dict(sorted(match.items()))),
+            notation=record_of(_SUBJECT, minProperties=1).then(lambda match: dict(sorted(match.items()))),
         ),
     ]
     config_db: Annotated[
@@ -102,7 +113,7 @@ class Override(Part):
             "TABLE: {key: {field: value}}. null removes a field, row or table. A key may be a shell pattern of "
             "existing keys.",
             required=True,
-            form=map_of(any_of(_NULL, map_of(_ROWS))).reading(lambda node, _: node.plain()),
+            notation=map_of(any_of(_NULL, map_of(_ROWS))).reading(lambda node, _: node.plain()),
         ),
     ]
 
@@ -115,7 +126,7 @@ class SonicTarget(Part):
         int,
         key(
             "SONiC release, or master. Newer tables and fields are not rendered.",
-            form=one_of(*_RELEASES).then(release_number),
+            notation=one_of(*_RELEASES).then(release_number),
         ),
     ] = releases.DEFAULT
     base: Annotated[
@@ -191,7 +202,7 @@ _SUPPRESSION = record_of(
             default="*", description="Shell pattern of TABLE|key|field, or of the dotted path of an inventory value."
         ),
         "reason": TEXT.but(pattern="\\S", description="The reason why the finding is accepted."),
-        "expires": Form({"description": "The last day on which the finding is accepted, for example 2027-01-31."}),
+        "expires": Notation({"description": "The last day on which the finding is accepted, for example 2027-01-31."}),
     },
     required=["code", "reason"],
 )  # `suppressions` reads them, with those of comments
@@ -210,7 +221,7 @@ class Inventory(
             "Version of this file format.",
             "fabricgen",
             required=True,
-            form=Form({"const": 1}),
+            notation=Notation({"const": 1}),
             default=None,
             page="version of this format",
         ),
@@ -230,7 +241,7 @@ class Inventory(
         Checks,
         key(
             "Additional checks of `fabricgen check`.",
-            form=part_form(ChecksSpec).then(ChecksSpec.checks),
+            notation=part_notation(ChecksSpec).then(ChecksSpec.checks),
             usual="single failures",
             page="[additional failures that `check` covers](simulate-deadlock.md#maintenance-and-check)",
         ),
@@ -239,7 +250,7 @@ class Inventory(
         tuple[Suppression, ...],
         key(
             "Accepted findings.",
-            form=list_of(_SUPPRESSION).reading(lambda *_: ()),
+            notation=list_of(_SUPPRESSION).reading(lambda *_: ()),
             page="[accepted findings](reports.md#suppressions)",
         ),
     ]
@@ -255,7 +266,7 @@ class Inventory(
         Mapping[str, Node],
         key(
             "Additional lossless profiles, by name.",
-            form=map_of(part_form(LosslessSpec), form_of(Name)).reading(lambda node, _: node.mapping),
+            notation=map_of(part_notation(LosslessSpec), notation_of(Name)).reading(lambda node, _: node.mapping),
             page="additional [lossless profiles](#lossless)",
         ),
     ]
@@ -263,7 +274,7 @@ class Inventory(
         Mapping[str, OwnHostModel],
         key(
             "Additional host models, by name. They have priority over those of the catalog.",
-            form=by_name(OwnHostModel, form_of(Name)),
+            notation=by_name(OwnHostModel, notation_of(Name)),
             page="additional host models",
         ),
     ]
@@ -271,7 +282,7 @@ class Inventory(
         Mapping[str, HostGroup],
         key(
             "Groups of equal hosts.",
-            form=by_name(HostGroup, form_of(Name)),
+            notation=by_name(HostGroup, notation_of(Name)),
             page="groups of equal hosts; `model` is in `host_models` or in the [catalog](platforms.md#hosts), e.g. "
             "`dgx-h100`",
         ),
@@ -282,7 +293,7 @@ class Inventory(
             "Networks without common switches: compute, storage, ...",
             required=True,
             minProperties=1,
-            form=by_name(Plane, form_of(Name)).reading(lambda *_: {}),
+            notation=by_name(Plane, notation_of(Name)).reading(lambda *_: {}),
             page="networks without common switches",
         ),
     ]
@@ -295,7 +306,7 @@ class Inventory(
         key(
             "Name patterns by role, with the fields {fabric}, {plane}, {subplane}, {role}, {pod}, {su}, {rail}, "
             "{number}.",
-            form=record_of(_PATTERNS).then(lambda names: dict(sorted(names.items()))),
+            notation=record_of(_PATTERNS).then(lambda names: dict(sorted(names.items()))),
             usual="see below",
             page="[name patterns](#names) by role",
         ),
@@ -304,7 +315,7 @@ class Inventory(
         Mapping[str, BuffersSpec],  # by hwsku
         key(
             "Headroom rows, pools and profiles of SKUs, by hwsku, in place of those that the SKU does not have.",
-            form=by_name(BuffersSpec),
+            notation=by_name(BuffersSpec),
             page="[headroom rows, pools and profiles](platforms.md#stated-buffers) that a SKU does not ship",
         ),
     ]
@@ -312,7 +323,7 @@ class Inventory(
         tuple[str, ...],  # empty: `layers` has read them
         key(
             "The inventory that this one changes, or a list of them: a path relative to this file.",
-            form=any_of(TEXT, list_of(TEXT)).reading(lambda *_: ()),
+            notation=any_of(TEXT, list_of(TEXT)).reading(lambda *_: ()),
             page="[the inventory that this one changes](#layers), relative to this file",
         ),
     ] = ()

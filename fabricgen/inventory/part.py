@@ -38,7 +38,7 @@ class Key:
     usual: str
     page: str
     required: bool
-    form: "Form | None"  # None: as the type of the field says
+    notation: "Notation | None"  # None: as the type of the field says
     limits: Mapping[str, Any]
 
 
@@ -49,11 +49,11 @@ def key(
     usual: str = "",
     page: str = "",
     required: bool = False,
-    form: "Form | None" = None,
+    notation: "Notation | None" = None,
     **limits: object,
 ) -> Key:
     """The declaration of a key. A `default` among the limits is documented only: the field has the one that is used."""
-    return Key(meaning, name, usual, page, required, form, limits)
+    return Key(meaning, name, usual, page, required, notation, limits)
 
 
 def _value(node: Node, _: str) -> Any:
@@ -65,7 +65,7 @@ def _nothing(_node: Node, _path: str) -> None:
 
 
 @dataclass(frozen=True, eq=False)
-class Form:
+class Notation:
     """How a value is written, and the reader of a node that conforms.
 
     `definitions` are the schemas behind references; `missing` reads a key that is absent and has no default.
@@ -76,22 +76,22 @@ class Form:
     definitions: Schema = field(default_factory=dict)
     missing: Read = _nothing
 
-    def named(self, name: str) -> "Form":
-        """The same form as a definition of the schema, to which all its uses refer."""
+    def named(self, name: str) -> "Notation":
+        """The same notation as a definition of the schema, to which all its uses refer."""
         definitions = {**self.definitions, name: self.schema}
-        return Form({"$ref": f"#/$defs/{name}"}, self.read, definitions, self.missing)
+        return Notation({"$ref": f"#/$defs/{name}"}, self.read, definitions, self.missing)
 
-    def reading(self, read: Read, missing: Read | None = None) -> "Form":
-        """The same form with another reader, also of a missing key."""
-        return Form(self.schema, read, self.definitions, missing or read)
+    def reading(self, read: Read, missing: Read | None = None) -> "Notation":
+        """The same notation with another reader, also of a missing key."""
+        return Notation(self.schema, read, self.definitions, missing or read)
 
-    def but(self, **keywords: object) -> "Form":
-        """The same form with further keywords of JSON Schema."""
-        return Form({**self.schema, **keywords}, self.read, self.definitions, self.missing)
+    def but(self, **keywords: object) -> "Notation":
+        """The same notation with further keywords of JSON Schema."""
+        return Notation({**self.schema, **keywords}, self.read, self.definitions, self.missing)
 
-    def then(self, convert: Callable[[Any], Any]) -> "Form":
-        """The same form, with what is read converted."""
-        return Form(
+    def then(self, convert: Callable[[Any], Any]) -> "Notation":
+        """The same notation, with what is read converted."""
+        return Notation(
             self.schema,
             lambda node, path: convert(self.read(node, path)),
             self.definitions,
@@ -99,7 +99,7 @@ class Form:
         )
 
 
-def by_name(part: "type[Part]", name: Form | None = None) -> Form:
+def by_name(part: "type[Part]", name: Notation | None = None) -> Notation:
     """A mapping of names to parts, as a dict in alphabetical order."""
     named = {one.name for one in fields(part)} - {one.field for one in declared(part)}
 
@@ -110,64 +110,66 @@ def by_name(part: "type[Part]", name: Form | None = None) -> Form:
             for each, child in members
         }
 
-    return map_of(part_form(part), name).reading(read)
+    return map_of(part_notation(part), name).reading(read)
 
 
-def any_of(*forms: Form, read: Read = _value, missing: Read = _nothing, **keywords: object) -> Form:
-    """One of several forms, which `read` distinguishes."""
-    options = [option for form in forms for option in (form.schema.get("anyOf") or [form.schema])]
-    return Form({"anyOf": options, **keywords}, read, _definitions(*forms), missing)
+def any_of(*notations: Notation, read: Read = _value, missing: Read = _nothing, **keywords: object) -> Notation:
+    """One of several notations, which `read` distinguishes."""
+    options = [option for notation in notations for option in (notation.schema.get("anyOf") or [notation.schema])]
+    return Notation({"anyOf": options, **keywords}, read, _definitions(*notations), missing)
 
 
-def list_of(item: Form, **keywords: object) -> Form:
+def list_of(item: Notation, **keywords: object) -> Notation:
     """A list, as a tuple."""
 
     def read(node: Node, path: str) -> tuple[Any, ...]:
         return tuple(item.read(child, f"{path}[{index}]") for index, child in enumerate(node.items))
 
-    return Form({"type": "array", "items": item.schema, **keywords}, read, _definitions(item), lambda *_: ())
+    return Notation({"type": "array", "items": item.schema, **keywords}, read, _definitions(item), lambda *_: ())
 
 
-def map_of(item: Form, name: Form | None = None, word: Callable[[str], Any] = str, **keywords: object) -> Form:
-    """A mapping with any keys of the form `name`, as a dict in the order of the file; `word` reads a key."""
+def map_of(
+    item: Notation, name: Notation | None = None, word: Callable[[str], Any] = str, **keywords: object
+) -> Notation:
+    """A mapping with any keys of the notation `name`, as a dict in the order of the file; `word` reads a key."""
 
     def read(node: Node, path: str) -> dict[Any, Any]:
         return {word(each): item.read(child, f"{path}.{each}") for each, child in node.mapping.items()}
 
     names = {"propertyNames": name.schema} if name else {}
     schema = {"type": "object", **names, "additionalProperties": item.schema, **keywords}
-    return Form(schema, read, _definitions(item, *filter(None, [name])), lambda *_: {})
+    return Notation(schema, read, _definitions(item, *filter(None, [name])), lambda *_: {})
 
 
-def record_of(items: Mapping[Any, Form], **keywords: object) -> Form:
+def record_of(items: Mapping[Any, Notation], **keywords: object) -> Notation:
     """A mapping with these keys only, as a dict of those that are given, in the order of `items`."""
 
     def read(node: Node, path: str) -> dict[Any, Any]:
         given = [each for each in items if each in node.mapping]
         return {each: items[each].read(node.mapping[each], f"{path}.{each}") for each in given}
 
-    properties = {str(each): form.schema for each, form in items.items()}
+    properties = {str(each): notation.schema for each, notation in items.items()}
     schema = {"type": "object", "additionalProperties": False, "properties": properties, **keywords}
-    return Form(schema, read, _definitions(*items.values()), lambda *_: {})
+    return Notation(schema, read, _definitions(*items.values()), lambda *_: {})
 
 
-def wrapped(name: str, form: Form, **keywords: object) -> Form:
+def wrapped(name: str, notation: Notation, **keywords: object) -> Notation:
     """A mapping with the one key `name`, as its value."""
-    record = record_of({name: form}, **keywords)
-    return Form(record.schema, lambda node, path: record.read(node, path).get(name), form.definitions)
+    record = record_of({name: notation}, **keywords)
+    return Notation(record.schema, lambda node, path: record.read(node, path).get(name), notation.definitions)
 
 
-def _definitions(*forms: Form) -> Schema:
-    return {name: schema for form in forms for name, schema in form.definitions.items()}
+def _definitions(*notations: Notation) -> Schema:
+    return {name: schema for notation in notations for name, schema in notation.definitions.items()}
 
 
 class Declared(NamedTuple):
-    """A key of a part: its name, its field, its form, and whether the field has a default."""
+    """A key of a part: its name, its field, its notation, and whether the field has a default."""
 
     name: str
     field: str
     key: Key
-    form: Form
+    notation: Notation
     has_default: bool
     default: Any
 
@@ -205,9 +207,9 @@ class Part:
             at = f"{path}.{one.name}" if path else one.name
             if one.name in node.mapping:
                 inner = path if one.name == cls.short and one.name not in node.keys else at
-                found[one.field] = one.form.read(node.mapping[one.name], inner)
+                found[one.field] = one.notation.read(node.mapping[one.name], inner)
             elif not one.has_default:
-                found[one.field] = one.form.missing(Node({}, node.location), at)
+                found[one.field] = one.notation.missing(Node({}, node.location), at)
         return found
 
     def at(self, *steps: str | int) -> Location:
@@ -248,13 +250,13 @@ def _declared(part: Any) -> tuple[Declared, ...]:
         how = next((each for each in getattr(hints[one.name], "__metadata__", ()) if isinstance(each, Key)), None)
         if how:
             default = one.default_factory() if one.default_factory is not MISSING else one.default
-            form = how.form or form_of(hints[one.name])
-            found.append(Declared(how.name or one.name, one.name, how, form, default is not MISSING, default))
+            notation = how.notation or notation_of(hints[one.name])
+            found.append(Declared(how.name or one.name, one.name, how, notation, default is not MISSING, default))
     return tuple(found)
 
 
-def part_form(part: type[Part]) -> Form:
-    """The form of a part: a mapping with its keys, or the value of one of them."""
+def part_notation(part: type[Part]) -> Notation:
+    """The notation of a part: a mapping with its keys, or the value of one of them."""
     keys = declared(part)
     required = [one.name for one in keys if one.key.required]
     schema = {
@@ -263,17 +265,17 @@ def part_form(part: type[Part]) -> Form:
         **({"required": required} if required else {}),
         "properties": {one.name: _property(one) for one in keys},
     }
-    form = Form(schema, part.read, _definitions(*(one.form for one in keys)), part.read)
+    notation = Notation(schema, part.read, _definitions(*(one.notation for one in keys)), part.read)
     if part.short:
-        short = next(one.form for one in keys if one.name == part.short)
-        form = any_of(short, form, read=part.read, missing=part.read)
-    form = form.but(**part.keywords)
-    return form.named(part.definition) if part.definition else form
+        short = next(one.notation for one in keys if one.name == part.short)
+        notation = any_of(short, notation, read=part.read, missing=part.read)
+    notation = notation.but(**part.keywords)
+    return notation.named(part.definition) if part.definition else notation
 
 
 def _property(one: Declared) -> Schema:
     """The schema of a key. Defaults that a reader of the schema can use are plain values."""
-    schema = {**one.form.schema, **one.key.limits}
+    schema = {**one.notation.schema, **one.key.limits}
     usual = one.default.value if isinstance(one.default, enum.Enum) else one.default
     if "default" not in schema and "$ref" not in schema and isinstance(usual, str | int | float) and usual != "":
         schema["default"] = usual
@@ -284,23 +286,23 @@ def _property(one: Declared) -> Schema:
     return schema
 
 
-def form_of(kind: Any) -> Form:
-    """The form of a type: that of its annotation, or the usual one of JSON Schema."""
+def notation_of(kind: Any) -> Notation:
+    """The notation of a type: that of its annotation, or the usual one of JSON Schema."""
     origin, arguments = get_origin(kind), get_args(kind)
     if origin is Annotated:
-        given = next((each for each in kind.__metadata__ if isinstance(each, Form)), None)
-        return given or form_of(arguments[0])
+        given = next((each for each in kind.__metadata__ if isinstance(each, Notation)), None)
+        return given or notation_of(arguments[0])
     if origin in (Union, types.UnionType):
         (one,) = (each for each in arguments if each is not type(None))
-        form = form_of(one)
-        return Form(form.schema, form.read, form.definitions)
+        notation = notation_of(one)
+        return Notation(notation.schema, notation.read, notation.definitions)
     if origin is tuple:
-        return list_of(form_of(arguments[0]))
+        return list_of(notation_of(arguments[0]))
     if isinstance(origin, type) and issubclass(origin, Mapping):
         item = arguments[1]
-        return by_name(item) if isinstance(item, type) and issubclass(item, Part) else map_of(form_of(item))
+        return by_name(item) if isinstance(item, type) and issubclass(item, Part) else map_of(notation_of(item))
     if issubclass(kind, Part):
-        return part_form(kind)
+        return part_notation(kind)
     if issubclass(kind, enum.Enum):
-        return Form({"enum": [one.value for one in kind]}, lambda node, _: kind(node.value))
-    return Form({"type": _JSON_TYPES[kind]})
+        return Notation({"enum": [one.value for one in kind]}, lambda node, _: kind(node.value))
+    return Notation({"type": _JSON_TYPES[kind]})

@@ -8,13 +8,13 @@ from fabricgen.bundle.wiring import MANAGEMENT_PURPOSES
 from fabricgen.inventory.infiniband import InfinibandSpec, PartitionSpec
 from fabricgen.inventory.nodes import Node
 from fabricgen.inventory.part import (
-    Form,
+    Notation,
     Part,
     any_of,
-    form_of,
     key,
     list_of,
-    part_form,
+    notation_of,
+    part_notation,
     record_of,
     wrapped,
 )
@@ -52,24 +52,24 @@ PURPOSE_OF_NAME: Mapping[str, Purpose] = {**{word.value: word for word in Purpos
 
 _MTUS = one_of(256, 512, 1024, 2048, 4096)
 
-_SWITCHES = list_of(part_form(SwitchSpec)).named("switches")
+_SWITCHES = list_of(part_notation(SwitchSpec)).named("switches")
 
 _CABLE_KINDS = (*list(DEFAULT_CABLE_M)[:3], LinkKind.PEER, LinkKind.GLOBAL)
 
-_CABLES = record_of({kind: part_form(CableSpec) for kind in _CABLE_KINDS})
+_CABLES = record_of({kind: part_notation(CableSpec) for kind in _CABLE_KINDS})
 
-_RATIOS = record_of({role: form_of(Ratio) for role in (Role.LEAF, Role.SPINE)})
+_RATIOS = record_of({role: notation_of(Ratio) for role in (Role.LEAF, Role.SPINE)})
 
 _OVERSUBSCRIPTION = any_of(
-    form_of(Ratio),
+    notation_of(Ratio),
     _RATIOS,
     # a single number applies to the leaves
     read=lambda node, path: _RATIOS.read(node, path) if node.mapping else {Role.LEAF: float(str(node.value))},
 )
 
-_LOSSLESS = any_of(TEXT, part_form(LosslessSpec)).reading(lambda *_: None)  # a plane reads it with its profile
+_LOSSLESS = any_of(TEXT, part_notation(LosslessSpec)).reading(lambda *_: None)  # a plane reads it with its profile
 
-_DEVICES = list_of(part_form(OutsideDevice))
+_DEVICES = list_of(part_notation(OutsideDevice))
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -80,7 +80,7 @@ class Plane(Part, definition="plane"):
     technology: Annotated[
         Technology,
         key(
-            form=one_of(Technology.ROCE.value, Technology.INFINIBAND.value).then(Technology),
+            notation=one_of(Technology.ROCE.value, Technology.INFINIBAND.value).then(Technology),
             page="InfiniBand planes are rendered as files of [subnet managers](infiniband.md)",
         ),
     ] = Technology.ROCE
@@ -125,7 +125,7 @@ class Plane(Part, definition="plane"):
         key(
             "Number of tiers of a Clos. The default is the smallest number that connects all leaves.",
             "tiers",
-            form=one_of(2, 3),
+            notation=one_of(2, 3),
             usual="the minimum that connects the leaves",
             page="forces the number of tiers",
         ),
@@ -157,9 +157,9 @@ class Plane(Part, definition="plane"):
         key(
             "Pods of a three-tier Clos.",
             "pod",
-            form=wrapped(
+            notation=wrapped(
                 "units",
-                Form(
+                Notation(
                     {
                         "type": "integer",
                         "minimum": 1,
@@ -201,20 +201,22 @@ class Plane(Part, definition="plane"):
         key(
             "Ratio of the bandwidth towards hosts to that of the uplinks of a leaf, 0.1 to 64; {leaf, spine} sets it "
             "for each tier.",
-            form=_OVERSUBSCRIPTION,
+            notation=_OVERSUBSCRIPTION,
             usual="`1`",
             page="ratio of the bandwidth below a leaf (a spine) to the bandwidth above it",
         ),
     ]
     cables: Annotated[
         Mapping[LinkKind, CableSpec],
-        key(form=_CABLES, usual="see below", page="length and medium by [kind of link](#tiers-cables-and-addresses)"),
+        key(
+            notation=_CABLES, usual="see below", page="length and medium by [kind of link](#tiers-cables-and-addresses)"
+        ),
     ]
     mtu_bytes: Annotated[
         int, key("Port MTU in bytes.", "mtu", minimum=1500, maximum=9216, page="MTU of every port, in bytes")
     ] = DEFAULT_MTU_BYTES
     roce_mtu_bytes: Annotated[
-        int, key("RDMA path MTU in bytes.", "roce_mtu", form=_MTUS, page="RDMA path MTU, in bytes")
+        int, key("RDMA path MTU in bytes.", "roce_mtu", notation=_MTUS, page="RDMA path MTU, in bytes")
     ] = DEFAULT_ROCE_MTU_BYTES
     queue_pairs: Annotated[  # None: the default of NCCL
         int | None,
@@ -230,7 +232,7 @@ class Plane(Part, definition="plane"):
         LosslessSpec,
         key(
             "The name of a profile, or values that differ from it; none for a plane without PFC.",
-            form=_LOSSLESS,
+            notation=_LOSSLESS,
             usual="`roce-lossless-two-class`; `none` for management",
             page="classes, marking, watchdog",
         ),
@@ -272,10 +274,10 @@ class Plane(Part, definition="plane"):
         Addressing | None, key(usual="required for RoCE", page="[address pools and ASNs](#tiers-cables-and-addresses)")
     ]
     leaves: Annotated[
-        tuple[SwitchSpec, ...], key(form=_SWITCHES, page="the leaves of an [explicit](designs.md) design")
+        tuple[SwitchSpec, ...], key(notation=_SWITCHES, page="the leaves of an [explicit](designs.md) design")
     ]
-    spines: Annotated[tuple[SwitchSpec, ...], key(form=_SWITCHES, page="its spines")]
-    cores: Annotated[tuple[SwitchSpec, ...], key(form=_SWITCHES, page="its cores")]
+    spines: Annotated[tuple[SwitchSpec, ...], key(notation=_SWITCHES, page="its spines")]
+    cores: Annotated[tuple[SwitchSpec, ...], key(notation=_SWITCHES, page="its cores")]
     links: Annotated[tuple[LinkSpec, ...], key(page="its links")]
     dragonfly: Annotated[
         DragonflySpec | None,

@@ -6,12 +6,12 @@ from typing import Annotated, Any
 
 from fabricgen.inventory.nodes import Node
 from fabricgen.inventory.part import (
-    Form,
+    Notation,
     Part,
     any_of,
-    form_of,
     key,
-    part_form,
+    notation_of,
+    part_notation,
 )
 from fabricgen.inventory.topology import CableSpec, medium_for
 from fabricgen.inventory.values import (
@@ -40,7 +40,7 @@ class PoolSpec(
 ):
     """The prefixes of an address pool, at most one of each family, and its reserved addresses and prefixes."""
 
-    prefixes: Annotated[tuple[str, ...], key(required=True, form=_PREFIXES)]
+    prefixes: Annotated[tuple[str, ...], key(required=True, notation=_PREFIXES)]
     reserve: Annotated[tuple[str, ...], key("Addresses and prefixes that are never given to devices.")] = ()
 
 
@@ -64,7 +64,9 @@ class Addressing(Part):
         key(
             "rfc7938 numbers from 4200000000, or a range {first, last}.",
             "asn",
-            form=any_of(Form({"const": "rfc7938"}), part_form(AsnRange), read=AsnRange.read, missing=AsnRange.read),
+            notation=any_of(
+                Notation({"const": "rfc7938"}), part_notation(AsnRange), read=AsnRange.read, missing=AsnRange.read
+            ),
         ),
     ]
 
@@ -121,7 +123,7 @@ class OutsideDevice(Part, definition="external"):
             "Prefixes that are accepted from the router, or all.",
             "in",
             required=True,
-            form=form_of(Texts).then(_filter),
+            notation=notation_of(Texts).then(_filter),
         ),
     ]
     announces: Annotated[
@@ -130,10 +132,10 @@ class OutsideDevice(Part, definition="external"):
             "Prefixes that are announced to the router, or all.",
             "out",
             required=True,
-            form=form_of(Texts).then(_filter),
+            notation=notation_of(Texts).then(_filter),
         ),
     ]
-    cable: Annotated[CableSpec, key(form=form_of(CableSpec | None))]
+    cable: Annotated[CableSpec, key(notation=notation_of(CableSpec | None))]
     speed_mbps: Annotated[Speed | None, key(name="speed")]
 
     @classmethod

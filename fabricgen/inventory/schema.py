@@ -13,7 +13,7 @@ from jsonschema.exceptions import ValidationError
 from fabricgen.findings import Finding, Severity
 from fabricgen.inventory.model import Inventory
 from fabricgen.inventory.nodes import Node
-from fabricgen.inventory.part import part_form
+from fabricgen.inventory.part import part_notation
 from fabricgen.json_schema import SchemaValidator
 from fabricgen.sonic.secrets import SECRET_TABLES, is_secret
 
@@ -39,7 +39,7 @@ _VALIDATOR: Any = validators.extend(  # type: ignore[no-untyped-call]
 @cache
 def inventory_schema() -> dict[str, Any]:
     """The JSON Schema of an inventory, as its parts declare it. schemas/inventory.schema.json is its published copy."""
-    whole = part_form(Inventory)
+    whole = part_notation(Inventory)
     return {
         "$schema": "https://json-schema.org/draft/2020-12/schema",
         "$id": "urn:fabricgen:schema:inventory:1",

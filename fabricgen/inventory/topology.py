@@ -7,12 +7,12 @@ from typing import Annotated, Any, Self
 
 from fabricgen.inventory.nodes import Node
 from fabricgen.inventory.part import (
-    Form,
+    Notation,
     Part,
     key,
     list_of,
     map_of,
-    part_form,
+    part_notation,
 )
 from fabricgen.inventory.values import (
     Ends,
@@ -54,7 +54,7 @@ class ScalableUnit(Part):
         Mapping[str, int],
         key(
             "Host groups that share units, with the places of each in every unit.",
-            form=map_of(Form({"type": "integer", "minimum": 1})),
+            notation=map_of(Notation({"type": "integer", "minimum": 1})),
         ),
     ]
 
@@ -86,7 +86,10 @@ class Tier(Part, definition="tier"):
     spare_ports: Annotated[int, key("Unused ports on each switch.", minimum=0)] = 0
     newer: Annotated[
         tuple["Tier", ...],
-        key("Switch models of later units. Switches in service do not change.", form=list_of(part_form(NewerTier))),
+        key(
+            "Switch models of later units. Switches in service do not change.",
+            notation=list_of(part_notation(NewerTier)),
+        ),
     ] = ()
     from_unit: int = 0
 
@@ -183,14 +186,14 @@ class TorusSpec(Part):
         key(
             "Number of switches in each dimension, at least two, for one to three dimensions.",
             required=True,
-            form=list_of(Form({"type": "integer", "minimum": 2}), minItems=1, maxItems=3),
+            notation=list_of(Notation({"type": "integer", "minimum": 2}), minItems=1, maxItems=3),
         ),
     ]
     links: Annotated[
         tuple[int, ...],
         key(
             "Number of parallel links of a hop, or a list with the number for each dimension.",
-            form=one_or_more(Form({"type": "integer", "minimum": 1}), minItems=1, maxItems=3),
+            notation=one_or_more(Notation({"type": "integer", "minimum": 1}), minItems=1, maxItems=3),
             default=1,
         ),
     ]
@@ -198,7 +201,7 @@ class TorusSpec(Part):
         tuple[int, ...],
         key(
             "For each dimension, the coordinate before which the dateline cuts its rings. The default is 0.",
-            form=list_of(Form({"type": "integer", "minimum": 0}), minItems=1, maxItems=3),
+            notation=list_of(Notation({"type": "integer", "minimum": 0}), minItems=1, maxItems=3),
         ),
     ]
 

@@ -6,12 +6,12 @@ from typing import Annotated, Any
 
 from fabricgen.inventory.nodes import Node
 from fabricgen.inventory.part import (
-    Form,
+    Notation,
     Part,
-    form_of,
     key,
     list_of,
     map_of,
+    notation_of,
     wrapped,
 )
 from fabricgen.inventory.profiles import DEFAULT
@@ -33,7 +33,7 @@ UNIT_OF_MODE: Mapping[BalanceMode, BalanceUnit] = {
     BalanceMode.SPRAY: BalanceUnit.PACKET,
 }  # fmt: skip
 
-_DSCP = Form({"type": "integer", "minimum": 0, "maximum": 63})
+_DSCP = Notation({"type": "integer", "minimum": 0, "maximum": 63})
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -72,9 +72,9 @@ class LosslessSpec(Part, definition="lossless"):
         Mapping[int, tuple[int, ...]],
         key(
             "Priority -> DSCP values of its traffic.",
-            form=map_of(
+            notation=map_of(
                 wrapped("dscp", list_of(_DSCP, minItems=1), required=["dscp"]),
-                Form(
+                Notation(
                     {"pattern": "^[0-6]$", "description": "A priority from 0 to 6. Priority 7 is for control traffic."}
                 ),
                 word=int,
@@ -89,7 +89,7 @@ class LosslessSpec(Part, definition="lossless"):
         int,
         key(
             name="cnp",
-            form=wrapped("dscp", _DSCP.but(default=DEFAULT_CNP_DSCP)),
+            notation=wrapped("dscp", _DSCP.but(default=DEFAULT_CNP_DSCP)),
             usual="`48`",
             page="DSCP of congestion notifications, different from those of the classes",
         ),
@@ -137,7 +137,7 @@ class TrimmingSpec(Part):
 
 
 _MODE = (
-    form_of(BalanceMode)
+    notation_of(BalanceMode)
     .but(
         default=BalanceMode.ECMP.value,
         description="One path for each flow, for each flowlet, by queue depth, or for each packet.",
@@ -156,7 +156,7 @@ class BalanceSpec(Part, short="mode"):
     mode: Annotated[
         BalanceMode,
         key(
-            form=_MODE,
+            notation=_MODE,
             page="a path for each flow, by a hash; another one after each gap of a flow; the path with the shortest "
             "queue; another path for each packet",
         ),
@@ -193,7 +193,7 @@ class BalanceSpec(Part, short="mode"):
         key(
             "The mode is configured outside of CONFIG_DB, by means of the platform's vendor.",
             "configured_by",
-            form=one_of("platform").then(bool),
+            notation=one_of("platform").then(bool),
             default=None,
             page="the mode is configured outside of CONFIG_DB",
         ),

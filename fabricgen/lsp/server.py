@@ -17,7 +17,7 @@ from fabricgen.lsp.cursor import spot_at
 from fabricgen.lsp.definition import definition
 from fabricgen.lsp.diagnostics import by_uri, diagnostics_of, location_of
 from fabricgen.lsp.hover import hover_text
-from fabricgen.lsp.session import Session, Versions
+from fabricgen.lsp.session import EditorSession, Versions
 from fabricgen.report.pages import page
 
 _CODE = re.compile(r"\bFG\d{3}\b")
@@ -30,7 +30,7 @@ class Server(LanguageServer):
 
     def __init__(self, policy: Policy) -> None:
         super().__init__("fabricgen", __version__)
-        self.session = Session(policy, self._publish)
+        self.session = EditorSession(policy, self._publish)
         self._published: dict[Path, set[str]] = {}
 
     @property

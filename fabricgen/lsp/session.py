@@ -23,7 +23,7 @@ Versions = Mapping[Path, int | None]  # of the texts
 Publish = Callable[[Path, Draft, Versions], None]
 
 
-class Session:
+class EditorSession:
     """Texts, drafts, and the inventories that wait to be judged."""
 
     def __init__(self, policy: Policy, publish: Publish) -> None:

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from fabricgen.allocation.allocate import Allocation
 from fabricgen.control_plane.managers import manager_links, plan_managers
 from fabricgen.control_plane.mlnx_sm import plan_mlnx_options
-from fabricgen.control_plane.opensm import Subnet
+from fabricgen.control_plane.opensm import SubnetPlan
 from fabricgen.control_plane.opensm_options import SubnetOptions, plan_options
 from fabricgen.control_plane.partitions import Partition, plan_partitions
 from fabricgen.control_plane.sharp import plan_sharp
@@ -47,7 +47,7 @@ class SubnetRenderer:
     forms: list[LineSources] = field(default_factory=list)
     sources: list[DeviceSources] = field(default_factory=list)
 
-    def files(self, subnet: SubnetDesign, choice: Subnet) -> Iterator[tuple[str, bytes]]:
+    def files(self, subnet: SubnetDesign, choice: SubnetPlan) -> Iterator[tuple[str, bytes]]:
         """(path in the bundle, bytes) of every file of a subnet. Raises TemplateProblemError."""
         folder = f"{FOLDER}/{subnet.key}"
         managers = manager_links(subnet, self.allocation)
@@ -77,7 +77,7 @@ class SubnetRenderer:
                 self._check_lines(subnet, text)
             yield f"{folder}/{name}", text.encode()
 
-    def _shared(self, subnet: SubnetDesign, choice: Subnet, partitions: Sequence[Partition]) -> dict[str, Context]:
+    def _shared(self, subnet: SubnetDesign, choice: SubnetPlan, partitions: Sequence[Partition]) -> dict[str, Context]:
         """The files that all managers of the subnet share, beside its partitions."""
         plane = subnet.plane.plane
         files: dict[str, Context] = {"node-name-map": node_names(subnet, self.allocation)}

@@ -14,7 +14,7 @@ from fabricgen.control_plane.bgp import ControlPlane, plan_control_plane
 from fabricgen.control_plane.cordons import Cordons, plan_cordons
 from fabricgen.control_plane.managers import check_folders, check_managers
 from fabricgen.control_plane.mlnx_sm import check_dialect
-from fabricgen.control_plane.opensm import Subnet, plan_subnets
+from fabricgen.control_plane.opensm import SubnetPlan, plan_subnets
 from fabricgen.control_plane.outside import plan_outside
 from fabricgen.control_plane.partition_checks import check_partitions
 from fabricgen.control_plane.sharp import check_sharp
@@ -51,7 +51,7 @@ class Plans:
 
     fabric: Fabric
     rendered: Fabric
-    subnets: Mapping[str, Subnet]
+    subnets: Mapping[str, SubnetPlan]
     allocation: Allocation
     control: ControlPlane
     planner: LosslessPlanner
@@ -221,7 +221,7 @@ def lock_would_change(plans: Plans, file: Path, *, needed: bool = False, strict:
     return [Finding("FG382", Severity.WARNING, message, location=place, hint=hint)]
 
 
-def _subnet_problems(fabric: Fabric, subnets: Mapping[str, Subnet], allocation: Allocation) -> Iterator[Finding]:
+def _subnet_problems(fabric: Fabric, subnets: Mapping[str, SubnetPlan], allocation: Allocation) -> Iterator[Finding]:
     """Findings for tenants and managers that cannot be configured; a note for placeholder GUIDs."""
     yield from check_folders(design.plane for design in fabric.planes if design.plane.name in subnets)
     for design in fabric.planes:

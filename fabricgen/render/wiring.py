@@ -22,7 +22,7 @@ from fabricgen.bundle.wiring import (
     link_state,
 )
 from fabricgen.control_plane.cordons import Cordons
-from fabricgen.control_plane.outside import KIND, Outside, OutsideLink
+from fabricgen.control_plane.outside import KIND, OutsideLink, OutsidePlan
 from fabricgen.design.model import Fabric, Link, PlaneDesign, Switch
 from fabricgen.inventory.model import DeviceNote
 from fabricgen.inventory.plane import Plane
@@ -33,7 +33,7 @@ from fabricgen.visible import cell
 from fabricgen.vocabulary import DeviceState, LinkKind, Medium, Purpose, Role, Technology
 
 
-def make_wiring(fabric: Fabric, allocation: Allocation, outside: Outside, cordons: Cordons) -> Wiring:
+def make_wiring(fabric: Fabric, allocation: Allocation, outside: OutsidePlan, cordons: Cordons) -> Wiring:
     """The wiring of a fabric and of what is plugged into it from outside, with its cordoned links."""
     cable_of = {link: cable.id for cable in fabric.cables for link in cable.links}
     pods = _pods(fabric)

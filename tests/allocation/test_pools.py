@@ -6,7 +6,7 @@ import hypothesis.strategies as st
 from hypothesis import given, settings
 from netaddr import IPNetwork, IPSet
 
-from fabricgen.allocation.pools import Pool, address_pool, block_size
+from fabricgen.allocation.pools import NumberPool, address_pool, block_size
 
 _SIZES = st.lists(st.sampled_from([1, 2, 4, 8, 16]), max_size=40)
 _RANGES = st.lists(st.tuples(st.integers(0, 500), st.integers(0, 20)), max_size=12)
@@ -30,7 +30,7 @@ def ranges(numbers: set[int]) -> list[tuple[int, int]]:
 def test_a_pool_gives_the_lowest_aligned_free_run(
     numbers: set[int], taken: list[tuple[int, int]], sizes: list[int]
 ) -> None:
-    pool, free = Pool(ranges(numbers)), set(numbers)
+    pool, free = NumberPool(ranges(numbers)), set(numbers)
     for first, more in taken:
         wanted = set(range(first, first + more + 1))
         assert pool.take(first, first + more) is (wanted <= free)
@@ -46,7 +46,7 @@ def test_a_pool_gives_the_lowest_aligned_free_run(
 @settings(deadline=None)
 @given(_SIZES, _RANGES)
 def test_numbers_can_be_taken_after_some_were_given(sizes: list[int], taken: list[tuple[int, int]]) -> None:
-    pool, free = Pool([(0, 255)]), set(range(256))
+    pool, free = NumberPool([(0, 255)]), set(range(256))
     for size, (first, more) in zip(sizes, taken, strict=False):
         wanted = set(range(first, first + more + 1))
         assert pool.take(first, first + more) is (wanted <= free)

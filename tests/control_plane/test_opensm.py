@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from fabricgen.control_plane.opensm import Subnet, plan_subnets
+from fabricgen.control_plane.opensm import SubnetPlan, plan_subnets
 from fabricgen.design.expand import expand
 from fabricgen.findings import Finding
 from fabricgen.inventory.build import build_inventory
@@ -54,7 +54,7 @@ MEASURED: list[tuple[str, Tree, dict[str, bool]]] = [
 ]  # fmt: skip
 
 
-def planned(tree: Tree, purpose: str = "compute", **infiniband: Any) -> tuple[Subnet | None, list[Finding]]:
+def planned(tree: Tree, purpose: str = "compute", **infiniband: Any) -> tuple[SubnetPlan | None, list[Finding]]:
     """What the one plane of a tree runs, as an InfiniBand plane."""
     plane = {**tree["planes"]["compute"], "technology": "infiniband", "infiniband": infiniband, "purpose": purpose}
     whole = {key: value for key, value in tree.items() if key != "management"} | {"planes": {"compute": plane}}
