@@ -270,6 +270,13 @@ class Plane(Part, definition="plane"):
             "the plane, also those with external routers; FG355 judges them",
         ),
     ]
+    bfd: Annotated[
+        bool,
+        key(
+            "BFD on every BGP session of the plane, with unnumbered BGP.",
+            page="BFD on every BGP session, also with external routers; only with `bgp: unnumbered` (FG151)",
+        ),
+    ] = False
     addressing: Annotated[
         Addressing | None, key(usual="required for RoCE", page="[address pools and ASNs](#tiers-cables-and-addresses)")
     ]

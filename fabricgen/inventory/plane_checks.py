@@ -80,5 +80,10 @@ def _check_technology(inventory: Inventory) -> Iterator[Finding]:
             if plane.technology == Technology.ROCE and key in plane.node.mapping:
                 hint = "set `technology: infiniband`, or remove these settings"
                 yield error("FG105", "a RoCE plane has no InfiniBand settings", plane, key, hint=hint)
-        if plane.technology == Technology.INFINIBAND and plane.bgp_timers:
-            yield error("FG105", "an InfiniBand plane has no BGP sessions", plane, "bgp_timers", hint="remove it")
+        for key in ("bgp_timers", "bfd"):
+            if plane.technology == Technology.INFINIBAND and key in plane.node.mapping:
+                yield error("FG105", "an InfiniBand plane has no BGP sessions", plane, key, hint="remove it")
+        if plane.technology == Technology.ROCE and plane.bfd and plane.bgp == BgpAddressing.NUMBERED:
+            # sonic-buildimage 202411 to 202605: instance.conf.j2 of bgpcfgd; supervisord.conf.j2 of docker-fpm-frr
+            message = "with numbered BGP nothing reads `bfd`: bgpcfgd has no such field, and bfdd is not started"
+            yield error("FG151", message, plane, "bfd", hint="set `bgp: unnumbered`, or remove `bfd`")

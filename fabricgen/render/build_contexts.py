@@ -111,6 +111,8 @@ def plane_context(plane: Plane) -> PlaneContext:
     Source: sonic-buildimage, instance.conf.j2 of bgpcfgd, and cmn_key_map of frrcfgd.py: fields of a BGP session.
     """
     session, timers = {}, plane.bgp_timers
+    if plane.bfd:
+        session["bfd"] = value("true", inventory=plane.source("bfd"))
     if timers:
         session["holdtime"] = value(timers.hold_s, inventory=timers.source("hold_s"))
         session["keepalive"] = value(timers.keepalive_s, inventory=timers.source("keepalive_s"))

@@ -1,4 +1,4 @@
-"""`bgp_timers`: from the inventory to the row of every session, and to the rule that judges it."""
+"""`bgp_timers` and `bfd`: from the inventory to the row of every session, and to the rule that judges it."""
 
 from pathlib import Path
 from typing import Any
@@ -54,3 +54,17 @@ def test_one_timer_alone_and_timers_without_bgp_are_refused(tmp_path: Path) -> N
         ("FG106", "'keepalive_s' is missing in planes.compute.bgp_timers")
     ]
     assert [(one.code, one.path) for one in none] == [("FG105", "planes.compute.bgp_timers")]
+
+
+def test_bfd_is_in_the_peer_group_and_refused_where_no_daemon_reads_it(tmp_path: Path) -> None:
+    tree = explicit(ARISTA, bgp="unnumbered", addressing=DUAL_STACK, bfd=True)
+    files = render(tmp_path / "unnumbered", tree)
+    groups = [config(files, name)["BGP_PEER_GROUP"]["default|FABRIC"] for name in ("leaf1", "spine2")]
+    assert [group["bfd"] for group in groups] == ["true", "true"]
+    assert codes(tmp_path / "bundle", files) == codes(
+        tmp_path / "without", render(tmp_path / "plain", explicit(ARISTA, bgp="unnumbered", addressing=DUAL_STACK))
+    )
+    _, found = load_inventory(write(tmp_path / "numbered", explicit(bfd=True)))
+    assert [(one.code, one.path) for one in found] == [("FG151", "planes.compute.bfd")]
+    _, none = load_inventory(write(tmp_path / "off", explicit(bfd=False)))
+    assert none == []
