@@ -54,7 +54,8 @@ def test_a_bad_case_gives_its_finding(case: Case, tmp_path: Path) -> None:
     if isinstance(case.clean, Switches):
         assert found.location.line >= 1
     else:
-        others = [one for one in others if one.severity is not Severity.NOTE]
+        # The small fabric of these hosts has one spine.
+        others = [one for one in others if one.severity is not Severity.NOTE and one.code != "FG285"]
     if not case.lenient:
         assert [(one.code, one.device) for one in others] == [(case.code, name) for name in case.also_at], others
 

@@ -11,10 +11,13 @@ from fabricgen.rules.view.addresses import HeldAddress, parse_interface
 from fabricgen.rules.view.fabric import Fabric
 from fabricgen.rules.view.switch import Switch
 from fabricgen.sonic.bgpcfgd import IDF_TYPES, IDF_WITHDRAWS
+from fabricgen.sonic.image import uses_frr_framework
+from fabricgen.sonic.releases import release_name
 from fabricgen.sonic.tables import Row
 from fabricgen.vocabulary import Role
 
 Network = IPv4Network | IPv6Network
+_STATIC_BFD_MENDED = 202505
 _SWITCHES = frozenset({Role.LEAF, Role.SPINE, Role.CORE})
 
 
@@ -267,3 +270,34 @@ def isolated_downstream(fabric: Fabric) -> Iterator[Defect]:
             message = f"idf_isolation_state is {found}: the switch {effect}"
             place = switch.place("BGP_DEVICE_GLOBAL", "STATE", "idf_isolation_state")
             yield Defect(place, message, "remove idf_isolation_state")
+
+
+@rule("FG286", Severity.WARNING, "A blackhole without a next hop stops staticroutebfd")
+def blackhole_without_next_hop(fabric: Fabric) -> Iterator[Defect]:
+    """What: before release 202505, a row of STATIC_ROUTE has a next hop, also if blackhole is "true"; 0.0.0.0 or ::
+    does. It is an error if another static route uses BFD.
+
+    Why: staticroutebfd takes the length of the list of next hops before it looks at blackhole, and ends with an
+    exception. supervisord starts it again, and it reads the same row again: it never runs, and static routes with
+    BFD are not made.
+
+    Example: STATIC_ROUTE|default|10.64.0.0/27 has only blackhole "true" and advertise "true".
+
+    Fix: add nexthop "0.0.0.0", for IPv6 "::". bgpcfgd still makes a blackhole of it.
+
+    Source: sonic-buildimage src/sonic-bgpcfgd/staticroutebfd/main.py, static_route_set_handler (202405, 202411:
+    `len(nh_list)` where nexthop is missing; later: `nh_list is not None`); bgpcfgd/managers_static_rt.py,
+    IpNextHop.
+    """
+    for switch in fabric.switches.values():
+        if switch.device.release >= _STATIC_BFD_MENDED or uses_frr_framework(switch.device.config):
+            continue
+        with_bfd = any(row.get("bfd") == "true" for row in switch.device.table("STATIC_ROUTE").values())
+        severity = Severity.ERROR if with_bfd else Severity.WARNING
+        for key, row, network in _static_routes(switch):
+            if not row.get("nexthop") and not row.get("nexthop-vrf"):
+                zero = "::" if network.version == 6 else "0.0.0.0"
+                message = f"the row has no nexthop: staticroutebfd of {release_name(switch.device.release)} ends at it"
+                yield Defect(
+                    switch.place("STATIC_ROUTE", key, "nexthop"), message, f'set nexthop to "{zero}"', (), severity
+                )

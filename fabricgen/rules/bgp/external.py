@@ -162,7 +162,7 @@ def static_next_hop(fabric: Fabric) -> Iterator[Defect]:
         for key, row in switch.device.table("STATIC_ROUTE").items():
             vrf = key.rpartition("|")[0]
             hops, ports = (str(row[field]).split(",") if row.get(field) else [] for field in ("nexthop", "ifname"))
-            if vrf not in ("", "default") or not hops:
+            if vrf not in ("", "default") or not hops or row.get("blackhole") == "true":
                 continue
             for index, text in enumerate(hops):
                 port = ports[index] if index < len(ports) else ""

@@ -2,7 +2,7 @@
 
 from tests.rules.case import ERROR, WARNING, Case
 from tests.rules.changes import both, drop, put, rekey
-from tests.rules.fabrics import META, some_ipv6
+from tests.rules.fabrics import LEAVES, META, some_ipv6
 
 CASES = [
     Case(
@@ -251,5 +251,47 @@ CASES = [
         ERROR,
         "Loopback0 has 10.0.0.77, but the allocated address is 10.0.0.1",
         "use 10.0.0.1",
+    ),
+    Case(
+        "FG288",
+        both(
+            put({"prefix": "fcbb:bbbb:1::"}, "leaf1", "SRV6_MY_LOCATORS", "MAIN"),
+            put({"action": "uN", "decap_dscp_mode": "pipe"}, "leaf1", "SRV6_MY_SIDS", "MAIN|fcbb:bbbb:2::/48"),
+        ),
+        "leaf1:SRV6_MY_SIDS|MAIN|fcbb:bbbb:2::/48",
+        ERROR,
+        "the SID is outside of locator MAIN, fcbb:bbbb:1::/48",
+        "take a SID inside of fcbb:bbbb:1::/48",
+        lenient=True,
+    ),
+    Case(
+        "FG288",
+        both(*(put({"prefix": "fcbb:bbbb:1::"}, name, "SRV6_MY_LOCATORS", "MAIN") for name in ("leaf1", "leaf2"))),
+        "leaf2:SRV6_MY_LOCATORS|MAIN|prefix",
+        ERROR,
+        "fcbb:bbbb:1::/48 overlaps the locator fcbb:bbbb:1::/48 of leaf1",
+        "give each switch a locator of its own",
+        lenient=True,
+    ),
+    Case(
+        "FG289",
+        put({"src_ip": "10.0.0.99"}, "leaf1", "VXLAN_TUNNEL", "vtep"),
+        "leaf1:VXLAN_TUNNEL|vtep|src_ip",
+        ERROR,
+        "src_ip 10.0.0.99 is no loopback of the switch",
+        "set src_ip to 10.0.0.1",
+        lenient=True,
+    ),
+    Case(
+        "FG290",
+        both(
+            *(put({"vrf_name": "Vrf-a"}, name, "LOOPBACK_INTERFACE", "Loopback0") for name in LEAVES),
+            *(put({}, name, "VRF", "Vrf-a") for name in LEAVES),
+        ),
+        "leaf1:LOOPBACK_INTERFACE|Loopback0|vrf_name",
+        ERROR,
+        "Loopback0 is in VRF Vrf-a: BGP of the default VRF does not announce its address",
+        "remove vrf_name",
+        lenient=True,
     ),
 ]

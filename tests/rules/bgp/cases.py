@@ -303,6 +303,15 @@ CASES = [
         lenient=True,
     ),
     Case(
+        "FG286",
+        image("202411", "leaf1"),
+        "leaf1:STATIC_ROUTE|default|10.64.0.0/24|nexthop",
+        WARNING,
+        "the row has no nexthop: staticroutebfd of release 202411 ends at it",
+        'set nexthop to "0.0.0.0"',
+        lenient=True,
+    ),
+    Case(
         "FG306",
         unchanged,
         "leaf1:BGP_DEVICE_GLOBAL|STATE|tsa_enabled",

@@ -170,4 +170,22 @@ CASES = [
         "set management.gnmi.certificates to the files on the switch",
         also=("FG592",),
     ),
+    Case(
+        "FG287",
+        both(put({}, "leaf1", "VRF", "Vrf-a"), put({"vrf": "Vrf-a"}, "leaf1", "SYSLOG_SERVER", "10.255.0.3")),
+        "leaf1:SYSLOG_SERVER|10.255.0.3|vrf",
+        WARNING,
+        "10.255.0.3 cannot be reached: VRF Vrf-a has no subnet and no static route for it",
+        "set `vrf` to the VRF of the server",
+        lenient=True,
+    ),
+    Case(
+        "FG287",
+        put({"mgmtVrfEnabled": "true"}, "leaf1", "MGMT_VRF_CONFIG", "vrf_global"),
+        "leaf1:NTP_SERVER|10.255.0.2",
+        WARNING,
+        "10.255.0.2 cannot be reached: mgmtVrfEnabled is true, and the default VRF has no route to it",
+        "set `vrf` of NTP|global to the VRF of the server",
+        lenient=True,
+    ),
 ]

@@ -201,4 +201,16 @@ CASES = [
         "set subport as the SKU's platform.json counts the ports of the cage",
         also=("FG593",),
     ),
+    Case(
+        "FG307",
+        both(
+            put("on", "leaf1", "PORT", "Ethernet0", "autoneg"),
+            put(["800000"], "leaf1", "PORT", "Ethernet0", "adv_speeds"),
+        ),
+        "leaf1:PORT|Ethernet0|adv_speeds",
+        ERROR,
+        "adv_speeds has 800G, and the link is of 400G",
+        "set adv_speeds to 400000",
+        lenient=True,
+    ),
 ]

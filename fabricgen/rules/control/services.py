@@ -1,0 +1,118 @@
+"""Rules on the servers of a switch: whether the VRF of a service has a route to them."""
+
+from collections.abc import Iterator
+from typing import NamedTuple
+
+from fabricgen.findings import Severity
+from fabricgen.rules.defects import Defect
+from fabricgen.rules.rule import rule
+from fabricgen.rules.view.fabric import Fabric
+from fabricgen.rules.view.switch import Switch
+from fabricgen.sonic.addresses import Address, parse_address
+
+_MANAGEMENT = "mgmt"
+_SERVERS = ("NTP_SERVER", "SYSLOG_SERVER", "TACPLUS_SERVER", "RADIUS_SERVER")
+
+
+class _Server(NamedTuple):
+    table: str
+    key: str
+    address: Address
+    vrf: str
+
+
+@rule("FG287", Severity.WARNING, "A server is in a VRF without a route to it")
+def unreachable_servers(fabric: Fabric) -> Iterator[Defect]:
+    """What: the servers of NTP, syslog, TACACS+ and RADIUS are inside a subnet of their VRF, or the VRF has a route
+    to them. The management VRF has the gateways of MGMT_INTERFACE. The default VRF has them only while the
+    management VRF is off. Of the default VRF, routes that BGP learns from devices outside the fabric are not known:
+    with such devices, its servers are not judged.
+
+    Why: the clock of the switch drifts, its logs are lost, or nobody can log in while the local password is unknown.
+    Nothing reports it on the switch.
+
+    Example: mgmtVrfEnabled is true, and SYSLOG_SERVER|10.255.0.3 has no vrf.
+
+    Fix: set the VRF from which the server can be reached.
+
+    Source: sonic-host-services scripts/hostcfgd (NtpCfg, SyslogCfg, AaaCfg, MgmtIfaceCfg); sonic-buildimage
+    files/image_config/interfaces/interfaces.j2 (table 5000 of the management VRF has the gateways).
+    """
+    for switch in fabric.switches.values():
+        for server in _servers(switch):
+            reason = _unreachable(fabric, switch, server)
+            if reason:
+                has_field = server.table != "NTP_SERVER"
+                place = switch.place(server.table, server.key, "vrf" if has_field else "")
+                where = "`vrf` of NTP|global" if not has_field else "`vrf`"
+                yield Defect(
+                    place, f"{server.key} cannot be reached: {reason}", f"set {where} to the VRF of the server"
+                )
+
+
+def _servers(switch: Switch) -> Iterator[_Server]:
+    of_ntp = switch.device.text_of("NTP", "global", "vrf")
+    for table in _SERVERS:
+        for key, row in switch.device.table(table).items():
+            if address := parse_address(key):
+                vrf = of_ntp if table == "NTP_SERVER" else str(row.get("vrf", "") or row.get("vrf_name", ""))
+                yield _Server(table, key, address, "" if vrf == "default" else vrf)
+
+
+def _unreachable(fabric: Fabric, switch: Switch, server: _Server) -> str:
+    device, has_management_vrf = switch.device, _has_management_vrf(switch)
+    if server.vrf == _MANAGEMENT:
+        if not has_management_vrf:
+            return ""  # FG402 reports it: the row breaks a `must` of its model
+        return "" if _by_management(switch, server.address) else "the management VRF has no gateway or subnet for it"
+    if not server.vrf:
+        if not has_management_vrf or not device.table("MGMT_INTERFACE"):
+            return ""
+        if any(end.far_role == "external" for end in fabric.ends_of[switch.name].values()) or _has_outside(fabric):
+            return ""
+        if _connected(switch, "", server.address) or _static(switch, "default", server.address):
+            return ""
+        if any(_connected(other, "", server.address) for other in fabric.switches.values()):
+            return ""
+        return "mgmtVrfEnabled is true, and the default VRF has no route to it"
+    if server.vrf not in device.table("VRF"):
+        return f"the switch has no VRF {server.vrf}"
+    if _connected(switch, server.vrf, server.address) or _static(switch, server.vrf, server.address):
+        return ""
+    return f"VRF {server.vrf} has no subnet and no static route for it"
+
+
+def _has_management_vrf(switch: Switch) -> bool:
+    return switch.device.text_of("MGMT_VRF_CONFIG", "vrf_global", "mgmtVrfEnabled") == "true"
+
+
+def _has_outside(fabric: Fabric) -> bool:
+    return bool(fabric.bundle.external_at)
+
+
+def _by_management(switch: Switch, address: Address) -> bool:
+    for key, row in switch.device.table("MGMT_INTERFACE").items():
+        own = parse_address(key.partition("|")[2])
+        if own and own.version == address.version and (row.get("gwaddr") or own.network.covers(address)):
+            return True
+    return not switch.device.table("MGMT_INTERFACE")  # by DHCP
+
+
+def _connected(switch: Switch, vrf: str, address: Address) -> bool:
+    for name in switch.addresses_of:
+        if switch.address_space(name)[0] != vrf:
+            continue
+        for held in switch.addresses_of[name]:
+            own = parse_address(held.key.partition("|")[2])
+            if own and own.network.covers(address):
+                return True
+    return False
+
+
+def _static(switch: Switch, vrf: str, address: Address) -> bool:
+    for key, row in switch.device.table("STATIC_ROUTE").items():
+        space, _, prefix = key.partition("|") if "|" in key else ("default", "", key)
+        route = parse_address(prefix)
+        if space == vrf and route and route.network.covers(address) and row.get("blackhole") != "true":
+            return True
+    return False
