@@ -1,5 +1,5 @@
-"""Each statement of the headline of `check` is true: of fabrics with something wrong, missing or left out, it is compared
-with what this module reads from the rendered files by itself."""
+"""Each statement of the headline of `check` is true: of fabrics with something wrong, missing or left out, it is
+compared with what this module reads from the rendered files by itself."""
 
 import json
 import re
