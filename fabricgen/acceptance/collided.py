@@ -26,7 +26,7 @@ def predictor(bundle: Bundle) -> Callable[[Planned], float]:
     def results(pattern: str) -> dict[str, "CongestionResult"]:
         from fabricgen.simulate.congestion.analysis import Options, analyse_congestion  # loads numpy
 
-        found = analyse_congestion(bundle, Options(pattern), None, {})
+        found = analyse_congestion(bundle, Options(pattern))
         return {one.name: one for one in found}
 
     def share(test: Planned) -> float:

@@ -80,7 +80,7 @@ def fabric_object(
     deadlock = prove(judging, plane, None, FailureOptions(options.failures, jobs=options.jobs), progress)
     with progress.stage(f"traffic of {name}"):
         forwarding = forwarding_of(judging, DEFAULT_SUBNETS, plane, to_storage=False)
-        bandwidth = analyse_bandwidth(bundle, options.bandwidth, plane, judging.routed, forwarding)
+        bandwidth = analyse_bandwidth(bundle, options.bandwidth, plane, forwarding)
     counts = _counts(bundle, plane)
     return {
         "name": name,

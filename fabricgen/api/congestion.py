@@ -174,7 +174,7 @@ def analyse(
 
     add_coverage(judging, plane, to_storage=uses_storage(options.pattern))
     forwarding = forwarding_of(judging, subnets, plane, to_storage=uses_storage(options.pattern))
-    results = analyse_congestion(judging.bundle, options, plane, judging.routed, forwarding)
+    results = analyse_congestion(judging.bundle, options, plane, forwarding)
     reported = [one for one in results if report_skipped or one.model is not CongestionModel.SKIPPED]
     judging.findings += congestion_findings(judging.bundle, reported)
     judging.codes |= codes_of(FAMILY)

@@ -16,7 +16,7 @@ def add_coverage(judging: Judging, plane: str | None, *, to_storage: bool) -> No
 
     if CODE in judging.codes:
         return
-    for name, switches in planes_for(judging.bundle, plane, to_storage=to_storage):
-        fabric = judging.routed.setdefault(name, read_fabric(judging.bundle, switches))
+    for _, switches in planes_for(judging.bundle, plane, to_storage=to_storage):
+        fabric = read_fabric(judging.bundle, switches)
         judging.findings += coverage_findings(judging.bundle, fabric, covers(judging.bundle, fabric))
     judging.codes |= codes_of(CODE)

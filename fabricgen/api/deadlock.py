@@ -129,8 +129,7 @@ def _prove(
         judging.codes |= codes_of("FG80", "FG843", "FG846", "FG847", "FG848")
     if not (plane and results):
         with _failures(failures, progress) as wanted_failures:
-            planes = analyse_deadlock(judging.bundle, plane, wanted_failures, judging.routed)
-        judging.routed |= {one.name: one.evidence.fabric for one in planes}
+            planes = analyse_deadlock(judging.bundle, plane, wanted_failures)
         results += planes
     results.sort(key=from_worst)
     judging.findings += deadlock_findings(judging.bundle, results)

@@ -68,9 +68,7 @@ def planes_of_jobs(
     for stored in sorted(storage):
         add_coverage(judging, plane, to_storage=stored)
         forwarding = forwarding_of(judging, subnets, plane, to_storage=stored)  # adds tables to those of before
-    found = jobs_on_planes(
-        judging.bundle, read, seed, plane, judging.routed, forwarding, hash_model, queue_pairs, balance
-    )
+    found = jobs_on_planes(judging.bundle, read, seed, plane, forwarding, hash_model, queue_pairs, balance)
     judging.findings += found.mistakes
     judging.codes |= codes_of(*CODES)
     return found

@@ -22,7 +22,6 @@ from fabricgen.vocabulary import DeviceState, LinkState
 
 if TYPE_CHECKING:
     from fabricgen.observed.opensm_dumps import Dumps
-    from fabricgen.routing.fabric import RoutedFabric
     from fabricgen.rules.view.fabric import LayoutLookup
     from fabricgen.simulate.packets.network import Network
     from fabricgen.simulate.packets.simulation import Observer
@@ -96,7 +95,6 @@ class Judging:
     findings: list[Finding] = field(default_factory=list)
     codes: set[str] = field(default_factory=set)
     rules: int = 0
-    routed: dict[str, "RoutedFabric"] = field(default_factory=dict)  # planes whose BGP tables have been read
     tables: dict[str, list["Dumps"]] = field(default_factory=dict)  # of InfiniBand planes
 
     @property

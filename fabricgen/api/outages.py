@@ -27,7 +27,7 @@ def with_outages(
     found = [
         one
         for depth in range(1, options.depth + 1)
-        for one in analyse_outages(judging.bundle, replace(options, depth=depth), plane, judging.routed)
+        for one in analyse_outages(judging.bundle, replace(options, depth=depth), plane)
     ]
     if reported:
         judging.findings += outage_findings(judging.bundle, found)

@@ -29,5 +29,5 @@ def with_sizes(
         raise UsageError("--sizes: the messages of a trace have sizes already")
     storage = any(map(uses_storage, options.patterns))
     forwarding = forwarding_of(judging, subnets, plane, to_storage=storage)
-    found = analyse_sizes(judging.bundle, options, plane, judging.routed, forwarding)
+    found = analyse_sizes(judging.bundle, options, plane, forwarding)
     return [replace(one, sizes=tuple(each for each in found if each.name == one.name)) for one in results]

@@ -1,6 +1,6 @@
 """The bandwidth of one plane of a bundle."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -8,7 +8,7 @@ import numpy as np
 from fabricgen.bundle.read import Bundle
 from fabricgen.errors import UsageError
 from fabricgen.results import BandwidthResult, FailureCost, FailureKind, PatternTime
-from fabricgen.routing.fabric import RoutedFabric, read_fabric
+from fabricgen.routing.fabric import read_fabric
 from fabricgen.simulate.bandwidth.failures import FailureJudge
 from fabricgen.simulate.bandwidth.resweeps import MOST_SWEPT, resweeping
 from fabricgen.simulate.bandwidth.times import demand_of, pattern_time
@@ -57,16 +57,15 @@ def analyse_bandwidth(
     bundle: Bundle,
     options: Options,
     plane: str | None = None,
-    routed: Mapping[str, RoutedFabric] | None = None,
     subnets: Forwarding = STATIC,
 ) -> BandwidthResult:
     """The bandwidth of `plane`, by default of the first one that carries traffic of jobs.
 
-    `routed` are planes that have been read already, `subnets` is the forwarding of InfiniBand planes. Raises UsageError
-    for an unknown plane, and for a pattern with more than MOST_MESSAGES.
+    `subnets` is the forwarding of InfiniBand planes. Raises UsageError for an unknown plane, and for a pattern with
+    more than MOST_MESSAGES.
     """
     for name, switches in planes_for(bundle, plane, to_storage=False):
-        fabric = (routed or {}).get(name) or read_fabric(bundle, switches)
+        fabric = read_fabric(bundle, switches)
         network = network_of(bundle, fabric, name)
         return _judge(bundle, network, options, converged(bundle, fabric, network))
     for name in infiniband_planes(bundle, plane):

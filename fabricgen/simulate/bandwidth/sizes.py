@@ -6,12 +6,12 @@ and storing at each switch. What the files do not contain is left out: the launc
 So the time of a small message is a lower bound.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from fabricgen.bundle.read import Bundle
 from fabricgen.results import SizeRow, SizeTable
-from fabricgen.routing.fabric import RoutedFabric, read_fabric
+from fabricgen.routing.fabric import read_fabric
 from fabricgen.simulate.bandwidth.analysis import MOST_MESSAGES, gpus_of_node
 from fabricgen.simulate.bandwidth.bus import bus_bytes
 from fabricgen.simulate.bandwidth.times import EvenLoad, drawn, spread_of
@@ -46,14 +46,13 @@ def analyse_sizes(
     bundle: Bundle,
     options: Options,
     plane: str | None = None,
-    routed: Mapping[str, RoutedFabric] | None = None,
     subnets: Forwarding = STATIC,
 ) -> list[SizeTable]:
     """The tables of each plane by pattern: of the job, then of each rail. Raises UsageError for an unknown plane."""
     storage = any(map(uses_storage, options.patterns))
     found: list[SizeTable] = []
     for name, switches in planes_for(bundle, plane, to_storage=storage):
-        fabric = (routed or {}).get(name) or read_fabric(bundle, switches)
+        fabric = read_fabric(bundle, switches)
         network = network_of(bundle, fabric, name, options.hash_model, options.queue_pairs, options.balance)
         found += _tables(bundle, network, options)
     for name in infiniband_planes(bundle, plane, to_storage=storage):

@@ -1,6 +1,5 @@
 """Congestion of a bundle under a traffic pattern, and of a scenario."""
 
-from collections.abc import Mapping
 from dataclasses import replace
 
 from fabricgen.bundle.read import Bundle
@@ -45,17 +44,15 @@ def analyse_congestion(
     bundle: Bundle,
     options: Options,
     plane: str | None = None,
-    routed: Mapping[str, RoutedFabric] | None = None,
     forwarding: Forwarding = STATIC,
 ) -> list[CongestionResult]:
-    """One result per plane that the pattern runs on, worst first. `routed` are planes that have been read
-    already, `forwarding` is that of InfiniBand planes.
+    """One result per plane that the pattern runs on, worst first. `forwarding` is that of InfiniBand planes.
 
     Raises UnreadableInputError for a file without a JSON object, UsageError for an unknown plane.
     """
     found = []
     for name, switches in planes_for(bundle, plane, to_storage=uses_storage(options.pattern)):
-        fabric = (routed or {}).get(name) or read_fabric(bundle, switches)
+        fabric = read_fabric(bundle, switches)
         found.append(_analyse(bundle, fabric, name, options))
     found += [
         _analyse_subnets(bundle, name, options, forwarding)

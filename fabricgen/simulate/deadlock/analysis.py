@@ -1,8 +1,7 @@
 """The verdict on a plane: no cyclic buffer dependency, with an order of channels as proof, or a cycle."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
-from types import MappingProxyType
 
 import numpy as np
 from numpy.typing import NDArray
@@ -59,17 +58,15 @@ def analyse_deadlock(
     bundle: Bundle,
     plane: str | None = None,
     failures: Failures = Failures(),  # noqa: B008 (a frozen value)
-    routed: Mapping[str, RoutedFabric] = MappingProxyType({}),
 ) -> list[PlaneDeadlock]:
     """The verdicts on the fabric as configured and after `failures`, one per RoCE plane or only of `plane`, worst
     first.
 
-    Loose files are one plane. `routed` are planes whose BGP tables have been read. Raises UnreadableInputError if a
-    file is not JSON, UsageError for an unknown plane.
+    Loose files are one plane. Raises UnreadableInputError if a file is not JSON, UsageError for an unknown plane.
     """
     require_plane(bundle, plane)
     chosen = [(name, switches) for name, switches in planes(bundle) if plane in (None, name)]
-    found = [_analyse(bundle, name, switches, failures, routed.get(name)) for name, switches in chosen]
+    found = [_analyse(bundle, name, switches, failures) for name, switches in chosen]
     return sorted(found, key=from_worst)
 
 
@@ -81,10 +78,8 @@ def from_worst(result: DeadlockResult) -> tuple[int, bool, bool, str]:
     return _WORST.index(result.verdict), result.claim is Claim.PROVED, not result.priorities, result.name
 
 
-def _analyse(
-    bundle: Bundle, name: str, switches: list[str], failures: Failures, known: RoutedFabric | None
-) -> PlaneDeadlock:
-    fabric = known or read_fabric(bundle, switches)
+def _analyse(bundle: Bundle, name: str, switches: list[str], failures: Failures) -> PlaneDeadlock:
+    fabric = read_fabric(bundle, switches)
     traffic = host_traffic(bundle, fabric)
     lossless = lossless_links(fabric)
     ground = ground_of(fabric, traffic, lossless)

@@ -1,7 +1,7 @@
 """The bandwidth of a pattern under all sets of one or two failures, after BGP has converged."""
 
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 import numpy as np
@@ -38,19 +38,15 @@ def analyse_outages(
     bundle: Bundle,
     options: Options,
     plane: str | None = None,
-    routed: Mapping[str, RoutedFabric] | None = None,
     jobs: JobPlanes | None = None,
 ) -> list[OutageResult]:
-    """One result per plane that the pattern runs on, or that has some of `jobs`. `routed` are planes that have been
-    read already.
-
-    Raises UsageError for an unknown plane.
-    """
+    """One result per plane that the pattern runs on, or that has some of `jobs`. Raises UsageError for an unknown
+    plane."""
     if jobs is not None:
         return [*_of_jobs(bundle, jobs, options)]
     found = []
     for name, switches in planes_for(bundle, plane, to_storage=uses_storage(options.pattern)):
-        fabric = (routed or {}).get(name) or read_fabric(bundle, switches)
+        fabric = read_fabric(bundle, switches)
         found.append(_judged(bundle, fabric, name, options))
     found += [
         replace(_empty(name, options), reason=_NEW_ROUTES)

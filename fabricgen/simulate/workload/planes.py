@@ -39,7 +39,6 @@ def jobs_on_planes(
     file: JobsFile,
     seed: int,
     plane: str | None = None,
-    routed: Mapping[str, RoutedFabric] | None = None,
     forwarding: Forwarding = STATIC,
     model: HashModel = HashModel.DEPLOYED,
     queue_pairs: int | None = None,
@@ -56,7 +55,7 @@ def jobs_on_planes(
             if network is not None and queue_pairs is not None:
                 network = replace(network, queue_pairs=queue_pairs)
         else:
-            fabrics[name] = (routed or {}).get(name) or read_fabric(bundle, switches)
+            fabrics[name] = read_fabric(bundle, switches)
             network = network_of(bundle, fabrics[name], name, model, queue_pairs, balance)
         if network is None:
             skipped[name] = forwarding.why_not(name)
