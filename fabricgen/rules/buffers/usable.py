@@ -59,13 +59,14 @@ def dynamic_parameters(fabric: Fabric) -> Iterator[Defect]:
 
     Why: without the first, buffermgrd waits for it, programs no buffer at all, and no port of the switch comes up: no
     daemon logs an error. Without the second, the vendor's Lua script fails, and PFC is enabled on groups that have no
-    headroom.
+    headroom; before release 202605 orchagent ends with the first such group, and no port works.
 
     Example: a file of the dynamic model without DEFAULT_LOSSLESS_BUFFER_PARAMETER.
 
     Fix: add the row; FG526 explains the right mtu.
 
-    Source: measured with sonic-swss 6079a435; cfgmgr/buffermgrdyn.cpp, cfgmgr/buffer_headroom_mellanox.lua.
+    Source: measured with sonic-swss 6079a435 and branch 202505; cfgmgr/buffermgrdyn.cpp,
+    cfgmgr/buffer_headroom_mellanox.lua.
     """
     computed = {
         ports.qos

@@ -187,7 +187,8 @@ def wrong_type(fabric: Fabric) -> Iterator[Defect]:
     """What: each value is a JSON string of the type that its field has.
 
     Why: daemons parse text with C library calls that stop at the first unexpected character: a pool size of "14MB"
-    silently becomes 14 bytes.
+    silently becomes 14 bytes. Text that does not begin with a number ends orchagent before release 202605, and no port
+    works; later releases try the row again for ever.
 
     A valid number without quotes is a warning, because SONiC converts it to a string.
 
@@ -196,7 +197,8 @@ def wrong_type(fabric: Fabric) -> Iterator[Defect]:
 
     Fix: write the value as a JSON string in the unit of the field.
 
-    Source: sonic-buildimage src/sonic-yang-models; sonic-swss orchagent/bufferorch.cpp (stoul).
+    Source: sonic-buildimage src/sonic-yang-models; sonic-swss orchagent/bufferorch.cpp (stoul), orchagent/orch.cpp
+    (Consumer catches exceptions from 202605 on); measured with branch 202505 ("one", "heavy", "three", "").
     """
     yield from _of_kind(fabric, "wrong-type")
     for defect in _of_kind(fabric, "not-text"):

@@ -125,7 +125,7 @@ CASES = [
         put({"scheduler": "scheduler.0"}, "leaf1", "QUEUE", "Ethernet0|three"),
         "leaf1:QUEUE|Ethernet0|three",
         ERROR,
-        "'three' is not a number: orchagent refuses the row",
+        "'three' is not a number: orchagent refuses the row; before release 202605 it ends, and no port works",
         "write 3, or a range such as 3-4",
     ),
     Case(
@@ -232,7 +232,8 @@ CASES = [
         put("2147483648", "leaf1", "WRED_PROFILE", "AZURE_LOSSLESS", "green_max_threshold"),
         "leaf1:WRED_PROFILE|AZURE_LOSSLESS|green_max_threshold",
         ERROR,
-        "green_max_threshold is 2147483648: orchagent reads at most 2147483647 and refuses the row",
+        "green_max_threshold is 2147483648: orchagent reads at most 2147483647 and refuses the row; before release 202605 "
+        "it ends, and no port works",
         "set green_max_threshold to at most 2147483647",
     ),
     Case(
