@@ -34,7 +34,7 @@ def only_switch_above(fabric: Fabric) -> Iterator[Defect]:
         above = Role.SPINE if switch.role == Role.LEAF else Role.CORE
         found = {end.far_name for end in fabric.ends_of[switch.name].values() if end.far_role == above}
         alive = {name for name in found if name not in fabric.switches or not fabric.switches[name].is_drained}
-        if switch.role == Role.SPINE:  # one of several spines of a pod usually has a core of its own
+        if switch.role == Role.SPINE:  # one of several spines of a pod usually has its own core
             cores[switch.plane] |= alive
             spines[switch.plane] += [switch.name] if alive else []
         elif len(alive) == 1:
