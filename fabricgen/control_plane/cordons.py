@@ -6,6 +6,7 @@ The inventory refers to devices by name or identity, so this plan comes after al
 from collections import defaultdict
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
+from fnmatch import fnmatchcase
 
 from fabricgen.allocation.allocate import Allocation
 from fabricgen.control_plane.outside import OutsideLink, OutsidePlan
@@ -31,6 +32,11 @@ def plan_cordons(fabric: Fabric, allocation: Allocation, outside: OutsidePlan) -
     return notes, [*found.findings, *_broken_promises(fabric, allocation, notes)]
 
 
+def _is_pattern(note: LinkNote) -> bool:
+    """Whether an entry names several links by shell patterns, as in overrides."""
+    return any(sign in text for text in (note.cable or "", *note.ends) for sign in "*?[")
+
+
 class _Resolver:
     """Finds the links of the entries of `links`."""
 
@@ -43,6 +49,7 @@ class _Resolver:
         self.plane_of: dict[str, str] = {}
         self.at: dict[tuple[str, str], str] = {}  # (name or identity, port) -> link id
         self.ends: dict[str, tuple[str, str]] = {}  # link id -> both ends, by name
+        self._names_of: dict[str, tuple[set[tuple[str, str]], ...]] = {}  # link id -> both ends, by name and identity
         names = {**allocation.names, **allocation.host_names}
         for link in fabric.links:
             self._add(link, (names[link.a.key], link.a.key, link.a_port), (names[link.b.key], link.b.key, link.b_port))
@@ -58,12 +65,15 @@ class _Resolver:
             self.at[name, port] = self.at[key, port] = link.id
         (a, _, a_port), (b, _, b_port) = ends
         self.ends[link.id] = f"{a}:{a_port}", f"{b}:{b_port}"
+        self._names_of[link.id] = tuple({(name, port), (key, port)} for name, key, port in ends)
 
     def resolve(self) -> Iterator[tuple[str, LinkNote]]:
         """(link id, entry) of each link that an entry names."""
         first: dict[str, LinkNote] = {}
         for note in self.fabric.inventory.links:
             for link in self._links_of(note):
+                if link in first and _is_pattern(note):
+                    continue  # patterns may overlap what is given already
                 if link in first:
                     related = (Related("the first one", first[link].at()),)
                     message = f"the link {' to '.join(self.ends[link])} is given twice"
@@ -75,6 +85,8 @@ class _Resolver:
                     yield link, note
 
     def _links_of(self, note: LinkNote) -> tuple[str, ...]:
+        if _is_pattern(note):
+            return self._matching(note)
         if note.cable is not None:
             if note.cable not in self.cables:
                 hint = suggest(note.cable, sorted(self.cables))
@@ -88,6 +100,28 @@ class _Resolver:
         hint = f"the links of these ports are {' to '.join(ends[0])}, and {' to '.join(ends[1])}"
         self._report("FG131", message, note, ("ends",), hint)
         return ()
+
+    def _matching(self, note: LinkNote) -> tuple[str, ...]:
+        """The links in service of the cables, or between the ends, that a shell pattern matches."""
+        if note.cable is not None:
+            found = [link for cable, links in self.cables.items() if fnmatchcase(cable, note.cable) for link in links]
+            hint, step = "cabling.csv has the names of all cables", "cable"
+        else:
+            near, far = (
+                {link for (device, port), link in self.at.items() if fnmatchcase(f"{device}:{port}", end)}
+                for end in note.ends
+            )
+            found = [link for link in self.ends if link in near and link in far and self._are_opposite(note.ends, link)]
+            hint, step = "write device:port at each end, where * stands for any text", "ends"
+        if not found:
+            self._report("FG107", "no link of the fabric matches", note, (step,), hint)
+        return tuple(dict.fromkeys(found))
+
+    def _are_opposite(self, patterns: tuple[str, ...], link: str) -> bool:
+        """Whether the two patterns match the two ends of a link, not one end twice."""
+        names = [{f"{device}:{port}" for (device, port) in self._names_of[link][side]} for side in range(2)]
+        sides = [[any(fnmatchcase(name, one) for name in names[side]) for side in range(2)] for one in patterns]
+        return (sides[0][0] and sides[1][1]) or (sides[0][1] and sides[1][0])
 
     def _link_at(self, note: LinkNote, index: int) -> str | None:
         device, _, port = note.ends[index].rpartition(":")

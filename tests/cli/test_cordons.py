@@ -89,7 +89,7 @@ def test_a_nic_on_a_cordoned_link_sends_nothing(tmp_path: Path, cli: Cli) -> Non
     links = [{"ends": ["gpu-000:rail0", "compute-su00-r0-leaf:Ethernet0"], "state": "cordoned"}]
     write(tmp_path / "cut", {**tree, "links": links})
     whole, cut = (json.loads(cli("check", tmp_path / name, "--format", "json").out) for name in ("whole", "cut"))
-    assert [one["code"] for one in cut["findings"] if one["severity"] != "note"] == ["FG264"]
+    assert [one["code"] for one in cut["findings"] if one["severity"] != "note"] == ["FG264", "FG285"]
     assert len(whole["congestion"]["flows"]) - len(cut["congestion"]["flows"]) == 1
 
 
@@ -158,3 +158,25 @@ def test_hosts_of_a_leaf_without_uplinks_are_disconnected(tmp_path: Path, cli: C
     write(tmp_path / "cut", {**tree, "links": [{"ends": pair, "state": "cordoned"} for pair in ends]})
     outcome = cli("check", tmp_path / "cut", "--format", "json")
     assert outcome.code == 1 and "FG360" in {one["code"] for one in json.loads(outcome.out)["findings"]}
+
+
+@pytest.mark.parametrize(
+    ("entry", "number"),
+    [
+        ("ends: ['compute-spine-00:*', '*:*']", 64),
+        (f"ends: ['{LEAF}:*', 'compute-spine-*:*']", 16),
+        ("cable: compute/su0/rail0/*", 16),
+        ("cable: compute/su9/*", 0),
+        ("ends: ['compute-spine-*:*', 'compute-spine-*:*']", 0),
+    ],
+)
+def test_patterns_take_several_links_out_of_service(cli: Cli, tmp_path: Path, entry: str, number: int) -> None:
+    for file in QUICKSTART.iterdir():
+        text = f"links:\n  - {{{entry}, state: cordoned}}\n" if file.name == "fabric.yaml" else ""
+        (tmp_path / file.name).write_text(file.read_text() + text)
+    outcome = cli("render", tmp_path, "-o", tmp_path / "b", "-q")
+    if not number:
+        assert outcome.code == 1 and "FG107" in outcome.out and "no link of the fabric matches" in outcome.out
+        return
+    wiring = json.loads((tmp_path / "b/fabric.json").read_text())
+    assert outcome.code == 0 and len(wiring["cordoned"]) == number
