@@ -206,8 +206,9 @@ def host_bits(fabric: Fabric) -> Iterator[Defect]:
 
 @rule("FG280", Severity.ERROR, "The aggregate of a leaf's hosts has a next hop")
 def aggregate_with_next_hop(fabric: Fabric) -> Iterator[Defect]:
-    """What: a static route that is announced, and that contains the subnets of hosts of the switch, is a blackhole. A
-    next hop that is not a switch is a warning.
+    """What: a static route that is announced, and that contains the subnets of hosts of the switch, is a blackhole,
+    unless a longer blackhole contains them. A next hop that is not a switch is a warning. Default routes are not
+    aggregates.
 
     Why: packets to addresses of the prefix that no host has, or whose port is down, go to the other switch, which has
     the announced route back. They loop until their TTL ends, and fill lossless queues in both directions.
@@ -222,12 +223,15 @@ def aggregate_with_next_hop(fabric: Fabric) -> Iterator[Defect]:
         with_hop = [
             (key, row, network)
             for key, row, network in _static_routes(switch)
-            if row.get("blackhole") != "true" and row.get("advertise") != "false"
+            if row.get("blackhole") != "true" and row.get("advertise") != "false" and network.prefixlen
         ]
+        discards = [one for _, row, one in _static_routes(switch) if row.get("blackhole") == "true"]
         own = _host_subnets(fabric, switch) if with_hop else []
         ends = fabric.ends_of[switch.name]
         for key, row, network in with_hop:
-            if not any(one.is_inside(network) and one.length > network.prefixlen for one in own):
+            longer = [one for one in discards if one.prefixlen > network.prefixlen]
+            hosts = [one for one in own if one.is_inside(network) and one.length > network.prefixlen]
+            if not any(not any(map(one.is_inside, longer)) for one in hosts):
                 continue
             hops = [parse_interface(hop) for hop in str(row.get("nexthop", "")).split(",")]
             ports = {name for name in str(row.get("ifname", "")).split(",") if name in ends}
