@@ -170,7 +170,8 @@ class HostRenderer:
             ordered = [used[nic.name] for nic in group.model.nics if nic.name in used]
             context["collective"] = collective_context(group.model, ordered, plans, self.tenants.get(group.name))
             nccl = "rccl.conf" if group.model.vendor == "amd" else "nccl.conf"
-            for path, template in ((nccl, "nccl.conf"), ("ucx.conf", "ucx.conf"), (_CHECK, _CHECK)):
+            nvshmem = (("nvshmem.conf", "nvshmem.conf"),) if group.model.vendor == "nvidia" else ()
+            for path, template in ((nccl, "nccl.conf"), ("ucx.conf", "ucx.conf"), *nvshmem, (_CHECK, _CHECK)):
                 yield self._file(group, path, f"{template}.j2", context)
 
     def _plans(self, group: HostGroup) -> dict[str, NicPlan]:

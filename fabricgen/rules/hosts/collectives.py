@@ -8,6 +8,7 @@ from fabricgen.bundle.wiring import WiredPlane
 from fabricgen.findings import Severity
 from fabricgen.opensm.sharp import CONFIG_NAME
 from fabricgen.rules.defects import Defect, Place
+from fabricgen.rules.hosts.files import NVSHMEM
 from fabricgen.rules.rule import Basis, rule
 from fabricgen.rules.view.fabric import Fabric
 from fabricgen.rules.view.host_groups import Group, NicPorts, host_groups
@@ -20,10 +21,11 @@ _ADAPTIVE = "NCCL_IB_ADAPTIVE_ROUTING"
 
 @rule("FG910", Severity.ERROR, "NCCL settings do not match the network", Basis.AGREEMENT)
 def nccl_plan(fabric: Fabric) -> Iterator[Defect]:
-    """What: on RoCE, NCCL_IB_SL, and UCX_IB_SL if it is set, is the TC to which the switches map NCCL_IB_TC.
+    """What: on RoCE, NCCL_IB_SL, NVSHMEM_IB_SL, and UCX_IB_SL if it is set, is the TC to which the switches map
+    NCCL_IB_TC.
     NCCL_IB_ROCE_VERSION_NUM is 2, and NCCL_IB_ADDR_FAMILY is that of the hosts' pools. NCCL_IB_GID_INDEX and
     UCX_IB_GID_INDEX are not set. On rail-only designs NCCL_CROSS_NIC and NCCL_PXN_DISABLE are 0. On InfiniBand,
-    NCCL_IB_TC and UCX_IB_TRAFFIC_CLASS are not set, UCX_IB_SL is not another SL than NCCL_IB_SL, and
+    NCCL_IB_TC and UCX_IB_TRAFFIC_CLASS are not set, UCX_IB_SL and NVSHMEM_IB_SL are no other SL than NCCL_IB_SL, and
     NCCL_COLLNET_ENABLE is set only where switches aggregate (SHARP). `simulate deadlock` judges NCCL_IB_SL there.
 
     Why: a ring that crosses rails hangs if no switch connects the rails. NCCL uses a traffic class as the SL if
@@ -70,6 +72,10 @@ def _gid(group: Group, compute: Sequence[WiredPlane], found: Mapping[str, str]) 
     pools = [prefix for plane in compute if plane.technology == Technology.ROCE for prefix in plane.host_prefixes]
     if not pools:
         return
+    family = group.files.settings(NVSHMEM).get("NVSHMEM_IB_ADDR_FAMILY", "AF_INET")
+    if NVSHMEM in group.files.files and family not in {"AF_INET6" if ":" in prefix else "AF_INET" for prefix in pools}:
+        message = f"NVSHMEM looks for {family}, but the hosts' pool is {pools[0]}"
+        yield Defect(group.place(NVSHMEM, "NVSHMEM_IB_ADDR_FAMILY"), message, "correct NVSHMEM_IB_ADDR_FAMILY")
     version = nccl_number(found.get("NCCL_IB_ROCE_VERSION_NUM"))
     if version not in (None, 2):
         text = found["NCCL_IB_ROCE_VERSION_NUM"]
@@ -104,6 +110,10 @@ def _infiniband(group: Group, plane: WiredPlane, found: Mapping[str, str]) -> It
             message = f"{key} is set, but it is a setting for RoCE, and plane {plane.name} is InfiniBand"
             yield Defect(group.place(file, key), message, f"remove {key}")
     own, level = nccl_number(found.get("NCCL_IB_SL")) or 0, ucx_number(ucx.get("UCX_IB_SL"))
+    shmem = group.files.settings(NVSHMEM).get("NVSHMEM_IB_SL")
+    if NVSHMEM in group.files.files and (nccl_number(shmem) or 0) != own:
+        message = f"NVSHMEM_IB_SL is {shmem or 'missing'}, but NCCL_IB_SL is {own}, for which the routes are proved"
+        yield Defect(group.place(NVSHMEM, "NVSHMEM_IB_SL"), message, f"set NVSHMEM_IB_SL to {own}")
     if level is not None and level != own:
         message = f"UCX_IB_SL is {ucx['UCX_IB_SL']}, but NCCL_IB_SL is {own}, for which the routes are proved"
         yield Defect(group.place("ucx.conf", "UCX_IB_SL"), message, f"set UCX_IB_SL to {own}, or remove it")
@@ -124,6 +134,9 @@ def _priority(group: Group, plane: WiredPlane, found: Mapping[str, str]) -> Iter
     settings = [(group.files.nccl_file, "NCCL_IB_SL", found.get("NCCL_IB_SL"), nccl_number(found.get("NCCL_IB_SL")))]
     if (own := ucx_number(ucx)) is not None:
         settings.append(("ucx.conf", "UCX_IB_SL", ucx, own))
+    if NVSHMEM in group.files.files:
+        text = group.files.settings(NVSHMEM).get("NVSHMEM_IB_SL")
+        settings.append((NVSHMEM, "NVSHMEM_IB_SL", text, nccl_number(text)))
     for file, key, text, level in settings:
 
         def wrong_level(

@@ -18,6 +18,7 @@ _NUMBERS = ("TOS", "CNP_DSCP", "CNP_PRIORITY", "CABLE_M")
 _TEXTS = ("INTERFACES", "TRUST", "PFC", "DSCP_PRIORITY")
 _OPTIONAL = ("STALL_MS",)
 _ONLY_PORT = re.compile(r":1?(:\d*){0,2}$")  # NVIDIA/nccl@5067397 src/misc/utils.cc, parseStringList
+NVSHMEM = "nvshmem.conf"
 SCRIPT, UNIT = "fabricgen-roce", "fabricgen-roce@.service"
 
 
@@ -91,8 +92,8 @@ def _settings(group: Group, file: str) -> Iterator[Defect]:
 @rule("FG901", Severity.ERROR, "Host settings do not list the NICs of the hosts")
 def host_devices(fabric: Fabric) -> Iterator[Defect]:
     """What: INTERFACES in the settings of a plane lists its NICs. NCCL_IB_HCA, with a leading =, and UCX_NET_DEVICES
-    list the RDMA devices of the compute NICs, UCX_NET_DEVICES in the order of the rails. NCCL_SOCKET_IFNAME lists the
-    in-band NICs.
+    list the RDMA devices of the compute NICs, the latter in the order of the rails. So does NVSHMEM_HCA_LIST, with
+    NVSHMEM_ENABLE_NIC_PE_MAPPING=1. NCCL_SOCKET_IFNAME lists the in-band NICs.
 
     Why: a NIC that is not listed keeps its defaults and is lossy. A job that uses a storage NIC sends collectives over
     the wrong network. Without the leading =, mlx5_1 also matches mlx5_10 and mlx5_11.
@@ -101,7 +102,8 @@ def host_devices(fabric: Fabric) -> Iterator[Defect]:
 
     Fix: list the devices of the host model, as rendered.
 
-    Source: NVIDIA/nccl@5067397 src/misc/param.cc and net_ib (device lists); DGX H100 User Guide, Network Modules.
+    Source: NVIDIA/nccl@5067397 src/misc/param.cc and net_ib (device lists); NVIDIA/nvshmem@2d7d25f
+    src/modules/transport/common/env_defs.h; DGX H100 User Guide, Network Modules.
     """
     for group in host_groups(fabric):
         for plane in group.lossless_planes:
@@ -117,7 +119,10 @@ def host_devices(fabric: Fabric) -> Iterator[Defect]:
         sockets = [nic for nic in group.nics(lambda plane: plane.purpose == Purpose.IN_BAND) if nic in group.adapters]
         if devices and all(devices):
             yield from _listed(group, group.files.nccl_file, "NCCL_IB_HCA", "=" + ",".join(devices), _exact_list)
-            yield from _listed(group, "ucx.conf", "UCX_NET_DEVICES", ",".join(f"{one}:1" for one in devices))
+            ports = ",".join(f"{one}:1" for one in devices)
+            yield from _listed(group, "ucx.conf", "UCX_NET_DEVICES", ports)
+            yield from _listed(group, NVSHMEM, "NVSHMEM_HCA_LIST", ports)
+            yield from _listed(group, NVSHMEM, "NVSHMEM_ENABLE_NIC_PE_MAPPING", "1")
         if sockets:
             yield from _listed(group, group.files.nccl_file, "NCCL_SOCKET_IFNAME", "=" + ",".join(sockets), _exact_list)
 

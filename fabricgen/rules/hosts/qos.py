@@ -7,6 +7,7 @@ from fabricgen.bundle.host_settings import nccl_number, ucx_number
 from fabricgen.bundle.wiring import WiredPlane
 from fabricgen.findings import Severity
 from fabricgen.rules.defects import Defect, Place
+from fabricgen.rules.hosts.files import NVSHMEM
 from fabricgen.rules.rule import Basis, rule
 from fabricgen.rules.view.fabric import Fabric
 from fabricgen.rules.view.host_groups import Group, NicPorts, host_groups
@@ -129,9 +130,10 @@ def nic_pfc(fabric: Fabric) -> Iterator[Defect]:
     Basis.AGREEMENT,
 )
 def nic_tos(fabric: Fabric) -> Iterator[Defect]:
-    """What: the ToS byte is the same for the NICs (TOS), NCCL (NCCL_IB_TC, and NCCL_IB_FIFO_TC if it is set) and UCX
-    (UCX_IB_TRAFFIC_CLASS), as each of them reads its number. The switches map its DSCP to a TC with PFC. Its two ECN
-    bits are 10, ECT(0). 11 means that every packet is marked; with 00 the NIC must set the bits.
+    """What: the ToS byte is the same for the NICs (TOS), NCCL (NCCL_IB_TC, and NCCL_IB_FIFO_TC if it is set), UCX
+    (UCX_IB_TRAFFIC_CLASS) and NVSHMEM (NVSHMEM_IB_TRAFFIC_CLASS), as each of them reads its number. The switches map
+    its DSCP to a TC with PFC. Its two ECN bits are 10, ECT(0). 11 means that every packet is marked; with 00 the NIC
+    must set the bits.
 
     Why: RDMA with another DSCP is lossy on every hop. The byte contains the DSCP times four: 26 instead of 104 is
     DSCP 6. NCCL_IB_FIFO_TC is the byte of the messages by which a receiver grants data: if one is lost, its sender
@@ -154,6 +156,7 @@ def nic_tos(fabric: Fabric) -> Iterator[Defect]:
         for other, key, read, reader in (
             (group.files.nccl_file, "NCCL_IB_TC", nccl_number, "NCCL"),
             ("ucx.conf", "UCX_IB_TRAFFIC_CLASS", _ucx_class, "UCX"),
+            (NVSHMEM, "NVSHMEM_IB_TRAFFIC_CLASS", nccl_number, "NVSHMEM"),
         ):
             if other in group.files.files:
                 yield from _same_tos(group, plane, (other, key), (read, reader), (file, own))

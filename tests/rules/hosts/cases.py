@@ -65,6 +65,42 @@ def outside(folder: Path) -> None:
 
 CASES = [
     Case(
+        "FG904",
+        edit("nvshmem.conf", "CLASS=106", "CLASS=26"),
+        "hosts/gpu:nvshmem.conf|NVSHMEM_IB_TRAFFIC_CLASS",
+        ERROR,
+        "ToS 26 is DSCP 6, which the switches map to TC 0, but PFC is on for 3,4",
+        "use a byte of the plane's RoCE classes: 106, 138",
+        clean=HostFiles(DGX),
+    ),
+    Case(
+        "FG910",
+        edit("nvshmem.conf", "NVSHMEM_IB_SL=3", "NVSHMEM_IB_SL=0"),
+        "hosts/gpu:nvshmem.conf|NVSHMEM_IB_SL",
+        ERROR,
+        "NVSHMEM_IB_SL is 0, but the switches map DSCP 26 of NCCL to TC 3",
+        "set NVSHMEM_IB_SL to the TC of the class",
+        clean=HostFiles(DGX),
+    ),
+    Case(
+        "FG910",
+        edit("nvshmem.conf", "NVSHMEM_IB_SL=0", "NVSHMEM_IB_SL=1"),
+        "hosts/gpu:nvshmem.conf|NVSHMEM_IB_SL",
+        ERROR,
+        "NVSHMEM_IB_SL is 1, but NCCL_IB_SL is 0, for which the routes are proved",
+        "set NVSHMEM_IB_SL to 0",
+        clean=HostFiles(INFINIBAND),
+    ),
+    Case(
+        "FG910",
+        edit("nvshmem.conf", "NVSHMEM_IB_SL=3", "NVSHMEM_IB_SL=3\nNVSHMEM_IB_ADDR_FAMILY=AF_INET6"),
+        "hosts/gpu:nvshmem.conf|NVSHMEM_IB_ADDR_FAMILY",
+        ERROR,
+        "NVSHMEM looks for AF_INET6, but the hosts' pool is 10.64.0.0/10",
+        "correct NVSHMEM_IB_ADDR_FAMILY",
+        clean=HostFiles(DGX),
+    ),
+    Case(
         "FG900",
         edit(NCCL, "# ", " NCCL_IB_TC=98\n# "),
         "hosts/gpu:nccl.conf|NCCL_IB_TC",
