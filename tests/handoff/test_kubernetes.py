@@ -17,7 +17,7 @@ from tests.handoff.crd import definitions, problems
 from tests.render.hosts.rendered import STORAGE, inventory, write_bundle
 from tests.shared_material import shared
 
-RACK = inventory("gb200-nvl72").replace("count: 2", "count: 18").replace("{hosts: 2, planned: 2}", "{hosts: 18}")
+RACK = inventory("gb200-nvl72").replace("count: 2}}", "count: 18}}").replace("{hosts: 2, planned: 2}", "{hosts: 18}")
 Manifests = dict[tuple[str, str], dict[str, Any]]
 ALL = inventory(more=STORAGE.format(name="storage"))
 

@@ -19,7 +19,7 @@ planes:
     hosts: [gpu]
     scalable_unit: {{hosts: 2, planned: 2}}
     leaf: {{platform: arista-7060x6-64pe}}
-    spine: {{platform: arista-7060x6-64pe}}
+    spine: {{platform: arista-7060x6-64pe, count: 2}}
     speed: 400G
     lossless: {{classes: {{{classes}}}, cnp: {{dscp: {cnp}}}}}
     addressing: {{loopbacks: 10.0.0.0/16, links: 10.128.0.0/10, hosts: {pool}}}
@@ -31,7 +31,7 @@ STORAGE = """\
     hosts: [gpu]
     scalable_unit: {{hosts: 2, planned: 2}}
     leaf: {{platform: arista-7060x6-64pe}}
-    spine: {{platform: arista-7060x6-64pe}}
+    spine: {{platform: arista-7060x6-64pe, count: 2}}
     speed: 400G
     addressing: {{loopbacks: 10.1.0.0/16, links: 10.192.0.0/11, hosts: 10.224.0.0/12}}
 """

@@ -117,7 +117,7 @@ host_models:
 
 
 def test_growth_changes_no_file_of_another_host() -> None:
-    small, large = files_of(inventory()), files_of(inventory().replace("count: 2", "count: 4"))
+    small, large = files_of(inventory()), files_of(inventory().replace("count: 2}}", "count: 4}}"))
     assert {path for path in small if path.startswith("hosts/") and small[path] != large[path]} == set()
     assert len([path for path in large if path.startswith("hosts/") and path not in small]) == 2
 

@@ -171,7 +171,7 @@ CASES = [
         "a quote is not closed: sh reads on in the next lines",
         "close the quote",
         clean=HostFiles(DGX),
-        also=("FG904", "FG907"),
+        also=("FG902", "FG904", "FG907"),
     ),
     Case(
         "FG900",
