@@ -1,7 +1,7 @@
 """Rules on rows that SONiC's YANG models accept, but its daemons refuse or resolve by chance."""
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from itertools import combinations
 
 from fabricgen.findings import Severity
@@ -11,9 +11,10 @@ from fabricgen.rules.view.fabric import Fabric
 from fabricgen.rules.view.qos import PortClass
 from fabricgen.rules.view.qos_classes import port_classes
 from fabricgen.rules.view.switch import Switch, number
+from fabricgen.same import Same
 from fabricgen.sonic.releases import release_name
 from fabricgen.sonic.statements import Statement
-from fabricgen.sonic.tables import format_ranges, parse_priorities
+from fabricgen.sonic.tables import Table, format_ranges, parse_priorities
 from fabricgen.sonic.updater.tables import MASTER
 from fabricgen.sonic.updater.unparsed import GROUPED_LISTS, LISTS, VALIDATES_FILES, unparsed
 
@@ -98,14 +99,31 @@ def unreadable_index(fabric: Fabric) -> Iterator[Defect]:
 
     Source: sonic-swss orchagent/orch.cpp parseIndexRange, the same in 202305 to 202605; measured with branch 202505.
     """
+    for switch, table, rows in _tables(fabric, _INDEXED, lambda rows: all(is_index(_index(key)) for key in rows)):
+        for key in rows:
+            if not is_index(index := _index(key)):
+                message = _unread(index, table, switch)
+                yield Defect(switch.place(table, key), message, "write 3, or a range such as 3-4")
+
+
+def _tables(
+    fabric: Fabric, names: Iterable[str], is_fine: Callable[[Table], bool]
+) -> Iterator[tuple[Switch, str, Table]]:
+    """The tables of switches that are not fine. Switches share equal tables, and each is looked at once."""
+    fine: set[Same[object]] = set()
     for switch in fabric.switches.values():
-        for table in _INDEXED:
-            for key in switch.device.table(table):
-                index = key.rpartition("|")[2]
-                if not is_index(index):
-                    yield Defect(
-                        switch.place(table, key), _unread(index, table, switch), "write 3, or a range such as 3-4"
-                    )
+        for name in names:
+            rows = switch.device.table(name)
+            if Same(rows) in fine:
+                continue
+            if is_fine(rows):
+                fine.add(Same(rows))
+            else:
+                yield switch, name, rows
+
+
+def _index(key: str) -> str:
+    return key.rpartition("|")[2]
 
 
 def is_index(text: str) -> bool:
@@ -160,12 +178,12 @@ def without_profile(fabric: Fabric) -> Iterator[Defect]:
     Source: sonic-swss orchagent/bufferorch.cpp processPriorityGroup, processQueue (isPortReady), 202305 to 202605;
     measured with branch 202505 and both buffer models.
     """
-    for switch in fabric.switches.values():
-        for table in ("BUFFER_PG", "BUFFER_QUEUE"):
-            for key, row in switch.device.table(table).items():
-                if not row.get("profile"):
-                    message = "the row names no profile: the port stays down, and no port gets maps, PFC or a watchdog"
-                    yield Defect(switch.place(table, key, "profile"), message, "name the profile, or remove the row")
+    buffers = ("BUFFER_PG", "BUFFER_QUEUE")
+    for switch, table, rows in _tables(fabric, buffers, lambda rows: all(row.get("profile") for row in rows.values())):
+        for key, row in rows.items():
+            if not row.get("profile"):
+                message = "the row names no profile: the port stays down, and no port gets maps, PFC or a watchdog"
+                yield Defect(switch.place(table, key, "profile"), message, "name the profile, or remove the row")
 
 
 @rule("FG444", Severity.NOTE, "The release takes no patch of the switch", Basis.SCHEMA)
