@@ -1,5 +1,5 @@
 .DEFAULT_GOAL := help
-.PHONY: help demo test test-all lint type fmt hooks golden bench fuzz matrix catalog mutants kill dist docs clean
+.PHONY: help demo test test-all lint type fmt hooks golden pages bench fuzz matrix catalog mutants kill dist docs clean
 BIN := .venv/bin
 # A worker more than cores, because some tests wait for daemons; neighbors stay together and share what they prepare.
 PYTEST = $(BIN)/pytest -n $(shell expr $$(nproc) + 1) --dist worksteal
@@ -36,9 +36,14 @@ hooks:  ## check each commit with ruff, mypy, import-linter and shellcheck
 	@scripts/setup "[dev]"
 	@$(BIN)/pre-commit install
 
-golden:  ## rewrite golden files and the outputs in pages; read the difference before you commit it
+golden: pages  ## rewrite golden files and all pages; read the difference before you commit it
 	@scripts/setup "[dev]"
 	@$(PYTEST) --update-golden
+
+pages:  ## rewrite what is generated from code: pages of rules, codes, keys and commands, schemas, the index of switches
+	@scripts/setup "[dev]"
+	@$(BIN)/pytest -n 0 --update-golden tests/platforms/test_catalog.py tests/inventory/test_keys.py \
+		tests/rules/test_pages.py tests/docs/test_docs.py
 
 bench:  ## measure speed and memory, and compare them with other programs
 	@scripts/setup "[bench]"

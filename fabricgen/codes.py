@@ -1,17 +1,25 @@
 """The pages of the codes that do not belong to a rule, from codes.yaml."""
 
+import re
 from collections.abc import Mapping
 from functools import cache
 from pathlib import Path
 
-import yaml
+_FILE = Path(__file__).with_name("codes.yaml")
+
+
+@cache
+def code_names() -> frozenset[str]:
+    """The codes, without their texts: a hundredth of the time."""
+    return frozenset(re.findall(r"^(FG\d+):", _FILE.read_text(encoding="utf-8"), re.MULTILINE))
 
 
 @cache
 def codes() -> Mapping[str, Mapping[str, str]]:
     """code -> title, what, fix."""
-    text = Path(__file__).with_name("codes.yaml").read_text(encoding="utf-8")
-    found: Mapping[str, Mapping[str, str]] = yaml.safe_load(text)
+    import yaml
+
+    found: Mapping[str, Mapping[str, str]] = yaml.safe_load(_FILE.read_text(encoding="utf-8"))
     return {code: {**entry, "title": entry["title"][:1].upper() + entry["title"][1:]} for code, entry in found.items()}
 
 

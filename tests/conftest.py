@@ -50,12 +50,24 @@ def pytest_sessionstart(session: pytest.Session) -> None:
 Golden = Callable[[Path, bytes], None]
 
 
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """--update-golden runs the tests that write, and no other."""
+    if config.getoption("--update-golden"):
+        items[:] = [item for item in items if "update" in getattr(item, "fixturenames", ())]
+
+
+@pytest.fixture(scope="session")
+def update(request: pytest.FixtureRequest) -> bool:
+    """Whether the test rewrites its file instead of comparing with it."""
+    return bool(request.config.getoption("--update-golden"))
+
+
 @pytest.fixture
-def golden(request: pytest.FixtureRequest) -> Golden:
+def golden(update: bool) -> Golden:
     """Compare bytes with a golden file, or rewrite it."""
 
     def check(file: Path, actual: bytes) -> None:
-        if request.config.getoption("--update-golden"):
+        if update:
             file.parent.mkdir(parents=True, exist_ok=True)
             file.write_bytes(actual)
         assert file.is_file(), f"no golden file {file}: pytest --update-golden makes it"

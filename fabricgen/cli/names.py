@@ -1,7 +1,6 @@
 """Names that options accept and shells complete, read when they are needed: a verb starts without their registries."""
 
 import json
-import re
 from collections.abc import Callable, Iterable, Iterator
 from functools import cached_property
 from pathlib import Path
@@ -103,10 +102,10 @@ def _names(kind: str) -> Iterable[str]:
 
 def _codes() -> list[str]:
     """The codes of the shipped pages: an import of all rules takes longer than a person waits for a completion."""
-    from fabricgen.resources import package_text, resource
+    from fabricgen.codes import code_names
+    from fabricgen.resources import resource
 
-    others = re.findall(r"^(FG\d+):", package_text("codes.yaml"), re.MULTILINE)
-    return sorted({*others, *(file.stem for file in resource("docs", "rules").glob("FG*.md"))})
+    return sorted({*code_names(), *(file.stem for file in resource("docs", "rules").glob("FG*.md"))})
 
 
 def _platforms() -> Iterable[str]:

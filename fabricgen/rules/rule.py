@@ -5,6 +5,7 @@ import inspect
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 
+from fabricgen.codes import code_names
 from fabricgen.findings import Severity
 from fabricgen.rules.defects import Defect
 from fabricgen.rules.view.fabric import Fabric
@@ -59,11 +60,13 @@ RULES_BY_CODE: dict[str, Rule] = {}
 
 
 def rule(code: str, severity: Severity, title: str, basis: Basis = Basis.MEANING) -> Callable[[Check], Check]:
-    """Register a check under a code. Raises ValueError if another rule has the code."""
+    """Register a check under a code. Raises ValueError if a rule, or an entry of codes.yaml, has the code already."""
 
     def register(check: Check) -> Check:
         if code in RULES_BY_CODE:
             raise ValueError(f"{code} is already used by {RULES_BY_CODE[code].title!r}")
+        if code in code_names():
+            raise ValueError(f"{code} is already used: codes.yaml describes it")
         RULES_BY_CODE[code] = Rule(code, severity, title, check, basis)
         return check
 

@@ -47,8 +47,8 @@ def run_page(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, cli: Cli) -> Runne
 
 
 @pytest.mark.parametrize("page", [page for page in PAGES if list(steps(page))], ids=name_of)
-def test_commands_print_what_the_page_shows(page: Path, run_page: Runner, request: pytest.FixtureRequest) -> None:
-    run_page(page, request.config.getoption("--update-golden"))
+def test_commands_print_what_the_page_shows(page: Path, run_page: Runner, update: bool) -> None:
+    run_page(page, update)
 
 
 PAGE = """\

@@ -61,24 +61,24 @@ def test_files_named_in_pages_exist(page: Path) -> None:
 
 
 @pytest.mark.parametrize("name", ["make_findings.py", "make_catalog.py", "make_keys.py"])
-def test_generated_pages_are_fresh(name: str, request: pytest.FixtureRequest) -> None:
+def test_generated_pages_are_fresh(name: str, update: bool) -> None:
     generator = load(ROOT / "docs" / name)
-    if request.config.getoption("--update-golden", default=False):
+    if update:
         generator.PAGE.write_text(generator.page(), encoding="utf-8")
     assert generator.PAGE.read_text(encoding="utf-8") == generator.page(), "refresh the page with `make golden`"
 
 
-def test_manual_pages_are_fresh(request: pytest.FixtureRequest) -> None:
+def test_manual_pages_are_fresh(update: bool) -> None:
     generator = load(ROOT / "docs" / "make_man.py")
-    if request.config.getoption("--update-golden", default=False):
+    if update:
         generator.write()
     written = {file.name: file.read_text(encoding="utf-8") for file in generator.FOLDER.iterdir()}
     assert written == generator.pages(), "refresh the pages with `make golden`"
 
 
-def test_figures_are_fresh(request: pytest.FixtureRequest) -> None:
+def test_figures_are_fresh(update: bool) -> None:
     generator = load(ROOT / "docs" / "make_figures.py")
-    if request.config.getoption("--update-golden", default=False):
+    if update:
         generator.main()
     drawn = {name: draw() for name, draw in generator.FIGURES.items()}
     assert {file.stem: file.read_text(encoding="utf-8") for file in generator.FOLDER.iterdir()} == drawn

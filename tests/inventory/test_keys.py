@@ -3,7 +3,6 @@
 import json
 from pathlib import Path
 
-import pytest
 from jsonschema import Draft202012Validator
 
 from fabricgen.inventory.build import build_inventory
@@ -15,9 +14,9 @@ from fabricgen.inventory.schema import inventory_schema
 PUBLISHED = Path(__file__).parents[2] / "schemas" / "inventory.schema.json"
 
 
-def test_the_published_schema_is_that_of_the_declarations(request: pytest.FixtureRequest) -> None:
+def test_the_published_schema_is_that_of_the_declarations(update: bool) -> None:
     text = json.dumps(inventory_schema(), indent=2) + "\n"
-    if request.config.getoption("--update-golden", default=False):
+    if update:
         PUBLISHED.write_text(text, encoding="utf-8")
     assert PUBLISHED.read_text(encoding="utf-8") == text, "refresh the schema with `make golden`"
     Draft202012Validator.check_schema(inventory_schema())

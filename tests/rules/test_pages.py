@@ -3,19 +3,17 @@
 import importlib.util
 from pathlib import Path
 
-import pytest
-
 from fabricgen.rules.registry import all_rules, explain_text
 
 GENERATOR = Path(__file__).parents[2] / "docs" / "make_rule_pages.py"
 
 
-def test_pages_are_fresh(request: pytest.FixtureRequest) -> None:
+def test_pages_are_fresh(update: bool) -> None:
     spec = importlib.util.spec_from_file_location("make_rule_pages", GENERATOR)
     assert spec and spec.loader
     generator = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(generator)
-    if request.config.getoption("--update-golden", default=False):
+    if update:
         generator.write()
     written = {file.stem: file.read_text(encoding="utf-8") for file in generator.FOLDER.glob("FG*.md")}
     assert written == generator.pages(), "refresh the pages with `make golden`"
