@@ -41,6 +41,7 @@ COSTLY = (
     Costly("packaging/test_tutorial.py", "a command of the tutorial that fails in an empty environment"),
     Costly("site/test_site.py", "a site whose links are broken, though those of the pages are not"),
     Costly("page/test_browser.py::test_6016_switches", "a report that a browser opens slowly"),
+    Costly("extensions/test_inside.py", "a member of the project that takes more than its file"),
     Costly("benchmarks/test_growth.py", "work that grows faster than the fabric"),
     Costly("api/test_workers.py", "a lost Dask worker of render and validate"),
     Costly("simulate/deadlock/test_lost_worker.py", "a lost Dask worker of the sweep"),

@@ -7,7 +7,10 @@ from pathlib import Path
 
 import pytest
 
+from fabricgen.codes import code_names
+from fabricgen.findings import Severity
 from fabricgen.resources import resource
+from fabricgen.rules.rule import rule
 from tests.inventories import explicit, write
 
 PLATFORM = Path(__file__).parents[2] / "fabricgen" / "platforms" / "catalog" / "switches" / "dell-z9664f.yaml"
@@ -86,3 +89,9 @@ def test_foreign_names_are_completed(site: Path, monkeypatch: pytest.MonkeyPatch
         monkeypatch.setenv("COMP_WORDS", f"fabricgen {words}")
         monkeypatch.setenv("COMP_CWORD", str(len(words.split())))
         assert fabricgen(site).stdout.split() == [f"plain,{expected}"]
+
+
+def test_a_rule_cannot_take_a_code_of_another_page() -> None:
+    code = min(code_names())
+    with pytest.raises(ValueError, match=f"{code} is already used: codes.yaml describes it"):
+        rule(code, Severity.ERROR, "taken")(lambda fabric: ())
