@@ -16,7 +16,9 @@ import pytest
 
 from fabricgen.cli.main import run as run_command
 from fabricgen.diff.changes import changes
+from fabricgen.diff.lookup import profiles
 from fabricgen.diff.patch import Route, route, worst
+from fabricgen.diff.plan import make_plan
 from fabricgen.diff.price import price
 from fabricgen.diff.sorting import sorting
 from tests.diff import measured
@@ -37,6 +39,10 @@ REBUILT = {
     "su00-rail0": (
         "s-alpha", "s-default-th", "s-ecn", "s-shared-headroom", "s-speed", "s-cable", "s-mtu", "s-wd-action",
     ),
+}  # fmt: skip
+PLANS = {
+    ("queue-dis", "compute-su00-r0-leaf"), ("cable-one", "compute-su00-r0-leaf"),
+    ("host-removed", "compute-su01-r0-leaf"), ("neighbor-added", "compute-su00-r0-leaf"),
 }  # fmt: skip
 # The updater refuses them whatever else they change.
 REFUSED = {
@@ -86,8 +92,13 @@ EDITS: dict[str, measured.Edit] = {
 
 @cache
 def runs() -> list[dict[str, Any]]:
-    found = json.loads(shared("data", "sonic", "updater_runs_2026_11.json").read_text())
-    return [run for run in found if run["kind"] == "patch"]
+    return [run for run in all_runs() if run["kind"] == "patch"]
+
+
+@cache
+def all_runs() -> list[dict[str, Any]]:
+    found: list[dict[str, Any]] = json.loads(shared("data", "sonic", "updater_runs_2026_11.json").read_text())
+    return found
 
 
 @pytest.fixture(scope="module")
@@ -159,6 +170,25 @@ def test_what_the_updater_refuses(release: str, change: str, device: str, switch
     old = switches[device]
     found = changes(old, changed(old, change, device), int(release))
     assert route(worst({one.verdict.cost for one in found})) is Route.RELOAD
+
+
+def test_moves_and_seconds_of_plans(switches: dict[str, Config]) -> None:
+    """The patches of a plan together. Before 202605 the priority group of a host that leaves goes last, in a patch of
+    its own; before 202511 a cable length goes with its port."""
+    judged = 0
+    for run in all_runs():
+        places = (run["change"], run["dev"])
+        if run["kind"] != "plan" or places not in PLANS or (places[0] == "cable-one" and run["rel"] == "202505"):
+            continue
+        old = switches[run["dev"]]
+        plan = make_plan(old, changed(old, *places), int(run["rel"]), lookup=profiles(old))
+        moves = [step.price.changes for step in plan.steps]
+        is_split = places[0] == "host-removed" and run["rel"] != "202605"
+        assert sum(moves) == sum(run["real_changes"]) and len(moves) == len(run["real_changes"]) + is_split, run
+        seconds = sum(plan.price.seconds) - 20 * is_split  # the start of the patch, in both sums
+        assert FASTER_BY <= seconds / sum(run["est_s"]) <= SLOWER_BY, run
+        judged += 1
+    assert judged >= 5
 
 
 def test_enough_runs_are_rebuilt() -> None:
