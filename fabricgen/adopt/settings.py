@@ -14,6 +14,7 @@ from fabricgen.vocabulary import LinkKind, Role
 
 _KINDS = {(Role.LEAF, Role.SPINE): LinkKind.LEAF_SPINE, (Role.SPINE, Role.CORE): LinkKind.SPINE_CORE}
 _MTU_BYTES = range(1500, 9217)
+_KEEPALIVE_S, _HOLD_S = range(1, 201), range(3, 601)  # that the inventory takes
 _MAX_CLASSES = 4
 
 
@@ -29,6 +30,21 @@ def is_unnumbered(source: Source) -> bool:
     """Whether most sessions are on interfaces: rows of the management framework, default|EthernetN."""
     keys = [key for switch in source.switches.values() for key in switch.tables.get("BGP_NEIGHBOR", {})]
     return 2 * sum("|Ethernet" in key for key in keys) > len(keys)
+
+
+def bgp_sessions(source: Source) -> dict[str, object]:
+    """`bgp_timers` and `bfd` of most sessions, or of their peer groups if most sessions are on interfaces."""
+    table = "BGP_PEER_GROUP" if is_unnumbered(source) else "BGP_NEIGHBOR"
+    rows = [row for switch in source.switches.values() for row in switch.tables.get(table, {}).values()]
+    keepalive_s, hold_s = map(
+        whole_number, source.most((str(row.get("keepalive")), str(row.get("holdtime"))) for row in rows) or (None, None)
+    )
+    found: dict[str, object] = {}
+    if keepalive_s in _KEEPALIVE_S and hold_s in _HOLD_S:
+        found["bgp_timers"] = {"keepalive_s": keepalive_s, "hold_s": hold_s}
+    if table == "BGP_PEER_GROUP" and source.most(str(row.get("bfd", "false")) for row in rows) == "true":
+        found["bfd"] = True
+    return found
 
 
 def mtu_bytes(source: Source) -> int:

@@ -9,7 +9,7 @@ from fabricgen.adopt.hosts import Hosts, find_hosts
 from fabricgen.adopt.numbers import Numbers
 from fabricgen.adopt.outside import Outside, find_outside
 from fabricgen.adopt.planes import split_planes
-from fabricgen.adopt.settings import cables, is_unnumbered, lossless, mtu_bytes, usual_types
+from fabricgen.adopt.settings import bgp_sessions, cables, is_unnumbered, lossless, mtu_bytes, usual_types
 from fabricgen.adopt.source import Hardware, Source
 from fabricgen.allocation.lock import Lock
 from fabricgen.bundle.wiring import WiredLink
@@ -69,6 +69,7 @@ def _plane(source: Source, hosts: Hosts, numbers: Numbers, outside: Outside) -> 
         plane["cables"] = usual_cables
     if unnumbered:
         plane["bgp"] = BgpAddressing.UNNUMBERED
+    plane |= bgp_sessions(source)
     plane["addressing"] = numbers.addressing(source, links, numbered=not unnumbered)
     for key, entries in (("external", outside.external), ("static", outside.static)):
         if listed := [entry for name in source.switches for entry in entries.get(name, ())]:

@@ -89,6 +89,17 @@ def test_a_bundle_of_ours_comes_back_whole(name: str, cli: Cli, tmp_path: Path) 
         assert outcome.code == 0, outcome.out
 
 
+@pytest.mark.parametrize("keys", [{}, {"bgp": "unnumbered", "bfd": True}])
+def test_timers_of_sessions_come_back_as_keys(keys: dict[str, Any], cli: Cli, tmp_path: Path) -> None:
+    timers = {"bgp_timers": {"keepalive_s": 3, "hold_s": 9}}
+    tree = explicit(ARISTA, addressing=DUAL_STACK, **keys, **timers)
+    files = files_of(cli, write(tmp_path / "source", tree), tmp_path)
+    assert taken_over(cli, files, tmp_path) == set()
+    text = (tmp_path / "inventory" / "fabric.yaml").read_text()
+    plane = yaml.safe_load(text)["planes"]["compute"]
+    assert {key: plane[key] for key in (*keys, *timers)} == {**keys, **timers} and "holdtime" not in text
+
+
 def test_quickstart_needs_no_override(cli: Cli, tmp_path: Path) -> None:
     """The numbers come back by the lock file and the design, not value by value."""
     files = files_of(cli, Path(str(BUNDLES["quickstart"])), tmp_path)
