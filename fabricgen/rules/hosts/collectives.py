@@ -93,7 +93,7 @@ def _gid(group: Group, compute: Sequence[WiredPlane], found: Mapping[str, str]) 
         hint = f"set NCCL_IB_ADDR_FAMILY to {min(known)}"
         yield Defect(group.place(file, "NCCL_IB_ADDR_FAMILY"), message, hint)
     index = group.files.settings("ucx.conf").get("UCX_IB_GID_INDEX", "auto")
-    if index.lower() != "auto":
+    if index.lower() != "auto" and "AF_INET" in known:  # without IPv4, UCX up to 1.20 needs it
         message = f"UCX_IB_GID_INDEX is {index}: the index changes when the host gets another address"
         yield Defect(
             group.place("ucx.conf", "UCX_IB_GID_INDEX"), message, "remove UCX_IB_GID_INDEX", (), Severity.WARNING
