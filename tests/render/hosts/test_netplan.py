@@ -1,5 +1,6 @@
 """netplan itself takes the rendered files, and refuses mistakes in them."""
 
+import os
 import subprocess
 from pathlib import Path
 
@@ -53,3 +54,40 @@ def test_netplan_refuses_a_mistake(netplan: str, tmp_path: Path, old: str, new: 
     assert old in text
     done = generate(netplan, tmp_path, text.replace(old, new, 1))
     assert done.returncode != 0 and message in done.stderr, done.stderr
+
+
+def test_interfaces_of_other_files_keep_their_renderer(netplan: str, tmp_path: Path) -> None:
+    """A renderer for all interfaces in our file would take the management port from NetworkManager."""
+    other = tmp_path / "etc/netplan/01-site.yaml"
+    other.parent.mkdir(parents=True)
+    site = "network: {version: 2, renderer: NetworkManager, ethernets: {mgmt0: {dhcp4: true}}}\n"
+    other.write_text(site)
+    other.chmod(0o600)
+    ours = tmp_path / "etc/netplan/60-fabricgen.yaml"
+    ours.write_text(rendered(TEXTS["rails"]))
+    ours.chmod(0o600)
+    done = subprocess.run([netplan, "generate", "--root-dir", str(tmp_path)], capture_output=True, text=True)
+    assert (done.returncode, done.stderr) == (0, "")
+    networks = {file.name for file in (tmp_path / "run/systemd/network").glob("*.network")}
+    assert networks == {f"10-netplan-rail{rail}.network" for rail in range(8)}
+    assert [file.stem for file in (tmp_path / "run/NetworkManager/system-connections").iterdir()] == ["netplan-mgmt0"]
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="needs root, for a network namespace")
+def test_rules_come_after_the_local_table_that_cilium_moves(netplan: str, tmp_path: Path) -> None:
+    """The kernel answers for local addresses by the rule at 100, as Cilium has it, before it asks a rule of a NIC."""
+    generate(netplan, tmp_path, rendered(TEXTS["rails"]))
+    text = (tmp_path / "run/systemd/network/10-netplan-rail0.network").read_text()
+    found = dict(line.split("=", 1) for line in text.partition("[RoutingPolicyRule]")[2].splitlines() if "=" in line)
+    rule = f"from {found['From']} lookup {found['Table']} priority {found['Priority']}"
+    commands = [
+        "ip link set lo up", "ip address add 10.64.0.1/31 dev lo", "ip rule add from all lookup local priority 100",
+        "ip rule delete priority 0", f"ip rule add {rule}", f"ip route add blackhole default table {found['Table']}",
+        "ip rule", "ip route get 10.64.0.1 from 10.64.0.1",
+    ]  # fmt: skip
+    done = subprocess.run(["unshare", "-n", "sh", "-ec", "; ".join(commands)], capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    assert (
+        "local 10.64.0.1 from 10.64.0.1 dev lo" in done.stdout
+        and f"{found['Priority']}:\tfrom 10.64.0.1" in done.stdout
+    )
