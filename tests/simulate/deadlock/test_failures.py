@@ -178,7 +178,7 @@ def test_a_single_failure_that_cuts_off_is_a_warning(tmp_path: Path) -> None:
     bundle = open_configs(clos(3, 1).configs(), tmp_path)
     results = analyse_deadlock(bundle, failures=Failures(1))
     [finding] = deadlock_findings(bundle, results)
-    assert (finding.code, finding.severity, finding.count) == ("FG606", Severity.NOTE, 3)
+    assert (finding.code, finding.severity, finding.count) == ("FG606", Severity.WARNING, 3)
 
 
 def test_any_number_of_processes_says_the_same(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
