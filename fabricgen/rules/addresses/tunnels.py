@@ -24,7 +24,7 @@ def srv6_addresses(fabric: Fabric) -> Iterator[Defect]:
 
     Example: SRV6_MY_SIDS|MAIN|fcbb:bbbb:2::/48, and the prefix of locator MAIN is fcbb:bbbb:1::.
 
-    Fix: give each switch a locator of its own, and take the SIDs from it.
+    Fix: give each switch its own locator, and take the SIDs from it.
 
     Source: sonic-buildimage src/sonic-bgpcfgd/bgpcfgd/managers_srv6.py (SRv6Mgr: locators_set_handler,
     sids_set_handler); src/sonic-yang-models/yang-models/sonic-srv6.yang (block_len 32, node_len 16).
@@ -38,7 +38,7 @@ def srv6_addresses(fabric: Fabric) -> Iterator[Defect]:
             for other, owner, first in owners:
                 if other.covers(prefix) or prefix.covers(other):
                     message = f"{prefix} overlaps the locator {other} of {owner}"
-                    hint = "give each switch a locator of its own"
+                    hint = "give each switch its own locator"
                     yield Defect(place, message, hint, ((f"the locator of {owner}", first),))
                     break
             owners.append((prefix, switch.name, place))
@@ -60,7 +60,7 @@ def _locator(row: Row) -> Address | None:
     return found.network if found else None
 
 
-@rule("FG289", Severity.ERROR, "The source of a VXLAN tunnel is no loopback of the switch")
+@rule("FG289", Severity.ERROR, "The source of a VXLAN tunnel is not a loopback of the switch")
 def tunnel_source(fabric: Fabric) -> Iterator[Defect]:
     """What: src_ip of VXLAN_TUNNEL is an address in LOOPBACK_INTERFACE of the same switch, and no other switch has it.
 
@@ -86,7 +86,7 @@ def tunnel_source(fabric: Fabric) -> Iterator[Defect]:
             source = row.get("src_ip")
             if isinstance(source, str) and source and source not in own:
                 owner = held.get(source)
-                message = f"src_ip {source} is {f'a loopback of {owner}' if owner else 'no loopback of the switch'}"
+                message = f"src_ip {source} is {f'a loopback of {owner}' if owner else 'not a loopback of the switch'}"
                 hint = f"set src_ip to {min(own)}" if own else "add the address to LOOPBACK_INTERFACE"
                 yield Defect(switch.place("VXLAN_TUNNEL", key, "src_ip"), message, hint)
 
@@ -96,7 +96,7 @@ def loopback_in_vrf(fabric: Fabric) -> Iterator[Defect]:
     """What: LOOPBACK_INTERFACE|Loopback0 has no vrf_name.
 
     Why: BGP of the default VRF takes the router ID from Loopback0 and announces its address. In a VRF, the address
-    is not a route of the default VRF, so FRR does not announce it: nobody outside of the switch can reach it, and
+    is not a route of the default VRF, so FRR does not announce it: no device outside of the switch reaches it, and
     sessions and tunnels from it fail.
 
     Example: vrf_name is Vrf-blue.

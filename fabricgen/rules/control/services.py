@@ -28,7 +28,7 @@ def unreachable_servers(fabric: Fabric) -> Iterator[Defect]:
     management VRF is off. Of the default VRF, routes that BGP learns from devices outside the fabric are not known:
     with such devices, its servers are not judged.
 
-    Why: the clock of the switch drifts, its logs are lost, or nobody can log in while the local password is unknown.
+    Why: the clock of the switch drifts, its logs are lost, or no login works while the local password is unknown.
     Nothing reports it on the switch.
 
     Example: mgmtVrfEnabled is true, and SYSLOG_SERVER|10.255.0.3 has no vrf.

@@ -270,7 +270,7 @@ CASES = [
         "leaf2:SRV6_MY_LOCATORS|MAIN|prefix",
         ERROR,
         "fcbb:bbbb:1::/48 overlaps the locator fcbb:bbbb:1::/48 of leaf1",
-        "give each switch a locator of its own",
+        "give each switch its own locator",
         lenient=True,
     ),
     Case(
@@ -278,7 +278,7 @@ CASES = [
         put({"src_ip": "10.0.0.99"}, "leaf1", "VXLAN_TUNNEL", "vtep"),
         "leaf1:VXLAN_TUNNEL|vtep|src_ip",
         ERROR,
-        "src_ip 10.0.0.99 is no loopback of the switch",
+        "src_ip 10.0.0.99 is not a loopback of the switch",
         "set src_ip to 10.0.0.1",
         lenient=True,
     ),
