@@ -54,6 +54,7 @@ class MlnxOptions:
     packet_life_time: Value
     vl_stall_count: Value
     leaf_vl_stall_count: Value
+    virt_enabled: Value
     honor_guid2lid_file: Value
     m_key: Value | None
     m_key_lease_period: Value | None
@@ -113,6 +114,7 @@ def plan_mlnx_options(design: PlaneDesign, spec: MlnxSmSpec, same: SubnetOptions
         packet_life_time=_stated("packet_life_time", "4.096 us x 2^18 = 1.07 s in a switch; 0x14 is for ever"),
         vl_stall_count=_stated("vl_stall_count", "packets dropped in a row until a VL is stalled; 0 is undefined"),
         leaf_vl_stall_count=_stated("leaf_vl_stall_count", "the same towards a host"),
+        virt_enabled=value(2, "ports of virtual functions get LIDs, for pods and virtual machines"),
         honor_guid2lid_file=value("TRUE", "after a failover of UFM, LIDs are those of its copy of guid2lid"),
         m_key=same.m_key,
         m_key_lease_period=_stated("m_key_lease_period", "s until a port whose manager is gone takes another")

@@ -75,6 +75,9 @@ def test_init_refuses_what_cannot_be_rendered(cli: Cli, tmp_path: Path) -> None:
     assert not (tmp_path / "f" / "fabric.yaml").exists()
 
 
+ONE_SPINE = {"FG285", "FG606"}  # few hosts need one spine, and the check says so
+
+
 @pytest.mark.parametrize("hosts", [1, 20])
 @pytest.mark.parametrize("design", designs())
 @pytest.mark.usefixtures("few_failures")
@@ -89,7 +92,7 @@ def test_every_design_passes_the_check(
         request.getfixturevalue("opensm")  # a plane that is not tried on OpenSM has a warning
     assert shown["summary"]["errors"] == 0
     warnings = {one["code"] for one in shown["findings"] if one["severity"] == "warning"}
-    assert warnings <= (set() if design in DESIGNS else {"FG702", "FG703"})  # fixed routes can load a link twice
+    assert warnings <= ONE_SPINE | (set() if design in DESIGNS else {"FG702", "FG703"})  # routes can load a link twice
     (plane,) = json.loads(cli("capacity", tmp_path / "f", "--format", "json").out)["capacity"]["planes"]
     assert (plane["hosts"], plane["gpus"]) == (hosts, hosts * 8)
 
@@ -102,7 +105,10 @@ def test_every_design_passes_the_check_as_infiniband(design: str, cli: Cli, tmp_
     assert outcome.code == 0, outcome.err
     shown = json.loads(outcome.out)
     codes = [finding["code"] for finding in shown["findings"]]
-    assert [code for code in codes if not code.startswith(("FG60", "FG70"))] == ["FG888"]  # of failures and of load
+    assert [code for code in codes if not code.startswith(("FG60", "FG70"))] in (
+        ["FG888"],
+        ["FG836", "FG888"],  # hosts on several subnets: guid 0 of the manager binds to any of them
+    )  # of failures and of load
     single = design == "rail-only"  # each group of rails is one switch
     assert (shown["infiniband"][0]["engine"] == "minhop") is single
 
@@ -175,8 +181,9 @@ def test_planes_of_an_inventory(cli: Cli, tmp_path: Path) -> None:
     assert list(planes) == sorted(everything.split(","))
     assert [plane["endpoints"] for plane in planes.values()] == [320, 80, 40, 80]
     assert planes["storage"]["switches"]["leaf"] == 2  # each card of a host is on its own leaf
-    checked = cli("check", tmp_path / "f")
-    assert checked.code == 0 and "0 errors, 0 warnings, 0 notes" in checked.out
+    checked = cli("check", tmp_path / "f", "--format", "json")
+    findings = json.loads(checked.out)["findings"]
+    assert checked.code == 0 and {one["code"] for one in findings} <= {"FG285"}  # two small planes have one spine
 
 
 def test_capacity_names_the_change_that_needs_fewer_switches(cli: Cli, tmp_path: Path) -> None:

@@ -47,7 +47,7 @@ def test_two_vendors_share_the_leaves_of_a_unit(tmp_path: Path, cli: Cli) -> Non
     for leaf in leaves:
         hosts = [row["name"] for row in leaf["DEVICE_NEIGHBOR"].values() if "spine" not in row["name"]]
         assert sorted(hosts) == [f"{group}-{n:03}" for group in ("gpu", "other") for n in range(4)]
-    assert cli("check", inventory, "--fail-on", "warning").code == 0
+    assert cli("check", inventory, "--fail-on", "warning", "--ignore", "FG285").code == 0  # one spine
     one, two = ((tmp_path / f"b/hosts/{group}/nccl.conf").read_text() for group in ("gpu", "other"))
     assert [line for line in one.splitlines() if line.startswith("NCCL_IB_TC")] == [
         line for line in two.splitlines() if line.startswith("NCCL_IB_TC")

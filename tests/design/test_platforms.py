@@ -109,7 +109,6 @@ def of_nics(model: str, speed: str, technology: str) -> Tree:
     [
         ("BCM57608", "400G", "infiniband", "BCM57608 has no InfiniBand port, "),
         ("Gaudi-3", "200G", "infiniband", "Gaudi-3 has no InfiniBand port, "),
-        ("ConnectX-8", "800G", "roce", "ConnectX-8 has no Ethernet port of 800G, "),
         ("ConnectX-6", "50G", "infiniband", "ConnectX-6 has no InfiniBand port of 50G, "),
     ],
 )

@@ -97,10 +97,11 @@ FIXED = {"platform": Z9864F, "ports": {"1-64": "2x400G"}}
     ids=["hpn", "megascale", "gb200", "meta"],
 )
 def test_a_published_design_is_clean(tree: Tree, tmp_path: Path, cli: Cli) -> None:
-    """A corner of each design, with the ports of the whole one. Congestion (FG7) is intended where 7:1 is."""
+    """A corner of each design, with the ports of the whole one. Congestion (FG7) is intended where 7:1 is, and a
+    corner has one spine (FG285, FG606)."""
     outcome = cli("check", write(tmp_path, tree), "--format", "json")
     found = [each for each in json.loads(outcome.out)["findings"] if each["severity"] != "note"]
-    assert outcome.code == 0 and not [each for each in found if not each["code"].startswith("FG7")]
+    assert outcome.code == 0 and not [each for each in found if not each["code"].startswith(("FG7", "FG285", "FG606"))]
 
 
 def small(ports: Tree, platform: str = ARISTA, **plane: Any) -> Tree:

@@ -173,8 +173,8 @@ def test_what_the_updater_refuses(release: str, change: str, device: str, switch
 
 
 def test_moves_and_seconds_of_plans(switches: dict[str, Config]) -> None:
-    """The patches of a plan together. Before 202605 the priority group of a host that leaves goes last, in a patch of
-    its own; before 202511 a cable length goes with its port."""
+    """The patches of a plan together. Before 202605 the priority group of a host that leaves goes last, in a separate
+    patch; before 202511 a cable length goes with its port."""
     judged = 0
     for run in all_runs():
         places = (run["change"], run["dev"])

@@ -37,6 +37,8 @@ def ops(found: dict[str, Any]) -> set[tuple[str, str, str, tuple[str, ...]]]:
 
 
 ALL = ("leaf1", "leaf2", "spine1", "spine2")
+# staticroutebfd before 202505 ends at a blackhole without a next hop (FG286).
+NEXT_HOPS = {("STATIC_ROUTE", f"default|10.64.0.{2 * n}/31", (f"leaf{n + 1}",)) for n in range(2)}
 COUNTERS = {("FLEX_COUNTER_TABLE", "WRED_ECN_PORT", ALL), ("FLEX_COUNTER_TABLE", "WRED_ECN_QUEUE", ALL)}
 
 
@@ -45,16 +47,17 @@ def test_an_inventory_is_rendered_for_both_releases(source: Path, cli: Cli) -> N
     found = cli("diff", str(source), "--release", "202411", "master", "--format", "json", "--exit-code")
     assert found.code == 4
     result = json.loads(found.out)
+    added, removed = {("add", *row) for row in COUNTERS}, {("remove", *row) for row in NEXT_HOPS}
     assert result["releases"] == [{"release": "202411", "frr": "10.0.1"}, {"release": "master", "frr": "10.5.4"}]
-    assert ops(result) == ops(result["after"]) == {("add", *row) for row in COUNTERS}
+    assert ops(result) == ops(result["after"]) == added | removed
     assert result["before"]["changes"] == result["findings"] == []
     assert sorted(source.iterdir()) == before  # no lock file
 
 
 def test_the_way_back_removes_before_the_switch_boots(source: Path, cli: Cli) -> None:
     result = json.loads(cli("diff", str(source), "--release", "202505", "202411", "--format", "json").out)
-    assert ops(result) == ops(result["before"]) == {("remove", *row) for row in COUNTERS}
-    assert result["after"]["changes"] == []
+    assert ops(result) == {("remove", *row) for row in COUNTERS} | {("add", *row) for row in NEXT_HOPS}
+    assert ops(result["before"]) >= {("remove", *row) for row in COUNTERS}
 
 
 def test_equal_releases_change_nothing(source: Path, cli: Cli) -> None:

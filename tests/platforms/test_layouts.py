@@ -33,6 +33,7 @@ def sample() -> list[tuple[str, Layout]]:
     ]
 
 
+ONE_SPINE = {"FG285", "FG606"}  # the inventory is the smallest that has each role
 SAMPLE = sample()
 
 
@@ -43,7 +44,7 @@ def test_layout(name: str, layout: Layout, tmp_path: Path, capsys: pytest.Captur
     with pytest.raises(SystemExit) as stop:
         run(["check", str(inventory), "--format", "json"])
     report = json.loads(capsys.readouterr().out)
-    codes = {finding["code"] for finding in report["findings"] if finding["severity"] != "note"}
+    codes = {finding["code"] for finding in report["findings"] if finding["severity"] != "note"} - ONE_SPINE
     platform = switch_platform(name)
     assert platform
     if not {"leaf", "spine"} & lossy_roles(platform, layout).keys():

@@ -4,6 +4,7 @@ import re
 from collections import Counter, defaultdict
 from collections.abc import Iterator
 
+from fabricgen.bundle.names import is_file_name
 from fabricgen.bundle.read import Bundle
 from fabricgen.findings import Finding, Severity
 from fabricgen.rules.defects import Defect
@@ -37,7 +38,7 @@ def hostname(fabric: Fabric) -> Iterator[Defect]:
     for switch in fabric.switches.values():
         found = switch.device.text_of(*_ROW, "hostname")
         # Without fabric.json a folder may have any name, but two files with one hostname are copies.
-        is_alone = not found or (hostnames[found] == 1 and found not in fabric.switches)
+        is_alone = not found or (is_file_name(found) and hostnames[found] == 1 and found not in fabric.switches)
         is_loose = switch.device.wired is None and is_alone
         asic = switch.device.text_of(*_ROW, "asic_name")  # one of several ASICs, each with a file and the same hostname
         if switch.name not in (found, f"{found}-{asic}") and not is_loose:

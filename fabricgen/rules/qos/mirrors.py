@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from fabricgen.findings import Severity
 from fabricgen.rules.defects import Defect
 from fabricgen.rules.rule import rule
-from fabricgen.rules.view.fabric import Fabric
+from fabricgen.rules.view.fabric import Fabric, far_end
 from fabricgen.rules.view.qos import PortClass
 from fabricgen.rules.view.qos_classes import port_classes
 from fabricgen.rules.view.switch import Switch
@@ -69,7 +69,7 @@ def copies_to_fabric(fabric: Fabric) -> Iterator[Defect]:
             if end:
                 message = f"dst_port {end.port} is the port of {end.far_name}"
                 hint = "set dst_port to a port that only the collector uses"
-                yield Defect(switch.place(_TABLE, key, "dst_port"), message, hint)
+                yield Defect(switch.place(_TABLE, key, "dst_port"), message, hint, far_end(end, "PORT"))
 
 
 def _lossless_classes(fabric: Fabric) -> dict[Switch, list[PortClass]]:

@@ -75,7 +75,7 @@ def test_interfaces_of_other_files_keep_their_renderer(netplan: str, tmp_path: P
 
 @pytest.mark.skipif(os.geteuid() != 0, reason="needs root, for a network namespace")
 def test_rules_come_after_the_local_table_that_cilium_moves(netplan: str, tmp_path: Path) -> None:
-    """The kernel answers for local addresses by the rule at 100, as Cilium has it, before it asks a rule of a NIC."""
+    """The kernel answers for local addresses by the rule at 100 of Cilium, before it asks a rule of a NIC."""
     generate(netplan, tmp_path, rendered(TEXTS["rails"]))
     text = (tmp_path / "run/systemd/network/10-netplan-rail0.network").read_text()
     found = dict(line.split("=", 1) for line in text.partition("[RoutingPolicyRule]")[2].splitlines() if "=" in line)

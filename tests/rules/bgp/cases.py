@@ -321,6 +321,16 @@ CASES = [
         clean=Switches(plug=of_wiring(drained("leaf1"))),
     ),
     Case(
+        "FG306",
+        framework(put({}, "leaf1", "BGP_GLOBALS_AF_NETWORK", "default|ipv4_unicast|10.64.0.0/31")),
+        "leaf1:BGP_NEIGHBOR_AF|default|Ethernet256|ipv4_unicast|route_map_out",
+        WARNING,
+        "the state is drained, and route map PASS announces 10.64.0.0/24",
+        "render again, or set the state of the switch to active in the inventory",
+        clean=Switches(plug=of_wiring(drained("leaf1"))),
+        lenient=True,
+    ),
+    Case(
         "FG372",
         framework(*(put({"wcmp_enabled": "true"}, name, *WEIGHTS[:2]) for name in LEAVES)),
         "leaf1:BGP_DEVICE_GLOBAL|STATE|wcmp_enabled",

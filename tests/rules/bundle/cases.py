@@ -4,7 +4,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 from tests.rules.case import ERROR, NOTE, WARNING, Case, HostFiles, Switches
-from tests.rules.changes import drop, edit, put
+from tests.rules.changes import both, drop, edit, put
 from tests.rules.fabrics import META, everywhere
 from tests.rules.hosts.inventories import DGX
 
@@ -165,6 +165,15 @@ CASES = [
         "leaf1:DEVICE_METADATA|localhost|type",
         ERROR,
         "type is missing, so no BGP session starts",
+        "set type to ToRRouter",
+        lenient=True,
+    ),
+    Case(
+        "FG227",
+        both(put("split", "leaf1", *META, "docker_routing_config_mode"), drop("leaf1", *META, "type")),
+        "leaf1:DEVICE_METADATA|localhost|type",
+        WARNING,
+        "type is missing: it selects the buffers and the seed of the hash",
         "set type to ToRRouter",
         lenient=True,
     ),

@@ -467,6 +467,7 @@ CASES = [
         "gpu-000 rail0 of plane compute sends with SL 0, but the SL of its tenant is 3 (32 ports)",
         "set NCCL_IB_SL to 3",
         clean=HostFiles(LEVELS),
+        also=("FG910",),
     ),
     Case(
         "FG916",

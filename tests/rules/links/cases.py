@@ -71,6 +71,11 @@ def unplanned(seen: Seen) -> None:
     seen["leaf1"]["Ethernet128"], seen["leaf2"]["Ethernet128"] = ("leaf2", "Ethernet128"), ("leaf1", "Ethernet128")
 
 
+def without_neighbors(configs: dict[str, dict[str, dict[str, Any]]]) -> None:
+    """leaf1: DEVICE_NEIGHBOR is empty"""
+    configs["leaf1"]["DEVICE_NEIGHBOR"] = {}
+
+
 CASES = [
     Case(
         "FG264",
@@ -419,5 +424,14 @@ CASES = [
         "test PFC over MACsec on this image, or remove macsec",
         also=("FG592", "FG593"),
         also_at=("spine1",),
+    ),
+    Case(
+        "FG245",
+        without_neighbors,
+        "leaf1:DEVICE_NEIGHBOR",
+        ERROR,
+        "the switch has no DEVICE_NEIGHBOR row, so SONiC's templates treat no port as active",
+        "add a row with name and port for each cable",
+        lenient=True,
     ),
 ]

@@ -1,5 +1,8 @@
 """Bad cases of the rules in fabricgen/rules/ports."""
 
+import dataclasses
+
+from fabricgen.bundle.wiring import Wiring
 from tests.rules.case import ERROR, WARNING, Case, Switches
 from tests.rules.changes import Configs, both, drop, put
 from tests.rules.fabrics import META, cordoned, of_wiring
@@ -9,6 +12,11 @@ def no_subports(configs: Configs) -> None:
     """No port of leaf1 has a subport."""
     for row in configs["leaf1"]["PORT"].values():
         row.pop("subport")
+
+
+def short(wiring: Wiring) -> Wiring:
+    """Optical cables of 5 m."""
+    return dataclasses.replace(wiring, cables=tuple(dataclasses.replace(one, length_m=5.0) for one in wiring.cables))
 
 
 CASES = [
@@ -210,6 +218,42 @@ CASES = [
         "leaf1:PORT|Ethernet0|adv_speeds",
         ERROR,
         "adv_speeds has 800G, and the link is of 400G",
+        "set adv_speeds to 400000",
+        lenient=True,
+    ),
+    Case(
+        "FG307",
+        both(
+            put("on", "leaf1", "PORT", "Ethernet256", "autoneg"),
+            put(["400000"], "leaf1", "PORT", "Ethernet256", "adv_speeds"),
+            put("on", "spine1", "PORT", "Ethernet0", "autoneg"),
+            put(["200000"], "spine1", "PORT", "Ethernet0", "adv_speeds"),
+        ),
+        "leaf1:PORT|Ethernet256|adv_speeds",
+        ERROR,
+        "400G of adv_speeds and 200G of the far end have no speed in common",
+        "set adv_speeds to 400000",
+        lenient=True,
+    ),
+    Case(
+        "FG307",
+        put("on", "leaf1", "PORT", "Ethernet0", "autoneg"),
+        "leaf1:PORT|Ethernet0|autoneg",
+        ERROR,
+        "autoneg is on, and the cable is optical (smf)",
+        "set autoneg to off at both ends",
+        clean=Switches(plug=of_wiring(short)),
+        lenient=True,
+    ),
+    Case(
+        "FG307",
+        both(
+            put("on", "leaf1", "PORT", "Ethernet256", "autoneg"),
+            put(["400000", "800000"], "leaf1", "PORT", "Ethernet256", "adv_speeds"),
+        ),
+        "leaf1:PORT|Ethernet256|adv_speeds",
+        ERROR,
+        "adv_speeds has 800G, and the cable is made for 400G",
         "set adv_speeds to 400000",
         lenient=True,
     ),

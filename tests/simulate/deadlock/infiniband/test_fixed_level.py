@@ -106,7 +106,7 @@ def test_pairs_without_a_common_key_send_nothing() -> None:
 def test_the_level_comes_from_the_files_of_the_hosts(line: str, level: int, tmp_path: Path) -> None:
     bundle = rendered(tmp_path, TORUS)
     file = bundle / "hosts" / "gpu" / "nccl.conf"
-    file.write_text(file.read_text() + line)
+    file.write_text(line + file.read_text())  # NCCL takes the first line of a key
     found = job_levels(open_bundle([bundle]))["compute"]
     assert (found.levels, found.groups) == ((level,), ("gpu",))
     assert found.place is not None and found.place.file == str(file)
