@@ -4,15 +4,16 @@
     python -m scripts.make_catalog sonic-buildimage
 
 The layouts of an entry are imported as `fabricgen import sonic-device` does it, at the commit below, so that the same
-clone gives the same bytes. If an entry exists, its head (names, chip, cell size, sources) and the order of its layouts
-are kept: people complete them. A SKU that two folders have is taken from the first one. A SKU whose ports cannot all be
-used, or share an alias or a lane, and a switch whose chip is not stated, are left out.
+clone gives the same bytes. What the branches of SONiC's releases say otherwise of pools, profiles and headroom stands
+in `by_release` of the layouts. If an entry exists, its head (names, chip, cell size, sources) and the order of its
+layouts are kept: people complete them. A SKU that two folders have is taken from the first one. A SKU whose ports
+cannot all be used, or share an alias or a lane, and a switch whose chip is not stated, are left out.
 """
 
 import re
 import sys
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -20,13 +21,19 @@ from fabricgen.platforms.catalog_index import INDEX, index_text
 from fabricgen.platforms.entries import load_switch_platform
 from fabricgen.platforms.entry_text import switch_entry_text
 from fabricgen.platforms.lossless import lossy_roles
-from fabricgen.platforms.model import Layout, SwitchPlatform
+from fabricgen.platforms.model import Layout, ReleaseFacts, SwitchPlatform
 from fabricgen.platforms.sonic_device.entry import DeviceFacts, import_device
+from fabricgen.sonic.release_models import images
 from fabricgen.sonic.updater.tables import MASTER
 from fabricgen.sonic.updater.validators import asic_of
 from scripts.sonic_clone import extract, shown
 
 COMMIT = "086b03bd70f9e211aaaf5f6aefe0790b508d2a94"
+BRANCHES = {  # those of the models, and two older ones
+    202305: "9c5760cf1a6165a16b6ea03c8ae4ba57009e5ccf",
+    202311: "e5cd212fec5c47e88be1afbaac079005c45f6db4",
+    **{release: image.commit for release, image in images().items() if release != MASTER},
+}
 SOURCE = f"sonic-buildimage@{COMMIT[:12]}"
 CATALOG = INDEX.parent / "switches"
 _ASIC_TABLE = "platform/mellanox/asic_table.j2"
@@ -58,13 +65,76 @@ _LEFT_OUT = "left out: "  # of findings about ports
 
 
 def main(clone: Path) -> None:
-    """Import all folders, and write the entries that changed."""
+    """Import all folders of all branches, and write the entries."""
+    import_main(clone)
+    add_releases(clone)
+    INDEX.write_text(index_text(CATALOG), encoding="utf-8")
+
+
+def add_releases(clone: Path) -> None:
+    """Write what the branches say otherwise into the entries."""
+    entries = [entry for entry in map(load_switch_platform, sorted(CATALOG.glob("*.yaml"))) if entry.onie_platform]
+    facts = dict(release_facts(clone, entries))
+    for entry in entries:
+        layouts = tuple(replace(one, by_release=_joined(facts.get(one.hwsku, []))) for one in entry.layouts)
+        text = switch_entry_text(replace(entry, layouts=layouts))
+        (CATALOG / f"{entry.name}.yaml").write_text(text, encoding="utf-8")
+
+
+def release_facts(clone: Path, entries: Sequence[SwitchPlatform]) -> Iterator[tuple[str, list[ReleaseFacts]]]:
+    """hwsku -> what each branch says otherwise than the entry, oldest first."""
+    found: dict[str, list[ReleaseFacts]] = {layout.hwsku: [] for entry in entries for layout in entry.layouts}
+    for release, commit in BRANCHES.items():
+        with tempfile.TemporaryDirectory() as aside:
+            _extract_devices(clone, commit, Path(aside))
+            folders = {one.name: one for one in sorted((Path(aside) / "device").glob("*/*-*")) if not one.is_symlink()}
+            for entry in entries:
+                folder = folders.get(entry.onie_platform)
+                source = DeviceFacts(source=f"sonic-buildimage@{commit[:12]}", asic=entry.asic or "")
+                imported = import_device(folder, facts=source)[0] if folder else None
+                layouts = {layout.hwsku: layout for layout in imported.layouts} if imported else {}
+                for layout in entry.layouts:
+                    own = _differing(release, layout, layouts.get(layout.hwsku))
+                    found[layout.hwsku] += [own] if own else []
+    yield from found.items()
+
+
+def _differing(release: int, known: Layout, own: Layout | None) -> ReleaseFacts | None:
+    """What a branch says otherwise of a layout; tables that it does not have are those of the entry."""
+    if own is None:
+        return ReleaseFacts((release,), lacks=("sku",))
+    lacks = tuple(name for name in ("headroom", "buffers") if getattr(known, name) and not getattr(own, name))
+    headroom = () if own.headroom == known.headroom else own.headroom
+    buffers = {} if own.buffers == known.buffers else own.buffers
+    sources = {key: text for key, text in own.sources.items() if key == "headroom" and headroom}
+    sources |= {key: own.sources[key] for key in (f"buffers.{role}" for role in buffers)}
+    return ReleaseFacts((release,), lacks, headroom, buffers, sources) if lacks or headroom or buffers else None
+
+
+def _joined(facts: Sequence[ReleaseFacts]) -> tuple[ReleaseFacts, ...]:
+    """Releases with equal facts together, with the source of the newest one."""
+    joined: list[ReleaseFacts] = []
+    for one in facts:
+        last = joined[-1] if joined else None
+        if last and (last.lacks, last.headroom, last.buffers) == (one.lacks, one.headroom, one.buffers):
+            joined[-1] = replace(one, releases=(*last.releases, *one.releases))
+        else:
+            joined.append(one)
+    return tuple(joined)
+
+
+def _extract_devices(clone: Path, commit: str, folder: Path) -> None:
+    firmware = (f":(exclude,glob)device/**/*.{suffix}" for suffix in ("bin", "img"))
+    extract(clone, commit, ["device", *firmware], folder)
+
+
+def import_main(clone: Path) -> None:
+    """Import the layouts of the catalog's commit, without `by_release`."""
     existing = {entry.onie_platform: entry for entry in map(load_switch_platform, CATALOG.glob("*.yaml"))}
     taken = {layout.hwsku for entry in existing.values() for layout in entry.layouts}
     asic_table = shown(clone, COMMIT, _ASIC_TABLE)
     with tempfile.TemporaryDirectory() as aside:
-        firmware = (f":(exclude,glob)device/**/*.{suffix}" for suffix in ("bin", "img"))
-        extract(clone, COMMIT, ["device", *firmware], Path(aside))
+        _extract_devices(clone, COMMIT, Path(aside))
         for folder in sorted((Path(aside) / "device").glob("*/*-*")):
             if not folder.is_dir() or folder.is_symlink() or _NOT_FOR_FABRICS.search(folder.name):
                 continue
@@ -80,7 +150,6 @@ def main(clone: Path) -> None:
                 taken |= {layout.hwsku for layout in layouts}
                 entry = replace(entry, layouts=layouts)
                 (CATALOG / f"{entry.name}.yaml").write_text(switch_entry_text(entry), encoding="utf-8")
-    INDEX.write_text(index_text(CATALOG), encoding="utf-8")
 
 
 def _entry(folder: Path, asic_table: str, known: SwitchPlatform | None) -> SwitchPlatform | None:

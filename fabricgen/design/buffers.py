@@ -43,7 +43,7 @@ def _with_stated(layout: Layout, stated: BuffersSpec) -> Layout:
     if stated.headroom:
         sources["headroom"] = stated.stated_by
     sources |= {f"buffers.{role}": stated.stated_by for tables in stated.tables for role in tables.roles}
-    return replace(layout, headroom=tuple(rows.values()), buffers=buffers, sources=sources)
+    return replace(layout, headroom=tuple(rows.values()), buffers=buffers, sources=sources, by_release=())
 
 
 def _row(stated: HeadroomSpec) -> HeadroomRow:

@@ -113,8 +113,10 @@ class PartsList:
         """The switch model of this name; None, with a finding, if it is unknown."""
         if name not in self._platforms:
             known_platform = self.own_platforms.get(name) or catalog.switch_platform(name)
-            buffers = self.inventory.buffers
-            self._platforms[name] = with_buffers(known_platform, buffers, self.findings) if known_platform else None
+            buffers, release = self.inventory.buffers, self.inventory.sonic.release
+            self._platforms[name] = (
+                with_buffers(known_platform.at(release), buffers, self.findings) if known_platform else None
+            )
         platform = self._platforms[name]
         if platform is None:
             known = sorted({*self.own_platforms, *catalog.switch_names(), generic.EXAMPLE})

@@ -68,7 +68,7 @@ class Work:
         """The patches in order, or a reload."""
         from fabricgen.diff.lookup import profiles  # only a plan needs the catalog
 
-        return make_plan(self.old, self.new, self.release, self.changes, profiles(self.new))
+        return make_plan(self.old, self.new, self.release, self.changes, profiles(self.new, self.release))
 
     @cached_property
     def withheld(self) -> int:

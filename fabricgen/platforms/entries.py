@@ -111,16 +111,27 @@ def _layout(layout: dict[str, Any], place: str, *, sonic: bool) -> dict[str, Any
         raise _MisfitError(f"{place}.ports has no port of the kind fabric")
     if not sonic:
         layout = {"hwsku": "", "headroom": "", "buffers": [], **layout}
+    by_release = [
+        _buffer_facts(_of(dict, facts, f"{place}.by_release[{n}]"), f"{place}.by_release[{n}]")
+        for n, facts in (_list(layout, "by_release", place) if "by_release" in layout else ())
+    ]
+    return {**_buffer_facts(layout, place), "ports": ports, "by_release": by_release}
+
+
+def _buffer_facts(block: dict[str, Any], place: str) -> dict[str, Any]:
+    """The tables of headroom and buffers in a block, as the model has them; `by_release` may leave them out."""
     buffers: dict[str, Any] = {}
-    sources = dict(_of(dict, layout.get("sources"), f"{place}.sources"))
-    for n, block in _list(layout, "buffers", place):
+    is_part = "releases" in block
+    block = {"headroom": "", "buffers": [], "sources": {}, **block} if is_part else block
+    sources = dict(_of(dict, block.get("sources"), f"{place}.sources"))
+    for n, tables in _list(block, "buffers", place):
         where = f"{place}.buffers[{n}]"
-        rest = {key: value for key, value in _of(dict, block, where).items() if key not in ("roles", "source")}
-        for _, role in _list(block, "roles", where):
+        rest = {key: value for key, value in _of(dict, tables, where).items() if key not in ("roles", "source")}
+        for _, role in _list(tables, "roles", where):
             buffers[_of(str, role, f"{where}.roles")] = rest
-            sources[f"buffers.{role}"] = block.get("source")
-    headroom = [_headroom_row(cells, where) for cells, where in _cells(layout, "headroom", HEADROOM_COLUMNS, place)]
-    return {**layout, "ports": ports, "headroom": headroom, "buffers": buffers, "sources": sources}
+            sources[f"buffers.{role}"] = tables.get("source")
+    headroom = [_headroom_row(cells, where) for cells, where in _cells(block, "headroom", HEADROOM_COLUMNS, place)]
+    return {**block, "headroom": headroom, "buffers": buffers, "sources": sources}
 
 
 def _host(entry: dict[str, Any], _file: str) -> dict[str, Any]:

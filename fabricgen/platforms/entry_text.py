@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from itertools import groupby
 
 from fabricgen.platforms.entries import CAGE_COLUMNS, HEADROOM_COLUMNS, PORT_COLUMNS
-from fabricgen.platforms.model import BufferDefaults, Cage, Layout, PlatformPort, SwitchPlatform
+from fabricgen.platforms.model import BufferDefaults, Cage, Layout, PlatformPort, ReleaseFacts, SwitchPlatform
 from fabricgen.vocabulary import Technology
 
 _PLAIN = re.compile(r"[A-Za-z][A-Za-z0-9_./-]*")
@@ -77,14 +77,36 @@ def _layout(layout: Layout, *, sonic: bool) -> Iterator[str]:
         yield from (f"      {line}" for line in _table(PORT_COLUMNS, rows))
     if not sonic:
         return
-    if layout.headroom:
-        yield "headroom: |"
-        cells = [[getattr(row, column) for column in HEADROOM_COLUMNS] for row in layout.headroom]
-        yield from (f"  {line}" for line in _table(HEADROOM_COLUMNS, cells))
-    else:
-        yield 'headroom: ""'
-    yield "buffers:" if layout.buffers else "buffers: []"
-    for roles, defaults, source in _groups(layout):
+    yield from _headroom(layout) if layout.headroom else ['headroom: ""']
+    yield from _buffers(layout) if layout.buffers else ["buffers: []"]
+    if layout.by_release:
+        yield "by_release:"
+    for facts in layout.by_release:
+        first, *rest = _release(facts)
+        yield f"  - {first}"
+        yield from (f"    {line}" for line in rest)
+
+
+def _release(facts: ReleaseFacts) -> Iterator[str]:
+    yield f"releases: [{', '.join(map(str, facts.releases))}]"
+    if facts.lacks:
+        yield f"lacks: {_list(facts.lacks)}"
+    if facts.headroom:
+        yield from _block("sources", {"headroom": _quoted(facts.sources["headroom"])})
+        yield from _headroom(facts)
+    if facts.buffers:
+        yield from _buffers(facts)
+
+
+def _headroom(facts: Layout | ReleaseFacts) -> Iterator[str]:
+    yield "headroom: |"
+    cells = [[getattr(row, column) for column in HEADROOM_COLUMNS] for row in facts.headroom]
+    yield from (f"  {line}" for line in _table(HEADROOM_COLUMNS, cells))
+
+
+def _buffers(facts: Layout | ReleaseFacts) -> Iterator[str]:
+    yield "buffers:"
+    for roles, defaults, source in _groups(facts):
         yield f"  - roles: {_list(roles)}"
         yield f"    source: {_quoted(source)}"
         for table in ("pools", "profiles"):
@@ -99,11 +121,11 @@ def _shared(port: PlatformPort) -> tuple[str, int, str, str]:
     return port.kind, port.speed_mbps, port.fec, port.breakout_mode
 
 
-def _groups(layout: Layout) -> list[tuple[list[str], BufferDefaults, str]]:
+def _groups(facts: Layout | ReleaseFacts) -> list[tuple[list[str], BufferDefaults, str]]:
     """Roles with equal buffers from one source, together."""
     found: list[tuple[list[str], BufferDefaults, str]] = []
-    for role, defaults in layout.buffers.items():
-        source = layout.sources[f"buffers.{role}"]
+    for role, defaults in facts.buffers.items():
+        source = facts.sources[f"buffers.{role}"]
         for roles, known, known_source in found:
             if (known, known_source) == (defaults, source):
                 roles.append(role)

@@ -1,9 +1,10 @@
 """What a switch, a NIC and a host are, as the catalog describes them. Facts only: no decision is taken here."""
 
 from collections.abc import Collection, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 
+from fabricgen.sonic.releases import branch_of
 from fabricgen.units import whole_number
 from fabricgen.vocabulary import Recovery, Technology
 
@@ -67,6 +68,18 @@ class BufferDefaults:
     port_profile_lists: Mapping[str, str]  # ingress | egress -> comma list
 
 
+@dataclass(frozen=True, slots=True)
+class ReleaseFacts:
+    """What the branches of some SONiC releases say of a SKU otherwise than the commit of the catalog. An empty table is
+    the same; `lacks` names what the branches do not have: sku (the whole folder), headroom, buffers."""
+
+    releases: tuple[int, ...]
+    lacks: tuple[str, ...] = ()
+    headroom: tuple[HeadroomRow, ...] = ()
+    buffers: Mapping[str, BufferDefaults] = field(default_factory=dict)
+    sources: Mapping[str, str] = field(default_factory=dict)
+
+
 @dataclass(frozen=True)
 class Layout:
     """One hwsku of a switch model: its ports, and what its folder says about buffers. Of an InfiniBand switch: one way
@@ -78,6 +91,32 @@ class Layout:
     headroom: tuple[HeadroomRow, ...]
     buffers: Mapping[str, BufferDefaults]  # leaf | spine | core; empty where the SKU ships none
     sources: Mapping[str, str]  # block -> where it was read
+    by_release: tuple[ReleaseFacts, ...] = ()
+
+    def at(self, release: int) -> "Layout":
+        """The layout with the pools, profiles and headroom of a release, YYYYMM, where its branch has others."""
+        facts = self.facts_of(release)
+        if facts is None or not (facts.headroom or facts.buffers):
+            return self
+        return self._at.setdefault(
+            facts.releases,
+            replace(
+                self,
+                headroom=facts.headroom or self.headroom,
+                buffers=facts.buffers or self.buffers,
+                sources={**self.sources, **facts.sources},
+                by_release=tuple(one for one in self.by_release if one.lacks),
+            ),
+        )
+
+    def facts_of(self, release: int) -> ReleaseFacts | None:
+        """What the branch of a release has otherwise; None if nothing."""
+        branch = branch_of(release)
+        return next((one for one in self.by_release if branch in one.releases), None)
+
+    @cached_property
+    def _at(self) -> dict[tuple[int, ...], "Layout"]:
+        return {}
 
     @cached_property
     def fabric_ports(self) -> tuple[PlatformPort, ...]:
@@ -161,6 +200,17 @@ class SwitchPlatform:
     def is_product(self) -> bool:
         """Whether such a switch exists; the generic ones are radices to count with."""
         return self.vendor != "generic"
+
+    def at(self, release: int) -> "SwitchPlatform":
+        """The platform with the facts of a release in its layouts."""
+        if release not in self._at:
+            layouts = tuple(layout.at(release) for layout in self.layouts)
+            self._at[release] = self if layouts == self.layouts else replace(self, layouts=layouts)
+        return self._at[release]
+
+    @cached_property
+    def _at(self) -> dict[int, "SwitchPlatform"]:
+        return {}
 
     def layout_for(self, speeds: Collection[int]) -> Layout | None:
         """The first layout with fabric ports of these speeds (Mb/s) and none faster; else the first that has them."""

@@ -39,7 +39,9 @@ Elsewhere = Callable[["BundleContent"], Iterator[RenderedFile]]  # those of all 
 def own_platforms(fabric: Fabric) -> list[SwitchPlatform]:
     """The switch models that differ from the catalog's: of the inventory's own files, or with stated buffers."""
     used = {switch.platform.name: switch.platform for switch in fabric.switches}
-    return [platform for name, platform in sorted(used.items()) if platform != switch_platform(name)]
+    known, release = {name: switch_platform(name) for name in used}, fabric.inventory.sonic.release
+    catalog = {name: platform.at(release) for name, platform in known.items() if platform}
+    return [platform for name, platform in sorted(used.items()) if platform != catalog.get(name)]
 
 
 @dataclass

@@ -8,6 +8,7 @@ from .updater.tables import MASTER
 
 OLDEST = 202305
 MASTER_WORD = "master"  # of MASTER, in options, inventories and manifests
+BRANCHES = (202305, 202311, 202405, 202411, 202505, 202511, 202605)  # of sonic-buildimage
 DEFAULT = 202505  # of an inventory and of a file that do not name one
 
 # Path -> first release with the service, for rows that rendered files may contain.
@@ -21,6 +22,11 @@ _VERSION = re.compile(r"version_(20\d{4})_\d+")
 def release_name(release: int) -> str:
     """A release in a sentence: 'release 202505', or the master branch."""
     return "the master branch" if release == MASTER else f"release {release}"
+
+
+def branch_of(release: int) -> int:
+    """The branch of sonic-buildimage that a release is from: its own, the last one before it, or the oldest one."""
+    return MASTER if release == MASTER else max((one for one in BRANCHES if one <= release), default=BRANCHES[0])
 
 
 def release_of(running: ConfigDb) -> int | None:

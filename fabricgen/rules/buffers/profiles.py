@@ -10,6 +10,7 @@ from fabricgen.rules.view.fabric import Fabric
 from fabricgen.rules.view.qos import QosTables
 from fabricgen.rules.view.qos_classes import port_classes, qos_tables
 from fabricgen.rules.view.switch import number
+from fabricgen.sonic.releases import branch_of
 from fabricgen.sonic.tables import Row
 
 _HEADROOM_PREFIX = "pg_lossless_"
@@ -100,6 +101,30 @@ def _hint(field: str, value: object) -> str:
 
 def _shown(value: object) -> str:
     return "none" if value is None else str(value)
+
+
+@rule("FG271", Severity.NOTE, "The SKU's facts are those of another release")
+def facts_of_another_release(fabric: Fabric) -> Iterator[Defect]:
+    """What: the branch of the switch's SONiC release has the SKU's folder, with its pools and headroom.
+
+    Why: pools, thresholds and headroom change between releases with the SAI. If the branch does not have them, those of
+    sonic-buildimage's master branch are rendered and compared: an image of this release may need others.
+
+    Example: the branch 202505 has no folder of Nokia-IXR7220-H6-O256.
+
+    Fix: compare the numbers with the image that the switches run, or set `sonic.release` to a release with the SKU.
+
+    Source: sonic-buildimage device/<vendor>/<platform>/<hwsku> of each branch, read by scripts/make_catalog.py.
+    """
+    for qos in qos_tables(fabric):
+        layout, release = qos.layout, qos.switches[0].device.release
+        facts = layout.facts_of(release) if layout and qos.defaults and qos.tables["BUFFER_POOL"] else None
+        if layout and facts and facts.lacks:
+            missing = "folder that can be used" if "sku" in facts.lacks else " and ".join(facts.lacks)
+            message = f"the branch {branch_of(release)} of sonic-buildimage has no {missing} for hwsku {layout.hwsku}"
+            message += "; the facts are those of its master branch"
+            hint = "compare pools and headroom with the image that the switch runs"
+            yield from qos.defects("DEVICE_METADATA", "localhost", "hwsku", message, hint)
 
 
 @rule("FG523", Severity.ERROR, "A priority group uses a profile of the other buffer model")

@@ -41,7 +41,10 @@ def _classes(fabric: Fabric) -> tuple[tuple[QosTables, ...], tuple[PortClass, ..
     known: dict[tuple[Same[object], ...], _RowsOfPorts] = {}
     for switch in fabric.switches.values():
         tables = {name: switch.device.table(name) for name in DEFINITION_TABLES}
-        kind = (switch.network, switch.hwsku, switch.role, switch.buffer_role, switch.is_dynamic, tables)
+        kind = (
+            switch.network, switch.hwsku, switch.device.release, switch.role, switch.buffer_role, switch.is_dynamic,
+            tables,
+        )  # fmt: skip
         digest = orjson.dumps(kind)
         qos = definitions.get(digest)
         if qos is None:
