@@ -9,7 +9,8 @@ helper, another layout of that speed; without one, or without headroom rows for 
 Errors, warnings, and buffers that differ from the SKU's own files are printed, except for what the SKU's own files
 cause (`CAUSED_BY_SKU`). The exit code is 1 if there are any.
 
-The headroom is compared with pg_profile_lookup.ini in the clone, line by line, and not with the entry.
+The headroom is compared with pg_profile_lookup.ini in the clone, line by line, and not with the entry. The facts of
+each release are compared with its branch, which the clone must have.
 """
 
 import argparse
@@ -27,11 +28,11 @@ from fabricgen.api.rendering import render
 from fabricgen.api.validation import validate
 from fabricgen.errors import FabricgenError
 from fabricgen.findings import Severity
-from fabricgen.platforms.catalog import switch_rows
+from fabricgen.platforms.catalog import switch_platform, switch_rows
 from fabricgen.platforms.catalog_index import IndexedLayout
 from fabricgen.platforms.model import Layout
 from fabricgen.vocabulary import Technology
-from scripts.make_catalog import COMMIT
+from scripts.make_catalog import COMMIT, joined, release_facts
 from scripts.sonic_clone import make_models, shown
 
 CAUSED_BY_SKU = {"marvell-d64p512t": ("FG527",)}  # its template has an ingress and an egress profile in one pool
@@ -52,6 +53,9 @@ def main() -> int:
         if row.technology == Technology.ETHERNET and given.only in f"{row.platform} {row.hwsku}"
     ]
     counts: Counter[str] = Counter()
+    for problem in stale_releases(given.clone, given.only):
+        counts["wrong"] += 1
+        print(problem, flush=True)
     with tempfile.TemporaryDirectory() as aside:
         models = make_models(given.clone, COMMIT, Path(aside))
         judge = partial(judged, given.clone, models, modes=not given.no_modes)
@@ -64,6 +68,16 @@ def main() -> int:
                         print(f"{case}: {problem}", flush=True)
     print(", ".join(f"{count} {kind}" for kind, count in sorted(counts.items())))
     return int(counts["wrong"] > 0)
+
+
+def stale_releases(clone: Path, only: str) -> Iterator[str]:
+    """SKUs whose `by_release` is not what the branches of SONiC's releases say."""
+    names = {name for name, rows in switch_rows().items() if any(only in f"{row.platform} {row.hwsku}" for row in rows)}
+    entries = [entry for name in sorted(names) if (entry := switch_platform(name)) and entry.onie_platform]
+    known = {layout.hwsku: layout.by_release for entry in entries for layout in entry.layouts}
+    for hwsku, facts in release_facts(clone, entries):
+        if (found := joined(facts)) != known[hwsku]:
+            yield f"{hwsku}: the branches say {found}, by_release has {known[hwsku]}"
 
 
 def judged(clone: Path, models: Path, row: IndexedLayout, *, modes: bool) -> dict[str, tuple[str, list[str]]]:

@@ -4,7 +4,7 @@
     python -m scripts.make_catalog sonic-buildimage
 
 The layouts of an entry are imported as `fabricgen import sonic-device` does it, at the commit below, so that the same
-clone gives the same bytes. What the branches of SONiC's releases say otherwise of pools, profiles and headroom stands
+clone gives the same bytes. What the branches of SONiC's releases say otherwise of pools, profiles and headroom is
 in `by_release` of the layouts. If an entry exists, its head (names, chip, cell size, sources) and the order of its
 layouts are kept: people complete them. A SKU that two folders have is taken from the first one. A SKU whose ports
 cannot all be used, or share an alias or a lane, and a switch whose chip is not stated, are left out.
@@ -76,7 +76,7 @@ def add_releases(clone: Path) -> None:
     entries = [entry for entry in map(load_switch_platform, sorted(CATALOG.glob("*.yaml"))) if entry.onie_platform]
     facts = dict(release_facts(clone, entries))
     for entry in entries:
-        layouts = tuple(replace(one, by_release=_joined(facts.get(one.hwsku, []))) for one in entry.layouts)
+        layouts = tuple(replace(one, by_release=joined(facts.get(one.hwsku, []))) for one in entry.layouts)
         text = switch_entry_text(replace(entry, layouts=layouts))
         (CATALOG / f"{entry.name}.yaml").write_text(text, encoding="utf-8")
 
@@ -111,7 +111,7 @@ def _differing(release: int, known: Layout, own: Layout | None) -> ReleaseFacts 
     return ReleaseFacts((release,), lacks, headroom, buffers, sources) if lacks or headroom or buffers else None
 
 
-def _joined(facts: Sequence[ReleaseFacts]) -> tuple[ReleaseFacts, ...]:
+def joined(facts: Sequence[ReleaseFacts]) -> tuple[ReleaseFacts, ...]:
     """Releases with equal facts together, with the source of the newest one."""
     joined: list[ReleaseFacts] = []
     for one in facts:

@@ -1,7 +1,7 @@
 """What an upgrade of SONiC changes in rendered files: before the switches boot the new release, and after it."""
 
 import shutil
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import replace
 from functools import partial
@@ -18,6 +18,7 @@ from fabricgen.bundle.manifest import read_manifest
 from fabricgen.findings import Finding, Location, Severity, has_errors, in_order
 from fabricgen.observed.running import bundle_files, is_bundle
 from fabricgen.report.anchors import anchored
+from fabricgen.sonic.tables import ConfigDb
 from fabricgen.vocabulary import InputForm
 
 if TYPE_CHECKING:
@@ -40,7 +41,7 @@ def upgrade(
 
     with temporary_folder("upgrade") as aside:
         folders = [aside / name for name in ("old", "between", "new")]
-        make = _reduced if is_bundle(source) else partial(_rendered, templates=templates)
+        make = _moved if is_bundle(source) else partial(_rendered, templates=templates)
         with progress.stage("rendering"):
             findings = [*make(source, folders[0], old), *make(source, folders[2], new)]
         if has_errors(findings):
@@ -79,7 +80,17 @@ def _rendered(inventory: Path, folder: Path, release: int, templates: Path | Non
     return [one for one in (*aside.outcome.findings, *aside.plans.findings) if one.severity is Severity.ERROR]
 
 
-def _reduced(bundle: Path, folder: Path, release: int) -> list[Finding]:
+def _moved(bundle: Path, folder: Path, release: int) -> list[Finding]:
+    """A copy of a bundle whose switches have what a release knows of their files, with its pools and headroom."""
+    from fabricgen.diff.lookup import at_release
+
+    _reduced(bundle, folder, release, at_release)
+    return []
+
+
+def _reduced(
+    bundle: Path, folder: Path, release: int, changed: Callable[[ConfigDb, int], ConfigDb] = lambda config, _: config
+) -> None:
     """A copy of a bundle whose switches have what a release knows of their files."""
     from fabricgen.diff.difference import load_tables
     from fabricgen.sonic.dump import dump
@@ -91,10 +102,9 @@ def _reduced(bundle: Path, folder: Path, release: int) -> list[Finding]:
     for name, file in bundle_files(bundle).items():
         reduced = folder / SWITCHES / name / file.name
         reduced.parent.mkdir(parents=True)
-        reduced.write_bytes(dump(as_known_to(load_tables(file, loader), release)))
+        reduced.write_bytes(dump(changed(as_known_to(load_tables(file, loader), release), release)))
     if manifest := read_manifest(bundle):
         (folder / MANIFEST_NAME).write_bytes(replace(manifest, sonic_release=release).dump())
-    return []
 
 
 def _lost(source: Path, rendered: Path, release: int) -> list[Finding]:

@@ -25,7 +25,8 @@ class Rehearsal:
 
 def rehearse(device: DeviceDifference, difference: Difference) -> Rehearsal:
     """Apply the plan of a device to a stand-in that has booted its old configuration."""
-    plan, lookup = device.work.plan, profiles(device.old, plan.release)
+    plan = device.work.plan
+    lookup = profiles(device.old, plan.release)
     if errors := [f"the target is not valid: {one.path}: {one.message}" for one in invalid(device, difference)]:
         return Rehearsal(device.name, plan.route, plan.release, 0, errors)
     target = applied(device.old, device.changes)

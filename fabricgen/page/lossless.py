@@ -57,7 +57,11 @@ def _headroom(
             predicted = computed.headroom(name) if computed and computed.is_computed(profile) else None
             counts[speed, str(lengths.get(name, "")), profile, predicted] += 1
     known = layout_by_hwsku(text(metadata(one.config), "hwsku"))
-    table = {(row.speed_mbps, row.cable_m): row.xoff_bytes for row in known[1].at(one.device.release).headroom} if known else {}
+    table = (
+        {(row.speed_mbps, row.cable_m): row.xoff_bytes for row in known[1].at(one.device.release).headroom}
+        if known
+        else {}
+    )
     for (speed, length, profile, predicted), groups in sorted(counts.items(), key=str):
         row = profiles.get(profile, {})
         metres = whole_number(length.removesuffix("m"))

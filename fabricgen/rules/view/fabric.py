@@ -93,28 +93,10 @@ class Fabric:
         self._in_use = PortsInUse()
         self._usual_values: dict[object, Mapping[Kind, object]] = {}
         shapes: Shapes = {}
-<<<<<<< HEAD
         self.switches: dict[str, Switch] = {
             name: Switch(device if has_plain_rows else well_shaped(device, shapes), self)
             for name, device in bundle.devices.items()
         }
-=======
-        in_use = PortsInUse()
-        for name, device in ((name, well_shaped(device, shapes)) for name, device in bundle.devices.items()):
-            hwsku = device.text_of("DEVICE_METADATA", "localhost", "hwsku")
-            platform, layout = (lookup(hwsku) if hwsku else None) or (None, None)
-            if platform and layout:
-                layout = layout.at(device.release)
-                layout = in_use.layout(platform, layout, device.table("PORT"), device.table("BREAKOUT_CFG"))
-            self.switches[name] = Switch(device, platform, layout, keep=keep)
-        networks = [] if bundle.wiring else joined_switches(bundle)
-        for part, names in enumerate((names for names in networks if len(names) > 1), 1):
-            for name in names:
-                self.switches[name].part = part
-        devices = {name: switch.device for name, switch in self.switches.items()}
-        for name in lossy_switches(bundle, devices, networks):
-            self.switches[name].is_lossy = True
->>>>>>> 10ff026e (Pools, profiles and headroom of a SKU are those of the switch's release)
 
     def forget(self, *, derived: bool = True) -> None:
         """Free what is worked out again if it is needed: of switches, and if `derived` what rules share."""
@@ -137,7 +119,7 @@ class Fabric:
         found = self._lookup(hwsku) if hwsku else None
         if found is None:
             return None
-        platform, layout = found
+        platform, layout = found[0], found[1].at(device.release)
         return platform, self._in_use.layout(platform, layout, device.table("PORT"), device.table("BREAKOUT_CFG"))
 
     @derived

@@ -1,6 +1,6 @@
 """Bad cases of the rules in fabricgen/rules/buffers."""
 
-from tests.rules.case import ERROR, WARNING, Case, GoodCase, Switches
+from tests.rules.case import ERROR, NOTE, WARNING, Case, GoodCase, Switches
 from tests.rules.changes import ConfigChange, Configs, both, drop, put
 from tests.rules.fabrics import LEAVES, META, NEAR, PROFILE, SHARED, low_xoff, of_each, unknown_sku
 
@@ -22,6 +22,7 @@ def cables_of(length: str, *devices: str) -> ConfigChange:
 
 
 GOOD = [
+    GoodCase("FG271", put({"VERSION": "version_202505_01"}, "leaf1", "VERSIONS", "DATABASE"), also=("FG592",)),
     GoodCase(
         "FG525",
         put(
@@ -38,6 +39,16 @@ GOOD = [
 ]
 
 CASES = [
+    Case(
+        "FG271",
+        put({"VERSION": "version_202411_01"}, "leaf1", "VERSIONS", "DATABASE"),
+        "leaf1:DEVICE_METADATA|localhost|hwsku",
+        NOTE,
+        "the branch 202411 of sonic-buildimage has no folder that can be used for hwsku Arista-7060X6-64PE-O128S2; "
+        "the facts are those of its master branch",
+        "compare pools and headroom with the image that the switch runs",
+        also=("FG286", "FG592"),
+    ),
     Case(
         "FG519",
         cables_of("40000m", "leaf1"),

@@ -118,7 +118,7 @@ CASES = [
         WARNING,
         "the key lists several ports: the daemons accept it, SONiC's YANG models do not",
         "write one row for each port",
-        also=("FG286", "FG592"),
+        also=("FG271", "FG286", "FG592"),
     ),
     Case(
         "FG440",
