@@ -13,7 +13,7 @@ class PortsInUse:
     """The layouts of switches by their files; files with equal ports share one."""
 
     def __init__(self) -> None:
-        self._modes: dict[tuple[str, int], PortModes] = {}
+        self._modes: dict[tuple[object, ...], PortModes] = {}
         self._made: dict[tuple[object, ...], Layout] = {}
 
     def layout(self, platform: SwitchPlatform, layout: Layout, ports: Table, breakouts: Table) -> Layout:
@@ -27,14 +27,15 @@ class PortsInUse:
             and _same_speeds(layout, ports)
         ):
             return layout
+        # The layout of another release has another headroom, or buffers from another source.
+        facts = (platform.name, layout.hwsku, layout.headroom, tuple(layout.sources.items()))
         key = (
-            platform.name,
-            id(layout),  # that of another release has other facts
+            facts,
             tuple((name, row.get("lanes"), row.get("speed")) for name, row in ports.items()),
             tuple(texts.items()),
         )
         if key not in self._made:
-            known = self._modes.setdefault((platform.name, id(layout)), PortModes(platform, layout))
+            known = self._modes.setdefault(facts, PortModes(platform, layout))
             self._made[key] = known.with_modes(
                 {
                     parent: _with_speeds(mode, ports)
