@@ -62,7 +62,8 @@ class TableLoader:
     def load_table(self, text: bytes, table: str) -> Any:
         """One member of a kept file that was loaded before, None if it has none. If possible only this is parsed."""
         first = b'    "%s": {' % table.encode()
-        piece = next((piece for piece in reversed(_cut(text, self._last).values()) if piece.startswith(first)), None)
+        pieces = reversed(_cut(text, self._last).values())
+        piece = next((piece for piece in pieces if piece.startswith(first) or _has_inside(piece, first)), None)
         if piece is not None and table in (members := self._parse(piece, True)):
             return members[table]
         return self.load_all(text, are_kept=True)[0].get(table)
@@ -111,6 +112,11 @@ class TableLoader:
                         is_text = False
                 if is_text and table in _OF_NEIGHBORS and (known := self._rows.setdefault(key, row)) == row:
                     rows[key] = known
+
+
+def _has_inside(piece: bytes, start: bytes) -> bool:
+    """Whether a table begins inside a piece: only behind members without rows, which have no end to cut at."""
+    return not piece.startswith(b"{", piece.find(b"\n") - 1) and b"\n" + start in piece
 
 
 def _cut(text: bytes, like: Mapping[bytes, bytes]) -> dict[bytes, bytes]:
