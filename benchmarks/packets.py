@@ -33,7 +33,7 @@ from fabricgen.results import Compat
 from fabricgen.simulate.packets import prepare
 prepare(lambda text: None)
 from fabricgen.simulate.packets.network import build
-from fabricgen.simulate.packets.advance import advance_to
+from fabricgen.simulate.packets.simulation import advance_to
 from fabricgen.simulate.scenario import read_scenario
 scenario = replace(read_scenario(Path(sys.argv[1])), compat=Compat(sys.argv[3]))
 advance_to(build(scenario), 1)

@@ -17,7 +17,7 @@ from fabricgen.platforms.catalog import (
     switch_names,
     switch_platform,
 )
-from fabricgen.platforms.lossless import ROLES, lossy_roles
+from fabricgen.platforms.catalog_index import ROLES, lossy_roles
 from fabricgen.platforms.model import HostModel, Layout, SwitchPlatform
 from fabricgen.units import format_speed
 from fabricgen.vocabulary import Purpose, Technology

@@ -17,10 +17,9 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from fabricgen.platforms.catalog_index import INDEX, index_text
+from fabricgen.platforms.catalog_index import INDEX, index_text, lossy_roles
 from fabricgen.platforms.entries import load_switch_platform
 from fabricgen.platforms.entry_text import switch_entry_text
-from fabricgen.platforms.lossless import lossy_roles
 from fabricgen.platforms.model import Layout, ReleaseFacts, SwitchPlatform
 from fabricgen.platforms.sonic_device.entry import DeviceFacts, import_device
 from fabricgen.sonic.release_models import images

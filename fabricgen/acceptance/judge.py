@@ -1,10 +1,11 @@
 """The verdict on an acceptance run: the tests with their values, and findings that name the cause."""
 
-from collections.abc import Collection, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
+from typing import TYPE_CHECKING
 
-from fabricgen.acceptance.collided import predictor
 from fabricgen.acceptance.counters import counter_folders, read_counters
 from fabricgen.acceptance.made import made_tests
 from fabricgen.acceptance.measured import Measured, Verdict, files_by_id, measure, result_names
@@ -18,6 +19,10 @@ from fabricgen.bundle.read import Bundle
 from fabricgen.errors import UnreadableInputError, UsageError
 from fabricgen.findings import Finding, Location
 from fabricgen.inputs import read_bytes
+
+if TYPE_CHECKING:
+    from fabricgen.results import CongestionResult
+
 
 TESTS_NAME = "tests.jsonl"
 
@@ -101,3 +106,32 @@ def _tests(bundle: Bundle, roots: Sequence[Path]) -> Sequence[Planned]:
 def lldp_folder(roots: Sequence[Path]) -> Path | None:
     """The folder with the LLDP dumps of the switches, below one of the roots."""
     return next((path for root in roots if root.is_dir() for path in sorted(root.rglob("lldp")) if path.is_dir()), None)
+
+
+# The share of a collective's ceiling that hash collisions leave, by the model of `simulate congestion`.
+
+_PATTERNS = {
+    "all_reduce": "ring-all-reduce",
+    "all_gather": "all-gather",
+    "reduce_scatter": "reduce-scatter",
+    "alltoall": "all-to-all",
+    "alltoallv": "all-to-all",
+}
+
+
+def predictor(bundle: Bundle) -> Callable[[Planned], float]:
+    """A function that returns the share of a test, 1 where no paths collide or the pattern has no model."""
+
+    @cache
+    def results(pattern: str) -> dict[str, "CongestionResult"]:
+        from fabricgen.simulate.congestion.analysis import Options, analyse_congestion  # loads numpy
+
+        found = analyse_congestion(bundle, Options(pattern))
+        return {one.name: one for one in found}
+
+    def share(test: Planned) -> float:
+        pattern = _PATTERNS.get(test.collective)
+        result = results(pattern).get(test.plane) if pattern else None
+        return 1 / max(1.0, result.drawn_load or 1.0) if result else 1.0
+
+    return share

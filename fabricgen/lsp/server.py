@@ -1,6 +1,8 @@
 """The protocol: requests of an editor over standard input and output, answered from the session."""
 
 import re
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 
 from lsprotocol import types
@@ -11,13 +13,17 @@ from pygls.workspace import PositionCodec
 from fabricgen import __version__
 from fabricgen.api.draft import Draft
 from fabricgen.api.judgement import Policy
+from fabricgen.errors import FabricgenError
+from fabricgen.findings import Finding, Location, Severity
 from fabricgen.inventory.load import inventory_root
-from fabricgen.lsp.completion import proposals
-from fabricgen.lsp.cursor import spot_at
-from fabricgen.lsp.definition import definition
-from fabricgen.lsp.diagnostics import by_uri, diagnostics_of, location_of
+from fabricgen.inventory.nodes import Node
+from fabricgen.inventory.profiles import SHIPPED, shipped_profiles
+from fabricgen.lsp.cursor import Spot, spot_at, typed_at
 from fabricgen.lsp.hover import hover_text
+from fabricgen.lsp.names import Names, kind_at, names_at, shipped
+from fabricgen.lsp.schema import keys_at, meaning_of, values_at
 from fabricgen.lsp.session import EditorSession, Versions
+from fabricgen.platforms.catalog import catalog_file, load_switch_platform
 from fabricgen.report.pages import page
 
 _CODE = re.compile(r"\bFG\d{3}\b")
@@ -152,3 +158,147 @@ def _hover(server: Server, params: types.HoverParams) -> str:
     codes = _CODE.finditer(rows[line]) if line < len(rows) else ()
     code = next((found[0] for found in codes if found.start() <= column <= found.end()), None)
     return f"**{code}: {page(code).title}**\n\n{page(code).markdown}" if code else ""
+
+
+# Completion: the keys of a mapping, and the words that a value may be.
+
+_IGNORE = re.compile(r"#\s*fabricgen\s*:\s*ignore\s*\[[^\]]*?(\w*)$")
+
+
+@dataclass(frozen=True)
+class Proposal:
+    """A text that replaces the columns `start` to `end` of the line, with a description."""
+
+    label: str
+    text: str
+    detail: str
+    is_key: bool
+    start: int
+    end: int
+
+
+def proposals(text: str, line: int, column: int, draft: Draft) -> list[Proposal]:
+    """The words that fit at a position. `draft` has the names of the inventory."""
+    lines = text.split("\n")
+    row = lines[line] if line < len(lines) else ""
+    comment = _IGNORE.search(row[:column])
+    if comment:
+        return _words(shipped("codes"), column - len(comment[1]), column)
+    spot = typed_at(text, line, column)
+    if spot is None:
+        return []
+    start, end = spot.start[1], spot.end[1]
+    if spot.is_key:
+        colon = "" if row[end:].lstrip().startswith(":") else ": "
+        keys = [key for key in keys_at(spot.path) if key not in spot.beside]
+        return [Proposal(key, key + colon, meaning_of((*spot.path, key)), True, start, end) for key in keys]
+    words = {**dict.fromkeys(values_at(spot.path), ""), **names_at(spot.path, draft)}
+    return _words(words, start, end)
+
+
+def _words(words: Names, start: int, end: int) -> list[Proposal]:
+    return [Proposal(word, word, detail, False, start, end) for word, detail in words.items()]
+
+
+# Go to definition: the place of the thing that a name refers to.
+
+_SECTIONS = {"host groups": "hosts", "profiles": "profiles", "planes": "planes", "hosts": "host_models"}
+_MODELS = {"platforms": "switches", "hosts": "hosts", "nics": "nics"}
+
+
+def definition(spot: Spot, draft: Draft, root: Path) -> Location | None:
+    """The place that defines the name at a position: in the inventory, else in the catalog. `root` is its folder."""
+    tree = draft.tree
+    if spot.is_key or tree is None:
+        return None
+    if spot.path[:1] in (("platforms",), ("sonic",)) or spot.path[2:4] == ("infiniband", "discovered"):
+        file = root / spot.text
+        return Location(str(file), 1, 1) if file.is_file() else None
+    kind = "host groups" if spot.path[2:4] == ("infiniband", "managers") else kind_at(spot.path)
+    name = spot.text.partition("/")[0] if kind == "host groups" else spot.text
+    own = tree.part(_SECTIONS[kind]).keys.get(name) if kind in _SECTIONS else None
+    if own:
+        return Location(str(root / own.file), own.line, own.column)
+    if kind == "profiles" and (profile := shipped_profiles().get(name)):
+        return Location(str(SHIPPED), profile.location.line, 1)
+    if kind == "platforms" and (file_of_site := _platform_file(tree, name, root)):
+        return Location(str(file_of_site), 1, 1)
+    found = catalog_file(_MODELS[kind], name.lower() if kind == "nics" else name) if kind in _MODELS else None
+    return Location(str(found), 1, 1) if found else None
+
+
+def _platform_file(tree: Node, name: str, root: Path) -> Path | None:
+    """The file of `platforms:` with a switch model."""
+    for text in tree.texts("platforms"):
+        try:
+            if load_switch_platform(root / text).name == name:
+                return root / text
+        except FabricgenError:
+            continue
+    return None
+
+
+# Findings as diagnostics of the protocol, by file.
+
+_SEVERITIES = {
+    Severity.ERROR: types.DiagnosticSeverity.Error,
+    Severity.WARNING: types.DiagnosticSeverity.Warning,
+    Severity.NOTE: types.DiagnosticSeverity.Information,
+}
+_TOKEN = re.compile(r'"(?:[^"\\]|\\.)*"|[^\s,\[\]{}]+')
+
+Lines = Callable[[Path], Sequence[str]]  # the lines of a file in the editor
+
+
+def diagnostics_of(
+    draft: Draft, inventory: Path, lines: Lines, codec: PositionCodec
+) -> dict[Path, list[types.Diagnostic]]:
+    """File -> its diagnostics. A finding without a place is at the beginning of the inventory's first file."""
+    found: dict[Path, list[types.Diagnostic]] = {}
+    if draft.problem:
+        place = draft.problem.location or Location(str(inventory))
+        error = types.DiagnosticSeverity.Error
+        one = types.Diagnostic(range_of(place, lines, codec), draft.problem.problem, error, source="fabricgen")
+        found[Path(place.file)] = [one]
+    for finding in draft.findings:
+        place = finding.location or Location(str(inventory))
+        found.setdefault(Path(place.file), []).append(_diagnostic(finding, place, lines, codec))
+    return found
+
+
+def _diagnostic(finding: Finding, place: Location, lines: Lines, codec: PositionCodec) -> types.Diagnostic:
+    url = page(finding.code).url(__version__)
+    return types.Diagnostic(
+        range=range_of(place, lines, codec),
+        message=f"{finding.message}\nhelp: {finding.hint}" if finding.hint else finding.message,
+        severity=_SEVERITIES[finding.severity],
+        code=finding.code,
+        code_description=types.CodeDescription(url) if url else None,
+        source="fabricgen",
+        related_information=[
+            types.DiagnosticRelatedInformation(location_of(one.location, lines, codec), one.message)
+            for one in finding.related
+        ],
+    )
+
+
+def location_of(place: Location, lines: Lines, codec: PositionCodec) -> types.Location:
+    """A place of fabricgen, in the units of the client."""
+    return types.Location(Path(place.file).absolute().as_uri(), range_of(place, lines, codec))
+
+
+def range_of(place: Location, lines: Lines, codec: PositionCodec) -> types.Range:
+    """The word at a place. A place outside the file, or a whole file, is the beginning of the file."""
+    rows = lines(Path(place.file))
+    if not 1 <= place.line <= len(rows):
+        return types.Range(types.Position(0, 0), types.Position(0, 0))
+    row, start = rows[place.line - 1], max(place.column - 1, 0)
+    token = _TOKEN.match(row, start)
+    end = len(token[0].rstrip(":")) if token else 1
+    both = (types.Position(place.line - 1, column) for column in (start, start + end))
+    return codec.range_to_client_units(list(rows), types.Range(*both))
+
+
+def by_uri(found: Mapping[Path, list[types.Diagnostic]]) -> dict[str, list[types.Diagnostic]]:
+    """The same with the addresses of the files."""
+    return {file.absolute().as_uri(): listed for file, listed in found.items()}

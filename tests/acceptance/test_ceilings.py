@@ -2,7 +2,7 @@
 
 import pytest
 
-from fabricgen.acceptance.ceilings import ceiling_gbytes, shares_of
+from fabricgen.acceptance.made import ceiling_gbytes, shares_of
 from fabricgen.physics import rdma_goodput_gbps
 
 GOOD_400G = rdma_goodput_gbps(400_000, 4096)

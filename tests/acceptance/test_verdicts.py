@@ -112,7 +112,7 @@ def test_a_collective_as_slow_as_its_collisions(
 
 
 def test_the_model_of_collisions_is_that_of_simulate(opened: Bundle) -> None:
-    from fabricgen.acceptance.collided import predictor
+    from fabricgen.acceptance.judge import predictor
 
     predicted = predictor(opened)
     shares = {test.collective: predicted(test) for test in Run(opened).tests if test.stage is Stage.COLLECTIVES}

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from fabricgen.engine import installation as about
+from fabricgen.engine import store as about
 from fabricgen.engine.store import Store, open_store
 from fabricgen.engine.typed_json import dump_value, load_value
 from fabricgen.findings import Finding, Location, Place, Related, Severity

@@ -9,7 +9,7 @@ import pytest
 from fabricgen.api.draft import judge_draft
 from fabricgen.errors import UnreadableInputError
 from fabricgen.inputs import read_text, unsaved
-from fabricgen.lsp.files import inventory_of
+from fabricgen.lsp.session import inventory_of
 from tests.conftest import Cli
 
 ROOT = Path(__file__).parents[2]

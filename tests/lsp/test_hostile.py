@@ -12,8 +12,8 @@ from lsprotocol import types
 from pygls.exceptions import JsonRpcException
 
 from fabricgen.api.draft import Draft
-from fabricgen.lsp.completion import proposals
 from fabricgen.lsp.cursor import spot_at, typed_at
+from fabricgen.lsp.server import proposals
 from tests.lsp.editor import Editor, with_editor
 
 ROOT = Path(__file__).parents[2]

@@ -11,7 +11,7 @@ from benchmarks.catalog_cases import inventory as inventory_text
 from fabricgen.api import render, validate
 from fabricgen.cli.main import run
 from fabricgen.platforms.catalog import switch_platform, switch_rows
-from fabricgen.platforms.lossless import lossy_roles
+from fabricgen.platforms.catalog_index import lossy_roles
 from fabricgen.platforms.model import Layout
 from tests.platforms.tiny import tiny_inventory
 

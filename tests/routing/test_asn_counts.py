@@ -3,7 +3,7 @@
 import numpy as np
 
 from fabricgen.routing import bits
-from fabricgen.routing.asn_counts import AsnCounts
+from fabricgen.routing.bgp import AsnCounts
 from tests.routing.networks import link_between, network_of
 
 LINE = network_of(4, [(0, 1), (1, 2), (2, 3)])

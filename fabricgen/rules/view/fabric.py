@@ -1,7 +1,7 @@
 """The bundle for rules: switches with role and layout, wired ports with their far ends. Derived once."""
 
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import partial
 from typing import TypeVar
@@ -9,15 +9,14 @@ from typing import TypeVar
 from fabricgen.bundle.read import Bundle, ObservedDevice
 from fabricgen.bundle.wiring import WiredHost, WiredLink, WiredPlane
 from fabricgen.engine.derived import derived, forget, functions_of, kept
+from fabricgen.joined import joined
 from fabricgen.platforms.catalog import layout_by_hwsku
 from fabricgen.platforms.ports_in_use import PortsInUse
 from fabricgen.rules.defects import Place
-from fabricgen.rules.view.lossy import lossy_switches
-from fabricgen.rules.view.networks import joined_switches
 from fabricgen.rules.view.shape import Shapes, well_shaped
 from fabricgen.rules.view.switch import Model, Network, Switch
 from fabricgen.sonic.device_types import OUTSIDE_ROLE
-from fabricgen.sonic.tables import Row
+from fabricgen.sonic.tables import Row, Table
 from fabricgen.vocabulary import LinkKind
 
 LayoutLookup = Callable[[str], Model | None]
@@ -217,3 +216,60 @@ class Fabric:
         for end in self.ends:
             found[end.kind].append(end)
         return {kind: tuple(ends) for kind, ends in found.items()}
+
+
+# Networks without PFC: by fabric.json, or, for loose files, if the files show it without doubt.
+
+_NO_HEADROOM = "0m"
+
+
+def lossy_switches(
+    bundle: Bundle, devices: Mapping[str, ObservedDevice], networks: Iterable[tuple[str, ...]]
+) -> Iterator[str]:
+    """The names of the switches of networks in which no class is lossless. `devices` have well-shaped rows.
+
+    For loose files this is a network in which no switch requests headroom anywhere. A single switch without PFC among
+    switches with PFC is not included, because that is a fault.
+    """
+    if bundle.wiring:
+        lossy = {plane.name for plane in bundle.wiring.planes if not plane.lossless}
+        yield from (name for name, device in devices.items() if device.wired and device.wired.plane in lossy)
+        return
+    for network in networks:
+        if all(_requests_no_headroom(devices[name]) for name in network):
+            yield from network
+
+
+def _requests_no_headroom(device: ObservedDevice) -> bool:
+    """Whether all cable lengths are 0m, which makes SONiC create no headroom, and the file uses no PFC, no watchdog and
+    no lossless profile."""
+    lengths = {text for row in device.table("CABLE_LENGTH").values() for text in row.values()}
+    port_maps = device.table("PORT_QOS_MAP").values()
+    return (
+        lengths == {_NO_HEADROOM}
+        and not any(row.get(name) for row in port_maps for name in ("pfc_enable", "pfcwd_sw_enable"))
+        and not device.table("PFC_WD")
+        and not _has_headroom(device.table("BUFFER_PG"), device.table("BUFFER_PROFILE"))
+        and not any("lossless" in str(row.get("profile")) for row in device.table("BUFFER_QUEUE").values())
+    )
+
+
+def _has_headroom(groups: Table, profiles: Table) -> bool:
+    names = {str(row.get("profile")) for row in groups.values()}
+    return any(name == "NULL" or name.startswith("pg_lossless_") or "xoff" in profiles.get(name, {}) for name in names)
+
+
+# Groups of switches that cables connect. Loose files have nothing else that separates planes.
+
+
+def joined_switches(bundle: Bundle) -> list[tuple[str, ...]]:
+    """The switches of each network, in the order of the devices.
+
+    Cables connect them directly or through other switches, even if the files of these are missing. Hosts do not
+    connect networks, because planes share hosts.
+    """
+    pairs = (
+        (link.a[0], link.b[0]) for link in bundle.links if link.kind not in (LinkKind.HOST_LEAF, LinkKind.EXTERNAL)
+    )
+    networks = (tuple(name for name in names if name in bundle.devices) for names in joined(bundle.devices, pairs))
+    return [network for network in networks if network]

@@ -1,14 +1,14 @@
 """The congestion of one plane under a pattern."""
 
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
 import numpy as np
 
-from fabricgen.results import CongestionModel, CongestionResult
+from fabricgen.results import Collisions, CongestionModel, CongestionResult, SwitchLoad, TierLoad
+from fabricgen.simulate.congestion.collisions import expected_fullest, expected_used
 from fabricgen.simulate.congestion.dense import dense_flows, dense_rates, leaf_demand, message_demand
 from fabricgen.simulate.congestion.flow_rows import with_verdict
-from fabricgen.simulate.congestion.hash_spread import hash_spread, polarised, worst_collisions
-from fabricgen.simulate.congestion.loads import loads_of
 from fabricgen.simulate.congestion.options import Options
 from fabricgen.simulate.congestion.tiers import oversubscribed, rail_bytes
 from fabricgen.simulate.congestion.verdict import Verdict, judge, offered_load
@@ -16,9 +16,10 @@ from fabricgen.simulate.patterns import Everyone, Messages, Traffic, make_job, m
 from fabricgen.simulate.plane.balance import balance_words, repeating_nics
 from fabricgen.simulate.plane.hashing import Hashed, hashed_flows
 from fabricgen.simulate.plane.host_network import HostNetwork
-from fabricgen.simulate.plane.ports import Floats, Flows
+from fabricgen.simulate.plane.ports import Floats, Flows, Ints
 from fabricgen.simulate.plane.spreading import split_loads
 from fabricgen.units import counted
+from fabricgen.vocabulary import Role
 
 
 @dataclass(frozen=True)
@@ -175,3 +176,116 @@ def _ideal_load(plane: HostNetwork, flows: Flows) -> float:
     loads = split_loads(plane.network, plane.hops, table, plane.announces) / plane.link_rate
     received = np.bincount(flows.target, weights=rate, minlength=len(plane.adapters)) / plane.line_rate
     return float(max(1.0, loads.max(initial=0.0), received.max(initial=0.0)))
+
+
+# How evenly a draw of hashes spreads flows: the fullest link of the busiest switch, and polarised tiers.
+
+_MOST_FLOWS = 4096  # above this, links fill evenly and the polynomial is long
+_MOST_LINKS = 1 << 16  # of one switch
+_FEW_LINKS = 8  # with fewer links a draw does not show polarisation
+
+
+@dataclass(frozen=True)
+class HashSpread:
+    """Per group of next hops that a switch selects from: `flows` over `links`, of which `used` have a flow, and the
+    number of flows on the `fullest`."""
+
+    switch: Ints
+    flows: Ints
+    links: Ints
+    used: Ints
+    fullest: Ints
+
+
+def hash_spread(plane: HostNetwork, drawn: Hashed) -> HashSpread:
+    """The spread at every switch."""
+    taken = drawn.choices > 1
+    link, number, first = (
+        table[taken].astype(np.int64) for table in (drawn.flows.path[:, 1:], drawn.choices, drawn.group)
+    )
+    group, example, where = np.unique(first * _MOST_LINKS + number, return_index=True, return_inverse=True)
+    pair, load = np.unique(where * plane.network.links + link, return_counts=True)
+    owner = pair // max(plane.network.links, 1)
+    fullest = np.zeros(len(group), np.int64)
+    np.maximum.at(fullest, owner, load)
+    switch = plane.network.source[link[example]].astype(np.int64)
+    flows, used = np.bincount(where, minlength=len(group)), np.bincount(owner, minlength=len(group))
+    return HashSpread(switch, flows, number[example], used, fullest)
+
+
+def worst_collisions(found: HashSpread) -> Collisions | None:
+    """The switches with the most flows per link, with the collisions that chance gives them."""
+    if not len(found.switch):
+        return None
+    per_link = found.flows / found.links
+    equal = (per_link == per_link.max()) & (found.flows == found.flows[np.argmax(per_link)])
+    flows, links = int(found.flows[equal][0]), int(found.links[equal][0])
+    groups = int(equal.sum())
+    expected = expected_fullest(flows, links, groups) if flows <= _MOST_FLOWS else flows / links
+    return Collisions(flows, links, groups, round(expected, 3), int(found.fullest[equal].max()))
+
+
+def polarised(plane: HostNetwork, found: HashSpread) -> dict[str, tuple[int, float]]:
+    """Tier -> (links used, links that independent hashes would use on average), for tiers with enough links."""
+    tiers = np.array([plane.tier.get(int(switch), "switch") for switch in found.switch])
+    answer = {}
+    for tier in sorted(set(tiers.tolist())):
+        here = tiers == tier
+        if found.links[here].sum() >= _FEW_LINKS:
+            expected = sum(map(expected_used, found.flows[here].tolist(), found.links[here].tolist()))
+            answer[tier] = (int(found.used[here].sum()), round(expected, 1))
+    return answer
+
+
+# The loads of ports: each port, the ports of each switch, and those of each tier, by the tier that they lead to.
+
+_DIGITS = 4
+_TIERS = (Role.LEAF, Role.SPINE, Role.CORE, Role.HOST, "")
+_NUMBER = {tier: index for index, tier in enumerate(_TIERS)}
+
+
+Row = tuple[int, int, int, float, float]  # switch or tier, tier that the ports lead to, ports, mean and highest load
+
+
+def loads_of(
+    plane: HostNetwork, load: Floats, *, each: bool
+) -> tuple[tuple[SwitchLoad, ...], tuple[TierLoad, ...], tuple[tuple[str, str, float], ...]]:
+    """The rows of the switches and of the tiers, in their order; with `each` also (node, port, load) of every port with
+    load, those by which hosts send included. `load` is that of every port of the plane over its capacity; it may end
+    with the links between switches."""
+    network = plane.network
+    tier = np.array(
+        [_NUMBER.get(plane.tier.get(index, ""), len(_TIERS) - 1) for index in range(network.switches)], dtype=np.int64
+    )
+    switch, toward = network.source.astype(np.int64), tier[network.target]
+    of_ports = load[: network.links]
+    if len(load) > network.links:  # the ports of leaves towards hosts follow those by which hosts send
+        first = network.links + len(plane.adapters)
+        switch = np.concatenate([switch, plane.leaf])
+        toward = np.concatenate([toward, np.full(len(plane.leaf), _NUMBER[Role.HOST])])
+        of_ports = np.concatenate([of_ports, load[first : first + len(plane.adapters)]])
+    switches = tuple(
+        SwitchLoad(plane.names[near], str(_TIERS[far]), ports, mean, most)
+        for near, far, ports, mean, most in _rows(switch, toward, of_ports)
+    )
+    tiers = tuple(
+        TierLoad(str(_TIERS[near]), str(_TIERS[far]), ports, mean, most)
+        for near, far, ports, mean, most in _rows(tier[switch], toward, of_ports)
+    )
+    return switches, tiers, tuple(_each(plane, load)) if each else ()
+
+
+def _rows(near: Ints, toward: Ints, load: Floats) -> Iterator[Row]:
+    group = near * len(_TIERS) + toward
+    count, total = np.bincount(group), np.bincount(group, weights=load)
+    most = np.zeros(len(count))
+    np.maximum.at(most, group, load)
+    for one in np.flatnonzero(count).tolist():
+        ports = int(count[one])
+        mean, highest = round(float(total[one]) / ports, _DIGITS), round(float(most[one]), _DIGITS)
+        yield *divmod(one, len(_TIERS)), ports, mean, highest
+
+
+def _each(plane: HostNetwork, load: Floats) -> Iterator[tuple[str, str, float]]:
+    for port in np.flatnonzero(load > 0).tolist():
+        yield *plane.ports.name_of(port), round(float(load[port]), _DIGITS)

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
+from fnmatch import fnmatchcase
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,9 +12,15 @@ from fabricgen.results import Claim, Cycle, DeadlockResult, FailureSummary, Rout
 from fabricgen.routing.fabric import RoutedFabric, read_fabric
 from fabricgen.routing.routes import Routes
 from fabricgen.simulate.deadlock.core.state import Ground, State
-from fabricgen.simulate.deadlock.failures.failure_sets import NOTHING, cables_that_fail, links_that_fail, switch_failure
+from fabricgen.simulate.deadlock.failures.failure_sets import (
+    NOTHING,
+    Failure,
+    FailureSet,
+    cables_that_fail,
+    links_that_fail,
+    switch_failure,
+)
 from fabricgen.simulate.deadlock.failures.judge import FailureJudge
-from fabricgen.simulate.deadlock.failures.maintenance import maintenance_sets
 from fabricgen.simulate.deadlock.failures.verdict import DepthVerdict, Failures, FoundCycle
 from fabricgen.simulate.plane.coverage import covers
 from fabricgen.simulate.plane.hosts import HostTraffic, host_traffic
@@ -181,3 +188,25 @@ def _orders(base: State) -> tuple[ChannelOrder, ...] | None:
 def _cycle(fabric: RoutedFabric, found: FoundCycle) -> Cycle:
     ports = tuple((fabric.names[fabric.network.source[link]], fabric.port(link)) for link in found.links)
     return Cycle(found.priority, ports, found.failed.names, found.witnesses)
+
+
+# Maintenance sets: switches and links that the inventory takes out of service together.
+
+
+def maintenance_sets(
+    bundle: Bundle, fabric: RoutedFabric, failures: Sequence[Failure]
+) -> Iterator[tuple[str, FailureSet]]:
+    """(name, set) for every set of the bundle with members in this plane. Names are shell patterns."""
+    for one in bundle.wiring.checks.maintenance if bundle.wiring else ():
+        members = [
+            switch_failure(fabric, number)
+            for number, name in enumerate(fabric.names)
+            if any(fnmatchcase(name, pattern) for pattern in one.switches)
+        ]
+        members += [
+            failure
+            for failure in failures
+            if failure.switch < 0 and any(fnmatchcase(failure.name, pattern) for pattern in one.links)
+        ]
+        if members:
+            yield f"maintenance {one.name}", FailureSet(tuple(members))

@@ -5,17 +5,19 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
+from numpy.typing import NDArray
 
 from fabricgen.bundle.read import Bundle
 from fabricgen.errors import UsageError
-from fabricgen.results import CongestionModel, CongestionResult, JobsResult, JobTime, Spread
+from fabricgen.results import CongestionModel, CongestionResult, JobBlock, JobsResult, JobTime, Spread
 from fabricgen.simulate.bandwidth.analysis import gpus_of_node
 from fabricgen.simulate.bandwidth.bus import bus_bytes
 from fabricgen.simulate.bandwidth.times import spread_of
 from fabricgen.simulate.congestion.options import Options as CongestionOptions
 from fabricgen.simulate.congestion.plane_load import JudgedMessages, empty_result, judge_messages
+from fabricgen.simulate.congestion.trees import crossing, delaying
+from fabricgen.simulate.congestion.verdict import Verdict
 from fabricgen.simulate.jobs.advice import advice_of
-from fabricgen.simulate.jobs.blocking import job_blocks
 from fabricgen.simulate.jobs.loads import drawn_loads, even_loads, line_ns
 from fabricgen.simulate.jobs.options import MOST_FOLLOWED, MOST_MESSAGES, Options
 from fabricgen.simulate.jobs.pairs import job_pairs
@@ -23,7 +25,7 @@ from fabricgen.simulate.jobs.search import propose
 from fabricgen.simulate.jobs.sharing import JobLoads, jain, together_ns
 from fabricgen.simulate.patterns import Job, uses_storage
 from fabricgen.simulate.plane.host_network import HostNetwork
-from fabricgen.simulate.plane.ports import Flags, Floats
+from fabricgen.simulate.plane.ports import NO_PORT, Flags, Floats, Ints, Ports
 from fabricgen.simulate.plane.queues import marks
 from fabricgen.simulate.workload import JobPlanes, Mix, PlacedJob, Site, mix_of
 from fabricgen.units import counted
@@ -230,3 +232,46 @@ def _bandwidth(bus: float | None, times: Floats) -> Spread | None:
     if bus is None:
         return None
     return spread_of([bus / time if time else 0.0 for time in times.tolist()])
+
+
+# Head-of-line blocking between jobs: flows that wait behind the pauses of a port that only other jobs use.
+
+
+def job_blocks(ports: Ports, names: Sequence[str], owner: Ints, verdict: Verdict) -> list[JobBlock]:
+    """The blocks of one run, the most victims first. `owner` is the job of each of its flows."""
+    stage = verdict.stage
+    if stage is None or verdict.followed is None or not stage.victims.any():
+        return []
+    own = owner[verdict.followed]
+    path = delaying(stage.flows, stage.late)
+    used = _ports_of(stage.flows.path, own, len(names), len(ports))
+    victims: dict[tuple[int, int], Flags] = {}
+    roots: dict[tuple[int, int], list[tuple[int, int]]] = {}
+    for root in np.flatnonzero(stage.found.roots).tolist():
+        behind = np.zeros(len(ports), bool)
+        behind[stage.found.behind(root)[0]] = True
+        held = stage.victims & crossing(path, behind)
+        for job in np.unique(own[held & ~used[root][own]]).tolist():
+            mine = held & (own == job)
+            for by in np.flatnonzero(used[root]).tolist():
+                victims[job, by] = victims.get((job, by), np.zeros_like(mine)) | mine
+                roots.setdefault((job, by), []).append((int(mine.sum()), -root))
+    found = [
+        JobBlock(
+            job=names[job],
+            by=names[by],
+            victims=int(victims[job, by].sum()),
+            root=ports.name_of(-max(roots[job, by])[1]),
+            shares_links=bool((used[:, job] & used[:, by]).any()),
+        )
+        for job, by in victims
+    ]
+    return sorted(found, key=lambda one: (-one.victims, one.job, one.by))
+
+
+def _ports_of(path: NDArray[np.int32], owner: Ints, jobs: int, ports: int) -> Flags:
+    """Whether each port is on a path of each job (ports x jobs)."""
+    found = np.zeros((ports, jobs), bool)
+    flow, hop = (path != NO_PORT).nonzero()
+    found[path[flow, hop], owner[flow]] = True
+    return found

@@ -13,10 +13,10 @@ from numpy.typing import NDArray
 from fabricgen.errors import UsageError
 from fabricgen.observed.opensm_dumps import Dumps
 from fabricgen.observed.path_sls import NO_PATH
+from fabricgen.observed.subnet import Subnet
 from fabricgen.opensm.options import LAST_SL, Engine
 from fabricgen.simulate.opensm import mad
 from fabricgen.simulate.opensm.bench import Bench
-from fabricgen.simulate.opensm.directed import directed_routes
 from fabricgen.simulate.opensm.mad import NONE, P_KEYS, PATH, ROUTE_BYTES
 
 _PER_PORT = (Engine.DFSSSP, Engine.NUE)  # engines that choose the SL by LID; others choose by switch or not at all
@@ -168,3 +168,41 @@ def _query(
         error_text = run.stderr.decode("utf-8", "replace").strip()[-300:]
         raise UsageError(f"the simulated subnet cannot be queried (code {run.returncode}): {error_text}")
     return answers
+
+
+# Directed routes: the egress ports from the subnet manager to each port, which need no forwarding tables.
+#
+# So a port answers where OpenSM has no routes to it: behind a missing cable, or after an engine that gave up. Layout:
+# InfiniBand Architecture Specification, volume 1, section 14.2.2.
+
+
+def directed_routes(subnet: Subnet, manager: int) -> tuple[NDArray[np.uint8], NDArray[np.uint8]]:
+    """The shortest routes to each switch [S, 64] and adapter port [A, 64] from the adapter port with the GUID
+    `manager`. 0 hops: the manager's own port, or a port that it does not reach."""
+    to_switch = np.zeros((len(subnet.switches), ROUTE_BYTES), np.uint8)
+    to_adapter = np.zeros((len(subnet.adapters), ROUTE_BYTES), np.uint8)
+    own = next((row for row, port in enumerate(subnet.adapters) if port.port_guid == manager), None)
+    if own is None or subnet.attached_switch[own] < 0:
+        return to_switch, to_adapter
+    first = int(subnet.attached_switch[own])
+    to_switch[first, :2] = 1, max(subnet.adapters[own].port, 1)
+    reached, waiting = {first}, [first]
+    for row in waiting:  # grows while it is read
+        for port in np.flatnonzero(subnet.peer_switch[row] >= 0).tolist():
+            far = int(subnet.peer_switch[row, port])
+            if far not in reached and to_switch[row, 0] < ROUTE_BYTES - 1:
+                reached.add(far)
+                waiting.append(far)
+                to_switch[far] = _longer(to_switch[row], port)
+    for row, (switch, port) in enumerate(zip(subnet.attached_switch, subnet.attached_port, strict=True)):
+        if row != own and switch in reached and to_switch[switch, 0] < ROUTE_BYTES - 1:
+            to_adapter[row] = _longer(to_switch[switch], port)
+    return to_switch, to_adapter
+
+
+def _longer(route: NDArray[np.uint8], port: int) -> NDArray[np.uint8]:
+    """The route with one more hop."""
+    made = route.copy()
+    made[0] += 1
+    made[made[0]] = port
+    return made

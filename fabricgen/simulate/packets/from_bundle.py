@@ -4,7 +4,7 @@ The scenario has the hosts of the traffic, the switches and cables that its flow
 ECMP paths are one draw of the switches' hashes.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -16,7 +16,6 @@ from fabricgen.simulate.packets.configured import port_buffers, switch_buffers
 from fabricgen.simulate.packets.failed_link import Failure
 from fabricgen.simulate.packets.senders import roce_transport
 from fabricgen.simulate.packets.slicing import TrafficChoice, sliced_traffic
-from fabricgen.simulate.packets.trimmed import TrimmedPackets, trimming_of
 from fabricgen.simulate.plane.hashing import hashed_flows
 from fabricgen.simulate.plane.host_network import HostNetwork
 from fabricgen.simulate.plane.interfaces import PlaneQos
@@ -35,8 +34,36 @@ from fabricgen.simulate.scenario import (
     TrafficClass,
     Trimming,
 )
-from fabricgen.units import counted
+from fabricgen.sonic.image import text
+from fabricgen.sonic.port_qos import PRIORITIES
+from fabricgen.units import counted, whole_number
 from fabricgen.vocabulary import BalanceMode
+
+# Packet trimming by the files of a plane: SWITCH_TRIMMING of its switches.
+
+
+@dataclass(frozen=True, slots=True)
+class TrimmedPackets:
+    """The size and the DSCP of trimmed packets."""
+
+    bytes: int
+    dscp: int
+
+    def free_priority(self, taken: Collection[int]) -> int:
+        """A separate priority: the class selector of the DSCP, or the highest one that nothing else has."""
+        order = (self.dscp >> 3, *reversed(range(PRIORITIES)))
+        return next(one for one in order if one not in taken)
+
+
+def trimming_of(bundle: Bundle, switches: Sequence[str]) -> TrimmedPackets | None:
+    """That of the first switch that trims; None if none does."""
+    for name in switches:
+        row = bundle.devices[name].row("SWITCH_TRIMMING", "GLOBAL") if name in bundle.devices else {}
+        size, dscp = (whole_number(text(row, field)) for field in ("size", "dscp_value"))
+        if size and dscp is not None:
+            return TrimmedPackets(size, dscp)
+    return None
+
 
 __all__ = ["PlaneScenario", "TrafficChoice", "plane_scenario"]
 

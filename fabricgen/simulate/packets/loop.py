@@ -1,17 +1,17 @@
 """The event loop: one event after another, and the packets that ports send because of it."""
 
+from fabricgen.physics import CREDIT_BLOCK_BYTES
 from fabricgen.simulate.compilation import compiled, inlined
 from fabricgen.simulate.packets.buffer import resume_if_empty
-from fabricgen.simulate.packets.cable import enter, leave
-from fabricgen.simulate.packets.credits import owe, regain, spend, take_in
 from fabricgen.simulate.packets.dcqcn import decrease, increase_by_time
-from fabricgen.simulate.packets.intrinsics import unsigned
+from fabricgen.simulate.packets.intrinsics import prefetch, unsigned, whole
 from fabricgen.simulate.packets.nic import next_of_host, receive, start
-from fabricgen.simulate.packets.packet import give_back
-from fabricgen.simulate.packets.pause import expire, obey, refresh
+from fabricgen.simulate.packets.packet import give_back, take
+from fabricgen.simulate.packets.pause import expire, obey, refresh, resume
 from fabricgen.simulate.packets.records import (
     CONTROL,
     CREDIT,
+    DATA,
     DECREASE,
     DOWN,
     EXPIRE,
@@ -32,7 +32,7 @@ from fabricgen.simulate.packets.recovery import lost, reported, timed_out
 from fabricgen.simulate.packets.state import Run
 from fabricgen.simulate.packets.switch import flush, forward, next_of_switch
 from fabricgen.simulate.packets.ties import tie_of_port, turn_of
-from fabricgen.simulate.packets.wheel import next_event, schedule_as
+from fabricgen.simulate.packets.wheel import next_event, schedule, schedule_as
 
 # Why the loop returns.
 REACHED, FINISHED, PACKETS_SHORT, FRAMES_SHORT = range(4)
@@ -176,3 +176,90 @@ def _has_more(run: Run, port: int) -> bool:
     if out.control_head != NONE or out.waiting & ~out.paused:
         return True
     return bool(not out.is_switch and run.nodes[out.node].flows)
+
+
+# Cables: packets arrive in the order in which they were sent, so only the first one of each cable is in the wheel.
+
+
+@inlined
+def enter(run: Run, port: int, packet: int, arrives: int) -> None:
+    """Send a packet over the cable of a port. With compat hpcc the place of each event is that of its scheduling, so
+    every packet is in the wheel."""
+    out, clock = run.ports[port], run.clock[0]
+    tie = tie_of_port(run, DATA, out.rank)
+    run.events[packet].next = NONE
+    if not run.settings.truncated:
+        if clock.now < out.arrives or (clock.now == out.arrives and clock.tie < tie):
+            before = run.events[out.last_packet]
+            before.next, before.time = packet, arrives
+            out.last_packet, out.arrives = packet, arrives
+            return
+        out.last_packet, out.arrives = packet, arrives
+    schedule_as(run, packet, arrives, tie)
+
+
+@inlined
+def leave(run: Run, packet: int) -> None:
+    """A packet has arrived: schedule the one behind it, at the same place within its tick."""
+    following = run.events[packet].next
+    if following != NONE:
+        prefetch(run.events, unsigned(following), 0)
+        schedule_as(run, following, run.events[packet].time, run.clock[0].tie)
+
+
+# Credits, the flow control of InfiniBand: a port sends on a virtual lane only what the buffer at the far end has room
+# for.
+#
+# A packet uses credits when it leaves, and the far end returns them when it has freed the buffer: a switch when the
+# last byte of the packet has left, an adapter when it has taken the packet. A port sends on a lane while it has credits
+# for a full packet; without them the lane counts as paused. Credits are blocks of 64 bytes (InfiniBand Architecture
+# Specification, volume 1, 7.9).
+
+
+@inlined
+def blocks_of(size: int) -> int:
+    """The credits of a packet."""
+    return (size + CREDIT_BLOCK_BYTES - 1) // CREDIT_BLOCK_BYTES
+
+
+@inlined
+def spend(run: Run, port: int, packet: int) -> None:
+    """Use the credits of a packet that leaves a port; without credits for a full packet, its lane waits."""
+    lane = run.events[packet].queue
+    run.credits[port, lane] -= blocks_of(whole(run.events[packet].size))
+    out = run.ports[port]
+    if run.credits[port, lane] < run.settings.full_blocks and not out.paused >> lane & 1:
+        out.paused |= 1 << lane
+        run.holds[port, lane].since = run.clock[0].now
+        run.holds[port, lane].frames += 1
+
+
+@inlined
+def owe(run: Run, came_by: int, lane: int, size: int, free_at: int) -> None:
+    """Return the credits of a packet that came by a port and leaves its buffer at a time."""
+    credit = take(run)
+    event = run.events[credit]
+    event.kind, event.port, event.queue, event.size = CREDIT, run.ports[came_by].peer, lane, size
+    schedule(run, credit, free_at + run.ports[came_by].delay + run.settings.credit_ticks)
+
+
+@inlined
+def take_in(run: Run, packet: int) -> None:
+    """Return the credits of a packet that arrived at its host, when the host has taken it."""
+    event = run.events[packet]
+    host, done = run.nodes[run.ports[event.port].node], run.clock[0].now
+    if host.drain > 0:
+        done = max(done, host.drained_at) + whole(event.size * host.drain)
+        host.drained_at = done
+    owe(run, event.port, event.queue, event.size, done)
+
+
+@inlined
+def regain(run: Run, event: int) -> int:
+    """Credits arrive; the port that may send again, or NONE."""
+    port, lane = run.events[event].port, run.events[event].queue
+    run.credits[port, lane] += blocks_of(whole(run.events[event].size))
+    give_back(run, event)
+    if run.credits[port, lane] < run.settings.full_blocks:
+        return NONE
+    return resume(run, port, lane)

@@ -6,12 +6,15 @@ from dataclasses import dataclass
 from itertools import count
 from typing import Protocol
 
+import numpy as np
+
 from fabricgen.results import PfcStorm
-from fabricgen.simulate.packets.advance import advance_to
 from fabricgen.simulate.packets.failing import failing
 from fabricgen.simulate.packets.freeze import FreezeWatch, Queue
+from fabricgen.simulate.packets.loop import FINISHED, FRAMES_SHORT, PACKETS_SHORT, advance
 from fabricgen.simulate.packets.network import Network, build
 from fabricgen.simulate.packets.queues import buffers_by_port
+from fabricgen.simulate.packets.room import with_packets
 from fabricgen.simulate.packets.watchdog import SwitchWatchdog
 from fabricgen.simulate.scenario import Scenario, Watchdog
 
@@ -125,3 +128,19 @@ def _over(network: Network, moved: tuple[int, int], freeze: FreezeWatch) -> bool
     if run.clock["pending"][0] == 0:
         return True
     return freeze.found is not None and bool(run.flows["started"].all()) and _moved(network) == moved
+
+
+# Runs a network, with more room for packets and frames when the loop needs it.
+
+
+def advance_to(network: Network, until: int) -> bool:
+    """Run up to a time in ticks; whether all flows are complete."""
+    while True:
+        reason = advance(network.run, until)
+        if reason == PACKETS_SHORT:
+            network.run = with_packets(network.run)
+        elif reason == FRAMES_SHORT:
+            frames = network.run.frames
+            network.run = network.run._replace(frames=np.concatenate([frames, np.zeros_like(frames)]))
+        else:
+            return bool(reason == FINISHED)

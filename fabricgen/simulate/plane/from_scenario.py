@@ -1,15 +1,16 @@
 """A scenario as ports and flows."""
 
+from collections.abc import Mapping, Sequence
+
 import numpy as np
 
 from fabricgen.errors import UsageError
 from fabricgen.physics import held_bytes
 from fabricgen.results import Compat
 from fabricgen.simulate.plane.credit_ports import with_credits
-from fabricgen.simulate.plane.hashed_hops import HashedHops
 from fabricgen.simulate.plane.ports import NO_POOL, NO_PORT, Floats, Flows, Ports
-from fabricgen.simulate.plane.scenario_pools import ScenarioPools, fed_groups
-from fabricgen.simulate.scenario import Scenario
+from fabricgen.simulate.scenario import NodeKind, Scenario, SwitchBuffers
+from fabricgen.simulate.scenario.balance import in_rounds
 from fabricgen.vocabulary import BalanceMode
 
 _BITS_PER_BYTE = 8
@@ -106,3 +107,80 @@ def _padded(paths: list[list[int]]) -> np.ndarray[tuple[int, ...], np.dtype[np.i
     for row, path in zip(table, paths, strict=True):
         row[: len(path)] = path
     return table
+
+
+# ECMP of scenarios: the next hop that the hash of a switch selects, as the packet simulator does.
+
+_GOLDEN, _MASK = 0x9E3779B97F4A7C15, (1 << 64) - 1
+_OF_FLOW = 1 << 33
+
+
+class HashedHops:
+    """The choices of the switches of a scenario among several routes. `port` numbers (node, next node)."""
+
+    def __init__(self, scenario: Scenario, port: Mapping[tuple[str, str], int], seed: int) -> None:
+        self._scenario, self._port = scenario, port
+        names = sorted(node.name for node in scenario.nodes if node.kind is NodeKind.SWITCH)
+        self._hash = {name: _mixed(seed + (_OF_FLOW + place) * _GOLDEN) for place, name in enumerate(names)}
+
+    def port(self, at: str, to: str, way: int) -> int:
+        """The port for a flow. `way` is twice its rank, and 1 more for its answers."""
+        weights = {self._port[at, str(via)]: weight for via, weight in self._scenario.groups[at, to]}
+        entries = in_rounds(weights, self._scenario.port_ranks)
+        return entries[_mixed(self._hash[at] + way * _GOLDEN) % len(entries)]
+
+
+def _mixed(bits: int) -> int:
+    """The finalizer of SplitMix64, modulo 2^64."""
+    bits &= _MASK
+    bits = (bits ^ (bits >> 30)) * 0xBF58476D1CE4E5B9 & _MASK
+    bits = (bits ^ (bits >> 27)) * 0x94D049BB133111EB & _MASK
+    return bits ^ (bits >> 31)
+
+
+# The ingress pools of a scenario, and the groups that its ports feed.
+
+
+def fed_groups(scenario: Scenario, priority: int) -> list[SwitchBuffers | None]:
+    """The settings of the group that each port feeds; None at hosts."""
+    of = {node.name: node.buffers for node in scenario.nodes}
+    found = []
+    for link in scenario.links:
+        found.append(link.b_classes.get(priority) or link.b_buffers or of[link.b])
+        found.append(link.a_classes.get(priority) or link.a_buffers or of[link.a])
+    return found
+
+
+class ScenarioPools:
+    """The ingress pools of a scenario: the buffer of each node, then those that ports name. `bytes` are what groups
+    share, in packets on the wire."""
+
+    def __init__(self, scenario: Scenario, into: Sequence[int], feeding: Sequence[SwitchBuffers | None]) -> None:
+        self._into, self._feeding = into, feeding
+        self._wire = scenario.transport.packet_bytes
+        headroom = [node.buffers.headroom_pool_bytes if node.buffers else 0 for node in scenario.nodes]
+        self.bytes: list[float] = [
+            node.buffers.buffer_bytes - shared if node.buffers else 0.0
+            for node, shared in zip(scenario.nodes, headroom, strict=True)
+        ]
+        for node, one in zip(into, feeding, strict=True):
+            if one:
+                own_headroom = 0 if headroom[node] else one.pg_headroom_bytes
+                self.bytes[node] -= one.pg_reserve_bytes + own_headroom
+        for index, owner in enumerate(scenario.nodes):
+            self.bytes[index] *= self._share(owner.buffers)
+        self._named: dict[tuple[int, str], int] = {}
+
+    def of(self, port: int) -> int:
+        """The pool of the group that a port feeds."""
+        own, node = self._feeding[port], self._into[port]
+        if own is None or not own.ingress_pool_bytes:
+            return node
+        name = (node, own.ingress_pool)
+        if name not in self._named:
+            self._named[name] = len(self.bytes)
+            self.bytes.append(own.ingress_pool_bytes * self._share(own))
+        return self._named[name]
+
+    def _share(self, buffers: SwitchBuffers | None) -> float:
+        return self._wire / held_bytes(self._wire, buffers.cell_bytes) if buffers else 1.0

@@ -1,14 +1,18 @@
 """The tuning of one plane: the search, and the best setting on other draws."""
 
+from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
+from functools import cached_property
 
 from fabricgen.bundle.read import Bundle
 from fabricgen.errors import UsageError
-from fabricgen.results import Setting, TuningResult
+from fabricgen.results import Confirmed, Gain, Setting, TuningResult
 from fabricgen.routing.fabric import read_fabric
+from fabricgen.rules.run import run
 from fabricgen.simulate.bandwidth.analysis import gpus_of_node
 from fabricgen.simulate.bandwidth.bus import bus_bytes
+from fabricgen.simulate.packets.ensemble import interval
 from fabricgen.simulate.packets.from_bundle import PlaneScenario
 from fabricgen.simulate.patterns import make_job, uses_storage
 from fabricgen.simulate.plane.host_network import HostNetwork
@@ -16,8 +20,6 @@ from fabricgen.simulate.plane.lossless import lossless_links
 from fabricgen.simulate.plane.names import infiniband_planes, planes_for
 from fabricgen.simulate.plane.priority import judged_priority
 from fabricgen.simulate.plane.reading import read_plane
-from fabricgen.simulate.tuning.allowed import Allowed
-from fabricgen.simulate.tuning.confirm import confirmed, is_worth_it
 from fabricgen.simulate.tuning.files import TunedFiles, changed_rows, present_setting
 from fabricgen.simulate.tuning.measure import Item, Measured, Runner, Spread
 from fabricgen.simulate.tuning.race import ROUNDS, Race, trial_of
@@ -160,3 +162,67 @@ def _bus_bytes(bundle: Bundle, plane: HostNetwork, made: PlaneScenario, options:
     part = replace(plane, adapters=[one for one in plane.adapters if one.host in hosts])
     job = make_job(part.adapters, seed=options.seed)
     return bus_bytes(options.pattern, job, options.size_bytes, gpus_of_node(bundle, part, job))
+
+
+# Whether the rules on lossless QoS allow a setting: they must not add findings to those of the files.
+
+_RULES = ("FG52", "FG54")  # buffers, marking
+
+
+@dataclass
+class Allowed:
+    """The verdicts of the rules on settings, each judged once."""
+
+    files: TunedFiles
+    _known: dict[Setting, tuple[str, ...]] = field(default_factory=dict)
+
+    def refusals(self, setting: Setting) -> tuple[str, ...]:
+        """The codes that a setting adds to those of the present files; empty if it is allowed."""
+        key = replace(setting, queue_pairs=self.files.present.queue_pairs)  # no rule on switches depends on these
+        if key not in self._known:
+            found = self._codes(key)
+            self._known[key] = tuple(sorted(code for code, count in found.items() if count > self._now[code]))
+        return self._known[key]
+
+    @property
+    def refused(self) -> Counter[str]:
+        """How many of the judged settings each code refuses."""
+        return Counter(code for codes in self._known.values() for code in codes)
+
+    @cached_property
+    def _now(self) -> Counter[str]:
+        return self._codes(self.files.present)
+
+    def _codes(self, setting: Setting) -> Counter[str]:
+        found = run(self.files.with_setting(setting), _RULES)
+        return Counter(finding.code for finding in found for _ in range(finding.count))
+
+
+# The best setting against the present one on draws that the search did not see.
+
+LEAST_GAIN = 0.01  # a smaller one is not worth a change of all switches
+_PER_UNIT = 1_000_000_000  # intervals are of whole numbers
+
+
+def confirmed(
+    name: str, setting: Setting, runs: Sequence[Measured], present: Sequence[Measured], goal: Goal, rate_bytes: float
+) -> Confirmed:
+    """A setting with its gain over the present one; both have the runs of the same seeds, in their order."""
+    costs = [_cost(one, goal) for one in present]
+    scale = abs(sum(costs) / len(costs)) or 1.0
+    gains = [(before - _cost(after, goal)) / scale for before, after in zip(costs, runs, strict=True)]
+    found = interval("gain", [round(gain * _PER_UNIT) for gain in gains])
+    median, low, high = (value / _PER_UNIT for value in (found.median_ns, found.low_ns, found.high_ns))
+    return Confirmed(name, trial_of(setting, runs, rate_bytes), Gain(median, low, high, found.confidence))
+
+
+def is_worth_it(best: Confirmed, present_faults: int) -> bool:
+    """Whether a setting is better than the present one beyond chance and by enough, without more faults."""
+    return best.gain.low > 0 and best.gain.median >= LEAST_GAIN and best.trial.faults <= present_faults
+
+
+def _cost(one: Measured, goal: Goal) -> float:
+    """A number that is smaller for a better run."""
+    if goal is Goal.BUSBW:
+        return -1 / one.time_ns
+    return float(one.p99_ns if goal is Goal.P99 else one.pauses)

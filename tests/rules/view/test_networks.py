@@ -6,7 +6,7 @@ from typing import Any
 from fabricgen.bundle.device import GivenContent
 from fabricgen.bundle.read import Bundle, ObservedDevice
 from fabricgen.bundle.wiring import WiredLink
-from fabricgen.rules.view.networks import joined_switches
+from fabricgen.rules.view.fabric import joined_switches
 from fabricgen.vocabulary import LinkKind
 
 

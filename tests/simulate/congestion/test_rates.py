@@ -17,7 +17,7 @@ from fabricgen.simulate.congestion.collisions import (
 )
 from fabricgen.simulate.congestion.dense import dense_flows, dense_rates, leaf_demand
 from fabricgen.simulate.congestion.stage import affected_flows
-from fabricgen.simulate.congestion.steady_loops import compiled_window, window_loops
+from fabricgen.simulate.congestion.steady import compiled_window, window_loops
 from fabricgen.simulate.congestion.verdict import judge
 from fabricgen.simulate.max_min import max_min_rates, max_min_times_ns
 from fabricgen.simulate.patterns import Everyone

@@ -11,8 +11,8 @@ import pytest
 from fabricgen.bundle.read import open_bundle
 from fabricgen.cli.main import run
 from fabricgen.simulate.deadlock import Failures, analyse_deadlock, deadlock_findings
+from fabricgen.simulate.deadlock.analysis import maintenance_sets
 from fabricgen.simulate.deadlock.failures.failure_sets import Failure, FailureSet
-from fabricgen.simulate.deadlock.failures.maintenance import maintenance_sets
 
 ROOT = Path(__file__).parents[3]
 

@@ -12,8 +12,7 @@ from fabricgen.bundle.read import Bundle, open_bundle
 from fabricgen.results import JobsResult
 from fabricgen.simulate.congestion.verdict import judge
 from fabricgen.simulate.jobs.advice import advice_of
-from fabricgen.simulate.jobs.analysis import analyse_jobs
-from fabricgen.simulate.jobs.blocking import job_blocks
+from fabricgen.simulate.jobs.analysis import analyse_jobs, job_blocks
 from fabricgen.simulate.jobs.loads import hashed_mix
 from fabricgen.simulate.jobs.options import Options
 from fabricgen.simulate.outages.analysis import analyse_outages

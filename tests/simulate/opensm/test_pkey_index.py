@@ -9,9 +9,8 @@ import pytest
 from fabricgen.observed.opensm_dumps import read_dumps
 from fabricgen.opensm.pkey_table import pkey_table
 from fabricgen.simulate.opensm import Tools
-from fabricgen.simulate.opensm.answers import _query, sm_port
+from fabricgen.simulate.opensm.answers import _query, directed_routes, sm_port
 from fabricgen.simulate.opensm.bench import swept
-from fabricgen.simulate.opensm.directed import directed_routes
 from fabricgen.simulate.opensm.mad import P_KEYS
 from tests.opensm.netlists import two_tier, write
 

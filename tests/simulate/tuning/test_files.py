@@ -7,7 +7,7 @@ import pytest
 
 from fabricgen.bundle.read import open_bundle
 from fabricgen.results import Setting
-from fabricgen.simulate.tuning.allowed import Allowed
+from fabricgen.simulate.tuning.analysis import Allowed
 from fabricgen.simulate.tuning.files import TunedFiles, changed_rows, present_setting
 from tests.inventories import ARISTA, rail_optimized, write
 from tests.simulate.tuning.conftest import quietly

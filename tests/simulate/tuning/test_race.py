@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from fabricgen.results import Setting, Trial
-from fabricgen.simulate.tuning.confirm import confirmed, is_worth_it
+from fabricgen.simulate.tuning.analysis import confirmed, is_worth_it
 from fabricgen.simulate.tuning.measure import Item, Measured
 from fabricgen.simulate.tuning.race import ROUNDS, Race, front
 from fabricgen.simulate.tuning.space import space_around

@@ -19,14 +19,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fabricgen.routing import bits
-from fabricgen.routing.bits import ALL, Indices, Words
+from fabricgen.routing.bits import ALL, Indices, Words, any_of
 from fabricgen.simulate.deadlock.core.dependencies import ChannelGraph
 from fabricgen.simulate.deadlock.core.peel import shortest_through, successors_of
 from fabricgen.simulate.deadlock.core.state import State
-from fabricgen.simulate.deadlock.failures.detour_table import DetourTable
 from fabricgen.simulate.deadlock.failures.detours import DetourFinder, Detours
 from fabricgen.simulate.deadlock.failures.failure_sets import Failure
-from fabricgen.simulate.deadlock.failures.reachability import Reach
 
 Flags = NDArray[np.bool_]
 _MOST_FAILURES = 1 << 15  # their pairs are bits of tables of 128 MiB
@@ -232,3 +230,83 @@ def _above(size: int) -> Words:
     upper: Words = np.where(word > number >> 6, ALL, np.uint64(0))
     upper |= np.where(word == number >> 6, ~(ALL >> (63 - (number & 63)).astype(np.uint64)), np.uint64(0))
     return upper & bits.ones(size)
+
+
+# The detours of many failures as tables: the entries of each detour, and the links that it leads to.
+
+Ints = NDArray[np.int32]
+
+
+class DetourTable:
+    """Detours around failures, sorted by failure. Links are given by their place in the graph.
+
+    Detour w belongs to `failure[w]` and uses turn `turn[w]`: over link `via`, then over any of its `onward` links (runs
+    that begin at `onward_starts`). Many failures share turns. Entry e is a link `entry[e]` over which packets of
+    failure `entry_failure[e]` arrive. `enters` are the pairs (entry, detour) that a packet can use."""
+
+    def __init__(self, detours: Sequence[Detours], channels: int) -> None:
+        count = [len(one.via) for one in detours]
+        self.failure = np.repeat(np.arange(len(detours)), count)
+        turns: dict[tuple[int, bytes], int] = {}
+        onward: list[Indices] = [np.empty(0, np.int64)]
+        numbers: list[int] = []
+        for one in detours:
+            ends = np.searchsorted(one.onward_way, np.arange(len(one.via) + 1)).tolist()
+            for way, via in enumerate(one.via.tolist()):
+                run = one.onward[ends[way] : ends[way + 1]]
+                number = turns.setdefault((via, run.tobytes()), len(turns))
+                if number == len(onward) - 1:
+                    onward.append(run)
+                numbers.append(number)
+        self.turn = np.array(numbers, np.int64)
+        self.via = np.array([via for via, _ in turns], np.int64)
+        size = np.array([len(run) for run in onward[1:]], np.int64)
+        self.onward, self.onward_starts = np.concatenate(onward), np.cumsum(size) - size
+        come = np.concatenate([np.empty(0, np.int64), *(one.come for one in detours)])
+        owner = np.repeat(np.arange(len(detours)), [len(one.come) for one in detours])
+        entries, entered = np.unique(owner * channels + come, return_inverse=True)
+        self.entry_failure, self.entry = np.divmod(entries, channels)
+        first = np.repeat(np.cumsum(count) - count, [len(one.come) for one in detours])
+        taken = np.concatenate([np.empty(0, np.int64), *(one.come_way for one in detours)]) + first
+        self.enters: tuple[Ints, Ints] = entered.astype(np.int32), taken.astype(np.int32)
+
+
+# Reachability in a dependency graph without cycles, for many marks at once.
+
+
+class Reach:
+    """A graph without cycles, prepared for sweeps from its last to its first links."""
+
+    def __init__(self, graph: ChannelGraph) -> None:
+        self.graph = graph
+        height = np.zeros(graph.channels, np.int32)
+        waiting = np.flatnonzero(np.diff(graph.offsets))
+        while len(waiting):
+            higher = np.maximum.reduceat(height[graph.successors], graph.offsets[waiting]) + 1
+            if (higher == height[waiting]).all():
+                break
+            height[waiting] = higher
+        self.layers: list[tuple[NDArray[np.int64], NDArray[np.int32], NDArray[np.int64]]] = []
+        for level in range(1, int(height.max(initial=0)) + 1):
+            links = np.flatnonzero(height == level)
+            self.layers.append((links, *self._after(links)))
+
+    def run(self, marks: Words, alive: Words) -> Words:
+        """The marks that each link reaches, including its own, over alive links (links x words)."""
+        reach = marks & alive
+        for links, after, starts in self.layers:
+            reach[links] |= np.bitwise_or.reduceat(reach[after], starts) & alive[links]
+        return reach
+
+    def beyond(self, reach: Words, links: NDArray[np.int64]) -> Words:
+        """The marks that the successors of each link reach."""
+        found: Words = np.zeros((len(links), reach.shape[1]), np.uint64)
+        on = np.flatnonzero(self.graph.offsets[links + 1] > self.graph.offsets[links])
+        after, starts = self._after(links[on])
+        found[on] = any_of(reach[after], starts)
+        return found
+
+    def _after(self, links: NDArray[np.int64]) -> tuple[NDArray[np.int32], NDArray[np.int64]]:
+        """The successors of the links, and where those of each link begin."""
+        size = self.graph.offsets[links + 1] - self.graph.offsets[links]
+        return successors_of(self.graph, links), np.cumsum(size) - size

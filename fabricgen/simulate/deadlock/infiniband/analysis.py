@@ -11,7 +11,9 @@ import numpy as np
 from fabricgen.errors import UsageError
 from fabricgen.observed.opensm_dumps import Dumps, read_dumps, read_subnet
 from fabricgen.observed.path_sls import NO_PATH
+from fabricgen.observed.subnet import GuidCable, Subnet, cables_by_guid
 from fabricgen.observed.subnet_files import SubnetFiles, subnets_of, with_names
+from fabricgen.opensm.guids import guid_text, is_placeholder
 from fabricgen.opensm.options import Engine
 from fabricgen.results import Claim, DeadlockResult, FailureSummary, RoutesModel, Verdict
 from fabricgen.routing.infiniband import LANES
@@ -22,13 +24,48 @@ from fabricgen.simulate.deadlock.infiniband.failures import (
     modelled,
     rerouted,
 )
-from fabricgen.simulate.deadlock.infiniband.planned_wiring import OtherWiring, find_other_wiring
 from fabricgen.simulate.deadlock.infiniband.up_down import UpDown, up_down
 from fabricgen.simulate.deadlock.infiniband.virtual_lanes import CreditLoops, find_credit_loops
 from fabricgen.simulate.opensm import Proof, find_tools, prove
 from fabricgen.simulate.opensm.plane_tables import dump_folders
 from fabricgen.simulate.opensm.staging import engines_of
 from fabricgen.simulate.plane.service_levels import NO_JOBS, JobLevels, on_levels
+
+# Compares the cables of dumps with those of the bundle's plane.
+
+
+@dataclass(frozen=True, slots=True)
+class OtherWiring:
+    """Of the `cables` in the dumps, `unknown` are not in the plane; the dumps lack `missing` cables of the plane."""
+
+    plane: str
+    cables: int
+    unknown: int
+    missing: int
+
+
+def find_other_wiring(seen: Subnet, bundle: Path, name: str) -> OtherWiring | None:
+    """How the cables differ from those of the bundle's subnet or plane `name`, or of any subnet if none has that name.
+    Of several subnets the one with the most common cables counts. None if the cables are equal, or if the bundle has
+    placeholder GUIDs and the dumps do not."""
+    subnets = [one for one in subnets_of(bundle) if one.netlist.is_file()]
+    planned = {
+        one.name: set(cables_by_guid(read_subnet(one.netlist))) for one in subnets if name in (one.name, one.plane)
+    }
+    planned = planned or {one.name: set(cables_by_guid(read_subnet(one.netlist))) for one in subnets}
+    there = set(cables_by_guid(seen))
+    if not planned:
+        return None
+    plane = max(planned, key=lambda one: len(planned[one] & there))
+    differing = OtherWiring(plane, len(there), len(there - planned[plane]), len(planned[plane] - there))
+    if not (planned[plane] & there) and all(map(_is_placeholder, planned[plane])):
+        return None
+    return differing if differing.unknown or differing.missing else None
+
+
+def _is_placeholder(cable: GuidCable) -> bool:
+    return all(is_placeholder(guid_text(guid)) for guid, _ in cable)
+
 
 _UP_DOWN = {Engine.UPDN, Engine.FTREE}
 

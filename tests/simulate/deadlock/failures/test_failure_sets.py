@@ -11,6 +11,7 @@ import pytest
 
 from fabricgen.bundle.read import Bundle, open_bundle
 from fabricgen.routing.fabric import RoutedFabric, read_fabric
+from fabricgen.simulate.deadlock.analysis import maintenance_sets
 from fabricgen.simulate.deadlock.failures.failure_sets import (
     NOTHING,
     Failure,
@@ -20,7 +21,6 @@ from fabricgen.simulate.deadlock.failures.failure_sets import (
     links_that_fail,
     switch_failure,
 )
-from fabricgen.simulate.deadlock.failures.maintenance import maintenance_sets
 from fabricgen.simulate.deadlock.failures.named_links import failed_links
 from tests.bgp_fabric import Fabric, open_configs
 from tests.simulate.deadlock.test_fabrics import clos

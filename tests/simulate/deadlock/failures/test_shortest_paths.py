@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from fabricgen.routing import bits
 from fabricgen.simulate.deadlock.core.state import Ground
-from fabricgen.simulate.deadlock.failures.reachability import Reach
+from fabricgen.simulate.deadlock.failures.bounces import Reach
 from fabricgen.simulate.deadlock.failures.shortest_paths import ShortestPaths, links_of, lost_hops, spares
 from tests.routing.networks import link_between
 from tests.simulate.deadlock.grounds import every_link, fat_tree, ground, leaf_spine
