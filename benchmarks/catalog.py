@@ -6,8 +6,7 @@ python -m benchmarks.catalog sonic-buildimage [--only WORD] [--no-modes] [--jobs
 A layout is leaf and spine of its fabric, at the highest speed that two ports have: first as it is, then with all cages
 in each mode that they list, at each speed of that mode. A tier whose buffers are not known on a lossless plane gets a
 helper, another layout of that speed; without one, or without headroom rows for the speed, the plane is not lossless.
-Errors, warnings, and buffers that differ from the SKU's own files are printed, except for what the SKU's own files
-cause (`CAUSED_BY_SKU`). The exit code is 1 if there are any.
+Errors, warnings, and buffers that differ from the SKU's own files are printed. The exit code is 1 if there are any.
 
 The headroom is compared with pg_profile_lookup.ini in the clone, line by line, and not with the entry. The facts of
 each release are compared with its branch, which the clone must have.
@@ -34,8 +33,6 @@ from fabricgen.platforms.model import Layout
 from fabricgen.vocabulary import Technology
 from scripts.make_catalog import COMMIT, joined, release_facts
 from scripts.sonic_clone import make_models, shown
-
-CAUSED_BY_SKU = {"marvell-d64p512t": ("FG527",)}  # its template has an ingress and an egress profile in one pool
 
 
 def main() -> int:
@@ -99,8 +96,7 @@ def judged_case(clone: Path, models: Path, case: Case) -> tuple[str, list[str]]:
             findings = [*rendering.findings]
             if rendering.is_written:
                 findings += validate([bundle], yang=models).findings
-            known = {code for one in chosen.values() for code in CAUSED_BY_SKU.get(one.platform, ())}
-            known |= set() if lossless else {"FG578"}  # RoCE without PFC, ECN and trimming
+            known = set() if lossless else {"FG578"}  # RoCE without PFC, ECN and trimming
             wrong = (one for one in findings if one.severity != Severity.NOTE and one.code not in known)
             problems = [f"{one.code} {one.message}" for one in wrong]
             if rendering.is_written and lossless:

@@ -252,6 +252,8 @@ class NicModel:
     driver: str = ""  # of Linux; "" where no interface of it is set up from files of the bundle
     reordering: Reordering | None = None  # None where no file states it, and for an adapter without RDMA
     pci_id: str = ""  # vendor:device, "" where no public source that was read states it
+    lanes: int | None = None  # of a port; None where no public source states it
+    lane_mbps: int | None = None  # the fastest that its lanes run
 
     def speeds_of(self, technology: Technology) -> tuple[int, ...]:
         """The speeds of its ports in a technology; none if it does not support it."""

@@ -326,7 +326,7 @@ def test_nics(name: str) -> None:
     known = {"ethernet_speeds_mbps", "ports", "lossless_priorities"}
     known |= {"infiniband_speeds_mbps"} if model.infiniband_speeds_mbps else set()
     known |= {"ports_per_cage"} if model.ports_per_cage > 1 else set()
-    known |= {key for key in ("driver", "pci_id") if getattr(model, key)}
+    known |= {key for key in ("driver", "pci_id", "lanes", "lane_mbps") if getattr(model, key)}
     assert known == set(model.sources)
     for speeds in (model.ethernet_speeds_mbps, model.infiniband_speeds_mbps):
         assert list(speeds) == sorted(set(speeds))

@@ -72,9 +72,9 @@ def missing_length(fabric: Fabric) -> Iterator[Defect]:
 
 @rule("FG532", Severity.ERROR, "The cable length is not that of the cable, or differs at the two ends")
 def wrong_length(fabric: Fabric) -> Iterator[Defect]:
-    """What: CABLE_LENGTH is at least the true length of the cable, and the same at both ends. It is not above twice the
-    true length, 10 m and the next length of the SKU's headroom table (a warning). Without fabric.json, a cable to a
-    host is at most 500 m, another one at most 10 km.
+    """What: CABLE_LENGTH is at least the true length of the cable. It is not above twice the true length, 10 m and the
+    next length of the SKU's headroom table (a warning). Both ends have the same length, or each the next one of its
+    SKU's table. Without fabric.json, a cable to a host is at most 500 m, another one at most 10 km.
 
     Why: headroom stores the data in flight on the cable. Headroom for a shorter cable overflows under pause, on long
     links first. Headroom for a much longer cable takes the memory that all queues share: they pause earlier.
@@ -105,9 +105,14 @@ def wrong_length(fabric: Fabric) -> Iterator[Defect]:
         texts = [texts_of[end.switch].get(end.port, "") for end in pair]
         if texts[0] == texts[1]:
             continue
-        lengths = [_length_m(text) for text in texts]
-        if all(lengths) and lengths[0] != lengths[1] and short.isdisjoint(pair):
+        lengths = [length_m for text in texts if (length_m := _length_m(text))]
+        if len(lengths) < 2 or lengths[0] == lengths[1] or not short.isdisjoint(pair):
+            continue
+        wrong = [end for end, m in zip(pair, lengths, strict=True) if not _is_rounded(end, m, min(lengths))]
+        if wrong:
             near, far = fabric.blamed(pair, _cable)
+            if far in wrong and near not in wrong:
+                near, far = far, near
             message = f"cable length is {_cable(near)}, but the far end has {_cable(far)}"
             related = ((f"the far end, {far.switch.name}", _place(far)),)
             yield Defect(_place(near), message, "set the same length at both ends", related)
@@ -118,14 +123,26 @@ def _is_agreed(end: End) -> bool:
     return end.far_role != OUTSIDE_ROLE and (end.far is None or _cable(end.far) in ("", _cable(end)))
 
 
+def _is_rounded(end: End, configured_m: float, shortest_m: float) -> bool:
+    """Whether the length of an end can be that of the cable: each SKU has other lengths in its headroom table. Without
+    fabric.json, the cable is as long as the shorter of both ends' lengths."""
+    if end.cable_m:
+        return end.cable_m <= configured_m <= _longest_m(end)
+    return configured_m in (shortest_m, _next_m(end, shortest_m))
+
+
+def _next_m(end: End, length_m: float) -> float:
+    """The next length of the SKU's headroom table from `length_m`; 0 if the switch has none."""
+    layout = end.switch.layout
+    table = sorted(row.cable_m for row in layout.headroom) if layout and not end.switch.is_dynamic else ()
+    return next((each_m for each_m in table if each_m >= length_m), 0)
+
+
 def _longest_m(end: End) -> float:
     """The length above which CABLE_LENGTH of a port is a mistake."""
     if not end.cable_m:
         return _LONGEST_HOST_CABLE_M if end.far_role == "host" else _LONGEST_CABLE_M
-    layout = end.switch.layout
-    table = sorted(row.cable_m for row in layout.headroom) if layout and not end.switch.is_dynamic else ()
-    following = next((length_m for length_m in table if length_m >= end.cable_m), 0)
-    return max(2 * end.cable_m, _SHORT_CABLE_M, following)
+    return max(2 * end.cable_m, _SHORT_CABLE_M, _next_m(end, end.cable_m))
 
 
 @rule("FG533", Severity.ERROR, "A lossless group uses a profile for another speed or cable length")

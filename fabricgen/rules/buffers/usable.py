@@ -18,7 +18,8 @@ _DIRECTIONS = {"BUFFER_PG": ("ingress", "priority group"), "BUFFER_QUEUE": ("egr
 @rule("FG527", Severity.ERROR, "A buffer profile has the wrong direction")
 def direction(fabric: Fabric) -> Iterator[Defect]:
     """What: the profiles of priority groups use a pool of type ingress, those of queues a pool of type egress. A pool
-    of type both serves both.
+    of type both serves both. In the traditional model a group or queue may have the profile that the SKU's own template
+    binds to it.
 
     Why: buffermgrd of the dynamic model refuses the row. For a priority group the port is then never ready, and no port
     of the switch comes up. Without this check, in the traditional model, the chip gets a profile of the other pool.
@@ -36,11 +37,20 @@ def direction(fabric: Fabric) -> Iterator[Defect]:
         for table, (wanted, what) in _DIRECTIONS.items():
             for rest, row in ports.rows[table].items():
                 name = str(row.get("profile"))
-                found = _direction(ports.qos, name)
+                found = "" if _is_skus_own(ports.qos, table, name) else _direction(ports.qos, name)
                 if found in ("ingress", "egress") and found != wanted:
                     message = f"the profile {name} of the {what} belongs to an {found} pool"
                     hint = f"bind a profile of an {wanted} pool"
                     yield from ports.defects(table, rest, "profile", message, hint, (("the profile", _PROFILE, name),))
+
+
+def _is_skus_own(qos: QosTables, table: str, profile: str) -> bool:
+    """Whether the SKU's template binds the profile to such a group or queue. Teralynx has one lossy pool for both
+    directions, of type egress: sonic-buildimage device/marvell/x86_64-marvell_d64p512t-r0 buffers_defaults_t0.j2."""
+    if qos.defaults is None or qos.is_dynamic:
+        return False
+    queues = (qos.defaults.lossless_queue_profile, qos.defaults.lossy_queue_profile)
+    return profile in ((qos.defaults.lossy_pg_profile,) if table == "BUFFER_PG" else queues)
 
 
 def _direction(qos: QosTables, profile: str) -> str:

@@ -2,15 +2,15 @@
 
 from collections.abc import Iterator
 
-from fabricgen.engine.derived import derived
 from fabricgen.findings import Severity
 from fabricgen.platforms.model import PlatformPort, SwitchPlatform
 from fabricgen.rules.defects import Defect
 from fabricgen.rules.rule import rule
+from fabricgen.rules.view.cable_texts import copper_links
 from fabricgen.rules.view.fabric import Fabric
 from fabricgen.rules.view.switch import Switch, number
 from fabricgen.sonic.tables import Row
-from fabricgen.vocabulary import DeviceState, Medium
+from fabricgen.vocabulary import DeviceState
 
 # PAM4 signalling starts at 50 Gb/s per lane, and needs RS-FEC.
 _PAM4_LANE_MBPS = 50_000
@@ -198,7 +198,8 @@ def fec(fabric: Fabric) -> Iterator[Defect]:
 
 @rule("FG236", Severity.ERROR, "The breakout mode does not match the ports")
 def breakout_mode(fabric: Fabric) -> Iterator[Defect]:
-    """What: BREAKOUT_CFG has every cage with the mode of the SKU's ports.
+    """What: BREAKOUT_CFG has every cage with the mode of the SKU's ports. Cages whose mode no source states are not
+    judged.
 
     Why: the next dynamic breakout starts from this row. If it is wrong, the CLI deletes or creates the wrong ports; the
     YANG model accepts any text.
@@ -213,14 +214,14 @@ def breakout_mode(fabric: Fabric) -> Iterator[Defect]:
         rows = switch.device.table("BREAKOUT_CFG")
         if not switch.layout or not rows:
             continue
-        modes = {port.parent: port.breakout_mode for port in switch.layout.ports}
-        for cage, mode in modes.items():
+        cages = {port.parent for port in switch.layout.ports}
+        for cage, mode in switch.layout.breakout_modes.items():
             found = switch.device.text_of("BREAKOUT_CFG", cage, "brkout_mode")
             if found != mode:
                 message = f"breakout mode of {cage} is {found or 'missing'}, but its ports are {mode}"
                 field = "brkout_mode" if cage in rows else ""
                 yield Defect(switch.place("BREAKOUT_CFG", cage, field), message, f"set brkout_mode to {mode}")
-        for cage in (one for one in rows if one not in modes):
+        for cage in (one for one in rows if one not in cages):
             hint = "remove the row"
             yield Defect(switch.place("BREAKOUT_CFG", cage), f"{cage} is not a cage of hwsku {switch.hwsku}", hint)
 
@@ -271,17 +272,10 @@ def _is_wrong_subport(row: Row, value: str, is_known: bool) -> bool:
 _SUBPORT_SINCE = 202211  # sonic-platform-daemons pull request 342
 
 
-@derived
-def _copper(fabric: Fabric) -> frozenset[str]:
-    """The links on passive copper, whose modules have no data path that xcvrd sets up."""
-    cables = fabric.bundle.wiring.cables if fabric.bundle.wiring else ()
-    return frozenset(link for cable in cables if cable.medium == Medium.DAC for link in cable.links)
-
-
 def _needs_subport(fabric: Fabric, switch: Switch, port: str) -> bool:
     """Whether a port has a cable whose module xcvrd may have to set up."""
     end = fabric.ends_of[switch.name].get(port)
-    return end is not None and switch.device.release >= _SUBPORT_SINCE and end.link.id not in _copper(fabric)
+    return end is not None and switch.device.release >= _SUBPORT_SINCE and end.link.id not in copper_links(fabric)
 
 
 def _known_ports(fabric: Fabric) -> Iterator[tuple[Switch, str, Row, PlatformPort]]:

@@ -1,11 +1,12 @@
 """Bad cases of the rules in fabricgen/rules/ports."""
 
-import dataclasses
+from dataclasses import replace
 
 from fabricgen.bundle.wiring import Wiring
-from tests.rules.case import ERROR, WARNING, Case, Switches
+from fabricgen.vocabulary import Medium
+from tests.rules.case import ERROR, WARNING, Case, GoodCase, Switches
 from tests.rules.changes import Configs, both, drop, put
-from tests.rules.fabrics import META, cordoned, of_wiring
+from tests.rules.fabrics import LEAVES, META, cordoned, of_wiring
 
 
 def no_subports(configs: Configs) -> None:
@@ -16,10 +17,40 @@ def no_subports(configs: Configs) -> None:
 
 def short(wiring: Wiring) -> Wiring:
     """Optical cables of 5 m."""
-    return dataclasses.replace(wiring, cables=tuple(dataclasses.replace(one, length_m=5.0) for one in wiring.cables))
+    return replace(wiring, cables=tuple(replace(one, length_m=5.0) for one in wiring.cables))
 
+
+def on_copper(wiring: Wiring) -> Wiring:
+    """All cables are passive copper."""
+    return replace(wiring, cables=tuple(replace(one, medium=Medium.DAC) for one in wiring.cables))
+
+
+COPPER = Switches(plug=of_wiring(on_copper))
+WIDE = "129,130,131,132,133,134,135,136"
+
+GOOD = [GoodCase("FG272", put("up", "leaf1", "PORT", "Ethernet256", "admin_status"), COPPER)]
 
 CASES = [
+    Case(
+        "FG272",
+        put(WIDE, "leaf1", "PORT", "Ethernet256", "lanes"),
+        "leaf1:PORT|Ethernet256|lanes",
+        ERROR,
+        "the port has 8 lanes of 50G, the far end 4 lanes of 100G: copper keeps lanes",
+        "use optical modules (`medium: aoc`, mmf or smf): a gearbox in the module changes the lanes",
+        clean=COPPER,
+        lenient=True,
+    ),
+    Case(
+        "FG272",
+        both(*(put(WIDE, leaf, "PORT", "Ethernet256", "lanes") for leaf in LEAVES)),
+        "leaf1:PORT|Ethernet256|lanes",
+        ERROR,
+        "the port has 8 lanes of 50G, the far end 4 lanes of 100G: copper keeps lanes",
+        "use optical modules (`medium: aoc`, mmf or smf): a gearbox in the module changes the lanes",
+        clean=COPPER,
+        lenient=True,
+    ),
     Case(
         "FG231",
         drop("leaf1", "PORT", "Ethernet508"),

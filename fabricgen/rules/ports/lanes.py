@@ -1,0 +1,81 @@
+"""The rule on lanes: passive copper joins each lane of a port to one lane of the far end."""
+
+from collections.abc import Iterator, Mapping
+
+from fabricgen.engine.derived import derived
+from fabricgen.findings import Severity
+from fabricgen.platforms.catalog import nic_model
+from fabricgen.platforms.model import NicModel
+from fabricgen.rules.defects import Defect
+from fabricgen.rules.rule import rule
+from fabricgen.rules.view.cable_texts import copper_links
+from fabricgen.rules.view.fabric import End, Fabric, far_end
+from fabricgen.units import format_speed
+
+_HINT = "use optical modules (`medium: aoc`, mmf or smf): a gearbox in the module changes the lanes"
+
+
+@rule("FG272", Severity.ERROR, "A passive copper cable joins ports with different lanes")
+def copper_lanes(fabric: Fabric) -> Iterator[Defect]:
+    """What: both ports of a link on passive copper (medium dac in fabric.json) have the same number of lanes. A NIC of
+    a known model can run the lanes of the switch port.
+
+    Why: a passive cable has no electronics. 8 lanes of 50G and 4 lanes of 100G are both 400G, but the link never comes
+    up. Optical modules have a gearbox that changes the lanes.
+
+    Example: a port of 400G with 8 lanes and a ConnectX-7, which has 4 lanes, on a cable of 3 m.
+
+    Fix: use optical modules, or a layout whose ports have as many lanes as the far end.
+
+    Source: IEEE 802.3bs (400GAUI-8), 802.3ck (400GBASE-CR4); sonic-buildimage issue 14165.
+    """
+    copper, nics = copper_links(fabric), _nics(fabric)
+    reported = set()
+    for end in fabric.ends:
+        lanes = _lanes(end)
+        if end.link.id not in copper or not lanes or end.link.id in reported:
+            continue
+        if end.far:
+            far_lanes = _lanes(end.far)
+            if far_lanes and far_lanes != lanes:
+                reported.add(end.link.id)
+                message = f"the port has {_each(end, lanes)}, the far end {_each(end, far_lanes)}: copper keeps lanes"
+                yield Defect(end.place("PORT", "lanes"), message, _HINT, far_end(end, "PORT", "lanes"))
+            continue
+        nic = nics.get((end.far_name, end.far_port))
+        if nic and nic.lanes and nic.lane_mbps and (reason := _unfit(end, lanes, nic)):
+            message = f"the port has {_each(end, lanes)}, and {nic.name} has {reason}: copper keeps lanes"
+            yield Defect(end.place("PORT", "lanes"), message, _HINT)
+
+
+def _unfit(end: End, lanes: int, nic: NicModel) -> str:
+    """Why a port of a NIC cannot run the lanes of a switch port; "" if it can."""
+    if nic.lanes and lanes > nic.lanes:
+        return f"{nic.lanes} lanes"
+    if nic.lane_mbps and end.link.speed_mbps > lanes * nic.lane_mbps:
+        return f"lanes of at most {format_speed(nic.lane_mbps)}"
+    return ""
+
+
+def _each(end: End, lanes: int) -> str:
+    speed = end.link.speed_mbps
+    return f"{lanes} lanes of {format_speed(speed // lanes)}" if speed else f"{lanes} lanes"
+
+
+def _lanes(end: End) -> int:
+    text = end.text("lanes")
+    return len(text.split(",")) if text else 0
+
+
+@derived
+def _nics(fabric: Fabric) -> Mapping[tuple[str, str], NicModel]:
+    """(host, NIC) -> the model of the NIC, if the catalog has it."""
+    wiring = fabric.bundle.wiring
+    models = {model.name: {nic.name: nic.model for nic in model.nics} for model in wiring.host_models} if wiring else {}
+    known = {name: nic_model(name) for nics in models.values() for name in nics.values()}
+    return {
+        (host.name, nic.name): model
+        for host in (wiring.hosts if wiring else ())
+        for nic in host.nics
+        if (model := known.get(models.get(host.model, {}).get(nic.name, "")))
+    }
