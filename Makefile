@@ -67,10 +67,11 @@ fuzz:  ## run 20,000 mutated inputs through every verb, and each field of a swit
 	@$(BIN)/python -m benchmarks.fuzz
 	@$(BIN)/python -m benchmarks.fuzz.sweep
 
-matrix:  ## render every layout, role, set of priorities and BGP style into build/matrix
+matrix:  ## render every layout, role, set of priorities and BGP style into build/matrix; judge all, in each release
 	@scripts/setup
 	@rm -rf build/matrix
 	@$(BIN)/python scripts/matrix.py build/matrix
+	@$(BIN)/python -m scripts.sweep
 
 catalog:  ## judge a fabric of every layout of the catalog (needs CLONE=, a clone of sonic-buildimage)
 	@scripts/setup "[dev]"

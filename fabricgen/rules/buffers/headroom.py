@@ -132,10 +132,10 @@ def _is_rounded(end: End, configured_m: float, shortest_m: float) -> bool:
 
 
 def _next_m(end: End, length_m: float) -> float:
-    """The next length of the SKU's headroom table from `length_m`; 0 if the switch has none."""
-    layout = end.switch.layout
-    table = sorted(row.cable_m for row in layout.headroom) if layout and not end.switch.is_dynamic else ()
-    return next((each_m for each_m in table if each_m >= length_m), 0)
+    """The next length of the SKU's headroom table at the speed of the port; 0 if the switch has none."""
+    layout, speed = end.switch.layout, number(end.text("speed"))
+    rows = layout.headroom if layout and not end.switch.is_dynamic else ()
+    return min((row.cable_m for row in rows if row.speed_mbps == speed and row.cable_m >= length_m), default=0)
 
 
 def _longest_m(end: End) -> float:

@@ -7,7 +7,6 @@ import pytest
 from fabricgen.api import render, validate
 from tests.inventories import ARISTA, DELL_LINKS, explicit, write
 
-
 Z9332F = "dell-z9332f-d1508"  # 400G ports of 8 lanes
 
 
