@@ -2,9 +2,10 @@
 
     python scripts/sweep.py [WORD]
 
-Two leaves, two spines and two cores of a layout are joined on its fastest ports; without buffer facts for cores there
-are none. Then every layout is joined with the NVIDIA and the Broadcom layout that the names below give, if both have
-ports of one speed. WORD limits the sweep to platforms whose name contains it. The exit code is 1 if there is a finding.
+Two leaves, two spines and two cores of a layout are joined on its fastest ports, without cores where the layout has no
+buffer facts for them. Then every layout is joined with the NVIDIA and the Broadcom layout that the names below give, if
+both have ports of one speed. WORD limits the sweep to platforms whose name contains it. The exit code is 1 if there is
+a finding.
 """
 
 import sys
@@ -17,7 +18,7 @@ from pathlib import Path
 from fabricgen.api import render, validate
 from fabricgen.findings import Finding, Severity
 from fabricgen.platforms.catalog import layout_by_hwsku
-from fabricgen.platforms.lossless import lossy_roles
+from fabricgen.platforms.catalog_index import lossy_roles
 from fabricgen.platforms.model import Layout, SwitchPlatform
 from fabricgen.sonic.releases import BRANCHES, MASTER_WORD
 from fabricgen.sonic.updater.tables import MASTER
