@@ -48,6 +48,7 @@ def dump_wiring(wiring: Wiring) -> bytes:
     lists["planes"] = tuple(_without_unknown(plane, "load_balancing") for plane in wiring.planes)
     lists["devices"] = tuple(_without_unknown(device, "mmu_bytes", "coordinates") for device in wiring.devices)
     lists["hosts"] = tuple(_without_unknown(host, "rack", "unit", "serial", "nvlink_domain") for host in wiring.hosts)
+    lists["cables"] = tuple(_without_unknown(cable, "legs") for cable in wiring.cables)
     lists |= {
         name: items
         for name in ("host_models", "externals", "placeholders", "cordoned")
@@ -59,7 +60,9 @@ def dump_wiring(wiring: Wiring) -> bytes:
     return dump_listing(head, lists)
 
 
-def _without_unknown(item: WiredPlane | WiredDevice | WiredHost | Checks, *optional: str) -> dict[str, object]:
+def _without_unknown(
+    item: WiredPlane | WiredDevice | WiredHost | WiredCable | Checks, *optional: str
+) -> dict[str, object]:
     """The keys of an item; the optional ones only where they are known."""
     keys = {field.name: getattr(item, field.name) for field in fields(item)}
     return {name: value for name, value in keys.items() if name not in optional or value not in ("", None, ())}
@@ -126,12 +129,16 @@ def _balance(raw: object) -> WiredBalance:
 
 
 def _device(raw: Mapping[str, Any]) -> WiredDevice:
-    row = _tuples({"coordinates": [], **raw}, "loopbacks", "management", "coordinates")
+    row = _tuples(
+        {"coordinates": [], "loopbacks": [], "management": [], **raw}, "loopbacks", "management", "coordinates"
+    )
     return WiredDevice(**_words(row, role=Role, technology=Technology, state=DeviceState))
 
 
 def _host(raw: Mapping[str, Any]) -> WiredHost:
-    return WiredHost(**{**raw, "nics": each(raw, "nics", lambda row: WiredNic(**_tuples(row, "addresses")))})
+    return WiredHost(
+        **{**raw, "nics": each(raw, "nics", lambda row: WiredNic(**_tuples({"addresses": [], **row}, "addresses")))}
+    )
 
 
 def _link(raw: Mapping[str, Any]) -> WiredLink:
@@ -139,7 +146,8 @@ def _link(raw: Mapping[str, Any]) -> WiredLink:
 
 
 def _cable(raw: Mapping[str, Any]) -> WiredCable:
-    return WiredCable(**_words(_tuples(raw, "links"), medium=Medium))
+    row = _words(_tuples({"legs": [], **raw}, "links", "legs"), medium=Medium)
+    return WiredCable(**{**row, "legs": tuple(tuple(require(leg, list[str], "legs")) for leg in row["legs"])})
 
 
 def _model(raw: Mapping[str, Any]) -> WiredModel:

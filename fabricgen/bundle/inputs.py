@@ -271,4 +271,4 @@ def _different(old: Any, new: Any) -> Iterator[str]:
 
 
 def _cables(bundle: Bundle) -> list[object]:
-    return [(one.id, one.medium, one.links) for one in (bundle.wiring.cables if bundle.wiring else ())]
+    return [(one.id, one.medium, one.links, one.legs) for one in (bundle.wiring.cables if bundle.wiring else ())]

@@ -67,12 +67,19 @@ class WiredLink:
 
 @dataclass(frozen=True, slots=True)
 class WiredCable:
-    """A physical cable and the links it carries."""
+    """A physical cable and the links it carries. A breakout cable has one plug at its trunk and one at each leg: `legs`
+    are the links of each leg. Without legs, a cable has two ends."""
 
     id: str
     length_m: float
     medium: Medium
     links: tuple[str, ...]
+    legs: tuple[tuple[str, ...], ...] = ()
+
+    @property
+    def arms(self) -> tuple[tuple[str, ...], ...]:
+        """The links of each leg, or all links."""
+        return self.legs or (self.links,)
 
 
 @dataclass(frozen=True, slots=True)

@@ -84,6 +84,8 @@ def _check_cable(links: Collection[str], cable: "WiredCable") -> None:
     for name in cable.links:
         if name not in links:
             raise ValueError(f"{name!r} is not a link of the fabric")
+    if cable.legs and sorted(name for leg in cable.legs for name in leg) != sorted(cable.links):
+        raise ValueError("the legs do not have the links of the cable, each once")
     if not 0 <= cable.length_m <= _LONGEST_CABLE_M:
         raise ValueError(f"length_m is {cable.length_m}, expected 0 to {_LONGEST_CABLE_M}")
 

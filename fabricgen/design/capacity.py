@@ -4,7 +4,8 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from fabricgen.design.model import ROLES, Cable, Fabric, PlaneDesign, Switch, cage
+from fabricgen.design.cables import Cable
+from fabricgen.design.model import ROLES, Fabric, PlaneDesign, Switch
 from fabricgen.design.subnets import split_subnets
 from fabricgen.design.waste import waste
 from fabricgen.vocabulary import LinkKind, Technology
@@ -22,7 +23,7 @@ def capacity(fabric: Fabric) -> dict[str, Any]:
 
 
 def _total(fabric: Fabric, planes: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
-    """Counts of all planes. A host that is on several planes counts once."""
+    """Counts of all planes. A host that is on several planes counts once. Cables are those to buy."""
     models = Counter(switch.platform.name for switch in fabric.switches)
     return {
         "switches": len(fabric.switches),
@@ -30,7 +31,7 @@ def _total(fabric: Fabric, planes: Sequence[Mapping[str, Any]]) -> dict[str, Any
         "hosts": len(fabric.hosts),
         "gpus": sum(host.model.gpus for host in fabric.hosts),
         "links": len(fabric.links),
-        "cables": sum(sum(plane["cables"].values()) for plane in planes),
+        "cables": sum(optic["cables"] for plane in planes for optic in plane["optics"]),
         "transceivers": sum(optic["transceivers"] for plane in planes for optic in plane["optics"]),
         **_space(fabric.switches),
     }
@@ -75,10 +76,10 @@ def _optics(design: PlaneDesign, cables: Mapping[str, Cable]) -> list[dict[str, 
     served: dict[tuple[str, str], tuple[str, float, str]] = {}
     for link in design.links:
         group = link.kind, link.cable.length_m, link.cable.medium
-        counts[group] += link.id in cables
+        counts[group] += cables[link.id].pieces if link.id in cables else 0
         if link.cable.medium in _PLUGGABLE:
             for end, port in ((link.a, link.a_port), (link.b, link.b_port)):
-                served.setdefault((end.key, cage(end, port)), group)
+                served.setdefault((end.key, end.cage(port)), group)
     transceivers = Counter(served.values())
     return [
         {

@@ -5,6 +5,7 @@ from dataclasses import replace
 from difflib import get_close_matches
 from pathlib import Path
 
+from fabricgen.design.cables import Tangle, cables_of
 from fabricgen.design.checks import check_design
 from fabricgen.design.model import Fabric, Host, PlaneDesign
 from fabricgen.design.parts import PartsList
@@ -13,6 +14,8 @@ from fabricgen.findings import Finding, Severity
 from fabricgen.inventory.mistakes import error, suggest
 from fabricgen.inventory.model import Inventory
 from fabricgen.inventory.plane import Plane
+from fabricgen.units import counted
+from fabricgen.vocabulary import LinkKind
 
 
 def expand(
@@ -32,7 +35,8 @@ def expand(
         parts.host_model(group)
     laid_out = [_expand(plane, parts) for plane in planes]
     fabric = Fabric(inventory, tuple(design for design in laid_out if design))
-    return fabric, list(dict.fromkeys([*findings, *_unused_buffers(fabric, parts), *_shared_nics(fabric)]))
+    findings += [*_unused_buffers(fabric, parts), *_shared_nics(fabric), *_tangles(fabric)]
+    return fabric, list(dict.fromkeys(findings))
 
 
 def _unused_buffers(fabric: Fabric, parts: PartsList) -> Iterator[Finding]:
@@ -86,3 +90,20 @@ def _shared_nics(fabric: Fabric) -> Iterator[Finding]:
             message = f"NIC {link.a_port} of hosts {link.a.group} is on plane {first} and on plane {link.plane}"
             hint = "a NIC has one cable: give each plane different NICs"
             yield error("FG205", message, fabric.inventory.planes[link.plane], "hosts", hint=hint)
+
+
+def _tangles(fabric: Fabric) -> Iterator[Finding]:
+    """Copper and active cables that cannot be plugged: one finding for each plane and kind of link."""
+    found: dict[tuple[str, LinkKind], list[Tangle]] = {}
+    for tangle in cables_of(fabric.links)[1]:
+        first = tangle.links[0]
+        found.setdefault((first.plane, first.kind), []).append(tangle)
+    for (plane, kind), tangles in found.items():
+        part, spec = fabric.inventory.planes[plane], tangles[0].links[0].cable
+        count = sum(len(tangle.links) for tangle in tangles)
+        message = (
+            f"{counted(count, kind + ' link')} cannot be plugged with {spec.medium}: "
+            f"a plug fills a cage, but {tangles[0].example}"
+        )
+        hint = f"set `medium: mmf` or smf for the {kind} cables: each fibre has its own connector"
+        yield error("FG152", message, spec if spec.node is not None else part, hint=hint)

@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 
+from fabricgen.design.cables import Cable, cables_of
 from fabricgen.inventory.model import Inventory
 from fabricgen.inventory.part import Part
 from fabricgen.inventory.plane import Plane
@@ -11,7 +12,7 @@ from fabricgen.inventory.topology import CableSpec
 from fabricgen.platforms import catalog
 from fabricgen.platforms.model import HostModel, HostNic, Layout, SwitchPlatform
 from fabricgen.sonic.device_types import buffer_role
-from fabricgen.vocabulary import LinkKind, Medium, Role
+from fabricgen.vocabulary import LinkKind, Role
 
 ROLES = (Role.LEAF, Role.SPINE, Role.CORE)
 
@@ -66,6 +67,14 @@ class Switch:
         """The identity as text."""
         return str(self.identity)
 
+    def cage(self, port: str) -> str:
+        """The cage of a port, which holds one transceiver or one plug of copper."""
+        return str(self.layout.port_by_name[port].index)
+
+    def connector(self, port: str) -> str:
+        """The connector of fibres at a port: a cage has one, a twin-port cage two."""
+        return self.layout.port_by_name[port].parent
+
 
 @dataclass(frozen=True, eq=False)
 class Host:
@@ -79,6 +88,16 @@ class Host:
     def key(self) -> str:
         """The identity as text."""
         return f"{self.group}/{self.number}"
+
+    def cage(self, port: str) -> str:
+        """The cage of a NIC port, which NICs of a twin-port cage share, and the ports of a NIC with one cage."""
+        return self.model.cage_by_nic.get(port) or self.connector(port)
+
+    def connector(self, port: str) -> str:
+        """The end of a cable at a NIC port. The ports of a NIC with one cage share a breakout cable."""
+        nic = self.model.nic_by_name[port]
+        model = catalog.nic_model(nic.model)
+        return f"{nic.plane}/{nic.rail}" if model and model.ports_per_cage > 1 and nic.rail is not None else port
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,17 +133,6 @@ class Link:
     def pool_is_links(self) -> bool:
         """Whether its addresses are of the pool for links between switches."""
         return self.block.pool == "links"
-
-
-@dataclass(frozen=True, slots=True)
-class Cable:
-    """A physical cable and the ids of the links that it carries."""
-
-    id: str
-    kind: LinkKind
-    length_m: float
-    medium: Medium
-    links: tuple[str, ...]
 
 
 @dataclass(frozen=True)
@@ -172,37 +180,5 @@ class Fabric:
 
     @cached_property
     def cables(self) -> tuple[Cable, ...]:
-        """All cables. Links on one connector of the lower end share a cable, which fans out to several switches.
-
-        Published cable counts are counts of cages, not of ports.
-        """
-        bundles: dict[tuple[str, str], list[Link]] = {}
-        for link in self.links:
-            bundles.setdefault((link.a.key, connector(link.a, link.a_port)), []).append(link)
-        return tuple(
-            Cable(
-                links[0].id,
-                links[0].kind,
-                links[0].cable.length_m,
-                links[0].cable.medium,
-                tuple(link.id for link in links),
-            )
-            for links in bundles.values()
-        )
-
-
-def cage(node: Switch | Host, port: str) -> str:
-    """The cage of a port, which holds one transceiver: a twin-port cage has two connectors, of a switch or of
-    two NICs."""
-    if isinstance(node, Switch):
-        return str(node.layout.port_by_name[port].index)
-    return node.model.cage_by_nic.get(port) or connector(node, port)
-
-
-def connector(node: Switch | Host, port: str) -> str:
-    """The connector of a port: the cage of a switch, or the half of a cage with its own connector, or a NIC's cage."""
-    if isinstance(node, Switch):
-        return node.layout.port_by_name[port].parent
-    nic = node.model.nic_by_name[port]
-    model = catalog.nic_model(nic.model)
-    return f"{nic.plane}/{nic.rail}" if model and model.ports_per_cage > 1 and nic.rail is not None else port
+        """All cables, in the order of their first links."""
+        return cables_of(self.links)[0]

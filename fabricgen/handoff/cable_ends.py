@@ -20,7 +20,7 @@ PLUGGED = ("mmf", "smf")  # fibre with a transceiver at each end; other cables i
 
 @dataclass(frozen=True, slots=True)
 class CableEnd:
-    """One end of a cable, or of one arm of a breakout cable."""
+    """One end of a cable, or of one leg of a breakout cable."""
 
     device: str
     ports: tuple[str, ...]
@@ -30,7 +30,7 @@ class CableEnd:
 
 @dataclass(frozen=True, slots=True)
 class CableRun:
-    """A cable between two devices, or one arm of a breakout cable."""
+    """A cable between two devices, or one leg of a breakout cable with its share of the trunk."""
 
     id: str
     plane: str
@@ -41,6 +41,7 @@ class CableRun:
     medium: str
     speed: str  # 400G, 2x400G
     state: LinkState = LinkState.ACTIVE
+    trunk: str = ""  # the end at the trunk of a breakout cable: a or b
 
 
 class Plant:
@@ -64,15 +65,20 @@ class Plant:
         from fabricgen.bundle.wiring import link_state
 
         for cable in self.cables:
-            arms: dict[tuple[str, str], list[WiredLink]] = {}
-            for link in self.links_of(cable):
-                arms.setdefault((link.a[0], link.b[0]), []).append(link)
-            for (near, far), carried in arms.items():
-                ends = (self._end(near, [link.a for link in carried]), self._end(far, [link.b for link in carried]))
+            trunk = self._trunk(cable) if cable.legs else ""
+            for arm in cable.arms:
+                carried = [self._links[name] for name in arm]
                 first = carried[0]
+                near, far = [link.a for link in carried], [link.b for link in carried]
+                ends = self._end(first.a[0], near), self._end(first.b[0], far)
                 speed = lanes(len(carried), first.speed_mbps)
                 state = link_state(carried, self._cordoned)
-                yield CableRun(cable.id, first.plane, first.kind, *ends, cable.length_m, cable.medium, speed, state)
+                kind = first.plane, first.kind
+                yield CableRun(cable.id, *kind, *ends, cable.length_m, cable.medium, speed, state, trunk)
+
+    def _trunk(self, cable: "WiredCable") -> str:
+        """The end at which all legs of a breakout cable are in one cage."""
+        return "a" if len({self.cage(link.a) for link in self.links_of(cable)}) == 1 else "b"
 
     def links_of(self, cable: "WiredCable") -> list["WiredLink"]:
         """The links that a cable carries."""

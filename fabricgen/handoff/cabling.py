@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 from fabricgen.errors import UsageError
 from fabricgen.handoff import Handoff, Option
+from fabricgen.handoff.cable_ends import PLUGGED, CableEnd, lanes
 from fabricgen.handoff.cabling_pages import Plugs, rack_pages
 from fabricgen.handoff.chosen import fits
 from fabricgen.handoff.headroom import HEADROOM_COLUMNS, headroom_rows
@@ -20,7 +21,7 @@ from fabricgen.vocabulary import LinkState
 if TYPE_CHECKING:
     from fabricgen.bundle.read import Bundle
     from fabricgen.handoff import Content
-    from fabricgen.handoff.cable_ends import CableEnd, CableRun, Plant
+    from fabricgen.handoff.cable_ends import CableRun, Plant
 
 _ROWS = 2048  # of a piece of a CSV file
 _Item = tuple[str, float, str]  # medium, length in metres, speed
@@ -78,12 +79,24 @@ def _cable_row(plant: "Plant", run: "CableRun") -> list[str]:
 
 
 def _labels(plant: "Plant", runs: Iterable["CableRun"]) -> Iterator[list[str]]:
-    """Two labels for each cable: the port at this end, the far end, and the kind of cable."""
+    """A label for each plug: its ports, the far end, and the kind of cable. The trunk of a breakout cable has one label
+    with all legs, unless each leg is a fibre of its own."""
+    trunks: dict[tuple[str, str], list[CableRun]] = {}
+    for run in runs:
+        if run.trunk and run.medium not in PLUGGED:
+            trunks.setdefault((run.id, run.trunk), []).append(run)
     for run in runs:
         text = f"{run.speed} {run.medium} {format_length(run.length_m)}"
-        a, b = _place(plant, run.a), _place(plant, run.b)
-        yield [run.id, "a", a, b, text]
-        yield [run.id, "b", b, a, text]
+        for name, here, there in (("a", run.a, run.b), ("b", run.b, run.a)):
+            legs = trunks.get((run.id, name), [run])
+            if run is legs[0]:
+                ends = [(one.a, one.b) if name == "a" else (one.b, one.a) for one in legs]
+                ports = tuple([port for end, _ in ends for port in end.ports])
+                near = CableEnd(here.device, ports, here.rack, here.unit)
+                far = "; ".join(_place(plant, end) for _, end in ends)
+                yield [run.id, name, _place(plant, near), far, text]
+            elif run not in legs:
+                yield [run.id, name, _place(plant, here), _place(plant, there), text]
 
 
 def _place(plant: "Plant", end: "CableEnd") -> str:
@@ -93,19 +106,20 @@ def _place(plant: "Plant", end: "CableEnd") -> str:
 
 
 def _order(plant: "Plant", runs: list["CableRun"]) -> Iterator[list[object]]:
-    """Cables by kind, and transceivers: one for each cage of fibre, for any number of cables."""
-    from fabricgen.handoff.cable_ends import PLUGGED, lanes
-
+    """Cables by kind, and transceivers: one for each cage of fibre, for any number of cables. Fibre has a cable for
+    each leg, and copper one breakout cable for all legs."""
     wanted = {run.id for run in runs}
-    cables: Counter[_Item] = Counter()
+    cables, breakouts = Counter[_Item](), Counter[_Item]()
     plugged: dict[str, dict[str, _Served]] = {}  # device -> cage
     one: dict[_Served, _Served] = {}  # few are different
     for cable in plant.cables:
         if cable.id not in wanted:
             continue
-        links = plant.links_of(cable)
-        cables[cable.medium, cable.length_m, lanes(len(links), links[0].speed_mbps)] += 1
-        for link in links if cable.medium in PLUGGED else ():
+        links, is_fibre = plant.links_of(cable), cable.medium in PLUGGED
+        for arm in cable.arms if is_fibre else (cable.links,):
+            counted = breakouts if cable.legs and not is_fibre else cables
+            counted[cable.medium, cable.length_m, lanes(len(arm), links[0].speed_mbps)] += 1
+        for link in links if is_fibre else ():
             for device, cage in {plant.cage(link.a), plant.cage(link.b)}:
                 cages = plugged.setdefault(device, {})
                 medium, length_m, speed_mbps, count = cages.get(cage, (cable.medium, 0.0, link.speed_mbps, 0))
@@ -114,7 +128,7 @@ def _order(plant: "Plant", runs: list["CableRun"]) -> Iterator[list[object]]:
     transceivers: Counter[_Item] = Counter()
     for medium, length_m, speed_mbps, count in (served for cages in plugged.values() for served in cages.values()):
         transceivers[medium, length_m, lanes(count, speed_mbps)] += 1
-    for item, counts in (("cable", cables), ("transceiver", transceivers)):
+    for item, counts in (("cable", cables), ("breakout cable", breakouts), ("transceiver", transceivers)):
         for (medium, length_m, speed), count in sorted(counts.items()):
             yield [item, medium, format_length(length_m), speed, count]
 

@@ -62,14 +62,17 @@ def _ports(device: WiredDevice) -> int:
 
 
 def _cables(bundle: Bundle, wiring: Wiring) -> list[dict[str, Any]]:
-    """Cables by plane, kind, length and medium. A cage has one transceiver, counted with the first of its cables."""
+    """Cables to buy by plane, kind, length and medium: each leg of fibre is one.
+
+    A cage has one transceiver, counted with the first of its cables.
+    """
     plant = Plant(bundle, wiring)
     counts: Counter[Kind] = Counter()
     served: dict[Endpoint, Kind] = {}
     for cable in wiring.cables:
         links = plant.links_of(cable)
         kind = (links[0].plane, links[0].kind, cable.length_m, cable.medium)
-        counts[kind] += 1
+        counts[kind] += len(cable.arms) if cable.medium in PLUGGED else 1
         if cable.medium in PLUGGED:
             for link in links:
                 for end in (link.a, link.b):

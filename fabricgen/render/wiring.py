@@ -47,7 +47,10 @@ def make_wiring(fabric: Fabric, allocation: Allocation, outside: OutsidePlan, co
             *(_outside_link(link, allocation) for link in outside.links),
         ),
         cables=(
-            *(WiredCable(cable.id, cable.length_m, Medium(cable.medium), cable.links) for cable in fabric.cables),
+            *(
+                WiredCable(cable.id, cable.length_m, Medium(cable.medium), cable.links, cable.legs)
+                for cable in fabric.cables
+            ),
             *(
                 WiredCable(link.id, link.cable.length_m, Medium(link.cable.medium), (link.id,))
                 for link in outside.links
@@ -198,7 +201,7 @@ def _external(link: OutsideLink) -> WiredExternal:
 def dump_cabling(wiring: Wiring) -> bytes:
     """cabling.csv: a line for each cable, both ends by device and ports (several where it carries several links).
 
-    A cable that fans out has a line for each device at its far end. The column `state` exists while a link is
+    A breakout cable has a line for each leg. The column `state` exists while a link is
     cordoned; a line is cordoned if any of its links is.
     """
     links = {link.id: link for link in wiring.links}
@@ -210,15 +213,13 @@ def dump_cabling(wiring: Wiring) -> bytes:
     cordoned = set(wiring.cordoned)
     table.writerow(["cable", "plane", "kind", *ends, "length", "medium", "speed", *(["state"] if cordoned else [])])
     for cable in wiring.cables:
-        arms: dict[str, list[WiredLink]] = {}
-        for link in (links[name] for name in cable.links):
-            arms.setdefault(link.b[0], []).append(link)
-        for far, carried in arms.items():
+        for arm in cable.arms:
+            carried = [links[name] for name in arm]
             first = carried[0]
             row = [cable.id, first.plane, first.kind]
             for device, ports in (
                 (first.a[0], [link.a[1] for link in carried]),
-                (far, [link.b[1] for link in carried]),
+                (first.b[0], [link.b[1] for link in carried]),
             ):
                 row += [device, " ".join(ports), *place.get(device, ("", ""))]
             speed = format_speed(first.speed_mbps)

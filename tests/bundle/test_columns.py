@@ -21,7 +21,7 @@ ROWS: tuple[tuple[Any, Any, dict[str, Any]], ...] = (
     (WiredHost, _host, {"name": "h", "group": "g", "model": "m", "nics": [NIC, NIC], "rack": "r"}),
     (WiredLink, _link, {"id": "l", "plane": "a", "kind": "host-leaf", "a": ["h", "rail0"], "b": ["s", "Ethernet0"],
                         "speed_mbps": 400, "cable": "l", "rail": None}),
-    (WiredCable, _cable, {"id": "l", "length_m": 5.5, "medium": "dac", "links": ["l", "m"]}),
+    (WiredCable, _cable, {"id": "l", "length_m": 5.5, "medium": "dac", "links": ["l", "m"], "legs": [["l"], ["m"]]}),
 )  # fmt: skip
 VALUES = st.sampled_from(
     [None, True, 1, 2.5, float("inf"), "", "core", [], ["x"], ["x", "y"], ["x", 1], ["x", "y", "z"], {}, [{}], [NIC],

@@ -1,13 +1,13 @@
 """The rule on cabling.csv, from which people plug the cables."""
 
 import csv
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from itertools import chain, zip_longest
 from pathlib import Path
 
-from fabricgen.bundle.wiring import WiredDevice, WiredHost, WiredLink, Wiring, link_state
+from fabricgen.bundle.wiring import WiredDevice, WiredHost, Wiring, link_state
 from fabricgen.engine.derived import derived
 from fabricgen.findings import Location, Severity
 from fabricgen.inputs import read_bytes
@@ -28,7 +28,7 @@ _RENDER = "run `fabricgen render` again; to change a cable, change the inventory
 _NO_RACK = ("", "")
 _length, _speed = cache(format_length), cache(format_speed)  # a fabric has a few of each
 
-Arm = tuple[str, str]  # (cable, device at its end b)
+Arm = tuple[str, int]  # (cable, number of the leg, 0 without legs)
 
 
 @dataclass(frozen=True)
@@ -42,8 +42,8 @@ class _Table:
     def lines(self) -> list[str]:
         return read_bytes(self.file).decode("utf-8", "replace").splitlines()
 
-    def place(self, arm: Arm = ("", ""), column: str = "") -> Place:
-        return Place(self, NAME, arm[0], column)
+    def place(self, cable: str = "", column: str = "") -> Place:
+        return Place(self, NAME, cable, column)
 
     def locate(self, *path: str) -> Location:
         """The first line of a cable."""
@@ -55,7 +55,7 @@ class _Table:
 @rule("FG258", Severity.ERROR, "cabling.csv differs from fabric.json")
 def cabling(fabric: Fabric) -> Iterator[Defect]:
     """What: each cable of fabric.json has a row in cabling.csv with its plane, kind, ports, racks, length, medium and
-    speed, and its state while a link is cordoned. A breakout cable has a row for each device at its far end.
+    speed, and its state while a link is cordoned. A breakout cable has a row for each leg.
     cabling.csv has no other rows.
 
     Why: people plug the cables by this file. A wrong row is a wrong cable, and a missing row is a link that stays down.
@@ -81,29 +81,46 @@ def cabling(fabric: Fabric) -> Iterator[Defect]:
     if tuple(header) != columns:
         yield Defect(table.place(), f"the first row is not {','.join(columns)}", _RENDER)
         return
-    expected = {arm: dict(zip(columns, cells, strict=True)) for arm, cells in _planned(wiring)}
+    yield from _differences(table, columns, rows, wiring)
+
+
+def _differences(
+    table: _Table, columns: Sequence[str], rows: Iterable[Sequence[str]], wiring: Wiring
+) -> Iterator[Defect]:
+    """Rows that are wrong, too many or missing."""
+    expected: dict[str, dict[Arm, dict[str, str]]] = {}
+    for arm, planned in _planned(wiring):
+        expected.setdefault(arm[0], {})[arm] = dict(zip(columns, planned, strict=True))
     found = set[Arm]()
     for row in rows:
-        cells = dict(zip(columns, row, strict=False))
-        arm = cell_text(cells.get("cable", "")), cell_text(cells.get("b_device", ""))
+        cells = {column: cell_text(cell) for column, cell in zip(columns, row, strict=False)}
+        cable, far = cells.get("cable", ""), cells.get("b_device", "")
+        legs = expected.get(cable, {})
+        same_far = {arm: leg for arm, leg in legs.items() if leg["b_device"] == far}
         if len(row) != len(columns):
-            yield Defect(table.place(arm), f"the row has {len(row)} cells, expected {len(columns)}", _RENDER)
-        elif arm not in expected:
-            known = [far for cable, far in expected if cable == arm[0]]
-            message = (
-                f"the cable leads to {', '.join(known)}, not to {arm[1]}" if known else "fabric.json has no such cable"
-            )
-            yield Defect(table.place(arm, "b_device" if known else ""), message, _RENDER)
-        elif arm in found:
-            yield Defect(table.place(arm), f"a second row for the end at {arm[1]}", _RENDER)
+            yield Defect(table.place(cable), f"the row has {len(row)} cells, expected {len(columns)}", _RENDER)
+            found.update(list(same_far)[:1])
+        elif not same_far:
+            known = ", ".join(dict.fromkeys(leg["b_device"] for leg in legs.values()))
+            message = f"the cable leads to {known}, not to {far}" if legs else "fabric.json has no such cable"
+            yield Defect(table.place(cable, "b_device" if legs else ""), message, _RENDER)
+        elif (arm := _nearest(cells, same_far)) in found:
+            yield Defect(table.place(cable), f"a second row for the end at {far}", _RENDER)
         else:
-            for column, wanted in expected[arm].items():
-                if cell_text(cells[column]) != wanted:
+            found.add(arm)
+            for column, wanted in legs[arm].items():
+                if cells[column] != wanted:
                     message = f"{column} is {cells[column] or 'empty'}, expected {wanted or 'nothing'}"
-                    yield Defect(table.place(arm, column), message, _RENDER)
-        found.add(arm)
-    for arm in (one for one in expected if one not in found):
-        yield Defect(table.place(arm), f"the row of the cable to {arm[1]} is missing", _RENDER)
+                    yield Defect(table.place(cable, column), message, _RENDER)
+    for cable, legs in expected.items():
+        for arm in (one for one in legs if one not in found):
+            message = f"the row of the cable to {legs[arm]['b_device']} is missing"
+            yield Defect(table.place(cable), message, _RENDER)
+
+
+def _nearest(cells: Mapping[str, str], legs: Mapping[Arm, Mapping[str, str]]) -> Arm:
+    """The leg that a row means: the one with the most equal cells."""
+    return max(legs, key=lambda arm: sum(cells[column] == wanted for column, wanted in legs[arm].items()))
 
 
 def _is_as_planned(table: _Table, columns: Sequence[str], wiring: Wiring) -> bool:
@@ -125,12 +142,12 @@ def _planned(wiring: Wiring) -> Iterator[tuple[Arm, tuple[str, ...]]]:
     devices: tuple[WiredDevice | WiredHost, ...] = (*wiring.devices, *wiring.hosts)
     racks = {device.name: (str(device.rack), str(device.unit)) for device in devices}
     for cable in wiring.cables:
-        arms: dict[str, list[WiredLink]] = {}
-        for link in (links[name] for name in cable.links if name in links):
-            arms.setdefault(link.b[0], []).append(link)
         length, medium = _length(cable.length_m), str(cable.medium)
-        for far, those in arms.items():
-            first, device = those[0], those[0].a[0]
+        for number, arm in enumerate(cable.arms):
+            those = [links[name] for name in arm if name in links]
+            if not those:
+                continue
+            first, device, far = those[0], those[0].a[0], those[0].b[0]
             speed = _speed(first.speed_mbps)
             cells: tuple[str, ...] = (
                 cable.id, first.plane, str(first.kind),
@@ -140,4 +157,4 @@ def _planned(wiring: Wiring) -> Iterator[tuple[Arm, tuple[str, ...]]]:
             )  # fmt: skip
             if wiring.cordoned:
                 cells = (*cells, str(link_state(those, wiring.cordoned)))
-            yield (cable.id, far), cells
+            yield (cable.id, number), cells

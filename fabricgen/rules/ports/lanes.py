@@ -1,4 +1,4 @@
-"""The rule on lanes: passive copper joins each lane of a port to one lane of the far end."""
+"""Cables with fixed plugs: a plug fills a cage, and passive copper joins each lane to one lane of the far end."""
 
 from collections.abc import Iterator, Mapping
 
@@ -11,7 +11,9 @@ from fabricgen.rules.rule import rule
 from fabricgen.rules.view.cable_texts import copper_links
 from fabricgen.rules.view.fabric import End, Fabric, far_end
 from fabricgen.units import format_speed
+from fabricgen.vocabulary import Medium
 
+_FIXED = (Medium.DAC, Medium.AEC, Medium.AOC)
 _HINT = "use optical modules (`medium: aoc`, mmf or smf): a gearbox in the module changes the lanes"
 
 
@@ -46,6 +48,43 @@ def copper_lanes(fabric: Fabric) -> Iterator[Defect]:
         if nic and nic.lanes and nic.lane_mbps and (reason := _unfit(end, lanes, nic)):
             message = f"the port has {_each(end, lanes)}, and {nic.name} has {reason}: copper keeps lanes"
             yield Defect(end.place("PORT", "lanes"), message, _HINT)
+
+
+@rule("FG273", Severity.ERROR, "Plugs of several cables are in one cage")
+def plugs(fabric: Fabric) -> Iterator[Defect]:
+    """What: the ports of a cage (equal index in PORT) are on one cable, if it is a dac, aec or aoc.
+
+    Why: the plug of such a cable fills the cage. Two hosts at one split cage need a breakout cable with two legs, not
+    two straight cables.
+
+    Example: Ethernet0 and Ethernet4 have index 1, and a dac of 3 m leads from each to another host.
+
+    Fix: render again, so that the links share a breakout cable. Where the far ends are in cages with other links, use
+    optical modules.
+
+    Source: OSFP MSA and QSFP-DD MSA: one electrical connector in a cage.
+    """
+    wiring = fabric.bundle.wiring
+    fixed = {one.id: one.medium for one in (wiring.cables if wiring else ()) if one.medium in _FIXED}
+    if not fixed:
+        return
+    cages: dict[tuple[str, str], list[End]] = {}
+    for end in fabric.ends:
+        if index := end.text("index"):
+            cages.setdefault((end.switch.name, index), []).append(end)
+    for (_, index), ends in cages.items():
+        cables = dict.fromkeys(end.link.cable for end in ends)
+        if len(cables) > 1 and any(name in fixed for name in cables):
+            other = next(end for end in ends if end.link.cable != ends[0].link.cable)
+            medium = next(fixed[name] for name in cables if name in fixed)
+            far = f"to {_far(ends[0])} and to {_far(other)}"
+            message = f"cage {index} has plugs of {len(cables)} cables, {far}: a plug of {medium} fills a cage"
+            hint = "run `fabricgen render` again: these links need one breakout cable, or optical modules"
+            yield Defect(ends[0].place("PORT", "index"), message, hint)
+
+
+def _far(end: End) -> str:
+    return f"{end.far_name} {end.far_port}"
 
 
 def _unfit(end: End, lanes: int, nic: NicModel) -> str:

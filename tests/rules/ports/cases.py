@@ -6,7 +6,7 @@ from fabricgen.bundle.wiring import Wiring
 from fabricgen.vocabulary import Medium
 from tests.rules.case import ERROR, WARNING, Case, GoodCase, Switches
 from tests.rules.changes import Configs, both, drop, put
-from tests.rules.fabrics import LEAVES, META, cordoned, of_wiring
+from tests.rules.fabrics import META, cordoned, of_wiring
 
 
 def no_subports(configs: Configs) -> None:
@@ -21,35 +21,42 @@ def short(wiring: Wiring) -> Wiring:
 
 
 def on_copper(wiring: Wiring) -> Wiring:
-    """All cables are passive copper."""
-    return replace(wiring, cables=tuple(replace(one, medium=Medium.DAC) for one in wiring.cables))
+    """The cable of leaf3:Ethernet264, which is alone in both cages, is passive copper."""
+    cables = (replace(one, medium=Medium.DAC) if one.id == "cable14" else one for one in wiring.cables)
+    return replace(wiring, cables=tuple(cables))
 
 
 COPPER = Switches(plug=of_wiring(on_copper))
 WIDE = "129,130,131,132,133,134,135,136"
 
-GOOD = [GoodCase("FG272", put("up", "leaf1", "PORT", "Ethernet256", "admin_status"), COPPER)]
+GOOD = [GoodCase("FG272", put("up", "leaf3", "PORT", "Ethernet264", "admin_status"), COPPER)]
 
 CASES = [
     Case(
-        "FG272",
-        put(WIDE, "leaf1", "PORT", "Ethernet256", "lanes"),
-        "leaf1:PORT|Ethernet256|lanes",
+        "FG273",
+        put("34", "leaf3", "PORT", "Ethernet260", "index"),
+        "leaf3:PORT|Ethernet260|index",
         ERROR,
-        "the port has 8 lanes of 50G, the far end 4 lanes of 100G: copper keeps lanes",
-        "use optical modules (`medium: aoc`, mmf or smf): a gearbox in the module changes the lanes",
+        "cage 34 has plugs of 2 cables, to spine2 Ethernet8 and to spine3 Ethernet8: a plug of dac fills a cage",
+        "run `fabricgen render` again: these links need one breakout cable, or optical modules",
         clean=COPPER,
         lenient=True,
     ),
-    Case(
-        "FG272",
-        both(*(put(WIDE, leaf, "PORT", "Ethernet256", "lanes") for leaf in LEAVES)),
-        "leaf1:PORT|Ethernet256|lanes",
-        ERROR,
-        "the port has 8 lanes of 50G, the far end 4 lanes of 100G: copper keeps lanes",
-        "use optical modules (`medium: aoc`, mmf or smf): a gearbox in the module changes the lanes",
-        clean=COPPER,
-        lenient=True,
+    *(
+        Case(
+            "FG272",
+            put(WIDE, device, "PORT", port, "lanes"),
+            "leaf3:PORT|Ethernet264|lanes",
+            ERROR,
+            f"the port has {lanes}: copper keeps lanes",
+            "use optical modules (`medium: aoc`, mmf or smf): a gearbox in the module changes the lanes",
+            clean=COPPER,
+            lenient=True,
+        )
+        for device, port, lanes in (
+            ("leaf3", "Ethernet264", "8 lanes of 50G, the far end 4 lanes of 100G"),
+            ("spine3", "Ethernet8", "4 lanes of 100G, the far end 8 lanes of 50G"),
+        )
     ),
     Case(
         "FG231",

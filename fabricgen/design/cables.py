@@ -1,0 +1,122 @@
+"""The cables that carry links: which links share one, and which cables cannot be plugged.
+
+A plug of a copper or active cable fills a cage, whatever number of ports the cage is split into. A fibre ends in a
+connector of a transceiver: the links on one connector of the lower end share a cable. A cable has two plugs, or it is a
+breakout cable with one plug at its trunk and one at each leg. Published counts of cables are counts of cages: a NIC of
+two planes has one cable there. To buy are two fibres, since a twin-port transceiver has a connector for each.
+"""
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from fabricgen.vocabulary import LinkKind, Medium
+
+if TYPE_CHECKING:
+    from fabricgen.design.model import Link
+
+FIXED_PLUGS = (Medium.DAC, Medium.AEC, Medium.AOC)  # media of cables that include their plugs
+_Plug = tuple[str, str]  # the key of a node, and its cage or connector
+
+
+@dataclass(frozen=True, slots=True)
+class Cable:
+    """A physical cable and the ids of the links that it carries; `legs` are those of each leg, () if it has none."""
+
+    id: str
+    kind: LinkKind
+    length_m: float
+    medium: Medium
+    links: tuple[str, ...]
+    legs: tuple[tuple[str, ...], ...] = ()
+
+    @property
+    def pieces(self) -> int:
+        """The cables to buy: each leg of fibre is one."""
+        return 1 if self.medium in FIXED_PLUGS else max(len(self.legs), 1)
+
+
+@dataclass(frozen=True, slots=True)
+class Tangle:
+    """Links whose plugs would be in one cage with those of other cables: no cable exists that carries them."""
+
+    links: tuple["Link", ...]
+
+    @property
+    def example(self) -> str:
+        """A cage with the plugs of several cables, and the far ends of these."""
+        fars: dict[_Plug, dict[_Plug, Link]] = {}
+        for link in self.links:
+            low, high = _plugs(link)
+            fars.setdefault(low, {}).setdefault(high, link)
+            fars.setdefault(high, {}).setdefault(low, link)
+        (name, cage), far = max(fars.items(), key=lambda item: len(item[1]))
+        others = ", ".join(f"{node} {port}" for node, port in far)
+        return f"cage {cage} of {name} leads to {len(far)} cages that lead elsewhere, too: {others}"
+
+
+def cables_of(links: Sequence["Link"]) -> tuple[tuple[Cable, ...], tuple[Tangle, ...]]:
+    """The cables, in the order of their first links, and what cannot be plugged. Each pair of cages of a tangle counts
+    as a cable."""
+    cables: list[Cable] = []
+    tangles: list[Tangle] = []
+    fibres: dict[_Plug, list[Link]] = {}
+    for link in links:
+        if link.cable.medium not in FIXED_PLUGS:
+            fibres.setdefault(_plugs(link)[0], []).append(link)
+    cables += map(_cable, fibres.values())
+    for joined in _joined([link for link in links if link.cable.medium in FIXED_PLUGS]):
+        kinds = {(link.cable.medium, link.cable.length_m) for link in joined}
+        if len(kinds) == 1 and set.intersection(*(set(_plugs(link)) for link in joined)):
+            cables.append(_cable(joined))
+            continue
+        tangles.append(Tangle(tuple(joined)))
+        pairs: dict[tuple[_Plug, _Plug], list[Link]] = {}
+        for link in joined:
+            pairs.setdefault(_plugs(link), []).append(link)
+        cables += map(_cable, pairs.values())
+    place = {link.id: number for number, link in enumerate(links)}
+    return tuple(sorted(cables, key=lambda cable: place[cable.id])), tuple(tangles)
+
+
+def _cable(links: list["Link"]) -> Cable:
+    """The cable of links with a common plug, its trunk."""
+    first, legs = links[0], dict[_Plug, list[str]]()
+    trunk = min(_plugs(first), key=lambda plug: sum(plug not in _plugs(link) for link in links))
+    for link in links:
+        near, far = _plugs(link)
+        legs.setdefault(far if near == trunk else near, []).append(link.id)
+    return Cable(
+        first.id,
+        first.kind,
+        first.cable.length_m,
+        first.cable.medium,
+        tuple(link.id for link in links),
+        tuple(map(tuple, legs.values())) if len(legs) > 1 else (),
+    )
+
+
+def _joined(links: Iterable["Link"]) -> Iterator[list["Link"]]:
+    """Links that share plugs, directly or by others, each group in the order of the links."""
+    group_of: dict[_Plug, int] = {}
+    groups: dict[int, list[tuple[int, Link]]] = {}
+    for number, link in enumerate(links):
+        known = {group_of[plug] for plug in _plugs(link) if plug in group_of}
+        own, *others = sorted(known, key=lambda one: -len(groups[one])) or [number]
+        groups.setdefault(own, []).append((number, link))
+        for other in others:
+            moved = groups.pop(other)
+            groups[own] += moved
+            group_of |= {plug: own for _, one in moved for plug in _plugs(one)}
+        group_of |= dict.fromkeys(_plugs(link), own)
+    for members in groups.values():
+        yield [link for _, link in sorted(members, key=lambda member: member[0])]
+
+
+def _plugs(link: "Link") -> tuple[_Plug, _Plug]:
+    """The plugs of a cable that carries a link."""
+    is_fixed = link.cable.medium in FIXED_PLUGS
+    (low, low_port), (high, high_port) = (link.a, link.a_port), (link.b, link.b_port)
+    if is_fixed:
+        return (low.key, low.cage(low_port)), (high.key, high.cage(high_port))
+    return (low.key, low.connector(low_port)), (high.key, high.connector(high_port))

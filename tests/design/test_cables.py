@@ -1,0 +1,62 @@
+"""Which links share a cable, and which cables cannot be plugged."""
+
+from pathlib import Path
+
+import pytest
+
+from fabricgen.design.cables import Cable, cables_of
+from fabricgen.design.model import Fabric
+from fabricgen.render.plans import design_only
+from tests.conftest import Cli
+from tests.inventories import Tree, rail_optimized, write
+
+
+def fabric_of(tree: Tree, folder: Path) -> tuple[Fabric, list[str]]:
+    fabric, findings = design_only(write(folder, tree))
+    return fabric, [one.message for one in findings if one.code == "FG152"]
+
+
+def at_hosts(fabric: Fabric) -> list[Cable]:
+    return [cable for cable in fabric.cables if cable.kind == "host-leaf"]
+
+
+def hosts_on(medium: str, model: str = "hgx-h100", **keys: object) -> Tree:
+    cables = {"host-leaf": {"length": "3m", "medium": medium}}
+    return rail_optimized(32, 32, 1, "nvidia-sn5600", model, cables=cables, **keys)
+
+
+@pytest.mark.parametrize("medium", ["dac", "aec", "aoc"])
+def test_two_hosts_at_a_split_cage_share_a_breakout_cable(medium: str, tmp_path: Path) -> None:
+    fabric, mistakes = fabric_of(hosts_on(medium), tmp_path)
+    assert mistakes == []
+    assert {(len(cable.links), len(cable.legs), cable.pieces) for cable in at_hosts(fabric)} == {(2, 2, 1)}
+    assert len(at_hosts(fabric)) == 32 * 8 // 2
+    ends = {link.id: link for link in fabric.links}
+    for cable in at_hosts(fabric):
+        trunk = {(ends[name].b.key, ends[name].b.cage(ends[name].b_port)) for name in cable.links}
+        assert len(trunk) == 1, "all legs begin in one cage"
+
+
+def test_fibres_of_a_split_cage_are_cables_of_their_own(tmp_path: Path) -> None:
+    fabric, mistakes = fabric_of(hosts_on("mmf"), tmp_path)
+    assert mistakes == []
+    assert {(len(cable.links), cable.legs) for cable in at_hosts(fabric)} == {(1, ())}
+
+
+def test_a_nic_of_two_planes_has_a_fibre_to_each(tmp_path: Path) -> None:
+    """The published count is one for each cage of a host; to buy are two fibres, each with two ends."""
+    fabric, mistakes = fabric_of(hosts_on("mmf", "dgx-b300", subplanes=2), tmp_path)
+    assert mistakes == []
+    assert {(len(cable.links), len(cable.legs), cable.pieces) for cable in at_hosts(fabric)} == {(2, 2, 2)}
+    assert sum(cable.pieces for cable in at_hosts(fabric)) == 32 * 8 * 2
+
+
+@pytest.mark.parametrize("medium", ["dac", "aec", "aoc"])
+def test_copper_cannot_join_cages_that_both_lead_elsewhere(medium: str, tmp_path: Path, cli: Cli) -> None:
+    tree = hosts_on(medium, "dgx-b300", subplanes=2)
+    fabric, [message] = fabric_of(tree, tmp_path)
+    assert message.startswith(f"512 host-leaf links cannot be plugged with {medium}: a plug fills a cage, but cage ")
+    assert cables_of(fabric.links)[1]
+    refused = cli("render", tmp_path, "--output", tmp_path / "bundle")
+    assert refused.code == 1 and "set `medium: mmf` or smf for the host-leaf cables" in refused.err + refused.out
+    assert not (tmp_path / "bundle").exists()
