@@ -119,12 +119,13 @@ def print_findings(
     suppressed: Sequence[Finding] = (),
     fmt: str = "text",
     shorten: str = "",
+    verb: str = "",
 ) -> None:
     """Print the findings of a verb without a report. `shorten` as for `report`."""
     from fabricgen.api.judgement import Judgement
 
     found = Judgement(findings=tuple(findings), suppressed=tuple(suppressed), counts=counts)
-    report(settings, found, verb="", fmt=fmt, output=None, fail_on="error", shorten=shorten)
+    report(settings, found, verb=verb, fmt=fmt, output=None, fail_on="error", shorten=shorten)
 
 
 def exit_code(findings: Sequence[Finding], fail_on: str) -> int:

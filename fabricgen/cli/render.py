@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING
 import click
 
 from fabricgen.cli.options import inventory_arguments, layers_of, policy_of, scheduler_option
-from fabricgen.cli.output import EXIT_FINDINGS, print_findings
+from fabricgen.cli.output import EXIT_FINDINGS, format_option, print_findings
 from fabricgen.cli.settings import Settings, verb
 from fabricgen.cli.streams import as_words, write
 from fabricgen.errors import UsageError
-from fabricgen.findings import has_errors
+from fabricgen.findings import has_errors, in_order
 from fabricgen.units import counted
 
 if TYPE_CHECKING:
@@ -40,6 +40,7 @@ _SHOWN = 5  # paths in a message
     help="Accept an --output that is not a bundle of this fabric. Only files that render writes are replaced.",
 )
 @click.option("--renumber", metavar="PLANE", help="Allocate the ASNs, addresses and GUIDs of this plane anew.")
+@format_option
 @scheduler_option
 @verb
 def command(
@@ -54,6 +55,7 @@ def command(
     locked: bool,
     adopt_folder: bool,
     renumber: str | None,
+    fmt: str,
     scheduler: str | None,
 ) -> int:
     """Render INVENTORY, a YAML file or a folder of them, into a bundle of configuration files.
@@ -64,12 +66,15 @@ def command(
     Examples:
       fabricgen render my-fabric --output build
       fabricgen render my-fabric --output build --check --diff
+      fabricgen render my-fabric --output build --check --format github
     """
     from fabricgen.api.rendering import render
     from fabricgen.cli.progress import TerminalProgress
     from fabricgen.report.formats.concise import concise_report
     from fabricgen.report.run import visible_finding
 
+    if fmt != "text" and diff:
+        raise UsageError("--diff is text: leave out --format, or use `fabricgen diff --format json` on two bundles")
     if diff and not check:
         raise UsageError("--diff shows what render would change: add --check, or use `fabricgen diff` on two bundles")
     found = render(
@@ -86,9 +91,10 @@ def command(
         policy=policy_of(settings),
         progress=TerminalProgress(settings),
     )
-    if found.has_errors:
-        print_findings(settings, found.findings, found.counts, found.suppressed)
-        return EXIT_FINDINGS
+    if found.has_errors or fmt != "text":
+        findings = in_order([*found.findings, *found.stale])
+        print_findings(settings, findings, found.counts, found.suppressed, fmt=fmt, verb="render")
+        return EXIT_FINDINGS if has_errors(findings) else 0
     if found.findings:
         shown = list(map(visible_finding, found.findings))
         settings.say(concise_report(shown, settings.paints(sys.stderr)).rstrip("\n"))

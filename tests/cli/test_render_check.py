@@ -1,5 +1,6 @@
 """`render` names the edited files that it replaces, and `--check --diff` shows what would change."""
 
+import json
 from pathlib import Path
 
 import pytest
@@ -60,3 +61,17 @@ def test_a_difference_needs_check(fabric: Path, cli: Cli) -> None:
     assert done.code == 2 and "add --check" in done.err
     missing = cli("render", fabric, "-o", fabric.parent / "new", "--check", "--diff")
     assert missing.code == 1 and not (fabric.parent / "new").exists()
+
+
+def test_stale_files_in_every_format(fabric: Path, cli: Cli) -> None:
+    """With --format there is one report, and nothing else on standard output."""
+    build = fabric.parent / "build"
+    assert "::error" not in cli("render", fabric, "-o", build, "--check", "--format", "github").out
+    edit(build, SPINE)
+    lines = cli("render", fabric, "-o", build, "--check", "--format", "github")
+    assert lines.code == 1 and f"::error file={build / SPINE},line=" in lines.out and "title=FG990" in lines.out
+    sarif = cli("render", fabric, "-o", build, "--check", "--format", "sarif")
+    [run] = json.loads(sarif.out)["runs"]
+    assert sarif.code == 1 and {one["ruleId"] for one in run["results"]} == {"FG990"}
+    refused = cli("render", fabric, "-o", build, "--check", "--diff", "--format", "json")
+    assert refused.code == 2 and "leave out --format" in refused.err
