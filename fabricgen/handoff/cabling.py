@@ -80,7 +80,7 @@ def _cable_row(plant: "Plant", run: "CableRun") -> list[str]:
 
 def _labels(plant: "Plant", runs: Iterable["CableRun"]) -> Iterator[list[str]]:
     """A label for each plug: its ports, the far end, and the kind of cable. The trunk of a breakout cable has one label
-    with all legs, unless each leg is a fibre of its own."""
+    with all legs, unless each leg is a separate fibre."""
     trunks: dict[tuple[str, str], list[CableRun]] = {}
     for run in runs:
         if run.trunk and run.medium not in PLUGGED:
