@@ -44,7 +44,7 @@ def _plane(tree: Tree) -> Tree:
 
 def _cable(draw: random.Random, tree: Tree, _: Sequence[str]) -> None:
     kind = draw.choice(("host-leaf", "leaf-spine"))
-    _plane(tree).setdefault("cables", {})[kind] = draw.choice(("4m", "5m", "30m", "40m", "60m"))
+    _plane(tree).setdefault("cables", {})[kind] = draw.choice(("3m", "5m", "30m", "40m", "60m"))
 
 
 def _override(draw: random.Random, tree: Tree, names: Sequence[str], *rows: Tree) -> None:

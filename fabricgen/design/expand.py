@@ -15,7 +15,7 @@ from fabricgen.inventory.mistakes import error, suggest
 from fabricgen.inventory.model import Inventory
 from fabricgen.inventory.plane import Plane
 from fabricgen.units import counted
-from fabricgen.vocabulary import LinkKind
+from fabricgen.vocabulary import LinkKind, Medium
 
 
 def expand(
@@ -69,11 +69,24 @@ def _expand(plane: Plane, parts: PartsList) -> PlaneDesign | None:
     """The plane as laid out; of an unknown design, only its hosts and platforms are checked."""
     design = designs().get(plane.design)
     if design:
-        return design.expand(plane, parts)
+        laid_out = design.expand(plane, parts)
+        return laid_out and _usual_media(laid_out)
     parts.hosts(plane, plane.hosts)
     for role in plane.tiers:
         parts.tier(plane, role)
     return None
+
+
+def _usual_media(design: PlaneDesign) -> PlaneDesign:
+    """With fibre where short cables are usually copper, but copper cannot be plugged."""
+    tangled = {link.id for tangle in cables_of(design.links)[1] for link in tangle.links}
+    changed = [
+        replace(link, cable=replace(link.cable, medium=Medium.MMF))
+        if link.id in tangled and not link.cable.states_medium
+        else link
+        for link in design.links
+    ]
+    return replace(design, links=tuple(changed)) if tangled else design
 
 
 def _shared_nics(fabric: Fabric) -> Iterator[Finding]:

@@ -115,9 +115,14 @@ class CableSpec(Part, definition="cable", short="length", meaning="For example 4
         found = super().values(node, path)
         return {**found, "medium": found["medium"] or medium_for(found["length_m"])}
 
+    @property
+    def states_medium(self) -> bool:
+        """Whether the inventory gives the medium; else it is the usual one."""
+        return "medium" in self.node.mapping
+
     def at_speed(self, speed_mbps: int | None) -> Self:
         """With the usual medium at this speed, if the inventory gives none."""
-        if "medium" in self.node.mapping:
+        if self.states_medium:
             return self
         return replace(self, medium=medium_for(self.length_m, speed_mbps))
 

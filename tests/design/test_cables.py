@@ -60,3 +60,12 @@ def test_copper_cannot_join_cages_that_both_lead_elsewhere(medium: str, tmp_path
     refused = cli("render", tmp_path, "--output", tmp_path / "bundle")
     assert refused.code == 1 and "set `medium: mmf` or smf for the host-leaf cables" in refused.err + refused.out
     assert not (tmp_path / "bundle").exists()
+
+
+def test_without_a_medium_short_cables_are_copper_only_where_it_can_be_plugged(tmp_path: Path) -> None:
+    for model, subplanes, medium in (("hgx-h100", 1, "dac"), ("dgx-b300", 2, "mmf")):
+        tree = hosts_on("dac", model, subplanes=subplanes)
+        tree["planes"]["compute"]["cables"] = {"host-leaf": "3m"}
+        fabric, mistakes = fabric_of(tree, tmp_path / model)
+        assert mistakes == []
+        assert {cable.medium for cable in at_hosts(fabric)} == {medium}
