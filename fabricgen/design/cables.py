@@ -8,15 +8,48 @@ two planes has one cable there. To buy are two fibres, since a twin-port transce
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import Protocol
 
+from fabricgen.inventory.topology import CableSpec
 from fabricgen.vocabulary import LinkKind, Medium
-
-if TYPE_CHECKING:
-    from fabricgen.design.model import Link
 
 FIXED_PLUGS = (Medium.DAC, Medium.AEC, Medium.AOC)  # media of cables that include their plugs
 _Plug = tuple[str, str]  # the key of a node, and its cage or connector
+
+
+class Node(Protocol):
+    """A switch or host with ports."""
+
+    @property
+    def key(self) -> str:
+        """The identity as text."""
+
+    def cage(self, port: str) -> str:
+        """What a plug of copper fills."""
+
+    def connector(self, port: str) -> str:
+        """What a fibre ends in."""
+
+
+class Link(Protocol):
+    """A link of a design; `a` is the lower end."""
+
+    @property
+    def id(self) -> str: ...
+    @property
+    def kind(self) -> LinkKind: ...
+    @property
+    def a(self) -> Node: ...
+    @property
+    def b(self) -> Node: ...
+    @property
+    def a_port(self) -> str: ...
+    @property
+    def b_port(self) -> str: ...
+    @property
+    def cable(self) -> CableSpec: ...
+    @property
+    def plane(self) -> str: ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,7 +73,7 @@ class Cable:
 class Tangle:
     """Links whose plugs would be in one cage with those of other cables: no cable exists that carries them."""
 
-    links: tuple["Link", ...]
+    links: tuple[Link, ...]
 
     @property
     def example(self) -> str:
@@ -55,7 +88,7 @@ class Tangle:
         return f"cage {cage} of {name} leads to {len(far)} cages that lead elsewhere, too: {others}"
 
 
-def cables_of(links: Sequence["Link"]) -> tuple[tuple[Cable, ...], tuple[Tangle, ...]]:
+def cables_of(links: Sequence[Link]) -> tuple[tuple[Cable, ...], tuple[Tangle, ...]]:
     """The cables, in the order of their first links, and what cannot be plugged. Each pair of cages of a tangle counts
     as a cable."""
     cables: list[Cable] = []
@@ -79,7 +112,7 @@ def cables_of(links: Sequence["Link"]) -> tuple[tuple[Cable, ...], tuple[Tangle,
     return tuple(sorted(cables, key=lambda cable: place[cable.id])), tuple(tangles)
 
 
-def _cable(links: list["Link"]) -> Cable:
+def _cable(links: list[Link]) -> Cable:
     """The cable of links with a common plug, its trunk."""
     first, legs = links[0], dict[_Plug, list[str]]()
     trunk = min(_plugs(first), key=lambda plug: sum(plug not in _plugs(link) for link in links))
@@ -96,7 +129,7 @@ def _cable(links: list["Link"]) -> Cable:
     )
 
 
-def _joined(links: Iterable["Link"]) -> Iterator[list["Link"]]:
+def _joined(links: Iterable[Link]) -> Iterator[list[Link]]:
     """Links that share plugs, directly or by others, each group in the order of the links."""
     group_of: dict[_Plug, int] = {}
     groups: dict[int, list[tuple[int, Link]]] = {}
@@ -113,7 +146,7 @@ def _joined(links: Iterable["Link"]) -> Iterator[list["Link"]]:
         yield [link for _, link in sorted(members, key=lambda member: member[0])]
 
 
-def _plugs(link: "Link") -> tuple[_Plug, _Plug]:
+def _plugs(link: Link) -> tuple[_Plug, _Plug]:
     """The plugs of a cable that carries a link."""
     is_fixed = link.cable.medium in FIXED_PLUGS
     (low, low_port), (high, high_port) = (link.a, link.a_port), (link.b, link.b_port)
