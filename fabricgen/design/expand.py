@@ -11,7 +11,7 @@ from fabricgen.design.model import Fabric, Host, PlaneDesign
 from fabricgen.design.parts import PartsList
 from fabricgen.design.registry import designs
 from fabricgen.findings import Finding, Severity
-from fabricgen.inventory.mistakes import error, suggest
+from fabricgen.inventory.mistakes import error, suggest, warning
 from fabricgen.inventory.model import Inventory
 from fabricgen.inventory.plane import Plane
 from fabricgen.units import counted
@@ -111,12 +111,12 @@ def _tangles(fabric: Fabric) -> Iterator[Finding]:
     for tangle in cables_of(fabric.links)[1]:
         first = tangle.links[0]
         found.setdefault((first.plane, first.kind), []).append(tangle)
-    for (plane, kind), tangles in found.items():
-        part, spec = fabric.inventory.planes[plane], tangles[0].links[0].cable
+    for (_, kind), tangles in found.items():
+        spec = tangles[0].links[0].cable
         count = sum(len(tangle.links) for tangle in tangles)
         message = (
             f"{counted(count, kind + ' link')} cannot be plugged with {spec.medium}: "
             f"a plug fills a cage, but {tangles[0].example}"
         )
         hint = f"set `medium: mmf` or smf for the {kind} cables: each fibre has its own connector"
-        yield error("FG152", message, spec if spec.node is not None else part, hint=hint)
+        yield warning("FG152", message, spec, hint=hint)

@@ -1,5 +1,6 @@
 """Which links share a cable, and which cables cannot be plugged."""
 
+import json
 from pathlib import Path
 
 import pytest
@@ -57,9 +58,27 @@ def test_copper_cannot_join_cages_that_both_lead_elsewhere(medium: str, tmp_path
     fabric, [message] = fabric_of(tree, tmp_path)
     assert message.startswith(f"512 host-leaf links cannot be plugged with {medium}: a plug fills a cage, but cage ")
     assert cables_of(fabric.links)[1]
-    refused = cli("render", tmp_path, "--output", tmp_path / "bundle")
-    assert refused.code == 1 and "set `medium: mmf` or smf for the host-leaf cables" in refused.err + refused.out
-    assert not (tmp_path / "bundle").exists()
+    bundle = tmp_path / "bundle"
+    rendered = cli("render", tmp_path, "--output", bundle)
+    assert rendered.code == 0 and "FG152" in rendered.err and "a plug fills a cage" in rendered.err
+    report = cli("validate", bundle)
+    assert report.code == 0 and "warning FG273" in report.out and "use fibre" in report.out
+
+
+def test_straight_cables_in_the_place_of_a_breakout_cable_are_an_error(tmp_path: Path, cli: Cli) -> None:
+    """As people plan them who count ports: a dac for each host."""
+    bundle = tmp_path / "bundle"
+    assert cli("render", write(tmp_path, hosts_on("dac")), "--output", bundle).code == 0
+    file = bundle / "fabric.json"
+    wiring = json.loads(file.read_text())
+    wiring["cables"] = [
+        {**cable, "id": name, "links": [name], "legs": []} for cable in wiring["cables"] for name in cable["links"]
+    ]
+    for link in wiring["links"]:
+        link["cable"] = link["id"]
+    file.write_text(json.dumps(wiring))
+    report = cli("validate", bundle)
+    assert report.code == 1 and "error FG273" in report.out and "these links need one breakout cable" in report.out
 
 
 def test_without_a_medium_short_cables_are_copper_only_where_it_can_be_plugged(tmp_path: Path) -> None:

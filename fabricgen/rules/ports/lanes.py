@@ -4,7 +4,7 @@ from collections.abc import Iterator, Mapping
 
 from fabricgen.engine.derived import derived
 from fabricgen.findings import Severity
-from fabricgen.platforms.catalog import nic_model
+from fabricgen.platforms.catalog import host_model, nic_model
 from fabricgen.platforms.model import NicModel
 from fabricgen.rules.defects import Defect
 from fabricgen.rules.rule import rule
@@ -14,6 +14,10 @@ from fabricgen.units import format_speed
 from fabricgen.vocabulary import Medium
 
 _FIXED = (Medium.DAC, Medium.AEC, Medium.AOC)
+Plug = tuple[str, str]  # (device, cage)
+
+_ONE_CABLE = "run `fabricgen render` again: these links need one breakout cable"
+_FIBRE = "use fibre (`medium: mmf` or smf): the cages at the far ends lead elsewhere, too, so no breakout cable fits"
 _HINT = "use optical modules (`medium: aoc`, mmf or smf): a gearbox in the module changes the lanes"
 
 
@@ -55,7 +59,8 @@ def plugs(fabric: Fabric) -> Iterator[Defect]:
     """What: the ports of a cage (equal index in PORT) are on one cable, if it is a dac, aec or aoc.
 
     Why: the plug of such a cable fills the cage. Two hosts at one split cage need a breakout cable with two legs, not
-    two straight cables.
+    two straight cables. It is a warning where no breakout cable fits either: the far ends share their cages with links
+    to elsewhere.
 
     Example: Ethernet0 and Ethernet4 have index 1, and a dac of 3 m leads from each to another host.
 
@@ -68,19 +73,36 @@ def plugs(fabric: Fabric) -> Iterator[Defect]:
     fixed = {one.id: one.medium for one in (wiring.cables if wiring else ()) if one.medium in _FIXED}
     if not fixed:
         return
-    cages: dict[tuple[str, str], list[End]] = {}
+    models = {host.name: host.model for host in (wiring.hosts if wiring else ())}
+    cages: dict[Plug, list[End]] = {}
+    reached: dict[Plug, set[Plug]] = {}  # far plug -> the plugs from which it is reached
     for end in fabric.ends:
         if index := end.text("index"):
             cages.setdefault((end.switch.name, index), []).append(end)
-    for (_, index), ends in cages.items():
+            reached.setdefault(_far_plug(end, models), set()).add((end.switch.name, index))
+    for cage, ends in cages.items():
         cables = dict.fromkeys(end.link.cable for end in ends)
         if len(cables) > 1 and any(name in fixed for name in cables):
             other = next(end for end in ends if end.link.cable != ends[0].link.cable)
             medium = next(fixed[name] for name in cables if name in fixed)
             far = f"to {_far(ends[0])} and to {_far(other)}"
-            message = f"cage {index} has plugs of {len(cables)} cables, {far}: a plug of {medium} fills a cage"
-            hint = "run `fabricgen render` again: these links need one breakout cable, or optical modules"
-            yield Defect(ends[0].place("PORT", "index"), message, hint)
+            message = f"cage {cage[1]} has plugs of {len(cables)} cables, {far}: a plug of {medium} fills a cage"
+            fits = all(reached[_far_plug(end, models)] == {cage} and end.link.cable in fixed for end in ends)
+            hint = _ONE_CABLE if fits else _FIBRE
+            place = ends[0].place("PORT", "index")
+            yield Defect(place, message, hint, severity=None if fits else Severity.WARNING)
+
+
+def _far_plug(end: End, models: Mapping[str, str]) -> Plug:
+    """The cage at the far end of a link; of a host by the catalog, else the NIC port alone."""
+    if end.far:
+        return end.far_name, end.far.text("index")
+    model = host_model(models.get(end.far_name, ""))
+    nic = model.nic_by_name.get(end.far_port) if model else None
+    card = nic_model(nic.model) if nic else None
+    if model and nic and card and card.ports_per_cage > 1:
+        return end.far_name, f"{nic.plane}/{nic.rail}"
+    return end.far_name, model.cage_by_nic.get(end.far_port, end.far_port) if model else end.far_port
 
 
 def _far(end: End) -> str:
