@@ -11,6 +11,7 @@ from fabricgen.units import counted
 
 if TYPE_CHECKING:
     from fabricgen.acceptance.measured import Measured
+    from fabricgen.bundle.read import Bundle
 
 _CABLES = ("FG260", "FG261")
 WATERMARKS = ("FG980", "FG981", "FG982", "FG983", "FG984")
@@ -18,8 +19,10 @@ WATERMARKS = ("FG980", "FG981", "FG982", "FG983", "FG984")
 
 @dataclass(frozen=True, kw_only=True)
 class Acceptance(Judgement):
-    """`measured` are the tests with their values and verdicts, in the order of their stages."""
+    """`measured` are the tests with their values and verdicts, in the order of their stages. `bundle` is what was
+    judged, with its cabling if the results have LLDP dumps."""
 
+    bundle: "Bundle"
     measured: tuple["Measured", ...] = ()
 
 
@@ -59,5 +62,6 @@ def accept(
         suppressed=outcome.suppressed,
         counts=judging.counts,
         codes=frozenset(judging.codes),
+        bundle=judging.bundle,
         measured=found.measured,
     )

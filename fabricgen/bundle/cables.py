@@ -77,6 +77,43 @@ def miscablings(
     return tuple(found), len(correct)
 
 
+@dataclass(frozen=True, slots=True)
+class Move:
+    """One end of a cable to plug: `fixed` stays in its port, the other end moves from `now` to `planned`. `now` is None
+    for a cable that is not seen, `planned` for one that is not planned."""
+
+    fixed: Endpoint
+    now: Endpoint | None
+    planned: Endpoint | None
+
+
+def moves(one: Miscabling, links: Mapping[Endpoint, WiredLink]) -> tuple[Move, ...]:
+    """What to plug to make the cables as planned, with as few ends as possible. `links` are the planned links by both
+    ends.
+
+    Two swapped cables a - b and c - d, of which a - c and b - d are planned, have two ends that change places: those at
+    b and c, or those at a and d. Those of one device are preferred, else the upper ends of the planned links. Of a
+    misplaced cable the end moves whose other end is the lower one of a planned link, or is planned at all.
+    """
+    if one.kind is Fault.MISSING:
+        fixed, far = one.expected[0]
+        return (Move(fixed, None, far),)
+    a, b = one.seen[0]
+    if one.kind is Fault.EXTRA:
+        return (Move(a, b, None),)
+    if one.kind is Fault.SWAPPED:
+        c, d = one.seen[1]
+        if frozenset((a, c)) not in {frozenset(pair) for pair in one.expected}:
+            c, d = d, c
+        is_upper = a in links and links[a].b == a
+        at_a = a[0] == d[0] or (is_upper and b[0] != c[0])
+        return (Move(b, a, d), Move(c, d, a)) if at_a else (Move(a, b, c), Move(d, c, b))
+    planned = {end: links[end] for end in (a, b) if end in links}
+    fixed = min(planned, key=lambda end: (planned[end].a != end, end == b))
+    link = planned[fixed]
+    return (Move(fixed, b if fixed == a else a, link.b if link.a == fixed else link.a),)
+
+
 def plugged(
     near: Endpoint, far: Endpoint, far_ends: Mapping[Endpoint, Endpoint], nics: Mapping[str, Collection[Endpoint]]
 ) -> Endpoint:

@@ -6,9 +6,10 @@ from pathlib import Path
 import click
 
 from fabricgen.cli.names import OneOf
-from fabricgen.cli.options import inventory_option, policy_of
+from fabricgen.cli.options import inventory_option, policy_of, work_order_option
 from fabricgen.cli.output import output_options, report
 from fabricgen.cli.settings import Settings, verb
+from fabricgen.errors import UsageError
 
 
 def _stages() -> Iterable[str]:
@@ -36,6 +37,7 @@ def _stages() -> Iterable[str]:
     "failover; can be repeated. Default: all, and a stage without results is an error.",
 )
 @click.option("--watermarks", is_flag=True, help="Also compare watermarks of buffers with xoff, thresholds and ECN.")
+@work_order_option
 @inventory_option
 @output_options
 @verb
@@ -46,6 +48,7 @@ def command(
     unit: str,
     stages: tuple[str, ...],
     watermarks: bool,
+    work_order: Path | None,
     inventory: Path | None,
     fmt: str,
     output: Path | None,
@@ -63,6 +66,7 @@ def command(
     """
     from fabricgen.api.acceptance import accept
     from fabricgen.cli.progress import TerminalProgress
+    from fabricgen.handoff.work_order import write_work_order
     from fabricgen.report.acceptance import acceptance_json, acceptance_lines
 
     found = accept(
@@ -75,6 +79,12 @@ def command(
         policy=policy_of(settings, False),
         progress=TerminalProgress(settings),
     )
+    if work_order:
+        if found.bundle.cabling is None:
+            raise UsageError(
+                "--work-order compares cables: the results have no LLDP dumps, or --stages leaves them out"
+            )
+        write_work_order(work_order, found.bundle, found.bundle.cabling.miscablings)
     return report(
         settings,
         found,

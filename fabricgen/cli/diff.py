@@ -9,7 +9,7 @@ from fabricgen.cli import diff_output
 from fabricgen.cli.diff_release import EXIT_DIFFERENT
 from fabricgen.cli.diff_release import show as show_upgrade
 from fabricgen.cli.names import OneOf, releases
-from fabricgen.cli.options import templates_option
+from fabricgen.cli.options import templates_option, work_order_option
 from fabricgen.cli.output import json_text
 from fabricgen.cli.settings import Settings, verb
 from fabricgen.cli.streams import write
@@ -44,6 +44,7 @@ FORMATS = ("text", "json", "markdown", "jsonpatch", "plan")
     "--output", type=click.Path(path_type=Path),
     help="File for the result instead of standard output; with jsonpatch and plan, a folder for the patches.",
 )  # fmt: skip
+@work_order_option
 @templates_option
 @verb
 def command(
@@ -56,6 +57,7 @@ def command(
     upgrade: tuple[str, str] | None,
     new_form: str | None,
     output: Path | None,
+    work_order: Path | None,
     templates: Path | None,
 ) -> int:
     """Show how NEW differs from OLD, by table, key and field.
@@ -72,6 +74,7 @@ def command(
     Examples:
       fabricgen diff build build-next
       fabricgen diff build running --exit-code
+      fabricgen diff build lldp --as lldp --work-order cables.csv
       fabricgen diff running build --format plan --output patches
       fabricgen diff build --release 202505 202605
       fabricgen diff my-fabric --release 202505 master --format jsonpatch
@@ -80,18 +83,11 @@ def command(
     from fabricgen.atomic import write_atomically
     from fabricgen.cli.progress import TerminalProgress
     from fabricgen.diff.cables import CableDifference
-    from fabricgen.observed.running import form_of
 
-    if (new is None) == (upgrade is None):
-        raise UsageError("compare OLD with NEW, or give --release FROM TO without NEW")
-    if safe and fmt != "plan":
-        raise UsageError("--safe orders the steps of a plan: choose --format plan")
-    if new is None:
+    form = _checked_form(new, upgrade, new_form, fmt, work_order, safe=safe)
+    if new is None or form is None:
         assert upgrade
         return show_upgrade(settings, old, upgrade, fmt, output, templates, safe=safe, exit_code=exit_code)
-    form = InputForm(new_form) if new_form else form_of(new)
-    if form.is_cabling and fmt in ("jsonpatch", "plan"):
-        raise UsageError("cables cannot be patched: choose text, json or markdown")
     with TerminalProgress(settings).stage("comparing"):
         found = diff(old, new, form=form)
     is_unsafe = is_invalid = False
@@ -100,6 +96,7 @@ def command(
     color = output is None and settings.paints(sys.stdout)
     if isinstance(found, CableDifference):
         text = diff_output.cables(found, fmt, color)
+        diff_output.write_order(old, found, work_order)
     elif fmt in ("jsonpatch", "plan"):
         if fmt == "plan":
             patches, is_unsafe = diff_output.plans(settings, found, output, safe=safe)
@@ -115,3 +112,27 @@ def command(
     if is_unsafe or (is_invalid and fmt in ("jsonpatch", "plan")):
         return EXIT_UNSAFE
     return EXIT_DIFFERENT if found.differs and exit_code else 0
+
+
+def _checked_form(
+    new: Path | None,
+    upgrade: tuple[str, str] | None,
+    new_form: str | None,
+    fmt: str,
+    work_order: Path | None,
+    *,
+    safe: bool,
+) -> InputForm | None:
+    """The form of NEW; None with --release. Raises UsageError for options that do not fit together."""
+    from fabricgen.observed.running import form_of
+
+    if (new is None) == (upgrade is None):
+        raise UsageError("compare OLD with NEW, or give --release FROM TO without NEW")
+    if safe and fmt != "plan":
+        raise UsageError("--safe orders the steps of a plan: choose --format plan")
+    form = None if new is None else InputForm(new_form) if new_form else form_of(new)
+    if work_order and not (form and form.is_cabling):
+        raise UsageError("--work-order is for cables: NEW is an LLDP dump, or the output of ibnetdiscover")
+    if form and form.is_cabling and fmt in ("jsonpatch", "plan"):
+        raise UsageError("cables cannot be patched: choose text, json or markdown")
+    return form

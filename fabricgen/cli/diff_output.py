@@ -49,6 +49,15 @@ def cables(difference: "CableDifference", fmt: str, color: bool) -> str:
     return cables_markdown(difference) if fmt == "markdown" else cables_text(difference, color)
 
 
+def write_order(old: Path, difference: "CableDifference", file: Path | None) -> None:
+    """Write the work order of the cables that differ, if a file for it is given."""
+    if file is not None:
+        from fabricgen.bundle.read import open_bundle
+        from fabricgen.handoff.work_order import write_work_order
+
+        write_work_order(file, open_bundle([old]), difference.miscablings)
+
+
 def plans(
     settings: Settings, difference: "Difference", output: Path | None, *, safe: bool
 ) -> tuple[Mapping[str, Any] | None, bool]:

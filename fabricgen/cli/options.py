@@ -135,6 +135,11 @@ link_options = several(
         "(JSON) or `show lldp table`, or with LLDP_ENTRY_TABLE.",
     ),
 )
+work_order_option = click.option(
+    "--work-order", metavar="FILE", type=click.Path(path_type=Path, dir_okay=False),
+    help="Also write which end of which cable to plug where, with the labels of both ends: CSV if FILE ends with .csv, "
+    "otherwise text to print.",
+)  # fmt: skip
 traffic_options = several(
     click.option(
         "--pattern",

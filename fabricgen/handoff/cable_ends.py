@@ -1,6 +1,6 @@
 """The ends of each cable with rack, unit and labels, and the connectors that need transceivers."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from typing import TYPE_CHECKING
@@ -70,7 +70,7 @@ class Plant:
                 carried = [self._links[name] for name in arm]
                 first = carried[0]
                 near, far = [link.a for link in carried], [link.b for link in carried]
-                ends = self._end(first.a[0], near), self._end(first.b[0], far)
+                ends = self.end(first.a[0], near), self.end(first.b[0], far)
                 speed = lanes(len(carried), first.speed_mbps)
                 state = link_state(carried, self._cordoned)
                 kind = first.plane, first.kind
@@ -114,7 +114,8 @@ class Plant:
             self._labels[key] = tuple([aliases.get(port) or port for port in end.ports])
         return self._labels[key]
 
-    def _end(self, name: str, ends: list["Endpoint"]) -> CableEnd:
+    def end(self, name: str, ends: "Sequence[Endpoint]") -> CableEnd:
+        """The end of a cable at a device, with its place."""
         device = self._devices.get(name) or self._hosts.get(name)
         ports = tuple([port for _, port in ends])
         ports = self._ports.setdefault(ports, ports)  # few are different

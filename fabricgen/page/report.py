@@ -8,6 +8,7 @@ from fabricgen.bundle.read import Bundle
 from fabricgen.bundle.wiring import WiredBalance
 from fabricgen.draw.topology import read_topology
 from fabricgen.page.bill import bill_object
+from fabricgen.page.cables import cables_object
 from fabricgen.page.configurations import Configuration, configurations, rows_object
 from fabricgen.page.findings import findings_object, titles
 from fabricgen.page.graph import graph_object
@@ -23,9 +24,10 @@ def report_object(
 ) -> dict[str, Any]:
     """The object. Without a bundle (the inventory has errors) it has the verdict and the findings only."""
     bill = bill_object(bundle) if bundle else None
+    cables = cables_object(bundle) if bundle else None
     found: dict[str, Any] = {
         "fabric": _fabric(bundle, manifest, name),
-        "verdict": verdict_object(judged, bill),
+        "verdict": verdict_object(judged, bill, cables),
         "findings": findings_object(judged.findings),
         "suppressed": findings_object(judged.suppressed),
         "titles": titles([*judged.findings, *judged.suppressed]),
@@ -42,6 +44,7 @@ def report_object(
         found["topology"] = graph_object(bundle, topology, of_switch)
         found["configurations"] = [rows_object(bundle, one) for one in distinct]
         found["lossless"] = _plans(distinct)
+        found["cables"] = cables
     return found
 
 

@@ -58,14 +58,21 @@ def answer(judged: Judged) -> Answer:
     return Answer.REVIEW if is_doubtful else Answer.SAFE
 
 
-def verdict_object(judged: Judged, bill: dict[str, Any] | None) -> dict[str, Any]:
+def verdict_object(judged: Judged, bill: dict[str, Any] | None, cables: dict[str, Any] | None = None) -> dict[str, Any]:
     """The answer, the reasons in words, the evidence, and what was not judged."""
     given = answer(judged)
     return {
         "answer": given.value,
         "level": {Answer.SAFE: "ok", Answer.UNSAFE: "error"}.get(given, "warning"),
         "reasons": list(_reasons(judged, given)),
-        "evidence": [_rules(judged), _deadlock(judged), _failures(judged), _traffic(judged), _bill(judged, bill)],
+        "evidence": [
+            _rules(judged),
+            *_cables(cables),
+            _deadlock(judged),
+            _failures(judged),
+            _traffic(judged),
+            _bill(judged, bill),
+        ],
         "not_judged": list(_not_judged(judged)),
     }
 
@@ -123,6 +130,16 @@ def _rules(judged: Judged) -> dict[str, str]:
         if number[level]:
             return _cell("Findings", "findings", level.value, counted(number[level], level.value), detail)
     return _cell("Findings", "findings", "ok", "All pass", detail)
+
+
+def _cables(cables: dict[str, Any] | None) -> Iterator[dict[str, str]]:
+    """The cables that LLDP shows; nothing if none were observed."""
+    if cables is None:
+        return
+    if cables["count"]:
+        yield _cell("Cables", "cables", "error", f"{cables['count']:,} to correct", cables["summary"])
+    else:
+        yield _cell("Cables", "topology", "ok", "As planned", "as far as LLDP shows them")
 
 
 def _deadlock(judged: Judged) -> dict[str, str]:

@@ -1,5 +1,6 @@
 """30 runs with a fault: accept names the part, and reports nothing on good runs."""
 
+import csv
 import json
 from collections.abc import Callable
 from pathlib import Path
@@ -130,3 +131,18 @@ def test_a_good_run_has_no_findings(
     code, report = judged(cli, fabric, run.write(tmp_path), "--unit", unit)
     assert (code, report["findings"]) == (0, [])
     assert report["acceptance"]["verdicts"] == {"pass": len(run.tests) - len(opened.devices)}
+
+
+def test_the_work_order_of_crossed_cables(fabric: Path, opened: Bundle, tmp_path: Path, cli: Cli) -> None:
+    """Two swapped cables of hosts: the switch ends change places, and the ends at the hosts stay."""
+    one, other = ("gpu-000", "rail0"), ("gpu-001", "rail0")
+    run = Run(opened, seed=1)
+    crossed(one, other)(run)
+    order = tmp_path / "order.csv"
+    judged(cli, fabric, run.write(tmp_path / "run"), "--work-order", order)
+    rows = list(csv.DictReader(order.read_text().splitlines()))
+    assert [row["action"] for row in rows] == ["Swap two cables"] * 2
+    moved = {(row["fixed_device"], row["fixed_ports"]): (row["planned_device"], row["planned_ports"]) for row in rows}
+    assert moved == {one: run.leaf_of[one], other: run.leaf_of[other]}
+    outcome = cli("accept", fabric, tmp_path / "run", "--stages", "near", "--work-order", order)
+    assert outcome.code == 2 and "no LLDP dumps" in outcome.err

@@ -1,5 +1,6 @@
 """Planned cables and the cables in LLDP dumps."""
 
+import csv
 import json
 from collections.abc import Callable, Mapping
 from pathlib import Path
@@ -73,6 +74,44 @@ def test_swapped_missing_extra_and_misplaced(bundle: Path, cli: Cli, golden: Gol
         outcome = cli("diff", bundle, folder, "--format", fmt, "--exit-code", "--as", "lldp")
         assert outcome.code == 4
         golden(GOLDEN / f"cables.{suffix}", outcome.out.replace(_version(outcome.out), "…").encode())
+
+
+def test_the_work_order_names_ends_labels_and_cages(bundle: Path, cli: Cli) -> None:
+    """Two swapped cables of one switch change places there, in one order; one that is not seen is another."""
+    seen = as_planned(bundle)
+    one, two = seen["leaf1"]["Ethernet256"], seen["leaf1"]["Ethernet264"]
+    seen["leaf1"] |= {"Ethernet256": two, "Ethernet264": one}
+    seen["spine1"]["Ethernet0"], seen["spine2"]["Ethernet0"] = seen["spine2"]["Ethernet0"], seen["spine1"]["Ethernet0"]
+    del seen["leaf2"]["Ethernet256"], seen["spine1"]["Ethernet8"]
+    folder = dump(seen)
+    assert cli("diff", bundle, folder, "--work-order", "order.csv").code == 0
+    rows = list(csv.DictReader(Path("order.csv").read_text().splitlines()))
+    assert [(row["order"], row["action"]) for row in rows] == [
+        ("A", "Swap two cables"), ("A", "Swap two cables"), ("B", "Plug or replace a cable"),
+    ]  # fmt: skip
+    swapped = [
+        tuple(row[f"{end}_{what}"] for end in ("fixed", "now", "planned") for what in ("device", "ports"))
+        for row in rows[:2]
+    ]
+    assert swapped == [
+        ("spine2", "Ethernet0", "leaf1", "Ethernet256", "leaf1", "Ethernet264"),
+        ("spine1", "Ethernet0", "leaf1", "Ethernet264", "leaf1", "Ethernet256"),
+    ]
+    aliases = json.loads((bundle / "sonic/leaf1/config_db.json").read_text())["PORT"]
+    assert rows[0]["now_labels"] == aliases["Ethernet256"]["alias"]
+    assert rows[0]["now_cage"] == aliases["Ethernet256"]["index"]
+    assert (rows[2]["now_device"], rows[2]["length"]) == ("", rows[0]["length"])
+    assert {rows[2]["fixed_device"], rows[2]["planned_device"]} == {"leaf2", "spine1"}
+    assert cli("diff", bundle, folder, "--work-order", "order.txt").code == 0
+    text = Path("order.txt").read_text()
+    assert "A  Swap two cables\n" in text and text.count("[ ]") == 3
+    wrong = cli("diff", bundle, bundle, "--work-order", "order.txt")
+    assert wrong.code == 2 and "--work-order is for cables" in wrong.err
+
+
+def test_no_order_for_correct_cables(bundle: Path, cli: Cli) -> None:
+    assert cli("diff", bundle, dump(as_planned(bundle)), "--work-order", "order.txt").code == 0
+    assert Path("order.txt").read_text() == "No cable to correct."
 
 
 def _version(text: str) -> str:

@@ -1,5 +1,6 @@
 """The report in a real browser: it draws, follows clicks, filters, changes its colours, prints, and loads nothing."""
 
+import csv
 import json
 import shutil
 from pathlib import Path
@@ -18,6 +19,7 @@ from fabricgen.report.summary import Counts
 from fabricgen.resources import resource
 from fabricgen.vocabulary import LinkKind, Role
 from tests.conftest import Cli
+from tests.diff.test_cables import as_planned, dump
 from tests.hostile.payloads import edit
 from tests.page.browser import opened
 from tests.simulate.deadlock.test_certificate import _without
@@ -84,6 +86,65 @@ def test_a_broken_bundle(bundle: Path, browser: Browser, cli: Cli, tmp_path: Pat
         assert page.evaluate(cut) == 0, "paper cannot scroll"
         printed = page.pdf(format="A4")
         assert printed.startswith(b"%PDF") and printed.count(b"/Type /Page\n") <= 8
+
+
+def swapped(bundle: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """LLDP dumps of the quickstart with two swapped cables of two links each, and one that is not seen."""
+    seen = as_planned(bundle)
+    ends = (
+        ("compute-su00-r3-leaf", 448, "compute-spine-00", 48),
+        ("compute-su00-r4-leaf", 480, "compute-spine-02", 64),
+    )
+    (one, one_port, up, up_port), (two, two_port, other, other_port) = ends
+    for lane in (0, 4):
+        here, there = f"Ethernet{one_port + lane}", f"Ethernet{two_port + lane}"
+        seen[one][here], seen[two][there] = seen[two][there], seen[one][here]
+        here, there = f"Ethernet{up_port + lane}", f"Ethernet{other_port + lane}"
+        seen[up][here], seen[other][there] = seen[other][there], seen[up][here]
+        del seen["compute-su01-r6-leaf"][f"Ethernet{496 + lane}"], seen["compute-spine-03"][f"Ethernet{224 + lane}"]
+    monkeypatch.chdir(bundle.parent)
+    return dump(seen)
+
+
+def test_from_the_headline_to_the_swapped_cable(
+    bundle: Path, browser: Browser, cli: Cli, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """One click from the headline; the picture, the work order as text and CSV, and print name the same ends."""
+    report = tmp_path / "report.html"
+    assert cli("report", bundle, "--lldp", swapped(bundle, monkeypatch), "-o", report).code == 1
+    with opened(browser, report) as found:
+        page = found.page
+        cell = page.get_by_role("link", name="Cables 3 to correct")
+        assert "2 cables swapped, 1 not seen" in cell.inner_text()
+        page.get_by_role("button", name="Links", exact=True).click()
+        assert page.locator(".over").count() == 0
+        cell.click()
+        drawn = {
+            kind: page.locator(f"#picture .over.{kind}").count()
+            for kind in ("planned-cable", "seen-cable", "unseen-cable")
+        }
+        assert drawn == {"planned-cable": 2, "seen-cable": 2, "unseen-cable": 1}
+        panel = page.locator("#inspector")
+        assert panel.locator("h4").all_inner_texts() == ["A Swap two cables", "B Plug or replace a cable"]
+        row = panel.get_by_role("table").first.locator("tbody tr").first.inner_text()
+        for text in ("compute-su00-r4-leaf", "Ethernet480 Ethernet484", "etp61a", "cage 61", "compute-spine-02"):
+            assert text in row
+        assert found.faults() == []
+        with page.expect_download() as saved:
+            page.get_by_role("link", name="Save as CSV").click()
+        rows = list(csv.DictReader(saved.value.path().read_text().splitlines()))
+        assert [one["order"] for one in rows] == ["A", "A", "B"] and rows[0]["planned_device"] == "compute-spine-02"
+        page.context.grant_permissions(["clipboard-read", "clipboard-write"])
+        page.get_by_role("button", name="Copy as work order").click()
+        page.get_by_role("button", name="Copied").wait_for()
+        assert page.evaluate("navigator.clipboard.readText()") == "".join(
+            f"{line}\n" for line in found.content()["cables"]["text"]
+        )
+        page.emulate_media(media="print")
+        assert panel.is_visible() and panel.get_by_role("table").count() == 2
+        page.emulate_media(media="screen")
+        panel.get_by_role("button", name="compute-spine-02").first.click()
+        assert panel.locator("h3").first.inner_text() == "compute-spine-02"
 
 
 def test_the_quickstart_is_safe_and_shows_its_packets(

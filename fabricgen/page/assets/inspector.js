@@ -1,4 +1,5 @@
 // What is known about the selection: identity, findings, peers, and every value with its origin.
+import { workOrder } from "./cables.js";
 import { content, findingsOf, hostsOf, levelOf, peersOf, switches, withFindings } from "./content.js";
 import { byId, facts, html, linkButton, put } from "./dom.js";
 import { change, listen, selectNamed, selectSwitch, state } from "./state.js";
@@ -132,14 +133,16 @@ function ofFinding(index) {
 export function drawInspector() {
   const draw = () => {
     const chosen = state.selected;
-    const shown = !chosen ? ofPlane() : chosen.kind === "switch" ? ofSwitch(chosen.index)
+    const isOrder = !chosen && state.overlay === "cables";
+    const shown = isOrder ? workOrder() : !chosen ? ofPlane() : chosen.kind === "switch" ? ofSwitch(chosen.index)
       : chosen.kind === "pair" ? ofPair(chosen.a, chosen.b) : ofFinding(chosen.index);
     const panel = byId("inspector");
     put(panel, shown);
+    panel.classList.toggle("orders", isOrder);
     panel.scrollTop = 0;
   };
   draw();
   listen((values) => {
-    if ("selected" in values || "plane" in values) draw();
+    if ("selected" in values || "plane" in values || "overlay" in values) draw();
   });
 }

@@ -1,4 +1,5 @@
 // The page: its sections, the search, the theme and print.
+import { orders } from "./cables.js";
 import { content, cycles, indexOf, switches } from "./content.js";
 import { byId, html, put } from "./dom.js";
 import { drawBill } from "./bill.js";
@@ -9,7 +10,7 @@ import { drawFindings, filterFindings, openErrors } from "./findings.js";
 import { drawInspector } from "./inspector.js";
 import { drawLossless } from "./lossless.js";
 import { drawPackets } from "./packets.js";
-import { change, listen, selectNamed, showCycle, state } from "./state.js";
+import { change, listen, selectNamed, showCables, showCycle, state } from "./state.js";
 import { drawTopology } from "./topology.js";
 import { drawTraffic } from "./traffic.js";
 import { drawVerdict } from "./verdict.js";
@@ -115,6 +116,7 @@ function start() {
   put(byId("foot"), `${parts.join(" · ")} · every number is in --format json`);
   search();
   print();
+  if (orders.length) showCables();
   if (cycles.length) showCycle(0);
   address();
 }

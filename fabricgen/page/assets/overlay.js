@@ -1,4 +1,5 @@
-// What is drawn over the links: a cyclic buffer dependency, a congestion tree.
+// What is drawn over the links: a cyclic buffer dependency, a congestion tree, cables to correct.
+import { drawnCables } from "./cables.js";
 import { content, cycles } from "./content.js";
 import { svg } from "./dom.js";
 import { state } from "./state.js";
@@ -40,6 +41,7 @@ export function overlay(boxes) {
     });
     return [[...dashed, ...arrows(boxes, pairs, "cycle")], new Set(hops.map(([name]) => name))];
   }
+  if (state.overlay === "cables") return drawnCables(boxes);
   const tree = state.overlay === "tree" && shownTree();
   if (tree) {
     const pairs = tree.waits.map(([[a], [b]]) => [a, b, ""]);

@@ -37,6 +37,15 @@ export function showCycle(number) {
   change({ plane, scene: sceneWith(indexOf.get(first)), overlay: "cycle", cycle: number, selected: null });
 }
 
+// The scene with the first switch of the work order that the topology has.
+export function showCables() {
+  const ends = content.cables.orders.flatMap((order) => order.steps.flatMap((step) => [step.fixed, step.now, step.planned]));
+  const first = ends.find((end) => end && indexOf.has(end.device));
+  if (!first) return;
+  const index = indexOf.get(first.device);
+  change({ plane: switches[index].plane, scene: sceneWith(index), overlay: "cables", selected: null });
+}
+
 export function showTree(pattern, number) {
   const [root] = content.traffic[pattern].trees[number].root;
   if (!indexOf.has(root)) return;

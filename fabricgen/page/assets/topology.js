@@ -1,8 +1,9 @@
 // The picture of a plane: scenes of the content as SVG. Places come from the content; this only draws and selects.
+import { orders } from "./cables.js";
 import { changeOf, changeOfPair, content, cycles, levelOf, peersOf, planes, RANK, scenes, switches, withFindings } from "./content.js";
 import { byId, choices, html, linkButton, put, svg } from "./dom.js";
 import { overlay, shownTree, tips } from "./overlay.js";
-import { change, listen, selectSwitch, showPlane, showTree, state } from "./state.js";
+import { change, listen, selectSwitch, showCables, showPlane, showTree, state } from "./state.js";
 import { counted, metres, number, speed } from "./words.js";
 
 const MOST_HITS = 1500; // lines that can be selected by a click; more would only cover each other
@@ -151,9 +152,10 @@ function fans(index, near) {
 
 function drawControls() {
   const trees = content.traffic.some((one) => one.trees.length);
-  const overlays = [["links", "Links"], cycles.length && ["cycle", "Cycle"], trees && ["tree", "Congestion tree"]].filter(Boolean);
+  const overlays = [["links", "Links"], orders.length && ["cables", `Cables to correct (${number(content.cables.count)})`], cycles.length && ["cycle", "Cycle"], trees && ["tree", "Congestion tree"]].filter(Boolean);
   const choose = (value) => {
-    if (value !== "tree" || shownTree()) change({ overlay: value, selected: null });
+    if (value === "cables") showCables();
+    else if (value !== "tree" || shownTree()) change({ overlay: value, selected: null });
     else showTree(content.traffic.findIndex((one) => one.trees.length), 0);
   };
   put(byId("topology-controls"),
@@ -170,6 +172,8 @@ function drawControls() {
     withFindings().some(([, worst]) => worst === RANK.error) && key("error", "switch with errors"),
     withFindings().some(([, worst]) => worst === RANK.warning) && key("warning", "switch with warnings"),
     content.differences && [key("added", "added"), key("changed", "changed or moved")],
+    state.overlay === "cables" && [["planned-cable", "planned here"], ["seen-cable", "plugged here instead"], ["unseen-cable", "planned, not seen"]].map(([kind, text]) =>
+      html("span", {}, svg("svg", { class: "sample", viewBox: "0 0 26 4", width: 26, height: 4, "aria-hidden": "true" }, svg("path", { class: `over ${kind}`, d: "M0 2H26" })), text)),
     state.overlay === "tree" && key("warning", "arrows: a paused port waits for the next one"),
     state.overlay === "cycle" && key("error", "arrows: a buffer waits for the next one, in a cycle"));
 }

@@ -1,12 +1,14 @@
 // The answer, its reasons and evidence, and what was not judged.
 import { content } from "./content.js";
 import { byId, html, put } from "./dom.js";
+import { showCables } from "./state.js";
 
 export function drawVerdict(sections) {
   const { answer, level, reasons, evidence, not_judged: notJudged } = content.verdict;
   const cell = (one) => {
     const inside = [html("small", {}, one.name), html("strong", { class: `level-${one.level}` }, one.value),
       html("small", {}, one.detail)];
+    if (one.section === "cables") return html("a", { href: "#topology", onclick: showCables }, inside);
     return sections.has(one.section) ? html("a", { href: `#${one.section}` }, inside) : html("div", {}, inside);
   };
   put(byId("verdict"),

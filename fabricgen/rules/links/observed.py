@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable, Iterator
 
-from fabricgen.bundle.cables import Fault, Miscabling, Pair
+from fabricgen.bundle.cables import Fault, Miscabling, Pair, moves
 from fabricgen.bundle.wiring import Endpoint
 from fabricgen.findings import Severity
 from fabricgen.rules.defects import Defect, Place
@@ -68,7 +68,7 @@ def wrong_cable(fabric: Fabric) -> Iterator[Defect]:
                 yield Defect(place, message, hint, related, Severity.NOTE)
             continue
         expected = " and ".join(map(_cable, dict.fromkeys(one.expected)))
-        hint = _exchange(one) if one.kind is Fault.SWAPPED else _move(fabric, one)
+        hint = _hint(fabric, one)
         for place in places[:1]:
             yield Defect(place, f"LLDP shows the cable {found}, but {expected} is planned", hint, related)
 
@@ -81,28 +81,15 @@ def _places(fabric: Fabric, ends: Iterable[Endpoint]) -> list[Place]:
     return [fabric.switches[name].place(_TABLE, port) for name, port in ends if name in fabric.switches]
 
 
-def _exchange(one: Miscabling) -> str:
-    """The planned cables are a–c and b–d, and those seen a–b and c–d: the plugs at b and c, or at a and d, change
-    places.
-    """
-    (a, b), (c, d) = one.seen
-    planned = {frozenset(pair) for pair in one.expected}
-    if frozenset((a, c)) not in planned:
-        c, d = d, c
-    first, second = (a, d) if a[0] == d[0] else (b, c)
-    return (
-        f"move the cable at {_named(first)} to {_named(second)}, and the cable at {_named(second)} to {_named(first)}"
-    )
-
-
-def _move(fabric: Fabric, one: Miscabling) -> str:
-    """The plug that moves is at the end whose other end is the lower one of a planned cable, else planned at all."""
-    ends = one.seen[0]
-    links = {end: fabric.bundle.link_at[end] for end in ends if end in fabric.bundle.link_at}
-    fixed = min(links, key=lambda end: (links[end].a != end, ends.index(end)))
-    moved = ends[1] if fixed == ends[0] else ends[0]
-    far = links[fixed].b if links[fixed].a == fixed else links[fixed].a
-    return f"move the end of the cable from {_named(moved)} to {_named(far)}"
+def _hint(fabric: Fabric, one: Miscabling) -> str:
+    steps = [
+        f"{_named(each.now)} to {_named(each.planned)}"
+        for each in moves(one, fabric.bundle.link_at)
+        if each.now and each.planned
+    ]
+    if len(steps) == 1:
+        return f"move the end of the cable from {steps[0]}"
+    return f"move the cable at {', and the cable at '.join(steps)}"
 
 
 def _cable(pair: Pair) -> str:
