@@ -20,16 +20,32 @@ sys.path.insert(0, str(ROOT))
 
 from docs.site_links import dead_links  # noqa: E402
 from docs.site_reference import commands_page, keys_page  # noqa: E402
+from fabricgen import __version__  # noqa: E402
 
 HOST, BASE = "https://fabricgen.github.io", "/fabricgen/"
-REPOSITORY = "https://github.com/fabricgen/fabricgen/blob/main"
+PROJECT = "https://github.com/fabricgen/fabricgen"
+REPOSITORY = f"{PROJECT}/blob/main"
 PAGE_SUFFIXES = (".md", ".png", ".svg")
+_AT_TOP = {ROOT / "README.md": "index.md", ROOT / "CHANGELOG.md": "changelog.md"}
+# The theme marks a block while it copies it: the copy of a console is its commands, without prompts and output.
+STYLE = """\
+.language-console [data-md-copying] :is(.gp, .go, span[id^="__span"]:not(:has(.gp))) { display: none; }
+[data-md-color-scheme="default"] .md-nav .md-nav__item .md-nav__link--active { color: #2348b8; }
+[data-md-color-scheme="slate"] .md-nav .md-nav__item .md-nav__link--active { color: #9db4ff; }
+"""
 _LINK = re.compile(r"(\]\()([^)#\s]+)((?:#[^)]*)?\))")
 
 # title -> page or section; pages that are not listed are reached by links
 NAVIGATION: dict[str, object] = {
     "Home": "index.md",
-    "Tutorial": "tutorial.md",
+    "Start": {
+        "Installation": "installation.md",
+        "Tour": "tour.md",
+        "Tutorial": "tutorial.md",
+        "Start from an existing fabric": "howto/start-from-existing.md",
+        "Coming from AVD, netlab or Apstra": "coming-from.md",
+        "FAQ": "faq.md",
+    },
     "How-to": {
         "Add a switch model": "howto/switch-model.md",
         "Change ECN thresholds": "howto/ecn-thresholds.md",
@@ -51,7 +67,9 @@ NAVIGATION: dict[str, object] = {
         "Write files for other tools": "handoff.md",
     },
     "Reference": {
+        "Verbs": "verbs.md",
         "Commands": "reference/commands.md",
+        "Settings": "settings.md",
         "Inventory keys": "reference/inventory-keys.md",
         "Inventory": "inventory.md",
         "Designs": "designs.md",
@@ -71,6 +89,8 @@ NAVIGATION: dict[str, object] = {
         "YANG": "yang.md",
         "Limits": "limits.md",
         "Earlier results": "cache.md",
+        "Upgrades and compatibility": "upgrades.md",
+        "Glossary": "glossary.md",
     },
     "Explanation": {
         "How lossless works": "how-lossless-works.md",
@@ -89,6 +109,7 @@ NAVIGATION: dict[str, object] = {
         "Decisions": "adr/README.md",
     },
     "Trust": {"What was verified": "trust.md", "Seeded faults": "mutants.md", "Speed": "speed.md"},
+    "Changelog": "changelog.md",
 }
 
 
@@ -98,6 +119,9 @@ def write_source(folder: Path) -> None:
         if file.suffix in PAGE_SUFFIXES and "__pycache__" not in file.parts:
             _copy(file, folder / "docs" / file.relative_to(DOCS))
     _write(folder / "docs" / "index.md", _with_links((ROOT / "README.md").read_text("utf-8"), ROOT, DOCS))
+    changelog = (ROOT / "CHANGELOG.md").read_text("utf-8")
+    _write(folder / "docs" / "changelog.md", _with_links(changelog, ROOT, DOCS))
+    _write(folder / "docs" / "site.css", STYLE)
     _write(folder / "docs" / "reference" / "commands.md", commands_page())
     _write(folder / "docs" / "reference" / "inventory-keys.md", keys_page())
     listed = {*pages_of(NAVIGATION)}
@@ -114,12 +138,30 @@ def write_source(folder: Path) -> None:
         f'site_url = "{HOST}{BASE}"',
         'docs_dir = "docs"',
         'site_dir = "site"',
+        # `repo_url` would load figures from another host; the footer of each page has both.
+        f"copyright = 'fabricgen {__version__} · <a href=\"{PROJECT}\">Repository</a>'",
+        'extra_css = ["site.css"]',
         f"nav = {_toml(NAVIGATION)}",
+        "[project.markdown_extensions]",
+        "attr_list = {}",
+        "tables = {}",
+        "toc.permalink = true",
+        "pymdownx.superfences = {}",
+        # Lines are spans, so that a part of a block can be left out of its copy, but not empty links.
+        'pymdownx.highlight = { anchor_linenums = false, line_spans = "__span", pygments_lang_class = true }',
         "[project.theme]",
         "font = false",  # no page loads anything from another host
         'features = ["navigation.sections", "content.code.copy", "toc.follow"]',
+        *_palette("(prefers-color-scheme: light)", "default", "moon", "Use dark colors"),
+        *_palette("(prefers-color-scheme: dark)", "slate", "sun", "Use light colors"),
     ]
     _write(folder / "zensical.toml", "\n".join(settings) + "\n")
+
+
+def _palette(media: str, scheme: str, icon: str, name: str) -> Iterator[str]:
+    """One of the two color schemes, that of the system at first, with the button for the other one."""
+    yield from ("[[project.theme.palette]]", f'media = "{media}"', f'scheme = "{scheme}"')
+    yield from (f'toggle.icon = "lucide/{icon}"', f'toggle.name = "{name}"')
 
 
 def build(folder: Path) -> Path:
@@ -146,8 +188,8 @@ def _with_links(text: str, base: Path, page_folder: Path) -> str:
         if "://" in target or target.startswith("mailto:"):
             return found[0]
         file = Path(os.path.normpath(base / target))
-        if file == ROOT / "README.md":
-            relative = os.path.relpath(DOCS / "index.md", page_folder)
+        if file in _AT_TOP:
+            relative = os.path.relpath(DOCS / _AT_TOP[file], page_folder)
         elif file.is_relative_to(DOCS) and file.suffix in PAGE_SUFFIXES:
             relative = os.path.relpath(file, page_folder)
         else:

@@ -9,6 +9,7 @@ from playwright.sync_api import Page, sync_playwright
 from docs.make_site import BASE, NAVIGATION, pages_of
 from docs.site_links import dead_links
 from docs.site_reference import commands_page, keys_page
+from fabricgen import __version__
 from fabricgen.cli.main import main
 from fabricgen.inventory.schema import inventory_schema
 
@@ -75,6 +76,18 @@ def test_the_site_in_a_browser(address: str, chromium: str, tmp_path: Path) -> N
             assert page.locator("h1").first.inner_text().startswith("fabricgen")
             _search(page, "dynamic_th shared alpha", "shared")
             _search(page, "FG513", "FG513")
+            footer = page.locator("footer")
+            assert __version__ in footer.inner_text()
+            assert str(footer.get_by_role("link", name="Repository").get_attribute("href")).endswith("fabricgen/fabricgen")
+            _dark(page)
+            page.goto(f"{address}/tour/")
+            block = page.locator(".language-console", has_text="explain build").first
+            page.context.grant_permissions(["clipboard-read", "clipboard-write"])
+            block.hover()
+            block.get_by_title("Copy to clipboard").click()
+            page.get_by_text("Copied to clipboard").wait_for()
+            copied = page.evaluate("navigator.clipboard.readText()").splitlines()
+            assert len(copied) == 3 and all(line.startswith("fabricgen explain build ") for line in copied)
             page.goto(f"{address}/how-lossless-works/")
             images = page.locator("article img")
             assert images.count() == 4
@@ -84,6 +97,15 @@ def test_the_site_in_a_browser(address: str, chromium: str, tmp_path: Path) -> N
             browser.close()
     assert problems == []
     assert [url for url in requests if not url.startswith((address, "data:", "blob:"))] == []
+
+
+def _dark(page: Page) -> None:
+    """The button of the colors makes the page dark."""
+    background = "getComputedStyle(document.body).backgroundColor"
+    light = page.evaluate(background)
+    page.get_by_title("Use dark colors").click()
+    assert page.evaluate(background) != light
+    assert page.locator("body").get_attribute("data-md-color-scheme") == "slate"
 
 
 def _search(page: Page, words: str, expected: str) -> None:
