@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Page, sync_playwright
 
-from docs.make_site import BASE, NAVIGATION, pages_of
+from docs.make_site import BASE, NAVIGATION, PROJECT, pages_of
 from docs.site_links import dead_links
 from docs.site_reference import commands_page, keys_page
 from fabricgen import __version__
@@ -78,7 +78,8 @@ def test_the_site_in_a_browser(address: str, chromium: str, tmp_path: Path) -> N
             _search(page, "FG513", "FG513")
             footer = page.locator("footer")
             assert __version__ in footer.inner_text()
-            assert str(footer.get_by_role("link", name="Repository").get_attribute("href")).endswith("fabricgen/fabricgen")
+            link = footer.get_by_role("link", name="Repository")
+            assert link.get_attribute("href") == PROJECT
             _dark(page)
             page.goto(f"{address}/tour/")
             block = page.locator(".language-console", has_text="explain build").first
