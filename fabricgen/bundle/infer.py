@@ -1,8 +1,7 @@
-"""The links of a fabric without fabric.json: from a links file, the names of neighbors, or the addresses of BGP."""
+"""Pairs of ports as links: those of a links file, and of any other source."""
 
 import logging
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from ipaddress import ip_interface
 from pathlib import Path
 
 import orjson
@@ -11,7 +10,7 @@ from fabricgen.bundle.wiring import Endpoint, WiredLink
 from fabricgen.errors import UnreadableInputError
 from fabricgen.findings import Location
 from fabricgen.sonic.device_types import OUTSIDE_TYPE, ROLES, SERVER_TYPE
-from fabricgen.sonic.tables import Row, split_key
+from fabricgen.sonic.tables import Row
 from fabricgen.vocabulary import LinkKind
 
 _log = logging.getLogger(__name__)
@@ -52,36 +51,13 @@ def from_pairs(
             a, b = b, a
         outside = a[0] not in devices and b[0] in devices
         pair = frozenset((a, b))
-        found[pair] = known.get(pair) or _link(a, b, _kind(devices[b[0]], a[0]) if outside else LinkKind.PEER)
+        found[pair] = known.get(pair) or link_of(a, b, kind_of(devices[b[0]], a[0]) if outside else LinkKind.PEER)
     return tuple(found.values())
 
 
-def from_tables(devices: Mapping[str, TableReader]) -> tuple[tuple[WiredLink, ...], str]:
-    """The links that the files define, and the table that defines them: DEVICE_NEIGHBOR, else BGP."""
-    links = tuple(_from_neighbors(devices))
-    return (links, "DEVICE_NEIGHBOR") if links else (tuple(_from_bgp(devices)), "BGP")
-
-
-def _from_neighbors(devices: Mapping[str, TableReader]) -> Iterable[WiredLink]:
-    seen: set[frozenset[Endpoint]] = set()
-    for name, table in devices.items():
-        for port, row in _rows(table, "DEVICE_NEIGHBOR"):
-            far = (row.get("name"), row.get("port"))
-            if not (isinstance(far[0], str) and isinstance(far[1], str)):
-                continue
-            if far[0] in devices:
-                pair = frozenset({(name, port), (far[0], far[1])})
-                if pair not in seen:
-                    seen.add(pair)
-                    yield _link((name, port), (far[0], far[1]))
-            else:  # a server, or a switch whose file is not given
-                kind = _kind(table, far[0])
-                yield _link((far[0], far[1]), (name, port), kind)
-
-
-def _kind(table: TableReader, neighbor: str) -> LinkKind:
+def kind_of(table: TableReader, neighbor: str) -> LinkKind:
     """The kind of the link to a neighbor without a file."""
-    metadata = dict(_rows(table, "DEVICE_NEIGHBOR_METADATA")).get(neighbor, {})
+    metadata = dict(rows_of(table, "DEVICE_NEIGHBOR_METADATA")).get(neighbor, {})
     if metadata.get("type") == OUTSIDE_TYPE:
         return LinkKind.EXTERNAL
     if metadata.get("type") == SERVER_TYPE:  # a host may speak BGP
@@ -90,37 +66,13 @@ def _kind(table: TableReader, neighbor: str) -> LinkKind:
     return LinkKind.PEER if is_switch else LinkKind.HOST_LEAF
 
 
-def _rows(table: TableReader, name: str) -> Iterable[tuple[str, Row]]:
+def rows_of(table: TableReader, name: str) -> Iterable[tuple[str, Row]]:
     """The members of a table that are rows. The schema rules report the others."""
     return ((key, row) for key, row in table(name).items() if isinstance(row, dict))
 
 
 def _is_bgp_peer(table: TableReader, neighbor: str) -> bool:
-    return any(row.get("name") == neighbor for _, row in _rows(table, "BGP_NEIGHBOR"))
-
-
-def _from_bgp(devices: Mapping[str, TableReader]) -> Iterable[WiredLink]:
-    """The links between routed ports whose addresses are each other's BGP peers."""
-    owner: dict[str, Endpoint] = {}
-    for name, table in devices.items():
-        for key in table("INTERFACE"):
-            port, *prefix = split_key(key)
-            if prefix:
-                owner[_address(prefix[0])] = (name, port)
-    seen: set[frozenset[Endpoint]] = set()
-    for name, table in devices.items():
-        for key, row in _rows(table, "BGP_NEIGHBOR"):
-            far, near = owner.get(split_key(key)[-1]), owner.get(str(row.get("local_addr", "")))
-            if far and near and near[0] == name and frozenset({near, far}) not in seen:
-                seen.add(frozenset({near, far}))
-                yield _link(near, far)
-
-
-def _address(prefix: str) -> str:
-    try:
-        return str(ip_interface(prefix).ip)
-    except ValueError:
-        return prefix
+    return any(row.get("name") == neighbor for _, row in rows_of(table, "BGP_NEIGHBOR"))
 
 
 def _pairs(rows: object) -> list[tuple[Endpoint, Endpoint]]:
@@ -139,6 +91,7 @@ def _endpoint(text: str) -> Endpoint:
     return device, port
 
 
-def _link(a: Endpoint, b: Endpoint, kind: LinkKind = LinkKind.PEER) -> WiredLink:
+def link_of(a: Endpoint, b: Endpoint, kind: LinkKind = LinkKind.PEER) -> WiredLink:
+    """A link that no plan names."""
     name = "--".join(":".join(end) for end in (a, b))
     return WiredLink(id=name, plane="", kind=kind, a=a, b=b, speed_mbps=0, cable="")

@@ -29,6 +29,7 @@ _OF_ATTRIBUTE = {
     "external_at": _LINKS,
     "link_at": _LINKS,
     "links_from": "",
+    "contradictions": "",
     "cabling": "",
     "subnet_roots": "",
     "release": "",

@@ -1,7 +1,7 @@
 """A bundle, or any config_db.json files, read back for judging: devices, tables, links, hosts, sources.
 
-A bundle with fabric.json has the planned links. Links of other files are derived from DEVICE_NEIGHBOR, else from the
-addresses of BGP peers, or given in a links file.
+A bundle with fabric.json has the planned links. Links of other files are derived from what the files say
+(`link_sources`), or given in a links file.
 """
 
 from collections.abc import Collection, Mapping, Sequence
@@ -16,7 +16,9 @@ from fabricgen.bundle.cables import Cabling
 from fabricgen.bundle.config_files import ConfigFiles, by_device
 from fabricgen.bundle.device import FileContent, ObservedDevice, parse_object
 from fabricgen.bundle.fabric_file import load_wiring
+from fabricgen.bundle.frr_files import frr_beside
 from fabricgen.bundle.hosts import ObservedHosts, read_hosts
+from fabricgen.bundle.link_sources import Contradiction, find_links
 from fabricgen.bundle.manifest import NAME as MANIFEST_NAME
 from fabricgen.bundle.manifest import read_manifest
 from fabricgen.bundle.names import CONFIG_NAME
@@ -47,7 +49,8 @@ class Bundle:
     links: tuple[WiredLink, ...]
     root: Path | None = None
     wiring: Wiring | None = None
-    links_from: str = "fabric.json"  # | DEVICE_NEIGHBOR | BGP | a file with links or of LLDP
+    links_from: str = "fabric.json"  # | a file with links or of LLDP | sources, such as "DEVICE_NEIGHBOR, BGP"
+    contradictions: tuple[Contradiction, ...] = ()  # of the sources of links, without fabric.json
     subnet_roots: tuple[Path, ...] = ()  # bundles with InfiniBand planes, and loose folders with an opensm.conf
     hosts: Mapping[str, ObservedHosts] = field(default_factory=dict)  # the files of hosts, by group
     cabling: Cabling | None = None  # the planned and the observed cables, if `links` are observed
@@ -176,13 +179,21 @@ def open_bundle(paths: Sequence[Path], links_file: Path | None = None) -> Bundle
     if links_file is not None:
         planned = wiring.links if wiring else ()
         links = infer.from_links_file(links_file, read_bytes(links_file), tables, planned)
-        return Bundle(devices, links, root, wiring, str(links_file), subnets_of, read_hosts(root))
+        hosts = read_hosts(root)
+        return Bundle(devices, links, root, wiring, str(links_file), subnet_roots=subnets_of, hosts=hosts)
     if wiring is not None:
         links = tuple(link for link in wiring.links if link.plane not in wiring.infiniband_planes)
         return Bundle(devices, links, root, wiring, subnet_roots=subnets_of, hosts=read_hosts(root))
-    links, origin = infer.from_tables(tables)
+    found_links = find_links(tables, {name: frr for name, file in files.items() if (frr := frr_beside(file))})
     of_manifest = root if len(paths) == 1 else None
-    return Bundle(devices, links, of_manifest, links_from=origin, subnet_roots=subnets_of)
+    return Bundle(
+        devices,
+        found_links.links,
+        of_manifest,
+        links_from=found_links.sources,
+        contradictions=found_links.contradictions,
+        subnet_roots=subnets_of,
+    )
 
 
 def _subnet_root(path: Path) -> Path | None:

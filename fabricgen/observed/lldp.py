@@ -16,6 +16,7 @@ import orjson
 
 from fabricgen.bundle import infer
 from fabricgen.bundle.cables import Cabling, Pair, miscablings, pair_of, plugged
+from fabricgen.bundle.link_sources import NEIGHBORS
 from fabricgen.bundle.read import Bundle, ObservedDevice
 from fabricgen.bundle.wiring import Endpoint, WiredLink
 from fabricgen.errors import UnreadableInputError
@@ -138,7 +139,7 @@ def _refuse_strangers(bundle: Bundle, seen: Iterable[Pair], path: Path) -> None:
 
 def _is_agreed(bundle: Bundle, link: WiredLink) -> bool:
     """Whether a link is planned: by fabric.json, by addresses, or by DEVICE_NEIGHBOR at each end that has a file."""
-    if bundle.links_from != "DEVICE_NEIGHBOR":
+    if NEIGHBORS not in bundle.links_from.split(", "):
         return True
     for (name, port), far in ((link.a, link.b), (link.b, link.a)):
         row = bundle.devices[name].row("DEVICE_NEIGHBOR", port) if name in bundle.devices else None

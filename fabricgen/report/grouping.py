@@ -36,8 +36,8 @@ _WORD = re.compile(r"[^\s,;:()=]+")
 def alike(findings: Sequence[Finding]) -> list[tuple[Finding, list[Finding]]]:
     """(finding, others like it): one fault at many places is one finding, in the order of the first place.
 
-    Alike are findings of one code, severity, table and field whose messages differ in names and numbers only. Fewer
-    than three stay single.
+    Alike are findings of one code, severity, table and field whose messages differ in names and numbers only; so are
+    those about tables as a whole. Fewer than three stay single.
     """
     names = {name for one in findings for name in (one.device, *one.devices)}
     groups: dict[tuple[object, ...], list[Finding]] = {}
@@ -57,7 +57,8 @@ def _fault(one: Finding, names: Set[str]) -> tuple[object, ...]:
     steps = one.path.split("|")
     field = steps[-1] if len(steps) > 2 else ""
     texts = (_shape(text, names) for text in (field, one.message, one.hint))
-    return (one.code, one.severity, one.confidence, _NUMBER.sub("#", steps[0]), *texts)
+    table = _NUMBER.sub("#", steps[0]) if len(steps) > 1 else ""
+    return (one.code, one.severity, one.confidence, table, *texts)
 
 
 def _shape(text: str, names: Set[str]) -> str:

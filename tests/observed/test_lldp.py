@@ -27,6 +27,9 @@ def files(cli: Cli, tmp_path: Path) -> Path:
         config = json.loads(file.read_text())
         del config["DEVICE_NEIGHBOR"]
         config.pop("BGP_NEIGHBOR", None)
+        config.pop("INTERFACE", None)  # subnets are a source of links, and so are descriptions
+        for port in config["PORT"].values():
+            port.pop("description", None)
         file.write_text(json.dumps(config, indent=4))
     return folder
 

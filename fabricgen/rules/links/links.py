@@ -3,6 +3,7 @@
 import re
 from collections.abc import Iterator
 
+from fabricgen.bundle.link_sources import DESCRIPTIONS, NEIGHBORS, ROUTES, SUBNETS
 from fabricgen.findings import Severity
 from fabricgen.physics import DEFAULT_MTU_BYTES, link_mtu_for_roce
 from fabricgen.rules.defects import Defect
@@ -14,6 +15,7 @@ from fabricgen.sonic.tables import Row
 from fabricgen.units import format_speed
 
 _WHOLE_NAME = r"(?<![\w./-]){}(?![\w/-])"
+_ONE_OF = {ROUTES: "a static route", SUBNETS: "a common subnet", DESCRIPTIONS: "the description"}
 # The value of a missing field, by SONiC's portmgrd and the YANG model.
 _PORT_DEFAULTS = {"mtu": str(DEFAULT_MTU_BYTES), "autoneg": "off", "link_training": "off", "fec": ""}
 
@@ -107,7 +109,7 @@ def neighbor_row(fabric: Fabric) -> Iterator[Defect]:
 
     Source: sonic-buildimage files/build_templates/qos_config.j2 (PORT_ACTIVE); sonic-utilities pfcwd/main.py.
     """
-    if fabric.bundle.links_from == "DEVICE_NEIGHBOR":
+    if NEIGHBORS in fabric.bundle.links_from.split(", "):
         return  # the links come from this table
     tables = {switch: switch.device.table("DEVICE_NEIGHBOR") for switch in fabric.switches.values()}
     severity = None if fabric.bundle.wiring else Severity.NOTE
@@ -238,9 +240,10 @@ def wrong_description(fabric: Fabric) -> Iterator[Defect]:
 
     Source: derived from the bundle itself.
     """
+    contradicted = {one.near for one in fabric.bundle.contradictions if one.source == DESCRIPTIONS}  # FG416 has them
     for switch in fabric.switches.values():
         ends = [end for end in fabric.ends_of[switch.name].values() if end.port in switch.device.table("PORT")]
-        wrong = [end for end in ends if not _is_named(end)]
+        wrong = [end for end in ends if not _is_named(end) and (switch.name, end.port) not in contradicted]
         for end in wrong if 2 * len(wrong) < len(ends) else ():
             found = "differs" if end.text("description") else "is missing"
             message = f"the cable leads to {end.far_name} {end.far_port}, but the description {found}"
@@ -250,6 +253,32 @@ def wrong_description(fabric: Fabric) -> Iterator[Defect]:
                 f"set description to {end.far_name}:{end.far_port}",
                 far_end(end, "PORT"),
             )
+
+
+@rule("FG416", Severity.WARNING, "The sources of a link contradict each other")
+def contradicting_sources(fabric: Fabric) -> Iterator[Defect]:
+    """What: without fabric.json, all that the files say about the far end of a port is the same: DEVICE_NEIGHBOR, the
+    addresses of BGP sessions and static routes (of CONFIG_DB, and of frr.conf beside it), subnets for two ports, and
+    descriptions of ports.
+
+    Why: the link counts as the first of these sources says. If another one is right, the verdicts are those of another
+    fabric.
+
+    Example: DEVICE_NEIGHBOR connects leaf1 Ethernet0 with spine1 Ethernet4, the description of Ethernet0 is
+    "spine2:Ethernet4".
+
+    Fix: correct the wrong source, or give the cables with --lldp or --links.
+
+    Source: docs/brownfield.md, section "Links".
+    """
+    for one in fabric.bundle.contradictions:
+        switch = fabric.switches[one.near[0]]
+        one_end, other_end = (" ".join(end) for end in one.kept)
+        kept = f"{_ONE_OF.get(one.kept_source, one.kept_source)} connects {one_end} with {other_end}"
+        message = f"{_ONE_OF.get(one.source, one.source)} names {' '.join(one.far)} as the far end, but {kept}"
+        hint = "correct the wrong one, or give the cables with --lldp or --links"
+        field = ("description",) if one.source == DESCRIPTIONS else ()
+        yield Defect(switch.place("PORT", one.near[1], *field), message, hint)
 
 
 def _is_named(end: End) -> bool:

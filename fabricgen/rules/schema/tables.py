@@ -244,14 +244,15 @@ def dangling_reference(fabric: Fabric) -> Iterator[Defect]:
     From release 202505 on `config reload FILE` validates the file and loads nothing of it.
 
     The daemons apply a row of PORT_QOS_MAP, QUEUE, BUFFER_PG or BUFFER_QUEUE to each port that its key lists, but the
-    YANG models know only keys of one port. If the release is known to be before 202505, such a key is a warning.
+    YANG models know only keys of one port. If the release is known to be before 202505, such a key is a warning. A
+    loopback in INTERFACE is a warning, and a note before 202505: intfmgrd makes it from either table.
 
     Example: QUEUE|Ethernet0|3 has scheduler "scheduler.9", which does not exist.
 
     Fix: write the bare name of an existing row, or add the row. Split a list of ports into one row for each port.
 
-    Source: sonic-buildimage src/sonic-yang-models (leafref); sonic-swss orchagent/qosorch.cpp (need_retry); measured
-    with sonic-swss 6079a435 (a key with two ports makes no difference).
+    Source: sonic-buildimage src/sonic-yang-models (leafref); sonic-swss orchagent/qosorch.cpp (need_retry),
+    cfgmgr/intfmgr.cpp (doIntfGeneralTask); measured with sonic-swss 6079a435 (a key with two ports makes no difference).
     """
     for defect in _of_kind(fabric, "dangling-reference"):
         if isinstance(defect.place, Place) and _lists_ports(fabric.switches[defect.place.device.name], defect.place):
@@ -264,8 +265,15 @@ def dangling_reference(fabric: Fabric) -> Iterator[Defect]:
                 message=f"the key lists several ports: the daemons accept it, SONiC's YANG models do not{ends}",
                 hint="write one row for each port",
             )
+        elif isinstance(defect.place, Place) and _is_loopback_of_interface(defect.place):
+            yield replace(_taken_by(fabric, defect, "intfmgrd"), hint="move the row to LOOPBACK_INTERFACE")
         else:
             yield defect
+
+
+def _is_loopback_of_interface(place: Place) -> bool:
+    """Whether a row of INTERFACE is about a loopback."""
+    return place.table == "INTERFACE" and place.key.startswith("Loopback") and not place.field
 
 
 def _lists_ports(switch: Switch, place: Place) -> bool:

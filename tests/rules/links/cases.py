@@ -6,7 +6,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from fabricgen.bundle.read import Bundle
+from fabricgen.bundle.read import Bundle, open_bundle
 from fabricgen.observed.lldp import with_lldp
 from tests.rules.case import ERROR, NOTE, WARNING, Case, Switches
 from tests.rules.changes import both, drop, put
@@ -44,6 +44,18 @@ class Observed:
             (folder / "lldp").mkdir(exist_ok=True)
             (folder / "lldp" / f"{name}.json").write_text(json.dumps({"LLDP_ENTRY_TABLE": rows}))
         return with_lldp(bundle, folder / "lldp")
+
+
+@dataclasses.dataclass(frozen=True)
+class Loose:
+    """The files of the clean fabric without fabric.json: their links are those that the files name."""
+
+    def broken(self, change: Callable[[Any], object], folder: Path) -> Bundle:
+        """The files as `open_bundle` reads them."""
+        fabric = clean_fabric()
+        change(fabric.configs)
+        fabric.bundle(folder / "files")
+        return open_bundle([folder / "files"])
 
 
 UP1, UP2 = "Ethernet256", "Ethernet260"  # of leaf1, to spine1 and spine2
@@ -307,6 +319,16 @@ CASES = [
         WARNING,
         "the cable leads to spine3 Ethernet0, but the description differs",
         "set description to spine3:Ethernet0",
+    ),
+    Case(
+        "FG416",
+        put("spine3:Ethernet0", "leaf1", "PORT", "Ethernet256", "description"),
+        "leaf1:PORT|Ethernet256|description",
+        WARNING,
+        "the description names spine3 Ethernet0 as the far end, but DEVICE_NEIGHBOR connects leaf1 Ethernet256 with "
+        "spine1 Ethernet0",
+        "correct the wrong one, or give the cables with --lldp or --links",
+        clean=Loose(),
     ),
     Case(
         "FG251",

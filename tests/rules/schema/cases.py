@@ -79,6 +79,15 @@ CASES = [
         "did you mean 'scheduler.2'?",
     ),
     Case(
+        "FG408",
+        put({}, "leaf1", "INTERFACE", "Loopback0"),
+        "leaf1:INTERFACE|Loopback0",
+        WARNING,
+        "name of the key: no row of PORT has the name 'Loopback0': intfmgrd takes the row, but release 202505 and later "
+        "stop `config reload FILE`",
+        "move the row to LOOPBACK_INTERFACE",
+    ),
+    Case(
         "FG409",
         put("4194304", "leaf1", "WRED_PROFILE", "AZURE_LOSSLESS", "green_min_threshold"),
         "leaf1:WRED_PROFILE|AZURE_LOSSLESS|green_max_threshold",

@@ -1,0 +1,23 @@
+"""The files of FRR beside a config_db.json."""
+
+from pathlib import Path
+
+from fabricgen.inputs import TABLE_BYTES, read_text
+from fabricgen.sonic.frr_conf import FrrConfig, read_frr
+
+# /etc/sonic/frr/ of a switch: one file, or with docker_routing_config_mode split one for each daemon.
+_INTEGRATED, _OF_DAEMONS = "frr.conf", ("zebra.conf", "bgpd.conf", "staticd.conf")
+
+
+def frr_beside(config: Path) -> FrrConfig | None:
+    """The content of frr.conf or bgpd.conf in the folder of a config_db.json or in frr/ of it, or of DEVICE.frr.conf or
+    DEVICE_frr.conf beside a DEVICE.json; None without one. Raises UnreadableInputError."""
+    if config.name != "config_db.json":
+        named = (config.with_name(f"{config.stem}{mark}frr.conf") for mark in "._-")
+        files = [file for file in named if file.is_file()][:1]
+        return read_frr(read_text(files[0], TABLE_BYTES)) if files else None
+    for folder in (config.parent, config.parent / "frr"):
+        names = (_INTEGRATED,) if (folder / _INTEGRATED).is_file() else _OF_DAEMONS
+        if files := [folder / name for name in names if (folder / name).is_file()]:
+            return read_frr("\n".join(read_text(file, TABLE_BYTES) for file in files))
+    return None
