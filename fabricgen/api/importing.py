@@ -73,10 +73,13 @@ class ImportedFabric:
     links: int
 
 
-def import_foreign(kind: str, paths: Sequence[Path], fabric: str, hardware: Mapping[str, str]) -> ImportedFabric:
+def import_foreign(
+    kind: str, paths: Sequence[Path], fabric: str, hardware: Mapping[str, str], *, single_file: bool = False
+) -> ImportedFabric:
     """An explicit inventory from files of another tool: avd, hhfab or minigraph. Nothing is written.
 
-    `paths` are files and folders of them, `hardware` is model -> platform. Raises UnreadableInputError for a path that
+    `paths` are files and folders of them, `hardware` is model -> platform. With `single_file`, a platform entry beside
+    the inventory is an error. Raises UnreadableInputError for a path that
     cannot be read, and UsageError for a platform or a name of the fabric that is not possible.
     """
     from fabricgen.adopt.foreign.avd import read_avd
@@ -93,7 +96,7 @@ def import_foreign(kind: str, paths: Sequence[Path], fabric: str, hardware: Mapp
             raise UsageError(f"--hardware {model}={platform}: not a name of `fabricgen list platforms`")
     endings = (".xml",) if kind == "minigraph" else (".yaml", ".yml")
     described = readers[kind](_files(paths, endings))
-    adopted = explicit_inventory(described, fabric_name(fabric), kind, hardware)
+    adopted = explicit_inventory(described, fabric_name(fabric), kind, hardware, single_file=single_file)
     return ImportedFabric(adopted.files, tuple(adopted.findings), len(described.switches), adopted.links)
 
 

@@ -27,7 +27,8 @@ def _foreign(summary: str, name: str, metavar: str, examples: str) -> click.Comm
         if output is not None:
             refuse_full(output)
         default = output.resolve().name if output else "imported"
-        imported = import_foreign(name, paths, fabric or default, _platforms_of(hardware))
+        chosen = _platforms_of(hardware)
+        imported = import_foreign(name, paths, fabric or default, chosen, single_file=output is None)
         if not imported.files:
             print_findings(settings, in_order(imported.findings), Counts(devices=imported.switches))
             return EXIT_FINDINGS

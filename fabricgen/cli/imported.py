@@ -2,6 +2,7 @@
 
 import sys
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 
 from fabricgen.cli.settings import Settings
@@ -18,12 +19,18 @@ def refuse_full(output: Path) -> None:
 
 
 def print_notes(settings: Settings, findings: Sequence[Finding]) -> None:
-    """Findings on standard error, a line each."""
+    """Findings on standard error, a line each; those like another one are counted in its line, with -v each has one."""
     from fabricgen.report.formats.concise import concise_report
+    from fabricgen.report.grouping import alike
     from fabricgen.report.run import visible_finding
 
     color = settings.paints(sys.stderr)
     shown = list(map(visible_finding, in_order(findings)))
+    if not settings.verbose:
+        shown = [
+            replace(one, message=f"{one.message}; {len(others)} more like this (-v)") if others else one
+            for one, others in alike(shown)
+        ]
     write(concise_report(shown, color), err=True, nl=False, color=color, wraps=True)
 
 

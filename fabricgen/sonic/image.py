@@ -244,11 +244,17 @@ def daemon_obstacle(config: ConfigDb) -> Obstacle | None:
     """
     if text(rows(config, "FEATURE").get("bgp", {}), "state") in ("disabled", "always_disabled"):
         return Obstacle("FEATURE|bgp is disabled: no BGP runs", ("FEATURE", "bgp", "state"))
-    mode = text(metadata(config), ROUTING_MODE)
-    if mode.startswith("split"):
-        reason = f"{ROUTING_MODE} is {mode}: FRR does not read the BGP tables of this file"
+    if is_split(config):
+        reason = (
+            f"{ROUTING_MODE} is {text(metadata(config), ROUTING_MODE)}: FRR does not read the BGP tables of this file"
+        )
         return Obstacle(reason, ("DEVICE_METADATA", "localhost", ROUTING_MODE))
     return None
+
+
+def is_split(config: ConfigDb) -> bool:
+    """Whether FRR reads separate files, and nothing of CONFIG_DB."""
+    return text(metadata(config), ROUTING_MODE).startswith("split")
 
 
 def runs_bgpcfgd(config: ConfigDb) -> bool:

@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 import yaml
 
+from fabricgen.adopt.foreign.made_hardware import PROFILES
 from fabricgen.bundle.read import Bundle, open_bundle
 from tests.adopt.expressed import Files, addresses, as_avd, as_hhfab, as_minigraphs, facts, write
 from tests.conftest import Cli
@@ -237,3 +238,75 @@ def test_yaml_that_grows_is_refused(cli: Cli, tmp_path: Path) -> None:
     files = write({"wiring.yaml": f"a0: &a0 [x]\n{levels}"}, tmp_path / "files")
     outcome = cli("import", "hhfab", files)
     assert outcome.code == 2 and "aliases expand the file" in outcome.err
+
+
+def hhfab_wiring(profile: str, ports: tuple[str, str]) -> str:
+    """Two leaves and a spine of one profile, as `hhfab` writes them."""
+    objects: list[dict[str, Any]] = []
+    for name, role, asn in (
+        ("leaf-01", "server-leaf", 65101),
+        ("leaf-02", "server-leaf", 65102),
+        ("spine-01", "spine", 65100),
+    ):
+        spec = {"role": role, "profile": profile, "asn": asn, "ip": f"172.30.0.{asn % 100 + 8}/21"}
+        objects.append({"kind": "Switch", "metadata": {"name": name}, "spec": spec})
+    for number, leaf in enumerate(("leaf-01", "leaf-02")):
+        ends = {
+            "leaf": {"ip": f"172.30.128.{2 * number + 1}/31", "port": f"{leaf}/{ports[0]}"},
+            "spine": {"ip": f"172.30.128.{2 * number}/31", "port": f"spine-01/{ports[number]}"},
+        }
+        objects.append(
+            {"kind": "Connection", "metadata": {"name": f"{leaf}--fabric"}, "spec": {"fabric": {"links": [ends]}}}
+        )
+    return "---\n".join(yaml.safe_dump({"apiVersion": "wiring.githedgehog.com/v1beta1", **one}) for one in objects)
+
+
+@pytest.mark.parametrize("profile", list(PROFILES))
+def test_profiles_of_hedgehog_come_in_without_hardware(profile: str, cli: Cli, tmp_path: Path) -> None:
+    """Their ports and modes are those of githedgehog/fabric; nothing public states headroom."""
+    (tmp_path / "wiring.yaml").write_text(hhfab_wiring(profile, ("E1/1", "E1/2")))
+    outcome = cli("import", "hhfab", tmp_path / "wiring.yaml", "-o", tmp_path / "inventory")
+    assert outcome.code == 0, outcome.out + outcome.err
+    assert f"FG870 the catalog does not have {profile}" in outcome.err
+    judged = cli("check", tmp_path / "inventory")
+    assert " 0 errors" in judged.out, judged.out
+    assert cli("import", "hhfab", tmp_path / "wiring.yaml").code == 1  # standard output has no place for the entry
+
+
+LAB = """\
+hostname: {name}
+metadata: {{platform: {model}}}
+router_bgp: {{as: "{asn}"}}
+ethernet_interfaces:
+- {{name: Ethernet{port}, peer: {far}, peer_interface: Ethernet{far_port}, peer_type: {kind}, ip_address: {address}}}
+loopback_interfaces:
+- {{name: Loopback0, ip_address: 10.255.0.{asn}/32}}
+"""
+
+
+@pytest.mark.parametrize("model", ["cEOS-LAB", "vEOS-lab", "vEOS", "cEOSLab"])
+def test_a_lab_of_virtual_switches_has_a_platform(model: str, cli: Cli, tmp_path: Path) -> None:
+    leaf = {
+        "name": "leaf1",
+        "port": 12,
+        "far": "spine1",
+        "far_port": 1,
+        "kind": "spine",
+        "address": "10.0.0.1/31",
+        "asn": 11,
+    }
+    spine = {
+        "name": "spine1",
+        "port": 1,
+        "far": "leaf1",
+        "far_port": 12,
+        "kind": "l3leaf",
+        "address": "10.0.0.0/31",
+        "asn": 10,
+    }
+    files = write({f"{one['name']}.yml": LAB.format(model=model, **one) for one in (leaf, spine)}, tmp_path / "files")
+    outcome = cli("import", "avd", files, "-o", tmp_path / "inventory")
+    assert outcome.code == 0 and outcome.err.count("FG870") == 1, outcome.err
+    assert " 0 errors" in cli("check", tmp_path / "inventory").out
+    other = cli("import", "avd", files, "-o", tmp_path / "other", "--hardware", f"{model}=dell-s5232f")
+    assert other.code == 0 and "FG870" not in other.err

@@ -1,4 +1,4 @@
-"""FRR's configuration as fabricgen reads it, against the real bgpd: it gets the same text and says which neighbors it has."""
+"""FRR's configuration as fabricgen reads it, against the neighbors that the real bgpd has after the same text."""
 
 import json
 import shutil

@@ -1,11 +1,13 @@
 """A described fabric to an explicit inventory, and what its render does not have of the description."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 from typing import Any
 
 from fabricgen.adopt.foreign.described import DescribedEnd, DescribedSwitch, Description
 from fabricgen.adopt.foreign.hardware import Fitted, fit, platform_of, port_modes
+from fabricgen.adopt.foreign.made_hardware import made_platform
+from fabricgen.adopt.own_platform import VENDOR
 from fabricgen.adopt.source import Source, SourceSwitch, Tables
 from fabricgen.adopt.tree import inventory_tree
 from fabricgen.adopt.wiring import usable_links
@@ -14,20 +16,28 @@ from fabricgen.bundle.wiring import Endpoint, WiredLink
 from fabricgen.findings import Finding, Severity, has_errors
 from fabricgen.inventory.load import LOCK_NAME
 from fabricgen.inventory.values import NAME
+from fabricgen.platforms.entry_text import switch_entry_text
+from fabricgen.platforms.model import SwitchPlatform
 from fabricgen.platforms.port_modes import PortModes
 from fabricgen.sonic.canonical import natural_key
 from fabricgen.vocabulary import LinkKind, Role
 
-UNKNOWN_HARDWARE, DIFFERENT, TO_ADD = "FG865", "FG868", "FG869"
+UNKNOWN_HARDWARE, DIFFERENT, TO_ADD, MADE = "FG865", "FG868", "FG869", "FG870"
+_ADD_HEADROOM = "lossless classes need headroom: import the device folder with `fabricgen import sonic-device`"
 
 
-def explicit_inventory(described: Description, fabric: str, kind: str, hardware: Mapping[str, str]) -> Adopted:
+def explicit_inventory(
+    described: Description, fabric: str, kind: str, hardware: Mapping[str, str], *, single_file: bool = False
+) -> Adopted:
     """The inventory of a description. `hardware` is model -> platform, for models that the catalog does not have.
 
-    `kind` is the name of the import. The files are empty after errors.
+    `kind` is the name of the import. The files are empty after errors. A platform that is made for a model needs a
+    separate file, so it is an error with `single_file`.
     """
     adopted = Adopted(findings=list(described.findings))
     fitted = _fitted(described, hardware, adopted.findings)
+    made = {one.platform.name: one.platform for one in fitted.values() if one.platform.vendor == VENDOR}
+    adopted.findings += _made(made.values(), single_file=single_file)
     if not described.switches:
         adopted.findings.append(Finding("FG866", Severity.ERROR, "the files do not describe a switch of a fabric"))
     if has_errors(adopted.findings):
@@ -49,7 +59,10 @@ def explicit_inventory(described: Description, fabric: str, kind: str, hardware:
     adopted.findings += described.not_imported()
     tree, lock, _ = inventory_tree(fabric, source, usable)
     _add_notes(tree, described)
-    files = {LOCK_NAME: lock.dump()}
+    entries = {f"platforms/{name}.yaml": switch_entry_text(platform) for name, platform in sorted(made.items())}
+    if entries:
+        tree["platforms"] = list(entries)
+    files = {LOCK_NAME: lock.dump(), **entries}
     tables, lock, findings = rendered_tables({FILE_NAME: inventory_yaml(tree), **files})
     if any(one.code in REFUSED_NUMBERS for one in findings):
         files[LOCK_NAME] = lock.dump()
@@ -61,7 +74,7 @@ def explicit_inventory(described: Description, fabric: str, kind: str, hardware:
     adopted.findings += _differences(described, switches, tables)
     adopted.findings += _to_add(tree, described)
     header = f"# Imported by `fabricgen import {kind}`.\n"
-    adopted.files = {FILE_NAME: header + inventory_yaml(tree), LOCK_NAME: lock.dump()}
+    adopted.files = {FILE_NAME: header + inventory_yaml(tree), LOCK_NAME: lock.dump(), **entries}
     return adopted
 
 
@@ -70,10 +83,16 @@ def _fitted(described: Description, hardware: Mapping[str, str], findings: list[
     found: dict[str, Fitted] = {}
     layouts: dict[str, tuple[PortModes, ...]] = {}
     unknown: dict[str, list[DescribedSwitch]] = {}
+    of_model: dict[str, list[DescribedSwitch]] = {}
+    for switch in described.switches.values():
+        of_model.setdefault(switch.model, []).append(switch)
+    platforms = {
+        model: platform_of(model, hardware) or made_platform(model, switches) for model, switches in of_model.items()
+    }
     for name, switch in described.switches.items():
         if not NAME.fullmatch(name):
             findings.append(not_allowed(name, switch.place))
-        elif platform := platform_of(switch.model, hardware):
+        elif platform := platforms[switch.model]:
             if platform.name not in layouts:
                 layouts[platform.name] = port_modes(platform)
             found[name] = fit(switch, layouts[platform.name])
@@ -89,6 +108,18 @@ def _fitted(described: Description, hardware: Mapping[str, str], findings: list[
                     count=len(switches))
         )  # fmt: skip
     return found
+
+
+def _made(platforms: Iterable[SwitchPlatform], *, single_file: bool) -> Iterator[Finding]:
+    """One finding for each platform that is not of the catalog. It needs a separate file."""
+    for platform in platforms:
+        ports = len(platform.layouts[0].ports)
+        message = (
+            f"the catalog does not have {platform.name}: its entry has {ports} ports ({platform.sources['all']}) and "
+        )
+        hint = "give --output: the entry is a file beside the inventory" if single_file else _ADD_HEADROOM
+        severity = Severity.ERROR if single_file else Severity.NOTE
+        yield Finding(MADE, severity, f"{message}no headroom", hint=hint)
 
 
 def _agree_on_speeds(described: Description, fitted: Mapping[str, Fitted]) -> set[str]:

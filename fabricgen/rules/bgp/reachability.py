@@ -10,6 +10,7 @@ from fabricgen.rules.rule import Basis, rule
 from fabricgen.rules.view.fabric import Fabric
 from fabricgen.rules.view.switch import Switch
 from fabricgen.sonic.canonical import natural_key
+from fabricgen.sonic.image import is_split
 from fabricgen.units import counted
 
 if TYPE_CHECKING:
@@ -88,10 +89,16 @@ def no_neighbors(fabric: Fabric) -> Iterator[Defect]:
 
     Fix: add the BGP_NEIGHBOR rows of all links.
 
-    Source: sonic-buildimage src/sonic-bgpcfgd managers_bgp.py.
+    With docker_routing_config_mode split it is a note: FRR has its own files, which no rule about routes reads.
+
+    Source: sonic-buildimage src/sonic-bgpcfgd managers_bgp.py; dockers/docker-fpm-frr/docker_init.sh.
     """
     for names in _planes(fabric).values():
         if _has_routing(fabric, names):
+            continue
+        if all(is_split(fabric.switches[name].device.config) for name in names):
+            message = "FRR reads separate files (docker_routing_config_mode), not this table: routes are not judged"
+            yield Defect(fabric.switches[names[0]].place("BGP_NEIGHBOR"), message, severity=Severity.NOTE)
             continue
         inside = set(names)
         for pair in fabric.pairs:

@@ -6,6 +6,7 @@ from itertools import chain
 
 import orjson
 
+from fabricgen.bundle.link_sources import NEIGHBORS
 from fabricgen.findings import Severity
 from fabricgen.rules.defects import Defect
 from fabricgen.rules.rule import Basis, rule
@@ -77,7 +78,9 @@ def port_deviation(fabric: Fabric) -> Iterator[Defect]:
             rows = [{"length": text} for text in lengths]
             yield from _own_row_deviations(ports_alone, "CABLE_LENGTH", rows, peers)
     unused: dict[tuple[object, ...], list[tuple[Switch, str]]] = defaultdict(list)
-    for switch in fabric.switches.values():
+    # Only plans and DEVICE_NEIGHBOR say which ports are unused: other sources of links do not have hosts.
+    are_known = fabric.bundle.wiring or NEIGHBORS in fabric.bundle.links_from.split(", ")
+    for switch in fabric.switches.values() if are_known else ():
         wired, known = fabric.ends_of[switch.name], switch.layout.port_by_name if switch.layout else {}
         for port in (name for name in switch.device.table("PORT") if name not in wired):
             row = switch.device.row("PORT", port)

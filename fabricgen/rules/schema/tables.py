@@ -252,7 +252,8 @@ def dangling_reference(fabric: Fabric) -> Iterator[Defect]:
     Fix: write the bare name of an existing row, or add the row. Split a list of ports into one row for each port.
 
     Source: sonic-buildimage src/sonic-yang-models (leafref); sonic-swss orchagent/qosorch.cpp (need_retry),
-    cfgmgr/intfmgr.cpp (doIntfGeneralTask); measured with sonic-swss 6079a435 (a key with two ports makes no difference).
+    cfgmgr/intfmgr.cpp (doIntfGeneralTask); measured with sonic-swss 6079a435 (a key with two ports makes no
+    difference).
     """
     for defect in _of_kind(fabric, "dangling-reference"):
         if isinstance(defect.place, Place) and _lists_ports(fabric.switches[defect.place.device.name], defect.place):

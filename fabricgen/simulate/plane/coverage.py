@@ -13,7 +13,7 @@ from fabricgen.routing.fabric import RoutedFabric
 from fabricgen.routing.routes import Routes
 from fabricgen.simulate.plane.interfaces import PlaneQos
 from fabricgen.sonic.canonical import natural_key
-from fabricgen.sonic.image import InterfaceAddress, Neighbor, rows
+from fabricgen.sonic.image import InterfaceAddress, Neighbor, is_split, rows
 from fabricgen.units import listed
 from fabricgen.vocabulary import DeviceState, LinkKind
 
@@ -174,6 +174,11 @@ def coverage_findings(bundle: Bundle, fabric: RoutedFabric, found: Covers) -> It
         device, row = bundle.devices[first.cause[0]], first.cause[1]
     elif found.example:
         device = bundle.devices[found.example[0][0]]
+    hint = "correct the sessions and route maps of these links; `fabricgen validate` names the rows"
+    if is_split(device.config):
+        hint = (
+            "routes of FRR's own files are not judged: docker_routing_config_mode separated makes them of BGP_NEIGHBOR"
+        )
     yield Finding(
         code="FG610",
         severity=Severity.ERROR,
@@ -181,7 +186,7 @@ def coverage_findings(bundle: Bundle, fabric: RoutedFabric, found: Covers) -> It
         device=device.name,
         place=Place(*row),
         location=device.locate(*row),
-        hint="correct the sessions and route maps of these links; `fabricgen validate` names the rows",
+        hint=hint,
         count=max(found.without_routes, 1),
     )
 
