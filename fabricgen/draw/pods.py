@@ -4,6 +4,7 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 
 from fabricgen.draw.layout import LEFT, place_tier
+from fabricgen.draw.matrix import is_matrix, matrix_scene
 from fabricgen.draw.scene import WIDTH, Box, BoxKind, Label, Line, Scene
 from fabricgen.draw.topology import RANK, Topology
 from fabricgen.units import counted
@@ -60,6 +61,9 @@ def pod_scene(topology: Topology, plane: str, pod: int | None) -> Scene:
     pods = pods_of(topology, plane)
     members = pods[pod]
     cores = [index for index in topology.planes[plane] if topology.switches[index].role == Role.CORE]
+    name = plane if len(pods) == 1 else f"{plane} pod {pod}"
+    if is_matrix(topology, members):
+        return matrix_scene(topology, name, (*cores, *members))
     roles = {topology.switches[index].role for index in members}
     boxes: list[Box] = []
     labels: list[Label] = []
@@ -79,7 +83,6 @@ def pod_scene(topology: Topology, plane: str, pod: int | None) -> Scene:
         labels += [Label(16, y + 11, topology.switches[tier[0]].role), Label(16, y + 25, f"{len(tier):,}")]
         boxes += placed
         y = max(box.y + box.height for box in placed) + 62
-    name = plane if len(pods) == 1 else f"{plane} pod {pod}"
     hosts, _ = topology.hosts_of(members)
     parts = [counted(len(members), "switch", "switches"), counted(len(cores), "core"), counted(hosts, "host")]
     caption = f"{name}: {', '.join(part for part in parts if not part.startswith('0 '))}"

@@ -16,6 +16,7 @@ class BoxKind(StrEnum):
     HOST = "host"
     POD = "pod"
     PORT = "port"
+    BAND = "band"  # all links between two tiers, or those of a rail or a pod
     FREE = "free"  # an empty port, or an empty unit of a rack
 
 

@@ -9,6 +9,7 @@ FILLS: Mapping[BoxKind, tuple[str, str]] = {  # fill, edge
     BoxKind.SWITCH: ("#e3e6ee", "#9aa0ae"),
     BoxKind.HOST: ("#ffffff", "#b9bcc4"),
     BoxKind.POD: ("#ffffff", "#9aa0ae"),
+    BoxKind.BAND: ("#c9ccd4", "#c9ccd4"),
     BoxKind.PORT: ("#dbe6ff", "#2a5bd7"),
     BoxKind.FREE: ("#ffffff", "#d3d3ce"),
 }

@@ -6,6 +6,7 @@ from typing import Any
 from fabricgen.bundle.read import Bundle
 from fabricgen.bundle.wiring import WiredLink
 from fabricgen.draw.layout import plane_scene
+from fabricgen.draw.matrix import is_matrix, matrix_scene
 from fabricgen.draw.pods import MOST_DRAWN, overview_scene, pod_scene, pods_of
 from fabricgen.draw.scene import BoxKind, Scene
 from fabricgen.draw.topology import Topology
@@ -98,7 +99,11 @@ def runs(numbers: Sequence[int]) -> Iterator[tuple[int, int, int]]:
 def _scenes(topology: Topology, plane: str) -> Iterator[dict[str, Any]]:
     """One scene of a small plane; of a large one its overview and its pods."""
     if len(topology.planes[plane]) <= MOST_DRAWN:
-        yield scene_object(topology, plane_scene(topology, plane))
+        members = topology.planes[plane]
+        is_large = is_matrix(topology, members)
+        yield scene_object(
+            topology, matrix_scene(topology, plane, members) if is_large else plane_scene(topology, plane)
+        )
         return
     pods = pods_of(topology, plane)
     if len(pods) > 1:

@@ -10,16 +10,19 @@ from xml.etree import ElementTree
 import pytest
 
 from fabricgen.bundle.read import open_bundle
+from fabricgen.bundle.wiring import WiredDevice, WiredLink
 from fabricgen.draw.dot import quoted, scene_dot
 from fabricgen.draw.drawio import scene_drawio
 from fabricgen.draw.equipment import cable_scene, panel_scene, rack_scene
 from fabricgen.draw.layout import plane_scene
+from fabricgen.draw.matrix import is_matrix, matrix_scene
 from fabricgen.draw.picture import fabric_scenes
 from fabricgen.draw.pods import overview_scene, pod_scene, pods_of
 from fabricgen.draw.scene import Box, BoxKind, Line, Scene
 from fabricgen.draw.svg import scene_svg
 from fabricgen.draw.topology import Topology, read_topology, strides
 from fabricgen.resources import resource
+from fabricgen.vocabulary import LinkKind, Role
 from tests.components import tool
 from tests.conftest import Cli
 from tests.hostile.payloads import PAYLOAD
@@ -216,3 +219,56 @@ def test_wrong_arguments(
     outcome = cli("draw", rendered, *arguments)
     assert outcome.code == 2 and message in outcome.err
     assert list(tmp_path.glob("x.*")) == []
+
+
+def rails(units: int, spines: int) -> Topology:
+    """Eight rails of `units` leaves and `spines` spines, each leaf to the spines of its rail by two links."""
+
+    def switch(name: str, role: Role, rail: int, su: int | None) -> WiredDevice:
+        return WiredDevice(name, name, "compute", role, platform="", layout="", hwsku="", rail=rail, su=su)
+
+    leaves = [switch(f"su{su}-r{rail}", Role.LEAF, rail, su) for su in range(units) for rail in range(8)]
+    upper = [switch(f"r{rail}-s{n}", Role.SPINE, rail, None) for rail in range(8) for n in range(spines)]
+    pairs = {}
+    for above, spine in enumerate(upper, len(leaves)):
+        for below, leaf in enumerate(leaves):
+            if leaf.rail == spine.rail:
+                ends = [((leaf.name, f"E{2 * above + n}"), (spine.name, f"E{2 * below + n}")) for n in range(2)]
+                pairs[below, above] = tuple(
+                    WiredLink("", "compute", LinkKind.LEAF_SPINE, *each, 400_000, "") for each in ends
+                )
+    return Topology((*leaves, *upper), pairs, {})
+
+
+def test_a_large_tier_is_a_matrix_of_rails_by_units() -> None:
+    """A cell for each switch: its row is its rail, its column its scalable unit; a bar for the links of each rail."""
+    topology = rails(units=32, spines=16)
+    members = topology.planes["compute"]
+    assert is_matrix(topology, members) and not is_matrix(rails(7, 4), rails(7, 4).planes["compute"])
+    scene = matrix_scene(topology, "compute", members)
+    assert overlapping(scene) == [] and not scene.lines
+    cells = {box.name: box for box in scene.boxes if box.kind is BoxKind.SWITCH}
+    assert set(cells) == {one.name for one in topology.switches}
+    assert len({cells[f"su{su}-r3"].y for su in range(32)}) == 1 == len({cells[f"su5-r{rail}"].x for rail in range(8)})
+    bars = [box.text for box in scene.boxes if box.kind is BoxKind.BAND]
+    assert bars == [f"rail {rail}: 1,024" for rail in range(8)]
+    texts = [label.text for label in scene.labels]
+    for text in (
+        "256 leaves",
+        "row: rail · column: scalable unit",
+        "128 spines",
+        "SU 0",
+        "r7",
+        "8,192 links",
+        "of 400G",
+    ):
+        assert text in texts, text
+    assert max(box.x + box.width for box in scene.boxes) <= scene.width
+    assert max(box.y + box.height for box in scene.boxes) <= scene.height
+
+
+def test_a_torus_is_slabs(cli: Cli, tmp_path: Path) -> None:
+    topology = read_topology(open_bundle([rendered_example(cli, "torus", tmp_path)]))
+    scene = matrix_scene(topology, "compute", topology.planes["compute"])
+    assert [label.text for label in scene.labels] == [f"slab {number}" for number in range(4)]
+    assert len(scene.boxes) == 64 and overlapping(scene) == []

@@ -20,6 +20,7 @@ from fabricgen.resources import resource
 from fabricgen.vocabulary import LinkKind, Role
 from tests.conftest import Cli
 from tests.diff.test_cables import as_planned, dump
+from tests.draw.test_draw import rails
 from tests.hostile.payloads import edit
 from tests.page.browser import opened
 from tests.simulate.deadlock.test_certificate import _without
@@ -236,6 +237,55 @@ def test_6016_switches(browser: Browser, tmp_path: Path) -> None:
         assert inspector.locator("h3").first.inner_text() == "p5-s3"
         assert "Links to 126 switches\nc0\n1 × 400G" in inspector.inner_text()
         assert found.faults() == []
+
+
+def test_a_matrix(browser: Browser, tmp_path: Path) -> None:
+    """384 switches of two large tiers are cells without lines; a selected one has its lines, and its pair a panel."""
+    topology = rails(units=32, spines=16)
+    content = report_object(Judged([], counts=Counts(384, len(topology.pairs), 1)), None, None, None, "rails")
+    content["topology"] = graph_object(Bundle({}, ()), topology, [None] * len(topology.switches))
+    report = tmp_path / "report.html"
+    tool = {"name": "fabricgen", "version": "0"}
+    report.write_text(html_page({**content, "tool": tool, "summary": {}, "configurations": [], "lossless": []}))
+    assert report.stat().st_size < 1_000_000
+    for theme in ("light", "dark"):
+        with opened(browser, report, theme=theme) as found:
+            page = found.page
+            assert page.locator(".box.switch").count() == 384 and page.locator("#picture .line").count() == 0
+            assert page.get_by_text("row: rail · column: scalable unit").is_visible()
+            assert page.locator(".box.band").count() == 8
+            page.get_by_role("button", name="su12-r4, leaf", exact=True).click()
+            assert page.locator("#picture .line.on").count() == 16
+            assert page.locator("#inspector h3").first.inner_text() == "su12-r4"
+            assert found.faults() == []
+
+
+def test_the_keyboard_reaches_every_finding(bundle: Path, browser: Browser, cli: Cli, tmp_path: Path) -> None:
+    """Tab and Enter alone open each group of findings and put the focus into each finding."""
+    report = tmp_path / "report.html"
+    cli("report", broken(bundle), "-o", report)
+    with opened(browser, report) as found:
+        page = found.page
+        expected = {str(index) for index in range(len(found.content()["findings"]))}
+        focus = """() => {
+            const one = document.activeElement;
+            const item = one.closest(".finding");
+            const closed = one.tagName === "SUMMARY" && one.parentElement.matches(".code:not([open])");
+            return [closed, item && item.dataset.index, one.id];
+        }"""
+        reached: set[str] = set()
+        for _ in range(400):
+            page.keyboard.press("Tab")
+            closed, index, _name = page.evaluate(focus)
+            if closed:
+                page.keyboard.press("Enter")
+            if index is not None:
+                reached.add(index)
+            if reached == expected:
+                break
+        assert reached == expected
+        page.keyboard.press("Enter")
+        assert page.locator("#inspector h3").count() == 1
 
 
 def large_topology(*, pods: int, leaves: int, spines: int, cores: int) -> Topology:

@@ -49,9 +49,10 @@ function boxOf(box, position) {
     ? [one.name, one.role, level && `has ${level}s`, changed].filter(Boolean).join(", ")
     : [text, ...notes, level && `has ${level}s`].filter(Boolean).join(", ");
   const act = one ? () => selectSwitch(what) : pod > 0 ? () => change({ scene: pod, selected: null }) : null;
+  const beside = what === "band";
   const bold = what === "pod" && height > 60;
   const group = svg("g", {
-    class: ["box", one ? "switch" : what, level, changed].filter(Boolean).join(" "), "data-index": one ? what : null,
+    class: ["box", one ? "switch" : what, one && !text && height < 20 && "cell", level, changed].filter(Boolean).join(" "), "data-index": one ? what : null,
     role: act ? "button" : "img", tabindex: act ? (position === 0 ? 0 : -1) : null, "aria-label": label,
     onclick: act && ((event) => { event.stopPropagation(); act(); }),
     onkeydown: act && ((event) => keys(event, act)),
@@ -59,7 +60,7 @@ function boxOf(box, position) {
   svg("title", {}, label),
   svg("rect", { x, y, width, height, rx: Math.min(4, height / 5) }),
   text && svg("text", {
-    class: bold ? "strong" : null, x: bold ? x + 9 : x + width / 2, "text-anchor": bold ? "start" : "middle",
+    class: bold ? "strong" : null, x: bold ? x + 9 : beside ? x + width + 6 : x + width / 2, "text-anchor": bold || beside ? "start" : "middle",
     y: bold ? y + 19 : y + height / 2 + (notes.length ? -2 : 4),
   }, text),
   notes.map((each, index) => svg("text", {
@@ -163,14 +164,16 @@ function drawControls() {
     overlays.length > 1 && choices("Shown over the links", overlays, state.overlay, choose),
     state.scene > 0 && linkButton(`All of ${state.plane || "the fabric"}`, () => change({ scene: 0, selected: null })),
     html("span", { class: "faint" }, `${scene().caption}${state.scene === 0 && scenes[state.plane].length > 1 ? "; open a pod" : ""}`));
+  const counts = (rank) => withFindings().filter(([, worst]) => worst === rank).length;
   const items = [];
   const sample = peersOf(scene().boxes.filter(isSwitch).map((box) => box[0])[0] ?? 0)[0];
   if (sample && sample.speed && scene().lines.length) items.push(`one line: all cables of two switches (${[`${number(sample.links)} ×`, speed(sample.speed), metres(sample.length)].filter(Boolean).join(" ")})`);
   if (!scene().lines.length) items.push("select a switch: its links are drawn");
+  if (scene().boxes.some((box) => box[0] === "band")) items.push("bar: all links between two tiers");
   const key = (name, text) => html("span", {}, html("i", { class: `key ${name}` }), text);
   put(byId("legend"), items.map((text) => html("span", {}, text)),
-    withFindings().some(([, worst]) => worst === RANK.error) && key("error", "switch with errors"),
-    withFindings().some(([, worst]) => worst === RANK.warning) && key("warning", "switch with warnings"),
+    counts(RANK.error) > 0 && key("error", `switch with errors (${number(counts(RANK.error))})`),
+    counts(RANK.warning) > 0 && key("warning", `with warnings (${number(counts(RANK.warning))})`),
     content.differences && [key("added", "added"), key("changed", "changed or moved")],
     state.overlay === "cables" && [["planned-cable", "planned here"], ["seen-cable", "plugged here instead"], ["unseen-cable", "planned, not seen"]].map(([kind, text]) =>
       html("span", {}, svg("svg", { class: "sample", viewBox: "0 0 26 4", width: 26, height: 4, "aria-hidden": "true" }, svg("path", { class: `over ${kind}`, d: "M0 2H26" })), text)),
