@@ -41,7 +41,8 @@ def matrix_scene(topology: Topology, name: str, members: Sequence[int]) -> Scene
     if len(tiers) == 1:
         y = _flat(topology, members, boxes, labels)
         return Scene(name, caption, y, tuple(boxes), (), tuple(labels))
-    y, above = 16.0, []
+    y = 16.0
+    above: Sequence[int] = ()
     for role in tiers:
         tier = [index for index in members if topology.switches[index].role == role]
         if above:
@@ -87,21 +88,23 @@ def _cell(topology: Topology, index: int, x: float, y: float, step: float) -> Bo
 def _rows(topology: Topology, tier: Sequence[int]) -> tuple[list[_Row], str]:
     """The rows with their names, and what a row and a column are."""
     switches = topology.switches
-    for word, sign, of in (
-        ("rail", "r", lambda index: switches[index].rail),
-        ("pod", "pod ", lambda index: topology.pods[index]),
-        ("subplane", "subplane ", lambda index: switches[index].subplane),
-    ):
+    places: dict[str, Sequence[int | None]] = {
+        "rail": [switches[index].rail for index in tier],
+        "pod": [topology.pods[index] for index in tier],
+        "subplane": [switches[index].subplane for index in tier],
+    }
+    for word, keys in places.items():
         groups: dict[int | None, list[int]] = {}
-        for index in tier:
-            groups.setdefault(of(index), []).append(index)
+        for index, place in zip(tier, keys, strict=True):
+            groups.setdefault(place, []).append(index)
         if len(groups) > 1 and None not in groups:
             column = (
                 "scalable unit" if len({unit_of(topology, index) for index in tier}) > 1 else f"number in the {word}"
             )
-            return [(f"{sign}{key}", groups[key]) for key in sorted(groups, key=lambda key: key or 0)], (
-                f"row: {word} · column: {column}"
-            )
+            return [
+                (f"r{key}" if word == "rail" else f"{word} {key}", groups[key])
+                for key in sorted(groups, key=lambda key: key or 0)
+            ], (f"row: {word} · column: {column}")
     each = ceil(len(tier) / ceil(len(tier) / 32))
     starts = range(0, len(tier), each)
     return [(f"{start}", list(tier[start : start + each])) for start in starts], "by number"
