@@ -16,7 +16,7 @@ from fabricgen.diff.sorting import Sorting, sorting
 from fabricgen.findings import Finding, Place, Severity
 from fabricgen.sonic.releases import release_name
 from fabricgen.sonic.tables import ConfigDb
-from fabricgen.sonic.updater.verdicts import CREATE_ONLY_FIELDS, Cost
+from fabricgen.sonic.updater.verdicts import Cost, is_create_only
 from fabricgen.units import counted
 
 CODES = frozenset({"FG932", "FG940", "FG941", "FG942", "FG943", "FG944", "FG945", "FG946"})
@@ -49,7 +49,7 @@ def patch_findings(
         _unwatched(device, found, config, after),
         _written_back(device, found, config, after, release),
         _remembered(device, found, after, release),
-        _sessions(device, found),
+        _sessions(device, found, release),
         _price(device, cost, release),
     )
     return [finding for each in judged for finding in each], after
@@ -173,9 +173,9 @@ def _remembered(device: str, found: Iterable[Change], new: ConfigDb, release: in
         yield Finding("FG932", Severity.ERROR, message, device, hint=hint, count=len(members), place=_place(members[0]))
 
 
-def _sessions(device: str, found: Iterable[Change]) -> Iterator[Finding]:
-    fields = CREATE_ONLY_FIELDS["BGP_NEIGHBOR"] or ()
-    members = {change.key: change for change in found if change.table == "BGP_NEIGHBOR" and change.field in fields}
+def _sessions(device: str, found: Iterable[Change], release: int) -> Iterator[Finding]:
+    sessions = [change for change in found if change.table == "BGP_NEIGHBOR"]
+    members = {change.key: change for change in sessions if is_create_only(change.table, change.field, release)}
     if len(members) > 1:
         message = f"the updater removes {len(members)} sessions and adds them again: many are down at the same time"
         place = _place(next(iter(members.values())))

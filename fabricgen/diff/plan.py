@@ -127,7 +127,7 @@ def _steps(
 ) -> Iterator[Step]:
     """The steps, each on the configuration that the one before leaves."""
     alone = WRITES_ON_CABLE.holds(release)  # otherwise buffermgrd writes when the ports go down
-    parts = split(left, old, new, {} if alone else {change.field: change for change in cables if change.field})
+    parts = split(left, old, new, release, {} if alone else {change.field: change for change in cables if change.field})
     now: ConfigDb = old
     fields = size(old)
     most = _most_changes(fields) if generation_of(release) is Generation.ONE_BY_ONE else len(left) + len(cables) + 1

@@ -3,8 +3,8 @@
 The model is fitted to runs of the real sorters on one core of an AMD EPYC. A switch is slower: a factor of 3 to 6 is
 assumed. All is sorted before the first change is applied.
 
-Source: measured with sonic-utilities @7511bf2f (202505) and @92c565b3 (202605). The wait after each change is
-change_applier.py:173 (grouped), and 150 changes in 2 minutes (one by one, sonic-buildimage issue 22370).
+Source: measured with sonic-utilities @7511bf2f (202505) and @92c565b3 (202605); 150 changes in 2 minutes, one by one:
+sonic-buildimage issue 22370. The statements below say why the two differ, and in which releases.
 
 The Ansible role contains this module: only the standard library and relative imports.
 """
@@ -12,14 +12,36 @@ The Ansible role contains this module: only the standard library and relative im
 from collections.abc import Iterable
 from dataclasses import dataclass
 
+from ..sonic.statements import Statement
+from ..sonic.updater.tables import MASTER
 from .sorting import Generation, Sorting
+
+_READ = (202305, 202311, 202405, 202411, 202505, 202511, 202605, MASTER)
+READS_AGAIN = Statement(
+    "the updater reads the whole CONFIG_DB before and after each change (about 0.8 s)",
+    "sonic-utilities generic_config_updater/change_applier.py apply, get_config_db_as_json",
+    _READ,
+    before=202605,
+)
+SLEEPS = Statement(
+    "the updater sleeps for one second after each change",
+    "sonic-utilities generic_config_updater/change_applier.py apply (time.sleep)",
+    _READ,
+    since=202605,
+)
+LEAKS = Statement(
+    "each load of the configuration leaves the tree of the one before in memory",
+    "sonic-buildimage src/sonic-yang-mgmt/sonic_yang_ext.py loadData (self.root, never freed there with libyang 3)",
+    _READ,
+    since=202605,
+)
 
 _START_S = 10.0  # of one `config apply-patch`: Python, models of YANG
 _SLOWER = (3.0, 6.0)  # a switch, compared with the core of the measurement
-_WAIT_S = {Generation.ONE_BY_ONE: 0.8, Generation.GROUPED: 1.0}
+_WAIT_S = {Generation.ONE_BY_ONE: 0.8, Generation.GROUPED: 1.0}  # READS_AGAIN, SLEEPS
 _LOADS_PER_TRY = {Generation.ONE_BY_ONE: 2.75, Generation.GROUPED: 4.5}
 _BASE_S = 0.1  # reading and comparing, without a try
-_LEAK_KB = 0.4  # per field and load (sonic_yang_ext.py:964); grouped only
+_LEAK_KB = 0.4  # per field and load (LEAKS)
 _BASE_MB = 110
 
 

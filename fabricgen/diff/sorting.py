@@ -4,8 +4,8 @@ The updater searches for an order of small changes in which each step is valid. 
 and each field as a separate change; later ones apply equal kinds as a group. The search is linear without ports that
 go down. With N ports of r changes each it grows with (rN)^2, and beyond a limit it does not end.
 
-Source: sonic-utilities generic_config_updater/patch_sorter.py @7511bf2f (202505) and @92c565b3 (202605): the generators
-of moves and their groups. The numbers of rejected tries and the limits were measured with these sorters.
+The numbers of rejected tries and the limits were measured with the sorters of 202505 (@7511bf2f) and 202605
+(@92c565b3). The releases before 202605 have the same generators and the same search.
 
 The Ansible role contains this module: only the standard library and relative imports.
 """
@@ -15,16 +15,48 @@ from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
+from ..sonic.statements import Statement
 from ..sonic.tables import ConfigDb
-from ..sonic.updater.verdicts import CREATE_ONLY_FIELDS, PORT_FLAP_TABLES
+from ..sonic.updater.tables import MASTER
+from ..sonic.updater.verdicts import PORT_FLAP_TABLES, is_create_only
 from .changes import Change, Op
 
-MOST_CHANGES = 950  # one by one: the search is recursive, and Python ends it at about 970 changes
+_READ = (202305, 202311, 202405, 202411, 202505, 202511, 202605, MASTER)
+_SORTER = "sonic-utilities generic_config_updater/patch_sorter.py"
+GROUPS = Statement(
+    "the sorter applies rows of a table, and fields of rows with equal keys, as a group; before, one by one",
+    f"{_SORTER} BulkKeyLevelMoveGenerator, BulkKeyGroupLowLevelMoveGenerator, BulkLowLevelMoveGenerator",
+    _READ,
+    since=202605,
+)
+ADMIN_APART = Statement(
+    "the sorter keeps admin_status of ports out of the groups of other fields",
+    f"{_SORTER} RequiredValueIdentifier.target_in_required_pattern",
+    _READ,
+    since=202605,
+)
+RECURSES = Statement(
+    "the search is recursive, one level for each change, and Python ends it at about 970 levels",
+    f"{_SORTER} DfsSorter.sort",
+    _READ,
+)
+TRIES_ORDERS = Statement(
+    "the search tries the changes of a port that goes down, and those of rows that are added again, in many orders",
+    f"{_SORTER} DfsSorter.sort, RequiredValueMoveValidator, RemoveCreateOnlyDependencyMoveValidator",
+    _READ,
+)
+KEEPS_MANDATORY = Statement(
+    "the sorter cannot remove a mandatory field of a row",
+    "sonic-buildimage src/sonic-yang-models/yang-models/sonic-buffer-profile.yang (mandatory)",
+    _READ,
+)
+
+MOST_CHANGES = 950  # one by one (RECURSES)
+# TRIES_ORDERS
 MOST_FLAPS = 28  # ports that go down in one patch, times the changes of each: 28 takes minutes, 56 does not end
 MOST_REJECTED = 800  # tries that take minutes and about 1 GB
 MOST_SESSIONS = 8  # one by one: rows with create-only fields in one patch
-_GROUPED_SINCE = 202605
-_MANDATORY = frozenset({"pool", "size"})  # fields of a profile that the sorter cannot remove one by one
+_MANDATORY = frozenset({"pool", "size"})  # of BUFFER_PROFILE (KEEPS_MANDATORY)
 
 
 class Generation(enum.StrEnum):
@@ -65,7 +97,7 @@ class _Work:
 
 def generation_of(release: int) -> Generation:
     """The sorter of a release."""
-    return Generation.GROUPED if release >= _GROUPED_SINCE else Generation.ONE_BY_ONE
+    return Generation.GROUPED if GROUPS.holds(release) else Generation.ONE_BY_ONE
 
 
 def sorting(
@@ -75,7 +107,7 @@ def sorting(
 
     `fields` is the size of `old`, if it is known.
     """
-    generation, work = generation_of(release), _sorted_out(changes, old, new)
+    generation, work = generation_of(release), _sorted_out(changes, old, new, release)
     grouped = generation is Generation.GROUPED
     number = _groups(work) if grouped else _single_changes(work)
     sessions = sum(map(len, work.created_again.values()))
@@ -95,11 +127,11 @@ def size(config: ConfigDb) -> int:
     return sum(len(row) for rows in config.values() for row in rows.values())
 
 
-def _sorted_out(changes: Iterable[Change], old: ConfigDb, new: ConfigDb) -> _Work:
+def _sorted_out(changes: Iterable[Change], old: ConfigDb, new: ConfigDb, release: int) -> _Work:
     work = _Work(old)
     changes = list(changes)
     for change in changes:
-        if _is_create_only(change):
+        if is_create_only(change.table, change.field, release):
             work.created_again[change.table].add(change.key)
     for change in changes:
         port = change.key.partition("|")[0]
@@ -113,12 +145,6 @@ def _sorted_out(changes: Iterable[Change], old: ConfigDb, new: ConfigDb) -> _Wor
         for change in port_changes:
             (work.rows if change.field is None else work.fields).append(change)
     return work
-
-
-def _is_create_only(change: Change) -> bool:
-    if change.field is None or change.table not in CREATE_ONLY_FIELDS:
-        return False
-    return change.field in (CREATE_ONLY_FIELDS[change.table] or (change.field,))
 
 
 def _is_up(config: ConfigDb, port: str) -> bool:

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from ..sonic.tables import ConfigDb, parse_priorities
-from ..sonic.updater.verdicts import CREATE_ONLY_FIELDS, PORT_FLAP_TABLES
+from ..sonic.updater.verdicts import PORT_FLAP_TABLES, is_create_only
 from .batches import up_ports
 from .changes import Change, Op
 from .step import addition, admin_status, removal
@@ -50,7 +50,9 @@ class Split:
         return {*self.down, *self.out, *self.into, *self.up}
 
 
-def split(changes: Sequence[Change], old: ConfigDb, new: ConfigDb, with_port: Mapping[str, Change]) -> Split:
+def split(
+    changes: Sequence[Change], old: ConfigDb, new: ConfigDb, release: int, with_port: Mapping[str, Change]
+) -> Split:
     """The changes by step. `with_port` are changes that are made while a port goes down, by port."""
     found = Split()
     up_before, up_after = up_ports(old), up_ports(new)
@@ -65,7 +67,9 @@ def split(changes: Sequence[Change], old: ConfigDb, new: ConfigDb, with_port: Ma
     for port in again:
         found.out[port].append(removal("PFC_WD", port, old["PFC_WD"][port]))
         found.up[port].append(addition("PFC_WD", port, new["PFC_WD"][port]))
-    created_again = {(change.table, change.key) for change in changes if _is_create_only(change)}
+    created_again = {
+        (change.table, change.key) for change in changes if is_create_only(change.table, change.field, release)
+    }
     rows = {(change.table, change.key): port for change in changes if (port := _port(change)) and _is_row(change)}
     rows |= _cleared_with(rows, old, new)
     sessions: dict[tuple[str, str], list[Change]] = defaultdict(list)
@@ -122,13 +126,6 @@ def _is_row(change: Change) -> bool:
 def _changes_priorities(change: Change) -> bool:
     """Whether the daemons read the change only with a new row of PORT_QOS_MAP."""
     return change.table == "PORT_QOS_MAP" and change.key != "global" and change.field in _PRIORITIES
-
-
-def _is_create_only(change: Change) -> bool:
-    fields: Mapping[str, tuple[str, ...] | None] = CREATE_ONLY_FIELDS
-    if change.field is None or change.table not in fields:
-        return False
-    return change.field in (fields[change.table] or (change.field,))
 
 
 def _watched_again(changes: Iterable[Change], ports: set[str], old: ConfigDb, new: ConfigDb) -> set[str]:

@@ -31,11 +31,6 @@ WATCHES_ONCE = Statement(
     "sonic-swss orchagent/pfcwdorch.cpp startWdOnPort",
     _READ,
 )
-ONE_ACTION = Statement(
-    "on Broadcom's chips the first row of PFC_WD sets the action of the switch, and rows with another one are refused",
-    "sonic-swss orchagent/pfcwdorch.cpp createEntry (checkPfcDlrInitEnable)",
-    _READ,
-)
 RATIO_IS_LIVE = Statement(
     "buffermgrd of the dynamic model computes all buffers again when over_subscribe_ratio changes; default_dynamic_th "
     "counts only for profiles that are made later",

@@ -8,7 +8,7 @@ from fabricgen.diff.changes import Change, Op
 from fabricgen.diff.step import applied
 from fabricgen.diff.work import Work
 from fabricgen.sonic.tables import ConfigDb
-from fabricgen.sonic.updater.verdicts import CREATE_ONLY_FIELDS
+from fabricgen.sonic.updater.verdicts import is_create_only
 
 # Tables that decide neither a route nor a session: QoS, buffers, and the services of a switch.
 _SILENT = frozenset({
@@ -59,19 +59,19 @@ def moments(work: Work) -> list[Moment]:
     for step in steps:
         done = [*done, [*step.changes, *step.made]]
         down = frozenset(step.down)
-        sessions = frozenset(change.key for change in step.changes if _takes_away(change))
+        sessions = frozenset(change.key for change in step.changes if _takes_away(change, work.plan.release))
         reroutes = _reroutes(step.changes, returning)
         found.append(Moment(before | down, sessions, down, whole=False, reroutes=reroutes, done=done))
         before = down
     return found
 
 
-def _takes_away(change: Change) -> bool:
+def _takes_away(change: Change, release: int) -> bool:
     """Whether a session is down during the step: its row is removed, or removed and added again."""
     if change.table != _SESSIONS:
         return False
     removed = change.field is None and change.op is Op.REMOVE
-    return removed or change.field in (CREATE_ONLY_FIELDS[_SESSIONS] or ())
+    return removed or is_create_only(_SESSIONS, change.field, release)
 
 
 def _reroutes(changes: Sequence[Change], returning: frozenset[str]) -> bool:

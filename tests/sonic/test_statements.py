@@ -4,15 +4,19 @@ import ast
 import importlib
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 import fabricgen
+from fabricgen.diff.price import LEAKS, READS_AGAIN, SLEEPS
+from fabricgen.diff.sorting import Generation, generation_of
 from fabricgen.sonic import statements
 from fabricgen.sonic.releases import DEFAULT
 from fabricgen.sonic.statements import Statement
 from fabricgen.sonic.updater.live import FIELDS, TABLES, price_of
 from fabricgen.sonic.updater.tables import COMMITS
+from fabricgen.sonic.updater.verdicts import Cost, Updater, is_create_only
 
 ROOT = Path(fabricgen.__file__).parent
 
@@ -31,9 +35,15 @@ def made() -> Iterator[Statement]:
     yield from (price.statement for price in (*FIELDS.values(), *TABLES.values()))
 
 
+def test_each_list_of_the_updater_has_statements() -> None:
+    names = set(modules())
+    for name in ("diff.buffermgrd", "diff.price", "diff.sorting", "diff.stand_in", "sonic.updater.verdicts"):
+        assert f"fabricgen.{name}" in names
+
+
 def test_a_release_that_is_added_is_read_for_each_statement() -> None:
     found = list(made())
-    assert len(found) > 20
+    assert len(found) > 40
     for statement in found:
         assert set(statement.read) == COMMITS.keys(), f"read {statement.source} in the new release: {statement.text}"
         assert {statement.since, statement.before} - {0} <= COMMITS.keys()
@@ -56,3 +66,26 @@ def test_a_field_that_an_older_release_does_not_follow_has_the_price_of_its_tabl
     for release, is_live in ((202411, False), (202505, True)):
         price = price_of("DEVICE_METADATA", "syslog_with_osversion", release)
         assert price is not None and price.is_live is is_live
+
+
+def test_the_generations_of_the_sorter_are_those_of_the_price() -> None:
+    for release in COMMITS:
+        grouped = generation_of(release) is Generation.GROUPED
+        assert grouped is SLEEPS.holds(release) is LEAKS.holds(release) is not READS_AGAIN.holds(release)
+
+
+def test_rows_that_are_added_again_are_those_of_the_release() -> None:
+    assert [release for release in COMMITS if not is_create_only("BGP_SENTINELS", "ip_range", release)] == [202305]
+    assert all(is_create_only("BGP_NEIGHBOR", "asn", release) for release in COMMITS)
+    assert not any(is_create_only("BGP_NEIGHBOR", field, DEFAULT) for field in (None, "admin_status"))
+
+
+def test_an_acl_with_another_type_and_other_rules_is_refused_from_202411_on() -> None:
+    old: dict[str, Any] = {"ACL_TABLE": {"A": {"type": "L3"}}, "ACL_RULE": {"A|1": {"PRIORITY": "1"}}}
+    new: dict[str, Any] = {"ACL_TABLE": {"A": {"type": "L3V6"}}, "ACL_RULE": {"A|1": {"PRIORITY": "2"}}}
+    refused = [
+        release
+        for release in COMMITS
+        if Updater(old, new, release).verdict("replace", "ACL_TABLE", "A", "type", "L3V6").cost is Cost.RELOAD
+    ]
+    assert refused == [release for release in COMMITS if release >= 202411]

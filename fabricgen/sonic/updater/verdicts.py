@@ -1,8 +1,8 @@
 """What SONiC's generic config updater (`config apply-patch`) does with a change, which is the cost of the change.
 
-Source: sonic-utilities, generic_config_updater/ at the commits in tables.py: validators.py and gu_common.py (refused
-changes), patch_sorter.py (ports that go down, create-only fields; the same in all releases). Changes that no daemon
-follows: live.py. The updater ignores the order of operations in a patch.
+Each list below stands beside the statement that says where it is from and for which releases it holds. What the
+validators refuse: validators.py. Changes that no daemon follows: live.py. The updater ignores the order of operations
+in a patch.
 """
 
 import enum
@@ -12,9 +12,11 @@ from functools import cached_property
 from typing import NamedTuple
 
 from ..releases import DEFAULT, release_name, release_of
+from ..statements import Statement
 from ..tables import ConfigDb, Row
 from ..yang_tables import YANG_TABLES
 from .live import price_of
+from .tables import MASTER
 from .unparsed import why_unparsed
 from .validators import UNKNOWN, asic_of, is_validated, refused_by
 
@@ -48,28 +50,84 @@ class Verdict(NamedTuple):
 _CHEAP = Verdict(Cost.CHEAP, "")
 _BY_ASIC = ("BUFFER_POOL", "BUFFER_PROFILE", "PFC_WD", "WRED_PROFILE")
 
-# patch_sorter.py RequiredValueIdentifier: for these tables the updater takes the port of the row's key down.
+_READ = (202305, 202311, 202405, 202411, 202505, 202511, 202605, MASTER)
+_SORTER = "sonic-utilities generic_config_updater/patch_sorter.py"
+DOWN_FOR_ROWS = Statement(
+    "the updater changes the rows of a port in these tables only while the port is down, and takes it down",
+    f"{_SORTER} RequiredValueIdentifier, RequiredValueMoveExtender",
+    _READ,
+)
 PORT_FLAP_TABLES = frozenset({
     "BUFFER_PG", "BUFFER_PORT_EGRESS_PROFILE_LIST", "BUFFER_PORT_INGRESS_PROFILE_LIST", "BUFFER_QUEUE", "PORT_QOS_MAP",
     "QUEUE",
 })  # fmt: skip
 
+READ_AT_BOOT = Statement(
+    "selects the ports and the SAI profile at boot",
+    "sonic-buildimage src/sonic-py-common/sonic_py_common/device_info.py get_path_to_hwsku_dir "
+    "(the readers: docker-*, syncd_init_common.sh)",
+    _READ,
+)
 REBOOT_FIELDS = frozenset({"hwsku", "platform"})  # of DEVICE_METADATA|localhost
 
+CREATED_AT_START = Statement(
+    "ports are created and removed, and get their lanes, when the services start",
+    "sonic-swss orchagent/portsorch.cpp doPortTask (getPortConfigState); sonic-utilities config/main.py breakout has a "
+    "way of its own (ConfigMgmtDPB.breakOutPort)",
+    _READ,
+)
 PORT_FIELDS = frozenset({
     "adv_interface_types", "adv_speeds", "admin_status", "autoneg", "description", "fec", "interface_type",
     "link_training", "mtu", "pfc_asym", "speed", "tpid",
 })  # fmt: skip
-_SESSION = ("holdtime", "keepalive", "name", "asn", "local_addr", "nhopself", "rrclient")
-# patch_sorter.py CreateOnlyFilter, without PORT lanes: the updater removes the row and adds it again. None: each field.
-CREATE_ONLY_FIELDS: Mapping[str, tuple[str, ...] | None] = {
-    "BGP_NEIGHBOR": _SESSION,
-    "BGP_MONITORS": _SESSION,
-    "BGP_PEER_RANGE": None,
-    "BGP_SENTINELS": None,
-    "LOOPBACK_INTERFACE": ("vrf_name",),
-    "MIRROR_SESSION": None,
+CREATE_ONLY = Statement(
+    "the updater removes a row and adds it again where a field changes that its daemon reads with a new row only",
+    f"{_SORTER} CreateOnlyFilter, RemoveCreateOnlyDependencyMoveGenerator; without the lanes of PORT",
+    _READ,
+)
+CREATE_ONLY_SENTINELS = Statement(
+    "so it does with the rows of BGP_SENTINELS", f"{_SORTER} CreateOnlyFilter", _READ, since=202311
+)
+_SESSION = frozenset({"holdtime", "keepalive", "name", "asn", "local_addr", "nhopself", "rrclient"})
+_EACH: frozenset[str] = frozenset()  # all fields of the table
+_CREATE_ONLY: Mapping[str, tuple[Statement, frozenset[str]]] = {
+    "BGP_NEIGHBOR": (CREATE_ONLY, _SESSION),
+    "BGP_MONITORS": (CREATE_ONLY, _SESSION),
+    "BGP_PEER_RANGE": (CREATE_ONLY, _EACH),
+    "BGP_SENTINELS": (CREATE_ONLY_SENTINELS, _EACH),
+    "LOOPBACK_INTERFACE": (CREATE_ONLY, frozenset({"vrf_name"})),
+    "MIRROR_SESSION": (CREATE_ONLY, _EACH),
 }
+REFUSES_ACL_TYPE = Statement(
+    "the updater refuses a change of an ACL's type together with its rules",
+    "sonic-utilities generic_config_updater/gu_common.py illegal_dataacl_check",
+    _READ,
+    since=202411,
+)
+NEEDS_MODEL = Statement(
+    "the updater refuses a patch of a table without a YANG model",
+    f"{_SORTER} StrictPatchSorter.sort (validate_config_db_patch_has_yang_models)",
+    _READ,
+)
+ONE_ACTION = Statement(
+    "on Broadcom's chips the first row of PFC_WD sets the action of the switch, and rows with another one are refused",
+    "sonic-swss orchagent/pfcwdorch.cpp createEntry (checkPfcDlrInitEnable)",
+    _READ,
+)
+REFUSES_TRIMMING = Statement(
+    "orchagent refuses trimming for a profile while the list of a port has it",
+    "sonic-swss orchagent/bufferorch.cpp processBufferProfile (isTrimmingProhibited)",
+    _READ,
+    since=202505,
+)
+
+
+def is_create_only(table: str, field: str | None, release: int) -> bool:
+    """Whether the updater of a release removes a row and adds it again where the field changes."""
+    if field is None or table not in _CREATE_ONLY:
+        return False
+    statement, fields = _CREATE_ONLY[table]
+    return statement.holds(release) and (not fields or field in fields)
 
 
 class Updater:
@@ -85,7 +143,7 @@ class Updater:
     def verdict(self, op: str, table: str, key: str, field: str | None, value: object) -> Verdict:
         """The verdict on an add, remove or replace of a row (`field` None, `value` its fields) or of a field."""
         if table == "DEVICE_METADATA" and field in REBOOT_FIELDS:
-            return Verdict(Cost.REBOOT, f"{field} selects the ports and the SAI profile at boot")
+            return Verdict(Cost.REBOOT, f"{field} {READ_AT_BOOT.text}")
         if self._unparsed:
             return Verdict(Cost.RELOAD, self._unparsed)
         if table in PORT_FLAP_TABLES:
@@ -139,7 +197,7 @@ class Updater:
 
     def _of_watchdog(self, key: str, field: str | None, value: object) -> Verdict:
         """With the traditional buffer model, orchagent keeps the first action and refuses rows with another one."""
-        if key == "GLOBAL" or self._is_dynamic:
+        if key == "GLOBAL" or self._is_dynamic or not ONE_ACTION.holds(self.release):
             return _CHEAP
         row = value if isinstance(value, dict) else {field: value}
         if (action := row.get("action")) and (others := self._actions - {action}):
@@ -148,21 +206,23 @@ class Updater:
 
     def _of_profile(self, key: str, field: str | None) -> Verdict:
         lists = _table(self._old, "BUFFER_PORT_EGRESS_PROFILE_LIST").values()
-        if field == "packet_discard_action" and self._is_dynamic and any(_lists(row, key) for row in lists):
+        is_trimming = field == "packet_discard_action" and REFUSES_TRIMMING.holds(self.release)
+        if is_trimming and self._is_dynamic and any(_lists(row, key) for row in lists):
             return Verdict(Cost.RELOAD, f"orchagent refuses trimming for {key} while the egress list of a port has it")
         return Verdict(Cost.GUARDED, f"{self.name} accepts it on {self._asic}")
 
     def _of_other(self, table: str, key: str, field: str | None) -> Verdict:
-        if table in ("ACL_TABLE", "ACL_RULE") and self._changes_acl_type(key.partition("|")[0]):
-            return Verdict(Cost.RELOAD, "the updater refuses a change of an ACL's type together with its rules")
+        is_acl = table in ("ACL_TABLE", "ACL_RULE") and REFUSES_ACL_TYPE.holds(self.release)
+        if is_acl and self._changes_acl_type(key.partition("|")[0]):
+            return Verdict(Cost.RELOAD, REFUSES_ACL_TYPE.text)
         if table not in YANG_TABLES:
             return Verdict(Cost.RELOAD, f"{table} has no YANG model: the updater refuses it")
-        if field is not None and table in CREATE_ONLY_FIELDS and field in (CREATE_ONLY_FIELDS[table] or (field,)):
+        if is_create_only(table, field, self.release):
             return Verdict(Cost.CHEAP, f"{key} is removed and added again")
         return _CHEAP
 
     def _changes_acl_type(self, acl: str) -> bool:
-        """Whether the type of a data ACL and its rules change together (gu_common.py illegal_dataacl_check)."""
+        """Whether the type of a data ACL and its rules change together."""
         types = [_table(config, "ACL_TABLE").get(acl, {}).get("type") for config in (self._old, self._new)]
         if types[0] == types[1] or not all(types) or "CTRLPLANE" in types:
             return False
@@ -210,7 +270,7 @@ class Updater:
 
 def _of_port(field: str | None) -> Verdict:
     if field is None or field not in PORT_FIELDS:
-        return Verdict(Cost.RELOAD, "ports are created and removed, and get their lanes, when the services start")
+        return Verdict(Cost.RELOAD, CREATED_AT_START.text)
     if field == "speed":
         return Verdict(Cost.PORT_FLAP, "the link goes down and comes up at the new speed")
     return _CHEAP
