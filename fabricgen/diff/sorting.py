@@ -109,7 +109,7 @@ def sorting(
     """
     generation, work = generation_of(release), _sorted_out(changes, old, new, release)
     grouped = generation is Generation.GROUPED
-    number = _groups(work) if grouped else _single_changes(work)
+    number = (_groups(work) if grouped else _single_changes(work)) + _taken_off(work)
     sessions = sum(map(len, work.created_again.values()))
     rejected = _rejected(work, number, sessions, grouped)
     return Sorting(
@@ -166,15 +166,13 @@ def _groups(work: _Work) -> int:
         single = sum(change.field is None for change in found) + len(_field_groups(found))
         is_last = port == next(reversed(work.flapping))
         number += 2 + (_row_groups(found, work.old) + len(_field_groups(found)) if is_last else single)
-    if (
-        work.flapping
-    ):  # the sorter removes what it can from a profile that ports still use, before it removes the profile
-        number += sum(
-            len(change.old.keys() - _MANDATORY)
-            for change in work.rows
-            if change.table == "BUFFER_PROFILE" and change.op is Op.REMOVE
-        )
     return number
+
+
+def _taken_off(work: _Work) -> int:
+    """The fields that the sorter removes from profiles that ports still use, before it removes the profile."""
+    gone = [change for change in work.rows if change.table == "BUFFER_PROFILE" and change.op is Op.REMOVE]
+    return sum(len(change.old.keys() - _MANDATORY) for change in gone) if work.flapping else 0
 
 
 def _row_groups(changes: Iterable[Change], old: ConfigDb) -> int:

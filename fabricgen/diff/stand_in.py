@@ -18,6 +18,7 @@ from fabricgen.sonic.canonical import natural_key
 from fabricgen.sonic.statements import Statement
 from fabricgen.sonic.tables import ConfigDb
 from fabricgen.sonic.updater.tables import MASTER
+from fabricgen.sonic.updater.verdicts import ONE_ACTION
 
 _READ = (202305, 202311, 202405, 202411, 202505, 202511, 202605, MASTER)
 CLEARS_RANGES = Statement(
@@ -29,6 +30,11 @@ CLEARS_RANGES = Statement(
 WATCHES_ONCE = Statement(
     "the watchdog reads the priorities of a port only with a new row of PFC_WD",
     "sonic-swss orchagent/pfcwdorch.cpp startWdOnPort",
+    _READ,
+)
+EMPTIES_LISTS = Statement(
+    "orchagent sets an empty list of profiles on a port whose list goes",
+    "sonic-swss orchagent/bufferorch.cpp processIngressBufferProfileList, processEgressBufferProfileList",
     _READ,
 )
 RATIO_IS_LIVE = Statement(
@@ -44,6 +50,7 @@ PATTERN_IS_READ_LATE = Statement(
 )
 
 _BOUND = ("BUFFER_PG", "BUFFER_QUEUE")
+_LISTS = ("BUFFER_PORT_INGRESS_PROFILE_LIST", "BUFFER_PORT_EGRESS_PROFILE_LIST")
 _DEFAULTS, _PATTERN = "DEFAULT_LOSSLESS_BUFFER_PARAMETER", "LOSSLESS_TRAFFIC_PATTERN"
 Numbers = dict[tuple[str, str, int], str]  # (table, port, number) -> profile
 
@@ -54,10 +61,11 @@ class RefusedError(Exception):
 
 @dataclass
 class Daemons:
-    """What the daemons hold: bound profiles; PFC priorities, watched priorities and the watchdog's row by port; and, in
-    the dynamic model, the values from which buffermgrd computed the headroom."""
+    """What the daemons hold: bound profiles, and lists of profiles by table and port; PFC priorities, watched
+    priorities and the watchdog's row by port; and, in the dynamic model, what buffermgrd computed the headroom from."""
 
     profiles: Numbers = field(default_factory=dict)
+    lists: dict[tuple[str, str], tuple[str, ...]] = field(default_factory=dict)
     pfc: dict[str, frozenset[int]] = field(default_factory=dict)
     watched: dict[str, frozenset[int]] = field(default_factory=dict)
     watchdogs: dict[str, dict[str, Any]] = field(default_factory=dict)
@@ -119,6 +127,8 @@ class StandIn:
             self.config.setdefault(table, {})[key] = row
         if table in _BOUND:
             self._bind(table, key, row)
+        elif table in _LISTS:
+            self.daemons.lists[table, key] = _names((row or {}).get("profile_list", ()))
         elif table == "PORT_QOS_MAP" and key != "global":
             self._prioritize(key, row)
         elif table == "PFC_WD" and key != "GLOBAL":
@@ -159,7 +169,8 @@ class StandIn:
             self.daemons.watchdogs.pop(port, None)
             return
         others = {other.get("action", "drop") for name, other in self.daemons.watchdogs.items()}
-        if not is_dynamic(self.config) and others and row.get("action", "drop") not in others:
+        is_single = ONE_ACTION.holds(self.release) and not is_dynamic(self.config)
+        if is_single and others and row.get("action", "drop") not in others:
             return  # refused: "Invalid PFC Watchdog action … as switch level action … is set"
         if before is None or port not in self.daemons.watched:
             mask = _priorities(self.config.get("PORT_QOS_MAP", {}).get(port, {}).get("pfcwd_sw_enable"))
@@ -196,10 +207,7 @@ def differences(found: StandIn, expected: StandIn) -> Iterator[str]:
         if found.config.get(table) != expected.config.get(table):
             yield f"CONFIG_DB: {table} differs"
     ours, theirs = found.daemons, expected.daemons
-    for table, port, number in sorted(ours.profiles.keys() | theirs.profiles.keys()):
-        one, other = (each.profiles.get((table, port, number), "no profile") for each in (ours, theirs))
-        if one != other:
-            yield f"{table}: {port} {number} has {one}, expected {other}"
+    yield from _of_profiles(ours, theirs)
     for port in sorted(ours.watchdogs.keys() & theirs.watchdogs.keys(), key=natural_key):
         held_row, wanted_row = ours.watchdogs[port], theirs.watchdogs[port]
         if held_row != wanted_row:
@@ -212,6 +220,17 @@ def differences(found: StandIn, expected: StandIn) -> Iterator[str]:
             held, wanted = (sorted(each.get(port, ())) for each in (held_by, wanted_by))
             if held != wanted:
                 yield f"{what}: {port} has priorities {held}, expected {wanted}"
+
+
+def _of_profiles(ours: Daemons, theirs: Daemons) -> Iterator[str]:
+    for table, port, number in sorted(ours.profiles.keys() | theirs.profiles.keys()):
+        one, other = (each.profiles.get((table, port, number), "no profile") for each in (ours, theirs))
+        if one != other:
+            yield f"{table}: {port} {number} has {one}, expected {other}"
+    for table, port in sorted(ours.lists.keys() | theirs.lists.keys()):
+        held, wanted = (each.lists.get((table, port), ()) for each in (ours, theirs))
+        if held != wanted:
+            yield f"{table}: {port} has [{', '.join(held)}], expected [{', '.join(wanted)}]"
 
 
 def unwatched(switch: StandIn, watched: frozenset[str]) -> list[str]:
@@ -241,6 +260,10 @@ def _numbers(text: str) -> range:
     if not first.isdecimal() or (last and not last.isdecimal()):
         return range(0)
     return range(int(first), int(last or first) + 1)
+
+
+def _names(value: object) -> tuple[str, ...]:
+    return tuple(value.split(",") if isinstance(value, str) else map(str, value) if isinstance(value, list) else ())
 
 
 def _priorities(value: object) -> set[int]:

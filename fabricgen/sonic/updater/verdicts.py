@@ -82,7 +82,7 @@ PORT_FIELDS = frozenset({
 })  # fmt: skip
 CREATE_ONLY = Statement(
     "the updater removes a row and adds it again where a field changes that its daemon reads with a new row only",
-    f"{_SORTER} CreateOnlyFilter, RemoveCreateOnlyDependencyMoveGenerator; without the lanes of PORT",
+    f"{_SORTER} CreateOnlyFilter, RemoveCreateOnlyDependencyMoveGenerator",
     _READ,
 )
 CREATE_ONLY_SENTINELS = Statement(
@@ -97,6 +97,7 @@ _CREATE_ONLY: Mapping[str, tuple[Statement, frozenset[str]]] = {
     "BGP_SENTINELS": (CREATE_ONLY_SENTINELS, _EACH),
     "LOOPBACK_INTERFACE": (CREATE_ONLY, frozenset({"vrf_name"})),
     "MIRROR_SESSION": (CREATE_ONLY, _EACH),
+    "PORT": (CREATE_ONLY, frozenset({"lanes"})),
 }
 REFUSES_ACL_TYPE = Statement(
     "the updater refuses a change of an ACL's type together with its rules",
