@@ -112,6 +112,14 @@ class HashModel(enum.StrEnum):
     IDEAL = "ideal"
 
 
+class NicSettings(Word):
+    """What writes the RoCE settings of the NICs of a group of hosts."""
+
+    SCRIPT = "script"  # fabricgen-roce, on each host
+    ROCE_OPTIMIZED = "roce-optimized"  # NVIDIA's nic-configuration-operator, with the values of roce/<plane>.conf
+    SPECTRUM_X = "spectrum-x"  # the same operator, with NVIDIA's values for Spectrum-X
+
+
 class BalanceMode(Word):
     """How the switches of a plane spread packets over equal paths."""
 

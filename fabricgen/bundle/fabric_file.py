@@ -32,6 +32,7 @@ from fabricgen.vocabulary import (
     DeviceState,
     LinkKind,
     Medium,
+    NicSettings,
     Purpose,
     Repair,
     Role,
@@ -47,7 +48,7 @@ def dump_wiring(wiring: Wiring) -> bytes:
     lists = {name: getattr(wiring, name) for name in ("planes", "devices", "hosts", "links", "cables")}
     lists["planes"] = tuple(_without_unknown(plane, "load_balancing") for plane in wiring.planes)
     lists["devices"] = tuple(_without_unknown(device, "mmu_bytes", "coordinates") for device in wiring.devices)
-    lists["hosts"] = tuple(_without_unknown(host, "rack", "unit", "serial", "nvlink_domain") for host in wiring.hosts)
+    lists["hosts"] = tuple(_host_keys(host) for host in wiring.hosts)
     lists["cables"] = tuple(_without_unknown(cable, "legs") for cable in wiring.cables)
     lists |= {
         name: items
@@ -66,6 +67,11 @@ def _without_unknown(
     """The keys of an item; the optional ones only where they are known."""
     keys = {field.name: getattr(item, field.name) for field in fields(item)}
     return {name: value for name, value in keys.items() if name not in optional or value not in ("", None, ())}
+
+
+def _host_keys(host: WiredHost) -> dict[str, object]:
+    keys = _without_unknown(host, "rack", "unit", "serial", "nvlink_domain")
+    return {key: value for key, value in keys.items() if key != "nic_settings" or value != NicSettings.SCRIPT}
 
 
 def load_wiring(text: bytes) -> Wiring:
@@ -136,9 +142,9 @@ def _device(raw: Mapping[str, Any]) -> WiredDevice:
 
 
 def _host(raw: Mapping[str, Any]) -> WiredHost:
-    return WiredHost(
-        **{**raw, "nics": each(raw, "nics", lambda row: WiredNic(**_tuples({"addresses": [], **row}, "addresses")))}
-    )
+    row = {"nic_settings": NicSettings.SCRIPT.value, **raw}
+    nics = each(raw, "nics", lambda nic: WiredNic(**_tuples({"addresses": [], **nic}, "addresses")))
+    return WiredHost(**{**_words(row, nic_settings=NicSettings), "nics": nics})
 
 
 def _link(raw: Mapping[str, Any]) -> WiredLink:

@@ -21,6 +21,8 @@ from fabricgen.bundle.hosts import ObservedHosts, read_hosts
 from fabricgen.bundle.link_sources import Contradiction, find_links
 from fabricgen.bundle.manifest import NAME as MANIFEST_NAME
 from fabricgen.bundle.manifest import read_manifest
+from fabricgen.bundle.manifests import FOLDER as KUBERNETES
+from fabricgen.bundle.manifests import ObservedManifests
 from fabricgen.bundle.names import CONFIG_NAME
 from fabricgen.bundle.sources import NAME as SOURCES_NAME
 from fabricgen.bundle.sources import Sources, read_sources
@@ -66,6 +68,12 @@ class Bundle:
     def platform_files(self) -> tuple[Path, ...]:
         """The entries of switch models that are not in the catalog."""
         return tuple(sorted((self.root / PLATFORMS).glob("*.yaml"))) if self.root else ()
+
+    @cached_property
+    def kubernetes(self) -> ObservedManifests | None:
+        """The objects of `handoff kubernetes` in the folder kubernetes/; None without it."""
+        folder = self.root / KUBERNETES if self.root else None
+        return ObservedManifests(folder) if folder and folder.is_dir() and self.wiring else None
 
     def file(self, path: str) -> Path | None:
         """A file of the folder; None if it is missing."""

@@ -11,6 +11,7 @@ from fabricgen.vocabulary import (
     LinkKind,
     LinkState,
     Medium,
+    NicSettings,
     Purpose,
     Repair,
     Role,
@@ -107,6 +108,7 @@ class WiredHost:
     unit: str = ""
     serial: str = ""
     nvlink_domain: str = ""
+    nic_settings: NicSettings = NicSettings.SCRIPT
 
 
 @dataclass(frozen=True, slots=True)

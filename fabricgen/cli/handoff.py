@@ -87,7 +87,8 @@ def _command(handoff: "Handoff") -> click.Command:
         files = put({})
         for line in handoff.notes(files):
             settings.say(line)
-        step = handoff.next_step.format(bundle=as_words(bundle), output=as_words(output), **options)
+        text = handoff.next_step(**options) if callable(handoff.next_step) else handoff.next_step
+        step = text.format(bundle=as_words(bundle), output=as_words(output), **options)
         write(f"{counted(len(files), 'file')} in {output}." + (f" Next: {step}" if step else ""), wraps=True)
         return 0
 

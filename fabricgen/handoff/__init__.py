@@ -11,7 +11,7 @@ from functools import cache
 from fabricgen.extensions import HANDOFFS, registered
 from fabricgen.handoff.folder import Content, WrittenFiles
 
-__all__ = ["ONLY_HOSTS", "ONLY_SWITCHES", "Content", "Handoff", "Option", "handoffs"]
+__all__ = ["ONLY_HOSTS", "ONLY_SWITCHES", "Content", "Handoff", "Option", "WrittenFiles", "handoffs"]
 
 
 @dataclass(frozen=True)
@@ -36,15 +36,15 @@ class Handoff:
 
     `files(bundle, **options)` yields (relative path, content); it raises UsageError if the bundle does not fit. The
     pieces of a content are taken before the next file.
-    `next_step` is what the person does next, with {bundle}, {output} and the options as fields. `notes` returns lines
-    that the person must read, given the files. `examples` are options that --help shows, as a shell reads them.
+    `next_step` is what the person does next, with {bundle}, {output} and the options as fields, or a function that
+    returns this text from the options. `notes` returns lines that the person must read, given the files. `examples` are options that --help shows, as a shell reads them.
     """
 
     name: str
     summary: str
     files: Callable[..., Iterable[tuple[str, Content]]]
     options: tuple[Option, ...] = ()
-    next_step: str = ""
+    next_step: str | Callable[..., str] = ""
     notes: Callable[[WrittenFiles], Iterable[str]] = lambda _: ()
     examples: tuple[str, ...] = ("", "--adopt-folder")
 

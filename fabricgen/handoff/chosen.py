@@ -47,3 +47,8 @@ def refuse_node_names(names: Iterable[str]) -> None:
     for name in names:
         if not _NODE_NAME.fullmatch(name):
             raise UsageError(f"{name!r} is not a valid name of a Kubernetes node: use lower-case letters, digits and -")
+
+
+def object_name(text: str) -> str:
+    """The text as the name of an object of Kubernetes: lower-case letters, digits and -."""
+    return re.sub(r"[^a-z0-9]+", "-", text.lower()).strip("-")

@@ -1,30 +1,46 @@
-"""Kubernetes manifests: one SR-IOV resource, network and address pool for each NIC of a group of hosts."""
+"""Kubernetes manifests: a resource, network and address pool for each NIC of a group, by SR-IOV or Spectrum-X."""
 
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from fabricgen.errors import UsageError
-from fabricgen.handoff import ONLY_HOSTS, Handoff
+from fabricgen.handoff import ONLY_HOSTS, Handoff, Option, WrittenFiles
 from fabricgen.handoff.chosen import fits, refuse_node_names
 from fabricgen.handoff.manifests import (
     GROUP_LABEL,
+    LATEST,
+    OPERATORS,
     TENANT_LABEL,
     Manifest,
+    Operator,
     Rail,
     cluster_policy,
     compute_domain,
     dump,
     has_rack_nvlink,
+    model_of,
     network,
     node_policy,
     pod,
     pool,
+    resources_of,
     settings_map,
     sriov_operator_values,
 )
 from fabricgen.handoff.manifests_infiniband import InfinibandRail, gpu_operator_values, ib_manifests, ib_services
+from fabricgen.handoff.manifests_nics import nic_operator, roce_templates
+from fabricgen.handoff.manifests_spectrum_x import (
+    SpectrumX,
+    claims,
+    interface_names,
+    rail_pool_config,
+    spectrum_x_operator,
+    spectrum_x_settings,
+    spectrum_x_values,
+)
 from fabricgen.handoff.tenants import has_ufm, tenants_of
-from fabricgen.vocabulary import Purpose, Technology
+from fabricgen.units import whole_number
+from fabricgen.vocabulary import NicSettings, Purpose, Technology
 
 if TYPE_CHECKING:
     from fabricgen.bundle.hosts import ObservedHosts
@@ -34,16 +50,18 @@ if TYPE_CHECKING:
 GPU_OPERATOR = "gpu-operator.values"  # for `helm --values`; kubectl applies the files that end with .yaml
 SRIOV_OPERATOR = "sriov-operator.values"
 LABELS = "label-nodes.sh"
+INTERFACE_NAMES = "interface-names.yaml"
 
 
-def kubernetes_files(bundle: "Bundle", only: str | None = None) -> Iterator[tuple[str, bytes]]:
+def kubernetes_files(bundle: "Bundle", only: str | None = None, operator: str = LATEST) -> Iterator[tuple[str, bytes]]:
     """(relative path, bytes) of the manifests, in the same order for the same bundle.
 
     They cover each group with NICs on a plane that is not for management. `only` are shell patterns for names of
-    hosts, separated by commas. Raises UsageError if there is nothing to write, and for names that Kubernetes does not
-    allow; UnreadableInputError for a file of hosts that cannot be parsed.
+    hosts, separated by commas; `operator` is a release of NVIDIA's Network Operator. Raises UsageError if there is
+    nothing to write, for names that Kubernetes does not allow, and for a release without what the groups need;
+    UnreadableInputError for a file of hosts that cannot be parsed.
     """
-    wiring = bundle.wiring
+    wiring, release = bundle.wiring, OPERATORS[operator]
     if wiring is None or not bundle.hosts:
         raise UsageError("the bundle has no folder hosts: render it with this version of fabricgen")
     groups = [(name, rails) for name in bundle.hosts if (rails := list(_rails(bundle, wiring, name, only)))]
@@ -51,24 +69,98 @@ def kubernetes_files(bundle: "Bundle", only: str | None = None) -> Iterator[tupl
         if only:
             raise UsageError(f"--only {only}: no name of a host with a NIC on a RoCE or InfiniBand plane matches")
         raise UsageError("no host of the bundle has a NIC on a RoCE or InfiniBand plane with a driver that is known")
-    on_infiniband = [rail for _, rails in groups for rail in rails if isinstance(rail, InfinibandRail)]
-    yield "nic-cluster-policy.yaml", dump([cluster_policy(ib_services(on_infiniband))])
+    every = [rail for _, rails in groups for rail in rails]
+    settings = {host.group: host.nic_settings for host in wiring.hosts}
+    with_spectrum_x = [name for name, _ in groups if settings[name] == NicSettings.SPECTRUM_X]
+    _refuse_spectrum_x(with_spectrum_x, operator)
+    services = ib_services([rail for rail in every if isinstance(rail, InfinibandRail)], release)
+    if any(settings[name] != NicSettings.SCRIPT for name, _ in groups):
+        services |= nic_operator(release)
+    services |= spectrum_x_operator(release) if with_spectrum_x else {}
+    yield "nic-cluster-policy.yaml", dump([cluster_policy(services, release)])
     if any(model.vendor == "nvidia" and model.gpus for model in wiring.host_models):
-        storage = any(rail.plane.purpose == Purpose.STORAGE for _, rails in groups for rail in rails)
+        storage = any(rail.plane.purpose == Purpose.STORAGE for rail in every)
         yield GPU_OPERATOR, dump([gpu_operator_values(storage=storage)])
-    if values := sriov_operator_values([rail for _, rails in groups for rail in rails]):
+    if values := sriov_operator_values(every) | (spectrum_x_values() if with_spectrum_x else {}):
         yield SRIOV_OPERATOR, dump([values])
     yield LABELS, _labels(bundle, wiring, groups, only)
     for name, rails in groups:
-        for rail in rails:
+        owned = [rail for rail in rails if settings[name] == NicSettings.SPECTRUM_X and _is_of_spectrum_x(rail)]
+        others = [rail for rail in rails if rail not in owned]
+        if settings[name] != NicSettings.SCRIPT:
+            templates = list(roce_templates(others, bundle.hosts[name], release))
+            yield from [(f"{name}/nic-settings.yaml", dump(templates))] if templates else []
+        for rail in others:
             made = ib_manifests(rail) if isinstance(rail, InfinibandRail) else _on_ethernet(rail)
             yield f"{name}/{rail.nic.name}.yaml", dump(list(made))
-        if any(rail.plane.purpose == Purpose.COMPUTE for rail in rails):
-            settings = bundle.hosts[name].settings(bundle.hosts[name].nccl_file)
+        if owned:
+            yield from _spectrum_x(bundle, wiring, _by_rail(wiring, name, owned), release)
+        elif any(rail.plane.purpose == Purpose.COMPUTE for rail in rails):
+            compute = [rail for rail in rails if rail.plane.purpose == Purpose.COMPUTE]
             tenants = [rail.tenants[0].name for rail in rails if isinstance(rail, InfinibandRail) and rail.tenants]
-            domain = [compute_domain(name)] if has_rack_nvlink(wiring, name) else []
-            of_pods = [*domain, settings_map(name, settings), pod(wiring, name, rails, tenants[0] if tenants else "")]
-            yield f"{name}/pod.yaml", dump(of_pods)
+            resources = resources_of(model_of(wiring, name), compute)
+            networks = [rail.network for rail in compute]
+            example = pod(wiring, name, networks, resources, tenants[0] if tenants else "")
+            yield f"{name}/pod.yaml", dump([*_of_pods(bundle, wiring, name), example])
+
+
+def _of_pods(bundle: "Bundle", wiring: "Wiring", group: str) -> list[Manifest]:
+    """What pods of a group need besides their NICs."""
+    domain = [compute_domain(group)] if has_rack_nvlink(wiring, group) else []
+    return [*domain, settings_map(group, bundle.hosts[group].settings(bundle.hosts[group].nccl_file))]
+
+
+def _refuse_spectrum_x(groups: list[str], operator: str) -> None:
+    if groups and not OPERATORS[operator].architecture:
+        raise UsageError(
+            f"--operator {operator}: SpectrumXRailPoolConfig v1alpha2, which group {groups[0]} needs, comes with 26.4"
+        )
+    if len(groups) > 1:
+        raise UsageError(
+            f"groups {' and '.join(groups)} have Spectrum-X, whose operator names networks by rail: write each to its "
+            "cluster with --only"
+        )
+
+
+def _is_of_spectrum_x(rail: Rail) -> bool:
+    return rail.nic.rail is not None and rail.plane.purpose == Purpose.COMPUTE
+
+
+def _by_rail(wiring: "Wiring", group: str, owned: list[Rail]) -> SpectrumX:
+    by_rail: dict[int, list[Rail]] = {}
+    for rail in owned:
+        by_rail.setdefault(rail.nic.rail or 0, []).append(rail)
+    rails = tuple(tuple(by_rail[number]) for number in sorted(by_rail))
+    return SpectrumX(group, model_of(wiring, group).name, rails, not has_rack_nvlink(wiring, group))
+
+
+def _spectrum_x(bundle: "Bundle", wiring: "Wiring", group: SpectrumX, release: Operator) -> Iterator[tuple[str, bytes]]:
+    """The files of a group whose NICs NVIDIA's operator for Spectrum-X owns."""
+    yield f"{group.group}/spectrum-x.yaml", dump([spectrum_x_settings(group, release), rail_pool_config(group)])
+    if names := interface_names(group):
+        yield f"{group.group}/{INTERFACE_NAMES}", dump([names])
+    for rail, plane, port in group.ports:
+        yield f"{group.group}/{port.nic.name}.yaml", dump([pool(port, group.pool_name(rail, plane))])
+    templates = claims(group)
+    yield f"{group.group}/claims.yaml", dump(list(templates.values()))
+    networks = [group.name(rail, plane) for rail, plane, _ in group.ports]
+    of_names = {name: one["metadata"]["name"] for name, one in templates.items()}
+    example = pod(wiring, group.group, networks, {}, claims=of_names)
+    yield f"{group.group}/pod.yaml", dump([*_of_pods(bundle, wiring, group.group), example])
+
+
+def _notes(files: WrittenFiles) -> Iterator[str]:
+    groups = [name.rpartition("/")[0] for name in files if name.endswith("/spectrum-x.yaml")]
+    for group in groups:
+        yield (
+            f"group {group}: Spectrum-X needs NVIDIA's profile, which is not public: apply it as the ConfigMap that "
+            "`version` in spectrum-x.yaml names (operators from 26.7)"
+        )
+        if f"{group}/{INTERFACE_NAMES}" not in files:
+            yield (
+                f"group {group}: the host model has no PCI addresses, so {INTERFACE_NAMES} is missing: give `pci` in "
+                "host_models, or name the interfaces eth_p0_r0 … yourself"
+            )
 
 
 def _labels(bundle: "Bundle", wiring: "Wiring", groups: list[tuple[str, list[Rail]]], only: str | None) -> bytes:
@@ -87,7 +179,7 @@ def _labels(bundle: "Bundle", wiring: "Wiring", groups: list[tuple[str, list[Rai
 
 
 def _on_ethernet(rail: Rail) -> Iterator[Manifest]:
-    yield from (node_policy(rail), pool(rail), network(rail))
+    yield from (node_policy(rail), pool(rail, rail.name), network(rail))
 
 
 def _rails(bundle: "Bundle", wiring: "Wiring", group: str, only: str | None) -> Iterator[Rail]:
@@ -109,7 +201,7 @@ def _rails(bundle: "Bundle", wiring: "Wiring", group: str, only: str | None) -> 
         if planes[first.plane].technology == Technology.INFINIBAND:
             yield _infiniband_rail(bundle, group, adapter, planes[first.plane], [nic for _, nic in of_hosts])
             continue
-        mtu = next((mtu for host, _ in of_hosts if (mtu := _mtu(files, host, adapter.name))), 0)
+        mtu = next((mtu for host, _ in of_hosts if (mtu := _mtu(bundle, files, host, adapter.name))), 0)
         pairs = tuple(_pair(host, nic, first) for host, nic in of_hosts if nic.addresses)
         yield Rail(group, first, adapter, planes[first.plane], mtu, pairs)
 
@@ -130,8 +222,12 @@ def _first_rail(bundle: "Bundle", plane: str, group: str) -> str:
     return next(nic.name for host in hosts if host.group == group for nic in host.nics if nic.plane == plane)
 
 
-def _mtu(files: "ObservedHosts", host: "WiredHost", nic: str) -> int:
+def _mtu(bundle: "Bundle", files: "ObservedHosts", host: "WiredHost", nic: str) -> int:
+    """The MTU of a NIC: that of its netplan file, else that of the port of the switch."""
     mtu = files.interfaces(host.name).get(nic, {}).get("mtu", 0)
+    if not mtu and (link := bundle.link_at.get((host.name, nic))) and link.b[0] in bundle.devices:
+        row = bundle.devices[link.b[0]].table("PORT").get(link.b[1], {})
+        mtu = whole_number(str(row.get("mtu", ""))) or 0
     return mtu if isinstance(mtu, int) else 0
 
 
@@ -150,7 +246,11 @@ HANDOFF = Handoff(
     "kubernetes",
     "Write Kubernetes manifests: an SR-IOV policy, network and address pool for each NIC, and a pod that uses them.",
     kubernetes_files,
-    (ONLY_HOSTS,),
+    (
+        ONLY_HOSTS,
+        Option("operator", "Release of NVIDIA's Network Operator.", LATEST, tuple(OPERATORS)),
+    ),
     f"sh {{output}}/{LABELS}; kubectl apply -R -f {{output}}",
-    examples=("", "--only 'gpu-*'"),
+    _notes,
+    examples=("", "--only 'gpu-*'", "--operator 26.4"),
 )

@@ -11,13 +11,12 @@ from ipaddress import ip_interface, ip_network
 from typing import TYPE_CHECKING, Any
 
 from fabricgen.errors import UsageError
-from fabricgen.vocabulary import Purpose
+from fabricgen.handoff.chosen import object_name
 
 if TYPE_CHECKING:
     from fabricgen.bundle.wiring import WiredAdapter, WiredModel, WiredNic, WiredPlane, Wiring
 
 OPERATOR = "nvidia-network-operator"
-OPERATOR_VERSION = "network-operator-v26.7.0"
 REPOSITORY = "nvcr.io/nvidia/mellanox"
 RESOURCE_PREFIX = "nvidia.com"  # set by the Network Operator for its device plugin
 GROUP_LABEL = "fabricgen.io/group"
@@ -37,6 +36,27 @@ Manifest = dict[str, Any]
 
 
 @dataclass(frozen=True)
+class Operator:
+    """A release of NVIDIA's Network Operator: the tag of its images, and what its kinds have."""
+
+    tag: str
+    architecture: str = ""  # of Spectrum-X: a version, or the name of the ConfigMap with NVIDIA's profile
+    xplane: str = ""  # the version of its image
+    has_extended_qos: bool = False  # roceOptimized: ecn, cableLen, pauseFrames
+    has_platform_type: bool = False  # spectrumXOptimized: platformType
+
+
+# Network Operator v26.1.2, v26.4.1 and v26.7.0-rc.2, hack/release.yaml; NVIDIA/k8s-launch-kit docs/user/spectrum-x.md.
+OPERATORS = {
+    "26.1": Operator("network-operator-v26.1.2"),
+    "26.4": Operator("network-operator-v26.4.1", "RA2.2", "3.4.0005"),
+    "26.7": Operator("network-operator-v26.7.0", "spectrum-x-ra2.3", "3.5.0035", True),
+    "26.10": Operator("network-operator-v26.10.0", "RA2.4", "3.5.0035", True, True),
+}
+LATEST = "26.7"  # the default: 26.10 is not released yet
+
+
+@dataclass(frozen=True)
 class Rail:
     """A NIC of a group. `addresses` are (host, address with prefix length, address of the switch)."""
 
@@ -50,7 +70,7 @@ class Rail:
     @property
     def name(self) -> str:
         """The name of its objects: GROUP-NIC."""
-        return f"{self.group}-{self.nic.name}".lower().replace("_", "-").replace(".", "-")
+        return object_name(f"{self.group}-{self.nic.name}")
 
     @property
     def network(self) -> str:
@@ -63,21 +83,22 @@ class Rail:
         return self.name.replace("-", "_")
 
 
-def image(name: str, **more: object) -> Manifest:
+def image(name: str, operator: Operator, **more: object) -> Manifest:
     """A section of the cluster policy."""
-    return {"image": name, "repository": REPOSITORY, "version": OPERATOR_VERSION, **more}
+    return {"image": name, "repository": REPOSITORY, "version": operator.tag, **more}
 
 
-def cluster_policy(more: Manifest) -> Manifest:
+def cluster_policy(more: Manifest, operator: Operator) -> Manifest:
     """The policy of the Network Operator: Multus, the CNI plugins, nv-ipam with the addresses of the fabric, and `more`
     sections."""
-    secondary = {"cniPlugins": image("plugins"), "multus": image("multus-cni"), **more.get("secondaryNetwork", {})}
+    plugins = {"cniPlugins": image("plugins", operator), "multus": image("multus-cni", operator)}
+    secondary = {**plugins, **more.get("secondaryNetwork", {})}
     return {
         "apiVersion": "mellanox.com/v1alpha1",
         "kind": "NicClusterPolicy",
         "metadata": {"name": "nic-cluster-policy"},  # the operator accepts no other name
         "spec": {
-            "nvIpam": image("nvidia-k8s-ipam", enableWebhook=False),
+            "nvIpam": image("nvidia-k8s-ipam", operator, enableWebhook=False),
             **more,
             "secondaryNetwork": secondary,
         },
@@ -119,7 +140,7 @@ def sriov_policy(rail: Rail, selector: Manifest, link_type: str, **port: int) ->
     }
 
 
-def pool(rail: Rail) -> Manifest:
+def pool(rail: Rail, name: str) -> Manifest:
     """The address that the switch expects from each host; without it, the controller chooses the order.
 
     Raises UsageError if no pool of the plane contains them all.
@@ -132,7 +153,7 @@ def pool(rail: Rail) -> Manifest:
     return {
         "apiVersion": "nv-ipam.nvidia.com/v1alpha1",
         "kind": "CIDRPool",
-        "metadata": {"name": rail.name, "namespace": OPERATOR},
+        "metadata": {"name": name, "namespace": OPERATOR},
         "spec": {
             "cidr": own,
             "perNodeNetworkPrefix": addresses[0].network.prefixlen,
@@ -197,7 +218,7 @@ def settings_map(group: str, settings: Mapping[str, str]) -> Manifest:
 
 
 def _map_name(group: str) -> str:
-    return f"nccl-{group}".lower().replace("_", "-").replace(".", "-")
+    return object_name(f"nccl-{group}")
 
 
 def sriov_operator_values(rails: list[Rail]) -> Manifest:
@@ -233,23 +254,36 @@ def has_rack_nvlink(wiring: "Wiring", group: str) -> bool:
     return any(host.nvlink_domain for host in wiring.hosts if host.group == group)
 
 
-def pod(wiring: "Wiring", group: str, rails: list[Rail], tenant: str = "") -> Manifest:
-    """An example: a pod with each compute NIC of its node, of a tenant or without one."""
-    compute = [rail for rail in rails if rail.plane.purpose == Purpose.COMPUTE]
-    model = _model_of(wiring, group)
-    interfaces = [
-        {"name": rail.network, "namespace": POD_NAMESPACE, "interface": f"net{number}"}
-        for number, rail in enumerate(compute, 1)
-    ]
+def resources_of(model: "WiredModel", rails: list[Rail]) -> Manifest:
+    """The resources of device plugins: all GPUs of a host, and one function of each NIC."""
     gpus = {"amd": "amd.com/gpu"}.get(model.vendor, "nvidia.com/gpu")
     resources = {gpus: str(model.gpus)} if model.gpus else {}
-    resources |= {f"{RESOURCE_PREFIX}/{rail.resource}": "1" for rail in compute}
-    requests: Manifest = {"requests": resources, "limits": dict(resources)}
-    claims: Manifest = {}
+    resources |= {f"{RESOURCE_PREFIX}/{rail.resource}": "1" for rail in rails}
+    return {"requests": resources, "limits": dict(resources)}
+
+
+def pod(
+    wiring: "Wiring",
+    group: str,
+    networks: list[str],
+    requests: Manifest,
+    tenant: str = "",
+    claims: Mapping[str, str] | None = None,
+) -> Manifest:
+    """An example: a pod with these networks, of a tenant or without one. `claims` are name -> template."""
+    model = model_of(wiring, group)
+    interfaces = [
+        {"name": network, "namespace": POD_NAMESPACE, "interface": f"net{number}"}
+        for number, network in enumerate(networks, 1)
+    ]
+    templates = dict(claims or {})
     if has_rack_nvlink(wiring, group):
-        requests["claims"] = [{"name": IMEX_CLAIM}]
-        template = compute_domain(group)["spec"]["channel"]["resourceClaimTemplate"]["name"]
-        claims = {"resourceClaims": [{"name": IMEX_CLAIM, "resourceClaimTemplateName": template}]}
+        templates[IMEX_CLAIM] = compute_domain(group)["spec"]["channel"]["resourceClaimTemplate"]["name"]
+    own: Manifest = {}
+    if templates:
+        requests = {**requests, "claims": [{"name": name} for name in templates]}
+        pairs = [{"name": name, "resourceClaimTemplateName": template} for name, template in templates.items()]
+        own = {"resourceClaims": pairs}
     return {
         "apiVersion": "v1",
         "kind": "Pod",
@@ -260,7 +294,7 @@ def pod(wiring: "Wiring", group: str, rails: list[Rail], tenant: str = "") -> Ma
         },
         "spec": {
             "nodeSelector": {GROUP_LABEL: group, **({TENANT_LABEL: tenant} if tenant else {})},
-            **claims,
+            **own,
             "containers": [
                 {
                     "name": "worker",
@@ -277,7 +311,8 @@ def pod(wiring: "Wiring", group: str, rails: list[Rail], tenant: str = "") -> Ma
     }
 
 
-def _model_of(wiring: "Wiring", group: str) -> "WiredModel":
+def model_of(wiring: "Wiring", group: str) -> "WiredModel":
+    """The model of the hosts of a group."""
     name = next(host.model for host in wiring.hosts if host.group == group)
     return next(model for model in wiring.host_models if model.name == name)
 

@@ -16,6 +16,7 @@ from fabricgen.handoff.manifests import (
     POD_NAMESPACE,
     RESOURCE_PREFIX,
     Manifest,
+    Operator,
     Rail,
     image,
     nic_ids,
@@ -83,17 +84,17 @@ def ib_manifests(rail: InfinibandRail) -> "Iterator[Manifest]":
         }
 
 
-def ib_services(rails: "list[InfinibandRail]") -> Manifest:
+def ib_services(rails: "list[InfinibandRail]", operator: Operator) -> Manifest:
     """The sections of the cluster policy that InfiniBand needs."""
     made: Manifest = {}
     if any(rail.has_ufm for rail in rails):
         guids = {"pKeyGUIDPoolRangeStart": FIRST_GUID, "pKeyGUIDPoolRangeEnd": LAST_GUID}
-        made["ibKubernetes"] = image("ib-kubernetes", **guids, ufmSecret=UFM_SECRET, periodicUpdateSeconds=5)
+        made["ibKubernetes"] = image("ib-kubernetes", operator, **guids, ufmSecret=UFM_SECRET, periodicUpdateSeconds=5)
     if any(rail.has_ipoib for rail in rails):
-        made["secondaryNetwork"] = {"ipoib": image("ipoib-cni")}
+        made["secondaryNetwork"] = {"ipoib": image("ipoib-cni", operator)}
     if physical := [rail for rail in rails if not rail.has_ufm]:
         config = json.dumps({"resourceList": _physical_functions(physical)}, indent=2)
-        made["sriovDevicePlugin"] = image("sriov-network-device-plugin", config=config)
+        made["sriovDevicePlugin"] = image("sriov-network-device-plugin", operator, config=config)
     return made
 
 

@@ -4,8 +4,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from fabricgen.errors import UsageError
-from fabricgen.handoff import Handoff, Option
-from fabricgen.handoff.chosen import refuse_node_names
+from fabricgen.handoff import Handoff, Option, WrittenFiles
+from fabricgen.handoff.chosen import object_name, refuse_node_names
+from fabricgen.handoff.launch_kit import FILE, launch_kit_file
 from fabricgen.handoff.manifests import GROUP_LABEL, dump
 from fabricgen.handoff.node_tiers import FAMILIES, Level, label_value, tiers_of, with_domains
 from fabricgen.handoff.templates import yaml_bytes
@@ -15,7 +16,6 @@ from fabricgen.handoff.topology_kinds import (
     koordinator_topology,
     kueue_flavor,
     kueue_topology,
-    object_name,
 )
 from fabricgen.hostlist import hostlist_parts
 
@@ -32,14 +32,22 @@ set -eu
 _DOMAIN = "accelerator.topology.test/domain"  # the annotation of topograph's models
 
 
-def topology_files(bundle: "Bundle", labels: str = "topograph") -> Iterator[tuple[str, bytes]]:
-    """(relative path, bytes): label-nodes.sh, a file for each scheduler, and the model for topograph.
+def topology_files(
+    bundle: "Bundle",
+    labels: str = "topograph",
+    format: str = "objects",  # noqa: A002 (the name of the option)
+) -> Iterator[tuple[str, bytes]]:
+    """(relative path, bytes): label-nodes.sh, a file for each scheduler, and the model for topograph; with the format
+    l8k the file for NVIDIA's launch kit.
 
     `labels` is the family of label keys. Raises UsageError if the bundle has no hosts with GPUs on a compute plane, and
     for names and tiers that Kubernetes or the labels do not allow.
     """
     from fabricgen.bundle.locality import localities
 
+    if format == "l8k":
+        yield launch_kit_file(bundle)
+        return
     wiring = bundle.wiring
     roots = localities(wiring) if wiring else ()
     if wiring is None or not roots:
@@ -97,6 +105,20 @@ def _model(roots: Sequence["Locality"], hosts: Sequence["WiredHost"]) -> Mapping
     return {"switches": switches | alone, "blocks": blocks}
 
 
+def _notes(files: WrittenFiles) -> Iterator[str]:
+    if FILE in files:
+        yield (
+            "l8k makes addresses of its own from this file, which are not those of the switches: replace its CIDRPools "
+            "by those of `fabricgen handoff kubernetes`"
+        )
+
+
+def _next_step(format: str, **_: object) -> str:  # noqa: A002 (the name of the option)
+    if format == "l8k":
+        return f"l8k generate --topology-file {{output}}/{FILE} --topology-scheme 2-tier, or 3-tier with cores"
+    return "sh {output}/label-nodes.sh, and kubectl apply -f the file of your scheduler"
+
+
 HANDOFF = Handoff(
     "topology",
     "Write node labels for the tiers of the fabric, and the topology objects of Kueue, KAI, Volcano and Koordinator.",
@@ -108,7 +130,14 @@ HANDOFF = Handoff(
             "topograph",
             tuple(FAMILIES),
         ),
+        Option(
+            "format",
+            "Objects of schedulers, or the topology file of NVIDIA's launch kit (l8k).",
+            "objects",
+            ("objects", "l8k"),
+        ),
     ),
-    "sh {output}/label-nodes.sh, and kubectl apply -f the file of your scheduler",
-    examples=("", "--labels nvidia"),
+    _next_step,
+    _notes,
+    examples=("", "--labels nvidia", "--format l8k"),
 )

@@ -4,11 +4,11 @@ Kinds and fields: kueue@ff69552 (v1beta2), KAI-Scheduler@72de64f, volcano@ed72c7
 resource definitions); koordinator reads the object with the name "default" only.
 """
 
-import re
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
 from fabricgen.errors import UsageError
+from fabricgen.handoff.chosen import object_name
 from fabricgen.handoff.node_tiers import HOSTNAME, Level
 
 Manifest = dict[str, Any]
@@ -82,11 +82,6 @@ def koordinator_topology(levels: Iterable[Level]) -> Manifest:
 
 def _parent(layers: Sequence[Manifest]) -> Manifest:
     return {"parentTopologyLayer": layers[-1]["topologyLayer"]} if layers else {}
-
-
-def object_name(text: str) -> str:
-    """The text as the name of an object: lower-case letters, digits and -."""
-    return re.sub(r"[^a-z0-9]+", "-", text.lower()).strip("-")
 
 
 def _object(version: str, kind: str, name: str, spec: Manifest) -> Manifest:

@@ -29,7 +29,7 @@ from fabricgen.inventory.values import TEXT, Ends, Guid, Name, NumberOrText, Por
 from fabricgen.sonic import releases
 from fabricgen.sonic.release_models import release_number
 from fabricgen.suppressions import Suppression
-from fabricgen.vocabulary import DeviceState, LinkState, Repair, Role
+from fabricgen.vocabulary import DeviceState, LinkState, NicSettings, Repair, Role
 
 _RELEASES = (202305, 202311, 202405, 202411, 202505, 202511, 202605, releases.MASTER_WORD)
 _INTEGER = notation_of(int)
@@ -43,6 +43,15 @@ class HostGroup(Part):
     name: str
     model: Annotated[str, key("A host model of `host_models` or of the catalog, for example dgx-h100.", required=True)]
     count: Annotated[int, key("The number of hosts.", required=True, minimum=1, maximum=1000000)]
+    nic_settings: Annotated[
+        NicSettings,
+        key(
+            "What writes the RoCE settings of the NICs: the script fabricgen-roce on each host, or NVIDIA's operator "
+            "in Kubernetes, with roceOptimized or spectrumXOptimized.",
+            page="what writes the RoCE settings of the NICs: `script` (fabricgen-roce), or NVIDIA's operator in "
+            "[Kubernetes](hosts.md#nvidias-operators): `roce-optimized`, `spectrum-x`",
+        ),
+    ] = NicSettings.SCRIPT
 
 
 @dataclass(frozen=True, kw_only=True)

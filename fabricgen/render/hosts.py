@@ -23,12 +23,17 @@ from fabricgen.render.contexts_hosts import GroupContext, InterfaceContext
 from fabricgen.render.forms import LineForm, Slot, unmarked
 from fabricgen.render.sources import DeviceSources
 from fabricgen.render.templates import TemplateLibrary
-from fabricgen.vocabulary import Purpose, Technology
+from fabricgen.vocabulary import NicSettings, Purpose, Technology
 
 FOLDER = "hosts"
 LONGEST_NAME = 15  # linux IFNAMSIZ
 _SCRIPT, _UNIT, _CHECK = "fabricgen-roce", "fabricgen-roce@.service", "gpudirect-check"
 
+# Mellanox/nic-configuration-operator@8bfbeb34 nicconfigurationtemplate_types.go: nicType of spectrumXOptimized.
+SPECTRUM_X_NICS = ("15b3:1023", "15b3:1025", "15b3:a2dc")
+# Mellanox/spectrum-x-operator@246268d5 spectrumxrailpoolconfig_host_flows_controller.go: rdmaQoSToS 96 is DSCP 24, of
+# priority 3; nic-configuration-operator pkg/spectrumx/spectrumx.go: cnpDscpExpectedValue.
+SPECTRUM_X_DSCP, SPECTRUM_X_PRIORITY, SPECTRUM_X_CNP_DSCP = 24, 3, 48
 _WITHOUT_NCCL = ("intel",)  # HCCL of Gaudi reads neither the file of NCCL nor that of UCX
 _HINTS = {
     "Gaudi-3": "write gaudinet.json by the guide of Gaudi: it names ports by MAC address, which only the hosts have; "
@@ -94,12 +99,58 @@ def host_problems(fabric: Fabric) -> Iterator[Finding]:
             yield error("FG931", message, spec, "model", hint="give the NIC of `host_models` a shorter name")
         elif not nic_driver(link) and plane.lossless.classes:
             bare[group, link.nic.model, plane.name] = None
+        if plane.lossless.classes and (problem := _operator_problem(fabric, link)):
+            yield error("FG920", problem[0], spec, "nic_settings", hint=problem[1])
     for group, model, plane_name in bare:
         message = f"no settings are rendered for the {model} of group {group} on plane {plane_name}"
         hint = _HINTS.get(
             model, "configure these NICs by the guide of their vendor; docs/hosts.md lists the supported drivers"
         )
         yield note("FG930", message, fabric.inventory.hosts[group], "model", hint=hint)
+
+
+def is_of_spectrum_x(fabric: Fabric, link: Link) -> bool:
+    """Whether NVIDIA's operator for Spectrum-X owns the NIC at a link's lower end: those of rails on compute planes."""
+    if not isinstance(link.a, Host) or link.rail is None:
+        return False
+    is_chosen = fabric.inventory.hosts[link.a.group].nic_settings == NicSettings.SPECTRUM_X
+    return is_chosen and fabric.inventory.planes[link.plane].purpose == Purpose.COMPUTE
+
+
+def _operator_problem(fabric: Fabric, link: Link) -> tuple[str, str] | None:
+    """Why NVIDIA's operator cannot give the NIC of a link the settings of its plane, and what to do; None if it can."""
+    assert isinstance(link.a, Host) and link.nic is not None
+    settings, plane = fabric.inventory.hosts[link.a.group].nic_settings, fabric.inventory.planes[link.plane]
+    if settings == NicSettings.SCRIPT:
+        return None
+    model = nic_model(link.nic.model)
+    if model is None or model.driver != "mlx5_core":
+        return f"NVIDIA's operator does not configure the {link.nic.model} of {link.a_port}", "use `script`"
+    spec = plane.lossless
+    if not is_of_spectrum_x(fabric, link):
+        mapped = [(dscp, priority) for priority, those in spec.classes.items() for dscp in those]
+        if wrong := next((pair for pair in mapped if pair[0] >> 3 != pair[1]), None):
+            return (
+                f"NVIDIA's operator cannot map DSCP {wrong[0]} to priority {wrong[1]}: it has no DSCP map, and the "
+                f"default of the NIC is priority {wrong[0] >> 3}",
+                f"use a DSCP from {wrong[1] * 8} to {wrong[1] * 8 + 7} in the class, or `script`",
+            )
+        return None
+    if model.pci_id not in SPECTRUM_X_NICS:
+        return f"Spectrum-X does not run on the {link.nic.model} of {link.a_port}", "use `roce-optimized` or `script`"
+    if set(spec.classes) != {SPECTRUM_X_PRIORITY} or SPECTRUM_X_DSCP not in spec.classes[SPECTRUM_X_PRIORITY]:
+        return (
+            f"with Spectrum-X pods send DSCP {SPECTRUM_X_DSCP} on priority {SPECTRUM_X_PRIORITY}, which is not the "
+            f"only lossless class of plane {plane.name}",
+            f"write `classes: {{{SPECTRUM_X_PRIORITY}: {{dscp: [{SPECTRUM_X_DSCP}]}}}}` in `lossless` of the plane",
+        )
+    if spec.cnp_dscp != SPECTRUM_X_CNP_DSCP:
+        return (
+            f"with Spectrum-X NICs send CNPs with DSCP {SPECTRUM_X_CNP_DSCP}, but that of plane {plane.name} is "
+            f"{spec.cnp_dscp}",
+            f"write `cnp: {{dscp: {SPECTRUM_X_CNP_DSCP}}}` in `lossless` of the plane",
+        )
+    return None
 
 
 @dataclass
@@ -139,6 +190,10 @@ class HostRenderer:
         return found
 
     def _is_set_up(self, link: Link) -> bool:
+        """Whether the files set up the interface: not where NVIDIA's operator names it, and pods have its address."""
+        return self._has_driver(link) and not is_of_spectrum_x(self.fabric, link)
+
+    def _has_driver(self, link: Link) -> bool:
         return bool(nic_driver(link)) and self.fabric.inventory.planes[link.plane].technology == Technology.ROCE
 
     def _pairs(self, link: Link) -> list[tuple[str, str, int]]:
@@ -147,7 +202,7 @@ class HostRenderer:
     def _shared(self, group: HostGroup, nics: Mapping[str, InterfaceContext]) -> Iterator[tuple[str, str]]:
         """The files that all hosts of the group share."""
         plans = self._plans(group)
-        lossless = [link for link in group.links if link.plane in plans]
+        lossless = [link for link in group.links if link.plane in plans and self._is_set_up(link)]
         drivers = sorted({nic_driver(link) for link in lossless} - {""})
         context: Context = {"group": GroupContext(group.name, group.model.name, tuple(drivers))}
         for plane, plan in plans.items():
@@ -155,7 +210,8 @@ class HostRenderer:
             if own:
                 roce = {**context, "plane": plane, "roce": plan, "nics": own}
                 yield self._file(group, f"roce/{plane}.conf", "roce.conf.j2", roce)
-        for name in (_SCRIPT, _UNIT) if drivers else ():
+        has_script = self.fabric.inventory.hosts[group.name].nic_settings == NicSettings.SCRIPT
+        for name in (_SCRIPT, _UNIT) if drivers and has_script else ():
             yield self._file(group, name, f"{name}.j2", context)
         if nics:
             yield self._file(group, "sysctl.conf", "sysctl.conf.j2", {**context, "nics": list(nics.values())})
@@ -178,7 +234,7 @@ class HostRenderer:
         """The settings that agree with the switches of the group, for each plane with PFC."""
         links: dict[str, list[Link]] = {}
         for link in group.links:
-            if self._is_set_up(link):
+            if self._has_driver(link):
                 links.setdefault(link.plane, []).append(link)
         found = {}
         for name, own in links.items():

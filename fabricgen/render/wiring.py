@@ -167,6 +167,7 @@ def _hosts(fabric: Fabric, allocation: Allocation) -> Iterator[WiredHost]:
             host.model.name,
             tuple(nics.get(host.key, ())),
             **_place(allocation.host_notes.get(host.key)),
+            nic_settings=fabric.inventory.hosts[host.group].nic_settings,
             nvlink_domain=f"{host.group}-nvl{host.number // trays}" if trays > 1 else "",
         )
 

@@ -11,7 +11,7 @@ from fabricgen.rules.rule import Basis, rule
 from fabricgen.rules.view.fabric import Fabric
 from fabricgen.rules.view.host_groups import Group, host_groups
 from fabricgen.units import whole_number
-from fabricgen.vocabulary import Purpose, Technology
+from fabricgen.vocabulary import NicSettings, Purpose, Technology
 
 # The settings of roce/<plane>.conf by the type of their values.
 _NUMBERS = ("TOS", "CNP_DSCP", "CNP_PRIORITY", "CABLE_M")
@@ -42,7 +42,9 @@ def host_files(fabric: Fabric) -> Iterator[Defect]:
         for plane in group.lossless_planes:
             yield from _settings(group, f"roce/{plane.name}.conf")
         for file, what in (
-            ((SCRIPT, "script that applies"), (UNIT, "unit that applies")) if group.lossless_planes else ()
+            ((SCRIPT, "script that applies"), (UNIT, "unit that applies"))
+            if group.lossless_planes and group.nic_settings == NicSettings.SCRIPT
+            else ()
         ):
             if file not in group.files.files:
                 yield Defect(group.place(file), f"the {what} the settings is missing", _RENDER)

@@ -10,6 +10,7 @@ from fabricgen.rules.hosts.files import SCRIPT, UNIT
 from fabricgen.rules.rule import rule
 from fabricgen.rules.view.fabric import Fabric
 from fabricgen.rules.view.host_groups import Group, host_groups
+from fabricgen.vocabulary import NicSettings
 
 # The settings of roce/<plane>.conf that a script must use for any driver, and those for drivers with a further need.
 _USED = ("INTERFACES", "PFC", "DSCP_PRIORITY", "TOS", "CNP_DSCP", "CNP_PRIORITY")
@@ -39,7 +40,7 @@ def applied_settings(fabric: Fabric) -> Iterator[Defect]:
     for group in host_groups(fabric):
         if not group.lossless_planes:
             continue
-        if SCRIPT in group.files.files:
+        if SCRIPT in group.files.files and group.nic_settings == NicSettings.SCRIPT:
             for message in _script_faults(group):
                 yield Defect(group.place(SCRIPT), message, _RENDER)
         if UNIT in group.files.files:

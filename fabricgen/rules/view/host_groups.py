@@ -12,6 +12,7 @@ from fabricgen.rules.view.fabric import End, Fabric
 from fabricgen.rules.view.qos import PortClass
 from fabricgen.rules.view.qos_classes import port_classes
 from fabricgen.rules.view.switch import Switch
+from fabricgen.vocabulary import NicSettings, Purpose
 
 MORE_THAN_HALF = 0.5
 
@@ -65,7 +66,20 @@ class Group:
         """Whether the bundle configures the interface of a NIC."""
         known = self.adapters.get(nic)
         model = nic_model(known.model) if known else None
-        return bool(model and model.driver)
+        return bool(model and model.driver) and nic not in self.of_spectrum_x
+
+    @property
+    def nic_settings(self) -> NicSettings:
+        """What writes the settings of the NICs."""
+        return self.hosts[0].nic_settings
+
+    @derived
+    def of_spectrum_x(self) -> frozenset[str]:
+        """The NICs that NVIDIA's operator for Spectrum-X owns: those of rails on compute planes."""
+        if self.nic_settings != NicSettings.SPECTRUM_X:
+            return frozenset()
+        nics = (nic for host in self.hosts for nic in host.nics if nic.rail is not None)
+        return frozenset(nic.name for nic in nics if self.planes[nic.plane].purpose == Purpose.COMPUTE)
 
     @derived
     def lossless_planes(self) -> list[WiredPlane]:

@@ -5,6 +5,7 @@ from pathlib import Path
 
 from tests.rules.case import ERROR, WARNING, Case, HostFiles
 from tests.rules.changes import Remove, Write, edit
+from tests.rules.hosts import kubernetes_cases
 from tests.rules.hosts.inventories import (
     DGX,
     IN_BAND,
@@ -1255,4 +1256,5 @@ CASES = [
         "set Name to rail0",
         clean=HostFiles(DGX),
     ),
+    *kubernetes_cases.CASES,
 ]
