@@ -37,7 +37,8 @@ class Handoff:
     `files(bundle, **options)` yields (relative path, content); it raises UsageError if the bundle does not fit. The
     pieces of a content are taken before the next file.
     `next_step` is what the person does next, with {bundle}, {output} and the options as fields, or a function that
-    returns this text from the options. `notes` returns lines that the person must read, given the files. `examples` are options that --help shows, as a shell reads them.
+    returns this text from the options. `notes` returns lines that the person must read, given the files.
+    `examples` are options that --help shows, as a shell reads them.
     """
 
     name: str

@@ -20,7 +20,7 @@ Pool = dict[str, tuple[str, str]]
 def read(topology: dict[str, Any], *, planes: int, three_tiers: bool = False) -> dict[tuple[int, int], Pool]:
     """(rail, plane) -> node -> (host, leaf) address, as l8k makes them with swplb, or without planes.
 
-    Source: NVIDIA/k8s-launch-kit@5027cad7 pkg/networkoperatorplugin/spectrumx/addressing.go: topologyLink.UnmarshalJSON,
+    Source: NVIDIA/k8s-launch-kit@5027cad7 pkg/networkoperatorplugin/spectrumx/addressing.go: topologyLink,
     hostLinks (its refusals), ipv4HostLeafMiddleOctets, poolKeyForLink.
     """
     assert topology["links"] and {"nodes", "links"} <= set(topology)
