@@ -74,12 +74,13 @@ class ObservedManifests:
                 raise UnreadableInputError("not an object of Kubernetes: it has no kind or no metadata.name", place)
             yield Manifest(file.relative_to(self.folder).as_posix(), tree["kind"], name, tree, node)
 
-    def locate(self, file: str, key: str = "", path: str = "") -> Location:
-        """The location of a dotted path of an object, or of its deepest part that exists."""
+    def locate(self, *path: str) -> Location:
+        """The location of a file, an object and a dotted path, or of the deepest part of it that exists."""
+        file, key, dotted = (*path, "", "")[:3]
         own = next((one for one in self.objects if (one.file, one.key) == (file, key)), None)
         if own is None:
             return Location(str(self.folder / file))
-        mark = _mark(own.node, path.split(".") if path else [])
+        mark = _mark(own.node, dotted.split(".") if dotted else [])
         return Location(str(self.folder / file), mark.line + 1, mark.column + 1)
 
 

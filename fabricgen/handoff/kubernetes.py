@@ -105,7 +105,7 @@ def kubernetes_files(bundle: "Bundle", only: str | None = None, operator: str = 
 
 
 def _of_pods(bundle: "Bundle", wiring: "Wiring", group: str) -> list[Manifest]:
-    """What pods of a group need besides their NICs."""
+    """What pods of a group need beside their NICs."""
     domain = [compute_domain(group)] if has_rack_nvlink(wiring, group) else []
     return [*domain, settings_map(group, bundle.hosts[group].settings(bundle.hosts[group].nccl_file))]
 

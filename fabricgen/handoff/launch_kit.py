@@ -3,7 +3,7 @@
 Source: NVIDIA/k8s-launch-kit@5027cad7 pkg/networkoperatorplugin/spectrumx/addressing.go (topologyFile, hostLinks,
 allocateIPv4HostLeaf); docs/user/spectrum-x.md.
 
-l8k makes addresses of its own from these numbers: 16 or the plane, the rail, the unit and the place of the host there.
+l8k makes its own addresses from these numbers: 16 or the plane, the rail, the unit and the place of the host there.
 """
 
 import json
@@ -53,7 +53,7 @@ def _links(wiring: "Wiring") -> "Iterator[WiredLink]":
 
 
 def _planes(links: "list[WiredLink]", devices: "dict[str, WiredDevice]") -> dict[tuple[str, str], int]:
-    """(host, NIC) -> its plane for l8k: the copies of a plane, and planes of their own, count together."""
+    """(host, NIC) -> its plane for l8k: the copies of a plane, and separate planes, count together."""
     kinds = sorted({(link.plane, devices[link.b[0]].subplane or 0) for link in links})
     return {link.a: kinds.index((link.plane, devices[link.b[0]].subplane or 0)) for link in links}
 

@@ -108,7 +108,7 @@ def _model(roots: Sequence["Locality"], hosts: Sequence["WiredHost"]) -> Mapping
 def _notes(files: WrittenFiles) -> Iterator[str]:
     if FILE in files:
         yield (
-            "l8k makes addresses of its own from this file, which are not those of the switches: replace its CIDRPools "
+            "l8k makes its own addresses from this file, which are not those of the switches: replace its CIDRPools "
             "by those of `fabricgen handoff kubernetes`"
         )
 

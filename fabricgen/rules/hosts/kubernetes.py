@@ -187,8 +187,9 @@ def _policy(manifests: ObservedManifests, one: Manifest, group: Group) -> Iterat
                 place_of(manifests, one, *selector, "pfNames"), f"the host model has no NIC {name}", RENDER_AGAIN
             )
     for address in one.get(*selector, "rootDevices") or []:
-        if addresses and set(names) & set(addresses.values()) and (name := addresses.get(str(address))) not in names:
-            message = f"{address} is the slot of {name or 'no NIC'}, but pfNames is {', '.join(names)}"
+        slot = addresses.get(str(address), "no NIC")
+        if set(names) & set(addresses.values()) and slot not in names:
+            message = f"{address} is the slot of {slot}, but pfNames is {', '.join(names)}"
             yield Defect(place_of(manifests, one, *selector, "rootDevices"), message, RENDER_AGAIN)
     if one.get("spec", "isRdma") is not True:
         yield Defect(place_of(manifests, one, "spec", "isRdma"), "pods get no RDMA device", "set isRdma to true")

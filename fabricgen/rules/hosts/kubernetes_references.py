@@ -73,8 +73,8 @@ def _attachment(manifests: ObservedManifests, one: Manifest, pools: set[str], re
     try:
         config = json.loads(str(one.get("spec", "config")))
         plugins = [plugin for plugin in config["plugins"] if isinstance(plugin, dict)]
-    except (ValueError, TypeError, KeyError) as error:
-        yield Defect(place, f"config is not the JSON of a network: {error}", RENDER_AGAIN)
+    except (ValueError, TypeError, KeyError):
+        yield Defect(place, "config is not the JSON of a network", RENDER_AGAIN)
         return
     asked = str(one.get("metadata", "annotations", _RESOURCE)).rpartition("/")[2]
     if asked not in resources:

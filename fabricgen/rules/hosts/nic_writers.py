@@ -9,10 +9,10 @@ from fabricgen.rules.hosts.files import SCRIPT
 from fabricgen.rules.rule import Basis, rule
 from fabricgen.rules.view.fabric import Fabric
 from fabricgen.rules.view.host_groups import host_groups
-from fabricgen.rules.view.manifests import TEMPLATE, group_name, place_of, selected_nics
+from fabricgen.rules.view.manifests import RENDER_AGAIN, TEMPLATE, group_name, place_of, selected_nics
 from fabricgen.vocabulary import NicSettings
 
-_OPTIMIZED = ("roceOptimized", "spectrumXOptimized")
+_ROCE, _SPECTRUM_X = "roceOptimized", "spectrumXOptimized"
 
 
 @rule("FG922", Severity.ERROR, "Two programs write the settings of NICs", Basis.AGREEMENT)
@@ -44,17 +44,23 @@ def one_writer(fabric: Fabric) -> Iterator[Defect]:
     for one in manifests.objects:
         if one.kind != TEMPLATE:
             continue
-        enabled = [name for name in _OPTIMIZED if one.get("spec", "template", name, "enabled") is True]
+        enabled = [name for name in (_ROCE, _SPECTRUM_X) if one.get("spec", "template", name, "enabled") is True]
         place = place_of(manifests, one, "spec", "template", *enabled[-1:])
         if len(enabled) > 1:
             yield Defect(place, "both roceOptimized and spectrumXOptimized are enabled", "keep one of them")
-        group = groups.get(group_name(one))
-        if group and enabled and group.nic_settings == NicSettings.SCRIPT:
-            message = f"{enabled[-1]} writes the NICs of group {group.files.group}, and so does fabricgen-roce"
-            related = (("the script", group.place(SCRIPT)),)
+        owner = groups.get(group_name(one))
+        if owner is None or not enabled:
+            continue
+        nics = selected_nics(one, owner)
+        if owner.nic_settings == NicSettings.SCRIPT:
+            message = f"{enabled[-1]} writes the NICs of group {owner.files.group}, and so does fabricgen-roce"
+            related = (("the script", owner.place(SCRIPT)),)
             yield Defect(place, message, "set `nic_settings` of the group in the inventory, and render", related)
-        for nic in selected_nics(one, group) if group and enabled else ():
-            first = chosen.setdefault((group.files.group if group else "", nic), one)
+        elif len(enabled) == 1 and (enabled[0] == _SPECTRUM_X) != bool(owner.of_spectrum_x & set(nics)):
+            message = f"{enabled[0]} is enabled, but group {owner.files.group} has `nic_settings: {owner.nic_settings}`"
+            yield Defect(place, message, RENDER_AGAIN)
+        for nic in nics:
+            first = chosen.setdefault((owner.files.group, nic), one)
             if first is not one:
                 message = f"{nic} has another template, {first.name}: the operator applies none of them"
                 related = (("the other template", place_of(manifests, first, "spec", "nicSelector")),)

@@ -51,6 +51,23 @@ def large_mtu(group: Path) -> None:
     file.write_text(file.read_text().replace("9100", "9216"))
 
 
+def second_template(group: Path) -> None:
+    """kubernetes/gpu/nic-settings.yaml has a second template for rail0."""
+    file = with_objects(group.parents[1]) / "gpu/nic-settings.yaml"
+    text = file.read_text().split("---\n")[1]
+    addresses = text[text.index("    pciAddresses:") : text.index("  template:")]
+    only = text.replace(addresses, "    pciAddresses: ['0000:18:00.0']\n").replace("gpu-compute-1021", "gpu-rail0")
+    file.write_text(f"---\n{text}---\n{only}")
+
+
+def rail_missing(group: Path) -> None:
+    """kubernetes/tray/spectrum-x.yaml has no rail3p1, and there is no pod."""
+    folder = with_objects(group.parents[1]) / "tray"
+    file = folder / "spectrum-x.yaml"
+    file.write_text(file.read_text().partition("  - name: rail3p1")[0])
+    (folder / "pod.yaml").unlink()
+
+
 def rail_twice(group: Path) -> None:
     """In kubernetes/tray/spectrum-x.yaml rail0p1 is named rail0p0, too, and there is no pod."""
     folder = with_objects(group.parents[1]) / "tray"
@@ -162,4 +179,28 @@ CASES = [
               "resourceClaimTemplateName: gpu0"),
           "tray/pod.yaml|Pod/nccl-tray-example|spec.resourceClaims.0.resourceClaimTemplateName",
           "there is no ResourceClaimTemplate gpu0"),
+    _case("FG921", ROCE, Objects("gpu/nic-settings.yaml", "linkType: Ethernet", "linkType: Infiniband"),
+          SETTINGS + "linkType", "the ports of RoCE are Ethernet"),
+    _case("FG921", ROCE, Objects("gpu/nic-settings.yaml", "enabled: true\n      qos:",
+                                 "enabled: true\n      roceMode: 1\n      qos:"),
+          SETTINGS + "roceOptimized.roceMode",
+          "RoCE version 1 has no IP header, and no leaf routes it", "remove roceMode"),
+    _case("FG921", DGX, Objects(RAIL0, "prefix: 10.64.0.2/31\n    gateway: 10.64.0.2",
+                                "prefix: 10.64.0.10/31\n    gateway: 10.64.0.10"),
+          f"{RAIL0}|CIDRPool/gpu-rail0|spec.staticAllocations", "it mixes the NICs rail0, rail2"),
+    _case("FG921", DGX, Objects(RAIL0, "- '0000:18:00.0'", "- '0000:40:00.0'"),
+          f"{RAIL0}|SriovNetworkNodePolicy/gpu-rail0|spec.nicSelector.rootDevices",
+          "0000:40:00.0 is the slot of rail1, but pfNames is rail0"),
+    _case("FG921", GB300, rail_missing, "tray/spectrum-x.yaml|SpectrumXRailPoolConfig/tray-rails|spec.railTopology",
+          "7 rails, but the hosts have 8 ports of rails"),
+    _case("FG922", ROCE, second_template, "gpu/nic-settings.yaml|NicConfigurationTemplate/gpu-rail0|spec.nicSelector",
+          "rail0 has another template, gpu-compute-1021: the operator applies none of them", "select each NIC once"),
+    _case("FG922", ROCE, Objects("gpu/nic-settings.yaml", "roceOptimized:", "spectrumXOptimized:"),
+          SETTINGS + "spectrumXOptimized",
+          "spectrumXOptimized is enabled, but group gpu has `nic_settings: roce-optimized`"),
+    _case("FG923", DGX, Objects(RAIL0, '"cniVersion"', "cniVersion"), f"{RAIL0}|{NET}spec.config",
+          "config is not the JSON of a network"),
+    _case("FG923", DGX, Objects("gpu/pod.yaml", "'[{\"name\"", "'{[\"name\""),
+          "gpu/pod.yaml|Pod/nccl-gpu-example|metadata.annotations",
+          "the annotation of networks is not a JSON list of names"),
 ]  # fmt: skip
