@@ -95,6 +95,7 @@ NAVIGATION: dict[str, object] = {
     "Explanation": {
         "How lossless works": "how-lossless-works.md",
         "QoS": "qos.md",
+        "Tenants": "tenants.md",
         "Deadlock": "simulate-deadlock.md",
         "Certificates": "certificate.md",
         "Congestion": "simulate-congestion.md",

@@ -151,6 +151,12 @@ class Repair(Word):
     LOCAL = "local"  # it sends packets to another neighbor (fast reroute)
 
 
+class Isolation(Word):
+    """How the tenants of a RoCE plane are separated."""
+
+    ACL = "acl"  # ingress ACLs on the ports of hosts
+
+
 class BufferModel(enum.StrEnum):
     """Who computes a switch's lossless buffers: the configuration, or buffermgrd on the switch."""
 

@@ -29,7 +29,7 @@ from fabricgen.inputs import noted
 from fabricgen.report.anchors import anchored
 from fabricgen.report.outcome import Outcome
 from fabricgen.report.summary import Counts
-from fabricgen.results import CongestionResult, DeadlockResult, without_evidence
+from fabricgen.results import CongestionResult, DeadlockResult, IsolationResult, without_evidence
 from fabricgen.sonic.secrets import is_secret_path, masked
 from fabricgen.units import counted
 
@@ -157,6 +157,7 @@ class _Kept:
     added: Mapping[str, Mapping[str, Any]]
     deadlock: tuple[DeadlockResult, ...]
     congestion: tuple[CongestionResult, ...]
+    isolation: tuple[IsolationResult, ...]
     seals: Mapping[str, str]
 
 
@@ -260,6 +261,7 @@ def check_in(inventory: "InventorySource", folder: Path, how: How) -> tuple[Chec
         is_complete=True,
         added=plans.growth.added if plans.old_lock else {},
         changes=changes,
+        isolation=tuple(verdicts.isolation),
         deadlock=tuple(verdicts.deadlock),
         congestion=tuple(verdicts.congestion),
         subnets=subnets,

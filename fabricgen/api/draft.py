@@ -79,8 +79,9 @@ class Draft:
 
         plans, library = self.plans, TemplateLibrary("sonic", self.plans.templates)
         renderer = SwitchRenderer(
-            plans.rendered, plans.allocation, plans.control, plans.planner, library, plans.cordons
-        )
+            plans.rendered, plans.allocation, plans.control, plans.planner, library, plans.cordons,
+            plans.tenants.tables,
+        )  # fmt: skip
         first = {
             (one.identity.plane, one.role, one.layout.hwsku, one.layout.name): one
             for one in reversed(plans.rendered.switches)

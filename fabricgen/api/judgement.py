@@ -16,6 +16,7 @@ from fabricgen.platforms.entries import load_switch_platform
 from fabricgen.platforms.model import Layout, SwitchPlatform
 from fabricgen.report.outcome import Outcome, Reporter
 from fabricgen.report.summary import Counts
+from fabricgen.results import IsolationResult
 from fabricgen.suppressions import Suppression, Suppressions
 from fabricgen.units import counted
 from fabricgen.vocabulary import DeviceState, LinkState
@@ -46,12 +47,14 @@ class Policy:
 
 @dataclass(frozen=True, kw_only=True)
 class Judgement:
-    """Findings in the order of the JSON report. `codes` are the codes that were checked, found or not."""
+    """Findings in the order of the JSON report. `codes` are the codes that were checked, found or not. `isolation` are
+    the verdicts on planes with tenants, of the verbs that judge all files."""
 
     findings: tuple[Finding, ...]
     suppressed: tuple[Finding, ...] = ()
     counts: Counts = field(default_factory=Counts)
     codes: frozenset[str] = frozenset()
+    isolation: tuple[IsolationResult, ...] = ()
 
     @property
     def has_errors(self) -> bool:

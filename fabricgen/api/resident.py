@@ -9,14 +9,14 @@ from fabricgen.api.judgement import Judging, Policy
 from fabricgen.bundle.inputs import InputBundle, is_one_rendering
 from fabricgen.bundle.read import Bundle, open_again, open_bundle
 from fabricgen.engine.derived import Engine
-from fabricgen.results import CongestionResult, DeadlockResult, without_evidence
+from fabricgen.results import CongestionResult, DeadlockResult, IsolationResult, without_evidence
 from fabricgen.suppressions import Suppressions
 
 if TYPE_CHECKING:
     from fabricgen.rules.kept import KeptRules
     from fabricgen.rules.view.fabric import LayoutLookup
 
-Result = TypeVar("Result", DeadlockResult, CongestionResult)
+Result = TypeVar("Result", DeadlockResult, CongestionResult, IsolationResult)
 
 
 class KeptVerdicts:
@@ -55,6 +55,12 @@ class KeptVerdicts:
     ) -> Sequence[CongestionResult]:
         """The same for the results of `analyse`."""
         return self._added(judging, "congestion", about, analyse)
+
+    def isolation(
+        self, judging: Judging, about: object, prove: Callable[[Judging], Sequence[IsolationResult]]
+    ) -> Sequence[IsolationResult]:
+        """The same for the proof that tenants are apart."""
+        return self._added(judging, "isolation", about, prove)
 
     def _added(
         self, judging: Judging, kind: str, about: object, judge: Callable[[Judging], Sequence[Result]]

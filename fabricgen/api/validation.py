@@ -6,6 +6,7 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from fabricgen.api.isolation import prove_isolation
 from fabricgen.api.judgement import (
     DEFAULT_POLICY,
     SILENT,
@@ -27,6 +28,7 @@ from fabricgen.inputs import noted
 from fabricgen.platforms.entries import load_switch_platform
 from fabricgen.platforms.model import SwitchPlatform
 from fabricgen.report.summary import Counts
+from fabricgen.results import IsolationResult
 from fabricgen.units import counted
 
 if TYPE_CHECKING:
@@ -90,7 +92,7 @@ def validate(
         return Judgement(**{**vars(kept), "codes": frozenset(kept.codes)})
     with noted() as notes:
         found = judge()
-    if content := dump_value(_Kept(found.findings, found.suppressed, found.counts, tuple(sorted(found.codes))), _Kept):
+    if content := dump_value(_kept_of(found), _Kept):
         same.keep(content, notes)
     return found
 
@@ -103,6 +105,11 @@ class _Kept:
     suppressed: tuple[Finding, ...]
     counts: Counts
     codes: tuple[str, ...]
+    isolation: tuple[IsolationResult, ...]
+
+
+def _kept_of(found: Judgement) -> _Kept:
+    return _Kept(found.findings, found.suppressed, found.counts, tuple(sorted(found.codes)), found.isolation)
 
 
 def _judged(
@@ -140,6 +147,7 @@ def _judged(
     with on_workers(scheduler, files) as elsewhere:
         apply_rules(judging, select, ignore, known, progress, jobs, elsewhere=elsewhere)
     progress.step("validated", f"{devices} by {counted(judging.rules, 'rule')}")
+    isolation = prove_isolation(judging, select, ignore, progress)
     if models is not None:
         _apply_yang(judging, models, select, ignore)
         progress.step("validated", f"{devices} by libyang")
@@ -150,16 +158,17 @@ def _judged(
         judging.codes |= codes_of("FG45")
     if deploy:
         _require_deployable(judging, paths, select, ignore)
-    return _judgement(judging, inventory)
+    return _judgement(judging, inventory, isolation)
 
 
-def _judgement(judging: Judging, inventory: Path | None) -> Judgement:
+def _judgement(judging: Judging, inventory: Path | None, isolation: tuple[IsolationResult, ...] = ()) -> Judgement:
     outcome = judging.outcome(inventory)
     return Judgement(
         findings=outcome.findings,
         suppressed=outcome.suppressed,
         counts=judging.counts,
         codes=frozenset(judging.codes),
+        isolation=isolation,
     )
 
 

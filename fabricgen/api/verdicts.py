@@ -1,4 +1,4 @@
-"""All verdicts on a bundle, one after the other: rules, deadlock, congestion."""
+"""All verdicts on a bundle, one after the other: rules, tenants, deadlock, congestion."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
@@ -6,12 +6,13 @@ from typing import TYPE_CHECKING
 
 from fabricgen.api.congestion import analyse
 from fabricgen.api.deadlock import FailureOptions, prove
+from fabricgen.api.isolation import prove_isolation
 from fabricgen.api.judgement import Judging, Progress
 from fabricgen.api.outages import with_outages
 from fabricgen.api.validation import apply_rules
 from fabricgen.bundle.wiring import Checks
 from fabricgen.platforms.model import SwitchPlatform
-from fabricgen.results import CongestionResult, DeadlockResult, RoutesModel
+from fabricgen.results import CongestionResult, DeadlockResult, IsolationResult, RoutesModel
 from fabricgen.units import counted
 
 if TYPE_CHECKING:
@@ -43,6 +44,7 @@ class Wanted:
 class Verdicts:
     """The results of the planes, worst first; those of congestion for one pattern after the other."""
 
+    isolation: Sequence[IsolationResult]
     deadlock: Sequence[DeadlockResult]
     congestion: Sequence[CongestionResult]
 
@@ -60,6 +62,7 @@ def judge_all(judging: Judging, wanted: Wanted, progress: Progress) -> Verdicts:
     kept = wanted.kept
     apply_rules(judging, wanted.select, wanted.ignore, wanted.platforms, progress, wanted.jobs, kept)
     progress.step("validated", f"{devices} by {counted(judging.rules, 'rule')}")
+    isolation = prove_isolation(judging, wanted.select, wanted.ignore, progress, kept)
     chosen = judging.bundle.wiring.checks if judging.bundle.wiring else Checks()
     depth = chosen.failures if wanted.depth is None else wanted.depth
     failures = FailureOptions(depth, chosen.switch_failures, chosen.repair, jobs=wanted.jobs)
@@ -88,4 +91,4 @@ def judge_all(judging: Judging, wanted: Wanted, progress: Progress) -> Verdicts:
             congestion += kept.congestion(judging, about, analysed) if kept else analysed(judging)
     planes = {one.name for one in deadlock if one.model is RoutesModel.BGP}
     progress.step("simulated", f"congestion of {counted(len(planes), 'plane')}")
-    return Verdicts(deadlock, congestion)
+    return Verdicts(isolation, deadlock, congestion)

@@ -23,6 +23,7 @@ from fabricgen.bundle.wiring import (
     WiredNic,
     WiredPlaceholders,
     WiredPlane,
+    WiredTenant,
     Wiring,
 )
 from fabricgen.bundle.wiring_values import check_values
@@ -30,6 +31,7 @@ from fabricgen.vocabulary import (
     BalanceMode,
     BalanceUnit,
     DeviceState,
+    Isolation,
     LinkKind,
     Medium,
     NicSettings,
@@ -46,13 +48,13 @@ FORMAT_VERSION = "1"
 def dump_wiring(wiring: Wiring) -> bytes:
     """The bytes of fabric.json."""
     lists = {name: getattr(wiring, name) for name in ("planes", "devices", "hosts", "links", "cables")}
-    lists["planes"] = tuple(_without_unknown(plane, "load_balancing") for plane in wiring.planes)
+    lists["planes"] = tuple(_without_unknown(plane, "load_balancing", "isolation") for plane in wiring.planes)
     lists["devices"] = tuple(_without_unknown(device, "mmu_bytes", "coordinates") for device in wiring.devices)
     lists["hosts"] = tuple(_host_keys(host) for host in wiring.hosts)
     lists["cables"] = tuple(_without_unknown(cable, "legs") for cable in wiring.cables)
     lists |= {
         name: items
-        for name in ("host_models", "externals", "placeholders", "cordoned")
+        for name in ("host_models", "externals", "placeholders", "tenants", "cordoned")
         if (items := getattr(wiring, name))
     }
     head: dict[str, object] = {"format_version": FORMAT_VERSION, "fabric": wiring.fabric}
@@ -84,7 +86,7 @@ def _wiring(text: bytes, raw: Any) -> Wiring:
         raise ValueError("not a JSON object")
     if (found := raw.get("format_version")) != FORMAT_VERSION:
         raise ValueError(f"fabric.json has format_version {found!r}, this fabricgen reads {FORMAT_VERSION!r}")
-    raw = {"externals": [], "host_models": [], "placeholders": [], "checks": {}, "cordoned": [], **raw}
+    raw = {"externals": [], "host_models": [], "placeholders": [], "checks": {}, "tenants": [], "cordoned": [], **raw}
     columns = Columns()
     wiring = Wiring(
         fabric=raw["fabric"],
@@ -97,6 +99,7 @@ def _wiring(text: bytes, raw: Any) -> Wiring:
         host_models=each(raw, "host_models", _model),
         placeholders=each(raw, "placeholders", lambda row: WiredPlaceholders(**row)),
         checks=_checks(raw["checks"]),
+        tenants=each(raw, "tenants", _tenant),
         cordoned=tuple(require(_whole(raw["cordoned"]), list[str], "cordoned")),
     )
     check_names(wiring)
@@ -104,6 +107,7 @@ def _wiring(text: bytes, raw: Any) -> Wiring:
     unique((device.name for device in wiring.devices), "devices")
     unique((host.name for host in wiring.hosts), "hosts")
     unique((plane.name for plane in wiring.planes), "planes")
+    unique((tenant.name for tenant in wiring.tenants), "tenants")
     planes = {plane.name for plane in wiring.planes}
     nics = (nic for host in wiring.hosts for nic in host.nics)
     items: tuple[Any, ...] = (*wiring.devices, *nics, *wiring.links, *wiring.externals, *wiring.placeholders)
@@ -124,7 +128,14 @@ def _plane(raw: Mapping[str, Any]) -> WiredPlane:
     row = _words(_tuples({"host_prefixes": [], **raw}, "lossless", "host_prefixes"), technology=Technology)
     balance = _balance(raw["load_balancing"]) if raw.get("load_balancing") else None
     purpose = Purpose.read(raw["purpose"]) if raw.get("purpose") else None
-    return WiredPlane(**{**row, "purpose": purpose, "load_balancing": balance})
+    isolation = Isolation.read(raw["isolation"]) if raw.get("isolation") else None
+    return WiredPlane(**{**row, "purpose": purpose, "load_balancing": balance, "isolation": isolation})
+
+
+def _tenant(raw: Mapping[str, Any]) -> WiredTenant:
+    row = _tuples({"shared_with": [], **raw}, "nics", "shared_with")
+    ends = tuple(tuple(require(end, list[str], "nics")) for end in row["nics"])
+    return WiredTenant(**{**row, "nics": ends})
 
 
 def _balance(raw: object) -> WiredBalance:

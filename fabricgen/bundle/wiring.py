@@ -8,6 +8,7 @@ from fabricgen.vocabulary import (
     BalanceMode,
     BalanceUnit,
     DeviceState,
+    Isolation,
     LinkKind,
     LinkState,
     Medium,
@@ -166,6 +167,7 @@ class WiredPlane:
     purpose: Purpose | None = None  # None if the file does not say
     host_prefixes: tuple[str, ...] = ()  # the pools of the addresses of its hosts
     load_balancing: WiredBalance | None = None  # None: ECMP
+    isolation: Isolation | None = None  # how its tenants are separated; None: it has no tenants
 
     @property
     def is_spread_by_packet(self) -> bool:
@@ -176,6 +178,16 @@ class WiredPlane:
     def is_management(self) -> bool:
         """Whether the plane carries management traffic."""
         return self.purpose in MANAGEMENT_PURPOSES
+
+
+@dataclass(frozen=True, slots=True)
+class WiredTenant:
+    """A tenant: its NIC ports, (host, NIC), which reach each other and those of the tenants in `shared_with`. Both
+    tenants have the name of the other there."""
+
+    name: str
+    nics: tuple[Endpoint, ...]
+    shared_with: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -222,6 +234,7 @@ class Wiring:
     host_models: tuple[WiredModel, ...] = ()
     placeholders: tuple[WiredPlaceholders, ...] = ()
     checks: Checks = Checks()
+    tenants: tuple[WiredTenant, ...] = ()
     cordoned: tuple[str, ...] = ()  # ids of the links that are out of service on purpose
 
     @cached_property

@@ -39,7 +39,19 @@ def check_values(wiring: "Wiring") -> None:
     for name in wiring.cordoned:
         if name not in links:
             raise ValueError(f"cordoned: {name!r} is not a link of the fabric")
+    _check_tenants(wiring)
     _check_each(wiring.externals, _check_external, lambda external: f"external {external.name}")
+
+
+def _check_tenants(wiring: "Wiring") -> None:
+    nics = {(host.name, nic.name) for host in wiring.hosts for nic in host.nics} if wiring.tenants else set()
+    owners: dict[tuple[str, str], str] = {}
+    for tenant in wiring.tenants:
+        for end in tenant.nics:
+            if end not in nics:
+                raise ValueError(f"tenant {tenant.name}: {list(end)} is not a NIC of the fabric")
+            if owners.setdefault(end, tenant.name) != tenant.name:
+                raise ValueError(f"tenant {tenant.name}: {list(end)} is a NIC of tenant {owners[end]} already")
 
 
 def _check_each(items: Iterable[T], check: Callable[[T], None], owner: Callable[[T], str]) -> None:

@@ -79,18 +79,22 @@ def report(
     that is removed from the text: that of a temporary bundle.
     """
     from fabricgen.report.formats import formats
+    from fabricgen.report.isolation import isolation_headline, isolation_lines, isolation_object
     from fabricgen.report.run import Run
     from fabricgen.report.summary import tables_unjudged
 
     ordered = in_order(found.findings)
     unjudged = [*tables_unjudged(ordered), *unjudged]
     code = exit_code(ordered, fail_on)
+    if found.isolation:
+        own = {"isolation": isolation_object(found.isolation), **(own or {})}
+        lines = [*isolation_lines(found.isolation), *lines]
     color = output is None and settings.paints(sys.stdout)
     counts = replace(found.counts, suppressed=len(found.suppressed))
     threshold = Severity.ERROR if fail_on == "never" else Severity(fail_on)
     run = Run(
         __version__, verb, ordered, found.suppressed, counts, found.codes, threshold, code, own or {}, lines, unjudged,
-        color, 0 if output else width_of(sys.stdout), _expands(),
+        [*isolation_headline(found.isolation)], color, 0 if output else width_of(sys.stdout), _expands(),
     )  # fmt: skip
     chosen = formats()[fmt]
     text = chosen.write(run)

@@ -14,6 +14,7 @@ from fabricgen.errors import FabricgenError
 from fabricgen.findings import Finding
 from fabricgen.inputs import noted
 from fabricgen.report.formats.concise import concise_report
+from fabricgen.report.isolation import isolation_headline
 from fabricgen.report.summary import headline
 from fabricgen.units import counted
 from fabricgen.visible import visible
@@ -115,7 +116,8 @@ def difference(old: "Check", new: "Check", folder: str, color: bool) -> str:
     added = [one for key, one in after.items() if key not in before]
     gone = [one for key, one in before.items() if key not in after]
     simulated = ["deadlock", "congestion"] if new.is_complete else []
-    lines = [headline(new.findings, new.counts, simulated, failed=new.has_errors)]
+    tenants = [*isolation_headline(new.isolation)]
+    lines = [headline(new.findings, new.counts, simulated, failed=new.has_errors, verdicts=tenants)]
     for sign, those in (("+", added), ("-", gone)):
         lines += [f"{sign} {line}" for line in concise_report(those, color).splitlines()]
     if not (added or gone):

@@ -1,6 +1,7 @@
-"""The members of a partition: the endpoints behind the names of groups, hosts, NIC ports, rails and port GUIDs."""
+"""The members of a tenant: the endpoints behind the names of groups, hosts, NIC ports, rails and port GUIDs."""
 
 import re
+from collections.abc import Mapping, Sequence
 from functools import cached_property
 
 from fabricgen.allocation.allocate import Allocation
@@ -15,20 +16,56 @@ _PLACE = re.compile(r"(?P<group>[^/]+)(?:/(?P<first>\d{1,9})(?:-(?P<last>\d{1,9}
 _RAIL = re.compile(r"rail(\d{1,9})")
 
 
-class Members:
-    """The endpoints of a plane by the names that an inventory may use for members."""
+class Endpoints:
+    """The endpoints of a plane by the names that an inventory may use for them."""
 
-    def __init__(self, design: PlaneDesign, allocation: Allocation) -> None:
-        self._groups: dict[str, dict[int, list[Link]]] = {}
+    words: Sequence[str] = ()  # further names, for hints
+
+    def __init__(self, design: PlaneDesign, host_names: Mapping[str, str]) -> None:
         self.links = [link for link in design.links if isinstance(link.a, Host)]
-        self._port_of = {link: allocation.guids.adapters[link.a.key, link.a_port].port for link in self.links}
-        nodes = [allocation.guids.adapters[link.a.key, link.a_port].node for link in self.links]
-        self._nodes: dict[NodeGuid, Link] = dict(zip(nodes, self.links, strict=True))
+        self._groups: dict[str, dict[int, list[Link]]] = {}
         self._hosts: dict[str, list[Link]] = {}
         for link in self.links:
             assert isinstance(link.a, Host)
             self._groups.setdefault(link.a.group, {}).setdefault(link.a.number, []).append(link)
-            self._hosts.setdefault(allocation.host_names[link.a.key], []).append(link)
+            self._hosts.setdefault(host_names[link.a.key], []).append(link)
+
+    def find(self, name: str) -> list[Link] | str:
+        """The endpoints of a group, of hosts, of a NIC or of a rail, or the reason why they are unknown."""
+        if name in self._hosts:
+            return self._hosts[name]
+        rail = _RAIL.fullmatch(name)
+        if rail and name not in self._groups:
+            found = [link for link in self.links if link.rail == int(rail[1])]
+            return found or f"rail {rail[1]} has no endpoint"
+        return self._by_place(name)
+
+    def _by_place(self, name: str) -> list[Link] | str:
+        match = _PLACE.fullmatch(name)
+        group = self._groups.get(match["group"]) if match else None
+        if match is None or group is None:
+            return suggest(name.partition("/")[0], [*self.words, *sorted(self._groups), *sorted(self._hosts)[:20]])
+        first = int(match["first"]) if match["first"] else min(group)
+        last = int(match["last"]) if match["last"] else first if match["first"] else max(group)
+        missing = next((number for number in range(first, last + 1) if number not in group), None)
+        if first > last or missing is not None:
+            return f"{match['group']} has the hosts 0 to {max(group)}"
+        links = [link for number in range(first, last + 1) for link in group[number]]
+        nic = match["nic"]
+        found = [link for link in links if nic is None or link.a_port == nic]
+        return found or suggest(nic, sorted({link.a_port for link in links}))
+
+
+class Members(Endpoints):
+    """The endpoints of an InfiniBand plane, which also have GUIDs."""
+
+    words = (ALL,)
+
+    def __init__(self, design: PlaneDesign, allocation: Allocation) -> None:
+        super().__init__(design, allocation.host_names)
+        self._port_of = {link: allocation.guids.adapters[link.a.key, link.a_port].port for link in self.links}
+        nodes = [allocation.guids.adapters[link.a.key, link.a_port].node for link in self.links]
+        self._nodes: dict[NodeGuid, Link] = dict(zip(nodes, self.links, strict=True))
         self._switches = {guid: allocation.names[key] for key, guid in allocation.guids.switches.items()}
 
     def port(self, link: Link) -> PortGuid:
@@ -51,14 +88,7 @@ class Members:
         try:
             return self._by_guid(parse_guid(name))
         except ValueError:
-            pass
-        if name in self._hosts:
-            return self._hosts[name]
-        rail = _RAIL.fullmatch(name)
-        if rail and name not in self._groups:
-            found = [link for link in self.links if link.rail == int(rail[1])]
-            return found or f"rail {rail[1]} has no endpoint"
-        return self._by_place(name)
+            return super().find(name)
 
     def _by_guid(self, guid: str) -> list[Link] | str:
         links = self._of_port.get(PortGuid(guid))
@@ -74,21 +104,6 @@ class Members:
     @cached_property
     def _of_port(self) -> dict[PortGuid, Link]:
         return {guid: link for link, guid in self._port_of.items()}
-
-    def _by_place(self, name: str) -> list[Link] | str:
-        match = _PLACE.fullmatch(name)
-        group = self._groups.get(match["group"]) if match else None
-        if match is None or group is None:
-            return suggest(name.partition("/")[0], [ALL, *sorted(self._groups), *sorted(self._hosts)[:20]])
-        first = int(match["first"]) if match["first"] else min(group)
-        last = int(match["last"]) if match["last"] else first if match["first"] else max(group)
-        missing = next((number for number in range(first, last + 1) if number not in group), None)
-        if first > last or missing is not None:
-            return f"{match['group']} has the hosts 0 to {max(group)}"
-        links = [link for number in range(first, last + 1) for link in group[number]]
-        nic = match["nic"]
-        found = [link for link in links if nic is None or link.a_port == nic]
-        return found or suggest(nic, sorted({link.a_port for link in links}))
 
 
 def _stronger(one: Membership | None, other: Membership) -> Membership:

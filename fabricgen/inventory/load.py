@@ -21,6 +21,7 @@ from fabricgen.inventory.readings import Reading, read_reading
 from fabricgen.inventory.references import check_name_patterns, check_references
 from fabricgen.inventory.schema import prune_invalid
 from fabricgen.inventory.suppressions import read_suppressions
+from fabricgen.inventory.tenants import check_tenants
 
 __all__ = ["LOCK_NAME", "InventorySource", "Layers", "inventory_files", "inventory_root", "load_inventory"]
 
@@ -41,7 +42,8 @@ def load_inventory(source: InventorySource, *, needs_addresses: bool = True) -> 
     unusable = check_name_patterns(inventory)
     wrong = check_host_models(inventory)
     findings += [*unusable.values(), *check_references(inventory, needs_addresses), *check_planes(inventory)]
-    findings += [*check_outside(inventory), *chain.from_iterable(wrong.values())]
+    findings += [*check_tenants(inventory.tenants, inventory.planes), *check_outside(inventory)]
+    findings += chain.from_iterable(wrong.values())
     sound = {role: pattern for role, pattern in inventory.names.items() if role not in unusable}
     models = {name: replace(model, sound=name not in wrong) for name, model in inventory.host_models.items()}
     return replace(inventory, names=sound, host_models=models), findings

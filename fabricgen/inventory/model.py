@@ -24,8 +24,9 @@ from fabricgen.inventory.part import (
 from fabricgen.inventory.plane import Plane
 from fabricgen.inventory.readings import Reading
 from fabricgen.inventory.routing import PoolSpec
+from fabricgen.inventory.tenants import TenantSpec
 from fabricgen.inventory.traffic import LosslessSpec
-from fabricgen.inventory.values import TEXT, Ends, Guid, Name, NumberOrText, Ports, one_of
+from fabricgen.inventory.values import TEXT, Ends, Guid, Name, NumberOrText, Ports, TenantName, one_of
 from fabricgen.sonic import releases
 from fabricgen.sonic.release_models import release_number
 from fabricgen.suppressions import Suppression
@@ -304,6 +305,14 @@ class Inventory(
             minProperties=1,
             notation=by_name(Plane, notation_of(Name)).reading(lambda *_: {}),
             page="networks without common switches",
+        ),
+    ]
+    tenants: Annotated[
+        Mapping[str, TenantSpec],
+        key(
+            "Tenants of the planes that have `isolation`, by name.",
+            notation=by_name(TenantSpec, notation_of(TenantName)),
+            page="[tenants](tenants.md) of the planes with `isolation`: hosts that reach each other and no others",
         ),
     ]
     management: Annotated[

@@ -41,6 +41,7 @@ from fabricgen.inventory.values import (
 from fabricgen.physics import DEFAULT_MTU_BYTES, DEFAULT_ROCE_MTU_BYTES
 from fabricgen.vocabulary import (
     BgpAddressing,
+    Isolation,
     LinkKind,
     Purpose,
     Role,
@@ -306,6 +307,14 @@ class Plane(Part, definition="plane"):
         key(
             "Tenants of an InfiniBand plane, each with a P_Key.",
             page="[tenants](designs.md#tenants-and-guids) of an InfiniBand plane",
+        ),
+    ]
+    isolation: Annotated[
+        Isolation | None,
+        key(
+            "How the tenants of the fabric are separated on this plane. acl: ingress ACLs on the ports of hosts.",
+            usual="none",
+            page="how [tenants](tenants.md) are separated on a RoCE plane: `acl`",
         ),
     ]
     external: Annotated[

@@ -85,6 +85,15 @@ Name = Annotated[
         }
     ).named("name"),
 ]  # fmt: skip
+TenantName = Annotated[
+    str,
+    Notation(
+        {
+            "type": "string", "pattern": "^[a-z][a-z0-9-]{0,30}$",
+            "description": "A small letter, then small letters, digits, and -, at most 31: tables of switches have it.",
+        }
+    ),
+]  # fmt: skip
 Speed = Annotated[
     int,  # Mb/s
     Notation(

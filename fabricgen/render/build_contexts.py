@@ -4,6 +4,7 @@ from collections.abc import Iterable, Sequence
 from ipaddress import ip_address, ip_interface
 
 from fabricgen.control_plane.outside import StaticRoute
+from fabricgen.control_plane.tenants import TenantTable
 from fabricgen.design.model import Switch
 from fabricgen.inventory.management import Certificates, Management
 from fabricgen.inventory.model import Inventory
@@ -25,6 +26,7 @@ from fabricgen.render.contexts import (
     PortContext,
     Prefix,
     SwitchContext,
+    TenantContext,
 )
 from fabricgen.render.forms import Slot
 from fabricgen.render.secrets import placeholder
@@ -117,6 +119,26 @@ def plane_context(plane: Plane) -> PlaneContext:
         session["holdtime"] = value(timers.hold_s, inventory=timers.source("hold_s"))
         session["keepalive"] = value(timers.keepalive_s, inventory=timers.source("keepalive_s"))
     return PlaneContext(session)
+
+
+def tenant_context(table: TenantTable) -> TenantContext:
+    """The context of a table that keeps a tenant from the hosts of others."""
+    suffix = "_V6" if table.version == 6 else ""
+    name = f"TENANT_{table.tenant.upper()}" if table.tenant else "NO_TENANT"
+    words = f"tenant {table.tenant}: no host of others" if table.tenant else "hosts without a tenant: no other host"
+
+    def texts(*steps: str, of: Iterable[str]) -> tuple[Value, ...]:
+        return tuple(value(text, *steps, inventory=table.source) for text in of)
+
+    return TenantContext(
+        table=value(f"{name}{suffix}", inventory=table.source),
+        description=value(words, inventory=table.source),
+        type=f"L3{suffix[1:]}",
+        field=f"DST_IP{suffix[1:]}",
+        ports=texts("the ports of these hosts", of=table.ports),
+        permitted=texts("subnets of the tenant", of=table.permitted.of),
+        refused=texts("the pool of all hosts of the plane", of=table.refused),
+    )
 
 
 def management_context(management: Management) -> ManagementContext:

@@ -7,7 +7,7 @@ from fnmatch import fnmatchcase
 from fabricgen.atomic import Private
 from fabricgen.bundle.fabric_file import dump_wiring
 from fabricgen.bundle.read import PLATFORMS
-from fabricgen.bundle.wiring import Checks
+from fabricgen.bundle.wiring import Checks, Wiring
 from fabricgen.control_plane.tenant_settings import plan_tenant_settings
 from fabricgen.design.model import Fabric, Switch
 from fabricgen.design.subnets import split_subnets
@@ -63,6 +63,11 @@ class _Made:
             yield path, content
 
 
+def wiring_of(plans: Plans) -> Wiring:
+    """The content of fabric.json."""
+    return make_wiring(plans.fabric, plans.allocation, plans.control.outside, plans.cordons, plans.tenants)
+
+
 class _Merged:
     """The overrides of an inventory, to be compared with those of another rendering."""
 
@@ -96,8 +101,9 @@ class BundleContent:
         templates = plans.templates
         self._library = TemplateLibrary("sonic", templates)
         self._renderer = SwitchRenderer(
-            plans.rendered, plans.allocation, plans.control, plans.planner, self._library, plans.cordons
-        )
+            plans.rendered, plans.allocation, plans.control, plans.planner, self._library, plans.cordons,
+            plans.tenants.tables,
+        )  # fmt: skip
         self._patterns = FilePatterns(lambda formed: self._renderer.stamped(formed).tables)
         marks = LineMarks(self._library.marks)
         self._lines = TemplateLibrary(FOLDER, templates, marks)
@@ -114,7 +120,7 @@ class BundleContent:
 
     def files(self) -> Iterator[tuple[str, bytes]]:
         """(path in the bundle, bytes) of every file but the manifest. Raises TemplateProblemError."""
-        wiring = make_wiring(self.plans.fabric, self.plans.allocation, self.plans.control.outside, self.plans.cordons)
+        wiring = wiring_of(self.plans)
         made = _Made(self.plans.fabric.inventory.checks)
         merged = _Merged(self.plans.fabric.inventory.overrides)
         for switch, (content, source) in zip(self.plans.rendered.switches, self._switches(), strict=True):
@@ -157,7 +163,7 @@ class BundleContent:
         yield from ((path, None) for path in made.others)
         wiring = None
         if inventory.checks != made.checks:
-            wiring = dump_wiring(make_wiring(plans.fabric, plans.allocation, plans.control.outside, plans.cordons))
+            wiring = dump_wiring(wiring_of(plans))
             made.checks = inventory.checks
         yield "fabric.json", wiring
         yield "sources.json", self._sources(made)

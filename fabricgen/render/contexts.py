@@ -197,6 +197,20 @@ class PrefixRange(Context):
 
 
 @dataclass(frozen=True, eq=False)
+class TenantContext(Context):
+    """`tenant`: the ACL table of one tenant and address family on a switch. `type` is L3 or L3V6, and `field` that of
+    its rules with the address that a packet goes to."""
+
+    table: Value
+    description: Value
+    type: str
+    field: str
+    ports: tuple[Value, ...]
+    permitted: tuple[Value, ...]  # the subnets of the tenant, and of those that it exchanges packets with
+    refused: tuple[Value, ...]  # the pools of all hosts of the plane
+
+
+@dataclass(frozen=True, eq=False)
 class PlaneContext(Context):
     """`plane`: what all switches and ports of a plane have in common."""
 

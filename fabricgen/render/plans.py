@@ -19,6 +19,7 @@ from fabricgen.control_plane.outside import plan_outside
 from fabricgen.control_plane.partition_checks import check_partitions
 from fabricgen.control_plane.sharp import check_sharp
 from fabricgen.control_plane.tenant_settings import check_tenant_settings
+from fabricgen.control_plane.tenants import TenantPlan, plan_tenants
 from fabricgen.design.capacity import capacity
 from fabricgen.design.device_ports import with_device_ports
 from fabricgen.design.expand import expand
@@ -54,6 +55,7 @@ class Plans:
     subnets: Mapping[str, SubnetPlan]
     allocation: Allocation
     control: ControlPlane
+    tenants: TenantPlan
     planner: LosslessPlanner
     old_lock: Lock | None
     lock: Lock
@@ -123,6 +125,8 @@ def plan(
     findings += found
     cordons, found = plan_cordons(fabric, allocation, outside)
     findings += found
+    tenants, found = plan_tenants(rendered, allocation)
+    findings += found
     control = plan_control_plane(rendered, allocation, outside)
     planner = LosslessPlanner(rendered)
     ownership = Ownership(inventory.sonic, inventory_root(path))
@@ -135,7 +139,7 @@ def plan(
         *ecn_problems(plane for plane in inventory.planes.values() if plane.technology == Technology.ROCE),
     ]
     plans = Plans(
-        fabric, rendered, subnets, allocation, control, planner, old_lock, lock, ownership, [],
+        fabric, rendered, subnets, allocation, control, tenants, planner, old_lock, lock, ownership, [],
         inventory_layers(path).templates, cordons, findings,
     )  # fmt: skip
     plans.findings = _all_findings(plans, path, of_inventory)

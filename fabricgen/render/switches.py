@@ -10,6 +10,7 @@ from fabricgen.allocation.allocate import Allocation
 from fabricgen.control_plane.bgp import ControlPlane, LinkEnd
 from fabricgen.control_plane.cordons import Cordons
 from fabricgen.control_plane.outside import OutsideLink, StaticRoute
+from fabricgen.control_plane.tenants import TenantTable
 from fabricgen.design.model import Fabric, Switch
 from fabricgen.inventory.outside import discards
 from fabricgen.lossless.plan import LosslessPlan, LosslessPlanner, PortBuffers
@@ -20,6 +21,7 @@ from fabricgen.render.build_contexts import (
     plane_context,
     port_context,
     switch_context,
+    tenant_context,
 )
 from fabricgen.render.build_outside import outside_context
 from fabricgen.render.contexts import ManagementContext, PlaneContext, SonicContext
@@ -33,6 +35,7 @@ DEVICE_TEMPLATES = ("switch.json.j2", "bgp.json.j2", "management.json.j2", "qos.
 PORT_TEMPLATE = "port.json.j2"
 LINK_TEMPLATE = "link.json.j2"
 OUTSIDE_TEMPLATE = "outside.json.j2"
+TENANT_TEMPLATE = "tenant.json.j2"
 
 
 @dataclass
@@ -98,10 +101,11 @@ class SwitchRenderer:
     planner: LosslessPlanner
     library: TemplateLibrary
     cordons: Cordons = field(default_factory=dict)
+    tenants: Mapping[str, Sequence[TenantTable]] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         # Most switches and ports are of the same few kinds. Contexts are made from the kind, so that is the whole key.
-        self._known: dict[_SwitchKind | _PortKind, tuple[int, ...]] = {}
+        self._known: dict[_SwitchKind | _PortKind | TenantTable, tuple[int, ...]] = {}
         self._fixed: dict[Same[Layout], list[Slots]] = {}
 
     def render(self, switch: Switch) -> RenderedSwitch | None:
@@ -184,7 +188,19 @@ class SwitchRenderer:
         known = self._known.get(kind)
         if known is None:
             known = self._known[kind] = self._expand_device(kind, switch, routes)
-        return slots, known
+        tables = self.tenants.get(key, ())
+        return slots, (
+            *known,
+            *[form for table in tables for form in self._expand_tenant(table, allocation.names[key])],
+        )
+
+    def _expand_tenant(self, table: TenantTable, device: str) -> tuple[int, ...]:
+        """The form of a table, which switches with the same ports of a tenant share."""
+        known = self._known.get(table)
+        if known is None:
+            seen = {"sonic": self._sonic, "tenant": tenant_context(table)}
+            known = self._known[table] = (self.library.form(TENANT_TEMPLATE, seen, device),)
+        return known
 
     def _expand_device(self, kind: _SwitchKind, switch: Switch, routes: Sequence[StaticRoute]) -> tuple[int, ...]:
         """The forms of the switches of this kind, of which `switch` with its `routes` is one."""

@@ -18,11 +18,13 @@ from fabricgen.bundle.wiring import (
     WiredNic,
     WiredPlaceholders,
     WiredPlane,
+    WiredTenant,
     Wiring,
     link_state,
 )
 from fabricgen.control_plane.cordons import Cordons
 from fabricgen.control_plane.outside import KIND, OutsideLink, OutsidePlan
+from fabricgen.control_plane.tenants import TenantPlan
 from fabricgen.design.model import Fabric, Link, PlaneDesign, Switch
 from fabricgen.inventory.model import DeviceNote
 from fabricgen.inventory.plane import Plane
@@ -33,8 +35,10 @@ from fabricgen.visible import cell
 from fabricgen.vocabulary import DeviceState, LinkKind, Medium, Purpose, Role, Technology
 
 
-def make_wiring(fabric: Fabric, allocation: Allocation, outside: OutsidePlan, cordons: Cordons) -> Wiring:
-    """The wiring of a fabric and of what is plugged into it from outside, with its cordoned links."""
+def make_wiring(
+    fabric: Fabric, allocation: Allocation, outside: OutsidePlan, cordons: Cordons, tenants: TenantPlan
+) -> Wiring:
+    """The wiring of a fabric and of what is plugged into it from outside, with its cordoned links and its tenants."""
     cable_of = {link: cable.id for cable in fabric.cables for link in cable.links}
     pods = _pods(fabric)
     return Wiring(
@@ -64,6 +68,14 @@ def make_wiring(fabric: Fabric, allocation: Allocation, outside: OutsidePlan, co
             if any(counts := count_placeholders(design, allocation.guids))
         ),
         checks=fabric.inventory.checks,
+        tenants=tuple(
+            WiredTenant(
+                name,
+                tuple((allocation.host_names[link.a.key], link.a_port) for link in links),
+                tenants.partners[name],
+            )
+            for name, links in tenants.ends.items()
+        ),
         cordoned=tuple(sorted(cordons, key=natural_key)),
     )
 
@@ -84,6 +96,7 @@ def _plane(design: PlaneDesign) -> WiredPlane:
         purpose=purpose,
         host_prefixes=plane.addressing.hosts.prefixes if plane.addressing else (),
         load_balancing=_balance(plane),
+        isolation=plane.isolation,
     )
 
 

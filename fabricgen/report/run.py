@@ -15,9 +15,9 @@ class Run:
 
     `findings` are the reported ones, worst first; `suppressed` are those that a suppression accepts. `codes` are those
     of the rules that ran. `threshold` is the least severity that fails the run. `own` are the JSON keys of the verb,
-    such as deadlock; `lines` are the same results as text, and `unjudged` what has no verdict. `color`: the output is a
-    terminal that shows colours; `width` are its columns, and 0 if the output is not a terminal. With `expand`, text has
-    each finding by itself.
+    such as deadlock; `lines` are the same results as text, `unjudged` what has no verdict, and `verdicts` those of the
+    headline. `color`: the output is a terminal that shows colours; `width` are its columns, and 0 if it is not a
+    terminal. With `expand`, text has each finding by itself.
 
     Names and values of files are foreign text: here their control characters become escapes, for every format.
     """
@@ -33,6 +33,7 @@ class Run:
     own: Mapping[str, object] = field(default_factory=dict)
     lines: Sequence[str] = ()
     unjudged: Sequence[str] = ()
+    verdicts: Sequence[str] = ()
     color: bool = False
     width: int = 0
     expand: bool = False
@@ -40,7 +41,7 @@ class Run:
     def __post_init__(self) -> None:
         for name in ("findings", "suppressed"):
             object.__setattr__(self, name, [visible_finding(one) for one in getattr(self, name)])
-        for name in ("lines", "unjudged"):
+        for name in ("lines", "unjudged", "verdicts"):
             object.__setattr__(self, name, list(map(_shown, getattr(self, name))))
 
     @property

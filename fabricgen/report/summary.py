@@ -47,14 +47,18 @@ def summary_line(findings: Sequence[Finding], counts: Counts) -> str:
     return f"Checked {covered}: {found_by_severity}, {counts.suppressed} suppressed."
 
 
-def headline(findings: Sequence[Finding], counts: Counts, simulated: Sequence[str], *, failed: bool) -> str:
-    """'failed: 2 errors, 1 warning; judged: 20 devices, 320 links, 80 rules, deadlock, congestion'.
+def headline(
+    findings: Sequence[Finding], counts: Counts, simulated: Sequence[str], *, failed: bool, verdicts: Sequence[str] = ()
+) -> str:
+    """'failed: 2 errors, 1 warning; judged: 20 devices, 320 links, 80 rules, deadlock, congestion'. `verdicts` are
+    those that a reader must not miss: '3 tenants, apart: proved'.
 
     An error is a failure even where the exit code ignores it. Without rules and simulations nothing is judged.
     """
     found = summary(findings, counts)
     kinds = [_counted(found[name], name) for name in ("errors", "warnings", "notes") if found[name]]
     text = f"{'failed' if failed or found['errors'] else 'passed'}: {', '.join(kinds) or 'no findings'}"
+    text = "; ".join([text, *verdicts])
     if not (counts.rules or simulated):
         return text
     risks = dict.fromkeys(_RISKS[one.code] for one in findings if one.code in _RISKS and one.severity != Severity.NOTE)

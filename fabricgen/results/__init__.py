@@ -34,6 +34,7 @@ from fabricgen.results.deadlock import (
     Verdict,
     without_evidence,
 )
+from fabricgen.results.isolation import HostAddress, IsolationResult, WrongPair
 from fabricgen.results.jobs import (
     JobAdvice,
     JobBlock,
@@ -85,6 +86,8 @@ __all__ = [
     "Freeze",
     "Gain",
     "GroupUse",
+    "HostAddress",
+    "IsolationResult",
     "JobAdvice",
     "JobBlock",
     "JobPair",
@@ -118,6 +121,7 @@ __all__ = [
     "TuningResult",
     "Verdict",
     "VictimLabel",
+    "WrongPair",
     "percentiles",
     "without_evidence",
 ]

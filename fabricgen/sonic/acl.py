@@ -14,6 +14,7 @@ from fabricgen.sonic.tables import ConfigDb, Row
 _ETHER_TYPES = {4: 0x0800, 6: 0x86DD}
 _TCP, _BGP_PORT = 6, 179
 _IGNORED = frozenset({"PRIORITY", "PACKET_ACTION", "RULE_DESCRIPTION"})
+_VERSION_OF_TYPE = {"L3": 4, "L3V6": 6}
 _NO_DROPS = ("MIRROR", "CTRLPLANE", "PFCWD", "INBAND")
 
 
@@ -30,13 +31,14 @@ class Packet(NamedTuple):
 
 
 class AclTable(NamedTuple):
-    """A table that can drop packets: its name, its stage (ingress or egress), its interfaces, and its rules by
-    decreasing priority, (key, row)."""
+    """A table that can drop packets: its name, its stage (ingress or egress), its interfaces, its rules by decreasing
+    priority, (key, row), and the IP version that its type has, None for both."""
 
     name: str
     stage: str
     ports: tuple[str, ...]
     rules: tuple[tuple[str, Row], ...]
+    version: int | None = None
 
     def dropping(self, packet: Packet) -> str | None:
         """The key of the rule that drops a packet; None if it passes. A condition on what is not known matches if the
@@ -55,11 +57,12 @@ def acl_tables(config: ConfigDb) -> Iterator[AclTable]:
         by_table.setdefault(key.partition("|")[0], []).append((key, row))
     for name, row in rows(config, "ACL_TABLE").items():
         if name in by_table and not text(row, "type").upper().startswith(_NO_DROPS):
-            rules = sorted(by_table[name], key=lambda rule: -_number(text(rule[1], "PRIORITY"), 0))
+            rules = sorted(by_table[name], key=lambda rule: -priority_of(rule[1]))
             found: object = row.get("ports", row.get("ports@", ""))
             ports = found.split(",") if isinstance(found, str) else found if isinstance(found, list) else []
             stage = text(row, "stage").lower() or "ingress"
-            yield AclTable(name, stage, tuple(str(port) for port in ports if port), tuple(rules))
+            version = _VERSION_OF_TYPE.get(text(row, "type").upper())
+            yield AclTable(name, stage, tuple(str(port) for port in ports if port), tuple(rules), version)
 
 
 def _matches(row: Row, packet: Packet, *, if_unknown: bool) -> bool:
@@ -103,6 +106,11 @@ def _within(value: str, address: Address | None, version: int) -> bool | None:
     if not prefix.length:
         return True
     return None if address is None else prefix.covers(address)
+
+
+def priority_of(row: Row) -> int:
+    """The priority of a rule, 0 without one."""
+    return _number(text(row, "PRIORITY"), 0)
 
 
 def _number(value: str, default: int) -> int:

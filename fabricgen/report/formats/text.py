@@ -121,7 +121,7 @@ def _head(run: Run) -> list[str]:
     if not (run.findings or run.lines or run.unjudged):
         return []
     simulated = [name for name in _SIMULATED if name in run.own]
-    verdict = headline(run.findings, run.counts, simulated, failed=bool(run.exit_code))
+    verdict = headline(run.findings, run.counts, simulated, failed=bool(run.exit_code), verdicts=run.verdicts)
     if run.color:
         name, colon, rest = verdict.partition(":")
         verdict = f"{_BOLD}{name}{_PLAIN}{colon}{rest}"

@@ -49,7 +49,8 @@ def ignored_tables(fabric: Fabric) -> Iterator[Defect]:
 def dropping_acl(fabric: Fabric) -> Iterator[Defect]:
     """What: no rule of an ACL that is bound to a port with PFC drops packets to UDP port 4791 that have a DSCP of RoCE.
     No rule of an ACL that is bound to a port between switches drops packets from or to TCP port 179. Rules with both a
-    source and a destination address, which separate tenants, are not reported.
+    source and a destination address, which separate tenants, are not reported. On a plane with tenants, the proof of
+    their separation judges packets between hosts (FG647, FG648).
 
     Why: routes and sessions look correct, and the packets of RDMA are lost: a queue pair ends with an error after its
     retries. Without TCP port 179 sessions do not start, or only if the other end opens them.
@@ -104,6 +105,9 @@ def _roce(fabric: Fabric, switch: Switch, table: AclTable) -> Iterator[Packet]:
     """Packets between unknown hosts, and between hosts of prefixes that a rule names."""
     for version in (4, 6):
         yield Packet(version, _UDP, None, _ROCE_PORT)
+    plane = fabric.planes.get(switch.plane)
+    if plane and plane.isolation is not None:
+        return
     named = [prefix for _, row in table.rules for field in row if "_IP" in field if (prefix := _prefix(row[field]))]
     if not named:
         return

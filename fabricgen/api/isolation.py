@@ -1,0 +1,42 @@
+"""The proof that tenants are apart, for the verbs that judge files."""
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from fabricgen.api.judgement import Judging, Progress
+from fabricgen.results import IsolationResult
+from fabricgen.units import counted
+
+if TYPE_CHECKING:
+    from fabricgen.api.resident import KeptVerdicts
+
+CODES = ("FG647", "FG648", "FG649")
+
+
+def prove_isolation(
+    judging: Judging,
+    select: Sequence[str],
+    ignore: Sequence[str],
+    progress: Progress,
+    kept: "KeptVerdicts | None" = None,
+) -> tuple[IsolationResult, ...]:
+    """The verdicts on planes with tenants, whose findings are added to `judging`. Nothing is judged if no code of the
+    proof is selected."""
+    wanted, unwanted = tuple(map(str.upper, select)) or ("",), tuple(map(str.upper, ignore))
+    codes = [code for code in CODES if code.startswith(wanted) and not code.startswith(unwanted)]
+    if not codes or judging.bundle.wiring is None or not judging.bundle.wiring.tenants:
+        return ()
+
+    def proved(judging: Judging) -> Sequence[IsolationResult]:
+        from fabricgen.isolation import isolation
+        from fabricgen.isolation.findings import isolation_findings
+
+        results = isolation(judging.bundle)
+        judging.findings += [one for one in isolation_findings(judging.bundle, results) if one.code in codes]
+        judging.codes |= {*codes}
+        return results
+
+    results = tuple(kept.isolation(judging, codes, proved) if kept else proved(judging))
+    pairs = sum(result.apart + result.together for result in results)
+    progress.step("proved", f"which of {counted(pairs, 'pair')} of host addresses reach each other")
+    return results

@@ -1,0 +1,137 @@
+"""Which ports of switches belong to which tenant, and the ACLs that keep tenants apart on RoCE planes.
+
+A table for each tenant and address family is bound to all ports of its hosts on a switch. It lets packets to the
+tenant's own subnets pass, and drops those to any other address of a host. Ports of hosts without a tenant drop all of
+them, so a host that no tenant has reaches no other host.
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from ipaddress import IPv4Network, IPv6Network, collapse_addresses, ip_network
+from typing import NamedTuple
+
+from fabricgen.allocation.allocate import Allocation
+from fabricgen.control_plane.members import Endpoints
+from fabricgen.design.model import Fabric, Host, Link, PlaneDesign
+from fabricgen.findings import Finding, Related
+from fabricgen.inventory.mistakes import error
+from fabricgen.inventory.tenants import ALL, TenantSpec
+from fabricgen.same import Same
+from fabricgen.sonic.canonical import natural_key
+from fabricgen.vocabulary import Isolation
+
+IDLE = ""  # the tenant of a host that no tenant has
+
+
+class TenantTable(NamedTuple):
+    """One ACL table of a switch: what its ports may send to, and what they may not. `source` is the inventory value."""
+
+    tenant: str
+    version: int
+    ports: tuple[str, ...]
+    permitted: Same[tuple[str, ...]]  # of a tenant, and shared by all its tables
+    refused: tuple[str, ...]
+    source: str
+
+
+@dataclass(frozen=True)
+class TenantPlan:
+    """`tables` are those of each switch by its identity, `ends` the endpoints of each tenant, in the order of the
+    inventory, and `partners` the tenants that each one exchanges packets with."""
+
+    tables: Mapping[str, tuple[TenantTable, ...]]
+    ends: Mapping[str, Sequence[Link]]
+    partners: Mapping[str, tuple[str, ...]]
+
+
+def plan_tenants(fabric: Fabric, allocation: Allocation) -> tuple[TenantPlan, list[Finding]]:
+    """The tenants of the planes with `isolation`, and findings for hosts that are unknown or have two tenants."""
+    tenants, findings = fabric.inventory.tenants, list[Finding]()
+    designs = [design for design in fabric.planes if design.plane.isolation is not None]
+    endpoints = {design.plane.name: Endpoints(design, allocation.host_names) for design in designs}
+    owners: dict[Link, TenantSpec] = {}
+    for tenant in tenants.values():
+        findings += _claim(tenant, endpoints, owners)
+    partners = _partners(tenants)
+    tables: dict[str, list[TenantTable]] = {}
+    for design in designs:
+        if design.plane.isolation == Isolation.ACL:
+            owner_of = {
+                link: owners[link].name if link in owners else IDLE for link in endpoints[design.plane.name].links
+            }
+            for switch, table in _tables(design, allocation, owner_of, tenants, partners):
+                tables.setdefault(switch, []).append(table)
+    ends: dict[str, list[Link]] = {name: [] for name in tenants} if designs else {}
+    for link, owner in owners.items():
+        ends[owner.name].append(link)
+    return TenantPlan({key: tuple(found) for key, found in tables.items()}, ends, partners), findings
+
+
+def _claim(tenant: TenantSpec, endpoints: Mapping[str, Endpoints], owners: dict[Link, TenantSpec]) -> Iterator[Finding]:
+    """Make a tenant the owner of its endpoints."""
+    chosen = [name for name in endpoints if name in (tenant.planes or endpoints)]
+    for index, name in enumerate(tenant.hosts):
+        results = [endpoints[plane].find(name) for plane in chosen]
+        found = [link for result in results if isinstance(result, list) for link in result]
+        if not found and results:
+            reason = next(result for result in results if isinstance(result, str))
+            yield error("FG645", f"{name!r} is not a host of the tenant's planes", tenant, "hosts", index, hint=reason)
+        taken = {owners[link].name: link for link in reversed(found) if owners.get(link, tenant) is not tenant}
+        for other, link in taken.items():
+            owner = owners[link]
+            assert isinstance(link.a, Host)
+            nic = f"{link.a.group}/{link.a.number}/{link.a_port}"
+            yield error(
+                "FG646", f"{nic} has two tenants, {other} and {tenant.name}", tenant, "hosts", index,
+                hint="give each host to one tenant; let tenants share a service with `shared_with`",
+                related=(Related("the other tenant", owner.at("hosts")),),
+            )  # fmt: skip
+        owners.update((link, tenant) for link in found if link not in owners)
+
+
+def _partners(tenants: Mapping[str, TenantSpec]) -> dict[str, tuple[str, ...]]:
+    """Tenant -> the tenants that it exchanges packets with, whichever of both names the other."""
+    found: dict[str, set[str]] = {name: set() for name in tenants}
+    for name, tenant in tenants.items():
+        named = [
+            other for other in tenants if other != name and (other in tenant.shared_with or ALL in tenant.shared_with)
+        ]
+        for other in named:
+            found[name].add(other)
+            found[other].add(name)
+    return {name: tuple(sorted(others, key=natural_key)) for name, others in found.items()}
+
+
+def _tables(
+    design: PlaneDesign,
+    allocation: Allocation,
+    owner_of: Mapping[Link, str],
+    tenants: Mapping[str, TenantSpec],
+    partners: Mapping[str, tuple[str, ...]],
+) -> Iterator[tuple[str, TenantTable]]:
+    """(switch, table) of all tenants of a plane, and of its hosts without one."""
+    plane = design.plane
+    subnets: dict[tuple[str, int], list[IPv4Network | IPv6Network]] = {}
+    ports: dict[str, dict[str, list[str]]] = {}
+    for link, owner in owner_of.items():
+        ports.setdefault(link.b.key, {}).setdefault(owner, []).append(link.b_port)
+        for host, _, length in allocation.link_addresses(link) if owner else ():
+            subnet = ip_network(f"{host}/{length}", strict=False)
+            subnets.setdefault((owner, subnet.version), []).append(subnet)
+    refused = {version: tuple(pool for pool in _pools(design) if (":" in pool) == (version == 6)) for version in (4, 6)}
+    permitted: dict[tuple[str, int], Same[tuple[str, ...]]] = {}
+    for owner in (*tenants, IDLE):
+        for version in (4, 6):
+            own = [one for name in (owner, *partners.get(owner, ())) for one in subnets.get((name, version), ())]
+            permitted[owner, version] = Same(tuple(map(str, collapse_addresses(own))))  # type: ignore[type-var]
+    for switch, by_owner in ports.items():
+        for owner in sorted(by_owner, key=natural_key):
+            source = tenants[owner].source("hosts") if owner else plane.source("isolation")
+            bound = tuple(sorted(by_owner[owner], key=natural_key))
+            for version in (version for version in (4, 6) if refused[version]):
+                yield switch, TenantTable(owner, version, bound, permitted[owner, version], refused[version], source)
+
+
+def _pools(design: PlaneDesign) -> tuple[str, ...]:
+    addressing = design.plane.addressing
+    return addressing.hosts.prefixes if addressing and addressing.hosts else ()

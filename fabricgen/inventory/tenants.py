@@ -1,0 +1,68 @@
+"""Tenants of an inventory, which share planes and must not reach each other."""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Annotated
+
+from fabricgen.findings import Finding
+from fabricgen.inventory.mistakes import error, suggest
+from fabricgen.inventory.part import Part, key
+from fabricgen.inventory.plane import Plane
+from fabricgen.vocabulary import Technology
+
+ALL = "ALL"  # in place of the names of all other tenants
+
+
+@dataclass(frozen=True, kw_only=True)
+class TenantSpec(Part):
+    """One tenant: hosts, or single NICs of hosts, and the tenants that it exchanges packets with."""
+
+    name: str
+    hosts: Annotated[
+        tuple[str, ...],
+        key(
+            "The hosts of the tenant: GROUP, GROUP/NUMBER or GROUP/FIRST-LAST, each optionally with /NIC; the name of "
+            "a host, or railN.",
+            required=True,
+            minItems=1,
+        ),
+    ]
+    planes: Annotated[
+        tuple[str, ...],
+        key("The planes of the tenant.", usual="all planes with `isolation` that have its hosts"),
+    ]
+    shared_with: Annotated[
+        tuple[str, ...],
+        key("Tenants that may exchange packets with this one, such as a storage service, or ALL.", usual="none"),
+    ]
+
+
+def check_tenants(tenants: Mapping[str, TenantSpec], planes: Mapping[str, Plane]) -> Iterator[Finding]:
+    """Findings for unknown planes and tenants, and for planes whose tenants would not be separated."""
+    separated = [name for name, plane in planes.items() if plane.isolation is not None]
+    for plane in (planes[name] for name in separated):
+        if plane.technology == Technology.INFINIBAND:
+            message, hint = "an InfiniBand plane separates tenants by `partitions`", "remove `isolation`"
+            yield error("FG105", message, plane, "isolation", hint=hint)
+        elif not tenants:
+            hint = "add `tenants:` with the hosts of each, or remove `isolation`"
+            yield error("FG106", f"plane {plane.name} has `isolation`, and no tenants", plane, "isolation", hint=hint)
+    for tenant in tenants.values():
+        if not separated and not tenant.planes:
+            hint = "set `isolation: acl` on a plane, or remove the tenant"
+            yield error("FG644", f"no plane separates tenant {tenant.name} from others", tenant, hint=hint)
+        for index, name in enumerate(tenant.planes):
+            if name not in planes:
+                hint = suggest(name, sorted(planes))
+                yield error("FG107", f"the plane {name!r} is not defined", tenant, "planes", index, hint=hint)
+            elif name not in separated:
+                hint = f"set `isolation: acl` on plane {name}, or remove it from the planes of the tenant"
+                message = f"plane {name} does not separate tenants"
+                yield error("FG644", message, tenant, "planes", index, hint=hint)
+        for index, name in enumerate(tenant.shared_with):
+            if name == tenant.name:
+                message, hint = f"tenant {name} reaches itself without this entry", "remove it"
+                yield error("FG105", message, tenant, "shared_with", index, hint=hint)
+            elif name != ALL and name not in tenants:
+                hint = suggest(name, [ALL, *sorted(tenants)])
+                yield error("FG107", f"the tenant {name!r} is not defined", tenant, "shared_with", index, hint=hint)

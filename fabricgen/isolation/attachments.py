@@ -1,0 +1,128 @@
+"""Where the addresses of hosts are attached: switch, port, VRF, ACLs, and the switches that it is connected to."""
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+from fabricgen.bundle.read import Bundle
+from fabricgen.bundle.wiring import WiredLink, Wiring
+from fabricgen.results.isolation import HostAddress
+from fabricgen.sonic.acl import AclTable, acl_tables, interfaces, members
+from fabricgen.sonic.addresses import Address, read_address
+from fabricgen.sonic.image import rows, text
+
+_INTERFACES = ("INTERFACE", "PORTCHANNEL_INTERFACE", "VLAN_INTERFACE")
+
+
+@dataclass(frozen=True)
+class Attachment:
+    """An address of a host with what decides where its packets go. `part` names the switches that links connect, and
+    `domain` those and the VRF in which routing leads to an address. `sends` and `receives` are (switch, ACL) at its
+    port, for packets from it and to it."""
+
+    end: HostAddress
+    address: Address
+    part: str
+    domain: tuple[str, ...]
+    vrf_row: tuple[str, str, str] | None
+    sends: tuple[tuple[str, AclTable], ...]
+    receives: tuple[tuple[str, AclTable], ...]
+
+
+class _Switch:
+    """What a switch has at its ports: ACLs and VRFs, of interfaces and of the port channels and VLANs above them."""
+
+    def __init__(self, bundle: Bundle, name: str) -> None:
+        self.name, config = name, bundle.devices[name].config
+        self._above: dict[str, list[str]] = {}
+        joined = members(config)
+        for group, port in joined:
+            self._above.setdefault(port, []).append(group)
+        self._vrf: dict[str, tuple[str, tuple[str, str, str]]] = {}
+        for table in _INTERFACES:
+            for key, row in rows(config, table).items():
+                if "|" not in key and (vrf := text(row, "vrf_name")):
+                    self._vrf[key] = vrf, (name, table, key)
+        self._acls: dict[str, list[AclTable]] = {}
+        for acl in acl_tables(config):
+            for port in interfaces(acl, joined):
+                self._acls.setdefault(port, []).append(acl)
+
+    def vrf(self, port: str) -> tuple[str, tuple[str, str, str] | None]:
+        """The VRF of a port, "" for the default one, and the row that says so."""
+        for interface in (port, *self._above.get(port, ())):
+            if found := self._vrf.get(interface):
+                return found
+        return "", None
+
+    def acls(self, port: str, stage: str) -> tuple[tuple[str, AclTable], ...]:
+        """(switch, ACL) of a stage that is bound to a port."""
+        return tuple((self.name, acl) for acl in self._acls.get(port, ()) if acl.stage == stage)
+
+
+@dataclass(frozen=True)
+class Attachments:
+    """The addresses of the hosts of a plane, and the NICs whose address or port the files do not have."""
+
+    found: Sequence[Attachment]
+    left_out: Sequence[tuple[str, str]]
+
+    @cached_property
+    def by_version(self) -> Mapping[int, Sequence[Attachment]]:
+        """The addresses of each IP version: packets do not pass from one to the other."""
+        return {
+            version: own for version in (4, 6) if (own := [one for one in self.found if one.address.version == version])
+        }
+
+
+def attachments(bundle: Bundle, wiring: Wiring, plane: str) -> Attachments:
+    """The attachments of the hosts of a plane, in the order of fabric.json."""
+    owner = {end: tenant.name for tenant in wiring.tenants for end in tenant.nics}
+    links = {link.a: link for link in bundle.host_links if link.plane == plane}
+    part_of = _parts(bundle, plane)
+    switches = {name: _Switch(bundle, name) for name in {link.b[0] for link in links.values()}}
+    found: list[Attachment] = []
+    left_out: list[tuple[str, str]] = []
+    for host in wiring.hosts:
+        for nic in host.nics:
+            if nic.plane != plane:
+                continue
+            end = host.name, nic.name
+            link = links.get(end)
+            addresses = [address for one in nic.addresses if (address := read_address(one))]
+            if link is None or not addresses:
+                left_out.append(end)
+                continue
+            found += _of_link(link, addresses, owner.get(end, ""), switches[link.b[0]], part_of)
+    return Attachments(found, left_out)
+
+
+def _of_link(
+    link: WiredLink, addresses: Iterable[Address], tenant: str, switch: _Switch, part_of: Mapping[str, str]
+) -> Iterator[Attachment]:
+    name, port = link.b
+    vrf, row = switch.vrf(port)
+    # Without an L3 VNI a VRF ends at its switch: sessions of BGP run in the default VRF.
+    part = part_of.get(name, name)
+    domain = (name, vrf) if vrf else (part,)
+    sends, receives = switch.acls(port, "ingress"), switch.acls(port, "egress")
+    for address in addresses:
+        end = HostAddress(*link.a, address.ip, tenant, name, port)
+        yield Attachment(end, address.host, part, domain, row, sends, receives)
+
+
+def _parts(bundle: Bundle, plane: str) -> dict[str, str]:
+    """Switch -> the first name of the switches that it is connected to, by any number of links."""
+    parent: dict[str, str] = {}
+
+    def root(name: str) -> str:
+        while (above := parent.setdefault(name, name)) != name:
+            parent[name] = parent[above]
+            name = above
+        return name
+
+    for link in bundle.switch_links:
+        if link.plane == plane:
+            first, second = sorted((root(link.a[0]), root(link.b[0])))
+            parent[second] = first
+    return {name: root(name) for name in parent}

@@ -1,0 +1,168 @@
+"""The verdict on the tenants of each plane: classes of addresses, and what passes between them."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+
+from fabricgen.bundle.read import Bundle
+from fabricgen.bundle.wiring import WiredPlane, Wiring
+from fabricgen.isolation.attachments import Attachment, attachments
+from fabricgen.isolation.filtering import Filter, any_passes, content_of
+from fabricgen.results.isolation import IsolationResult, RowPlace, WrongPair
+from fabricgen.sonic.acl import AclTable
+
+
+@dataclass(frozen=True, eq=False)
+class AddressClass:
+    """Addresses of one tenant that switches treat in the same way, as source and as target. `sends` and `receives` are
+    the filters at their ports."""
+
+    tenant: str
+    part: str
+    domain: tuple[str, ...]
+    sends: tuple[Filter, ...]
+    receives: tuple[Filter, ...]
+    members: list[Attachment] = field(default_factory=list)
+
+
+@dataclass(frozen=True, slots=True)
+class _Decision:
+    """Whether packets pass between two classes, and the rows and the reason that decide it."""
+
+    passes: bool
+    reason: str = ""
+    rows: tuple[RowPlace, ...] = ()
+
+
+def isolation(bundle: Bundle) -> list[IsolationResult]:
+    """The verdicts on the planes that separate tenants. Without tenants in fabric.json the list is empty."""
+    wiring = bundle.wiring
+    if wiring is None or not wiring.tenants:
+        return []
+    return [_judge(bundle, wiring, plane) for plane in wiring.planes if plane.isolation is not None]
+
+
+def _judge(bundle: Bundle, wiring: Wiring, plane: WiredPlane) -> IsolationResult:
+    found = attachments(bundle, wiring, plane.name)
+    shared = {(one.name, other) for one in wiring.tenants for other in one.shared_with}
+    dscps: list[int | None] = [*sorted({dscp for own in (plane.roce_dscp or {}).values() for dscp in own})] or [None]
+    apart = together = 0
+    wrong: dict[tuple[bool, tuple[RowPlace, ...], str], WrongPair] = {}
+    for ends in found.by_version.values():
+        classes = address_classes(ends)
+        for source in classes:
+            for target in classes:
+                pairs = len(source.members) * (len(target.members) - (source is target))
+                if not pairs:
+                    continue
+                belongs = bool(source.tenant) and (
+                    source.tenant == target.tenant or (source.tenant, target.tenant) in shared
+                )
+                if belongs and source.part != target.part:
+                    continue  # no path connects them, as on planes that have a switch for each rail
+                decision = _connected(source, target, dscps) if belongs else _leaking(source, target)
+                apart, together = apart + pairs * (not belongs), together + pairs * belongs
+                if decision.passes == belongs:
+                    continue
+                first = source.members[0]
+                last = next(one for one in target.members if one is not first)
+                key = (not belongs, decision.rows, decision.reason)
+                known = wrong.get(key)
+                wrong[key] = WrongPair(
+                    known.source if known else first.end,
+                    known.target if known else last.end,
+                    not belongs,
+                    decision.reason,
+                    decision.rows,
+                    pairs + (known.pairs if known else 0),
+                )
+    return IsolationResult(
+        plane.name,
+        sum(any(one.end.tenant == tenant.name for one in found.found) for tenant in wiring.tenants),
+        len(found.found),
+        apart,
+        together,
+        tuple(wrong.values()),
+        tuple(found.left_out),
+    )
+
+
+def address_classes(ends: Sequence[Attachment]) -> list[AddressClass]:
+    """The classes of addresses of one IP version, in the order of their first members."""
+    filters: dict[object, Filter] = {}
+    interned: dict[int, Filter] = {}  # by the object of a table, which many ports share
+
+    def filters_of(tables: Sequence[tuple[str, AclTable]]) -> tuple[Filter, ...]:
+        for _, table in tables:
+            if id(table) not in interned:
+                interned[id(table)] = filters.setdefault(content_of(table), Filter(table))
+        return tuple(interned[id(table)] for _, table in tables)
+
+    at_port = [(filters_of(one.sends), filters_of(one.receives)) for one in ends]
+    sources = sorted({prefix for each in filters.values() for prefix in each.sources})
+    found: dict[object, AddressClass] = {}
+    for one, (sends, receives) in zip(ends, at_port, strict=True):
+        as_source = tuple(index for index, prefix in enumerate(sources) if prefix.covers(one.address))
+        as_target = tuple(each.as_target(one.address) for each in filters.values())
+        key = (one.end.tenant, one.part, one.domain, sends, receives, as_source, as_target)
+        if key not in found:
+            found[key] = AddressClass(one.end.tenant, one.part, one.domain, sends, receives)
+        found[key].members.append(one)
+    return list(found.values())
+
+
+def _ends(source: AddressClass, target: AddressClass) -> tuple[Attachment, Attachment]:
+    first = source.members[0]
+    return first, next(one for one in target.members if one is not first)
+
+
+def _barrier(source: AddressClass, target: AddressClass) -> _Decision | None:
+    """Why routing does not lead from one class to another; None if it does."""
+    if source.domain == target.domain:
+        return None
+    first, last = _ends(source, target)
+    rows = tuple(row for row in (first.vrf_row, last.vrf_row) if row)
+    return _Decision(False, "their VRFs are not connected" if rows else "no links connect their switches", rows)
+
+
+def _leaking(source: AddressClass, target: AddressClass) -> _Decision:
+    """Whether any packet passes from one class to another."""
+    if barrier := _barrier(source, target):
+        return barrier
+    first, last = _ends(source, target)
+    decisions = any_passes((*source.sends, *target.receives), first.address, last.address)
+    if decisions is None:
+        return _Decision(False)
+    rows: list[RowPlace] = []
+    reasons: list[str] = []
+    for one, (each, (switch, table)) in zip(decisions, _at_ports(source, target, first, last), strict=True):
+        if one.rule is not None:
+            rows.append((switch, "ACL_RULE", table.rules[one.rule][0]))
+            reasons.append("rules drop some of the packets only" if one.depends else "the rule forwards the packets")
+        elif each.applies(last.address):
+            rows.append((switch, "ACL_TABLE", table.name))
+            reasons.append("no rule drops the packets")
+    if not rows:
+        switch, port = first.end.switch, first.end.port
+        reason = f"no ACL is bound to {port}, and both are in one VRF"
+        return _Decision(True, reason, ((switch, "ACL_TABLE", ""), (switch, "PORT", port)))
+    return _Decision(True, reasons[0], tuple(rows))
+
+
+def _connected(source: AddressClass, target: AddressClass, dscps: Sequence[int | None]) -> _Decision:
+    """Whether RoCE packets pass from one class to another."""
+    if barrier := _barrier(source, target):
+        return barrier
+    first, last = _ends(source, target)
+    for each, (switch, table) in _at_ports(source, target, first, last):
+        index = each.drops_roce(first.address, last.address, dscps)
+        if index is not None:
+            return _Decision(False, "the rule drops them", ((switch, "ACL_RULE", table.rules[index][0]),))
+    return _Decision(True)
+
+
+def _at_ports(
+    source: AddressClass, target: AddressClass, first: Attachment, last: Attachment
+) -> Iterator[tuple[Filter, tuple[str, AclTable]]]:
+    """The filters at both ports, with the tables of two members."""
+    yield from zip(source.sends, first.sends, strict=True)
+    yield from zip(target.receives, last.receives, strict=True)

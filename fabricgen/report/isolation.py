@@ -1,0 +1,62 @@
+"""The verdict on tenants as a JSON object and as text."""
+
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+from fabricgen.report.planes import of_planes
+from fabricgen.results import IsolationResult
+from fabricgen.units import counted
+
+
+def isolation_object(results: Sequence[IsolationResult]) -> dict[str, Any]:
+    """The `isolation` object: that of the worst plane; several planes are all under `planes`."""
+    worst_first = sorted(results, key=lambda result: (result.is_proved, not result.cut))
+    return of_planes([_plane(result) for result in worst_first])
+
+
+def _plane(result: IsolationResult) -> dict[str, Any]:
+    return {
+        "name": result.plane,
+        "verdict": _word(result),
+        "claim": "proved",
+        "tenants": result.tenants,
+        "addresses": result.addresses,
+        "pairs": {"apart": result.apart, "together": result.together, "leaks": result.leaks, "cut": result.cut},
+        "left_out": [list(end) for end in result.left_out],
+    }
+
+
+def _word(result: IsolationResult) -> str:
+    if result.leaks:
+        return "leaks"
+    return "apart" if result.is_proved else "unknown"
+
+
+def isolation_headline(results: Sequence[IsolationResult]) -> Iterator[str]:
+    """'3 tenants, apart: proved' for the headline; with several planes, one for all that have the same verdict."""
+    if not results:
+        return
+    tenants = counted(max(result.tenants for result in results), "tenant")
+    if leaking := [result.plane for result in results if result.leaks]:
+        yield f"{tenants}, NOT APART on {', '.join(leaking)}"
+    if unknown := [result.plane for result in results if not result.leaks and not result.is_proved]:
+        yield f"{tenants}, not proved apart on {', '.join(unknown)}"
+    if all(result.is_proved for result in results):
+        yield f"{tenants}, apart: proved"
+
+
+def isolation_lines(results: Sequence[IsolationResult]) -> Iterator[str]:
+    """A line for each plane, which also says what the verdict does not cover."""
+    for result in results:
+        if result.leaks:
+            verdict = f"NOT APART, proved: {counted(result.leaks, 'pair')} of hosts reach each other and must not"
+        elif result.is_proved:
+            verdict = f"{counted(result.tenants, 'tenant')}, apart: proved"
+        else:
+            verdict = f"UNKNOWN: {counted(len(result.left_out), 'NIC')} without an address or a port"
+        cut = f"; {counted(result.cut, 'pair')} of one tenant are blocked" if result.cut else ""
+        yield (
+            f"isolation  plane {result.plane}: {verdict}{cut} ({counted(result.addresses, 'address', 'addresses')}, "
+            f"{result.apart} pairs apart, {result.together} together; PFC is shared by all tenants of a port, and "
+            "routers outside the fabric are not judged)"
+        )

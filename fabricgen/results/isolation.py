@@ -1,0 +1,62 @@
+"""Which hosts of a plane reach which others, compared with the tenants that they belong to."""
+
+from dataclasses import dataclass
+
+RowPlace = tuple[str, str, str]  # switch, table, key
+
+
+@dataclass(frozen=True, slots=True)
+class HostAddress:
+    """An address of a host. `tenant` is "" for a host that no tenant has."""
+
+    host: str
+    nic: str
+    address: str
+    tenant: str
+    switch: str
+    port: str
+
+
+@dataclass(frozen=True, slots=True)
+class WrongPair:
+    """A pair of addresses whose packets pass and should not (`leaks`), or do not and should. `rows` are the rows that
+    decide it, `reason` says how, and `pairs` counts the pairs that differ only in the hosts of the same classes."""
+
+    source: HostAddress
+    target: HostAddress
+    leaks: bool
+    reason: str
+    rows: tuple[RowPlace, ...]
+    pairs: int
+
+
+@dataclass(frozen=True, slots=True)
+class IsolationResult:
+    """The verdict on one plane: the numbers of tenants, addresses and ordered pairs, and the pairs that are wrong.
+
+    `apart` and `together` count the pairs that must not and must reach each other. `left_out` are NICs whose
+    address, or whose port of a switch, the files do not have.
+    """
+
+    plane: str
+    tenants: int
+    addresses: int
+    apart: int
+    together: int
+    wrong: tuple[WrongPair, ...] = ()
+    left_out: tuple[tuple[str, str], ...] = ()
+
+    @property
+    def is_proved(self) -> bool:
+        """Whether tenants are apart, and nothing was left out."""
+        return bool(self.addresses) and not self.left_out and not any(pair.leaks for pair in self.wrong)
+
+    @property
+    def leaks(self) -> int:
+        """The number of pairs that reach each other and must not."""
+        return sum(pair.pairs for pair in self.wrong if pair.leaks)
+
+    @property
+    def cut(self) -> int:
+        """The number of pairs that must reach each other and do not."""
+        return sum(pair.pairs for pair in self.wrong if not pair.leaks)

@@ -1,0 +1,248 @@
+"""Small fabrics with random ACLs and VRFs, and the verdict on each pair of addresses by trying packets."""
+
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from ipaddress import ip_address, ip_network
+from itertools import product
+from pathlib import Path
+from typing import Any
+
+from hypothesis import strategies as st
+
+from fabricgen.bundle.read import Bundle, open_bundle
+
+LEAVES = ("leaf1", "leaf2")
+PORTS = ("Ethernet0", "Ethernet4", "Ethernet8")  # of hosts; the next one is the uplink
+PREFIXES = ("10.64.0.0/28", "10.64.0.0/30", "10.64.0.4/30", "10.64.0.8/31", "10.64.0.0/29", "10.64.0.11/32")
+CONDITIONS: Sequence[Mapping[str, str]] = (
+    {},
+    {},
+    {},
+    {"IP_PROTOCOL": "17"},
+    {"IP_PROTOCOL": "6"},
+    {"L4_DST_PORT": "4791"},
+    {"L4_DST_PORT_RANGE": "100-4791"},
+    {"IP_PROTOCOL": "17", "L4_DST_PORT": "4791"},
+    {"DSCP": "26"},
+)
+DSCP = 26  # of RoCE
+Config = dict[str, Any]
+Rule = Mapping[str, str]
+
+
+@dataclass
+class SmallFabric:
+    """`tenants` are those of the six hosts; h0 to h2 are on leaf1. `tables` are (leaf, ports, stage, rules)."""
+
+    tenants: Sequence[str]
+    tables: Sequence[tuple[str, Sequence[str], str, Sequence[Rule]]]
+    vrfs: Mapping[tuple[str, str], str] = field(default_factory=dict)
+    shared: bool = False
+    joined: bool = True  # whether a spine connects the leaves
+
+    def address(self, host: int) -> str:
+        """The address of a host."""
+        return f"10.64.0.{2 * host + 1}"
+
+    def place(self, host: int) -> tuple[str, str]:
+        """The leaf and the port of a host."""
+        return LEAVES[host // 3], PORTS[host % 3]
+
+    def write(self, folder: Path) -> Bundle:
+        """The fabric as files."""
+        names = [*LEAVES, *(["spine1"] if self.joined else [])]
+        for name in names:
+            (folder / "sonic" / name).mkdir(parents=True, exist_ok=True)
+            (folder / "sonic" / name / "config_db.json").write_text(json.dumps(self._config(name), indent=2))
+        hosts = [
+            {
+                "name": f"h{host}",
+                "group": "gpu",
+                "model": "x",
+                "nics": [
+                    {
+                        "name": "nic",
+                        "plane": "compute",
+                        "rail": None,
+                        "speed_mbps": 400000,
+                        "node_guid": "",
+                        "port_guid": "",
+                        "addresses": [f"{self.address(host)}/31"],
+                    }
+                ],
+            }
+            for host in range(6)
+        ]
+        ends = [((f"h{host}", "nic"), self.place(host), "host-leaf") for host in range(6)]
+        if self.joined:
+            ends += [
+                ((leaf, "Ethernet12"), ("spine1", f"Ethernet{index}"), "leaf-spine")
+                for index, leaf in enumerate(LEAVES)
+            ]
+        links = [
+            {
+                "id": f"l{index}",
+                "plane": "compute",
+                "kind": kind,
+                "a": a,
+                "b": b,
+                "speed_mbps": 400000,
+                "cable": f"c{index}",
+                "rail": None,
+            }
+            for index, (a, b, kind) in enumerate(ends)
+        ]
+        names_of_tenants = sorted({*self.tenants} - {""})
+        tenants = [
+            {
+                "name": name,
+                "nics": [[f"h{host}", "nic"] for host, one in enumerate(self.tenants) if one == name],
+                "shared_with": [one for one in names_of_tenants if one != name] if self.shared else [],
+            }
+            for name in names_of_tenants
+        ]
+        devices = [
+            {
+                "name": name,
+                "identity": f"compute/{name}",
+                "plane": "compute",
+                "role": name[:-1],
+                "platform": "p",
+                "layout": "l",
+                "hwsku": "h",
+                "technology": "roce",
+                "subplane": None,
+                "pod": None,
+                "su": None,
+                "rail": None,
+                "rack": "",
+                "unit": "",
+                "serial": "",
+                "state": "active",
+                "loopbacks": [],
+                "management": [],
+                "node_guid": "",
+            }
+            for name in names
+        ]
+        plane = {
+            "name": "compute",
+            "technology": "roce",
+            "design": "explicit",
+            "lossless": [3],
+            "roce_dscp": {"3": [DSCP]},
+            "cnp_dscp": 48,
+            "roce_mtu": 4096,
+            "purpose": "compute",
+            "host_prefixes": ["10.64.0.0/24"],
+            "isolation": "acl",
+        }
+        cables = [
+            {"id": f"c{index}", "length_m": 5.0, "medium": "dac", "links": [f"l{index}"]} for index in range(len(ends))
+        ]
+        wiring = {
+            "format_version": "1",
+            "fabric": "small",
+            "planes": [plane],
+            "devices": devices,
+            "hosts": hosts,
+            "links": links,
+            "cables": cables,
+            "tenants": tenants,
+        }
+        (folder / "fabric.json").write_text(json.dumps(wiring))
+        return open_bundle([folder])
+
+    def _config(self, name: str) -> Config:
+        config: Config = {
+            "PORT": {port: {} for port in (*PORTS, "Ethernet12")},
+            "INTERFACE": {},
+            "VRF": {},
+            "ACL_TABLE": {},
+            "ACL_RULE": {},
+        }
+        for (leaf, port), vrf in self.vrfs.items():
+            if leaf == name:
+                config["INTERFACE"][port] = {"vrf_name": vrf}
+                config["VRF"][vrf] = {}
+        for index, (leaf, ports, stage, rules) in enumerate(self.tables):
+            if leaf == name:
+                config["ACL_TABLE"][f"T{index}"] = {"type": "L3", "stage": stage, "ports": list(ports)}
+                for number, rule in enumerate(rules):
+                    config["ACL_RULE"][f"T{index}|R{number}"] = dict(rule)
+        return config
+
+    def wanted(self, source: int, target: int) -> bool:
+        """Whether two hosts should reach each other."""
+        first, second = self.tenants[source], self.tenants[target]
+        return bool(first and second) and (first == second or self.shared)
+
+    def tried(self, source: int, target: int) -> tuple[bool, bool]:
+        """Whether any of many packets passes, and whether all RoCE packets do."""
+        (leaf, port), (far, far_port) = self.place(source), self.place(target)
+        vrf, far_vrf = self.vrfs.get((leaf, port), ""), self.vrfs.get((far, far_port), "")
+        if vrf != far_vrf or (leaf != far and (vrf or not self.joined)):
+            return False, False
+        tables = [
+            rules
+            for at, ports, stage, rules in self.tables
+            if (at == leaf and port in ports and stage == "ingress")
+            or (at == far and far_port in ports and stage == "egress")
+        ]
+        addresses = self.address(source), self.address(target)
+        anything = any(all(_passes(rules, *addresses, packet, False) for rules in tables) for packet in _packets())
+        roce = all(_passes(rules, *addresses, (17, 4791, DSCP), True) for rules in tables)
+        return anything, roce
+
+
+def _packets() -> Iterator[tuple[int, int, int]]:
+    """(protocol, target port, DSCP) of many packets."""
+    yield from product((1, 6, 17), (0, 99, 100, 4790, 4791, 4792), (0, DSCP))
+
+
+def _passes(rules: Sequence[Rule], source: str, target: str, packet: tuple[int, int, int], drops_first: bool) -> bool:
+    protocol, port, dscp = packet
+    order = sorted(
+        rules, key=lambda rule: (-int(rule["PRIORITY"]), (rule["PACKET_ACTION"] == "FORWARD") == drops_first)
+    )
+    for rule in order:
+        first, _, last = rule.get("L4_DST_PORT_RANGE", "0-65535").partition("-")
+        if (
+            ip_address(source) in ip_network(rule.get("SRC_IP", "0.0.0.0/0"))
+            and ip_address(target) in ip_network(rule.get("DST_IP", "0.0.0.0/0"))
+            and rule.get("IP_PROTOCOL", str(protocol)) == str(protocol)
+            and rule.get("L4_DST_PORT", str(port)) == str(port)
+            and int(first) <= port <= int(last)
+            and rule.get("DSCP", str(dscp)) == str(dscp)
+        ):
+            return rule["PACKET_ACTION"] == "FORWARD"
+    return True
+
+
+@st.composite
+def _rules(draw: st.DrawFn) -> Rule:
+    rule = {"PRIORITY": str(draw(st.integers(1, 4))), "PACKET_ACTION": draw(st.sampled_from(["FORWARD", "DROP"]))}
+    for name in ("SRC_IP", "DST_IP"):
+        if draw(st.booleans()):
+            rule[name] = draw(st.sampled_from(PREFIXES))
+    return {**rule, **draw(st.sampled_from(CONDITIONS))}
+
+
+@st.composite
+def small_fabrics(draw: st.DrawFn) -> SmallFabric:
+    """Six hosts below two leaves, of up to three tenants, with up to four ACLs and some ports in VRFs."""
+    tables = st.tuples(
+        st.sampled_from(LEAVES),
+        st.lists(st.sampled_from(PORTS), min_size=1, unique=True),
+        st.sampled_from(["ingress", "ingress", "egress"]),
+        st.lists(_rules(), min_size=1, max_size=4),
+    )
+    ports = st.tuples(st.sampled_from(LEAVES), st.sampled_from(PORTS))
+    return SmallFabric(
+        draw(st.lists(st.sampled_from(["", "a", "b", "c"]), min_size=6, max_size=6).filter(any)),
+        draw(st.lists(tables, max_size=4)),
+        draw(st.dictionaries(ports, st.sampled_from(["VrfA", "VrfB"]), max_size=3)),
+        draw(st.booleans()),
+        draw(st.booleans()),
+    )

@@ -1,0 +1,176 @@
+"""Tenants through the command line: rendered ACLs, the verdict, counter-examples, and mistakes in an inventory."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.conftest import Cli
+from tests.inventories import DUAL_STACK, Tree, rail_optimized, write
+
+LEAF = "sonic/compute-su00-r0-leaf/config_db.json"
+
+
+def rented(**plane: Any) -> Tree:
+    """Eight hosts on two units; gpu/3 and gpu/7 have no tenant, and gpu/6 serves both tenants."""
+    tree = rail_optimized(isolation="acl", **plane)
+    tree["tenants"] = {
+        "blue": {"hosts": ["gpu/0-1", "gpu/4"]},
+        "red": {"hosts": ["gpu/2", "gpu/5"]},
+        "store": {"hosts": ["gpu/6"], "shared_with": ["ALL"]},
+    }
+    return tree
+
+
+@pytest.fixture(scope="module")
+def _rendered(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    from fabricgen.api import render
+
+    folder = tmp_path_factory.mktemp("rented")
+    render(write(folder / "inventory", rented(addressing=DUAL_STACK)), folder / "bundle")
+    return folder / "bundle"
+
+
+@pytest.fixture
+def bundle(_rendered: Path, tmp_path: Path) -> Path:
+    import shutil
+
+    return Path(shutil.copytree(_rendered, tmp_path / "bundle"))
+
+
+def edit(bundle: Path, change: Any, file: str = LEAF) -> None:
+    config = json.loads((bundle / file).read_text())
+    change(config)
+    (bundle / file).write_text(json.dumps(config, indent=4))
+
+
+def isolation_of(cli: Cli, bundle: Path) -> tuple[dict[str, Any], list[dict[str, Any]]]:
+    found = json.loads(cli("validate", bundle, "--select", "FG647,FG648,FG649", "--format", "json").out)
+    return found["isolation"], found["findings"]
+
+
+def test_one_table_a_tenant_and_family(bundle: Path) -> None:
+    config = json.loads((bundle / LEAF).read_text())
+    tables = {name: (row["type"], row["ports"]) for name, row in config["ACL_TABLE"].items() if "TENANT" in name}
+    assert tables == {
+        "NO_TENANT": ("L3", ["Ethernet12"]),
+        "NO_TENANT_V6": ("L3V6", ["Ethernet12"]),
+        "TENANT_BLUE": ("L3", ["Ethernet0", "Ethernet4"]),
+        "TENANT_BLUE_V6": ("L3V6", ["Ethernet0", "Ethernet4"]),
+        "TENANT_RED": ("L3", ["Ethernet8"]),
+        "TENANT_RED_V6": ("L3V6", ["Ethernet8"]),
+    }
+    assert [key for key in config["ACL_RULE"] if key.startswith("NO_TENANT|")] == ["NO_TENANT|DROP_1"]
+
+
+def test_own_rendering_is_proved_apart(cli: Cli, tmp_path: Path) -> None:
+    found = cli("check", write(tmp_path, rented(spine={"platform": "arista-7060x6-64pe"})))
+    assert found.code == 0, found.out
+    assert "3 tenants, apart: proved" in found.out.splitlines()[0]
+    assert "FG647" not in found.out
+    assert "FG363" not in found.out
+
+
+def test_pairs_are_counted(cli: Cli, bundle: Path) -> None:
+    verdict, findings = isolation_of(cli, bundle)
+    together = (3 * 8) ** 2 + (2 * 8) ** 2 + 8**2 - 48 + 2 * 8 * 40  # within tenants, and with the store
+    assert verdict["pairs"] == {"apart": 2 * (64 * 63 - together), "together": 2 * together, "leaks": 0, "cut": 0}
+    assert (verdict["verdict"], verdict["tenants"], verdict["addresses"], findings) == ("apart", 3, 128, [])
+
+
+def test_port_without_its_acl(cli: Cli, bundle: Path) -> None:
+    edit(bundle, lambda config: config["ACL_TABLE"]["TENANT_BLUE"]["ports"].remove("Ethernet4"))
+    verdict, (finding,) = isolation_of(cli, bundle)
+    assert verdict["verdict"] == "leaks"
+    assert finding["code"] == "FG647"
+    assert finding["device"] == "compute-su00-r0-leaf"
+    assert "gpu-001/rail0 (10.64.0.3, tenant blue) reaches gpu-002/rail0" in finding["message"]
+    assert "no ACL is bound to Ethernet4" in finding["message"]
+
+
+def test_rule_that_forwards_to_others(cli: Cli, bundle: Path) -> None:
+    edit(bundle, lambda config: config["ACL_RULE"].update({"TENANT_RED|LEAK": {
+        "PRIORITY": "9999", "PACKET_ACTION": "FORWARD", "DST_IP": "10.64.0.0/30", "IP_PROTOCOL": "1",
+    }}))  # fmt: skip
+    verdict, (finding,) = isolation_of(cli, bundle)
+    assert verdict["pairs"]["leaks"] == 2
+    assert finding["path"] == "ACL_RULE|TENANT_RED|LEAK"
+    line = (bundle / LEAF).read_text().splitlines()[finding["location"]["line"] - 1]
+    assert "TENANT_RED|LEAK" in line
+
+
+def test_rule_that_cuts_a_tenant(cli: Cli, bundle: Path) -> None:
+    edit(bundle, lambda config: config["ACL_RULE"]["TENANT_BLUE|PERMIT_1"].update(PACKET_ACTION="DROP"))
+    verdict, (finding,) = isolation_of(cli, bundle)
+    assert (verdict["verdict"], finding["code"]) == ("apart", "FG648")
+    assert finding["path"] == "ACL_RULE|TENANT_BLUE|PERMIT_1"
+
+
+def test_port_in_a_vrf_is_cut_off(cli: Cli, bundle: Path) -> None:
+    edit(bundle, lambda config: config["INTERFACE"]["Ethernet0"].update(vrf_name="Vrf_x"))
+    verdict, findings = isolation_of(cli, bundle)
+    assert verdict["pairs"]["cut"] > 0
+    assert {one["path"] for one in findings} == {"INTERFACE|Ethernet0"}
+
+
+def test_missing_address_is_not_proved(cli: Cli, bundle: Path) -> None:
+    file = bundle / "fabric.json"
+    wiring = json.loads(file.read_text())
+    wiring["hosts"][0]["nics"][0]["addresses"] = []
+    file.write_text(json.dumps(wiring))
+    verdict, findings = isolation_of(cli, bundle)
+    assert verdict["verdict"] == "unknown"
+    assert [one["code"] for one in findings] == ["FG649"]
+    assert "not proved apart on compute" in cli("validate", bundle, "--select", "FG649").out
+
+
+def test_all_tables_removed(cli: Cli, bundle: Path) -> None:
+    for file in sorted((bundle / "sonic").glob("*leaf/config_db.json")):
+        edit(
+            bundle,
+            lambda config: [config.pop(name) for name in ("ACL_TABLE", "ACL_RULE")],
+            str(file.relative_to(bundle)),
+        )
+    verdict, findings = isolation_of(cli, bundle)
+    assert verdict["pairs"]["leaks"] == verdict["pairs"]["apart"]
+    assert {one["code"] for one in findings} == {"FG647"}
+
+
+@pytest.mark.parametrize(
+    ("change", "code", "text"),
+    [
+        ({"hosts": ["gpu/9"]}, "FG645", "gpu has the hosts 0 to 7"),
+        ({"hosts": ["gpux"]}, "FG645", "did you mean 'gpu'?"),
+        ({"hosts": ["gpu/2-3"]}, "FG646", "gpu/2/rail0 has two tenants, blue and red"),
+        ({"hosts": ["gpu/0"], "shared_with": ["green"]}, "FG107", "the tenant 'green' is not defined"),
+        ({"hosts": ["gpu/0"], "planes": ["storage"]}, "FG107", "the plane 'storage' is not defined"),
+        ({"hosts": []}, "FG105", "tenants.blue.hosts"),
+    ],
+)
+def test_mistakes(cli: Cli, tmp_path: Path, change: Tree, code: str, text: str) -> None:
+    tree = rented()
+    tree["tenants"] = {"red": {"hosts": ["gpu/2"]}, "blue": change}
+    found = cli("check", write(tmp_path, tree))
+    assert found.code == 1
+    assert code in found.out
+    assert text in found.out
+
+
+def test_tenants_without_isolation(cli: Cli, tmp_path: Path) -> None:
+    tree = rented()
+    del tree["planes"]["compute"]["isolation"]
+    assert "FG644" in cli("check", write(tmp_path, tree)).out
+
+
+def test_isolation_without_tenants(cli: Cli, tmp_path: Path) -> None:
+    tree = rented()
+    del tree["tenants"]
+    assert "has `isolation`, and no tenants" in cli("check", write(tmp_path, tree)).out
+
+
+def test_single_gpus(cli: Cli, tmp_path: Path) -> None:
+    tree = rented()
+    tree["tenants"] = {"even": {"hosts": [f"rail{rail}" for rail in (0, 2, 4, 6)]}, "odd": {"hosts": ["gpu/0-7/rail1"]}}
+    found = cli("check", write(tmp_path, tree))
+    assert "2 tenants, apart: proved" in found.out
