@@ -165,6 +165,7 @@ def test_a_chassis_has_queues_of_its_own_kind() -> None:
     config = leaf_switch() | {"QUEUE": {"Ethernet0|0": {}}}
     assert check(config) == []
     config["DEVICE_METADATA"]["localhost"]["switch_type"] = "voq"
+    del config["PORT"]["Ethernet0"]["lanes"], config["PORT"]["Ethernet8"]["lanes"]
     assert [(violation.kind, violation.key) for violation in check(config)] == [("must", "Ethernet0|0")]
 
 

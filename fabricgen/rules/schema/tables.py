@@ -79,14 +79,7 @@ def unknown_table(fabric: Fabric) -> Iterator[Defect]:
         assert isinstance(defect.place, Place)
         if defect.place.table in _WITHOUT_MODEL:
             continue
-        release = fabric.switches[defect.place.device.name].device.known_release
-        if release is not None and release < _VALIDATED_SINCE:
-            yield replace(defect, severity=Severity.NOTE)
-            continue
-        ends = "the switch stops" if release else f"release {_VALIDATED_SINCE} and later stop"
-        message = f"{defect.message}: {ends} `config reload FILE`"
-        hint = defect.hint or "remove the table, or install its YANG model on the switches"
-        yield replace(defect, message=message, hint=hint, severity=None if release else Severity.WARNING)
+        yield _stops_reload(fabric, defect, "remove the table, or install its YANG model on the switches")
 
 
 @rule("FG443", Severity.ERROR, "The release does not have a table, row or field", Basis.SCHEMA)
@@ -130,6 +123,18 @@ def unknown_field(fabric: Fabric) -> Iterator[Defect]:
     Source: sonic-buildimage src/sonic-yang-models; SONiC pull request 950 (the field's name changed in review).
     """
     return _of_kind(fabric, "unknown-field")
+
+
+def _stops_reload(fabric: Fabric, defect: Defect, hint: str) -> Defect:
+    """A defect that only SONiC's validation refuses: a note where `config reload` does not validate files."""
+    assert isinstance(defect.place, Place)
+    release = fabric.switches[defect.place.device.name].device.known_release
+    if release is not None and release < _VALIDATED_SINCE:
+        return replace(defect, severity=Severity.NOTE)
+    ends = "the switch stops" if release else f"release {_VALIDATED_SINCE} and later stop"
+    message = f"{defect.message}: {ends} `config reload FILE`"
+    severity = None if release else Severity.WARNING
+    return replace(defect, message=message, hint=defect.hint or hint, severity=severity)
 
 
 def _taken_by(fabric: Fabric, defect: Defect, daemon: str) -> Defect:
@@ -289,7 +294,8 @@ def broken_must(fabric: Fabric) -> Iterator[Defect]:
     """What: the conditions between fields or rows in the YANG models hold.
 
     Why: SONiC rejects the configuration with YANG validation, and fails at run time without it. A scheduler with pir
-    and without cir is a warning, and a note before release 202505: orchagent limits by pir alone.
+    and without cir is a warning, and a note before release 202505: orchagent limits by pir alone. A condition that the
+    message shows as XPath is a note before release 202505, whose `config reload FILE` does not validate.
 
     Example: a WRED minimum above its maximum, which crashes orchagent; a watchdog detection time below its poll
     interval.
@@ -301,7 +307,10 @@ def broken_must(fabric: Fabric) -> Iterator[Defect]:
     for defect in _of_kind(fabric, "must"):
         is_limit = isinstance(defect.place, Place) and defect.place.table == "SCHEDULER"
         is_limit = is_limit and defect.message == _WITHOUT_CIR
-        yield _taken_by(fabric, defect, "orchagent") if is_limit else defect
+        if defect.message.startswith("breaks the `"):  # a condition as XPath, whose effect at run time is not known
+            yield _stops_reload(fabric, defect, "change one of the values in the condition, or remove the row")
+        else:
+            yield _taken_by(fabric, defect, "orchagent") if is_limit else defect
 
 
 @rule("FG411", Severity.ERROR, "A reference is written in the old form", Basis.FORM)

@@ -1,8 +1,7 @@
 """The schema of CONFIG_DB: a fast check of a config_db.json against the content of SONiC's YANG models.
 
-schemas/config_db.json contains the tables of SONiC's YANG models, one line per table. Not covered: the `must` rules
-that `musts` and `musts_qos` do not name, and the `when` conditions of five nodes on other rows (ACL_RULE PCP, DEI and
-Ethernet addresses; DNS_OPTIONS; PBH_HASH_FIELD ip_mask). `fabricgen validate --yang` checks all of them with libyang.
+schemas/config_db.json contains the tables of SONiC's YANG models, one line per table. `must` conditions of the tables
+that fabricgen renders are functions of `musts` and `musts_qos`; all others are XPath, in `conditions`.
 """
 
 from fabricgen.sonic.schema.judge import Clean, check

@@ -6,8 +6,9 @@ from typing import Any
 
 from fabricgen.same import Same
 from fabricgen.sonic.schema.columns import columns
+from fabricgen.sonic.schema.conditions import broken_conditions
 from fabricgen.sonic.schema.content import needs, row_problems
-from fabricgen.sonic.schema.musts import broken_musts
+from fabricgen.sonic.schema.musts import CHECKED, broken_musts
 from fabricgen.sonic.schema.rows import Must
 from fabricgen.sonic.schema.tables import Need, RowSchema, TableSchema, table_names, table_schema
 from fabricgen.sonic.schema.types import Judge, Misfit
@@ -51,7 +52,9 @@ def check(config: Mapping[str, Any], clean: Clean | None = None) -> list[Violati
             run.found.append(Violation(Kind.WRONG_TYPE, table, "", "", f"{shown(rows)} is not a table of rows"))
         else:
             run.judge_table(table, schema, rows)
-    return run.found + list(broken_musts(config, clean.musts))
+    found = run.found + list(broken_musts(config, clean.musts))
+    placed = {(one.table, one.key, one.field) for one in found}
+    return found + [one for one in broken_conditions(config, CHECKED) if (one.table, one.key, one.field) not in placed]
 
 
 class _Run:

@@ -114,10 +114,12 @@ def _vlan_number(config: Config, table: str) -> Iterator[Violation]:
 
 
 def _lanes(config: Config, table: str) -> Iterator[Violation]:
-    """sonic-port.yang: every port has lanes, except on line cards of a chassis."""
+    """sonic-port.yang: every port has lanes, except on line cards of a chassis, where none has."""
     device = row_of(config, "DEVICE_METADATA", "localhost")
     chassis = device.get("switch_type") in ("voq", "chassis-packet", "fabric")
     if "asic_name" not in device and (chassis or device.get("hwsku") in ("msft_four_asic_vs", "msft_multi_asic_vs")):
+        for key in [key for key, row in rows_of(config, table) if "lanes" in row]:
+            yield Violation(Kind.MUST, table, key, "lanes", "lanes are not allowed on line cards of a chassis")
         return
     for key in [key for key, row in rows_of(config, table) if "lanes" not in row]:
         yield Violation(Kind.MISSING_FIELD, table, key, "lanes", "lanes is missing")
@@ -213,6 +215,7 @@ _MUSTS: Mapping[str, tuple[Must, ...]] = {
     "VLAN_MEMBER": (_member_ports,),
     "WRED_PROFILE": (wred_order,),
 }
+CHECKED = frozenset(_MUSTS)
 # The rules that read no other table.
 _OF_ONE_TABLE = frozenset({
     _advertised, _asn, _base_row, _family, _gateway, _name_is_key, _vlan_number, rates, watchdog_times, wred_order,

@@ -69,6 +69,7 @@ class TableSchema:
 
     by_key_length: Mapping[int, RowSchema]
     by_name: Mapping[str, RowSchema]
+    module: str = ""  # of YANG
 
     def row_schema(self, key: str) -> RowSchema | None:
         """The kind of row for a key; named rows come before lists."""
@@ -100,7 +101,8 @@ def table_schema(name: str) -> TableSchema | None:
     if entry is None:
         return None
     lists = {len(node["keys"]): _row_schema(node) for node in entry.get("lists", ())}
-    return TableSchema(lists, {row: _row_schema({**node, "name": row}) for row, node in entry.get("rows", {}).items()})
+    named = {row: _row_schema({**node, "name": row}) for row, node in entry.get("rows", {}).items()}
+    return TableSchema(lists, named, entry.get("module", ""))
 
 
 def _row_schema(entry: dict[str, Any]) -> RowSchema:

@@ -513,7 +513,7 @@ CASES = [
     ),
     Case(
         "FG371",
-        both(sid(action="uA", decap_dscp_mode="pipe"), image("202605", "leaf1")),
+        both(sid(action="uA", decap_dscp_mode="pipe", interface="Ethernet256"), image("202605", "leaf1")),
         f"leaf1:SRV6_MY_SIDS|{SID[1]}|action",
         ERROR,
         "release 202605 does not have the action uA",

@@ -31,7 +31,7 @@ CASES = [
         ERROR,
         "BGP does not reach the processor: trap_action is drop",
         "remove the row: the image's own row then holds",
-        also=("FG592",),
+        also=("FG409", "FG592"),
     ),
     Case(
         "FG300",
