@@ -2,27 +2,31 @@
 
 At a terminal, findings are grouped by file, and source lines are cropped at its width. In a pipe or a file, the first
 line of a finding has its place, code and message, so that grep finds them together.
+
+What does not fit on a screen is shortened: findings have two lines, else one; else the most severe are shown.
 """
 
 import functools
 import re
+from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from itertools import groupby
 from pathlib import Path
 from textwrap import indent
 
-from fabricgen.findings import Finding, Location
+from fabricgen.findings import Finding, Location, Severity
 from fabricgen.report.formats import Format
 from fabricgen.report.grouping import alike
 from fabricgen.report.phrases import by_place, painted, places
 from fabricgen.report.run import Run
 from fabricgen.report.summary import Counts, headline, summary_line
 from fabricgen.sonic.secrets import is_secret_path, masked
-from fabricgen.units import listed
+from fabricgen.units import counted, listed
 
 _LONGEST_SOURCE_LINE = 160  # in a pipe or a file
 _LONGEST_READ = 4096  # characters of a line: a whole file in one line has nothing to show, and takes long to mask
 _MOST_ALIKE = 3  # places of findings like another one; --expand and the other formats have all
+_SCREEN_LINES = 34  # of findings: a screen of 40 has room for the verdict and the summary
 _AHEAD = 12  # characters of a source line that are shown before the token, if the line is cropped
 _MARGIN = "   "
 _INDENT = "  "  # below the name of a file
@@ -37,7 +41,7 @@ def text_report(
     findings: Sequence[Finding], counts: Counts, color: bool = False, width: int = 0, *, expand: bool = False
 ) -> str:
     """The findings in the order of their places; the last line is the summary. `width` is that of a terminal, or 0.
-    Without `expand`, the findings like another one are a line below it."""
+    Without `expand`, the findings like another one are a line below it, and all of them fit on a screen."""
     read_lines = functools.lru_cache(maxsize=64)(_read_lines)
     folded = alike(by_place(findings))
     if expand:
@@ -46,7 +50,35 @@ def text_report(
         blocks = [_block(one, others, str(one.location or ""), read_lines, color) for one, others in folded]
     else:
         blocks = list(_grouped(folded, read_lines, color, width))
+    if not expand and sum(block.count("\n") + 1 for block in blocks) > _SCREEN_LINES:
+        blocks = ["\n".join(_shortened(folded, color)) + "\n"]
     return "\n".join([*blocks, summary_line(findings, counts) + "\n"])
+
+
+def _shortened(folded: Sequence[tuple[Finding, list[Finding]]], color: bool) -> list[str]:
+    """A line for each finding and one for its hint, as far as a screen has lines; else the most severe findings."""
+    most = _SCREEN_LINES - 1
+    heads = [_short(one, others, color) for one, others in folded]
+    hints = [[f"{_MARGIN}help: {one.hint}"] if one.hint else [] for one, _ in folded]
+    if len(heads) + sum(map(len, hints)) <= most:
+        lines = [line for head, hint in zip(heads, hints, strict=True) for line in (head, *hint)]
+        return [*lines, "Source lines and related places: --expand"]
+    if len(heads) <= most:
+        return [*heads, "Source lines, related places and hints: --expand"]
+    ranked = sorted(range(len(folded)), key=lambda index: folded[index][0].severity.rank)
+    left = Counter(folded[index][0].severity for index in ranked[most:])
+    rest = ", ".join(counted(left[severity], severity.value) for severity in Severity if left[severity])
+    return [*(heads[index] for index in sorted(ranked[:most])), f"Further findings, and hints: {rest}; see --expand"]
+
+
+def _short(finding: Finding, others: Sequence[Finding], color: bool) -> str:
+    """The place, code and message. Findings like it are counted."""
+    severity = painted(f"{finding.severity} {finding.code}", finding.severity, color)
+    where = " ".join(filter(None, (finding.device, finding.path)))
+    alike_too = f"; {len(others)} more like this" if others else ""
+    message = f"{where}: {finding.message}" if where else finding.message
+    place = str(finding.location or "")
+    return "  ".join(filter(None, [place, severity, f"{message}{places(finding)}{alike_too}"]))
 
 
 def _grouped(
