@@ -85,4 +85,4 @@ docs:  ## build the documentation as a site in build/site, and check its links
 	@$(BIN)/python docs/make_site.py
 
 clean:  ## remove everything that make creates
-	@rm -rf .venv .venv-nautobot build dist .mypy_cache .pytest_cache .ruff_cache .hypothesis
+	@rm -rf .venv .venv-avd-5 .venv-avd-6 .venv-nautobot build dist .mypy_cache .pytest_cache .ruff_cache .hypothesis

@@ -46,6 +46,7 @@ COSTLY = (
     Costly("api/test_workers.py", "a lost Dask worker of render and validate"),
     Costly("simulate/deadlock/test_lost_worker.py", "a lost Dask worker of the sweep"),
     Costly("simulate/deadlock/test_distributed.py::test_opensm_on_workers_judges_every_set", "OpenSM on Dask workers"),
+    Costly("adopt/test_pyavd.py", "a member that a release of AVD moves"),
     # The real OpenSM
     Costly("simulate/deadlock/infiniband/test_credit_loops.py::test_verdict_equals_ibdmchk",
            "engines on larger tori and other wirings",
