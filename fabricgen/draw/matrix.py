@@ -20,6 +20,7 @@ _BAND = 48.0  # px between tiers
 _MOST_ACROSS = 64  # cells of a row; a longer one continues in another block
 _WIDEST = 92.0
 _MOST_BANDS = 8
+_LEAST_STEP, _MOST_STEP = 14.0, 46.0  # px from cell to cell of a slab or a group
 
 _PLURALS = {"leaf": "leaves", "switch": "switches"}
 _Row = tuple[str, list[int]]  # its name, and its switches
@@ -165,15 +166,17 @@ def _flat(topology: Topology, members: Sequence[int], boxes: list[Box], labels: 
     """Add the slabs of a torus or mesh, the groups of a dragonfly, or one square; the lower edge."""
     cards, columns, word = _cards(topology, members)
     rows = max(ceil(len(card) / columns) for card in cards)
-    step = max(9.0, min(26.0, (WIDTH - 40) / columns - 2))
+    space = WIDTH - 40
+    across = max(1, min(len(cards), int(space // (columns * _LEAST_STEP + 18))))
+    step = min(_MOST_STEP, (space / across - 18) / columns)
     wide, high = columns * step + 18, rows * step + 34
-    across = max(1, min(len(cards), int((WIDTH - 40) // wide)))
+    cell = step * 0.62  # arrows between cells need room
     for number, card in enumerate(cards):
         left, top = 20 + number % across * wide, 30 + number // across * high
         labels.append(Label(left, top - 6, f"{word} {number}" if word else f"{len(card):,} switches"))
         for place, index in enumerate(card):
             x, y = left + place % columns * step, top + place // columns * step
-            boxes.append(Box(topology.switches[index].name, BoxKind.SWITCH, x, y, step - _GAP, step - _GAP))
+            boxes.append(Box(topology.switches[index].name, BoxKind.SWITCH, x, y, cell, cell))
     return 30 + ceil(len(cards) / across) * high
 
 

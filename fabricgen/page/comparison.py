@@ -37,6 +37,7 @@ def comparison_page(content: Mapping[str, Any]) -> str:
     shown = {
         "titles": titles,
         "rows": [[row, *(column.get(row, "") for column in columns)] for row in names],
+        "best": {row: [titles.index(name) for name in best_of[metric]] for row, metric in _metrics(names, best_of)},
         "paragraphs": [[title, list(lines)] for title, lines in compare_paragraphs(content)],
         "charts": [*_times(fabrics, best_of), *_failures(fabrics, best_of)],
     }
@@ -47,8 +48,18 @@ def comparison_page(content: Mapping[str, Any]) -> str:
 
 
 def _counts(titles: Sequence[str], wins: Sequence[Mapping[str, Any]]) -> Iterator[str]:
-    counts = {title: sum(title in win["best"] for win in wins) for title in titles}
-    yield "Rows in which each is the best or as good: " + ", ".join(f"{name} {n}" for name, n in counts.items()) + "."
+    counts = {title: sum(win["best"] == [title] for win in wins) for title in titles}
+    yield "Rows in which each alone is the best: " + ", ".join(f"{name} {n}" for name, n in counts.items()) + "."
+
+
+def _metrics(rows: Sequence[str], best_of: BestOf) -> Iterator[tuple[str, str]]:
+    """(row of the table, metric) for the rows whose values are those of a metric that a fabric wins."""
+    for row in rows:
+        subject, _, what = row.partition(": ")
+        metrics = {"": f"fewest {subject}", "time": f"fastest {subject}", "GPUs cut off": f"fewest {what} by {subject}"}
+        if (metric := metrics.get(what)) in best_of:
+            assert metric
+            yield row, metric
 
 
 def _not_judged(fabrics: Sequence[Mapping[str, Any]]) -> Iterator[str]:

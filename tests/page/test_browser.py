@@ -1,6 +1,7 @@
 """The report in a real browser: it draws, follows clicks, filters, changes its colours, prints, and loads nothing."""
 
 import csv
+import itertools
 import json
 import shutil
 from pathlib import Path
@@ -169,6 +170,10 @@ def test_the_quickstart_is_safe_and_shows_its_packets(
         for text in ("Kmin", "Kmax", *highest):
             assert packets.get_by_text(text).count() > 0
         assert packets.locator("path.series").count() >= len(highest)
+        assert packets.get_by_text("logarithmic axis").count() == 1
+        limits = [one.bounding_box() for one in packets.locator("figure").first.locator("path.limit").all()]
+        apart = sorted(box["y"] for box in limits if box)
+        assert all(later - earlier > 4 for earlier, later in itertools.pairwise(apart)), "thresholds are one line"
         assert page.evaluate("document.documentElement.scrollWidth") <= 390
         assert found.faults() == []
 
@@ -184,6 +189,9 @@ def test_infiniband(browser: Browser, cli: Cli, tmp_path: Path) -> None:
         page = found.page
         page.get_by_role("group", name="Plane").get_by_text("compute").click()
         assert page.locator(".box.switch").count() == 12
+        if page.get_by_role("button", name="Congestion tree").count():
+            page.get_by_role("button", name="Congestion tree").click()
+            assert page.locator("path.over.tree").count() > 0 and page.locator("rect.over.tree").count() == 1
         page.locator(".box.switch").first.click()
         assert "nvidia-qm9700" in page.locator("#inspector").inner_text()
         assert "compute" in page.locator("#deadlock").inner_text()
@@ -201,7 +209,22 @@ def test_a_comparison(browser: Browser, cli: Cli, tmp_path: Path) -> None:
         assert page.locator("h1").inner_text() == "2 fabrics compared"
         for row, key in (("switches", "switches"), ("cables", "cables"), ("GPUs", "gpus")):
             line = page.locator("#compare tr", has=page.get_by_role("rowheader", name=row, exact=True))
-            assert line.locator("td").all_inner_texts() == [str(one[key]) for one in compared["fabrics"]]
+            assert line.locator("td > div").evaluate_all(
+                "cells => cells.map(cell => (cell.querySelector('b') || cell).firstChild.textContent)"
+            ) == [str(one[key]) for one in compared["fabrics"]]
+        bests = {one["metric"]: one["best"] for one in compared["wins"]}
+        names = [one["name"] for one in compared["fabrics"]]
+        for row, metric in (("switches", "fewest switches"), ("all-to-all: time", "fastest all-to-all")):
+            line = page.locator("#compare tr", has=page.get_by_role("rowheader", name=row, exact=True))
+            marked_cells = [
+                name
+                for name, cell in zip(names, line.locator("td").all(), strict=True)
+                if cell.locator("b.best").count()
+            ]
+            assert marked_cells == bests.get(metric, [])
+        alone = {name: sum(best == [name] for best in bests.values()) for name in names}
+        counts = ", ".join(f"{name} {count}" for name, count in alone.items())
+        assert f"Rows in which each alone is the best: {counts}." in page.locator("#verdict").inner_text()
         charts = {chart["title"].partition(":")[0]: chart["rows"] for chart in found.content()["compare"]["charts"]}
         marked = {title: [row["name"] for row in rows if row["best"]] for title, rows in charts.items()}
         winners = {one["metric"]: one["best"] for one in compared["wins"]}

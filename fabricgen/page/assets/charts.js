@@ -5,6 +5,8 @@ import { time } from "./words.js";
 // A chart is drawn as wide as it is shown, so its text keeps its size on a phone.
 const WIDTH = innerWidth < 600 ? 360 : 560;
 
+const APART = 8; // px between two limits that a reader can tell apart
+
 const shortened = (name, width) => {
   const most = Math.floor(width / 6.4);
   return name.length > most ? `…${name.slice(1 - most)}` : name;
@@ -19,6 +21,13 @@ export function ticks(low, high, count) {
   for (let one = Math.ceil(low / step) * step; one <= high + step * 1e-9; one += step) found.push(+one.toFixed(10));
   return found;
 }
+
+// The powers of ten from `low` to `high`.
+const powers = (low, high) => {
+  const found = [];
+  for (let one = 10 ** Math.ceil(Math.log10(low)); one <= high; one *= 10) found.push(one);
+  return found;
+};
 
 // Step curves of [x, y] with y from 0 to 1. `lines` are {name, points, on}.
 export function curves(label, unit, lines) {
@@ -85,16 +94,22 @@ export function overTime(label, run, lines, limits, shown) {
   const marks = ticks(0, Math.max(highest, ...within.map(([, values]) => Math.min(Math.max(...values), 4 * highest))), 4);
   const top = Math.max(marks[marks.length - 1], highest);
   const x = (ns) => left + (ns / (run.end_ns || 1)) * (width - left - 16);
-  const y = (value) => height - bottom - (Math.min(value, top) / top) * (height - bottom - 10);
+  // Limits that would be one line on a linear axis are apart on a logarithmic one.
+  const levels = within.map(([, values]) => Math.min(...values)).filter((value) => value > 0).sort((a, b) => a - b);
+  const isLog = levels.some((value, index) => index > 0 && value > levels[index - 1] && ((value - levels[index - 1]) / top) * (height - bottom) < APART);
+  const floor = levels[0] / 10;
+  const share = (value) => (isLog ? Math.log(Math.max(value, floor) / floor) / Math.log(top / floor) : value / top);
+  const y = (value) => height - bottom - share(Math.min(value, top)) * (height - bottom - 10);
+  const shownMarks = isLog ? powers(floor, top) : marks;
   const path = (values) => values.map((value, index) => `${index ? "L" : "M"}${x(run.times_ns[index]).toFixed(1)} ${y(value).toFixed(1)}`).join("");
   const drawn = [...lines.map(([name, values], index) => [name, values, `series s${index % 8}`]), ...within.map(([name, values], index) => [name, values, `series limit l${index}`])];
   return html("div", {}, svg("svg", { class: "chart", viewBox: `0 0 ${width} ${height}`, role: "img", "aria-label": label },
-    marks.map((value) => [
+    shownMarks.map((value) => [
       svg("line", { class: "grid", x1: left, x2: width - 16, y1: y(value), y2: y(value) }),
       svg("text", { class: "faint", x: left - 6, y: y(value) + 4, "text-anchor": "end" }, shown(value))]),
     timeAxis(run.end_ns, x, height - bottom + 16),
     drawn.map(([name, values, kind]) => svg("path", { class: kind, d: path(values) }, svg("title", {}, name)))),
-  html("ul", { class: "keys" }, drawn.map(([name, , kind]) => html("li", {}, html("span", { class: `swatch ${kind}` }), name)),
+  html("ul", { class: "keys" }, isLog && html("li", { class: "faint" }, "logarithmic axis"), drawn.map(([name, , kind]) => html("li", {}, html("span", { class: `swatch ${kind}` }), name)),
     limits.filter((one) => !within.includes(one)).map(([name, values]) => html("li", { class: "faint" }, `${name}: ${shown(Math.min(...values))}, above the picture`))));
 }
 

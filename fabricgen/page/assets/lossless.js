@@ -35,12 +35,15 @@ const watchdog = (one) => one.watchdog.length
 
 export function drawLossless(section) {
   const plans = content.lossless.filter((one) => one.lossless_ports);
+  const kind = (one) => `${one.role} ${one.hwsku}`;
+  const isAlone = (one) => plans.filter((other) => kind(other) === kind(one)).length === 1;
+  const more = (one) => (one.switches > 1 ? ` and ${number(one.switches - 1)} more` : "");
   put(section,
     html("div", { class: "controls" }, html("h2", { id: "lossless-title" }, "Lossless plan"),
       plans.length > 0 && html("span", { class: "faint" }, `${counted(plans.length, "kind")} of switch by role, SKU and content`)),
     plans.length
       ? table("Lossless plan of each kind of switch", [["Switches"], ["Priorities"], ["Headroom of each group"], ["Pools"], ["Thresholds, log scale"], ["Watchdog: detect / restore"]],
-        plans.map((one) => [html("div", {}, linkButton(one.role ? `${number(one.switches)} × ${one.role}` : counted(one.switches, "switch", "switches"), () => selectNamed(one.example)), html("div", { class: "faint mono" }, one.hwsku)),
+        plans.map((one) => [html("div", {}, linkButton(one.role ? `${number(one.switches)} × ${one.role}` : counted(one.switches, "switch", "switches"), () => selectNamed(one.example)), html("div", { class: "faint mono" }, one.hwsku), !isAlone(one) && html("div", { class: "mono" }, `${one.example}${more(one)}`)),
           one.priorities.join(", "), headroom(one), pools(one), one.thresholds.length ? one.thresholds.map(bar) : "–", watchdog(one)]))
       : html("p", { class: "faint" }, "No row of PORT in these files has a lossless priority."));
 }

@@ -16,7 +16,7 @@ function arrow(from, to, kind, text) {
   const [sx, sy] = [ax + ux * cut(from) - uy * 6, ay + uy * cut(from) + ux * 6];
   const [tx, ty] = [bx - ux * cut(to) - uy * 6, by - uy * cut(to) + ux * 6];
   // In one row, boxes may stand between: the arrow passes beside them.
-  const bow = Math.abs(by - ay) < 5 && length > 1.6 * from[3] ? Math.min(46, 14 + length * 0.08) : 0;
+  const bow = Math.abs(by - ay) < 5 && length > 1.9 * from[3] ? Math.min(46, 14 + length * 0.08) : 0;
   const [qx, qy] = [(sx + tx) / 2 - uy * bow, (sy + ty) / 2 + ux * bow];
   const at = (start, middle, end) => 0.36 * start + 0.48 * middle + 0.16 * end; // of the curve, at 0.4
   const [mx, my] = [at(sx, qx, tx), at(sy, qy, ty)];
@@ -45,7 +45,8 @@ export function overlay(boxes) {
   const tree = state.overlay === "tree" && shownTree();
   if (tree) {
     const pairs = tree.waits.map(([[a], [b]]) => [a, b, ""]);
-    return [arrows(boxes, pairs, "tree"), new Set([tree.root[0], ...pairs.flatMap(([a, b]) => [a, b])])];
+    return [[...arrows(boxes, pairs, "tree"), ...fromHosts(boxes, pairs), ...ring(boxes.get(tree.root[0]))],
+      new Set([tree.root[0], ...pairs.flatMap(([a, b]) => [a, b])])];
   }
   return [[], new Set()];
 }
@@ -53,6 +54,19 @@ export function overlay(boxes) {
 const arrows = (boxes, pairs, kind) =>
   pairs.filter(([a, b]) => a !== b && boxes.has(a) && boxes.has(b))
     .flatMap(([a, b, text]) => arrow(boxes.get(a), boxes.get(b), kind, text));
+
+// Hosts have no boxes: what waits there is an arrow from below, one for each switch.
+const fromHosts = (boxes, pairs) =>
+  [...new Set(pairs.filter(([a, b]) => !boxes.has(a) && boxes.has(b)).map(([, b]) => b))].map((name) => {
+    const [, x, y, width, height] = boxes.get(name);
+    const middle = x + width / 2;
+    return svg("path", { class: "over tree", d: `M${middle} ${y + height + 24}V${y + height + 3}`, "marker-end": "url(#tip-tree)" },
+      svg("title", {}, `hosts wait for ${name}`));
+  });
+
+// The root of a tree, whose port is the slow one.
+const ring = (box) => box
+  ? [svg("rect", { class: "over tree", x: box[1] - 4, y: box[2] - 4, width: box[3] + 8, height: box[4] + 8, rx: 7 }, svg("title", {}, "the root of the tree"))] : [];
 
 export const tips = () =>
   svg("defs", {}, ["cycle", "tree"].map((kind) =>

@@ -177,7 +177,7 @@ function drawControls() {
     content.differences && [key("added", "added"), key("changed", "changed or moved")],
     state.overlay === "cables" && [["planned-cable", "planned here"], ["seen-cable", "plugged here instead"], ["unseen-cable", "planned, not seen"]].map(([kind, text]) =>
       html("span", {}, svg("svg", { class: "sample", viewBox: "0 0 26 4", width: 26, height: 4, "aria-hidden": "true" }, svg("path", { class: `over ${kind}`, d: "M0 2H26" })), text)),
-    state.overlay === "tree" && key("warning", "arrows: a paused port waits for the next one"),
+    state.overlay === "tree" && key("warning", "arrows: a paused port, or its hosts, waits for the next one; frame: the root"),
     state.overlay === "cycle" && key("error", "arrows: a buffer waits for the next one, in a cycle"));
 }
 
