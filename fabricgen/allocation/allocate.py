@@ -183,19 +183,33 @@ def _give_addresses(
     grant = Grant(pools.loopbacks, "loopbacks")
     findings += grant.fill(loopbacks, lock.loopbacks)
     refusals += grant.refused
+    of_tenants = {
+        tenant.name: tenant.addresses[plane.name]
+        for tenant in fabric.inventory.tenants.values()
+        if plane.name in tenant.addresses
+    }
+    kept = [prefix for pool in of_tenants.values() for prefix in pool.prefixes]
     for name in (name for name in ("links", "hosts") if name in pools.pools):
         sizes = _sizes(fabric, plane, name, lock)
-        grant = Grant(pools.pools[name], name, AddressForm.PREFIX)
+        grant = Grant(pools.pools[name], name, AddressForm.PREFIX, kept)
         findings += grant.fill(sizes, lock.blocks)
+        refusals += grant.refused
+    for tenant, pool in of_tenants.items():
+        grant = Grant(pool, f"hosts of tenant {tenant}", AddressForm.PREFIX)
+        findings += grant.fill(_sizes(fabric, plane, "hosts", lock, tenant), lock.blocks)
         refusals += grant.refused
 
 
-def _sizes(fabric: Fabric, plane: Plane, pool: str, lock: Lock) -> dict[str, int]:
+def _sizes(fabric: Fabric, plane: Plane, pool: str, lock: Lock, tenant: str = "") -> dict[str, int]:
     """Key -> addresses of each block that needs a run, and of each link with a separate subnet in the lock file.
 
     A block whose links all have their own subnets needs no run.
     """
-    blocks = [block for block in _numbered_blocks(fabric) if block.plane == plane.name and block.pool == pool]
+    blocks = [
+        block
+        for block in _numbered_blocks(fabric)
+        if (block.plane, block.pool, block.tenant) == (plane.name, pool, tenant)
+    ]
     sizes = {block.key: block_size(block.slots) for block in blocks}
     links = [link for link in fabric.links if link.pool_is_links and link.block.key in sizes] if pool == "links" else []
     own = {link.id: 2 for link in links if link.id in lock.blocks}

@@ -6,15 +6,17 @@ them, so a host that no tenant has reaches no other host.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from ipaddress import IPv4Network, IPv6Network, collapse_addresses, ip_network
 from typing import NamedTuple
 
 from fabricgen.allocation.allocate import Allocation
+from fabricgen.allocation.naming import name_hosts
 from fabricgen.control_plane.members import Endpoints
-from fabricgen.design.model import Fabric, Host, Link, PlaneDesign
+from fabricgen.design.model import Block, Fabric, Host, Link, PlaneDesign
 from fabricgen.findings import Finding, Related
 from fabricgen.inventory.mistakes import error
+from fabricgen.inventory.prefixes import networks
 from fabricgen.inventory.tenants import ALL, TenantSpec
 from fabricgen.same import Same
 from fabricgen.sonic.canonical import natural_key
@@ -42,6 +44,32 @@ class TenantPlan:
     tables: Mapping[str, tuple[TenantTable, ...]]
     ends: Mapping[str, Sequence[Link]]
     partners: Mapping[str, tuple[str, ...]]
+
+
+def with_tenant_blocks(fabric: Fabric) -> Fabric:
+    """The fabric with a block of each leaf for each tenant that has its own addresses. A link keeps its slot, so hosts
+    that a tenant gets or loses do not change the addresses of its others."""
+    tenants = [tenant for tenant in fabric.inventory.tenants.values() if tenant.addresses]
+    if not tenants:
+        return fabric
+    names = name_hosts(fabric, (), [])
+    planes = []
+    for design in fabric.planes:
+        name, endpoints = design.plane.name, Endpoints(design, names)
+        owners: dict[Link, TenantSpec] = {}
+        for tenant in tenants:
+            if name in tenant.addresses and design.plane.isolation and name in (tenant.planes or [name]):
+                list(_claim(tenant, {name: endpoints}, owners))  # `plan_tenants` reports the mistakes
+        links = tuple(
+            replace(link, block=_own_block(link.block, owners[link].name)) if link in owners else link
+            for link in design.links
+        )
+        planes.append(replace(design, links=links))
+    return replace(fabric, planes=tuple(planes))
+
+
+def _own_block(block: Block, tenant: str) -> Block:
+    return replace(block, key=f"{block.key}/{tenant}", tenant=tenant)
 
 
 def plan_tenants(fabric: Fabric, allocation: Allocation) -> tuple[TenantPlan, list[Finding]]:
@@ -115,9 +143,14 @@ def _tables(
     ports: dict[str, dict[str, list[str]]] = {}
     for link, owner in owner_of.items():
         ports.setdefault(link.b.key, {}).setdefault(owner, []).append(link.b_port)
+        if owner and plane.name in tenants[owner].addresses:
+            continue  # its prefixes have all its subnets
         for host, _, length in allocation.link_addresses(link) if owner else ():
             subnet = ip_network(f"{host}/{length}", strict=False)
             subnets.setdefault((owner, subnet.version), []).append(subnet)
+    for tenant in tenants.values():
+        for prefix in networks(tenant.addresses[plane.name].prefixes) if plane.name in tenant.addresses else ():
+            subnets[tenant.name, prefix.version] = [prefix]
     refused = {version: tuple(pool for pool in _pools(design) if (":" in pool) == (version == 6)) for version in (4, 6)}
     permitted: dict[tuple[str, int], Same[tuple[str, ...]]] = {}
     for owner in (*tenants, IDLE):

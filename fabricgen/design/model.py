@@ -102,13 +102,15 @@ class Host:
 
 @dataclass(frozen=True, slots=True)
 class Block:
-    """A range of point-to-point subnets that are allocated together: a leaf's host ports, a switch's uplinks."""
+    """A range of point-to-point subnets that are allocated together: a leaf's host ports, a switch's uplinks. That of a
+    `tenant` with its own addresses is allocated from them."""
 
     key: str
     plane: str
     pool: str  # links | hosts
     slots: int
     owner: str  # identity of the switch it belongs to
+    tenant: str = ""
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -6,8 +6,10 @@ from typing import Annotated
 
 from fabricgen.findings import Finding
 from fabricgen.inventory.mistakes import error, suggest
-from fabricgen.inventory.part import Part, key
+from fabricgen.inventory.part import Part, key, map_of, part_notation
 from fabricgen.inventory.plane import Plane
+from fabricgen.inventory.prefixes import Network, contains, networks
+from fabricgen.inventory.routing import PoolSpec
 from fabricgen.vocabulary import Technology
 
 ALL = "ALL"  # in place of the names of all other tenants
@@ -25,6 +27,14 @@ class TenantSpec(Part):
             "a host, or railN.",
             required=True,
             minItems=1,
+        ),
+    ]
+    addresses: Annotated[
+        Mapping[str, PoolSpec],
+        key(
+            "Plane: prefixes of its host pool from which the hosts of the tenant have their addresses.",
+            notation=map_of(part_notation(PoolSpec)),
+            usual="those of all hosts",
         ),
     ]
     planes: Annotated[
@@ -47,6 +57,7 @@ def check_tenants(tenants: Mapping[str, TenantSpec], planes: Mapping[str, Plane]
         elif not tenants:
             hint = "add `tenants:` with the hosts of each, or remove `isolation`"
             yield error("FG106", f"plane {plane.name} has `isolation`, and no tenants", plane, "isolation", hint=hint)
+    yield from _check_addresses(tenants, planes)
     for tenant in tenants.values():
         if not separated and not tenant.planes:
             hint = "set `isolation: acl` on a plane, or remove the tenant"
@@ -66,3 +77,35 @@ def check_tenants(tenants: Mapping[str, TenantSpec], planes: Mapping[str, Plane]
             elif name != ALL and name not in tenants:
                 hint = suggest(name, [ALL, *sorted(tenants)])
                 yield error("FG107", f"the tenant {name!r} is not defined", tenant, "shared_with", index, hint=hint)
+
+
+def _check_addresses(tenants: Mapping[str, TenantSpec], planes: Mapping[str, Plane]) -> Iterator[Finding]:
+    """Findings for addresses of tenants that the host pool of their plane does not have, or another tenant has."""
+    for name, plane in planes.items():
+        pool = networks(plane.addressing.hosts.prefixes) if plane.addressing else ()
+        taken: list[tuple[str, Network]] = []
+        for tenant in tenants.values():
+            own = networks(tenant.addresses[name].prefixes) if name in tenant.addresses else ()
+            if own and {one.version for one in own} != {one.version for one in pool}:
+                hint = "give one prefix of each family that the host pool of the plane has"
+                message = f"the addresses of tenant {tenant.name} and of plane {name} have different families"
+                yield error("FG650", message, tenant, "addresses", name, hint=hint)
+            for prefix in own:
+                if not any(contains(each, prefix) for each in pool):
+                    message = f"{prefix} is not in the host pool of plane {name}, {' and '.join(map(str, pool))}"
+                    hint = "use a part of the pool, which the ACLs of all tenants refuse"
+                    yield error("FG650", message, tenant, "addresses", name, hint=hint)
+                for other, network in taken:
+                    if network.version == prefix.version and network.overlaps(prefix):
+                        message, hint = (
+                            f"{prefix} overlaps {network} of tenant {other}",
+                            "give each tenant its own prefix",
+                        )
+                        yield error("FG650", message, tenant, "addresses", name, hint=hint)
+                taken.append((tenant.name, prefix))
+    for tenant in tenants.values():
+        for name in tenant.addresses:
+            if name not in planes or planes[name].addressing is None:
+                hint = suggest(name, sorted(name for name, plane in planes.items() if plane.addressing))
+                message = f"plane {name!r} has no addresses of hosts"
+                yield error("FG107", message, tenant, "addresses", name, hint=hint)

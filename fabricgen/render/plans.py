@@ -19,7 +19,7 @@ from fabricgen.control_plane.outside import plan_outside
 from fabricgen.control_plane.partition_checks import check_partitions
 from fabricgen.control_plane.sharp import check_sharp
 from fabricgen.control_plane.tenant_settings import check_tenant_settings
-from fabricgen.control_plane.tenants import TenantPlan, plan_tenants
+from fabricgen.control_plane.tenants import TenantPlan, plan_tenants, with_tenant_blocks
 from fabricgen.design.capacity import capacity
 from fabricgen.design.device_ports import with_device_ports
 from fabricgen.design.expand import expand
@@ -102,6 +102,7 @@ def plan(
     findings: list[Finding] = []
     step("design")
     fabric, found = expand(inventory, inventory_root(path), old_lock.units if old_lock else {})
+    fabric = with_tenant_blocks(fabric)
     subnets, refused = plan_subnets(fabric)
     findings += [*found, *refused]
     step("allocate")

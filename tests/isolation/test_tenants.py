@@ -70,6 +70,14 @@ def test_own_rendering_is_proved_apart(cli: Cli, tmp_path: Path) -> None:
     assert "3 tenants, apart: proved" in found.out.splitlines()[0]
     assert "FG647" not in found.out
     assert "FG363" not in found.out
+    assert "FG719" not in found.out  # each tenant has the pattern for itself
+
+
+def test_a_pattern_stays_within_its_tenant(cli: Cli, bundle: Path) -> None:
+    found = json.loads(cli("simulate", "congestion", bundle, "--pattern", "all-to-all", "--format", "json").out)
+    pairs = {(flow["src"][:7], flow["dst"][:7]) for flow in found["congestion"]["flows"]}
+    blue, red = {"gpu-000", "gpu-001", "gpu-004"}, {"gpu-002", "gpu-005"}
+    assert pairs == {(a, b) for group in (blue, red) for a in group for b in group if a != b}
 
 
 def test_pairs_are_counted(cli: Cli, bundle: Path) -> None:
@@ -174,3 +182,45 @@ def test_single_gpus(cli: Cli, tmp_path: Path) -> None:
     tree["tenants"] = {"even": {"hosts": [f"rail{rail}" for rail in (0, 2, 4, 6)]}, "odd": {"hosts": ["gpu/0-7/rail1"]}}
     found = cli("check", write(tmp_path, tree))
     assert "2 tenants, apart: proved" in found.out
+
+
+def test_own_addresses_need_two_rules_a_family(cli: Cli, tmp_path: Path) -> None:
+    tree = rented(addressing=DUAL_STACK)
+    tree["tenants"]["blue"]["addresses"] = {"compute": ["10.65.0.0/16", "fd00:0:0:2:1::/80"]}
+    inventory = write(tmp_path / "inventory", tree)
+    assert cli("render", inventory, "--output", tmp_path / "bundle").code == 0
+    config = json.loads((tmp_path / "bundle" / LEAF).read_text())
+    rules = {key: row["DST_IP"] for key, row in config["ACL_RULE"].items() if key.startswith("TENANT_BLUE|")}
+    stored = {
+        key for key in rules if rules[key].startswith("10.64.")
+    }  # the store has addresses of the pool of all hosts
+    assert {rules[key] for key in rules.keys() - stored} == {"10.65.0.0/16"}
+    assert "TENANT_BLUE|DROP_1" in stored
+    assert isolation_of(cli, tmp_path / "bundle")[0]["verdict"] == "apart"
+    before = {file.parent.name: file.read_bytes() for file in (tmp_path / "bundle" / "sonic").glob("*/config_db.json")}
+    tree["tenants"]["blue"]["hosts"] = ["gpu/0-1", "gpu/3", "gpu/4"]  # gpu/3 moves; the addresses of others stay
+    write(tmp_path / "inventory", tree)
+    assert cli("render", inventory, "--output", tmp_path / "bundle").code == 0
+    after = json.loads((tmp_path / "bundle" / LEAF).read_text())
+    old = json.loads(before["compute-su00-r0-leaf"])
+    gone = {key.partition("|")[0] for key in old["INTERFACE"].keys() - after["INTERFACE"].keys()}
+    assert gone == {"Ethernet12"}
+    assert isolation_of(cli, tmp_path / "bundle")[0]["verdict"] == "apart"
+
+
+@pytest.mark.parametrize(
+    ("prefix", "text"),
+    [
+        ("192.168.0.0/16", "is not in the host pool of plane compute"),
+        (["10.65.0.0/16", "fd00::/64"], "have different families"),
+        ("10.66.0.0/16", "overlaps 10.66.0.0/24 of tenant red"),
+    ],
+)
+def test_wrong_addresses(cli: Cli, tmp_path: Path, prefix: Any, text: str) -> None:
+    tree = rented()
+    tree["tenants"]["red"]["addresses"] = {"compute": "10.66.0.0/24"}
+    tree["tenants"]["store"]["addresses"] = {"compute": prefix}
+    found = cli("check", write(tmp_path, tree))
+    assert found.code == 1
+    assert "FG650" in found.out
+    assert text in " ".join(found.out.split())

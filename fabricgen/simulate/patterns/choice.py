@@ -5,9 +5,9 @@ from pathlib import Path
 
 from fabricgen.errors import UsageError
 from fabricgen.simulate.patterns import collectives, storage
-from fabricgen.simulate.patterns.job import Job
+from fabricgen.simulate.patterns.job import Job, job_of_each_tenant
 from fabricgen.simulate.patterns.trace import read_trace
-from fabricgen.simulate.patterns.traffic import Traffic
+from fabricgen.simulate.patterns.traffic import Everyone, Traffic, joined
 from fabricgen.simulate.plane.adapters import Adapter
 from fabricgen.vocabulary import PATTERNS, TRACE, Pattern
 
@@ -41,8 +41,13 @@ def uses_storage(name: str) -> bool:
 
 
 def make_traffic(name: str, job: Job, adapters: Sequence[Adapter], size_bytes: float, seed: int) -> Traffic:
-    """The traffic of a pattern. Raises UsageError for an unknown one, UnreadableInputError for a wrong trace file."""
+    """The traffic of a pattern, which each tenant of a plane has for itself: its hosts do not send to those of others.
+    Raises UsageError for an unknown pattern, UnreadableInputError for a wrong trace file."""
     check_pattern(name)
     if name.startswith(TRACE):
         return read_trace(Path(name.removeprefix(TRACE)), adapters)
-    return _MAKERS[Pattern(name)](job, size_bytes, seed)
+    make = _MAKERS[Pattern(name)]
+    if uses_storage(name) or all(adapter.tenant is None for adapter in adapters):
+        return make(job, size_bytes, seed)
+    parts = [make(own, size_bytes, seed) for own in job_of_each_tenant(job, adapters)]
+    return joined(part.messages() if isinstance(part, Everyone) else part for part in parts)

@@ -2,7 +2,7 @@
 
 import enum
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -80,6 +80,21 @@ def make_job(adapters: Sequence[Adapter], placement: Order = Placement.ALIGNED, 
         return Job(members, np.array(storing, np.int64))
     stand_ins = members[::-1][: max(1, len(members) // _HOSTS_PER_TARGET)]
     return Job(members, stand_ins[stand_ins != ABSENT], stand_in=True)
+
+
+def job_of_each_tenant(job: Job, adapters: Sequence[Adapter]) -> list[Job]:
+    """The part of a job that each tenant has, in the order of its first adapters. Idle adapters are in no part."""
+    names = list(dict.fromkeys(adapter.tenant for adapter in adapters if adapter.tenant))
+    number = {name: index for index, name in enumerate(names)}
+    owner = np.array([number.get(adapter.tenant or "", ABSENT) for adapter in adapters] + [ABSENT], np.int64)
+    of_member = owner[job.members]  # an absent member has the last owner
+    found = []
+    for index in range(len(names)):
+        own = np.where(of_member == index, job.members, ABSENT)
+        own = own[(own != ABSENT).any(axis=1)]
+        if len(own):
+            found.append(replace(job, members=own))
+    return found
 
 
 def computing_hosts(adapters: Sequence[Adapter]) -> list[str]:

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 @dataclass(frozen=True, slots=True)
 class Adapter:
     """A NIC port: its host, its name, its rail (None without rails), the group and model of its host, its model and its
-    address, "" where they are not known."""
+    address, "" where they are not known. `tenant` is that of the NIC, None on a plane without tenants."""
 
     host: str
     nic: str
@@ -15,6 +15,7 @@ class Adapter:
     model: str = ""
     nic_model: str = ""
     address: str = ""
+    tenant: str | None = None  # "": no tenant has it
 
     @property
     def name(self) -> str:

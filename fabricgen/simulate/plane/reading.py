@@ -107,13 +107,18 @@ def _adapters(bundle: Bundle, links: list[WiredLink]) -> list[Adapter]:
     nics = {(host.name, nic.name): (nic, host) for host in hosts for nic in host.nics}
     known = bundle.wiring.host_models if bundle.wiring else ()
     models = {(model.name, nic.name): nic.model for model in known for nic in model.nics}
+    plane = {one.name: one for one in bundle.wiring.planes} if bundle.wiring else {}
+    tenants = bundle.wiring.tenants if bundle.wiring else ()
+    owner = {end: tenant.name for tenant in tenants for end in tenant.nics}
     found = []
     for link in links:
         nic, host = nics.get(link.a, (None, None))
         rail = nic.rail if nic else link.rail
         model, address = host.model if host else "", nic.addresses[0] if nic and nic.addresses else ""
         its_model = models.get((model, link.a[1]), "")
-        found.append(Adapter(*link.a, rail, host.group if host else "", model, its_model, address))
+        is_divided = link.plane in plane and plane[link.plane].isolation is not None
+        tenant = owner.get(link.a, "") if is_divided else None
+        found.append(Adapter(*link.a, rail, host.group if host else "", model, its_model, address, tenant))
     return found
 
 
