@@ -252,7 +252,7 @@ def _names(profile_list: object) -> frozenset[str]:
     return frozenset(str(profile_list or "").split(","))
 
 
-@rule("FG526", Severity.WARNING, "The dynamic model assumes RoCE packets that are too small")
+@rule("FG526", Severity.ERROR, "The dynamic model assumes RoCE packets that are too small")
 def traffic_pattern(fabric: Fabric) -> Iterator[Defect]:
     """What: on a dynamic switch LOSSLESS_TRAFFIC_PATTERN.mtu is at least the RoCE MTU, and its small_packet_percentage
     at least that of SONiC's templates.
@@ -267,7 +267,7 @@ def traffic_pattern(fabric: Fabric) -> Iterator[Defect]:
     Source: sonic-swss cfgmgr/buffer_headroom_mellanox.lua, buffermgrdyn.cpp.
     """
     for qos in qos_tables(fabric):
-        if not qos.is_dynamic or not (qos.plane and qos.plane.lossless):
+        if not qos.is_dynamic or (qos.plane and not qos.plane.lossless):
             continue
         for name, row in qos.tables["LOSSLESS_TRAFFIC_PATTERN"].items():
             mtu = number(row.get("mtu"))
@@ -276,7 +276,7 @@ def traffic_pattern(fabric: Fabric) -> Iterator[Defect]:
                 message = f"small_packet_percentage is {small}, SONiC's templates assume {_SMALL_PACKETS_PERCENT}"
                 hint = _hint("small_packet_percentage", _SMALL_PACKETS_PERCENT)
                 yield from qos.defects("LOSSLESS_TRAFFIC_PATTERN", name, "small_packet_percentage", message, hint)
-            if mtu is not None and qos.plane.roce_mtu and mtu < qos.plane.roce_mtu:
+            if mtu is not None and qos.plane and qos.plane.roce_mtu and mtu < qos.plane.roce_mtu:
                 message = f"mtu of lossless packets is {mtu} bytes, but the RoCE MTU is {qos.plane.roce_mtu} bytes"
                 yield from qos.defects(
                     "LOSSLESS_TRAFFIC_PATTERN", name, "mtu", message, _hint("mtu", qos.plane.roce_mtu)

@@ -18,11 +18,12 @@ _PORT_MAPS = (*_LOSSY_MAPS, "pfc_to_queue_map")
 @rule("FG511", Severity.ERROR, "A wired port has no QoS maps")
 def port_without_maps(fabric: Fabric) -> Iterator[Defect]:
     """What: every port with a cable has a PORT_QOS_MAP row that names its maps and its PFC priorities. A port with PFC
-    whose only DSCP map is that of PORT_QOS_MAP|global is a warning, if other ports have their own.
+    has a DSCP map of its own, also where PORT_QOS_MAP|global has one.
 
     Why: the QoS row is per port. A port without it treats every packet as lossy class 0, and one such hop is enough
     to drop RDMA packets of the whole fabric. On planes without lossless classes, control traffic waits behind all other
-    traffic. Whether a port without a map has that of the switch depends on the chip.
+    traffic. Whether a port without a DSCP map has that of the switch depends on the chip, and
+    SONiC's template sets one on each port in all releases.
 
     Example: PORT_QOS_MAP has rows for Ethernet0 to Ethernet504 but none for Ethernet508, which leads to spine4.
 
@@ -46,16 +47,17 @@ def port_without_maps(fabric: Fabric) -> Iterator[Defect]:
                 )
     for switch in fabric.switches.values():
         rows = switch.device.table("PORT_QOS_MAP")
-        lossless = {key: row for key, row in rows.items() if row.get("pfc_enable")}
-        without = [key for key, row in lossless.items() if "dscp_to_tc_map" not in row]
-        if without and len(without) < len(lossless) and "dscp_to_tc_map" in rows.get("global", {}):
-            message = (
-                "dscp_to_tc_map is missing on a port with PFC: it depends on the chip whether that of the switch holds"
-            )
-            hint = "set dscp_to_tc_map to the map that the other ports use"
-            for key in without:
+        name = rows.get("global", {}).get("dscp_to_tc_map")
+        if not name:
+            continue  # all ports without a map are reported above
+        for key, row in rows.items():
+            if key != "global" and row.get("pfc_enable") and "dscp_to_tc_map" not in row:
+                message = (
+                    "dscp_to_tc_map is missing on a port with PFC: it depends on the chip whether that of the switch "
+                    "holds"
+                )
                 place = switch.place("PORT_QOS_MAP", key, "dscp_to_tc_map")
-                yield Defect(place, message, hint, severity=Severity.WARNING)
+                yield Defect(place, message, f"set dscp_to_tc_map to {name}")
 
 
 @rule("FG512", Severity.ERROR, "The watchdog does not guard exactly the priorities with PFC")

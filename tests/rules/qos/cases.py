@@ -1049,9 +1049,9 @@ CASES = [
             drop("leaf1", "PORT_QOS_MAP", "Ethernet0", "dscp_to_tc_map"),
         ),
         "leaf1:PORT_QOS_MAP|Ethernet0|dscp_to_tc_map",
-        WARNING,
+        ERROR,
         "dscp_to_tc_map is missing on a port with PFC: it depends on the chip whether that of the switch holds",
-        "set dscp_to_tc_map to the map that the other ports use",
+        "set dscp_to_tc_map to AZURE",
         also=("FG592",),
     ),
     Case(
