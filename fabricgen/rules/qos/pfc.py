@@ -47,8 +47,8 @@ def port_without_maps(fabric: Fabric) -> Iterator[Defect]:
                 )
     for switch in fabric.switches.values():
         rows = switch.device.table("PORT_QOS_MAP")
-        name = rows.get("global", {}).get("dscp_to_tc_map")
-        if not name:
+        of_switch = rows.get("global", {}).get("dscp_to_tc_map")
+        if not of_switch:
             continue  # all ports without a map are reported above
         for key, row in rows.items():
             if key != "global" and row.get("pfc_enable") and "dscp_to_tc_map" not in row:
@@ -57,7 +57,7 @@ def port_without_maps(fabric: Fabric) -> Iterator[Defect]:
                     "holds"
                 )
                 place = switch.place("PORT_QOS_MAP", key, "dscp_to_tc_map")
-                yield Defect(place, message, f"set dscp_to_tc_map to {name}")
+                yield Defect(place, message, f"set dscp_to_tc_map to {of_switch}")
 
 
 @rule("FG512", Severity.ERROR, "The watchdog does not guard exactly the priorities with PFC")
