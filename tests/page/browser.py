@@ -19,11 +19,18 @@ class Opened:
     requests: list[str] = field(default_factory=list)
 
     def faults(self) -> list[str]:
-        """The rules of axe that the page breaks, with the first element; every grade counts."""
+        """The rules of axe of any grade that the page breaks in light or in dark colors, with the first element."""
         script = importlib.resources.files("axe_playwright_python").joinpath("axe.min.js").read_text("utf-8")
         self.page.evaluate(script)
-        found: list[dict[str, Any]] = self.page.evaluate("axe.run().then(result => result.violations)")
-        return [f"{one['id']}: {one['nodes'][0]['html'][:160]}" for one in found]
+        chosen = self.page.evaluate("document.documentElement.dataset.theme")
+        found: list[str] = []
+        for theme in ("light", "dark"):
+            self.page.evaluate("theme => { document.documentElement.dataset.theme = theme; }", theme)
+            self.page.wait_for_timeout(150)  # until transitions of colors have ended
+            broken: list[dict[str, Any]] = self.page.evaluate("axe.run().then(result => result.violations)")
+            found += [f"{theme}: {one['id']}: {one['nodes'][0]['html'][:160]}" for one in broken]
+        self.page.evaluate("theme => { document.documentElement.dataset.theme = theme; }", chosen)
+        return found
 
     def content(self) -> dict[str, Any]:
         """The content of the page."""
