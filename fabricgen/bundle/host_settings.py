@@ -186,9 +186,11 @@ def _shell(text: str) -> HostSettings:
 def _systemd(text: str) -> HostSettings:
     """Lines of systemd's files: blanks around = do not count, `#` and `;` begin a comment, the last line counts. A
     line that ends with a backslash goes on in the next one."""
-    found, open_line, first = HostSettings(), "", 0
+    found, open_line, first, section = HostSettings(), "", 0, ""
     for number, line in enumerate(text.split("\n"), 1):
         stripped = line.strip()
+        if stripped[:1] == "[" and not open_line:
+            section = stripped.strip("[]")
         if stripped[:1] in ("#", ";"):
             continue
         open_line, first = (open_line + " " + stripped, first) if open_line else (stripped, number)
@@ -197,9 +199,24 @@ def _systemd(text: str) -> HostSettings:
             continue
         key, equals, value = open_line.partition("=")
         open_line = ""
-        if equals:
-            found.add(first, key.strip(), value.strip())
+        key = key.strip()
+        if equals and section and _SECTION_OF.get(key, section) != section:
+            message = f"{key} belongs to [{_SECTION_OF[key]}], but is in [{section}]: systemd ignores it"
+            found.faults.append(Fault(first, key, message, f"move the line to [{_SECTION_OF[key]}]"))
+        elif equals:
+            found.add(first, key, value.strip())
     return found
+
+
+# systemd.unit(5), systemd.service(5), systemd.link(5), networkd.conf(5): the section of each key that is judged.
+_SECTION_OF = {
+    **dict.fromkeys(("BindsTo", "After", "Description"), "Unit"),
+    **dict.fromkeys(("Type", "RemainAfterExit", "ExecStart", "User", "DynamicUser"), "Service"),
+    **dict.fromkeys(("WantedBy", "RequiredBy"), "Install"),
+    **dict.fromkeys(("Path", "OriginalName", "MACAddress", "PermanentMACAddress", "Driver"), "Match"),
+    **dict.fromkeys(("Name", "NamePolicy", "MTUBytes"), "Link"),
+    **dict.fromkeys(("ManageForeignRoutingPolicyRules", "ManageForeignRoutes"), "Network"),
+}
 
 
 _READERS: tuple[tuple[str, Callable[[str], HostSettings]], ...] = (
@@ -208,6 +225,9 @@ _READERS: tuple[tuple[str, Callable[[str], HostSettings]], ...] = (
     ("ucx.conf", _ucx),
     ("roce/*.conf", _shell),
     ("nvshmem.conf", _shell),
+    ("*.service", _systemd),
+    ("links/*.link", _systemd),
+    ("networkd.conf", _systemd),
 )
 
 

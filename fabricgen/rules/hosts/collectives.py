@@ -76,13 +76,20 @@ def _gid(group: Group, compute: Sequence[WiredPlane], found: Mapping[str, str]) 
     if NVSHMEM in group.files.files and family not in {"AF_INET6" if ":" in prefix else "AF_INET" for prefix in pools}:
         message = f"NVSHMEM looks for {family}, but the hosts' pool is {pools[0]}"
         yield Defect(group.place(NVSHMEM, "NVSHMEM_IB_ADDR_FAMILY"), message, "correct NVSHMEM_IB_ADDR_FAMILY")
-    version = nccl_number(found.get("NCCL_IB_ROCE_VERSION_NUM"))
-    if version not in (None, 2):
-        text = found["NCCL_IB_ROCE_VERSION_NUM"]
-        message = (
-            f"NCCL_IB_ROCE_VERSION_NUM is {text}: RoCE version {version} has no IP header, and no switch routes it"
-        )
-        yield Defect(group.place(file, "NCCL_IB_ROCE_VERSION_NUM"), message, "remove NCCL_IB_ROCE_VERSION_NUM")
+    shmem = group.files.settings(NVSHMEM)
+    for where, settings, key in (
+        (file, found, "NCCL_IB_ROCE_VERSION_NUM"),
+        (NVSHMEM, shmem, "NVSHMEM_IB_ROCE_VERSION_NUM"),
+    ):
+        version = nccl_number(settings.get(key))
+        if version not in (None, 2):
+            message = f"{key} is {settings[key]}: RoCE version {version} has no IP header, and no switch routes it"
+            yield Defect(group.place(where, key), message, f"remove {key}")
+    if (nccl_number(shmem.get("NVSHMEM_IB_GID_INDEX")) or 0) >= 0 and "NVSHMEM_IB_GID_INDEX" in shmem:
+        text = shmem["NVSHMEM_IB_GID_INDEX"]
+        message = f"NVSHMEM_IB_GID_INDEX is {text}: the index changes when the host gets another address"
+        place = group.place(NVSHMEM, "NVSHMEM_IB_GID_INDEX")
+        yield Defect(place, message, "remove NVSHMEM_IB_GID_INDEX", (), Severity.WARNING)
     # NCCL takes every other word for AF_INET.
     family = "AF_INET6" if found.get("NCCL_IB_ADDR_FAMILY") == "AF_INET6" else "AF_INET"
     known = {"AF_INET6" if ":" in prefix else "AF_INET" for prefix in pools}

@@ -18,6 +18,8 @@ _NUMBERS = ("TOS", "CNP_DSCP", "CNP_PRIORITY", "CABLE_M")
 _TEXTS = ("INTERFACES", "TRUST", "PFC", "DSCP_PRIORITY")
 _OPTIONAL = ("STALL_MS",)
 _ONLY_PORT = re.compile(r":1?(:\d*){0,2}$")  # NVIDIA/nccl@5067397 src/misc/utils.cc, parseStringList
+# systemd.link(5), [Match]: further conditions.
+_MATCHES = ("OriginalName", "MACAddress", "PermanentMACAddress", "Driver", "Type", "Property", "Host", "Architecture")
 NVSHMEM = "nvshmem.conf"
 SCRIPT, UNIT = "fabricgen-roce", "fabricgen-roce@.service"
 
@@ -174,3 +176,11 @@ def interface_names(fabric: Fabric) -> Iterator[Defect]:
                 if found.get(key) != wanted:
                     message = f"{key} is {found.get(key, 'missing')}, expected {wanted} for {nic} of the host model"
                     yield Defect(group.place(file, key), message, f"set {key} to {wanted}")
+            for key, text in found.items():
+                if key == "NamePolicy":
+                    yield Defect(
+                        group.place(file, key), f"NamePolicy is {text}, and comes before Name", "remove NamePolicy"
+                    )
+                elif key in _MATCHES:
+                    message = f"{key} is {text}: the file names {nic} only if it matches, too"
+                    yield Defect(group.place(file, key), message, f"remove {key}")

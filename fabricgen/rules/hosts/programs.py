@@ -13,11 +13,20 @@ from fabricgen.rules.view.host_groups import Group, host_groups
 from fabricgen.vocabulary import NicSettings
 
 # The settings of roce/<plane>.conf that a script must use for any driver, and those for drivers with a further need.
-_USED = ("INTERFACES", "PFC", "DSCP_PRIORITY", "TOS", "CNP_DSCP", "CNP_PRIORITY")
-_USED_BY_DRIVER = {"mlx5_core": ("TRUST", "CABLE_M", "STALL_MS")}
+_USED = ("INTERFACES", "PFC", "DSCP_PRIORITY", "CNP_DSCP", "CNP_PRIORITY")
+_USED_BY_DRIVER = {"mlx5_core": ("TOS", "TRUST", "CABLE_M", "STALL_MS"), "bnxt_en": ("TOS",)}
 _COMMENT = re.compile(r"(^|\s)#.*")
 _FUNCTION = re.compile(r"(?m)^(\w+) ?\(\)")
 _STOP = re.compile(r"(exit|exec)\b")
+# Keys of the unit -> what they do to the script (systemd.unit(5), systemd.exec(5)). It writes to /sys and /etc as root.
+_HINDERING = (
+    (re.compile(r"User|Group"), "the script needs root"),
+    (re.compile(r"DynamicUser|PrivateUsers"), "the script needs root"),
+    (re.compile(r"Condition\w+|Assert\w+|ExecCondition"), "systemd may skip the script"),
+    (re.compile(r"Protect\w+|Private\w+|ReadOnlyPaths|InaccessiblePaths|Root\w+|CapabilityBoundingSet"),
+     "the script cannot write the settings"),
+)  # fmt: skip
+_HARMLESS = ("no", "false", "off", "0", "root", "")
 _RENDER = "run `fabricgen render`"
 
 
@@ -90,3 +99,12 @@ def _unit(group: Group) -> Iterator[Defect]:
     for key, fault in faults.items():
         if fault:
             yield Defect(group.place(UNIT, key), f"{key} {fault}", _RENDER)
+    if "--check" in start:
+        yield Defect(group.place(UNIT, "ExecStart"), "with --check the script writes nothing", "remove --check")
+    if found.get("ExecStart", "").lstrip("@:+!").startswith("-"):
+        message = "with - before the command, systemd takes a failure for success"
+        yield Defect(group.place(UNIT, "ExecStart"), message, "remove the -", severity=Severity.WARNING)
+    for key, text in found.items():
+        effect = next((effect for name, effect in _HINDERING if name.fullmatch(key)), None)
+        if effect and text.lower() not in _HARMLESS:
+            yield Defect(group.place(UNIT, key), f"{key} is {text}: {effect}", f"remove {key}")

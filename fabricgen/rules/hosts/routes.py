@@ -18,6 +18,16 @@ from fabricgen.vocabulary import Technology
 Rows = Sequence[Mapping[str, Any]]
 MAIN_RULE = 32766  # the kernel's priority of the main table
 _UPPERS = {"vrfs": "VRF", "bonds": "bond", "bridges": "bridge"}
+_DEFAULT_ROUTE = "the main table gets a default route over this NIC"
+# netplan reference: keys of an interface -> what they do to a NIC of the fabric.
+_STRAY = {
+    "dhcp4": "no DHCP server is on the link, and an answer brings a default route",
+    "dhcp6": "no DHCP server is on the link, and an answer brings a default route",
+    "gateway4": _DEFAULT_ROUTE,
+    "gateway6": _DEFAULT_ROUTE,
+    "match": "the settings belong to the interface that matches, whatever its slot",
+    "set-name": "the file in links/ gives the NIC its name",
+}
 _FOREIGN = ("ManageForeignRoutingPolicyRules", "ManageForeignRoutes")
 _FALSE = ("no", "false", "off", "0", "n", "f")  # systemd src/basic/parse-util.c, parse_boolean
 NETWORKD = "networkd.conf"
@@ -51,6 +61,7 @@ def host_routes(fabric: Fabric) -> Iterator[Defect]:
             owners.clear()
             yield from _uppers(one.group, one.host)
         yield from _renderer(one)
+        yield from _other_addresses(one)
         routes, policies = one.rows("routes"), one.rows("routing-policy")
         table, addresses = _table(routes), one.addresses
         yield from _rules(one, addresses, policies, table)
@@ -87,6 +98,14 @@ def _renderer(one: Interface) -> Iterator[Defect]:
     if (renderer := one.raw.get("renderer", "networkd")) != "networkd":
         message = f"the renderer is {renderer}, for which netplan writes no routing rules"
         yield Defect(one.place("renderer"), message, "set renderer to networkd")
+
+
+def _other_addresses(one: Interface) -> Iterator[Defect]:
+    """Keys that give the NIC a default route in the main table, or its settings to another interface."""
+    for key, effect in _STRAY.items():
+        found = one.raw.get(key)
+        if found not in (None, False):
+            yield Defect(one.place(key), f"{key} is {found}: {effect}", f"remove {key}")
 
 
 def _table(routes: Rows) -> object:

@@ -82,6 +82,11 @@ def transports(fabric: Fabric) -> Iterator[Defect]:
                 yield Defect(group.place(file, key), message, f"remove {key}", severity=severity)
         if (text := found.get("NCCL_IB_PKEY")) is not None:
             yield from _key_index(fabric, group, compute, text)
+        remote = group.files.settings("nvshmem.conf").get("NVSHMEM_REMOTE_TRANSPORT", "ibrc")
+        if remote.lower() == "none":
+            message = f"NVSHMEM_REMOTE_TRANSPORT is {remote}: NVSHMEM reaches no other host"
+            place = group.place("nvshmem.conf", "NVSHMEM_REMOTE_TRANSPORT")
+            yield Defect(place, message, "remove NVSHMEM_REMOTE_TRANSPORT")
         transports = group.files.settings("ucx.conf").get("UCX_TLS", "all")
         words = transports.lower().split(",")
         if words[0][:1] != "^" and not any(word.strip().startswith(_RDMA_TRANSPORTS) for word in words):

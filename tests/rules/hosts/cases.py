@@ -3,6 +3,7 @@
 from collections.abc import Callable
 from pathlib import Path
 
+from fabricgen.findings import Severity
 from tests.rules.case import ERROR, WARNING, Case, HostFiles
 from tests.rules.changes import Remove, Write, edit
 from tests.rules.hosts import kubernetes_cases
@@ -28,9 +29,16 @@ SCRIPT, UNIT, LINK = "fabricgen-roce", "fabricgen-roce@.service", "links/10-rail
 RENDER = "run `fabricgen render`"
 
 
-def _applied(file: str, change: Callable[[Path], object], message: str, key: str = "") -> Case:
+def _applied(
+    file: str,
+    change: Callable[[Path], object],
+    message: str,
+    key: str = "",
+    hint: str = RENDER,
+    severity: Severity = ERROR,
+) -> Case:
     path = f"hosts/gpu:{file}" + (f"|{key}" if key else "")
-    return Case("FG914", change, path, ERROR, message, RENDER, clean=HostFiles(DGX))
+    return Case("FG914", change, path, severity, message, hint, clean=HostFiles(DGX))
 
 
 def two_keys(folder: Path) -> None:
@@ -393,7 +401,7 @@ CASES = [
     _applied(
         SCRIPT,
         Write(SCRIPT, "#!/bin/sh\nexit 0\n"),
-        "the script does not use INTERFACES, PFC, DSCP_PRIORITY, TOS, CNP_DSCP, CNP_PRIORITY, TRUST, CABLE_M, STALL_MS",
+        "the script does not use INTERFACES, PFC, DSCP_PRIORITY, CNP_DSCP, CNP_PRIORITY, TOS, TRUST, CABLE_M, STALL_MS",
     ),
     _applied(
         UNIT,
@@ -1254,6 +1262,105 @@ CASES = [
         ERROR,
         "Name is rail1, expected rail0 for rail0 of the host model",
         "set Name to rail0",
+        clean=HostFiles(DGX),
+    ),
+    _applied(
+        UNIT,
+        edit(UNIT, "--wait", "--check --wait"),
+        "with --check the script writes nothing",
+        "ExecStart",
+        "remove --check",
+    ),
+    _applied(
+        UNIT,
+        edit(UNIT, "ExecStart=", "ExecStart=-"),
+        "with - before the command, systemd takes a failure for success",
+        "ExecStart",
+        "remove the -",
+        WARNING,
+    ),
+    _applied(
+        UNIT,
+        edit(UNIT, "Type=oneshot", "Type=oneshot\nUser=nobody"),
+        "User is nobody: the script needs root",
+        "User",
+        "remove User",
+    ),
+    _applied(
+        UNIT,
+        edit(UNIT, "[Service]", "ConditionPathExists=/nope\n[Service]"),
+        "ConditionPathExists is /nope: systemd may skip the script",
+        "ConditionPathExists",
+        "remove ConditionPathExists",
+    ),
+    _applied(
+        UNIT,
+        edit(UNIT, "Type=oneshot", "Type=oneshot\nProtectKernelTunables=yes"),
+        "ProtectKernelTunables is yes: the script cannot write the settings",
+        "ProtectKernelTunables",
+        "remove ProtectKernelTunables",
+    ),
+    Case(
+        "FG913",
+        edit(LINK, "Name=rail0", "NamePolicy=path\nName=rail0"),
+        f"hosts/gpu:{LINK}|NamePolicy",
+        ERROR,
+        "NamePolicy is path, and comes before Name",
+        "remove NamePolicy",
+        clean=HostFiles(DGX),
+    ),
+    Case(
+        "FG913",
+        edit(LINK, "Path=", "OriginalName=eth0\nPath="),
+        f"hosts/gpu:{LINK}|OriginalName",
+        ERROR,
+        "OriginalName is eth0: the file names rail0 only if it matches, too",
+        "remove OriginalName",
+        clean=HostFiles(DGX),
+    ),
+    Case(
+        "FG909",
+        edit(NETPLAN, "optional: true", "optional: true\n      dhcp4: true"),
+        f"hosts/gpu:{NETPLAN}|ethernets.rail0.dhcp4",
+        ERROR,
+        "dhcp4 is True: no DHCP server is on the link, and an answer brings a default route",
+        "remove dhcp4",
+        clean=HostFiles(DGX),
+    ),
+    Case(
+        "FG910",
+        edit("nvshmem.conf", "NVSHMEM_IB_SL=3", "NVSHMEM_IB_SL=3\nNVSHMEM_IB_ROCE_VERSION_NUM=1"),
+        "hosts/gpu:nvshmem.conf|NVSHMEM_IB_ROCE_VERSION_NUM",
+        ERROR,
+        "NVSHMEM_IB_ROCE_VERSION_NUM is 1: RoCE version 1 has no IP header, and no switch routes it",
+        "remove NVSHMEM_IB_ROCE_VERSION_NUM",
+        clean=HostFiles(DGX),
+    ),
+    Case(
+        "FG910",
+        edit("nvshmem.conf", "NVSHMEM_IB_SL=3", "NVSHMEM_IB_SL=3\nNVSHMEM_IB_GID_INDEX=0"),
+        "hosts/gpu:nvshmem.conf|NVSHMEM_IB_GID_INDEX",
+        WARNING,
+        "NVSHMEM_IB_GID_INDEX is 0: the index changes when the host gets another address",
+        "remove NVSHMEM_IB_GID_INDEX",
+        clean=HostFiles(DGX),
+    ),
+    Case(
+        "FG916",
+        edit("nvshmem.conf", "NVSHMEM_IB_SL=3", "NVSHMEM_IB_SL=3\nNVSHMEM_REMOTE_TRANSPORT=none"),
+        "hosts/gpu:nvshmem.conf|NVSHMEM_REMOTE_TRANSPORT",
+        ERROR,
+        "NVSHMEM_REMOTE_TRANSPORT is none: NVSHMEM reaches no other host",
+        "remove NVSHMEM_REMOTE_TRANSPORT",
+        clean=HostFiles(DGX),
+    ),
+    Case(
+        "FG900",
+        edit(UNIT, "[Service]\nType=oneshot\nRemainAfterExit=yes", "RemainAfterExit=yes\n[Service]\nType=oneshot"),
+        f"hosts/gpu:{UNIT}|RemainAfterExit",
+        ERROR,
+        "RemainAfterExit belongs to [Service], but is in [Unit]: systemd ignores it",
+        "move the line to [Service]",
         clean=HostFiles(DGX),
     ),
     *kubernetes_cases.CASES,
