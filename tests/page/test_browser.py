@@ -283,6 +283,25 @@ def test_a_matrix(browser: Browser, tmp_path: Path) -> None:
             assert found.faults() == []
 
 
+def test_pods_that_are_matrices(browser: Browser, tmp_path: Path) -> None:
+    """A plane of more than 500 switches opens with its pods; a pod with a large tier is a matrix with its cores."""
+    topology = large_topology(pods=4, leaves=96, spines=40, cores=8)
+    judged = Judged([], counts=Counts(552, len(topology.pairs), 1))
+    content = report_object(judged, None, None, None, "pods")
+    content["topology"] = graph_object(Bundle({}, ()), topology, [None] * 552)
+    report = tmp_path / "report.html"
+    tool = {"name": "fabricgen", "version": "0"}
+    report.write_text(html_page({**content, "tool": tool, "summary": {}, "configurations": [], "lossless": []}))
+    with opened(browser, report) as found:
+        page = found.page
+        page.locator(".box.pod", has_text="pod 2").first.click()
+        assert page.locator(".box.switch").count() == 96 + 40 + 8
+        assert page.get_by_text("96 leaves").is_visible() and page.locator(".box.band").count() == 2
+        page.get_by_role("button", name="p2-s3, spine", exact=True).click()
+        assert page.locator("#picture .line.on").count() == 96 + 8
+        assert found.faults() == []
+
+
 def test_the_keyboard_reaches_every_finding(bundle: Path, browser: Browser, cli: Cli, tmp_path: Path) -> None:
     """Tab and Enter alone open each group of findings and put the focus into each finding."""
     report = tmp_path / "report.html"

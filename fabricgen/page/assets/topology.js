@@ -34,7 +34,7 @@ function lineOf(line, boxes) {
 // The worst finding on the leaves and spines of a pod, whose scene has this number.
 function levelOfPod(number) {
   if (number < 1) return "";
-  const members = scenes[state.plane][number].boxes.map((box) => switches[box[0]]).filter((each) => each.role !== "core");
+  const members = scenes[state.plane][number].boxes.filter(isSwitch).map((box) => switches[box[0]]).filter((each) => each.role !== "core");
   const levels = new Set(members.map((each) => levelOf(each.name)));
   return ["error", "warning"].find((each) => levels.has(each)) || "";
 }
