@@ -61,6 +61,7 @@ def _plane(design: PlaneDesign, cables: Mapping[str, Cable]) -> dict[str, Any]:
         "ports": _ports(design),
         "oversubscription": _worst(design, ratios),
         "rails": _rails(design, ratios),
+        "injection_gbps": sum(link.speed_mbps for link in design.links if link.kind == LinkKind.HOST_LEAF) // 1000,
         "bisection_gbps": _bisection_gbps(design),
         **_space(design.switches),
         "subnets": len(subnets),

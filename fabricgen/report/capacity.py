@@ -77,7 +77,8 @@ def plane_rows(plane: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
         if count:
             yield f"{kind} links", f"{count} in {counted(plane['cables'][kind], 'cable')}"
     yield from _port_rows(plane)
-    yield "bisection", f"{plane['bisection_gbps']} Gb/s"
+    yield "injection", f"{plane['injection_gbps']} Gb/s from all hosts"
+    yield "bisection", f"{plane['bisection_gbps']} Gb/s between two halves of the hosts"
     yield from _space_rows(plane)
     if plane["lids"] is not None:
         largest = f", the largest of {plane['subnets']} subnets" if plane["subnets"] > 1 else ""

@@ -3,8 +3,8 @@
 Tables A, B: NVIDIA DGX SuperPOD reference architectures H100 and B200 with InfiniBand switches; D: B300, twin planes,
 whose cable column counts 800G cables with two links each. Then the published designs of operators: Alibaba HPN
 (SIGCOMM 2024 and the HPN 7.0 description), Meta (SIGCOMM 2024, Llama 3), ByteDance MegaScale (NSDI 2024). Vendors:
-AMD Instinct MI3XX Reference Design, Intel Gaudi 3 sub-cluster, Asterfusion CX864E-N configuration guide, and a 72-node
-pattern of Quantum-X800.
+AMD Instinct MI3XX Reference Design, Intel Gaudi 3 sub-cluster, Asterfusion CX864E-N configuration guide, a 72-node
+pattern of Quantum-X800, Kedios' B300 report (February 2026), and one scalable unit of Spectrum-X (RA 1.3).
 """
 
 from pathlib import Path
@@ -228,6 +228,8 @@ def test_asterfusion_four_rails(tmp_path: Path) -> None:
     """64 nodes of four GPUs: a leaf for each rail, two spines."""
     plane = counted({**rail_optimized(64, 64, 1, "generic-128x400g", "server"), **own(4, 4)}, tmp_path)
     assert (plane["switches"], plane["gpus"]) == ({"leaf": 4, "spine": 2, "core": 0}, 256)
+    assert plane["links"] == {"host-leaf": 256, "leaf-spine": 256, "spine-core": 0}
+    assert (plane["injection_gbps"], plane["bisection_gbps"]) == (102_400, 51_200)
 
 
 def test_quantum_x800_of_72_nodes(tmp_path: Path) -> None:
@@ -235,3 +237,21 @@ def test_quantum_x800_of_72_nodes(tmp_path: Path) -> None:
     tree = rail_optimized(32, 72, 1, "nvidia-q3400", "server", technology="infiniband", speed="800G")
     plane = counted({**tree, **own(8, 8, "800G", "ConnectX-8")}, tmp_path)
     assert (plane["switches"], plane["gpus"]) == ({"leaf": 8, "spine": 4, "core": 0}, 256)
+
+
+def test_kedios_of_32_nodes(tmp_path: Path) -> None:
+    """Eight leaves and four spines; the report calls the bandwidth of all hosts 204.8 Tb/s: half of it crosses the
+    middle."""
+    spine = {"platform": "nvidia-q3400", "count": 4}
+    tree = rail_optimized(32, 32, 1, "nvidia-q3400", "dgx-b300-xdr", technology="infiniband", speed="800G", spine=spine)
+    plane = counted(tree, tmp_path)
+    assert plane["switches"] == {"leaf": 8, "spine": 4, "core": 0}
+    assert set(plane["oversubscription"].values()) == {1.0}
+    assert (plane["injection_gbps"], plane["bisection_gbps"]) == (204_800, 102_400)
+
+
+def test_spectrum_x_unit(tmp_path: Path) -> None:
+    """One scalable unit of 32 nodes: twelve switches and 256 cables of hosts."""
+    spine = {"platform": "nvidia-sn5600", "count": 4}
+    plane = counted(rail_optimized(32, 32, 1, "nvidia-sn5600", "dgx-h100", spine=spine), tmp_path)
+    assert (sum(plane["switches"].values()), plane["cables"]["host-leaf"], plane["gpus"]) == (12, 256, 256)
