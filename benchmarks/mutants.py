@@ -368,6 +368,12 @@ def unused(bundle: Bundle, mutant: Mutant) -> str:
         return "RoCE packets are green" if not mutant.field.startswith("wred_green") else ""
     if mutant.table == "FLEX_COUNTER_TABLE" and mutant.key not in ("PFCWD", "PORT", "QUEUE", "PG_WATERMARK"):
         return "an optional counter"
+    if mutant.table == "BGP_PEER_GROUP_AF" and mutant.field == "admin_status":
+        group, _, family = mutant.key.removeprefix("default|").rpartition("|")
+        own = device.table("BGP_NEIGHBOR_AF")
+        members = [key for key, row in device.table("BGP_NEIGHBOR").items() if row.get("peer_group_name") == group]
+        if all(own.get(f"{key}|{family}", {}).get("admin_status") for key in members):
+            return "the neighbors of the group activate the family themselves"
     is_lossy = mutant.table == "DSCP_TO_TC_MAP" and mutant.old not in lossless and mutant.new not in lossless
     if is_lossy and mutant.new is not None:
         return "another lossy class"

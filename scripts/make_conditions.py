@@ -1,85 +1,97 @@
 """Write fabricgen/sonic/schema/conditions.json: the `must` and `when` conditions of SONiC's YANG models, and defaults.
 
     git clone https://github.com/sonic-net/sonic-buildimage
-    python scripts/make_conditions.py sonic-buildimage
+    python -m scripts.make_conditions sonic-buildimage
 
-Needs libyang (`pip install -e .[yang]`). The commit is that of schemas/config_db.json.
+Needs libyang (`pip install -e .[yang]`). The newest commit is that of schemas/config_db.json; those of the releases are
+in scripts/make_release_models.py. `releases` has each condition that not all of them have.
 """
 
 import json
 import re
-import subprocess
 import sys
 import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-import jinja2
-
 from fabricgen.sonic.yang import Models, load_models
+from scripts.make_release_models import COMMITS
+from scripts.sonic_clone import make_models
 
 ROOT = Path(__file__).parents[1]
 SCHEMA, OUTPUT = ROOT / "schemas/config_db.json", ROOT / "fabricgen/sonic/schema/conditions.json"
-FOLDER = "src/sonic-yang-models"
-# libyang does not show conditions of cases: sonic-acl.yang, case l2_src_dst_address. The other cases of the models are
-# in schemas/config_db.json.
-_OF_L2 = "/sonic-acl/ACL_TABLE/ACL_TABLE_LIST[ACL_TABLE_NAME=current()/../ACL_TABLE_NAME]/type = 'L2'"
-_OF_CASES = {("ACL_RULE", "SRC_MAC"): {"when": [_OF_L2]}, ("ACL_RULE", "DST_MAC"): {"when": [_OF_L2]}}
 _PREFIX = re.compile(r"\b[a-z][\w-]*:(?=[A-Za-z_])")
 _RE_MATCH = re.compile(r"re-match\(((?:[^()]|\((?:[^()]|\([^()]*\))*\))*?),\s*'([^']*)'\s*\)(?=\s*(?:\)|or|and|$))")
 
 
 def main(clone: str) -> int:
-    """Read the models of the commit of the schema, and write the file."""
-    source = json.loads(SCHEMA.read_text())["source"]
-    commit = source.partition("@")[2].partition(":")[0]
-    with tempfile.TemporaryDirectory() as folder:
-        for path in _git(clone, "ls-tree", "-r", "--name-only", commit, FOLDER).decode().split():
-            text = _git(clone, "show", f"{commit}:{path}").decode() if path.endswith((".yang", ".j2")) else ""
-            if path.endswith(".j2"):
-                text = jinja2.Environment(trim_blocks=True).from_string(text).render(yang_model_type="py")
-            if text:
-                (Path(folder) / Path(path).name.removesuffix(".j2")).write_text(text)
-        tables = dict(sorted(_tables(load_models(Path(folder)))))
-    OUTPUT.write_text(json.dumps({"source": source, "tables": tables}, indent=1, ensure_ascii=False) + "\n")
+    """Read the models of each release, and write the file."""
+    found: dict[str, dict[str, dict[str, Any]]] = {}
+    having: dict[tuple[str, str, str, str], list[int]] = {}
+    for release, commit in COMMITS.items():
+        with tempfile.TemporaryDirectory() as folder:
+            models = load_models(make_models(Path(clone), commit, Path(folder)))
+            for place, node in _nodes(models):
+                table, kind, field = place
+                known = found.setdefault(table, {}).setdefault(kind, {}).setdefault(field, {})
+                for what in ("must", "when"):
+                    if texts := node.pop(what, []):
+                        known[what] = list(dict.fromkeys([*known.get(what, ()), *texts]))
+                    for text in texts:
+                        having.setdefault((*place, text), []).append(release)
+                known.pop("default", None)
+                known.update(node)
+    for (table, kind, field, text), releases in having.items():
+        if len(releases) < len(COMMITS):
+            found[table][kind][field].setdefault("releases", {})[text] = releases
+    content = {"source": json.loads(SCHEMA.read_text())["source"], "tables": dict(sorted(found.items()))}
+    OUTPUT.write_text(json.dumps(content, indent=1, ensure_ascii=False) + "\n")
     return 0
 
 
-def _git(clone: str, *command: str) -> bytes:
-    return subprocess.run(["git", "-C", clone, *command], check=True, capture_output=True).stdout
-
-
-def _tables(models: Models) -> Iterator[tuple[str, dict[str, Any]]]:
-    """Each table: kind of row ("" for the table) -> field ("" for the row) -> its conditions and its default.
-
-    `mandatory` is a field that a row must have where `when` holds.
-    """
+def _nodes(models: Models) -> Iterator[tuple[tuple[str, str, str], dict[str, Any]]]:
+    """(table, kind of row, field), empty for the table or the row, with its conditions and its default."""
     for table in models.tables.values():
-        kinds: dict[str, Any] = {}
+        nodes = {("", ""): table.node}
         for kind in table.node.children():
-            found = {"": _node(kind)} | {leaf.name(): _node(leaf) for leaf in kind.children()}
-            found |= {name: node for (of, name), node in _OF_CASES.items() if of == table.name}
-            if kept := {name: node for name, node in found.items() if node}:
-                kinds[kind.name()] = kept
-        if of_table := _node(table.node):
-            kinds[""] = {"": of_table}
-        if kinds:
-            yield table.name, kinds
+            nodes[kind.name(), ""] = kind
+            nodes |= {(kind.name(), leaf.name()): leaf for leaf in kind.children()}
+        yield from (((table.name, *place), found) for place, node in nodes.items() if (found := _node(node)))
 
 
 def _node(node: Any) -> dict[str, Any]:
-    """The conditions of a node as XPath without prefixes of modules, and its default."""
-    found: dict[str, Any] = {}
-    for key, conditions in (("must", node.must_conditions()), ("when", node.when_conditions())):
-        if texts := [_plain(text) for text in conditions]:
-            found[key] = texts
+    """The conditions of a compiled node as XPath without prefixes of modules, and its default.
+
+    Refinements of groupings are included, and a condition of a case is one of its field. `mandatory` is a field that a
+    row must have where `when` holds.
+    """
+    from _libyang import ffi, lib  # type: ignore[import-not-found, unused-ignore]
+    from libyang.util import c2str, ly_array_iter
+
+    def texts(conditions: Any) -> list[str]:
+        return [_plain(c2str(lib.lyxp_get_expr(one.cond))) for one in ly_array_iter(conditions)]
+
+    found: dict[str, Any] = {
+        "must": texts(lib.lysc_node_musts(node.cdata)),
+        "when": texts(lib.lysc_node_when(node.cdata)),
+    }
+    parent = node.cdata.parent
+    while parent != ffi.NULL and parent.nodetype in (lib.LYS_CHOICE, lib.LYS_CASE):
+        found["when"] += [_of_field(text) for text in texts(lib.lysc_node_when(parent))]
+        parent = parent.parent
+    found = {what: one for what, one in found.items() if one}
     if node.keyword() == "leaf" and node.default() is not None:
         value = node.default()
         found["default"] = str(value).lower() if isinstance(value, bool) else str(value)
     if "when" in found and node.keyword() == "leaf" and node.mandatory():
         found["mandatory"] = True
     return found
+
+
+def _of_field(text: str) -> str:
+    """A condition of a case, whose context is the row, for a field in the case."""
+    return re.sub(r"current\(\)/", "current()/../", re.sub(r"(?<![\w/])IP_TYPE\b", "../IP_TYPE", text))
 
 
 def _plain(text: str) -> str:

@@ -11,6 +11,7 @@ from fabricgen.resources import resource
 SEED = 35
 EACH = 2  # of a table
 SPINE, LEAF, PORT = "compute-spine-00", "compute-su00-r0-leaf", "Ethernet0"
+OUTER = "compute-su00-r4-leaf"
 EXAMPLE = "border"  # it has routed ways out, and the tables of the management framework
 # Faults that a change of the rules missed once, and that are found again.
 ONCE_MISSED = (
@@ -19,12 +20,8 @@ ONCE_MISSED = (
     Mutant("field removed", LEAF, "PORT_QOS_MAP", PORT, "pfc_to_queue_map", "AZURE", None),
     Mutant("field removed", SPINE, "PORT_QOS_MAP", PORT, "pfc_enable", "3", None),
     Mutant("field removed", SPINE, "PORT_QOS_MAP", PORT, "pfcwd_sw_enable", "3", None),
+    Mutant("row removed", OUTER, "BGP_NEIGHBOR_AF", "default|192.0.2.2|ipv4_unicast", "", "", None),
 )
-# Faults of the sample that no rule finds yet. A rule that does takes its line away.
-GAPS = {
-    "compute-su00-r4-leaf BGP_NEIGHBOR_AF|default|192.0.2.2|ipv4_unicast: row -> removed",
-    "compute-su00-r1-leaf BGP_PEER_GROUP_AF|default|FABRIC|ipv6_unicast|admin_status: up -> removed",
-}
 
 
 @pytest.fixture(scope="module")
@@ -40,13 +37,13 @@ def bundle(tmp_path_factory: pytest.TempPathFactory) -> Bundle:
 @pytest.mark.parametrize("table", TABLES)
 def test_a_sample_of_the_mutants(bundle: Bundle, table: str) -> None:
     found = [judged(EXAMPLE, bundle, mutant) for mutant in mutants(bundle, EACH, SEED, (table,))]
-    assert {str(one.mutant) for one in found if one.is_gap} == {one for one in GAPS if f" {table}|" in one}
+    assert [str(one.mutant) for one in found if one.is_gap] == []
 
 
 @pytest.mark.parametrize("mutant", ONCE_MISSED, ids=str)
 def test_what_was_missed_once_is_found(bundle: Bundle, mutant: Mutant) -> None:
     one = judged(EXAMPLE, bundle, mutant)
-    assert (one.is_found, one.is_found_on_all, one.is_gap) == (True, True, False)
+    assert (one.is_found, one.is_found_on_all is not False, one.is_gap) == (True, True, False)
 
 
 @pytest.mark.parametrize("kind", faults.KINDS[SEED % 3 :: 3], ids=lambda kind: kind.name)

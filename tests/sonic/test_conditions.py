@@ -35,3 +35,24 @@ def test_verdicts_are_those_of_libyang(part: int) -> None:
         if bool(found) != bool(place) or (place and place[:2] not in places):
             differ.append((config, place, found))
     assert differ == []
+
+
+ACL = {
+    "ACL_TABLE": {"T": {"type": "L3", "stage": "ingress", "ports": ["Ethernet0"]}},
+    "ACL_RULE": {"T|R": {"PRIORITY": "10", "PACKET_ACTION": "DROP", "IP_PROTOCOL": "6", "TCP_FLAGS": "0x2/0x2"}},
+}
+INTERNAL = {
+    "BGP_INTERNAL_NEIGHBOR": {"10.0.0.1": {"asn": "65001", "local_addr": "10.0.0.0", "name": "b", "rrclient": "0"}}
+}
+# (file, release) -> fields that libyang 2 refuses with the models of that release, and with no other.
+BY_RELEASE: list[tuple[Mapping[str, Any], int, list[str]]] = [
+    (ACL, 202505, []),
+    (ACL, 202605, [""]),
+    (INTERNAL, 202505, ["asn"]),  # a refinement of a grouping
+]
+
+
+@pytest.mark.parametrize(("config", "release", "fields"), BY_RELEASE)
+def test_conditions_are_those_of_the_release(config: Mapping[str, Any], release: int, fields: list[str]) -> None:
+    found = check({**BASE, **config}, release=release)
+    assert [one.field for one in found if one.kind == Kind.MUST] == fields

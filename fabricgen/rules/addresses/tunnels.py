@@ -108,3 +108,24 @@ def loopback_in_vrf(fabric: Fabric) -> Iterator[Defect]:
         if vrf and vrf != "default" and switch.device.table("BGP_NEIGHBOR"):
             message = f"Loopback0 is in VRF {vrf}: BGP of the default VRF does not announce its address"
             yield Defect(switch.place("LOOPBACK_INTERFACE", "Loopback0", "vrf_name"), message, "remove vrf_name")
+
+
+@rule("FG292", Severity.ERROR, "Loopback0 is shut down")
+def loopback_down(fabric: Fabric) -> Iterator[Defect]:
+    """What: admin_status of LOOPBACK_INTERFACE|Loopback0 is not down.
+
+    Why: intfmgrd shuts the device down, so the kernel has no connected route of its address. FRR does not announce the
+    address then, and sessions, tunnels and management that use it fail.
+
+    Example: admin_status is down.
+
+    Fix: set admin_status to up, or remove it.
+
+    Source: sonic-swss cfgmgr/intfmgr.cpp of branch 202505 (doIntfGeneralTask, setIntfAdminStatus).
+    """
+    for switch in fabric.switches.values():
+        if switch.device.text_of("LOOPBACK_INTERFACE", "Loopback0", "admin_status") == "down":
+            message = "Loopback0 is down: the switch has no route to its own address, and does not announce it"
+            yield Defect(
+                switch.place("LOOPBACK_INTERFACE", "Loopback0", "admin_status"), message, "set admin_status to up"
+            )

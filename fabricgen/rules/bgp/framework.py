@@ -52,7 +52,8 @@ def one_ended_session(fabric: Fabric) -> Iterator[Defect]:
 @rule("FG348", Severity.ERROR, "A session exchanges no routes of a family")
 def inactive_family(fabric: Fabric) -> Iterator[Defect]:
     """What: every address family in BGP_GLOBALS_AF is active on the sessions between switches and has a route map in
-    each direction, in BGP_NEIGHBOR_AF or in BGP_PEER_GROUP_AF of the peer group.
+    each direction, in BGP_NEIGHBOR_AF or in BGP_PEER_GROUP_AF of the peer group. A session with another router has at
+    least one family in one direction.
 
     Why: the framework writes `no bgp default ipv4-unicast`, and FRR exchanges no prefix over an eBGP session without a
     policy. The session is up but carries no route.
@@ -76,6 +77,12 @@ def inactive_family(fabric: Fabric) -> Iterator[Defect]:
                     message = f"no {family} route passes {blocked}: {family} is not active or has no route map"
                     place = switch.place("BGP_NEIGHBOR_AF", f"{neighbor.key}|{family}")
                     yield Defect(place, message, f"activate {family} and set route_map_in and route_map_out")
+            is_outside = not end or not end.far
+            if is_outside and not neighbor.obstacle and not neighbor.terms.accepts and not neighbor.terms.sends:
+                family = _FAMILIES[neighbor.peer.version if neighbor.peer else 6]
+                message = "no route passes in either direction: no family is active with a route map"
+                place = switch.place("BGP_NEIGHBOR_AF", f"{neighbor.key}|{family}")
+                yield Defect(place, message, f"activate {family} and set route_map_in and route_map_out")
 
 
 @rule("FG349", Severity.ERROR, "BGP_GLOBALS contradicts DEVICE_METADATA or Loopback0")

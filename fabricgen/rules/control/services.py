@@ -116,3 +116,40 @@ def _static(switch: Switch, vrf: str, address: Address) -> bool:
         if space == vrf and route and route.network.covers(address) and row.get("blackhole") != "true":
             return True
     return False
+
+
+@rule("FG291", Severity.WARNING, "A row is for a VRF that the switch does not have")
+def unknown_vrf(fabric: Fabric) -> Iterator[Defect]:
+    """What: the VRF of a static route, of its next hop, and of an address of the SNMP agent is `default`, a row of VRF,
+    or `mgmt` while the management VRF is on. The models of other tables refer to VRF (FG408), and FG287 judges servers.
+
+    Why: the route never enters a routing table, and its prefix is unreachable. The SNMP agent cannot bind the address,
+    and does not start.
+
+    Example: STATIC_ROUTE|Vrf-blue|0.0.0.0/0, but VRF has no row Vrf-blue.
+
+    Fix: add the VRF, or correct its name.
+
+    Source: sonic-buildimage src/sonic-bgpcfgd/bgpcfgd/managers_static_rt.py (ip route ... vrf), dockers/docker-snmp
+    snmpd.conf.j2 (agentaddress).
+    """
+    for switch in fabric.switches.values():
+        known = {"", "default", *switch.device.table("VRF")} | ({_MANAGEMENT} if _has_management_vrf(switch) else set())
+        for table, key, field, vrf in _named_vrfs(switch):
+            if vrf not in known:
+                is_management = vrf == _MANAGEMENT
+                hint = "set MGMT_VRF_CONFIG|vrf_global|mgmtVrfEnabled to true" if is_management else f"add VRF|{vrf}"
+                message = "the management VRF is off" if is_management else f"the switch has no VRF {vrf}"
+                yield Defect(switch.place(table, key, field), message, f"{hint}, or name another VRF")
+
+
+def _named_vrfs(switch: Switch) -> Iterator[tuple[str, str, str, str]]:
+    """(table, key, field or "" for the key, VRF)."""
+    for key, row in switch.device.table("STATIC_ROUTE").items():
+        if "|" in key:
+            yield "STATIC_ROUTE", key, "", key.partition("|")[0]
+        for vrf in str(row.get("nexthop-vrf", "")).split(","):
+            yield "STATIC_ROUTE", key, "nexthop-vrf", vrf.strip()
+    for key in switch.device.table("SNMP_AGENT_ADDRESS_CONFIG"):
+        if key.count("|") == 2:
+            yield "SNMP_AGENT_ADDRESS_CONFIG", key, "", key.rpartition("|")[2]

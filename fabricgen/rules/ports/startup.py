@@ -16,8 +16,22 @@ _CONTAINERS = {
     "teamd": "no port channel comes up",
     "pmon": "xcvrd does not start the optics of 400G and more, fans and sensors are not watched",
     "lldp": "cables cannot be compared with the plan",
+    "macsec": "no encrypted port passes traffic",
+    "snmp": "nothing answers the managers that the file names",
+    "gnmi": "nothing answers on the port that the file names",
+    "telemetry": "nothing answers on the port that the file names",
+    "sflow": "no samples are sent",
 }
-_ONLY_WATCHES = frozenset({"lldp"})  # traffic passes without it
+_ONLY_WATCHES = frozenset({"lldp", "snmp", "gnmi", "telemetry", "sflow"})  # traffic passes without it
+# Containers that matter only with rows of a table.
+_NEEDED_BY = {
+    "teamd": "PORTCHANNEL_MEMBER",
+    "macsec": "MACSEC_PROFILE",
+    "snmp": "SNMP_COMMUNITY",
+    "gnmi": "GNMI",
+    "telemetry": "TELEMETRY",
+    "sflow": "SFLOW_COLLECTOR",
+}
 _TYPE = ("DEVICE_METADATA", "localhost", "switch_type")
 _FIXED_TYPES = ("", "switch", "npu")
 _WITHOUT_OUTPUT_QUEUES = ("Tomahawk", "Trident", "Spectrum")
@@ -25,8 +39,9 @@ _WITHOUT_OUTPUT_QUEUES = ("Tomahawk", "Trident", "Spectrum")
 
 @rule("FG357", Severity.ERROR, "A container that forwarding needs is disabled")
 def disabled_container(fabric: Fabric) -> Iterator[Defect]:
-    """What: the containers database, swss, syncd and pmon are not disabled in FEATURE, and teamd is not if the file has
-    port channels. lldp disabled is a warning. FG362 judges bgp.
+    """What: the containers database, swss, syncd and pmon are not disabled in FEATURE, and teamd and macsec are
+    not if the file has port channels or MACsec profiles. lldp disabled is a warning, and so are snmp, gnmi, telemetry
+    and sflow whose tables have rows. FG362 judges bgp.
 
     Why: the table is applied at each start. Without swss or syncd nothing programs the chip: all ports stay down, and
     only the management port answers. Without pmon no xcvrd sets up the data path of CMIS optics, so links of 400G and
@@ -42,7 +57,7 @@ def disabled_container(fabric: Fabric) -> Iterator[Defect]:
     for switch in fabric.switches.values():
         for name, effect in _CONTAINERS.items():
             state = switch.device.text_of("FEATURE", name, "state")
-            if state in _DISABLED and (name != "teamd" or switch.device.table("PORTCHANNEL_MEMBER")):
+            if state in _DISABLED and (name not in _NEEDED_BY or switch.device.table(_NEEDED_BY[name])):
                 place = switch.place("FEATURE", name, "state")
                 severity = Severity.WARNING if name in _ONLY_WATCHES else None
                 yield Defect(place, f"FEATURE|{name} is {state}: {effect}", "set state to enabled", severity=severity)

@@ -27,7 +27,7 @@ def _check(device: ObservedDevice, clean: Clean) -> list[Violation]:
     `clean` holds tables that files share, so a file with replaced references does not use it.
     """
     config = with_current_references(device)
-    return check(config, clean if config is device.config else None)
+    return check(config, clean if config is device.config else None, device.known_release)
 
 
 # Tables whose daemon applies a row to each port that its key lists (sonic-swss orchagent/qosorch.cpp, bufferorch.cpp).

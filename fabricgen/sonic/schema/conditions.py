@@ -34,8 +34,14 @@ def _known() -> Mapping[str, Conditions]:
     return dict(json.loads(package_text("sonic/schema/conditions.json"))["tables"])
 
 
-def broken_conditions(config: Config, covered: Collection[str]) -> Iterator[Violation]:
-    """Every condition that a row breaks, table by table. `covered` are tables with checks that are not XPath."""
+_NEWEST = 209912  # the development branch, for a file whose release is not known
+
+
+def broken_conditions(config: Config, covered: Collection[str], release: int | None = None) -> Iterator[Violation]:
+    """Every condition that a row breaks, table by table. `covered` are tables with checks that are not XPath.
+
+    Conditions are those of the models of the release, such as 202505; None means the newest.
+    """
     judged = [
         table
         for table in config
@@ -43,7 +49,7 @@ def broken_conditions(config: Config, covered: Collection[str]) -> Iterator[Viol
     ]
     if not judged:
         return
-    data = _Data(config, judged)
+    data = _Data(config, judged, release or _NEWEST)
     for table in judged:
         yield from data.broken(table)
 
@@ -56,9 +62,10 @@ def _has_conditions(table: str) -> bool:
 class _Data:
     """Tables of a file as the XML of the YANG data."""
 
-    def __init__(self, config: Config, judged: Collection[str]) -> None:
+    def __init__(self, config: Config, judged: Collection[str], release: int) -> None:
         from elementpath import XPathContext
 
+        self._release = release
         root = Element("data")
         self._rows: dict[str, list[tuple[str, str, Element]]] = {}  # table -> (key, kind of row, element)
         named = {name for table in judged for text in _texts(table) for name in _TABLE.findall(text)}
@@ -71,7 +78,7 @@ class _Data:
 
     def broken(self, table: str) -> Iterator[Violation]:
         """The conditions that rows of a table break."""
-        for text in _known()[table].get("", {}).get("", {}).get("when", ()) if self._rows[table] else ():
+        for text in self._applying(_known()[table].get("", {}).get("", {}), "when") if self._rows[table] else ():
             if not self._holds(text, self._node(self._tables[table])):
                 yield Violation(Kind.MUST, table, "", "", _message("when", text))
         for key, name, element in self._rows[table]:
@@ -84,7 +91,13 @@ class _Data:
                 if field not in present and node.get("mandatory") and self._holds(_of_row(node["when"][0]), row):
                     yield Violation(Kind.MISSING_FIELD, table, key, "", f"{field} is missing")
                 for what in ("when", "must") if not field or field in present else ():
-                    yield from self._judged(Violation(Kind.MUST, table, key, field, ""), what, node.get(what, ()), at)
+                    place = Violation(Kind.MUST, table, key, field, "")
+                    yield from self._judged(place, what, self._applying(node, what), at)
+
+    def _applying(self, node: Mapping[str, Any], what: str) -> list[str]:
+        """The conditions of a node in the models of the release."""
+        limited: Mapping[str, list[int]] = node.get("releases", {})
+        return [text for text in node.get(what, ()) if self._release in limited.get(text, (self._release,))]
 
     def _judged(self, place: Violation, what: str, texts: Collection[str], at: list[Any]) -> Iterator[Violation]:
         for text in texts:
@@ -92,10 +105,13 @@ class _Data:
                 yield replace(place, message=_message(what, text))
 
     def _holds(self, text: str, node: "ElementNode") -> bool:
-        from elementpath import XPathContext
+        from elementpath import ElementPathError, XPathContext
 
         context = XPathContext(self._root.root, item=node, variables={"current": node, "data": self._root.root})
-        return bool(_parsed(text).evaluate(context))
+        try:
+            return bool(_parsed(text).evaluate(context))
+        except ElementPathError:  # a text in place of a number, which other checks report
+            return True
 
     def _node(self, element: Element) -> "ElementNode":
         found: Any = self._root.root.get_element_node(element)  # type: ignore[union-attr]

@@ -58,6 +58,9 @@ def _field(spec: FieldSchema, name: str, value: object, check: Check) -> Iterato
     items = [item for item in items if item != ""]  # Redis stores an empty list as one empty text
     for item in items:
         yield from _text(spec.judge, name, item, check)
+    twice = next((item for at, item in enumerate(items) if item in items[:at]), None)
+    if twice is not None:
+        yield Kind.MUST, name, f"{shown(twice)} occurs twice", "remove one"
     if len(items) < spec.least:
         yield Kind.MUST, name, f"has {len(items)} items, expected at least {spec.least}", ""
     if spec.most is not None and len(items) > spec.most:

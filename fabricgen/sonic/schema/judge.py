@@ -33,8 +33,10 @@ class Clean:
     texts: dict[frozenset[str], frozenset[str]] = field(default_factory=dict)
 
 
-def check(config: Mapping[str, Any], clean: Clean | None = None) -> list[Violation]:
+def check(config: Mapping[str, Any], clean: Clean | None = None, release: int | None = None) -> list[Violation]:
     """The violations of a parsed config_db.json, in the order of the file, the `must` rules last.
+
+    Conditions are those of the models of `release`, such as 202505; None means the newest.
 
     Accepts any JSON object and never raises. A table without a schema gives one violation of kind UNKNOWN_TABLE. With
     `clean`, tables that were found without violations in other files are not checked again.
@@ -54,7 +56,8 @@ def check(config: Mapping[str, Any], clean: Clean | None = None) -> list[Violati
             run.judge_table(table, schema, rows)
     found = run.found + list(broken_musts(config, clean.musts))
     placed = {(one.table, one.key, one.field) for one in found}
-    return found + [one for one in broken_conditions(config, CHECKED) if (one.table, one.key, one.field) not in placed]
+    broken = broken_conditions(config, CHECKED, release)
+    return found + [one for one in broken if (one.table, one.key, one.field) not in placed]
 
 
 class _Run:

@@ -294,4 +294,13 @@ CASES = [
         "remove vrf_name",
         lenient=True,
     ),
+    Case(
+        "FG292",
+        put({"admin_status": "down"}, "leaf1", "LOOPBACK_INTERFACE", "Loopback0"),
+        "leaf1:LOOPBACK_INTERFACE|Loopback0|admin_status",
+        ERROR,
+        "Loopback0 is down: the switch has no route to its own address, and does not announce it",
+        "set admin_status to up",
+        lenient=True,
+    ),
 ]

@@ -386,6 +386,15 @@ CASES = [
         lenient=True,
     ),
     Case(
+        "FG348",
+        framework(put({"asn": "64900"}, "leaf1", "BGP_NEIGHBOR", "default|192.0.2.9")),
+        "leaf1:BGP_NEIGHBOR_AF|default|192.0.2.9|ipv4_unicast",
+        ERROR,
+        "no route passes in either direction: no family is active with a route map",
+        "activate ipv4_unicast and set route_map_in and route_map_out",
+        lenient=True,
+    ),
+    Case(
         "FG349",
         framework(put("10.0.9.9", "leaf1", "BGP_GLOBALS", "default", "router_id")),
         "leaf1:BGP_GLOBALS|default|router_id",

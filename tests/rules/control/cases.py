@@ -188,4 +188,22 @@ CASES = [
         "set `vrf` of NTP|global to the VRF of the server",
         lenient=True,
     ),
+    Case(
+        "FG291",
+        put({"nexthop": "10.255.0.1"}, "leaf1", "STATIC_ROUTE", "Vrf-a|192.0.2.0/24"),
+        "leaf1:STATIC_ROUTE|Vrf-a|192.0.2.0/24",
+        WARNING,
+        "the switch has no VRF Vrf-a",
+        "add VRF|Vrf-a, or name another VRF",
+        lenient=True,
+    ),
+    Case(
+        "FG291",
+        put({}, "leaf1", "SNMP_AGENT_ADDRESS_CONFIG", "10.255.0.9|161|mgmt"),
+        "leaf1:SNMP_AGENT_ADDRESS_CONFIG|10.255.0.9|161|mgmt",
+        WARNING,
+        "the management VRF is off",
+        "set MGMT_VRF_CONFIG|vrf_global|mgmtVrfEnabled to true, or name another VRF",
+        lenient=True,
+    ),
 ]

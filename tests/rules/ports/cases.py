@@ -204,6 +204,18 @@ CASES = [
     ),
     Case(
         "FG357",
+        both(
+            put({"state": "disabled"}, "leaf1", "FEATURE", "snmp"),
+            put({"TYPE": "RO"}, "leaf1", "SNMP_COMMUNITY", "${secret:snmp/read}"),
+        ),
+        "leaf1:FEATURE|snmp|state",
+        WARNING,
+        "FEATURE|snmp is disabled: nothing answers the managers that the file names",
+        "set state to enabled",
+        lenient=True,
+    ),
+    Case(
+        "FG357",
         put({"state": "disabled"}, "spine1", "FEATURE", "syncd"),
         "spine1:FEATURE|syncd|state",
         ERROR,
