@@ -1,9 +1,11 @@
 """The proof that tenants are apart, for the verbs that judge files."""
 
 from collections.abc import Sequence
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from fabricgen.api.judgement import Judging, Progress
+from fabricgen.errors import UsageError
 from fabricgen.results import IsolationResult
 from fabricgen.units import counted
 
@@ -40,3 +42,17 @@ def prove_isolation(
     pairs = sum(result.apart + result.together for result in results)
     progress.step("proved", f"which of {counted(pairs, 'pair')} of host addresses reach each other")
     return results
+
+
+def write_certificate(paths: Sequence[Path], file: Path) -> None:
+    """Write the certificate of the proof on a bundle. Raises UnreadableInputError, and UsageError without tenants."""
+    import orjson
+
+    from fabricgen.atomic import write_atomically
+    from fabricgen.bundle.read import open_bundle
+    from fabricgen.isolation.certificate import certificate
+
+    content = certificate(open_bundle(paths))
+    if not content["planes"]:
+        raise UsageError("--certificate: fabric.json has no tenants, so nothing is proved about them")
+    write_atomically(file, orjson.dumps(content, option=orjson.OPT_INDENT_2) + b"\n")

@@ -46,6 +46,12 @@ from fabricgen.cli.settings import Settings, verb
     type=OneOf(releases),
     help="Also report what the files have that this SONiC release does not know, such as 202605 or master.",
 )
+@click.option(
+    "--certificate",
+    type=click.Path(path_type=Path, dir_okay=False),
+    metavar="FILE",
+    help="Write why the tenants are apart, as JSON that docs/isolation_check.py verifies.",
+)
 @inventory_option
 @scheduler_option
 @cache_options
@@ -61,6 +67,7 @@ def command(
     deploy: bool,
     patch: Path | None,
     release: str | None,
+    certificate: Path | None,
     select: tuple[str, ...],
     ignore: tuple[str, ...],
     expand: bool,
@@ -104,4 +111,8 @@ def command(
         policy=policy_of(settings, expand),
         progress=TerminalProgress(settings),
     )
+    if certificate is not None:
+        from fabricgen.api.isolation import write_certificate
+
+        write_certificate(paths, certificate)
     return report(settings, found, verb="validate", fmt=fmt, output=output, fail_on=fail_on)

@@ -23,6 +23,11 @@ class AddressClass:
     receives: tuple[Filter, ...]
     members: list[Attachment] = field(default_factory=list)
 
+    @property
+    def version(self) -> int:
+        """The IP version of its addresses."""
+        return self.members[0].address.version
+
 
 @dataclass(frozen=True, slots=True)
 class _Decision:
@@ -43,7 +48,7 @@ def isolation(bundle: Bundle) -> list[IsolationResult]:
 
 def _judge(bundle: Bundle, wiring: Wiring, plane: WiredPlane) -> IsolationResult:
     found = attachments(bundle, wiring, plane.name)
-    shared = {(one.name, other) for one in wiring.tenants for other in one.shared_with}
+    shared = tenants_that_share(wiring)
     dscps: list[int | None] = [*sorted({dscp for own in (plane.roce_dscp or {}).values() for dscp in own})] or [None]
     apart = together = 0
     wrong: dict[tuple[bool, tuple[RowPlace, ...], str], WrongPair] = {}
@@ -54,9 +59,7 @@ def _judge(bundle: Bundle, wiring: Wiring, plane: WiredPlane) -> IsolationResult
                 pairs = len(source.members) * (len(target.members) - (source is target))
                 if not pairs:
                     continue
-                belongs = bool(source.tenant) and (
-                    source.tenant == target.tenant or (source.tenant, target.tenant) in shared
-                )
+                belongs = may_reach(source, target, shared)
                 if belongs and source.part != target.part:
                     continue  # no path connects them, as on planes that have a switch for each rail
                 decision = _connected(source, target, dscps) if belongs else _leaking(source, target)
@@ -84,6 +87,27 @@ def _judge(bundle: Bundle, wiring: Wiring, plane: WiredPlane) -> IsolationResult
         tuple(wrong.values()),
         tuple(found.left_out),
     )
+
+
+def tenants_that_share(wiring: Wiring) -> set[tuple[str, str]]:
+    """(tenant, tenant) of those that exchange packets."""
+    return {(one.name, other) for one in wiring.tenants for other in one.shared_with}
+
+
+def may_reach(source: AddressClass, target: AddressClass, shared: set[tuple[str, str]]) -> bool:
+    """Whether packets of one class should reach another."""
+    return bool(source.tenant) and (source.tenant == target.tenant or (source.tenant, target.tenant) in shared)
+
+
+def decisive_rule(source: AddressClass, target: AddressClass) -> tuple[str, str] | None:
+    """(stage, name) of the one rule that drops all packets from one class to another; None if no single rule does."""
+    first, last = _ends(source, target)
+    for stage, filters, ends in (("ingress", source.sends, first.sends), ("egress", target.receives, last.receives)):
+        for each, (_, table) in zip(filters, ends, strict=True):
+            found = each.decides(each.matching(first.address, last.address))
+            if not found.passes and found.rule is not None:
+                return stage, table.rules[found.rule][0].partition("|")[2]
+    return None
 
 
 def address_classes(ends: Sequence[Attachment]) -> list[AddressClass]:

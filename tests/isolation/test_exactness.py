@@ -1,13 +1,28 @@
 """The verdict on tenants equals the one by trying packets between each pair of hosts."""
 
+import importlib.util
+import json
 import tempfile
 from itertools import permutations
 from pathlib import Path
+from types import ModuleType
 
 from hypothesis import given, settings
 
 from fabricgen.isolation import isolation
+from fabricgen.isolation.certificate import certificate
 from tests.isolation.small import SmallFabric, small_fabrics
+
+
+def checker() -> ModuleType:
+    """The program that verifies certificates, which shares no code with fabricgen."""
+    spec = importlib.util.spec_from_file_location(
+        "isolation_check", Path(__file__).parents[2] / "docs" / "isolation_check.py"
+    )
+    assert spec and spec.loader
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
 
 
 @given(small_fabrics())
@@ -27,3 +42,18 @@ def test_equals_trying_packets(fabric: SmallFabric) -> None:
             leaks += anything
     assert (found.leaks, found.cut, found.apart, found.together) == (leaks, cut, apart, together)
     assert found.is_proved == (not leaks)
+
+
+@given(small_fabrics())
+@settings(max_examples=200)
+def test_a_confirmed_certificate_means_that_no_packet_passes(fabric: SmallFabric) -> None:
+    with tempfile.TemporaryDirectory() as folder:
+        bundle, file = fabric.write(Path(folder)), Path(folder) / "certificate.json"
+        file.write_text(json.dumps(certificate(bundle)))
+        try:
+            confirmed = checker().main(file, Path(folder))
+        except AssertionError:
+            return  # a pair leaks, or no single rule is the reason
+    apart = [pair for pair in permutations(range(6), 2) if not fabric.wanted(*pair)]
+    assert confirmed == len(apart)
+    assert not any(fabric.tried(*pair)[0] for pair in apart)

@@ -8,6 +8,7 @@ import pytest
 
 from tests.conftest import Cli
 from tests.inventories import DUAL_STACK, Tree, rail_optimized, write
+from tests.isolation.test_exactness import checker
 
 LEAF = "sonic/compute-su00-r0-leaf/config_db.json"
 
@@ -224,3 +225,28 @@ def test_wrong_addresses(cli: Cli, tmp_path: Path, prefix: Any, text: str) -> No
     assert found.code == 1
     assert "FG650" in found.out
     assert text in " ".join(found.out.split())
+
+
+def test_certificate_is_verified_without_fabricgen(cli: Cli, bundle: Path, tmp_path: Path) -> None:
+    file, verdict = tmp_path / "tenants.json", isolation_of(cli, bundle)[0]
+    assert cli("validate", bundle, "--select", "FG647", "--certificate", file).code == 0
+    assert checker().main(file, bundle) == verdict["pairs"]["apart"]
+    edit(bundle, lambda config: config["ACL_TABLE"]["TENANT_BLUE"]["ports"].remove("Ethernet4"))
+    with pytest.raises(AssertionError, match="DROP_1 of compute-su00-r0-leaf Ethernet4"):
+        checker().main(file, bundle)
+
+
+def test_certificate_without_an_address(cli: Cli, bundle: Path, tmp_path: Path) -> None:
+    file = tmp_path / "tenants.json"
+    assert cli("validate", bundle, "--select", "FG647", "--certificate", file).code == 0
+    content = json.loads(file.read_text())
+    content["planes"][0]["classes"][0]["members"].pop()
+    file.write_text(json.dumps(content))
+    with pytest.raises(AssertionError, match="do not have each address"):
+        checker().main(file, bundle)
+
+
+def test_certificate_without_tenants(cli: Cli, tmp_path: Path) -> None:
+    assert cli("render", write(tmp_path / "inventory", rail_optimized()), "--output", tmp_path / "bundle").code == 0
+    found = cli("validate", tmp_path / "bundle", "--select", "FG647", "--certificate", tmp_path / "file")
+    assert (found.code, (tmp_path / "file").exists()) == (2, False)

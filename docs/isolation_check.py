@@ -1,0 +1,151 @@
+"""Verify that the tenants of a bundle are apart, by a certificate of `fabricgen validate --certificate`.
+
+    python isolation_check.py CERTIFICATE BUNDLE
+
+It needs the standard library only, and shares no code with fabricgen. It reads tenants, hosts and links from
+fabric.json, and VRFs and ACLs from each config_db.json. For every pair of addresses that must be apart it confirms the
+reason of the certificate.
+"""
+
+import json
+import sys
+from ipaddress import ip_address, ip_interface, ip_network
+from pathlib import Path
+
+ADDRESSES = {"SRC_IP": 0, "SRC_IPV6": 0, "DST_IP": 1, "DST_IPV6": 1}
+
+
+def main(certificate, bundle):
+    wiring = json.loads((bundle / "fabric.json").read_text())
+    planes = {plane["name"]: plane for plane in json.loads(certificate.read_text())["planes"]}
+    expected = [plane["name"] for plane in wiring["planes"] if plane.get("isolation")]
+    assert expected and set(expected) == set(planes), f"the planes with tenants are {expected}"
+    return sum(check_plane(bundle, wiring, planes[name]) for name in expected)
+
+
+def check_plane(bundle, wiring, plane):
+    name, classes = plane["name"], plane["classes"]
+    shared = {(tenant["name"], other) for tenant in wiring["tenants"] for other in tenant["shared_with"]}
+    check_members(wiring, name, classes)
+    reasons = {(first, last): reason for first, last, *reason in plane["apart"]}
+    files = {
+        switch: bundle / "sonic" / switch / "config_db.json" for one in classes for *_, switch, _ in one["members"]
+    }
+    switches = {switch: json.loads(file.read_text()) for switch, file in files.items()}
+    between = [link for link in wiring["links"] if link["plane"] == name]
+    part = parts_of([link for link in between if link["kind"] not in ("host-leaf", "external")])
+    confirmed = 0
+    for first, source in enumerate(classes):
+        for last, target in enumerate(classes):
+            tenant, other = source["tenant"], target["tenant"]
+            sources, targets = source["members"], target["members"]
+            if version(sources[0]) != version(targets[0]) or (
+                tenant and (tenant == other or (tenant, other) in shared)
+            ):
+                continue
+            pairs = len(sources) * (len(targets) - (first == last))
+            if pairs:
+                assert (first, last) in reasons, f"no reason why {sources[0]} and {targets[0]} are apart"
+                confirm(reasons[first, last], sources, targets, switches, part)
+                confirmed += pairs
+    return confirmed
+
+
+def version(member):
+    return ip_address(member[2]).version
+
+
+def check_members(wiring, name, classes):
+    """The classes have each address of the plane once, at its port and with its tenant."""
+    tenant_of = {tuple(nic): tenant["name"] for tenant in wiring["tenants"] for nic in tenant["nics"]}
+    port_of = {tuple(link["a"]): link["b"] for link in wiring["links"] if link["kind"] == "host-leaf"}
+    expected = [
+        (host["name"], nic["name"], str(ip_interface(address).ip), *port_of[host["name"], nic["name"]])
+        for host in wiring["hosts"]
+        for nic in host["nics"]
+        if nic["plane"] == name
+        for address in nic["addresses"]
+    ]
+    given = [tuple(member) for one in classes for member in one["members"]]
+    assert sorted(given) == sorted(expected), "the classes do not have each address of a host once"
+    for one in classes:
+        assert len({version(member) for member in one["members"]}) == 1, "a class has both IP versions"
+        for member in one["members"]:
+            assert tenant_of.get(tuple(member[:2]), "") == one["tenant"], f"{member} is not of {one['tenant']!r}"
+
+
+def parts_of(links):
+    """Switch -> the switches that links connect it to."""
+    found = {}
+    for link in links:
+        ends = [link["a"][0], link["b"][0]]
+        whole = set().union(*(found.get(end, {end}) for end in ends))
+        found.update((one, whole) for one in whole)
+    return found
+
+
+def confirm(reason, sources, targets, switches, part):
+    if reason[0] == "unconnected":
+        for *_, switch, _ in sources:
+            near = part.get(switch, {switch})
+            assert not any(far in near for *_, far, _ in targets), f"links connect {switch} to a target"
+    elif reason[0] == "vrf":
+        for *_, switch, port in sources:
+            vrf = vrf_of(switches[switch], port)
+            for *_, far, far_port in targets:
+                same = vrf == vrf_of(switches[far], far_port) and (not vrf or switch == far)
+                assert not same, f"{switch} {port} and {far} {far_port} are in one VRF"
+    else:
+        confirm_rule(*reason, sources, targets, switches)
+
+
+def confirm_rule(stage, rule, sources, targets, switches):
+    """The rule drops all packets from each source to each target, at the port of the one or the other."""
+    ends, others = (sources, targets) if stage == "ingress" else (targets, sources)
+    known = set()
+    for end in ends:
+        *_, address, switch, port = end
+        tables = bound(switches[switch], port, stage, rule)
+        for other in others:
+            source, target = (address, other[2]) if stage == "ingress" else (other[2], address)
+            key = json.dumps([tables, source if uses_source(tables) else "", target])
+            if source != target and key not in known:
+                passing = f"{rule} of {switch} {port}: packets from {source} to {target} may pass"
+                assert any(drops(rows, rule, source, target) for rows in tables), passing
+                known.add(key)
+
+
+def vrf_of(config, port):
+    return config.get("INTERFACE", {}).get(port, {}).get("vrf_name", "")
+
+
+def uses_source(tables):
+    return any(field.startswith("SRC") for rows in tables for row in rows.values() for field in row)
+
+
+def bound(config, port, stage, rule):
+    """The tables that have this rule and are bound to a port: for each, the name of a rule -> its row."""
+    rows = config.get("ACL_RULE", {})
+    return [
+        {key.partition("|")[2]: row for key, row in rows.items() if key.startswith(f"{name}|")}
+        for name, table in config.get("ACL_TABLE", {}).items()
+        if port in table.get("ports", []) and table.get("stage", "ingress") == stage and f"{name}|{rule}" in rows
+    ]
+
+
+def drops(rows, rule, source, target):
+    """Whether a rule drops all packets between two addresses before another one can forward some of them."""
+    own = rows[rule]
+    others = own.keys() - {"PACKET_ACTION", "PRIORITY", *ADDRESSES}
+    forwarding = [row for row in rows.values() if row["PACKET_ACTION"] != "DROP"]
+    earlier = [row for row in forwarding if int(row["PRIORITY"]) >= int(own["PRIORITY"])]
+    is_drop = own["PACKET_ACTION"] == "DROP" and not others
+    return is_drop and covers(own, source, target) and not any(covers(row, source, target) for row in earlier)
+
+
+def covers(row, *pair):
+    return all(ip_address(pair[end]) in ip_network(row[field]) for field, end in ADDRESSES.items() if field in row)
+
+
+if __name__ == "__main__":
+    sys.stdout.write(f"confirmed: {main(*map(Path, sys.argv[1:3]))} ordered pairs of addresses are apart\n")
