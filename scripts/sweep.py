@@ -3,9 +3,9 @@
     python scripts/sweep.py [WORD]
 
 Two leaves, two spines and two cores of a layout are joined on its fastest ports, without cores where the layout has no
-buffer facts for them. Then every layout is joined with the NVIDIA and the Broadcom layout that the names below give, if
-both have ports of one speed. WORD limits the sweep to platforms whose name contains it. The exit code is 1 if there is
-a finding.
+buffer facts for them. Where plugs fill cages, each link has its own cage. Then every layout is joined with the NVIDIA
+and the Broadcom layout that the names below give, if both have ports of one speed. WORD limits the sweep to platforms
+whose name contains it. The exit code is 1 if there is a finding.
 """
 
 import sys
@@ -27,6 +27,8 @@ from scripts.matrix import layouts
 
 RELEASES: tuple[int | str, ...] = (*BRANCHES, MASTER_WORD)
 MEDIA_M = {"dac": 3, "aoc": 17, "mmf": 40, "smf": 150}  # with a length that is rounded up in most tables
+FIXED = ("dac", "aoc")  # with plugs at both ends
+_LINKS = 4  # of a spine: two to leaves and two to cores
 MIXED_WITH = ("Mellanox-SN5600-O128", "Mellanox-SN5600-V256", "Arista-7060X6-64PE-O128S2", "Arista-7060X6-64PE")
 Model = tuple[SwitchPlatform, Layout]
 
@@ -50,7 +52,8 @@ def fabrics(word: str) -> Iterator[tuple[str, str]]:
         lossy = lossy_roles(platform, layout)
         roles = {role: (platform, layout) for role in ("leaf", "spine", "core") if role not in lossy}
         if {"leaf", "spine"} <= roles.keys():
-            for release, medium in ((one, kind) for one in RELEASES for kind in MEDIA_M):
+            kinds = media(roles, layout.speed_mbps)
+            for release, medium in ((one, kind) for one in RELEASES for kind in kinds):
                 yield f"{layout.hwsku} {release} {medium}", inventory(roles, layout.speed_mbps, release, medium)
     others = [found for hwsku in MIXED_WITH if (found := layout_by_hwsku(hwsku))]
     for platform, layout in known:
@@ -67,15 +70,25 @@ def fabrics(word: str) -> Iterator[tuple[str, str]]:
 
 
 def media(roles: dict[str, Model], speed_mbps: int) -> list[str]:
-    """The media that can join ports of all roles: copper needs equal lanes."""
+    """The media that can join ports of all roles: copper needs equal lanes, and plugs need cages of their own."""
     lanes = {len(layout.ports_at(speed_mbps)[0].lanes) for _, layout in roles.values()}
-    return [medium for medium in MEDIA_M if medium != "dac" or len(lanes) == 1]
+    cages = min(len(_by_cage(layout, speed_mbps)) for _, layout in roles.values())
+    plugged = [medium for medium in MEDIA_M if medium not in FIXED or cages >= _LINKS]
+    return [medium for medium in plugged if medium != "dac" or len(lanes) == 1]
+
+
+def _by_cage(layout: Layout, speed_mbps: int) -> list[str]:
+    """The first port of each cage."""
+    return list({one.index: one.name for one in reversed(layout.ports_at(speed_mbps))}.values())[::-1]
 
 
 def inventory(roles: dict[str, Model], speed_mbps: int, release: int | str, medium: str) -> str:
     """Two switches of each role, each joined to both of the next one."""
     length_m = min(_length_m(model, speed_mbps, release, MEDIA_M[medium]) for model in roles.values())
-    ports = {role: [one.name for one in layout.ports_at(speed_mbps)] for role, (_, layout) in roles.items()}
+    ports = {
+        role: _by_cage(layout, speed_mbps) if medium in FIXED else [one.name for one in layout.ports_at(speed_mbps)]
+        for role, (_, layout) in roles.items()
+    }
     tiers = list(roles)
     links = [
         f"[{low}{n}:{ports[low][-1 - m]}, {high}{m}:{ports[high][n]}]"

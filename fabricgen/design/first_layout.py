@@ -39,7 +39,8 @@ class Demand:
 class FirstLayout:
     """Keys of a plane as text. `keys` are only of this design; `planned` is None if all units are built at once.
 
-    `switches` are those of the units in use; 0: they are not counted.
+    `counts` are the switches of a tier that the plane states, such as two spines where one has the ports. `switches`
+    are those of the units in use; 0: they are not counted.
     """
 
     tiers: tuple[str, ...]
@@ -48,6 +49,7 @@ class FirstLayout:
     units: int = 1
     planned: int | None = None
     keys: Mapping[str, str] = field(default_factory=dict)
+    counts: Mapping[str, int] = field(default_factory=dict)
     switches: int = 0
 
     @property

@@ -3,11 +3,12 @@
 The keys are the hosts of a unit, `planned`, `rails_per_leaf` or `leaves_per_unit`, `subplanes`, and `pod`. Candidates
 are judged in the order of a lower bound of their switches, so that few of them are counted in full. Of layouts with
 equally many switches, the one with the fewest tiers is taken, then the default of the design's own keys (a leaf for
-each rail), then the fewest uplinks.
+each rail), then the fewest uplinks. Leaves with more than one uplink have more than one spine above them, so that the
+failure of a spine disconnects nobody.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from math import ceil
 from typing import NamedTuple
@@ -23,7 +24,7 @@ from fabricgen.design.clos import (
     uplinks_for,
 )
 from fabricgen.design.first_layout import CLOS_CABLES, CORE_CABLE, Demand, FirstLayout, NoLayoutError
-from fabricgen.vocabulary import LinkKind
+from fabricgen.vocabulary import LinkKind, Role
 
 _CABLES = (LinkKind.HOST_LEAF, LinkKind.LEAF_SPINE, LinkKind.SPINE_CORE)  # with each further tier
 _MOST_FREE_UNITS = 64  # planned units that are tried because they need no further switch
@@ -79,6 +80,7 @@ class Size:
     planned: int
     pod_units: int | None
     plan: ClosPlan
+    spines: int | None = None  # of a pod, where the plane must state them
 
     @property
     def leaves(self) -> int:
@@ -120,7 +122,8 @@ class FirstClos:
         size = smallest(demand, self.rule, joined=self.joined)
         tiers = ("leaf", "spine", "core")[: size.plan.tiers]
         cables = {kind: cable for kind, cable in {**CLOS_CABLES, **CORE_CABLE}.items() if kind in _CABLES[: len(tiers)]}
-        return FirstLayout(tiers, cables, size.unit_hosts, size.units, size.planned, size.keys, size.switches)
+        counts: dict[str, int] = {Role.SPINE: size.spines} if size.spines else {}
+        return FirstLayout(tiers, cables, size.unit_hosts, size.units, size.planned, size.keys, counts, size.switches)
 
 
 def smallest(demand: Demand, rule: SeatRule, *, joined: bool = True) -> Size:
@@ -207,11 +210,20 @@ def _size(
         pod_units=pod_units,
         pods_by_column=seats.pods_by_column,
     )
+    made = plan_clos if joined else plan_columns
     try:
-        plan = plan_clos(intent) if joined else plan_columns(intent)
+        plan = made(intent)
+        spines = _second_spine(plan)
+        return Size(seats, number, unit, units, planned, pod_units, made(replace(intent, spines=spines)), spines)
     except DoesNotFitError:
         return None
-    return Size(seats, number, unit, units, planned, pod_units, plan)
+
+
+def _second_spine(plan: ClosPlan) -> int | None:
+    """The spines of a pod for a plan with one: the fewest that share a leaf's uplinks evenly. None: the plan's own."""
+    if plan.spines_per_pod != 1:
+        return None
+    return next((count for count in _divisors(plan.uplinks) if count > 1), None)
 
 
 def _with_free_units(demand: Demand, size: Size, joined: bool) -> Size:

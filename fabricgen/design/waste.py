@@ -105,4 +105,5 @@ def _keys(plane: Plane, size: Size) -> str:
     keys |= {key: text for key, text in size.keys.items() if key not in now}
     planned = f", planned: {size.planned}" if size.planned > size.units else ""
     unit = f"scalable_unit: {{hosts: {size.unit_hosts}{planned}}}"
-    return ", ".join([*(f"{key}: {text}" for key, text in keys.items()), unit])
+    spines = [f"spine: {{count: {size.spines}}}"] if size.spines else []
+    return ", ".join([*(f"{key}: {text}" for key, text in keys.items()), unit, *spines])

@@ -56,7 +56,7 @@ def _subplane(separate: bool, columns: int, by_column: bool, down: int, uplinks:
     found = []
     joined = units if separate else leaves
     if joined <= radix:
-        found += [leaves + spines * (columns if separate else 1) for spines in _counts(uplinks, joined, radix)[:1]]
+        found += [leaves + spines * (columns if separate else 1) for spines in _spines(uplinks, joined, radix)[:1]]
     if not separate:
         found += _three_tiers(columns, by_column, uplinks, units, radix)
     return min(found, default=0)
@@ -69,10 +69,15 @@ def _three_tiers(columns: int, by_column: bool, uplinks: int, units: int, radix:
         pods = -(-units // pod) * (columns if by_column else 1)
         if below > half or pods > radix:
             continue
-        for spines in _counts(uplinks, below, half):
+        for spines in _spines(uplinks, below, half):
             above = below * uplinks // spines
             for cores in _counts(above, pods, radix)[:1]:
                 yield columns * units + pods * spines + spines * cores
+
+
+def _spines(uplinks: int, below: int, radix: int) -> tuple[int, ...]:
+    """As `_counts`, but two or more where leaves have two or more uplinks."""
+    return tuple(count for count in _counts(uplinks, below, radix) if count > 1 or uplinks == 1)
 
 
 @cache

@@ -61,11 +61,17 @@ def platform_cages(cages: Mapping[int, Cage]) -> tuple[PlatformCage, ...]:
         modes = {
             mode: tuple("".join(str(alias).split()) for alias in aliases[: len(made)])
             for mode, aliases in cage.aliases.items()
-            if (made := split(mode, cage.lanes)) and len(made) <= len(aliases)
+            if (made := split(mode, cage.lanes)) and len(made) <= len(aliases) and all(map(is_plain, aliases))
         }
         if modes and len(cage.indexes) in (1, len(cage.lanes)):
             found.append(PlatformCage(cage.parent, cage.indexes, cage.lanes, modes))
     return tuple(found)
+
+
+def is_plain(alias: object) -> bool:
+    """Whether an entry can have an alias: it has no control characters and nothing beyond ASCII."""
+    text = "".join(str(alias).split())
+    return text.isascii() and text.isprintable()
 
 
 def unsplit_modes(hwsku: Mapping[str, Any]) -> Mapping[str, str]:

@@ -13,7 +13,14 @@ from fabricgen.findings import Location, Related, Severity
 from fabricgen.platforms.breakout import PORT_NAME, fec_of, split
 from fabricgen.platforms.model import Cage as PlatformCage
 from fabricgen.platforms.model import PlatformPort
-from fabricgen.platforms.sonic_device.breakout import Cage, modes_that_fit, platform_cages, read_cages, unsplit_modes
+from fabricgen.platforms.sonic_device.breakout import (
+    Cage,
+    is_plain,
+    modes_that_fit,
+    platform_cages,
+    read_cages,
+    unsplit_modes,
+)
 from fabricgen.platforms.sonic_device.tree import DeviceTree
 from fabricgen.units import whole_number
 
@@ -189,7 +196,7 @@ class _Completion:
             problem = f"has no lanes ({text or 'nothing'})"
         elif whole_number(row.get("speed", "1")) is None:
             problem = f"has a speed that is not a number ({row['speed']})"
-        elif not (row.get("alias", name).isascii() and row.get("alias", name).isprintable()):
+        elif not is_plain(row.get("alias", name)):
             problem = "has an alias that is not plain text"
         if problem:
             self._leave_out(line, name, problem)
