@@ -294,6 +294,7 @@ def test_pods_that_are_matrices(browser: Browser, tmp_path: Path) -> None:
     report.write_text(html_page({**content, "tool": tool, "summary": {}, "configurations": [], "lossless": []}))
     with opened(browser, report) as found:
         page = found.page
+        assert page.locator("#picture [tabindex='0']").get_attribute("aria-label").startswith("pod 0")
         page.locator(".box.pod", has_text="pod 2").first.click()
         assert page.locator(".box.switch").count() == 96 + 40 + 8
         assert page.get_by_text("96 leaves").is_visible() and page.locator(".box.band").count() == 2

@@ -39,7 +39,7 @@ function levelOfPod(number) {
   return ["error", "warning"].find((each) => levels.has(each)) || "";
 }
 
-function boxOf(box, position) {
+function boxOf(box) {
   const [what, x, y, width, height, text, notes] = box;
   const one = isSwitch(box) ? switches[what] : null;
   const changed = one ? changeOf(one.name) : "";
@@ -53,7 +53,7 @@ function boxOf(box, position) {
   const bold = what === "pod" && height > 60;
   const group = svg("g", {
     class: ["box", one ? "switch" : what, one && !text && height < 20 && "cell", level, changed].filter(Boolean).join(" "), "data-index": one ? what : null,
-    role: act ? "button" : "img", tabindex: act ? (position === 0 ? 0 : -1) : null, "aria-label": label,
+    role: act ? "button" : "img", tabindex: act ? -1 : null, "aria-label": label,
     onclick: act && ((event) => { event.stopPropagation(); act(); }),
     onkeydown: act && ((event) => keys(event, act)),
   },
@@ -106,8 +106,8 @@ function drawPicture() {
     } }, svg("title", {}, `${switches[boxes[line[0]][0]].name} – ${switches[boxes[line[1]][0]].name}: ${counted(line[2], "link")}`)));
   const texts = lines.filter((line) => line[8]).map((line) =>
     svg("text", { class: "faint", x: line[5] + 6, y: (line[4] + line[6]) / 2 }, line[8]));
-  let position = 0;
-  const nodes = boxes.map((box) => boxOf(box, isSwitch(box) || box[0] === "pod" ? position++ : 1));
+  const nodes = boxes.map(boxOf);
+  nodes.find((node) => node.getAttribute("role") === "button")?.setAttribute("tabindex", 0);
   nodes.forEach((node, index) => {
     if (isSwitch(boxes[index]) && touched.has(switches[boxes[index][0]].name)) node.classList.add("touched");
   });
