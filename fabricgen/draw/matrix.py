@@ -106,7 +106,8 @@ def _rows(topology: Topology, tier: Sequence[int]) -> tuple[list[_Row], str]:
                 (f"r{key}" if word == "rail" else f"{word} {key}", groups[key])
                 for key in sorted(groups, key=lambda key: key or 0)
             ], (f"row: {word} · column: {column}")
-    each = ceil(len(tier) / ceil(len(tier) / 32))
+    most = 32 if len(tier) <= 512 else _MOST_ACROSS
+    each = ceil(len(tier) / ceil(len(tier) / most))
     starts = range(0, len(tier), each)
     return [(f"{start}", list(tier[start : start + each])) for start in starts], "by number"
 
