@@ -21,6 +21,24 @@ def check_planes(inventory: Inventory) -> Iterator[Finding]:
     """Findings for modes, weights and settings that a plane cannot have."""
     yield from _check_technology(inventory)
     yield from _check_balance(inventory)
+    yield from _check_families(inventory)
+
+
+def _check_families(inventory: Inventory) -> Iterator[Finding]:
+    """Hosts with a family that no session carries: each session of numbered BGP has the family of its link."""
+    for plane in inventory.planes.values():
+        pools = plane.addressing
+        if pools is None or pools.links is None or plane.bgp != BgpAddressing.NUMBERED or plane.spine is None:
+            continue
+        missing = _families(pools.hosts.prefixes) - _families(pools.links.prefixes)
+        for family in sorted(missing):
+            message = f"hosts of plane {plane.name} have {family} addresses, but its links have none"
+            hint = f"add an {family} prefix to `links`, or set `bgp: unnumbered` (RFC 5549)"
+            yield error("FG924", message, pools, "hosts", hint=hint)
+
+
+def _families(prefixes: tuple[str, ...]) -> set[str]:
+    return {"IPv6" if ":" in prefix else "IPv4" for prefix in prefixes}
 
 
 def _check_balance(inventory: Inventory) -> Iterator[Finding]:
