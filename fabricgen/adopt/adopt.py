@@ -10,7 +10,7 @@ from dataclasses import replace
 from typing import Any
 
 from fabricgen.adopt.overrides import overrides
-from fabricgen.adopt.own_platform import UNKNOWN_HWSKU, VENDOR, own_layout, own_platform, with_buffers
+from fabricgen.adopt.own_platform import own_layout, own_platform, with_buffers
 from fabricgen.adopt.source import (
     NO_KEY,
     NO_WAY,
@@ -32,7 +32,7 @@ from fabricgen.inventory.profiles import NONE
 from fabricgen.inventory.values import NAME
 from fabricgen.platforms.catalog import switch_names
 from fabricgen.platforms.entry_text import switch_entry_text
-from fabricgen.platforms.model import Layout, SwitchPlatform
+from fabricgen.platforms.model import IMPORTED, UNKNOWN_HWSKU, Layout, SwitchPlatform
 from fabricgen.platforms.ports_in_use import PortsInUse
 from fabricgen.sonic.canonical import natural_key
 from fabricgen.sonic.dump import dump
@@ -151,7 +151,7 @@ def _source(
     switches: dict[str, SourceSwitch] = {}
     for name, (platform, base) in known.items():
         layout = base
-        if platform.vendor != VENDOR:  # a layout of the files has their ports
+        if platform.vendor != IMPORTED:  # a layout of the files has their ports
             layout = in_use.layout(platform, base, tables[name].get("PORT", {}), tables[name].get("BREAKOUT_CFG", {}))
         switches[name] = SourceSwitch(name, roles[name], tables[name], platform, layout, base)
     ordered = {name: switches[name] for name in bundle.devices if name in switches}
@@ -191,7 +191,7 @@ def _imported(made: Sequence[SwitchPlatform], *, single_file: bool) -> Iterator[
         headroom = ", and their headroom" if platform.layouts[0].headroom else ""
         message = f"the catalog does not have the hwsku {platform.layouts[0].hwsku}: platform {platform.name} has the "
         message += f"{ports} ports of its files{headroom}"
-        if platform.vendor != VENDOR:
+        if platform.vendor != IMPORTED:
             message = f"the catalog has no headroom for {platform.name}: its entry has that of the files"
         hint = "give --output: the entry is a file beside the inventory" if single_file else _GIVE_ENTRY
         yield Finding("FG141", Severity.ERROR if single_file else Severity.NOTE, message, hint=hint)

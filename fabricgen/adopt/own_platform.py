@@ -9,14 +9,12 @@ from collections.abc import Iterator, Mapping, Sequence, Set
 from dataclasses import replace
 
 from fabricgen.adopt.source import Tables
-from fabricgen.platforms.model import BufferDefaults, HeadroomRow, Layout, PlatformPort, SwitchPlatform
+from fabricgen.platforms.model import IMPORTED, BufferDefaults, HeadroomRow, Layout, PlatformPort, SwitchPlatform
 from fabricgen.sonic.canonical import natural_key
 from fabricgen.sonic.tables import parse_priorities
 from fabricgen.units import format_speed, whole_number
 from fabricgen.vocabulary import Role
 
-VENDOR = "imported"
-UNKNOWN_HWSKU = "Unknown"  # the hwsku of files without one
 _HEADROOM = re.compile(r"pg_lossless_(\d{1,7})_(\d{1,5})m_profile")
 _PORT = re.compile(r"Ethernet\d{1,5}")
 _SPEED_OF_LANE_MBPS = 25_000  # of a port without a speed; SONiC VS takes it for each lane
@@ -42,7 +40,7 @@ def own_platform(hwsku: str, switches: Sequence[tuple[Role, Tables]], taken: Set
     metadata = [tables.get("DEVICE_METADATA", {}).get("localhost", {}) for _, tables in switches]
     return SwitchPlatform(
         name=_name(hwsku, taken),
-        vendor=VENDOR,
+        vendor=IMPORTED,
         asic=None,
         asic_vendor=None,
         onie_platform=_most(metadata, "platform"),

@@ -8,6 +8,9 @@ from fabricgen.sonic.releases import branch_of
 from fabricgen.units import whole_number
 from fabricgen.vocabulary import Recovery, Technology
 
+IMPORTED = "imported"  # the vendor of an entry that an import made of the files themselves
+UNKNOWN_HWSKU = "Unknown"  # the hwsku of such an entry where the files do not have one
+
 
 @dataclass(frozen=True, slots=True)
 class PlatformPort:

@@ -7,7 +7,6 @@ from typing import Any
 from fabricgen.adopt.foreign.described import DescribedEnd, DescribedSwitch, Description
 from fabricgen.adopt.foreign.hardware import Fitted, fit, platform_of, port_modes
 from fabricgen.adopt.foreign.made_hardware import made_platform
-from fabricgen.adopt.own_platform import VENDOR
 from fabricgen.adopt.source import Source, SourceSwitch, Tables
 from fabricgen.adopt.tree import inventory_tree
 from fabricgen.adopt.wiring import usable_links
@@ -17,7 +16,7 @@ from fabricgen.findings import Finding, Severity, has_errors
 from fabricgen.inventory.load import LOCK_NAME
 from fabricgen.inventory.values import NAME
 from fabricgen.platforms.entry_text import switch_entry_text
-from fabricgen.platforms.model import SwitchPlatform
+from fabricgen.platforms.model import IMPORTED, SwitchPlatform
 from fabricgen.platforms.port_modes import PortModes
 from fabricgen.sonic.canonical import natural_key
 from fabricgen.vocabulary import LinkKind, Role
@@ -36,7 +35,7 @@ def explicit_inventory(
     """
     adopted = Adopted(findings=list(described.findings))
     fitted = _fitted(described, hardware, adopted.findings)
-    made = {one.platform.name: one.platform for one in fitted.values() if one.platform.vendor == VENDOR}
+    made = {one.platform.name: one.platform for one in fitted.values() if one.platform.vendor == IMPORTED}
     adopted.findings += _made(made.values(), single_file=single_file)
     if not described.switches:
         adopted.findings.append(Finding("FG866", Severity.ERROR, "the files do not describe a switch of a fabric"))

@@ -9,8 +9,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
 from fabricgen.adopt.foreign.described import DescribedSwitch
-from fabricgen.adopt.own_platform import VENDOR
-from fabricgen.platforms.model import Cage, Layout, PlatformPort, SwitchPlatform
+from fabricgen.platforms.model import IMPORTED, Cage, Layout, PlatformPort, SwitchPlatform
 from fabricgen.units import format_speed, parse_speed_mbps
 
 
@@ -115,7 +114,7 @@ def _platform(name: str, onie: str, hwsku: str, cages: tuple[_Cages, ...], sourc
     layout = "+".join(f"{count}x{format_speed(speed).lower()}" for speed, count in sorted(counts.items()))
     return SwitchPlatform(
         name=name,
-        vendor=VENDOR,
+        vendor=IMPORTED,
         asic=None,
         asic_vendor=None,
         onie_platform=onie,

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from fabricgen.bundle.names import is_file_name
 from fabricgen.bundle.read import Bundle
 from fabricgen.findings import Finding, Severity
+from fabricgen.platforms.model import UNKNOWN_HWSKU
 from fabricgen.rules.defects import Defect
 from fabricgen.rules.rule import rule
 from fabricgen.rules.view.fabric import Fabric
@@ -124,7 +125,7 @@ def planned_hwsku(fabric: Fabric) -> Iterator[Defect]:
     """
     for switch in fabric.switches.values():
         planned = switch.device.wired.hwsku if switch.device.wired else ""
-        if planned and switch.hwsku != planned:
+        if planned and switch.hwsku != planned and (switch.hwsku or planned != UNKNOWN_HWSKU):
             message = f"hwsku is {switch.hwsku or 'missing'}, but {planned} is planned"
             yield Defect(switch.place(*_ROW, "hwsku"), message, f"set hwsku to {planned}")
 

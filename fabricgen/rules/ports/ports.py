@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 
 from fabricgen.findings import Severity
-from fabricgen.platforms.model import PlatformPort, SwitchPlatform
+from fabricgen.platforms.model import IMPORTED, PlatformPort, SwitchPlatform
 from fabricgen.rules.defects import Defect
 from fabricgen.rules.rule import rule
 from fabricgen.rules.view.cable_texts import copper_links
@@ -51,6 +51,8 @@ def port_identity(fabric: Fabric) -> Iterator[Defect]:
     the first lanes of the module for each of its ports, so only one of them comes up. Images before 202211 do not read
     it.
 
+    A platform that an import made of the files has an index for each port, also where the files have none.
+
     Example: Ethernet0 of an Arista 7060X6 has lanes 1,2,3,4, which belong to Ethernet8.
 
     Fix: copy the values from the SKU's port_config.ini and platform.json; they cannot be computed.
@@ -65,7 +67,10 @@ def port_identity(fabric: Fabric) -> Iterator[Defect]:
     }
     for switch, name, row, port in _known_ports(fabric):
         expected = texts.get(port) or texts.setdefault(port, _identity(port))
+        is_imported = switch.platform is not None and switch.platform.vendor == IMPORTED
         for field, value in expected.items():
+            if is_imported and field == "index" and field not in row:
+                continue
             if row.get(field) != value and (field != "subport" or _is_wrong_subport(row, value, subports[switch])):
                 message = f"{field} of {name} is {_shown(row.get(field))}, but the SKU has {value}"
                 yield Defect(switch.place("PORT", name, field), message, f"set {field} to {value}")
