@@ -160,7 +160,7 @@ CORPUS = (
         "spine1/config_db.json": json.dumps(_split("spine1", "10.0.0.1/29", "65000")),
         "leaf1/frr.conf": _FRR.format(asn=65001, peer="10.0.0.1"),
         "spine1/frr/bgpd.conf": _FRR.format(asn=65000, peer="10.0.0.0"),
-    }),
+    }, ("validate DIR", "simulate deadlock DIR", "import config-db DIR -o OUT", "check OUT")),
     Foreign("unnumbered-lldp", "an unnumbered session names its port only: LLDP has the cable", {
         "files/leaf1/config_db.json": json.dumps(_lab("leaf1", metadata=_SPLIT)),
         "files/leaf1/frr.conf": _UNNUMBERED,

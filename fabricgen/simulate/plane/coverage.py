@@ -136,7 +136,8 @@ class _Ends:
         return in_service and not is_down and not is_switched and interface not in self._meant_down
 
     def _overridden(self, name: str) -> Iterator[str]:
-        """The interfaces whose port or session an override of the inventory sets."""
+        """The interfaces whose port an override of the inventory removes or shuts down, or whose session it sets. An
+        override of a description, as imports have many, does not say that the link is meant to be down."""
         asked = self._bundle.sources.overridden(name, PATHS) if self._bundle.sources else ()
         if not asked:
             return
@@ -144,10 +145,11 @@ class _Ends:
         addresses, neighbors = list(speaker.addresses), list(speaker.neighbors)
         for path in asked:
             table, _, key = path.partition("|")
-            if table == "PORT":
-                yield key.partition("|")[0]
-            for neighbor in neighbors if table == "BGP_NEIGHBOR" else ():
-                if not key or key == neighbor.key or key.startswith(f"{neighbor.key}|"):
+            port, _, field = key.partition("|")
+            if table == "PORT" and field in ("", "admin_status"):
+                yield port
+            for neighbor in neighbors if table == "BGP_NEIGHBOR" and key else ():
+                if key == neighbor.key or key.startswith(f"{neighbor.key}|"):
                     yield from _towards(neighbor, addresses)
 
 
