@@ -6,7 +6,7 @@ from pathlib import Path
 from tests.conftest import Cli, Golden
 from tests.foreign.corpus import CORPUS, Foreign
 
-GOLDEN = Path(__file__).parent / "verdicts.txt"
+GOLDEN = Path(__file__).parent / "golden" / "verdicts.txt"
 _SCREEN_LINES = 40
 _FINDING = re.compile(r"(?:(?P<place>\S+:\d+:\d+)  )?(?P<what>(?:error|warning|note) FG\d+  .*)")
 
