@@ -1281,8 +1281,8 @@ CASES = [
     ),
     _applied(
         UNIT,
-        edit(UNIT, "Type=oneshot", "Type=oneshot\nUser=nobody"),
-        "User is nobody: the script needs root",
+        edit(UNIT, "Type=oneshot", "Type=oneshot\nUser=daemon"),
+        "User is daemon: the script needs root",
         "User",
         "remove User",
     ),
