@@ -119,7 +119,7 @@ def loopback_down(fabric: Fabric) -> Iterator[Defect]:
 
     Example: admin_status is down.
 
-    Fix: set admin_status to up, or remove it.
+    Fix: remove admin_status, or set it to up.
 
     Source: sonic-swss cfgmgr/intfmgr.cpp of branch 202505 (doIntfGeneralTask, setIntfAdminStatus).
     """
@@ -127,5 +127,5 @@ def loopback_down(fabric: Fabric) -> Iterator[Defect]:
         if switch.device.text_of("LOOPBACK_INTERFACE", "Loopback0", "admin_status") == "down":
             message = "Loopback0 is down: the switch has no route to its own address, and does not announce it"
             yield Defect(
-                switch.place("LOOPBACK_INTERFACE", "Loopback0", "admin_status"), message, "set admin_status to up"
+                switch.place("LOOPBACK_INTERFACE", "Loopback0", "admin_status"), message, "remove admin_status"
             )

@@ -176,7 +176,7 @@ def asymmetric_pfc(fabric: Fabric) -> Iterator[Defect]:
 
     Example: PORT|Ethernet0 has pfc_asym on.
 
-    Fix: set pfc_asym to off, or remove it.
+    Fix: remove pfc_asym, or set it to off.
 
     Source: sonic-swss orchagent/portsorch.cpp (setPortPfcAsym); sonic-port.yang.
     """
@@ -184,4 +184,4 @@ def asymmetric_pfc(fabric: Fabric) -> Iterator[Defect]:
         for port, row in switch.device.table("PORT").items():
             if row.get("pfc_asym") == "on":
                 place = switch.place("PORT", port, "pfc_asym")
-                yield Defect(place, "the far end can pause every queue of this port", "set pfc_asym to off")
+                yield Defect(place, "the far end can pause every queue of this port", "remove pfc_asym")

@@ -300,7 +300,7 @@ CASES = [
         "leaf1:LOOPBACK_INTERFACE|Loopback0|admin_status",
         ERROR,
         "Loopback0 is down: the switch has no route to its own address, and does not announce it",
-        "set admin_status to up",
+        "remove admin_status",
         lenient=True,
     ),
 ]

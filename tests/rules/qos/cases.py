@@ -1028,7 +1028,7 @@ CASES = [
         "leaf1:PORT|Ethernet0|pfc_asym",
         WARNING,
         "the far end can pause every queue of this port",
-        "set pfc_asym to off",
+        "remove pfc_asym",
     ),
     Case(
         "FG414",

@@ -42,3 +42,28 @@ def test_the_hint_does_not_name_a_field_that_the_row_has() -> None:
         configs["leaf1"]["PORT"]["Ethernet0"]["mtus"] = "9100"
 
     assert [one.hint for one in broken("traditional", change).judge("FG402")] == [""]
+
+
+# Rows of tables that not all releases have: release -> codes above a note.
+OF_RELEASES = {
+    "STP": ("GLOBAL", {"mode": "pvst"}, {"202505": {"FG443"}, "202511": set(), "202605": set()}),
+    "SUBNET_DECAP": (
+        "AZURE",
+        {"status": "enable", "src_ip": "10.0.0.0/8", "src_ip_v6": "fc00::/8"},
+        {"202405": set(), "202505": set(), "202605": set()},
+    ),
+}
+
+
+@pytest.mark.parametrize("table", OF_RELEASES)
+def test_rows_that_the_release_has_are_no_alarm(table: str) -> None:
+    key, row, expected = OF_RELEASES[table]
+    for release, codes in expected.items():
+
+        def change(configs: dict[str, Config], release: str = release) -> None:
+            for config in configs.values():
+                config[table] = {key: dict(row)}
+                config["VERSIONS"] = {"DATABASE": {"VERSION": f"version_{release}_01"}}
+
+        found = broken("traditional", change).judge("FG4")
+        assert {one.code for one in found if one.severity != Severity.NOTE} == codes, release
