@@ -78,7 +78,7 @@ class Finding:
     inventory has no place; its `path` is the dotted path of the value. `count` is the number of places with the same
     defect; the finding is located at the first of them, and `devices` are all devices with it if there are several.
     `causes` are the inventory values from which the place is rendered, as file#dotted.path. `twin` numbers
-    findings of one code at one place.
+    findings of one code at one place. `caused_by` are the fingerprints of the findings that explain this one.
     """
 
     code: str
@@ -96,6 +96,7 @@ class Finding:
     suppression: Suppression | None = None
     twin: int = 0
     place: Place | None = None
+    caused_by: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
         if self.place is not None:

@@ -6,6 +6,7 @@ from enum import StrEnum
 from typing import Any
 
 from fabricgen.findings import Finding, Severity
+from fabricgen.report.causes import causes
 from fabricgen.report.summary import Counts, tables_unjudged, unread_tables
 from fabricgen.results import CongestionModel, CongestionResult, DeadlockResult, Verdict
 
@@ -92,9 +93,9 @@ def _reasons(judged: Judged, given: Answer) -> Iterator[str]:
         places = f" on {counted(devices, 'device')}" if devices else ""
         more = f", and {counted(len(warnings), 'warning')}" if warnings else ""
         yield f"{counted(len(errors), 'error')} of {counted(kinds, 'kind')}{places}{more}."
-        yield f"First: {errors[0].code}, {errors[0].message}."
+        yield _first(judged.findings)
     elif warnings:
-        yield f"No errors, {counted(len(warnings), 'warning')}. First: {warnings[0].code}, {warnings[0].message}."
+        yield f"No errors, {counted(len(warnings), 'warning')}. {_first(judged.findings)}"
     elif given is Answer.SAFE:
         depth = min((one.failures.depth for one in judged.deadlock if one.channels), default=0)
         depth = 0 if any(one.failures.sampled is not None for one in judged.deadlock) else depth
@@ -108,6 +109,14 @@ def _reasons(judged: Judged, given: Answer) -> Iterator[str]:
         yield f"The differences are from another fabric, {judged.other_fabric}: is the bundle the right one?"
     if not judged.is_complete:
         yield "The inventory cannot be rendered until its errors are corrected, so no file was judged."
+
+
+def _first(findings: Sequence[Finding]) -> str:
+    """What to correct first: the worst cause, with what it breaks and explains."""
+    worst = causes(findings)[0]
+    if worst.explains:
+        return f"First: {worst.sentence(sum(one.count for one in findings))}."
+    return f"First: {worst.finding.code}, {worst.finding.message}."
 
 
 def _devices(findings: Sequence[Finding]) -> int:

@@ -6,6 +6,7 @@ from dataclasses import dataclass, field, replace
 from fabricgen.bundle.hosts import FOLDER as HOSTS
 from fabricgen.bundle.read import Bundle
 from fabricgen.findings import Finding, Location, Related, Severity
+from fabricgen.report.causes import with_causes
 from fabricgen.report.grouping import grouped, numbered
 from fabricgen.report.pages import pages
 from fabricgen.suppressions import Suppression, Suppressions
@@ -55,7 +56,7 @@ class Reporter:
 
     def _shown(self, findings: Sequence[Finding], bundle: Bundle | None) -> tuple[Finding, ...]:
         chosen = list(findings) if self.expand else grouped(dict.fromkeys(findings))
-        return tuple(numbered(self._traced(one, bundle) for one in chosen))
+        return tuple(with_causes(numbered(self._traced(one, bundle) for one in chosen), bundle))
 
     def _marked(self, one: Finding, bundle: Bundle | None) -> Finding:
         """The finding with its suppression. Findings of rules already have theirs, port by port."""

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from fabricgen.codes import code_names
 from fabricgen.findings import Severity
+from fabricgen.rules.breaks import Breaks
 from fabricgen.rules.defects import Defect
 from fabricgen.rules.view.fabric import Fabric
 
@@ -34,6 +35,7 @@ class Rule:
     title: str
     check: Check
     basis: Basis
+    breaks: Breaks = Breaks.VALUE
 
     @property
     def page(self) -> str:
@@ -59,15 +61,18 @@ def subject_of(rule: Rule) -> str:
 RULES_BY_CODE: dict[str, Rule] = {}
 
 
-def rule(code: str, severity: Severity, title: str, basis: Basis = Basis.MEANING) -> Callable[[Check], Check]:
-    """Register a check under a code. Raises ValueError if a rule, or an entry of codes.yaml, has the code already."""
+def rule(
+    code: str, severity: Severity, title: str, basis: Basis = Basis.MEANING, *, breaks: Breaks = Breaks.VALUE
+) -> Callable[[Check], Check]:
+    """Register a check under a code; `breaks` says which other findings its faults explain. Raises ValueError
+    if a rule, or an entry of codes.yaml, has the code already."""
 
     def register(check: Check) -> Check:
         if code in RULES_BY_CODE:
             raise ValueError(f"{code} is already used by {RULES_BY_CODE[code].title!r}")
         if code in code_names():
             raise ValueError(f"{code} is already used: codes.yaml describes it")
-        RULES_BY_CODE[code] = Rule(code, severity, title, check, basis)
+        RULES_BY_CODE[code] = Rule(code, severity, title, check, basis, breaks)
         return check
 
     return register

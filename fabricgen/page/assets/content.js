@@ -19,6 +19,7 @@ content.findings.forEach((finding, index) => {
   for (const name of finding.devices) {
     if (!onDevice.has(name)) onDevice.set(name, []);
     onDevice.get(name).push(index);
+    if (finding.caused_by) continue; // the cause colors its own switch
     worstOf.set(name, Math.max(worstOf.get(name) || 0, RANK[finding.severity]));
   }
 });

@@ -1,6 +1,7 @@
 """Workflow commands of GitHub Actions: annotations on the lines of a pull request."""
 
 from fabricgen.findings import Finding, Severity
+from fabricgen.report.causes import causes_first
 from fabricgen.report.formats import Format
 from fabricgen.report.phrases import from_here, sentence
 from fabricgen.report.run import Run
@@ -9,8 +10,8 @@ _COMMAND = {Severity.ERROR: "error", Severity.WARNING: "warning", Severity.NOTE:
 
 
 def github_report(run: Run) -> str:
-    """A command for each finding, worst first: GitHub shows ten of each kind and step."""
-    return "".join(f"{_command(one)}\n" for one in run.findings)
+    """A command for each finding, causes first: GitHub shows ten of each kind and step."""
+    return "".join(f"{_command(one)}\n" for one in causes_first(run.findings))
 
 
 def _command(one: Finding) -> str:

@@ -40,6 +40,7 @@ def finding_object(finding: Finding) -> dict[str, Any]:
         "related": [{"message": item.message, "location": _location(item.location)} for item in finding.related],
         "hint": finding.hint,
         "fingerprint": finding.fingerprint,
+        **({"caused_by": list(finding.caused_by)} if finding.caused_by else {}),
     }
 
 

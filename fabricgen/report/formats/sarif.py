@@ -71,6 +71,8 @@ def _result(one: Finding, index: int) -> dict[str, Any]:
         "partialFingerprints": {FINGERPRINT: one.fingerprint},
         "properties": {"confidence": one.confidence.value, "device": one.device, "path": one.path},
     }
+    if one.caused_by:
+        result["properties"]["caused_by"] = list(one.caused_by)
     if one.devices:
         result["properties"]["devices"] = list(one.devices)
     if one.related:

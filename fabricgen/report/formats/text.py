@@ -13,10 +13,13 @@ from collections.abc import Callable, Iterator, Sequence
 from itertools import groupby
 from pathlib import Path
 from textwrap import indent
+from typing import NamedTuple
 
 from fabricgen.findings import Finding, Location, Severity
+from fabricgen.report.causes import cause_lines, causes
 from fabricgen.report.formats import Format
 from fabricgen.report.grouping import alike
+from fabricgen.report.pages import page
 from fabricgen.report.phrases import by_place, painted, places
 from fabricgen.report.run import Run
 from fabricgen.report.summary import Counts, headline, summary_line
@@ -41,13 +44,16 @@ def text_report(
     findings: Sequence[Finding], counts: Counts, color: bool = False, width: int = 0, *, expand: bool = False
 ) -> str:
     """The findings in the order of their places; the last line is the summary. `width` is that of a terminal, or 0.
-    Without `expand`, the findings like another one are a line below it, and all of them fit on a screen."""
+    Without `expand`, the findings like another one, and those that it explains, are lines below it, and all of them fit on
+    a screen."""
     read_lines = functools.lru_cache(maxsize=64)(_read_lines)
-    folded = alike(by_place(findings))
-    if expand:
-        folded = [(one, []) for one in by_place(findings)]
+    folded = [_Folded(one) for one in by_place(findings)]
+    if not expand:
+        below = {cause.finding.fingerprint: cause.explains for cause in causes(findings)}
+        roots = by_place(one for one in findings if not one.caused_by)
+        folded = [_Folded(one, others, below[one.fingerprint]) for one, others in alike(roots)]
     if not width:
-        blocks = [_block(one, others, str(one.location or ""), read_lines, color) for one, others in folded]
+        blocks = [_block(one, str(one.finding.location or ""), read_lines, color) for one in folded]
     else:
         blocks = list(_grouped(folded, read_lines, color, width))
     if not expand and sum(block.count("\n") + 1 for block in blocks) > _SCREEN_LINES:
@@ -55,11 +61,19 @@ def text_report(
     return "\n".join([*blocks, summary_line(findings, counts) + "\n"])
 
 
-def _shortened(folded: Sequence[tuple[Finding, list[Finding]]], color: bool) -> list[str]:
+class _Folded(NamedTuple):
+    """A finding, those like it, and those that it explains."""
+
+    finding: Finding
+    others: Sequence[Finding] = ()
+    explains: Sequence[Finding] = ()
+
+
+def _shortened(folded: Sequence[_Folded], color: bool) -> list[str]:
     """A line for each finding and one for its hint, as far as a screen has lines; else the most severe findings."""
     most = _SCREEN_LINES - 1
-    heads = [_short(one, others, color) for one, others in folded]
-    hints = [[f"{_MARGIN}help: {one.hint}"] if one.hint else [] for one, _ in folded]
+    heads = [_short(one, others, color) for one, others, _ in folded]
+    hints = [[f"{_MARGIN}help: {one.hint}"] if one.hint else [] for one, *_ in folded]
     if len(heads) + sum(map(len, hints)) <= most:
         lines = [line for head, hint in zip(heads, hints, strict=True) for line in (head, *hint)]
         return [*lines, "Source lines and related places: --expand"]
@@ -81,27 +95,25 @@ def _short(finding: Finding, others: Sequence[Finding], color: bool) -> str:
     return "  ".join(filter(None, [place, severity, f"{message}{places(finding)}{alike_too}"]))
 
 
-def _grouped(
-    folded: Sequence[tuple[Finding, list[Finding]]], read_lines: SourceLines, color: bool, width: int
-) -> Iterator[str]:
+def _grouped(folded: Sequence[_Folded], read_lines: SourceLines, color: bool, width: int) -> Iterator[str]:
     """A block for each finding; the first one of a file begins with the name of the file."""
-    for file, members in groupby(folded, key=lambda pair: pair[0].location.file if pair[0].location else ""):
+    for file, members in groupby(folded, key=lambda each: each[0].location.file if each[0].location else ""):
         title = f"{_BOLD}{file}{_PLAIN}\n" if color and file else f"{file}\n" if file else ""
-        for one, others in members:
-            place = str(one.location).removeprefix(file).strip(":")
-            block = _block(one, others, place if file else "", read_lines, color, width - len(_INDENT))
+        for one in members:
+            place = str(one.finding.location).removeprefix(file).strip(":")
+            block = _block(one, place if file else "", read_lines, color, width - len(_INDENT))
             yield title + (indent(block, _INDENT) if file else block)
             title = ""
 
 
 def _block(
-    finding: Finding,
-    others: Sequence[Finding],
+    folded: _Folded,
     place: str,
     read_lines: SourceLines,
     color: bool,
     width: int = _LONGEST_SOURCE_LINE,
 ) -> str:
+    finding, others, explains = folded
     severity = painted(f"{finding.severity} {finding.code}", finding.severity, color)
     lines = ["  ".join(filter(None, [place, severity, finding.message + places(finding)]))]
     where = " ".join(filter(None, (finding.device, finding.path)))
@@ -115,6 +127,15 @@ def _block(
     if others:
         where = listed([" ".join(filter(None, (one.device, one.path))) or one.message for one in others], _MOST_ALIKE)
         lines.append(f"{_MARGIN}{len(others)} more like this: {where}")
+    if explains:
+        codes = Counter[str]()
+        for one in explains:
+            codes[one.code] += one.count
+        named = ", ".join(
+            f"{code} {page(code).title[:1].lower()}{page(code).title[1:]} ({count})"
+            for code, count in sorted(codes.items())
+        )
+        lines.append(f"{_MARGIN}explains {counted(codes.total(), 'place')}: {named}")
     return "\n".join(lines) + "\n"
 
 
@@ -157,7 +178,7 @@ def _head(run: Run) -> list[str]:
     if run.color:
         name, colon, rest = verdict.partition(":")
         verdict = f"{_BOLD}{name}{_PLAIN}{colon}{rest}"
-    return [verdict, *(f"not judged: {each}" for each in run.unjudged), *run.lines]
+    return [verdict, *cause_lines(run.findings), *(f"not judged: {each}" for each in run.unjudged), *run.lines]
 
 
 FORMAT = Format("text", "for people", _write, for_people=True)

@@ -3,6 +3,7 @@
 from collections.abc import Iterator
 
 from fabricgen.findings import Severity
+from fabricgen.rules.breaks import Breaks
 from fabricgen.rules.defects import Defect
 from fabricgen.rules.rule import rule
 from fabricgen.rules.view.addresses import HeldAddress, parse_interface
@@ -11,7 +12,7 @@ from fabricgen.rules.view.subnets import end_addresses, mismatched_subnets, miss
 from fabricgen.rules.view.switch import Switch
 
 
-@rule("FG311", Severity.ERROR, "A port with a cable has no address")
+@rule("FG311", Severity.ERROR, "A port with a cable has no address", breaks=Breaks.SESSION)
 def wired_port_without_address(fabric: Fabric) -> Iterator[Defect]:
     """What: each port with a cable has an address of each family that the far end has. Members of a VLAN or a port
     channel and ports with ipv6_use_link_local_only need no address.
@@ -45,7 +46,7 @@ def wired_port_without_address(fabric: Fabric) -> Iterator[Defect]:
                 yield Defect(switch.place("INTERFACE", key), message, hint, far_end(end, "INTERFACE"))
 
 
-@rule("FG312", Severity.ERROR, "The two ends of a link are not in one subnet")
+@rule("FG312", Severity.ERROR, "The two ends of a link are not in one subnet", breaks=Breaks.SESSION)
 def link_subnet(fabric: Fabric) -> Iterator[Defect]:
     """What: the two ends of a routed link have different addresses in one subnet.
 

@@ -4,6 +4,7 @@ from collections import defaultdict
 from collections.abc import Iterator
 
 from fabricgen.findings import Severity
+from fabricgen.rules.breaks import Breaks
 from fabricgen.rules.defects import Defect
 from fabricgen.rules.rule import rule
 from fabricgen.rules.view.addresses import parse_interface
@@ -14,7 +15,7 @@ from fabricgen.sonic.image import runs_bgpcfgd
 _ROUTER_ID = ("DEVICE_METADATA", "localhost", "bgp_router_id")
 
 
-@rule("FG314", Severity.ERROR, "Loopback0 is missing or is not a single address")
+@rule("FG314", Severity.ERROR, "Loopback0 is missing or is not a single address", breaks=Breaks.SESSION)
 def loopback(fabric: Fabric) -> Iterator[Defect]:
     """What: every BGP speaker has a Loopback0 with a /32 address. On IPv6 planes it has a /128 address, too. Where
     bgpcfgd does not run (management framework, routing mode split), Loopback0 may be missing.
@@ -88,7 +89,7 @@ def _families(fabric: Fabric) -> dict[Network, int | None]:
     return {network: majority(found) for network, found in versions.items()}
 
 
-@rule("FG315", Severity.ERROR, "The router ID is not the loopback address, or is used twice")
+@rule("FG315", Severity.ERROR, "The router ID is not the loopback address, or is used twice", breaks=Breaks.ROUTES)
 def router_id(fabric: Fabric) -> Iterator[Defect]:
     """What: if DEVICE_METADATA.bgp_router_id is set, it is the IPv4 address of Loopback0, and no other switch has it.
 

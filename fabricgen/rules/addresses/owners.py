@@ -4,6 +4,7 @@ from collections import defaultdict
 from collections.abc import Iterator, Mapping
 
 from fabricgen.findings import Severity
+from fabricgen.rules.breaks import Breaks
 from fabricgen.rules.defects import Defect
 from fabricgen.rules.rule import rule
 from fabricgen.rules.view.addresses import HOST, HeldAddress, IpInterface, parse_interface
@@ -13,7 +14,7 @@ from fabricgen.rules.view.switch import Switch
 from fabricgen.sonic.device_types import OUTSIDE_ROLE
 
 
-@rule("FG321", Severity.ERROR, "An interface has the address of a host or of a neighbor")
+@rule("FG321", Severity.ERROR, "An interface has the address of a host or of a neighbor", breaks=Breaks.SESSION)
 def taken_address(fabric: Fabric) -> Iterator[Defect]:
     """What: no interface, VLAN, port channel or loopback of a switch has the address of a host's NIC, or that of one of
     the switch's own BGP neighbors. FG316 covers the port of the NIC, FG313 the addresses of known switches.

@@ -5,6 +5,7 @@ from collections.abc import Iterable, Iterator
 from ipaddress import ip_address
 
 from fabricgen.findings import Severity
+from fabricgen.rules.breaks import Breaks
 from fabricgen.rules.defects import Defect, Place
 from fabricgen.rules.rule import Basis, rule
 from fabricgen.rules.view.addresses import HeldAddress, parse_interface
@@ -13,7 +14,7 @@ from fabricgen.rules.view.subnets import mismatched_subnets, owned_by_several
 from fabricgen.rules.view.switch import Switch
 
 
-@rule("FG313", Severity.ERROR, "Two interfaces have the same address")
+@rule("FG313", Severity.ERROR, "Two interfaces have the same address", breaks=Breaks.SESSION)
 def duplicate_address(fabric: Fabric) -> Iterator[Defect]:
     """What: every address is on one interface or loopback of a VRF. Loose files whose cables form several networks may
     use it once in each. The gateway of a VLAN may be on several switches if static_anycast_gateway or MC-LAG shares it.

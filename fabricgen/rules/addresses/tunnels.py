@@ -3,6 +3,7 @@
 from collections.abc import Iterator
 
 from fabricgen.findings import Severity
+from fabricgen.rules.breaks import Breaks
 from fabricgen.rules.defects import Defect, Place
 from fabricgen.rules.rule import rule
 from fabricgen.rules.view.fabric import Fabric
@@ -89,7 +90,7 @@ def tunnel_source(fabric: Fabric) -> Iterator[Defect]:
                 yield Defect(switch.place("VXLAN_TUNNEL", key, "src_ip"), message, hint)
 
 
-@rule("FG290", Severity.ERROR, "Loopback0 is in a VRF")
+@rule("FG290", Severity.ERROR, "Loopback0 is in a VRF", breaks=Breaks.ROUTES)
 def loopback_in_vrf(fabric: Fabric) -> Iterator[Defect]:
     """What: LOOPBACK_INTERFACE|Loopback0 has no vrf_name.
 

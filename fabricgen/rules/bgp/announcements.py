@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from ipaddress import IPv4Network, IPv6Network
 
 from fabricgen.findings import Severity
+from fabricgen.rules.breaks import Breaks
 from fabricgen.rules.defects import Defect
 from fabricgen.rules.rule import rule
 from fabricgen.rules.view.addresses import HeldAddress, parse_interface
@@ -60,7 +61,7 @@ def _contains(wide: Network, narrow: Network) -> bool:
     return wide.version == narrow.version and narrow.subnet_of(wide)  # type: ignore[arg-type]
 
 
-@rule("FG341", Severity.ERROR, "Host addresses are not announced")
+@rule("FG341", Severity.ERROR, "Host addresses are not announced", breaks=Breaks.ROUTES)
 def unannounced_hosts(fabric: Fabric) -> Iterator[Defect]:
     """What: the subnet of every routed host port is inside a prefix that the switch announces.
 
@@ -97,7 +98,7 @@ def unannounced_hosts(fabric: Fabric) -> Iterator[Defect]:
             yield Defect(switch.place("STATIC_ROUTE", unused[0], field), message, hint, related)
 
 
-@rule("FG342", Severity.ERROR, "Two switches announce overlapping host prefixes")
+@rule("FG342", Severity.ERROR, "Two switches announce overlapping host prefixes", breaks=Breaks.ROUTES)
 def overlapping_announcements(fabric: Fabric) -> Iterator[Defect]:
     """What: the prefixes that different switches announce do not overlap. A route with a next hop, for example a
     default route, may contain longer prefixes, and several switches may announce the same one.
@@ -204,7 +205,7 @@ def host_bits(fabric: Fabric) -> Iterator[Defect]:
                 yield Defect(switch.place("STATIC_ROUTE", key), message, f"write {network}")
 
 
-@rule("FG280", Severity.ERROR, "The aggregate of a leaf's hosts has a next hop")
+@rule("FG280", Severity.ERROR, "The aggregate of a leaf's hosts has a next hop", breaks=Breaks.ROUTES)
 def aggregate_with_next_hop(fabric: Fabric) -> Iterator[Defect]:
     """What: a static route that is announced, and that contains the subnets of hosts of the switch, is a blackhole,
     unless a longer blackhole contains them. A next hop that is not a switch is a warning. Default routes are not
@@ -251,7 +252,7 @@ def aggregate_with_next_hop(fabric: Fabric) -> Iterator[Defect]:
                 yield Defect(switch.place("STATIC_ROUTE", key, "nexthop"), message, hint, severity=severity)
 
 
-@rule("FG279", Severity.WARNING, "A switch withdraws its routes by idf_isolation_state")
+@rule("FG279", Severity.WARNING, "A switch withdraws its routes by idf_isolation_state", breaks=Breaks.ROUTES)
 def isolated_downstream(fabric: Fabric) -> Iterator[Defect]:
     """What: idf_isolation_state of BGP_DEVICE_GLOBAL|STATE is missing or unisolated.
 

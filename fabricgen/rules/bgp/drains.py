@@ -3,6 +3,7 @@
 from collections.abc import Iterator
 
 from fabricgen.findings import Severity
+from fabricgen.rules.breaks import Breaks
 from fabricgen.rules.defects import Defect
 from fabricgen.rules.rule import rule
 from fabricgen.rules.view.fabric import Fabric
@@ -13,7 +14,7 @@ from fabricgen.sonic.policy import Policies, RouteFilter
 from fabricgen.sonic.tables import Row
 
 
-@rule("FG306", Severity.WARNING, "A drained switch still attracts traffic")
+@rule("FG306", Severity.WARNING, "A drained switch still attracts traffic", breaks=Breaks.ROUTES)
 def drained(fabric: Fabric) -> Iterator[Defect]:
     """What: a switch whose state is drained in fabric.json announces only its loopbacks. With bgpcfgd, tsa_enabled of
     BGP_DEVICE_GLOBAL|STATE is true. With the management framework, the route maps to its neighbors deny its other

@@ -5,6 +5,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from fabricgen.bundle.outside import announced_prefixes, read_speaker
 from fabricgen.engine.derived import derived
 from fabricgen.findings import Severity
+from fabricgen.rules.breaks import Breaks
 from fabricgen.rules.defects import Defect
 from fabricgen.rules.rule import rule
 from fabricgen.rules.view.addresses import parse_interface
@@ -25,7 +26,7 @@ def _neighbors(fabric: Fabric) -> Mapping[str, Sequence[Neighbor]]:
     return {one.name: read_speaker(one.device.config).neighbors for one in _framework_switches(fabric)}
 
 
-@rule("FG347", Severity.ERROR, "An unnumbered session has only one end")
+@rule("FG347", Severity.ERROR, "An unnumbered session has only one end", breaks=Breaks.SESSION)
 def one_ended_session(fabric: Fabric) -> Iterator[Defect]:
     """What: if one end of a link has an unnumbered neighbor on its port, the other end has one, too.
 
@@ -49,7 +50,7 @@ def one_ended_session(fabric: Fabric) -> Iterator[Defect]:
                 yield Defect(end.switch.place("BGP_NEIGHBOR", key), message, "add the row", related)
 
 
-@rule("FG348", Severity.ERROR, "A session exchanges no routes of a family")
+@rule("FG348", Severity.ERROR, "A session exchanges no routes of a family", breaks=Breaks.SESSION)
 def inactive_family(fabric: Fabric) -> Iterator[Defect]:
     """What: every address family in BGP_GLOBALS_AF is active on the sessions between switches and has a route map in
     each direction, in BGP_NEIGHBOR_AF or in BGP_PEER_GROUP_AF of the peer group. A session with another router has at
@@ -117,7 +118,7 @@ def globals_row(fabric: Fabric) -> Iterator[Defect]:
                 yield Defect(switch.place("BGP_GLOBALS_AF", f"default|{family}"), message, hint)
 
 
-@rule("FG353", Severity.ERROR, "A prefix of the switch is not announced")
+@rule("FG353", Severity.ERROR, "A prefix of the switch is not announced", breaks=Breaks.ROUTES)
 def unannounced_prefix(fabric: Fabric) -> Iterator[Defect]:
     """What: under the management framework, BGP_GLOBALS_AF_NETWORK or redistribution covers Loopback0 and every static
     route without advertise "false".
@@ -149,7 +150,7 @@ def unannounced_prefix(fabric: Fabric) -> Iterator[Defect]:
                 yield Defect(at, f"{text} is not announced", hint, (("the address or route", place),))
 
 
-@rule("FG364", Severity.ERROR, "The source address of a session is not an address of the switch")
+@rule("FG364", Severity.ERROR, "The source address of a session is not an address of the switch", breaks=Breaks.SESSION)
 def source_address(fabric: Fabric) -> Iterator[Defect]:
     """What: under the management framework, an address in local_addr of BGP_NEIGHBOR or BGP_PEER_GROUP is an address of
     an interface of the switch.

@@ -5,6 +5,7 @@ from collections.abc import Iterator, Mapping
 from fabricgen.bundle.outside import announced_prefixes
 from fabricgen.engine.derived import derived
 from fabricgen.findings import Severity
+from fabricgen.rules.breaks import Breaks
 from fabricgen.rules.defects import Defect
 from fabricgen.rules.rule import rule
 from fabricgen.rules.view.fabric import Fabric
@@ -20,7 +21,7 @@ _UDP, _ROCE_PORT = 17, 4791
 _MOST_PREFIXES = 64
 
 
-@rule("FG362", Severity.ERROR, "SONiC ignores the BGP tables of the file")
+@rule("FG362", Severity.ERROR, "SONiC ignores the BGP tables of the file", breaks=Breaks.SESSION)
 def ignored_tables(fabric: Fabric) -> Iterator[Defect]:
     """What: a switch with BGP_NEIGHBOR rows has FEATURE|bgp enabled, and its docker_routing_config_mode is neither
     split nor split-unified.
@@ -45,7 +46,7 @@ def ignored_tables(fabric: Fabric) -> Iterator[Defect]:
         yield Defect(switch.place(*found.place), found.reason, hint, severity=severity)
 
 
-@rule("FG363", Severity.ERROR, "An ACL drops packets of RoCE or of BGP")
+@rule("FG363", Severity.ERROR, "An ACL drops packets of RoCE or of BGP", breaks=Breaks.ROUTES)
 def dropping_acl(fabric: Fabric) -> Iterator[Defect]:
     """What: no rule of an ACL that is bound to a port with PFC drops packets to UDP port 4791 that have a DSCP of RoCE.
     No rule of an ACL that is bound to a port between switches drops packets from or to TCP port 179. Rules with both a

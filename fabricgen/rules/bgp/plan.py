@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from fabricgen.findings import Severity
 from fabricgen.rules.bgp.reachability import routed_fabrics
 from fabricgen.rules.bgp.sessions import reviewed
+from fabricgen.rules.breaks import Breaks
 from fabricgen.rules.defects import Defect
 from fabricgen.rules.rule import Basis, rule
 from fabricgen.rules.view.fabric import Fabric
@@ -53,7 +54,7 @@ def _groups(fabric: Fabric) -> dict[tuple[str, object], list[Switch]]:
     return found
 
 
-@rule("FG338", Severity.WARNING, "A BGP session is shut down")
+@rule("FG338", Severity.WARNING, "A BGP session is shut down", breaks=Breaks.SESSION)
 def shut_session(fabric: Fabric) -> Iterator[Defect]:
     """What: admin_status or default_bgp_status enables each session of an active switch.
 
@@ -80,7 +81,7 @@ def shut_session(fabric: Fabric) -> Iterator[Defect]:
                 yield Defect(place, "the session is shut down by admin_status", "set admin_status to up")
 
 
-@rule("FG339", Severity.ERROR, "The BGP daemon ignores a neighbor")
+@rule("FG339", Severity.ERROR, "The BGP daemon ignores a neighbor", breaks=Breaks.SESSION)
 def ignored_neighbor(fabric: Fabric) -> Iterator[Defect]:
     """What: a BGP_NEIGHBOR key is an address, or VRF and address if frr_mgmt_framework_config is true.
 
@@ -102,7 +103,7 @@ def ignored_neighbor(fabric: Fabric) -> Iterator[Defect]:
                 yield Defect(switch.place("BGP_NEIGHBOR", key), message, f"write the key in the form {form}")
 
 
-@rule("FG345", Severity.ERROR, "The two ends of a link have the same ASN")
+@rule("FG345", Severity.ERROR, "The two ends of a link have the same ASN", breaks=Breaks.SESSION)
 def internal_session(fabric: Fabric) -> Iterator[Defect]:
     """What: in a fabric of eBGP sessions, switches at the two ends of a link have different ASNs.
 
@@ -129,7 +130,7 @@ def internal_session(fabric: Fabric) -> Iterator[Defect]:
             yield Defect(one.place(*_ASN), message, "use different ASNs on each tier", related)
 
 
-@rule("FG346", Severity.ERROR, "ECMP is narrower than the uplinks")
+@rule("FG346", Severity.ERROR, "ECMP is narrower than the uplinks", breaks=Breaks.ROUTES)
 def narrow_ecmp(fabric: Fabric) -> Iterator[Defect]:
     """What: max_ebgp_paths of BGP_GLOBALS_AF is at least the number of links to the tier above. load_balance_mp_relax
     is true if neighbors with different ASNs are in the tier above, or announce the same prefix.

@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING
 
 from fabricgen.engine.derived import derived
 from fabricgen.findings import Severity
+from fabricgen.rules.breaks import Breaks
 from fabricgen.rules.defects import Defect
 from fabricgen.rules.rule import Basis, rule
 from fabricgen.rules.view.fabric import Fabric
@@ -54,7 +55,7 @@ def lost_hosts(fabric: Fabric) -> Iterator[Defect]:
                 yield Defect(place, message, "correct this row, so that each next hop has a route to the hosts")
 
 
-@rule("FG366", Severity.ERROR, "The interface of a session cannot carry it", Basis.CONSEQUENCE)
+@rule("FG366", Severity.ERROR, "The interface of a session cannot carry it", Basis.CONSEQUENCE, breaks=Breaks.SESSION)
 def interfaces_of_sessions(fabric: Fabric) -> Iterator[Defect]:
     """What: the interfaces at both ends of a session between switches of the bundle can carry it: they are in the VRF
     of the neighbor, and SONiC applies their rows. Other rules judge the rows of the neighbors.
@@ -78,7 +79,7 @@ def interfaces_of_sessions(fabric: Fabric) -> Iterator[Defect]:
                 yield Defect(fabric.switches[name].place(*place), message, "correct this row")
 
 
-@rule("FG361", Severity.ERROR, "Switches are connected, but none has a BGP neighbor")
+@rule("FG361", Severity.ERROR, "Switches are connected, but none has a BGP neighbor", breaks=Breaks.SESSION)
 def no_neighbors(fabric: Fabric) -> Iterator[Defect]:
     """What: a network of switches with routed links between them has BGP_NEIGHBOR rows.
 

@@ -7,6 +7,7 @@ from typing import NamedTuple
 
 from fabricgen.engine.derived import derived
 from fabricgen.findings import Severity
+from fabricgen.rules.breaks import Breaks
 from fabricgen.rules.defects import Defect, Place
 from fabricgen.rules.rule import rule
 from fabricgen.rules.view.addresses import parse_interface
@@ -106,7 +107,7 @@ def _runs_bgp(switch: Switch) -> bool:
     return any(parse_interface(key) for key in switch.device.table("BGP_NEIGHBOR"))
 
 
-@rule("FG331", Severity.ERROR, "The ASN of a switch differs from the ASN that its peers expect")
+@rule("FG331", Severity.ERROR, "The ASN of a switch differs from the ASN that its peers expect", breaks=Breaks.SESSION)
 def own_asn(fabric: Fabric) -> Iterator[Defect]:
     """What: DEVICE_METADATA.bgp_asn is the ASN that most neighbors of the switch have in their rows for it.
 
@@ -132,7 +133,7 @@ def own_asn(fabric: Fabric) -> Iterator[Defect]:
         yield Defect(switch.place(*_ASN), message, f"set bgp_asn to {expected.asn}", related)
 
 
-@rule("FG332", Severity.ERROR, "A link between switches has no BGP session")
+@rule("FG332", Severity.ERROR, "A link between switches has no BGP session", breaks=Breaks.SESSION)
 def missing_session(fabric: Fabric) -> Iterator[Defect]:
     """What: each end of a routed link between switches has a BGP_NEIGHBOR row for the far end's address.
 
@@ -158,7 +159,7 @@ def _stray_for(switch: Switch, local_ip: str) -> bool:
     return any(row.get("local_addr") == local_ip for row in switch.device.table("BGP_NEIGHBOR").values())
 
 
-@rule("FG333", Severity.ERROR, "The ASN of a neighbor is wrong")
+@rule("FG333", Severity.ERROR, "The ASN of a neighbor is wrong", breaks=Breaks.SESSION)
 def neighbor_asn(fabric: Fabric) -> Iterator[Defect]:
     """What: BGP_NEIGHBOR.asn is the bgp_asn of the switch that has the address.
 
@@ -207,7 +208,7 @@ def neighbor_name(fabric: Fabric) -> Iterator[Defect]:
             yield Defect(place, message, f"set name to {name}", related)
 
 
-@rule("FG335", Severity.ERROR, "The local address of a session is not the address of its port")
+@rule("FG335", Severity.ERROR, "The local address of a session is not the address of its port", breaks=Breaks.SESSION)
 def local_address(fabric: Fabric) -> Iterator[Defect]:
     """What: BGP_NEIGHBOR.local_addr is the address of the port that leads to the neighbor.
 
@@ -232,7 +233,7 @@ def local_address(fabric: Fabric) -> Iterator[Defect]:
             yield Defect(place, message, f"set local_addr to {session.local_ip}", related, severity)
 
 
-@rule("FG336", Severity.ERROR, "A BGP neighbor is not on a link of the switch")
+@rule("FG336", Severity.ERROR, "A BGP neighbor is not on a link of the switch", breaks=Breaks.SESSION)
 def stray_neighbor(fabric: Fabric) -> Iterator[Defect]:
     """What: every BGP_NEIGHBOR address is in a subnet of one of the switch's ports. If the far end is a known switch,
     it is the address of that switch.

@@ -3,6 +3,7 @@
 from collections.abc import Iterator
 
 from fabricgen.findings import Severity
+from fabricgen.rules.breaks import Breaks
 from fabricgen.rules.defects import Defect
 from fabricgen.rules.rule import rule
 from fabricgen.rules.view.fabric import Fabric
@@ -59,7 +60,7 @@ def _of_row(switch: Switch, table: str, key: str, row: Row) -> Iterator[Defect]:
         yield Defect(place, message, "set holdtime in seconds, to at most 180")
 
 
-@rule("FG356", Severity.ERROR, "A session between ASNs is configured as one within an ASN")
+@rule("FG356", Severity.ERROR, "A session between ASNs is configured as one within an ASN", breaks=Breaks.SESSION)
 def reflected_session(fabric: Fabric) -> Iterator[Defect]:
     """What: no neighbor with another ASN has rrclient 1.
 

@@ -3,6 +3,7 @@
 from collections.abc import Iterator
 
 from fabricgen.findings import Severity
+from fabricgen.rules.breaks import Breaks
 from fabricgen.rules.defects import Defect
 from fabricgen.rules.rule import rule
 from fabricgen.rules.view.fabric import Fabric
@@ -13,7 +14,7 @@ from fabricgen.sonic.port_qos import MAP_TABLES
 _TABLES = ("BUFFER_PG", "BUFFER_QUEUE")
 
 
-@rule("FG573", Severity.ERROR, "A priority group or queue in use has no profile")
+@rule("FG573", Severity.ERROR, "A priority group or queue in use has no profile", breaks=Breaks.LOSSLESS)
 def unbound(fabric: Fabric) -> Iterator[Defect]:
     """What: on wired ports with rows in BUFFER_PG and BUFFER_QUEUE, each priority group and queue that a lossy class in
     use maps to has a row with a profile. FG514 and FG515 cover lossless ones.

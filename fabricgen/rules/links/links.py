@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from fabricgen.bundle.link_sources import DESCRIPTIONS, NEIGHBORS, ROUTES, SUBNETS
 from fabricgen.findings import Severity
 from fabricgen.physics import DEFAULT_MTU_BYTES, link_mtu_for_roce
+from fabricgen.rules.breaks import Breaks
 from fabricgen.rules.defects import Defect
 from fabricgen.rules.rule import rule
 from fabricgen.rules.view.fabric import End, Fabric, far_end
@@ -20,7 +21,7 @@ _ONE_OF = {ROUTES: "a static route", SUBNETS: "a common subnet", DESCRIPTIONS: "
 _PORT_DEFAULTS = {"mtu": str(DEFAULT_MTU_BYTES), "autoneg": "off", "link_training": "off", "fec": ""}
 
 
-@rule("FG241", Severity.ERROR, "The speed of a port differs from that of its link")
+@rule("FG241", Severity.ERROR, "The speed of a port differs from that of its link", breaks=Breaks.LINK)
 def link_speed(fabric: Fabric) -> Iterator[Defect]:
     """What: PORT.speed of a wired port is the speed of the link; without fabric.json, that of the far end.
 
@@ -40,7 +41,7 @@ def link_speed(fabric: Fabric) -> Iterator[Defect]:
     yield from _disagreements(fabric, "speed", only_unplanned=True)
 
 
-@rule("FG242", Severity.ERROR, "FEC or negotiation differs at the two ends of a link")
+@rule("FG242", Severity.ERROR, "FEC or negotiation differs at the two ends of a link", breaks=Breaks.LINK)
 def link_fec(fabric: Fabric) -> Iterator[Defect]:
     """What: fec, autoneg and link_training are the same at both ends.
 
@@ -95,7 +96,7 @@ def roce_mtu(fabric: Fabric) -> Iterator[Defect]:
             yield Defect(end.place("PORT", "mtu"), message, f"set mtu to at least {needed}", related)
 
 
-@rule("FG245", Severity.ERROR, "DEVICE_NEIGHBOR differs from the far end of the cable")
+@rule("FG245", Severity.ERROR, "DEVICE_NEIGHBOR differs from the far end of the cable", breaks=Breaks.LINK)
 def neighbor_row(fabric: Fabric) -> Iterator[Defect]:
     """What: each wired port has a DEVICE_NEIGHBOR row with the far device's name and port. A switch without any row is
     one finding, and a note in files without fabric.json: labs and other controllers do not write the table.
@@ -208,7 +209,7 @@ def stray_neighbor(fabric: Fabric) -> Iterator[Defect]:
             yield Defect(switch.place("DEVICE_NEIGHBOR", port), hint, hint)
 
 
-@rule("FG248", Severity.ERROR, "A cable ends at a port that does not exist")
+@rule("FG248", Severity.ERROR, "A cable ends at a port that does not exist", breaks=Breaks.CABLE)
 def wired_port_exists(fabric: Fabric) -> Iterator[Defect]:
     """What: every switch port with a cable in fabric.json has a PORT row.
 

@@ -5,6 +5,7 @@ from collections.abc import Iterable, Iterator
 from fabricgen.bundle.cables import Fault, Miscabling, Pair, moves
 from fabricgen.bundle.wiring import Endpoint
 from fabricgen.findings import Severity
+from fabricgen.rules.breaks import Breaks
 from fabricgen.rules.defects import Defect, Place
 from fabricgen.rules.rule import rule
 from fabricgen.rules.view.fabric import Fabric
@@ -12,7 +13,7 @@ from fabricgen.rules.view.fabric import Fabric
 _TABLE = "DEVICE_NEIGHBOR"
 
 
-@rule("FG260", Severity.ERROR, "A planned cable is not seen by LLDP")
+@rule("FG260", Severity.ERROR, "A planned cable is not seen by LLDP", breaks=Breaks.CABLE)
 def dead_cable(fabric: Fabric) -> Iterator[Defect]:
     """What: with --lldp, a switch with a dump sees a neighbor on each port with a planned cable to another switch,
     unless the configuration shuts one of the two ports down. The plan is fabric.json; without it, the plan is each link
@@ -38,7 +39,7 @@ def dead_cable(fabric: Fabric) -> Iterator[Defect]:
             yield Defect(place, message, hint, tuple((other.device.name, other) for other in places[1:]))
 
 
-@rule("FG261", Severity.ERROR, "A cable is plugged into another port than planned")
+@rule("FG261", Severity.ERROR, "A cable is plugged into another port than planned", breaks=Breaks.CABLE)
 def wrong_cable(fabric: Fabric) -> Iterator[Defect]:
     """What: with --lldp, each cable that LLDP shows at a port with a planned cable is the planned one. A cable between
     two ports without a planned cable is a note if the bundle has a fabric.json.

@@ -6,6 +6,7 @@ from functools import partial
 import orjson
 
 from fabricgen.findings import Severity
+from fabricgen.rules.breaks import Breaks
 from fabricgen.rules.defects import Defect
 from fabricgen.rules.rule import Basis, rule
 from fabricgen.rules.view.fabric import Fabric
@@ -37,7 +38,7 @@ _OWN_TABLES = frozenset({
 _OF_DRAINS = frozenset({"BGP_DEVICE_GLOBAL", "BGP_PEER_GROUP_AF", "ROUTE_MAP", "ROUTE_MAP_SET"})
 
 
-@rule("FG591", Severity.ERROR, "QoS maps differ within a plane", Basis.PEERS)
+@rule("FG591", Severity.ERROR, "QoS maps differ within a plane", Basis.PEERS, breaks=Breaks.LOSSLESS)
 def plane_maps(fabric: Fabric) -> Iterator[Defect]:
     """What: DSCP_TO_TC_MAP, TC_TO_QUEUE_MAP, TC_TO_PRIORITY_GROUP_MAP and MAP_PFC_PRIORITY_TO_QUEUE are the same on
     every switch of a plane, leaf or spine. An equal map under another name is the same.

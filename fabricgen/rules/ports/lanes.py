@@ -6,6 +6,7 @@ from fabricgen.engine.derived import derived
 from fabricgen.findings import Severity
 from fabricgen.platforms.catalog import host_model, nic_model
 from fabricgen.platforms.model import NicModel
+from fabricgen.rules.breaks import Breaks
 from fabricgen.rules.defects import Defect
 from fabricgen.rules.rule import rule
 from fabricgen.rules.view.cable_texts import copper_links
@@ -21,7 +22,7 @@ _FIBRE = "use fibre (`medium: mmf` or smf): the cages at the far ends lead elsew
 _HINT = "use optical modules (`medium: aoc`, mmf or smf): a gearbox in the module changes the lanes"
 
 
-@rule("FG272", Severity.ERROR, "A passive copper cable joins ports with different lanes")
+@rule("FG272", Severity.ERROR, "A passive copper cable joins ports with different lanes", breaks=Breaks.LINK)
 def copper_lanes(fabric: Fabric) -> Iterator[Defect]:
     """What: both ports of a link on passive copper (medium dac in fabric.json) have the same number of lanes. A NIC of
     a known model can run the lanes of the switch port.

@@ -3,6 +3,7 @@
 from collections.abc import Iterator
 
 from fabricgen.findings import Severity
+from fabricgen.rules.breaks import Breaks
 from fabricgen.rules.defects import Defect
 from fabricgen.rules.rule import rule
 from fabricgen.rules.view.fabric import End, Fabric, far_end
@@ -13,7 +14,7 @@ from fabricgen.vocabulary import Medium
 _OPTICAL = (Medium.AOC, Medium.MMF, Medium.SMF)
 
 
-@rule("FG307", Severity.ERROR, "A port offers speeds that its cable or the far end does not have")
+@rule("FG307", Severity.ERROR, "A port offers speeds that its cable or the far end does not have", breaks=Breaks.LINK)
 def offered_speeds(fabric: Fabric) -> Iterator[Defect]:
     """What: where autoneg is on, adv_speeds has the speed of the link, nothing faster that the far end offers too,
     and a speed in common with the far end. autoneg is off on optical cables of any length.

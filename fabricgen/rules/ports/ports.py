@@ -4,6 +4,7 @@ from collections.abc import Iterator
 
 from fabricgen.findings import Severity
 from fabricgen.platforms.model import IMPORTED, PlatformPort, SwitchPlatform
+from fabricgen.rules.breaks import Breaks
 from fabricgen.rules.defects import Defect
 from fabricgen.rules.rule import rule
 from fabricgen.rules.view.cable_texts import copper_links
@@ -16,7 +17,7 @@ from fabricgen.vocabulary import DeviceState
 _PAM4_LANE_MBPS = 50_000
 
 
-@rule("FG231", Severity.ERROR, "A port is missing, or unknown to the SKU")
+@rule("FG231", Severity.ERROR, "A port is missing, or unknown to the SKU", breaks=Breaks.LINK)
 def ports_of_layout(fabric: Fabric) -> Iterator[Defect]:
     """What: PORT has exactly the ports of the hwsku's own port table.
 
@@ -137,7 +138,7 @@ _ETHERNET_MBPS = frozenset({
 _MOST_LANE_MBPS = 200_000  # IEEE 802.3dj, for a switch that the catalog does not have
 
 
-@rule("FG238", Severity.ERROR, "The speed does not exist in Ethernet, or its lanes cannot carry it")
+@rule("FG238", Severity.ERROR, "The speed does not exist in Ethernet, or its lanes cannot carry it", breaks=Breaks.LINK)
 def ethernet_speed(fabric: Fabric) -> Iterator[Defect]:
     """What: the speed of a port is a speed of Ethernet, and not above what its lanes carry on this model.
 
@@ -174,7 +175,7 @@ def _lane_mbps(platform: SwitchPlatform | None) -> int:
     return max(rates, default=_MOST_LANE_MBPS)
 
 
-@rule("FG235", Severity.ERROR, "The FEC is wrong for the port")
+@rule("FG235", Severity.ERROR, "The FEC is wrong for the port", breaks=Breaks.LINK)
 def fec(fabric: Fabric) -> Iterator[Defect]:
     """What: fec is rs for 50 Gb/s per lane and more, else that of the SKU's port table.
 
@@ -201,7 +202,7 @@ def fec(fabric: Fabric) -> Iterator[Defect]:
                 yield Defect(switch.place("PORT", name, "fec"), message, f"set fec to {expected}")
 
 
-@rule("FG236", Severity.ERROR, "The breakout mode does not match the ports")
+@rule("FG236", Severity.ERROR, "The breakout mode does not match the ports", breaks=Breaks.LINK)
 def breakout_mode(fabric: Fabric) -> Iterator[Defect]:
     """What: BREAKOUT_CFG has every cage with the mode of the SKU's ports. Cages whose mode no source states are not
     judged.
@@ -231,7 +232,7 @@ def breakout_mode(fabric: Fabric) -> Iterator[Defect]:
             yield Defect(switch.place("BREAKOUT_CFG", cage), f"{cage} is not a cage of hwsku {switch.hwsku}", hint)
 
 
-@rule("FG237", Severity.ERROR, "A port with a cable is not up, or a cordoned one is not down")
+@rule("FG237", Severity.ERROR, "A port with a cable is not up, or a cordoned one is not down", breaks=Breaks.LINK)
 def admin_status(fabric: Fabric) -> Iterator[Defect]:
     """What: every port with a cable has admin_status up, and both ports of a cordoned link have admin_status down.
 

@@ -3,6 +3,7 @@
 from collections.abc import Iterator
 
 from fabricgen.findings import Severity
+from fabricgen.rules.breaks import Breaks
 from fabricgen.rules.defects import Defect
 from fabricgen.rules.rule import rule
 from fabricgen.rules.view.fabric import Fabric
@@ -37,7 +38,7 @@ _FIXED_TYPES = ("", "switch", "npu")
 _WITHOUT_OUTPUT_QUEUES = ("Tomahawk", "Trident", "Spectrum")
 
 
-@rule("FG357", Severity.ERROR, "A container that forwarding needs is disabled")
+@rule("FG357", Severity.ERROR, "A container that forwarding needs is disabled", breaks=Breaks.SESSION)
 def disabled_container(fabric: Fabric) -> Iterator[Defect]:
     """What: the containers database, swss, syncd and pmon are not disabled in FEATURE, and teamd and macsec are
     not if the file has port channels or MACsec profiles. lldp disabled is a warning, and so are snmp, gnmi, telemetry

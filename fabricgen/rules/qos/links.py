@@ -5,6 +5,7 @@ from collections.abc import Iterator, Mapping
 
 from fabricgen.engine.derived import derived
 from fabricgen.findings import Severity
+from fabricgen.rules.breaks import Breaks
 from fabricgen.rules.defects import Defect
 from fabricgen.rules.rule import rule
 from fabricgen.rules.view.fabric import End, Fabric
@@ -143,7 +144,9 @@ def switched_fabric(fabric: Fabric) -> Iterator[Defect]:
                     )
 
 
-@rule("FG518", Severity.ERROR, "A map, WRED profile or scheduler that most ports use is missing")
+@rule(
+    "FG518", Severity.ERROR, "A map, WRED profile or scheduler that most ports use is missing", breaks=Breaks.LOSSLESS
+)
 def missing_definition(fabric: Fabric) -> Iterator[Defect]:
     """What: the maps that PORT_QOS_MAP names, and the schedulers and WRED profiles that QUEUE names, exist.
 

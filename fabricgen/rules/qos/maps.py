@@ -4,6 +4,7 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from fabricgen.engine.derived import derived
 from fabricgen.findings import Severity
+from fabricgen.rules.breaks import Breaks
 from fabricgen.rules.defects import Defect
 from fabricgen.rules.rule import rule
 from fabricgen.rules.view.fabric import Fabric
@@ -18,7 +19,7 @@ from fabricgen.units import counted
 _DSCP = "DSCP_TO_TC_MAP"
 
 
-@rule("FG501", Severity.ERROR, "DSCP values without a class")
+@rule("FG501", Severity.ERROR, "DSCP values without a class", breaks=Breaks.LOSSLESS)
 def unmapped_dscp(fabric: Fabric) -> Iterator[Defect]:
     """What: a DSCP_TO_TC_MAP in use has all 64 DSCP values, 0 to 63, and no other.
 
@@ -42,7 +43,7 @@ def unmapped_dscp(fabric: Fabric) -> Iterator[Defect]:
             yield from qos.defects(_DSCP, name, field, message, "write all 64 entries")
 
 
-@rule("FG502", Severity.ERROR, "RoCE traffic is not in its lossless class")
+@rule("FG502", Severity.ERROR, "RoCE traffic is not in its lossless class", breaks=Breaks.LOSSLESS)
 def roce_dscp(fabric: Fabric) -> Iterator[Defect]:
     """What: each DSCP of a RoCE class maps to the class's own TC, and no other DSCP maps to a lossless TC.
 
@@ -103,7 +104,7 @@ def _best_effort_queue(ports: PortClass) -> int | None:
     return None if tc is None else ports.tc_to_queue.get(tc)
 
 
-@rule("FG504", Severity.ERROR, "TC to priority group does not separate lossless classes")
+@rule("FG504", Severity.ERROR, "TC to priority group does not separate lossless classes", breaks=Breaks.LOSSLESS)
 def tc_to_group(fabric: Fabric) -> Iterator[Defect]:
     """What: a lossless TC maps to the priority group that its PFC priority controls, no lossy TC maps to this group,
     and every TC in use has an entry. A TC from 0 to 7 that no DSCP maps to has one, too (else a warning).
@@ -121,7 +122,7 @@ def tc_to_group(fabric: Fabric) -> Iterator[Defect]:
         yield from _classes_apart(ports, "tc_to_pg_map", "TC_TO_PRIORITY_GROUP_MAP", "priority group")
 
 
-@rule("FG505", Severity.ERROR, "TC to queue does not separate lossless classes")
+@rule("FG505", Severity.ERROR, "TC to queue does not separate lossless classes", breaks=Breaks.LOSSLESS)
 def tc_to_queue(fabric: Fabric) -> Iterator[Defect]:
     """What: a lossless TC uses the queue that its PFC priority stops, no lossy TC uses this queue, and every TC in use
     has an entry. A TC from 0 to 7 that no DSCP maps to has one, too (else a warning).
@@ -139,7 +140,7 @@ def tc_to_queue(fabric: Fabric) -> Iterator[Defect]:
         yield from _classes_apart(ports, "tc_to_queue_map", "TC_TO_QUEUE_MAP", "queue")
 
 
-@rule("FG506", Severity.ERROR, "PFC stops a queue that does not carry the class")
+@rule("FG506", Severity.ERROR, "PFC stops a queue that does not carry the class", breaks=Breaks.LOSSLESS)
 def pfc_to_queue(fabric: Fabric) -> Iterator[Defect]:
     """What: MAP_PFC_PRIORITY_TO_QUEUE gives each lossless priority the queue of its TC.
 
@@ -163,7 +164,7 @@ def pfc_to_queue(fabric: Fabric) -> Iterator[Defect]:
                 yield from ports.qos.defects(table, name, str(priority), message, hint, related)
 
 
-@rule("FG507", Severity.ERROR, "PFC controls a priority group that does not hold the class")
+@rule("FG507", Severity.ERROR, "PFC controls a priority group that does not hold the class", breaks=Breaks.LOSSLESS)
 def pfc_to_group(fabric: Fabric) -> Iterator[Defect]:
     """What: on ASICs that support it, PFC_PRIORITY_TO_PRIORITY_GROUP_MAP gives each lossless priority the group of its
     TC. On other ASICs, ports name no such map.

@@ -3,6 +3,7 @@
 from collections.abc import Iterator
 
 from fabricgen.findings import Severity
+from fabricgen.rules.breaks import Breaks
 from fabricgen.rules.defects import Defect
 from fabricgen.rules.rule import rule
 from fabricgen.rules.view.fabric import Fabric
@@ -15,7 +16,7 @@ _LOSSY_MAPS = ("dscp_to_tc_map", "tc_to_queue_map", "tc_to_pg_map")
 _PORT_MAPS = (*_LOSSY_MAPS, "pfc_to_queue_map")
 
 
-@rule("FG511", Severity.ERROR, "A wired port has no QoS maps")
+@rule("FG511", Severity.ERROR, "A wired port has no QoS maps", breaks=Breaks.LOSSLESS)
 def port_without_maps(fabric: Fabric) -> Iterator[Defect]:
     """What: every port with a cable has a PORT_QOS_MAP row that names its maps and its PFC priorities. A port with PFC
     has a DSCP map of its own, also where PORT_QOS_MAP|global has one.
@@ -80,7 +81,7 @@ def watchdog_priorities(fabric: Fabric) -> Iterator[Defect]:
             yield from ports.defects("PORT_QOS_MAP", "", "pfcwd_sw_enable", message, _set("pfcwd_sw_enable", ports))
 
 
-@rule("FG513", Severity.ERROR, "PFC is not enabled on exactly the lossless priorities")
+@rule("FG513", Severity.ERROR, "PFC is not enabled on exactly the lossless priorities", breaks=Breaks.LOSSLESS)
 def pfc_priorities(fabric: Fabric) -> Iterator[Defect]:
     """What: pfc_enable of a port lists exactly the lossless priorities of its plane.
 
@@ -100,7 +101,12 @@ def pfc_priorities(fabric: Fabric) -> Iterator[Defect]:
             yield from ports.defects("PORT_QOS_MAP", "", "pfc_enable", message, _set("pfc_enable", ports))
 
 
-@rule("FG514", Severity.ERROR, "The priority groups with headroom are not exactly those of the lossless classes")
+@rule(
+    "FG514",
+    Severity.ERROR,
+    "The priority groups with headroom are not exactly those of the lossless classes",
+    breaks=Breaks.LOSSLESS,
+)
 def lossless_groups(fabric: Fabric) -> Iterator[Defect]:
     """What: exactly the priority groups of lossless classes have a profile with headroom in BUFFER_PG.
 
@@ -119,7 +125,12 @@ def lossless_groups(fabric: Fabric) -> Iterator[Defect]:
         yield from _compare(ports, "BUFFER_PG", wanted, ports.lossless_pgs, "priority group", "headroom")
 
 
-@rule("FG515", Severity.ERROR, "The queues with the lossless profile are not exactly those of the lossless classes")
+@rule(
+    "FG515",
+    Severity.ERROR,
+    "The queues with the lossless profile are not exactly those of the lossless classes",
+    breaks=Breaks.LOSSLESS,
+)
 def lossless_queues(fabric: Fabric) -> Iterator[Defect]:
     """What: exactly the queues of lossless classes have the lossless egress profile in BUFFER_QUEUE.
 
