@@ -63,8 +63,15 @@ def _text(found: "Sequence[Rehearsal]") -> str:
     good = [one for one in found if not one.problems]
     patched, reloaded = ([one for one in good if bool(one.steps) == is_patched] for is_patched in (True, False))
     patches = sum(one.steps for one in patched)
-    lines.append(
-        f"{counted(len(patched), 'device')} as after a cold boot, by {patches} patches; "
-        f"{len(reloaded)} by a reload or a reboot; {len(found) - len(good)} with problems"
-    )
+    parts = []
+    if patched:
+        verb = "reaches" if len(patched) == 1 else "reach"
+        with_patches = counted(patches, "patch")
+        parts.append(f"{len(patched)} {verb} the state of a cold boot with {with_patches}")
+    if reloaded:
+        parts.append(f"{len(reloaded)} {'needs' if len(reloaded) == 1 else 'need'} a reload or a reboot")
+    bad = len(found) - len(good)
+    problems = f"{bad} with problems" if bad else "no problems"
+    head = f"rehearsed {counted(len(found), 'device')}, {problems}"
+    lines.append(f"{head}: {', '.join(parts)}" if parts else head)
     return "\n".join(lines)

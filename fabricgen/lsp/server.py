@@ -1,8 +1,8 @@
 """The protocol: requests of an editor over standard input and output, answered from the session."""
 
 import re
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from lsprotocol import types
@@ -14,7 +14,7 @@ from fabricgen import __version__
 from fabricgen.api.draft import Draft
 from fabricgen.api.judgement import Policy
 from fabricgen.errors import FabricgenError
-from fabricgen.findings import Finding, Location, Severity
+from fabricgen.findings import Finding, Location, Related, Severity
 from fabricgen.inventory.load import inventory_root
 from fabricgen.inventory.nodes import Node
 from fabricgen.inventory.profiles import SHIPPED, shipped_profiles
@@ -260,10 +260,19 @@ def diagnostics_of(
         error = types.DiagnosticSeverity.Error
         one = types.Diagnostic(range_of(place, lines, codec), draft.problem.problem, error, source="fabricgen")
         found[Path(place.file)] = [one]
+    causes = {one.fingerprint: one for one in draft.findings}
     for finding in draft.findings:
+        finding = replace(finding, related=(*finding.related, *_causes(finding, causes)))
         place = finding.location or Location(str(inventory))
         found.setdefault(Path(place.file), []).append(_diagnostic(finding, place, lines, codec))
     return found
+
+
+def _causes(finding: Finding, known: Mapping[str, Finding]) -> Iterator[Related]:
+    """The findings that explain this one, as related places."""
+    for cause in (known[fingerprint] for fingerprint in finding.caused_by if fingerprint in known):
+        if cause.location:
+            yield Related(f"caused by {cause.code}: {cause.message}", cause.location)
 
 
 def _diagnostic(finding: Finding, place: Location, lines: Lines, codec: PositionCodec) -> types.Diagnostic:

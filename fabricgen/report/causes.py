@@ -46,9 +46,8 @@ class Cause:
         one = self.finding
         where = ", ".join(filter(None, (one.code, str(one.location or one.device))))
         parts = [f"{one.device}: {one.message}" if one.device else one.message, *([one.hint] if one.hint else [])]
-        broken = sorted(
-            (each for each in self.explains if each.severity is not Severity.NOTE), key=lambda each: each.sort_key
-        )
+        kept = [each for each in self.explains if each.code not in Breaks.VALUE.value.device]
+        broken = sorted((each for each in kept if each.severity is not Severity.NOTE), key=lambda each: each.sort_key)
         if broken:
             parts.append(f"breaks: {_EXAMPLE.split(broken[0].message)[0]}")
         if self.explains:

@@ -59,7 +59,7 @@ def congestion_unjudged(results: Sequence[CongestionResult]) -> Iterator[str]:
 def _verdict(result: CongestionResult, victims: int) -> str:
     load = _load(result)
     if result.model == "idle":
-        return f"{load}, nothing waits"
+        return f"{load}, no flow is delayed"
     slowest = max((flow.fct_ns or 0 for flow in result.flows), default=0)
     parts = [load, counted(victims, "victim")]
     if result.model != "dense":

@@ -62,10 +62,14 @@ def shortened(runs: Sequence[str]) -> str:
     return ", ".join(runs if more <= 0 else [*runs[:_MOST_RUNS], f"{more} more"])
 
 
+_WORDS = {"alike": "unchanged"}  # the key of the JSON -> the word
+
+
 def devices_line(counts: Counts) -> str:
-    """'20 devices: 1 added, 0 removed, 16 changed, 3 alike.'"""
+    """'20 devices: 1 added, 0 removed, 16 changed, 3 unchanged.'"""
     total = sum(counts.devices.values())
-    parts = [f"{number} {name}" for name, number in counts.devices.items() if number or name != "unseen"]
+    shown = [(number, name) for name, number in counts.devices.items() if number or name != "unseen"]
+    parts = [f"{number} {_WORDS.get(name, name)}" for number, name in shown]
     return f"{counted(total, 'device')}: {', '.join(parts)}."
 
 

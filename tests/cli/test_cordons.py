@@ -42,7 +42,7 @@ def config(bundle: Path, name: str) -> dict[str, dict[str, dict[str, str]]]:
 
 def test_only_admin_status_of_both_ends_changes(bundle: Path, rendered: Path, cli: Cli) -> None:
     shown = cli("diff", rendered, bundle).out
-    assert "20 devices: 0 added, 0 removed, 2 changed, 18 alike. 2 fields changed." in shown
+    assert "20 devices: 0 added, 0 removed, 2 changed, 18 unchanged. 2 fields changed." in shown
     for name, port in ((LEAF, "Ethernet448"), (SPINE, "Ethernet0")):
         before, after = config(rendered, name), config(bundle, name)
         assert after["PORT"][port].pop("admin_status") == "down"

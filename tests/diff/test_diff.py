@@ -89,7 +89,7 @@ def test_no_differences(old: Path, cli: Cli) -> None:
     outcome = cli("diff", old, old, "--exit-code")
     assert (outcome.code, outcome.out) == (
         0,
-        "No differences.\n4 devices: 0 added, 0 removed, 0 changed, 4 alike.\n",
+        "No differences.\n4 devices: 0 added, 0 removed, 0 changed, 4 unchanged.\n",
     )
     found = json.loads(cli("diff", old, old, "--format", "json").out)
     assert found["changes"] == [] and found["cost"]["class"] is None

@@ -70,8 +70,13 @@ def wrong_cable(fabric: Fabric) -> Iterator[Defect]:
             continue
         expected = " and ".join(map(_cable, dict.fromkeys(one.expected)))
         hint = _hint(fabric, one)
+        message = f"LLDP shows the cable {found}; planned is {expected}"
+        if one.kind is Fault.SWAPPED:
+            plugged = " and ".join(f"{_named(near)} is in {_named(far)}" for near, far in one.seen)
+            planned = " and ".join(f"{_named(near)} – {_named(far)}" for near, far in dict.fromkeys(one.expected))
+            message = f"two cables are swapped: {plugged}; planned is {planned}"
         for place in places[:1]:
-            yield Defect(place, f"LLDP shows the cable {found}, but {expected} is planned", hint, related)
+            yield Defect(place, message, hint, related)
 
 
 def _miscablings(fabric: Fabric) -> tuple[Miscabling, ...]:

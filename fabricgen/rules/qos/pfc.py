@@ -97,7 +97,8 @@ def pfc_priorities(fabric: Fabric) -> Iterator[Defect]:
     """
     for ports in _with_map(fabric):
         if ports.pfc != ports.lossless:
-            message = f"PFC is enabled on priorities {priorities(ports.pfc)}, lossless are {priorities(ports.lossless)}"
+            found = priorities(ports.pfc) if ports.pfc else "not set"
+            message = f"pfc_enable is {found}, expected {priorities(ports.lossless)}"
             yield from ports.defects("PORT_QOS_MAP", "", "pfc_enable", message, _set("pfc_enable", ports))
 
 

@@ -81,9 +81,7 @@ def strict_lossless(fabric: Fabric) -> Iterator[Defect]:
     wanted = {}
     for ports in port_classes(fabric):
         if ports.is_used:
-            wanted[ports] = {
-                ports.queue_of(p): f"lossless queue {ports.queue_of(p)} is scheduled" for p in ports.lossless
-            }
+            wanted[ports] = {ports.queue_of(p): f"lossless queue {ports.queue_of(p)}" for p in ports.lossless}
     yield from _wrong_type(wanted, strict=False)
 
 

@@ -116,7 +116,7 @@ def _collisions(bundle: Bundle | None, result: CongestionResult) -> Iterator[Fin
     fair = max(1.0, found.flows / found.links)
     if found.expected / fair >= _MUCH_SLOWER:
         message = f"hashing {found.flows} flows over {found.links} links puts {found.expected:.1f} on the fullest link "
-        message += f"on average (over {found.groups} equal switches), {found.expected / fair:.1f} times an even spread"
+        message += f"on average ({counted(found.groups, 'switch')}), {found.expected / fair:.1f} times an even spread"
         hint = "use more queue pairs per connection, or adaptive routing"
         yield finding_at(bundle, "FG707", Severity.NOTE, message, "", hint)
 

@@ -159,8 +159,8 @@ CASES = [
         crossed,
         f"leaf1:DEVICE_NEIGHBOR|{UP1}",
         ERROR,
-        "LLDP shows the cable from leaf1 Ethernet256 to spine2 Ethernet0 and from leaf1 Ethernet260 to spine1 Ethernet0, "
-        "but from leaf1 Ethernet256 to spine1 Ethernet0 and from leaf1 Ethernet260 to spine2 Ethernet0 is planned",
+        "two cables are swapped: leaf1 Ethernet256 is in spine2 Ethernet0 and leaf1 Ethernet260 is in spine1 Ethernet0; "
+        "planned is leaf1 Ethernet256 – spine1 Ethernet0 and leaf1 Ethernet260 – spine2 Ethernet0",
         "move the cable at leaf1 Ethernet256 to leaf1 Ethernet260, and the cable at leaf1 Ethernet260 to leaf1 Ethernet256",
         clean=Observed(),
     ),
@@ -169,8 +169,8 @@ CASES = [
         moved,
         f"leaf1:DEVICE_NEIGHBOR|{UP1}",
         ERROR,
-        "LLDP shows the cable from leaf1 Ethernet256 to spine1 Ethernet80, but from leaf1 Ethernet256 to spine1 Ethernet0 "
-        "is planned",
+        "LLDP shows the cable from leaf1 Ethernet256 to spine1 Ethernet80; planned is from leaf1 Ethernet256 to "
+        "spine1 Ethernet0",
         "move the end of the cable from spine1 Ethernet80 to spine1 Ethernet0",
         clean=Observed(),
     ),
