@@ -5,6 +5,7 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Any
 
+from fabricgen.bundle.hosts import FOLDER as HOSTS
 from fabricgen.findings import Finding, Severity
 from fabricgen.report.causes import causes
 from fabricgen.report.summary import Counts, tables_unjudged, unread_tables
@@ -89,8 +90,7 @@ def _reasons(judged: Judged, given: Answer) -> Iterator[str]:
     errors = [one for one in judged.findings if one.severity is Severity.ERROR]
     warnings = [one for one in judged.findings if one.severity is Severity.WARNING]
     if errors:
-        kinds, devices = len({one.code for one in errors}), _devices(errors)
-        places = f" on {counted(devices, 'device')}" if devices else ""
+        kinds, places = len({one.code for one in errors}), _where(errors)
         more = f", and {counted(len(warnings), 'warning')}" if warnings else ""
         yield f"{counted(len(errors), 'error')} of {counted(kinds, 'kind')}{places}{more}."
         yield _first(judged.findings)
@@ -119,8 +119,14 @@ def _first(findings: Sequence[Finding]) -> str:
     return f"First: {worst.finding.code}, {worst.finding.message}."
 
 
-def _devices(findings: Sequence[Finding]) -> int:
-    return len({name for one in findings for name in (one.devices or (one.device,)) if name})
+def _where(findings: Sequence[Finding]) -> str:
+    """' on 20 switches and 1 group of hosts'; "" for findings about an inventory."""
+    names = {name for one in findings for name in (one.devices or (one.device,)) if name}
+    hosts = sum(name.startswith(f"{HOSTS}/") for name in names)
+    switches = len(names) - hosts
+    parts = [counted(switches, "switch", "switches")] if switches else []
+    parts += [counted(hosts, "group of hosts", "groups of hosts")] if hosts else []
+    return f" on {' and '.join(parts)}" if parts else ""
 
 
 def _cell(name: str, section: str, level: str, value: str, detail: str) -> dict[str, str]:
@@ -162,7 +168,9 @@ def _deadlock(judged: Judged) -> dict[str, str]:
     if any(one.verdict is Verdict.CYCLIC for one in planes):
         return _cell("Deadlock", "deadlock", "error", counted(sum(len(one.cycles) for one in planes), "cycle"), detail)
     if any(one.verdict is Verdict.UNKNOWN for one in planes):
-        return _cell("Deadlock", "deadlock", "warning", "Unknown", "routes do not cover all lossless links")
+        return _cell("Deadlock", "deadlock", "warning", "Not judged", "routes do not cover all lossless links")
+    if not any(one.channels for one in planes):
+        return _cell("Deadlock", "deadlock", "warning", "Not judged", "no link between switches is lossless")
     if any(one.fixed_sl and one.fixed_sl.verdict is not Verdict.FREE for one in planes):
         return _cell("Deadlock", "deadlock", "error", "Cycle on a fixed SL", detail)
     caveats = sum(one.severity is Severity.WARNING and one.code.startswith(_FAMILY) for one in judged.findings)
@@ -177,6 +185,8 @@ def _failures(judged: Judged) -> dict[str, str]:
     tried = [one.failures for one in judged.deadlock if one.failures.depth]
     if not tried:
         return _cell("Failures", "deadlock", "none", "Not tried", "`checks.failures` of the inventory chooses them")
+    if any(one.verdict is Verdict.UNKNOWN for one in judged.deadlock):
+        return _cell("Failures", "deadlock", "warning", "Not judged", "the base state has no verdict")
     sets, cyclic, cut = (
         sum(getattr(one, name) for one in tried) for name in ("sets", "cyclic_sets", "unreachable_sets")
     )
@@ -200,6 +210,10 @@ def _traffic(judged: Judged) -> dict[str, str]:
         return _cell("Traffic", "traffic", "warning", f"{worst.unfinished:,} not finished", f"flows of {worst.pattern}")
     ratio = max((flow.hol_factor or 0 for flow in worst.flows), default=0)
     patterns = len({one.pattern for one in ran})
+    load = max(one.max_load for one in ran)
+    if ratio < 1.005 and load > 1.005:
+        detail = f"of {counted(patterns, 'pattern')}; flows share the fullest link equally"
+        return _cell("Traffic", "traffic", "warning", f"{load:.1f} × capacity", detail)
     if ratio < 1.005:
         return _cell("Traffic", "traffic", "ok", "All at fair share", f"of {counted(patterns, 'pattern')}")
     victims = sum(flow.count for flow in worst.victims)

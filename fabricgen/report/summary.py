@@ -42,7 +42,9 @@ def summary(findings: Iterable[Finding], counts: Counts) -> dict[str, int]:
 def summary_line(findings: Sequence[Finding], counts: Counts) -> str:
     """'Checked 20 devices, 320 links, 80 rules: 2 errors, 1 warning, 0 notes, 0 suppressed.'"""
     found = summary(findings, counts)
-    covered = ", ".join(_counted(found[name], name) for name in ("devices", "links", "rules"))
+    covered = ", ".join(
+        _counted(found[name], name) for name in ("devices", "links", "rules") if found[name] or name != "rules"
+    )
     found_by_severity = ", ".join(_counted(found[name], name) for name in ("errors", "warnings", "notes"))
     return f"Checked {covered}: {found_by_severity}, {counts.suppressed} suppressed."
 

@@ -147,6 +147,11 @@ class DeadlockResult:
     fixed_sl: "DeadlockResult | None" = None  # of InfiniBand: the verdict if applications request no path records
 
 
+def in_words(verdict: str, claim: str) -> str:
+    """'free, proved', 'cyclic, possible'; 'not judged' for an unknown verdict, of which nothing is claimed."""
+    return "not judged" if verdict == Verdict.UNKNOWN else f"{verdict}, {claim}"
+
+
 def without_evidence(found: DeadlockResult) -> DeadlockResult:
     """The plain result of a simulator's own, which has the evidence, too."""
     return DeadlockResult(**{each.name: getattr(found, each.name) for each in fields(DeadlockResult)})

@@ -66,7 +66,7 @@ def test_locations_of_an_inventory_are_relative_to_the_working_directory(
 def test_text_shows_the_line_and_ends_with_counts(cli: Cli, wrong: Path) -> None:
     out = cli("check", wrong).out
     assert "| " in out and "^^^" in out and "help: did you mean 'addressing'?" in out
-    assert out.splitlines()[-1].startswith("Checked 4 devices, 6 links, 0 rules: 2 errors, 0 warnings")
+    assert out.splitlines()[-1].startswith("Checked 4 devices, 6 links: 2 errors, 0 warnings")
 
 
 def test_files_of_the_temporary_bundle_are_named_as_in_a_bundle(cli: Cli, tmp_path: Path) -> None:

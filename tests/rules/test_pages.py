@@ -21,7 +21,7 @@ def test_pages_are_fresh(update: bool) -> None:
 
 def test_explain_prints_the_page() -> None:
     page = explain_text("fg513")
-    assert page and "fabricgen/rules/qos/pfc.py" in page and "error FG513  PFC is enabled" in page
+    assert page and "fabricgen/rules/qos/pfc.py" in page and "error FG513  pfc_enable is" in page
 
 
 def test_every_page_names_a_file_that_exists() -> None:

@@ -44,8 +44,8 @@ def text_report(
     findings: Sequence[Finding], counts: Counts, color: bool = False, width: int = 0, *, expand: bool = False
 ) -> str:
     """The findings in the order of their places; the last line is the summary. `width` is that of a terminal, or 0.
-    Without `expand`, the findings like another one, and those that it explains, are lines below it, and all of them fit on
-    a screen."""
+    Without `expand`, the findings like another one, and those that it explains, are lines below it, and all of them
+    fit on a screen."""
     read_lines = functools.lru_cache(maxsize=64)(_read_lines)
     folded = [_Folded(one) for one in by_place(findings)]
     if not expand:
