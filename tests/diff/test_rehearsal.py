@@ -104,9 +104,7 @@ def test_the_command(bundle: Path, tmp_path: Path, cli: Cli, monkeypatch: pytest
     old = tmp_path / "old/sonic/compute-su00-r0-leaf/config_db.json"
     outcome = cli("rehearse", old, file)
     assert outcome.code == 0
-    assert outcome.out == (
-        "rehearsed 1 device, no problems: 1 reaches the state of a cold boot with 4 patches\n"
-    )
+    assert outcome.out == ("rehearsed 1 device, no problems: 1 reaches the state of a cold boot with 4 patches\n")
     found = json.loads(cli("rehearse", old, file, "--format", "json").out)
     assert found["devices"]["compute-su00-r0-leaf"] == {
         "route": "plan", "release": 202505, "patches": 4, "problems": []
