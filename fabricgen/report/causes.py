@@ -15,7 +15,9 @@ from fabricgen.bundle.shape import oversubscription
 from fabricgen.codes import codes
 from fabricgen.findings import Finding, Severity
 from fabricgen.rules.breaks import EXPLAINED, Breaks
+from fabricgen.sonic.secrets import without_forms
 from fabricgen.units import counted
+from fabricgen.visible import visible
 
 _SESSIONS = ("BGP_NEIGHBOR", "BGP_INTERNAL_NEIGHBOR")
 _MOST_CAUSES = 5  # lines at the head of a text
@@ -52,16 +54,17 @@ class Cause:
             parts.append(f"breaks: {_EXAMPLE.split(broken[0].message)[0]}")
         if self.explains:
             parts.append(f"explains {self.places:,} of {of:,} places")
-        return f"{'; '.join(parts)} ({where})"
+        return visible(without_forms(f"{'; '.join(parts)} ({where})"))
 
 
 def causes(findings: Sequence[Finding]) -> list[Cause]:
-    """The causes among findings with `caused_by`, worst first."""
+    """The causes among findings with `caused_by`, worst first. A finding whose causes are not among them is one."""
+    known = {one.fingerprint for one in findings if not one.caused_by}
     below: dict[str, list[Finding]] = defaultdict(list)
     for one in findings:
         for cause in one.caused_by:
             below[cause].append(one)
-    found = [Cause(one, tuple(below[one.fingerprint])) for one in findings if not one.caused_by]
+    found = [Cause(one, tuple(below[one.fingerprint])) for one in findings if known.isdisjoint(one.caused_by)]
     return sorted(found, key=lambda cause: cause.rank)
 
 
@@ -83,7 +86,7 @@ def causes_first(findings: Sequence[Finding]) -> list[Finding]:
     """The findings of `causes`, then the consequences, in the given order."""
     if not any(one.caused_by for one in findings):
         return list(findings)
-    return [*(cause.finding for cause in causes(findings)), *(one for one in findings if one.caused_by)]
+    return list(dict.fromkeys([*(cause.finding for cause in causes(findings)), *findings]))
 
 
 def with_causes(findings: Sequence[Finding], bundle: Bundle | None) -> list[Finding]:

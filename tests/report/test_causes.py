@@ -133,7 +133,7 @@ def test_the_first_line_names_the_fault(planted: Callable[..., Path], cli: Cli, 
 def test_the_first_line_names_one_of_two_faults(
     planted: Callable[..., Path], cli: Cli, fabric: str, pair: tuple[str, str]
 ) -> None:
-    """And both are named before the findings. Two leaves that expect different ASNs do not tell which one is right."""
+    """And both are named before the findings. Where two leaves expect different ASNs, either can be right."""
     named = [*_causes(cli("validate", planted(fabric, *pair)).out)]
     assert any(f"({code}, " in named[0] for code in pair), named
     if (fabric, *pair) != ("explicit", "FG331", "FG333"):

@@ -50,7 +50,7 @@ def text_report(
     folded = [_Folded(one) for one in by_place(findings)]
     if not expand:
         below = {cause.finding.fingerprint: cause.explains for cause in causes(findings)}
-        roots = by_place(one for one in findings if not one.caused_by)
+        roots = by_place(one for one in findings if one.fingerprint in below)
         folded = [_Folded(one, others, below[one.fingerprint]) for one, others in alike(roots)]
     if not width:
         blocks = [_block(one, str(one.finding.location or ""), read_lines, color) for one in folded]
