@@ -51,6 +51,25 @@ def test_text_has_a_line_for_those_alike_and_expand_has_all() -> None:
     assert text_report(many, Counts(), expand=True).count("neighbor spine") == 6
 
 
+def test_text_fits_on_a_screen() -> None:
+    """Two lines for each finding, else one, else the most severe; the rest is counted."""
+    several = [leaf(n, f"fault {'x' * n}", f"T{'x' * n}|row") for n in range(1, 90)]
+    kinds = [
+        replace(one, hint="mend it", severity=Severity.NOTE if n % 2 else Severity.ERROR)
+        for n, one in enumerate(several)
+    ]
+    for count, expected in (
+        (16, "related places: --expand"),
+        (30, "places and hints: --expand"),
+        (89, "12 errors, 44 notes"),
+    ):
+        lines = text_report(kinds[:count], Counts()).splitlines()
+        assert len(lines) <= 37 and expected in "\n".join(lines), lines[-3:]
+        assert ("   help: mend it" in lines) == (count == 16)
+    assert all(line.count("note") == 0 for line in lines[:-3])
+    assert len(text_report(kinds, Counts(), expand=True).splitlines()) > 89
+
+
 def test_expand_reports_each_device() -> None:
     findings = [leaf(n) for n in range(1, 97)]
     assert len(Reporter().outcome(findings).findings) == 1
