@@ -12,8 +12,10 @@ from fabricgen.units import counted
 BestOf = Mapping[str, Collection[str]]  # metric -> the fabrics that win it
 
 _CELLS = 5  # of the head of the page
-_ABSENT: Mapping[str, object] = {"findings": [], "suppressed": [], "titles": {}, "deadlock": [], "traffic": [],
-                                 "packets": [], "bill": None, "differences": None}  # fmt: skip
+_ABSENT: Mapping[str, object] = {
+    "causes": {"summary": "", "rows": [], "more": 0}, "findings": [], "suppressed": [], "titles": {}, "deadlock": [],
+    "traffic": [], "packets": [], "bill": None, "differences": None,
+}  # fmt: skip
 
 
 def comparison_page(content: Mapping[str, Any]) -> str:

