@@ -35,7 +35,7 @@ def unreachable_servers(fabric: Fabric) -> Iterator[Defect]:
 
     Fix: set the VRF from which the server can be reached.
 
-    Source: sonic-host-services scripts/hostcfgd (NtpCfg, SyslogCfg, AaaCfg, MgmtIfaceCfg); sonic-buildimage
+    Source: sonic-host-services scripts/hostcfgd (NtpCfg, RSyslogCfg, AaaCfg, MgmtIfaceCfg); sonic-buildimage
     files/image_config/interfaces/interfaces.j2 (table 5000 of the management VRF has the gateways).
     """
     for switch in fabric.switches.values():
@@ -131,7 +131,7 @@ def unknown_vrf(fabric: Fabric) -> Iterator[Defect]:
     Fix: add the VRF, or correct its name.
 
     Source: sonic-buildimage src/sonic-bgpcfgd/bgpcfgd/managers_static_rt.py (ip route ... vrf), dockers/docker-snmp
-    snmpd.conf.j2 (agentaddress).
+    snmpd.conf.j2 (agentAddress).
     """
     for switch in fabric.switches.values():
         known = {"", "default", *switch.device.table("VRF")} | ({_MANAGEMENT} if _has_management_vrf(switch) else set())

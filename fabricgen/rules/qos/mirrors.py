@@ -17,11 +17,12 @@ _DEFAULT_DSCP, _DEFAULT_QUEUE = "8", "0"  # sonic-swss orchagent/mirrororch.cpp 
 
 @rule("FG559", Severity.WARNING, "Mirrored packets travel in a lossless class")
 def lossless_copies(fabric: Fabric) -> Iterator[Defect]:
-    """What: the dscp of a mirror session to an address maps to a lossy class, and its queue is a lossy queue, on the
-    ports of its switch.
+    """What: the dscp of a mirror session to an address maps to a lossy class that is not the one of CNPs, and its queue
+    is a lossy queue, on the ports of its switch.
 
     Why: the switch sends the copies with this DSCP, so each hop puts them into the lossless queue. Copies of a full
-    port fill it up to the collector, and their pauses stop the traffic that somebody wants to observe.
+    port fill it up to the collector, and their pauses stop the traffic that somebody wants to observe. In the class
+    of CNPs, copies delay CNPs and go before all other traffic.
 
     Example: MIRROR_SESSION|everflow has dscp 26, the DSCP of RoCE.
 
@@ -30,8 +31,9 @@ def lossless_copies(fabric: Fabric) -> Iterator[Defect]:
     Source: sonic-swss orchagent/mirrororch.cpp (SAI_MIRROR_SESSION_ATTR_TOS and _TC); opencomputeproject SAI pull
     request 786; sonic-buildimage issue 20652.
     """
-    classes = _lossless_classes(fabric)
+    classes, cnp_dscps = _lossless_classes(fabric), _cnp_dscps(fabric)
     for switch in fabric.switches.values():
+        cnp = cnp_dscps.get(switch.device.wired.plane) if switch.device.wired else None
         for key, row in switch.device.table(_TABLE).items():
             if row.get("type") == "SPAN" or ("dst_ip" not in row and "type" not in row):
                 continue
@@ -41,12 +43,29 @@ def lossless_copies(fabric: Fabric) -> Iterator[Defect]:
                 found = ""
                 if dscp is not None and ports.dscp_to_tc.get(dscp) in ports.lossless:
                     found, said = "dscp", f"dscp {dscp}, whose class {ports.dscp_to_tc[dscp]} is lossless"
+                elif dscp is not None and cnp is not None and ports.dscp_to_tc.get(dscp) == _own_class(ports, cnp):
+                    found, said = "dscp", f"dscp {dscp}, whose class {ports.dscp_to_tc[dscp]} is that of CNPs"
                 elif tc is not None and ports.tc_to_queue.get(tc, tc) in {ports.queue_of(p) for p in ports.lossless}:
                     found, said = "queue", f"queue {tc}, which is lossless"
                 if found:
                     message = f"the copies have {said}"
-                    yield Defect(switch.place(_TABLE, key, found), message, f"set {found} to one of a lossy class")
+                    other = "another" if said.endswith("CNPs") else "a"
+                    yield Defect(
+                        switch.place(_TABLE, key, found), message, f"set {found} to one of {other} lossy class"
+                    )
                     break
+
+
+def _cnp_dscps(fabric: Fabric) -> dict[str, int]:
+    """Plane -> DSCP of its CNPs."""
+    planes = fabric.bundle.wiring.planes if fabric.bundle.wiring else ()
+    return {plane.name: plane.cnp_dscp for plane in planes if plane.cnp_dscp is not None}
+
+
+def _own_class(ports: PortClass, cnp_dscp: int) -> int:
+    """The class of CNPs; -1 if other traffic without a DSCP shares it."""
+    own = ports.dscp_to_tc.get(cnp_dscp, -1)
+    return -1 if own == ports.dscp_to_tc.get(0) else own
 
 
 @rule("FG560", Severity.ERROR, "A mirror session sends its copies to a port of the fabric")

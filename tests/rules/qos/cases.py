@@ -1099,6 +1099,20 @@ CASES = [
     Case(
         "FG559",
         put(
+            {"type": "ERSPAN", "src_ip": "10.0.0.1", "dst_ip": "10.64.0.9", "dscp": "48"},
+            "leaf1",
+            "MIRROR_SESSION",
+            "m",
+        ),
+        "leaf1:MIRROR_SESSION|m|dscp",
+        WARNING,
+        "the copies have dscp 48, whose class 6 is that of CNPs",
+        "set dscp to one of another lossy class",
+        also=("FG592",),
+    ),
+    Case(
+        "FG559",
+        put(
             {"type": "ERSPAN", "src_ip": "10.0.0.1", "dst_ip": "10.64.0.9", "queue": "4"},
             "leaf1",
             "MIRROR_SESSION",
