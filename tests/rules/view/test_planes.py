@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 import pytest
 
-from fabricgen.bundle.infer import from_tables
+from fabricgen.bundle.link_sources import find_links
 from fabricgen.bundle.read import Bundle
 from fabricgen.findings import Severity
 from fabricgen.rules.run import run
@@ -88,8 +88,8 @@ def loose(fabric: CleanFabric) -> Bundle:
     """The files without fabric.json: links are those of DEVICE_NEIGHBOR."""
     fabric.wiring = None
     whole = fabric.bundle()
-    links, origin = from_tables({name: device.table for name, device in whole.devices.items()})
-    return dataclasses.replace(whole, links=links, links_from=origin)
+    found = find_links({name: device.table for name, device in whole.devices.items()}, {})
+    return dataclasses.replace(whole, links=found.links, links_from=found.sources, contradictions=found.contradictions)
 
 
 def codes(bundle: Bundle, device: str) -> set[str]:
