@@ -24,6 +24,7 @@ from fabricgen.page.verdict import Answer, Judged, answer, verdict_object
 from fabricgen.platforms.dynamic_buffers import buffers_of
 from fabricgen.report.summary import Counts
 from fabricgen.results import Claim, DeadlockResult, FailureSummary, RoutesModel, Verdict
+from fabricgen.results.deadlock import in_words
 from tests.conftest import Cli
 from tests.hostile.payloads import PAYLOAD, add_secrets, edit, poison_texts, shows_secret
 from tests.inventories import NVIDIA, QUICKSTART, rail_optimized, write
@@ -247,6 +248,35 @@ def test_the_answer(judged: Judged, expected: Answer) -> None:
     assert answer(judged) is expected
     found = verdict_object(judged, None)
     assert found["answer"] == expected.value and found["reasons"]
+
+
+def evidence(plane: DeadlockResult) -> dict[str, dict[str, str]]:
+    found = verdict_object(Judged([], counts=COUNTS, deadlock=[plane]), None)["evidence"]
+    return {cell["name"]: cell for cell in found}
+
+
+def test_what_has_no_verdict_is_not_judged() -> None:
+    """No claim, and no survival of failures, where the base state has no verdict or nothing is lossless."""
+    unknown = free(verdict=Verdict.UNKNOWN)
+    cells = {
+        cell["name"]: cell for cell in verdict_object(Judged([], counts=COUNTS, deadlock=[unknown]), None)["evidence"]
+    }
+    assert cells["Deadlock"]["value"] == cells["Failures"]["value"] == "Not judged"
+    nothing = free(priorities=(), channels=0, dependencies=0)
+    cells = {
+        cell["name"]: cell for cell in verdict_object(Judged([], counts=COUNTS, deadlock=[nothing]), None)["evidence"]
+    }
+    assert (
+        cells["Deadlock"]["value"] == "Not judged"
+        and "no link between switches is lossless" in cells["Deadlock"]["detail"]
+    )
+    assert (in_words("unknown", "proved"), in_words("free", "proved")) == ("not judged", "free, proved")
+
+
+def test_groups_of_hosts_are_no_switches() -> None:
+    found = [finding(Severity.ERROR), Finding("FG999", Severity.ERROR, "the message", device="hosts/gpu")]
+    reasons = verdict_object(Judged(found, counts=COUNTS, deadlock=[free()]), None)["reasons"]
+    assert reasons[0] == "2 errors of 1 kind on 1 switch and 1 group of hosts."
 
 
 def test_differences_from_another_fabric_are_doubtful(rendered: Path, bundle: Path, cli: Cli, tmp_path: Path) -> None:
