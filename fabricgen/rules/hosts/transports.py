@@ -84,7 +84,7 @@ def transports(fabric: Fabric) -> Iterator[Defect]:
             yield from _key_index(fabric, group, compute, text)
         remote = group.files.settings("nvshmem.conf").get("NVSHMEM_REMOTE_TRANSPORT", "ibrc")
         if remote.lower() == "none":
-            message = f"NVSHMEM_REMOTE_TRANSPORT is {remote}: NVSHMEM reaches no other host"
+            message = f"NVSHMEM_REMOTE_TRANSPORT={remote}: NVSHMEM reaches no other host"
             place = group.place("nvshmem.conf", "NVSHMEM_REMOTE_TRANSPORT")
             yield Defect(place, message, "remove NVSHMEM_REMOTE_TRANSPORT")
         transports = group.files.settings("ucx.conf").get("UCX_TLS", "all")

@@ -1350,7 +1350,7 @@ CASES = [
         edit("nvshmem.conf", "NVSHMEM_IB_SL=3", "NVSHMEM_IB_SL=3\nNVSHMEM_REMOTE_TRANSPORT=none"),
         "hosts/gpu:nvshmem.conf|NVSHMEM_REMOTE_TRANSPORT",
         ERROR,
-        "NVSHMEM_REMOTE_TRANSPORT is none: NVSHMEM reaches no other host",
+        "NVSHMEM_REMOTE_TRANSPORT=none: NVSHMEM reaches no other host",
         "remove NVSHMEM_REMOTE_TRANSPORT",
         clean=HostFiles(DGX),
     ),

@@ -1,4 +1,4 @@
-"""A manager that its own file makes inactive is not started, so nobody waits for its first sweep."""
+"""A manager that its own file makes inactive is not started, so nothing waits for its first sweep."""
 
 from pathlib import Path
 from typing import cast
