@@ -1,6 +1,6 @@
 """Bad cases of the rules in fabricgen/rules/bgp."""
 
-from tests.rules.case import ERROR, WARNING, Case, Switches
+from tests.rules.case import ERROR, NOTE, WARNING, Case, Switches
 from tests.rules.changes import Put, Several, both, drop, put, rekey
 from tests.rules.clean import HASH, SPINE_ASN
 from tests.rules.fabrics import (
@@ -738,6 +738,21 @@ CASES = [
         ERROR,
         "the network has routed links between switches, but no BGP_NEIGHBOR in any file",
         "add the BGP neighbors of all links",
+        lenient=True,
+    ),
+    Case(
+        "FG361",
+        both(
+            without_sessions,
+            *(
+                put("split", name, "DEVICE_METADATA", "localhost", "docker_routing_config_mode")
+                for name in ("leaf1", "leaf2", "leaf3", "spine1", "spine2", "spine3")
+            ),
+        ),
+        "leaf1:BGP_NEIGHBOR",
+        NOTE,
+        "FRR reads separate files (docker_routing_config_mode), not this table: routes are not judged",
+        "",
         lenient=True,
     ),
     Case(
