@@ -70,7 +70,7 @@ def fabrics(word: str) -> Iterator[tuple[str, str]]:
 
 
 def media(roles: dict[str, Model], speed_mbps: int) -> list[str]:
-    """The media that can join ports of all roles: copper needs equal lanes, and plugs need cages of their own."""
+    """The media that can join ports of all roles: copper needs equal lanes, and each plug needs a cage."""
     lanes = {len(layout.ports_at(speed_mbps)[0].lanes) for _, layout in roles.values()}
     cages = min(len(_by_cage(layout, speed_mbps)) for _, layout in roles.values())
     plugged = [medium for medium in MEDIA_M if medium not in FIXED or cages >= _LINKS]

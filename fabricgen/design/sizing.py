@@ -4,7 +4,7 @@ The keys are the hosts of a unit, `planned`, `rails_per_leaf` or `leaves_per_uni
 are judged in the order of a lower bound of their switches, so that few of them are counted in full. Of layouts with
 equally many switches, the one with the fewest tiers is taken, then the default of the design's own keys (a leaf for
 each rail), then the fewest uplinks. Leaves with more than one uplink have more than one spine above them, so that the
-failure of a spine disconnects nobody.
+failure of a spine disconnects no host.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Mapping

@@ -1,6 +1,6 @@
 """What SONiC's generic config updater (`config apply-patch`) does with a change, which is the cost of the change.
 
-Each list below stands beside the statement that says where it is from and for which releases it holds. What the
+Each list below is written at the statement that says where it is from and for which releases it holds. What the
 validators refuse: validators.py. Changes that no daemon follows: live.py. The updater ignores the order of operations
 in a patch.
 """
