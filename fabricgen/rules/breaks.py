@@ -23,7 +23,7 @@ class Effect:
 
 
 _SESSIONS = frozenset({"FG602", "FG366", "FG701"})  # what a session that is down causes at its two ends
-_WITHOUT_ROUTES = frozenset({"FG360", "FG606", "FG610", "FG702", "FG703", "FG711"})
+_WITHOUT_ROUTES = frozenset({"FG360", "FG610", "FG702", "FG703", "FG711"})
 _WITHOUT_PFC = frozenset({"FG516", "FG627"})
 
 

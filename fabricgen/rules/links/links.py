@@ -96,7 +96,7 @@ def roce_mtu(fabric: Fabric) -> Iterator[Defect]:
             yield Defect(end.place("PORT", "mtu"), message, f"set mtu to at least {needed}", related)
 
 
-@rule("FG245", Severity.ERROR, "DEVICE_NEIGHBOR differs from the far end of the cable", breaks=Breaks.LINK)
+@rule("FG245", Severity.ERROR, "DEVICE_NEIGHBOR differs from the far end of the cable")
 def neighbor_row(fabric: Fabric) -> Iterator[Defect]:
     """What: each wired port has a DEVICE_NEIGHBOR row with the far device's name and port. A switch without any row is
     one finding, and a note in files without fabric.json: labs and other controllers do not write the table.
