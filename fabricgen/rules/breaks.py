@@ -31,7 +31,7 @@ class Breaks(enum.Enum):
     """What a fault breaks, from the narrowest effect to the widest."""
 
     VALUE = Effect("a value is wrong", port=frozenset({"FG243", "FG593"}))
-    LOSSLESS = Effect("packets can be dropped", port=_WITHOUT_PFC | {"FG593"}, plane=frozenset({"FG604", "FG610"}))
+    LOSSLESS = Effect("packets can be dropped", port=_WITHOUT_PFC | {"FG593"}, plane=frozenset({"FG604"}))
     ROUTES = Effect("routes are missing", plane=_WITHOUT_ROUTES)
     SESSION = Effect("a BGP session stays down", session=_SESSIONS, plane=_WITHOUT_ROUTES)
     LINK = Effect("a link stays down", session=_SESSIONS, port=frozenset({"FG242", "FG593"}), plane=_WITHOUT_ROUTES)
