@@ -19,7 +19,7 @@ _PORT_MAPS = (*_LOSSY_MAPS, "pfc_to_queue_map")
 @rule("FG511", Severity.ERROR, "A wired port has no QoS maps", breaks=Breaks.LOSSLESS)
 def port_without_maps(fabric: Fabric) -> Iterator[Defect]:
     """What: every port with a cable has a PORT_QOS_MAP row that names its maps and its PFC priorities. A port with PFC
-    has a DSCP map of its own, also where PORT_QOS_MAP|global has one.
+    has its own DSCP map, also where PORT_QOS_MAP|global has one.
 
     Why: the QoS row is per port. A port without it treats every packet as lossy class 0, and one such hop is enough
     to drop RDMA packets of the whole fabric. On planes without lossless classes, control traffic waits behind all other

@@ -72,8 +72,8 @@ REBOOT_FIELDS = frozenset({"hwsku", "platform"})  # of DEVICE_METADATA|localhost
 
 CREATED_AT_START = Statement(
     "ports are created and removed, and get their lanes, when the services start",
-    "sonic-swss orchagent/portsorch.cpp doPortTask (getPortConfigState); sonic-utilities config/main.py breakout has a "
-    "way of its own (ConfigMgmtDPB.breakOutPort)",
+    "sonic-swss orchagent/portsorch.cpp doPortTask (getPortConfigState); sonic-utilities config/main.py breakout has "
+    "its own way (ConfigMgmtDPB.breakOutPort)",
     _READ,
 )
 PORT_FIELDS = frozenset({
