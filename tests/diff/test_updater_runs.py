@@ -291,7 +291,7 @@ def of_patch(run: dict[str, Any], old: Config, new: Config) -> Iterator[str]:
 
 
 def of_plan(run: dict[str, Any], old: Config, new: Config) -> Iterator[str]:
-    """What differs from the run of a plan. Before 202605 the priority groups of a host that leaves go last, in their
+    """What differs from the run of a plan. Before 202605 the priority groups of a host that leaves go last, in another
     patch; before 202511 a cable length goes with its port."""
     release = int(run["rel"])
     plan = make_plan(old, new, release, lookup=profiles(old))
