@@ -2,7 +2,7 @@
 
 from dataclasses import replace
 
-from fabricgen.bundle.wiring import Wiring
+from fabricgen.bundle.wiring import WiredAdapter, WiredModel, Wiring
 from fabricgen.vocabulary import Medium
 from tests.rules.case import ERROR, WARNING, Case, GoodCase, Switches
 from tests.rules.changes import Configs, both, drop, put
@@ -26,7 +26,16 @@ def on_copper(wiring: Wiring) -> Wiring:
     return replace(wiring, cables=tuple(cables))
 
 
+def nics_on_copper(wiring: Wiring) -> Wiring:
+    """gpu1 has ConnectX-7, and its cable to leaf3 is passive copper."""
+    [name] = {host.model for host in wiring.hosts if host.name == "gpu1"}
+    nic = WiredAdapter("nic2", "ConnectX-7", "", "", None)
+    cables = (replace(one, medium=Medium.DAC) if one.id == "cable4" else one for one in wiring.cables)
+    return replace(wiring, cables=tuple(cables), host_models=(WiredModel(name, "", 8, (nic,)),))
+
+
 COPPER = Switches(plug=of_wiring(on_copper))
+COPPER_NIC = Switches(plug=of_wiring(nics_on_copper))
 WIDE = "129,130,131,132,133,134,135,136"
 
 GOOD = [GoodCase("FG272", put("up", "leaf3", "PORT", "Ethernet264", "admin_status"), COPPER)]
@@ -40,6 +49,16 @@ CASES = [
         "cage 34 has plugs of 2 cables, to spine2 Ethernet8 and to spine3 Ethernet8: a plug of dac fills a cage",
         "use fibre (`medium: mmf` or smf): the cages at the far ends lead elsewhere, too, so no breakout cable fits",
         clean=COPPER,
+        lenient=True,
+    ),
+    Case(
+        "FG272",
+        put(WIDE, "leaf3", "PORT", "Ethernet0", "lanes"),
+        "leaf3:PORT|Ethernet0|lanes",
+        ERROR,
+        "the port has 8 lanes of 50G, and ConnectX-7 has 4 lanes: copper keeps lanes",
+        "use optical modules (`medium: aoc`, mmf or smf): a gearbox in the module changes the lanes",
+        clean=COPPER_NIC,
         lenient=True,
     ),
     *(
