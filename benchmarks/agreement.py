@@ -21,7 +21,7 @@ from benchmarks.random_bundles import Case, random_case
 from fabricgen.bundle.read import open_bundle
 from fabricgen.physics import DEFAULT_ROCE_MTU_BYTES
 from fabricgen.results import CongestionResult, PacketsResult
-from fabricgen.simulate.congestion.analysis import Options, analyse_congestion
+from fabricgen.simulate.congestion.analysis import CongestionOptions, analyse_congestion
 from fabricgen.simulate.congestion.resolution import undecided
 from fabricgen.simulate.packets.analysis import simulate_bundle
 
@@ -68,7 +68,7 @@ def agreement(seed: int, folder: Path) -> Agreement:
 
 
 def _congestion(case: Case) -> CongestionResult:
-    options = Options(pattern=case.pattern, size_bytes=case.size_bytes, seed=case.seed)
+    options = CongestionOptions(pattern=case.pattern, size_bytes=case.size_bytes, seed=case.seed)
     [result] = analyse_congestion(open_bundle([case.bundle]), options)
     return result
 

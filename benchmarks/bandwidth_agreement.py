@@ -22,7 +22,7 @@ import numpy as np
 
 from benchmarks.random_bundles import Case, random_case
 from fabricgen.bundle.read import Bundle, open_bundle
-from fabricgen.simulate.congestion.analysis import Options, analyse_congestion
+from fabricgen.simulate.congestion.analysis import CongestionOptions, analyse_congestion
 from fabricgen.simulate.packets.analysis import simulate_bundle
 from fabricgen.vocabulary import LinkKind
 
@@ -48,7 +48,7 @@ class Times:
 def times_of(case: Case, failed: str = "") -> Times:
     """Both times of a case."""
     bundle = open_bundle([case.bundle])
-    options = Options(pattern=case.pattern, size_bytes=case.size_bytes, seed=case.seed)
+    options = CongestionOptions(pattern=case.pattern, size_bytes=case.size_bytes, seed=case.seed)
     [found] = analyse_congestion(bundle, options)
     [run] = simulate_bundle(bundle, case.pattern, size_bytes=case.size_bytes, seed=case.seed)
     flow, packets = (max(one.fct_ns or np.inf for one in flows) for flows in (found.flows, run.result.flows))

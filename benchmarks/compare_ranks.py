@@ -17,7 +17,7 @@ from fabricgen.api import simulate_packets
 from fabricgen.api.aside import render_aside
 from fabricgen.api.candidates import equal_hosts, read_candidates, write_candidate
 from fabricgen.bundle.read import open_bundle
-from fabricgen.simulate.bandwidth.analysis import DEFAULT_PATTERNS, Options, analyse_bandwidth
+from fabricgen.simulate.bandwidth.analysis import DEFAULT_PATTERNS, BandwidthOptions, analyse_bandwidth
 
 _ALIKE = 0.01  # times within this share are equal: packets and latency differ by less
 
@@ -65,7 +65,7 @@ def main() -> int:
     candidates, size = read_candidates("all"), given.size_mib << 20
     computed: dict[str, list[float]] = {}
     measured: dict[str, list[float]] = {}
-    options = Options(size_bytes=size, draws=given.draws, seed=1, failure_sets=0)
+    options = BandwidthOptions(size_bytes=size, draws=given.draws, seed=1, failure_sets=0)
     with tempfile.TemporaryDirectory() as folder:
         for one in candidates:
             aside = Path(folder) / one.name.replace(":", "-")

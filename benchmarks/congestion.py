@@ -23,7 +23,7 @@ from numpy.typing import NDArray
 from benchmarks.congestion_cases import cases
 from benchmarks.congestion_scale import GPUS, synthetic_plane
 from fabricgen.simulate.congestion.collisions import drawn_fullest, expected_fullest
-from fabricgen.simulate.congestion.options import Options
+from fabricgen.simulate.congestion.options import CongestionOptions
 from fabricgen.simulate.congestion.plane_load import judge_plane
 from fabricgen.simulate.congestion.verdict import VICTIM, judge
 from fabricgen.simulate.max_min import max_min_times_ns
@@ -118,9 +118,9 @@ def _scale() -> None:
     print(f"\n{GPUS} GPUs, three tiers | model | CPU s | MiB")
     plane = synthetic_plane()
     for name, options in (
-        ("all-to-all", Options("all-to-all")),
-        ("ring, aligned", Options()),
-        ("ring, fragmented", Options(placement=Placement.FRAGMENTED)),
+        ("all-to-all", CongestionOptions("all-to-all")),
+        ("ring, aligned", CongestionOptions()),
+        ("ring, fragmented", CongestionOptions(placement=Placement.FRAGMENTED)),
     ):
         begun = process_time()
         result = judge_plane(plane, options)

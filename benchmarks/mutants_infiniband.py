@@ -13,7 +13,7 @@ from pathlib import Path
 from fabricgen.bundle.read import open_bundle
 from fabricgen.findings import Finding, Severity
 from fabricgen.observed.subnet_files import SubnetFiles, subnets_of
-from fabricgen.opensm.options import BOOLEANS, Engine, option_facts
+from fabricgen.opensm.options import BOOLEANS, OpensmEngine, option_facts
 from fabricgen.rules.run import run
 
 EXAMPLES = ("infiniband", "torus", "dragonfly")
@@ -227,7 +227,7 @@ def _other_word(line: str, chance: random.Random) -> tuple[str, str, str | None]
     name, value = _option(line)
     if name == "routing_engine":
         first, *rest = value.split(",")
-        other = chance.choice([one for one in Engine if one not in (first, Engine.FILE)])
+        other = chance.choice([one for one in OpensmEngine if one not in (first, OpensmEngine.FILE)])
         return "engine", name, f"{name} {','.join((other, *rest))}\n"
     if value.startswith("/"):
         return "path", name, f"{name} {value}x\n"

@@ -18,7 +18,7 @@ from fabricgen.api.aside import render_aside
 from fabricgen.bundle.read import Bundle, open_bundle
 from fabricgen.results import OutageResult
 from fabricgen.simulate.outages.analysis import analyse_outages
-from fabricgen.simulate.outages.options import Options
+from fabricgen.simulate.outages.options import OutageOptions
 from fabricgen.simulate.patterns import Placement
 from tests.inventories import rail_optimized, write
 
@@ -37,7 +37,7 @@ def compared(bundle: Bundle, text: str) -> bool:
     """Whether all patterns have equal results by orbits and by all sets."""
     equal = True
     for pattern in PATTERNS:
-        options = Options(pattern, placement=Placement.FRAGMENTED)
+        options = OutageOptions(pattern, placement=Placement.FRAGMENTED)
         found, cpu_s = [], []
         for one in (options, replace(options, symmetry=False, most_sets=1 << 20)):
             start = time.process_time()

@@ -25,7 +25,7 @@ from benchmarks.published_cases import (
 )
 from fabricgen.api.aside import render_aside
 from fabricgen.bundle.read import Bundle, open_bundle
-from fabricgen.simulate.bandwidth.sizes import Options, analyse_sizes
+from fabricgen.simulate.bandwidth.sizes import SizesOptions, analyse_sizes
 from fabricgen.simulate.patterns import Pattern, Placement
 from tests.inventories import ADDRESSING, ARISTA, write
 
@@ -60,7 +60,7 @@ def training_fabric(folder: Path, hosts: int = 16, unit: int = 2, gpus: int = 8)
 
 def all_reduce_gbytes(bundle: Bundle, queue_pairs: int, draws: int, placement: Placement) -> float:
     """The mean bus bandwidth of a ring all-reduce of 1 GiB, in GB/s."""
-    given = Options([GIB], (Pattern.RING_ALL_REDUCE,), placement, queue_pairs, draws=draws)
+    given = SizesOptions([GIB], (Pattern.RING_ALL_REDUCE,), placement, queue_pairs, draws=draws)
     [whole] = [table for table in analyse_sizes(bundle, given) if table.rail is None]
     [row] = whole.rows
     assert row.bus_gbytes is not None

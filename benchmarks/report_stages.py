@@ -17,7 +17,7 @@ from fabricgen.api.verdicts import Wanted, judge_all
 from fabricgen.bundle.manifest import read_manifest
 from fabricgen.page.html import html_page
 from fabricgen.page.report import report_object
-from fabricgen.page.verdict import Judged
+from fabricgen.page.verdict import JudgedResults
 from fabricgen.report.formats.json import json_object
 from fabricgen.simulate.deadlock.certificate import seals
 
@@ -31,7 +31,7 @@ def main() -> None:
     verdicts = judge_all(judging, Wanted(patterns=(), depth=None, jobs=1), SILENT)
     outcome = judging.outcome(None)
     judged_at, judged_mib = process_time(), _peak_mib()
-    judged = Judged(
+    judged = JudgedResults(
         findings=outcome.findings,
         suppressed=outcome.suppressed,
         counts=judging.counts,

@@ -18,7 +18,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from fabricgen.api import render
-from fabricgen.opensm.netlist import Netlist, NetPort, NodeKind, read_netlist
+from fabricgen.opensm.netlist import Netlist, NetPort, SubnetNodeKind, read_netlist
 from fabricgen.opensm.opensm_conf import read_options
 from fabricgen.simulate.deadlock.infiniband.virtual_lanes import find_credit_loops
 from fabricgen.simulate.opensm import Tools, find_tools
@@ -98,7 +98,7 @@ def outcome(tools: Tools, bundle: Path, state: str, manager: str) -> Outcome:
         changed = _changed(netlist, state, _managers(files))
         (folder / "topology.ibsim").write_text(_text(changed))
         proof = prove(tools, folder / "topology.ibsim", folder)
-    adapters = sum(node.kind is NodeKind.ADAPTER for node in changed.nodes.values())
+    adapters = sum(node.kind is SubnetNodeKind.ADAPTER for node in changed.nodes.values())
     return Outcome(proof.active, adapters, tuple(_faults(proof, adapters)))
 
 
@@ -130,7 +130,7 @@ def _managers(files: Path) -> set[int]:
 def _changed(netlist: Netlist, state: str, managers: set[int]) -> Netlist:
     """The netlist in a state. What changes has no subnet manager. Where no port is free, two cables are exchanged."""
     adapters = [
-        (name, port) for (name, _), port in netlist.ports.items() if netlist.nodes[name].kind is NodeKind.ADAPTER
+        (name, port) for (name, _), port in netlist.ports.items() if netlist.nodes[name].kind is SubnetNodeKind.ADAPTER
     ]
     kept = {port.far for _, port in adapters if port.guid in managers}
     if state == "cable moved":
@@ -138,7 +138,7 @@ def _changed(netlist: Netlist, state: str, managers: set[int]) -> Netlist:
         free = (
             (name, number)
             for name, node in reversed(netlist.nodes.items())
-            if node.kind is NodeKind.SWITCH and name != port.far
+            if node.kind is SubnetNodeKind.SWITCH and name != port.far
             for number in range(node.ports, 0, -1)
             if (name, number) not in netlist.ports
         )
@@ -150,12 +150,16 @@ def _changed(netlist: Netlist, state: str, managers: set[int]) -> Netlist:
         return _with(left, (other, 1), (port.far, port.far_port), its.guid)
     if state == "cable removed":
         between = (
-            (one, port) for one, port in netlist.ports.items() if netlist.nodes[port.far].kind is NodeKind.SWITCH
+            (one, port) for one, port in netlist.ports.items() if netlist.nodes[port.far].kind is SubnetNodeKind.SWITCH
         )
-        return _without(netlist, {next(one for one, _ in between if netlist.nodes[one[0]].kind is NodeKind.SWITCH)})
+        return _without(
+            netlist, {next(one for one, _ in between if netlist.nodes[one[0]].kind is SubnetNodeKind.SWITCH)}
+        )
     if state == "switch down":
         attached = {port.far for _, port in adapters}
-        switches = [name for name, node in netlist.nodes.items() if node.kind is NodeKind.SWITCH and name not in kept]
+        switches = [
+            name for name, node in netlist.nodes.items() if node.kind is SubnetNodeKind.SWITCH and name not in kept
+        ]
         gone = next((name for name in switches if name not in attached), switches[-1])
         lost = {gone, *(name for name, port in adapters if port.far == gone)}
         rest = _without(netlist, {one for one in netlist.ports if one[0] in lost})
@@ -177,7 +181,7 @@ def _text(netlist: Netlist) -> str:
     """The netlist for ibsim; the port GUID of an adapter is that of its node plus one."""
     lines = []
     for name, node in netlist.nodes.items():
-        is_switch = node.kind is NodeKind.SWITCH
+        is_switch = node.kind is SubnetNodeKind.SWITCH
         lines += [
             f"{'switch' if is_switch else 'ca'}guid=0x{node.guid:x}",
             f'{node.kind} {node.ports} "{name}"\t# "{node.name}"',

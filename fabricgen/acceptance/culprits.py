@@ -11,7 +11,7 @@ _OUTLIER_SHARE = 0.97  # of the median: a difference that is worth a look
 _NORMAL = 0.6745  # MAD of a normal distribution in standard deviations
 
 
-class Kind(enum.IntEnum):
+class PartKind(enum.IntEnum):
     """What can be common to tests, the smallest part first."""
 
     NIC = 0
@@ -22,10 +22,10 @@ class Kind(enum.IntEnum):
 
 
 @dataclass(frozen=True, slots=True, order=True)
-class Part:
+class FabricPart:
     """A part of the fabric: NICs have the host and the name, uplinks and switches the device, rails plane and NIC."""
 
-    kind: Kind
+    kind: PartKind
     name: str
     port: str = ""
 
@@ -34,19 +34,19 @@ class Part:
 class Culprit:
     """A part, the slow tests that it explains, and other parts that are in exactly the same tests."""
 
-    part: Part
+    part: FabricPart
     tests: tuple[str, ...]
     total: int
-    or_else: tuple[Part, ...] = ()
+    or_else: tuple[FabricPart, ...] = ()
 
 
-def culprits(parts_of: Mapping[str, Collection[Part]], bad: Collection[str]) -> tuple[list[Culprit], list[str]]:
+def culprits(parts_of: Mapping[str, Collection[FabricPart]], bad: Collection[str]) -> tuple[list[Culprit], list[str]]:
     """The parts that explain the bad tests, and the bad tests that no part explains.
 
     A part explains its bad tests if nearly all of its tests are bad. The part that explains most comes first; of
     several parts that explain the same the smallest one.
     """
-    tests_of: dict[Part, set[str]] = {}
+    tests_of: dict[FabricPart, set[str]] = {}
     for test, parts in parts_of.items():
         for part in parts:
             tests_of.setdefault(part, set()).add(test)

@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING
 
 from fabricgen.acceptance.counters import counter_folders, read_counters
 from fabricgen.acceptance.made import made_tests
-from fabricgen.acceptance.measured import Measured, Verdict, files_by_id, measure, result_names
+from fabricgen.acceptance.measured import MeasuredTest, Verdict, files_by_id, measure, result_names
 from fabricgen.acceptance.missing import missing, wrong
-from fabricgen.acceptance.planned import GBPS, Planned, Stage, load_tests
+from fabricgen.acceptance.planned import GBPS, PlannedTest, Stage, load_tests
 from fabricgen.acceptance.reported import observed
 from fabricgen.acceptance.slow import slow
 from fabricgen.acceptance.traffic import traffic
@@ -31,7 +31,7 @@ TESTS_NAME = "tests.jsonl"
 class Accepted:
     """The tests with their verdicts, and the findings."""
 
-    measured: tuple[Measured, ...]
+    measured: tuple[MeasuredTest, ...]
     findings: tuple[Finding, ...]
 
 
@@ -68,7 +68,7 @@ def accept(
     return Accepted(tuple(found), tuple(findings))
 
 
-def _require_tests_of(roots: Sequence[Path], tests: Sequence[Planned]) -> None:
+def _require_tests_of(roots: Sequence[Path], tests: Sequence[PlannedTest]) -> None:
     """Raises UsageError for given files that belong to no test: their results would not be judged."""
     files = [root for root in roots if root.is_file() and root.name != TESTS_NAME]
     if not (files and tests):
@@ -80,7 +80,7 @@ def _require_tests_of(roots: Sequence[Path], tests: Sequence[Planned]) -> None:
         raise UsageError(f"{', '.join(others)} belongs to no test. Give a folder of results, or a file: {needed}")
 
 
-def _watchdog(found: Sequence[Measured]) -> list[Finding]:
+def _watchdog(found: Sequence[MeasuredTest]) -> list[Finding]:
     failed = [one.test for one in found if one.test.stage is Stage.WATCHDOG and one.verdict is Verdict.FAIL]
     hint = "compare PFC_WD and FLEX_COUNTER_TABLE|PFCWD with `pfcwd show config`"
     return [
@@ -92,7 +92,7 @@ def _watchdog(found: Sequence[Measured]) -> list[Finding]:
     ]
 
 
-def _tests(bundle: Bundle, roots: Sequence[Path]) -> Sequence[Planned]:
+def _tests(bundle: Bundle, roots: Sequence[Path]) -> Sequence[PlannedTest]:
     files = [root if root.is_file() else root / TESTS_NAME for root in roots]
     file = next((file for file in files if file.name == TESTS_NAME and file.is_file()), None)
     if file is None:
@@ -119,17 +119,17 @@ _PATTERNS = {
 }
 
 
-def predictor(bundle: Bundle) -> Callable[[Planned], float]:
+def predictor(bundle: Bundle) -> Callable[[PlannedTest], float]:
     """A function that returns the share of a test, 1 where no paths collide or the pattern has no model."""
 
     @cache
     def results(pattern: str) -> dict[str, "CongestionResult"]:
-        from fabricgen.simulate.congestion.analysis import Options, analyse_congestion  # loads numpy
+        from fabricgen.simulate.congestion.analysis import CongestionOptions, analyse_congestion  # loads numpy
 
-        found = analyse_congestion(bundle, Options(pattern))
+        found = analyse_congestion(bundle, CongestionOptions(pattern))
         return {one.name: one for one in found}
 
-    def share(test: Planned) -> float:
+    def share(test: PlannedTest) -> float:
         pattern = _PATTERNS.get(test.collective)
         result = results(pattern).get(test.plane) if pattern else None
         return 1 / max(1.0, result.drawn_load or 1.0) if result else 1.0

@@ -5,7 +5,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from fabricgen.acceptance.pairs import Attached, Pair, far_pairs, near_pairs, rails_of, together
-from fabricgen.acceptance.planned import GBPS, GBYTES, STORMS, Planned, Stage
+from fabricgen.acceptance.planned import GBPS, GBYTES, STORMS, PlannedTest, Stage
 from fabricgen.bundle.locality import Locality, localities
 from fabricgen.bundle.read import Bundle
 from fabricgen.bundle.wiring import Endpoint, WiredHost, WiredPlane, Wiring
@@ -31,7 +31,7 @@ LOSSY = "packets in other queues than the lossless one"
 _QUIET = (DROPS, STORM, LOSSY)
 
 
-def made_tests(bundle: Bundle) -> Iterator[Planned]:
+def made_tests(bundle: Bundle) -> Iterator[PlannedTest]:
     """The tests in the order of their stages; none for a bundle without hosts with GPUs on a compute plane."""
     wiring = bundle.wiring
     if wiring is None:
@@ -60,11 +60,11 @@ def goodput_gbps(speed_mbps: int, plane: WiredPlane) -> float:
     return rdma_goodput_gbps(speed_mbps, plane.roce_mtu or DEFAULT_ROCE_MTU_BYTES, infiniband=infiniband, ipv6=ipv6)
 
 
-def _lldp(wiring: Wiring) -> Iterator[Planned]:
+def _lldp(wiring: Wiring) -> Iterator[PlannedTest]:
     """Every switch with a configuration reports its neighbours."""
     for device in wiring.devices:
         if device.plane not in wiring.infiniband_planes and device.state == "active":
-            yield Planned(f"{Stage.LLDP}/{device.name}", Stage.LLDP, plane=device.plane, at=(device.name, ""))
+            yield PlannedTest(f"{Stage.LLDP}/{device.name}", Stage.LLDP, plane=device.plane, at=(device.name, ""))
 
 
 def _of_rail(
@@ -74,7 +74,7 @@ def _of_rail(
     leaves: Mapping[str, Sequence[Attached]],
     bundle: Bundle,
     uplinks: Uplinks,
-) -> Iterator[Planned]:
+) -> Iterator[PlannedTest]:
     nics = [nic for at_leaf in leaves.values() for nic in at_leaf]
     far = list(far_pairs(leaves)) if stage in (Stage.FAR, Stage.BISECTION, Stage.FAILOVER) else []
     if stage is Stage.LOOPBACK:
@@ -94,7 +94,7 @@ def _of_rail(
         yield _incast(prefix, plane, nics)
     elif stage is Stage.WATCHDOG and _is_watched(bundle, nics[0].link.b):
         rail, at = nics[0].link.rail, nics[0].link.b
-        yield Planned(prefix, stage, STORMS, 1.0, 1.0, 1.0, plane.name, rail, nics[0].end, at=at)
+        yield PlannedTest(prefix, stage, STORMS, 1.0, 1.0, 1.0, plane.name, rail, nics[0].end, at=at)
     elif stage is Stage.FAILOVER and far:
         yield from _failover(prefix, plane, far[0], uplinks)
 
@@ -109,19 +109,19 @@ def _is_watched(bundle: Bundle, port: Endpoint) -> bool:
     )
 
 
-def _pair(prefix: str, stage: Stage, plane: WiredPlane, pair: Pair, share: float = 1.0) -> Planned:
+def _pair(prefix: str, stage: Stage, plane: WiredPlane, pair: Pair, share: float = 1.0) -> PlannedTest:
     one, other, number = pair
     speed_mbps = min(one.link.speed_mbps, other.link.speed_mbps)
     expected = goodput_gbps(speed_mbps, plane)
     name = f"{prefix}/{one.end[0]}" + ("" if one is other else f"_{other.end[0]}")
     limit, floor = expected * POINT_TO_POINT.passes * share, expected * POINT_TO_POINT.fails * share
-    return Planned(
+    return PlannedTest(
         name, stage, GBPS, round(expected, 2), round(limit, 2), round(floor, 2), plane.name, one.link.rail,
         one.end, other.end, round=number, must_not_rise=_QUIET,
     )  # fmt: skip
 
 
-def _bisection(prefix: str, plane: WiredPlane, far: Sequence[Pair], uplinks: Uplinks) -> Iterator[Planned]:
+def _bisection(prefix: str, plane: WiredPlane, far: Sequence[Pair], uplinks: Uplinks) -> Iterator[PlannedTest]:
     """All pairs at once: hashes put several queue pairs on one link, so a pair may have less than its NIC carries."""
     from fabricgen.simulate.congestion.collisions import fullest_link  # loads numpy
 
@@ -137,31 +137,31 @@ def _bisection(prefix: str, plane: WiredPlane, far: Sequence[Pair], uplinks: Upl
         yield _pair(prefix, Stage.BISECTION, plane, pair, share_of[key])
 
 
-def _incast(prefix: str, plane: WiredPlane, nics: Sequence[Attached]) -> Planned:
+def _incast(prefix: str, plane: WiredPlane, nics: Sequence[Attached]) -> PlannedTest:
     """Several NICs write to one: the writers are the farthest ones, so that pauses spread over switches."""
     writers = tuple(nic.end for nic in reversed(nics[1:]))[:INCAST_WRITERS]
     expected = goodput_gbps(nics[0].link.speed_mbps, plane)
     limit, floor = expected * POINT_TO_POINT.passes, expected * POINT_TO_POINT.fails
-    return Planned(
+    return PlannedTest(
         prefix, Stage.INCAST, GBPS, round(expected, 2), round(limit, 2), round(floor, 2), plane.name,
         nics[0].link.rail, b=nics[0].end, writers=writers, must_rise=(PAUSES_OR_MARKS,), must_not_rise=_QUIET,
     )  # fmt: skip
 
 
-def _failover(prefix: str, plane: WiredPlane, pair: Pair, uplinks: Uplinks) -> Iterator[Planned]:
+def _failover(prefix: str, plane: WiredPlane, pair: Pair, uplinks: Uplinks) -> Iterator[PlannedTest]:
     """A pair across spines while a link of its leaf goes down. Another link must take over before NCCL gives up."""
     ports = uplinks.get(pair[0].leaf, [])
     if len(ports) > 1:
         test = _pair(prefix, Stage.FAILOVER, plane, pair)
         share = 1 - _NCCL_TIMEOUT_S / FAILOVER_S
         limit, floor = (test.expected or 0) * POINT_TO_POINT.passes * share, (test.expected or 0) / 2
-        yield Planned(
+        yield PlannedTest(
             test.id, test.stage, GBPS, test.expected, round(limit, 2), round(floor, 2), plane.name, test.rail,
             test.a, test.b, at=ports[0],
         )  # fmt: skip
 
 
-def _collectives(wiring: Wiring, root: Locality) -> Iterator[Planned]:
+def _collectives(wiring: Wiring, root: Locality) -> Iterator[PlannedTest]:
     """Every collective in each group of hosts: the units first, then what joins them."""
     hosts = {host.name: host for host in wiring.hosts}
     planes = {plane.name: plane for plane in wiring.planes if plane.purpose == Purpose.COMPUTE}
@@ -187,11 +187,11 @@ def _alike(group: Locality, hosts: Mapping[str, WiredHost]) -> bool:
 def _collective(
     name: str, stage: Stage, plane: WiredPlane, collective: str, hosts: Sequence[str], speed_mbps: int, nics: int,
     ranks_of_host: int, rail: int | None,
-) -> Planned:  # fmt: skip
+) -> PlannedTest:  # fmt: skip
     ranks = len(hosts) * ranks_of_host
     expected = ceiling_gbytes(collective, goodput_gbps(speed_mbps, plane), nics, ranks, ranks_of_host)
     shares = shares_of(collective)
-    return Planned(
+    return PlannedTest(
         name, stage, GBYTES, round(expected, 2), round(expected * shares.passes, 2), round(expected * shares.fails, 2),
         plane.name, rail, hosts=tuple(hosts), collective=collective, ranks_of_host=ranks_of_host, must_not_rise=_QUIET,
     )  # fmt: skip

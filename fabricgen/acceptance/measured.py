@@ -7,7 +7,7 @@ from pathlib import Path
 
 from fabricgen.acceptance.counters import rise, storms
 from fabricgen.acceptance.culprits import outliers
-from fabricgen.acceptance.planned import GBPS, Planned, Stage
+from fabricgen.acceptance.planned import GBPS, PlannedTest, Stage
 from fabricgen.acceptance.results import Result, read_result
 from fabricgen.errors import UnreadableInputError
 from fabricgen.inputs import read_text
@@ -28,10 +28,10 @@ class Verdict(enum.StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class Measured:
+class MeasuredTest:
     """A test with its results: one, or those of all writers of an incast."""
 
-    test: Planned
+    test: PlannedTest
     results: tuple[Result, ...]
     value: float | None
     verdict: Verdict
@@ -43,8 +43,12 @@ class Measured:
 
 
 def measure(
-    tests: Sequence[Planned], roots: Sequence[Path], unit: str, before: Mapping[str, Path], after: Mapping[str, Path]
-) -> list[Measured]:
+    tests: Sequence[PlannedTest],
+    roots: Sequence[Path],
+    unit: str,
+    before: Mapping[str, Path],
+    after: Mapping[str, Path],
+) -> list[MeasuredTest]:
     """The tests with their results below `roots`. `before` and `after` have the watchdog's readings of that stage.
 
     A result that cannot be read, for example of a run that was killed, is a missing one with its problem.
@@ -54,17 +58,17 @@ def measure(
     for test in tests:
         if test.stage is Stage.WATCHDOG:
             value = _storms(test, before, after)
-            found.append(Measured(test, (), value, _verdict(test, value)))
+            found.append(MeasuredTest(test, (), value, _verdict(test, value)))
             continue
         names = result_names(test)
         files = [known[name] for name in names if name in known]
         if test.stage is Stage.LLDP:
-            found.append(Measured(test, (), None, Verdict.NONE if files else Verdict.MISSING))
+            found.append(MeasuredTest(test, (), None, Verdict.NONE if files else Verdict.MISSING))
             continue
         results = tuple(_result(file, unit if test.unit == GBPS else GBPS) for file in files)
         values = [result.value for result in results if result.value is not None]
         value = sum(values) if len(values) == len(names) else None
-        found.append(Measured(test, results, value, _verdict(test, value)))
+        found.append(MeasuredTest(test, results, value, _verdict(test, value)))
     return _with_outliers(found)
 
 
@@ -75,7 +79,7 @@ def _result(file: Path, unit: str) -> Result:
         return Result(str(file), None, problem=error.problem, line=error.location.line)
 
 
-def result_names(test: Planned) -> list[str]:
+def result_names(test: PlannedTest) -> list[str]:
     """The names of the result files of a test, without their suffix: one, or those of all writers of an incast."""
     return [f"{test.id}.{number}" for number in range(len(test.writers))] or [test.id]
 
@@ -92,7 +96,7 @@ def files_by_id(roots: Iterable[Path]) -> dict[str, Path]:
     return found
 
 
-def _storms(test: Planned, before: Mapping[str, Path], after: Mapping[str, Path]) -> float | None:
+def _storms(test: PlannedTest, before: Mapping[str, Path], after: Mapping[str, Path]) -> float | None:
     """Storms that the watchdog detected and ended at the port of the test; None without readings."""
     if test.at is None or not (test.at[0] in before and test.at[0] in after):
         return None
@@ -101,7 +105,7 @@ def _storms(test: Planned, before: Mapping[str, Path], after: Mapping[str, Path]
     return float(min(sum(value for (port, _), value in count.items() if port == test.at[1]) for count in counts))
 
 
-def _verdict(test: Planned, value: float | None) -> Verdict:
+def _verdict(test: PlannedTest, value: float | None) -> Verdict:
     if value is None:
         return Verdict.MISSING
     if test.floor is not None and value < test.floor:
@@ -113,7 +117,7 @@ def _verdict(test: Planned, value: float | None) -> Verdict:
     return Verdict.PASS
 
 
-def _with_outliers(found: list[Measured]) -> list[Measured]:
+def _with_outliers(found: list[MeasuredTest]) -> list[MeasuredTest]:
     """With tests that pass but are far below the others of their stage as tests to repeat."""
     far: set[str] = set()
     for stage in (Stage.LOOPBACK, Stage.NEAR, Stage.BACK, Stage.FAR):
@@ -124,7 +128,7 @@ def _with_outliers(found: list[Measured]) -> list[Measured]:
         }
         far |= outliers(shares)
     return [
-        Measured(one.test, one.results, one.value, Verdict.RETEST)
+        MeasuredTest(one.test, one.results, one.value, Verdict.RETEST)
         if one.verdict is Verdict.PASS and one.test.id in far
         else one
         for one in found

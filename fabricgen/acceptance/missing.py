@@ -2,8 +2,8 @@
 
 from collections.abc import Iterable, Iterator, Sequence
 
-from fabricgen.acceptance.measured import Measured, Verdict
-from fabricgen.acceptance.planned import Planned
+from fabricgen.acceptance.measured import MeasuredTest, Verdict
+from fabricgen.acceptance.planned import PlannedTest
 from fabricgen.acceptance.reported import ALONE, observed
 from fabricgen.findings import Finding, Severity
 from fabricgen.units import counted, listed
@@ -11,7 +11,7 @@ from fabricgen.units import counted, listed
 _AGAIN = "run it again: a missing measurement is not a success"
 
 
-def missing(found: Sequence[Measured]) -> Iterator[Finding]:
+def missing(found: Sequence[MeasuredTest]) -> Iterator[Finding]:
     """Tests without a result: by stage if it has none at all, by host if none of its tests has one."""
     absent = [one.test for one in found if one.verdict is Verdict.MISSING]
     run = {one.test.stage for one in found if one.verdict is not Verdict.MISSING}
@@ -43,7 +43,7 @@ def missing(found: Sequence[Measured]) -> Iterator[Finding]:
         yield observed("FG960", "", text, _AGAIN, sorted(left))
 
 
-def _silent(found: Iterable[Measured]) -> list[str]:
+def _silent(found: Iterable[MeasuredTest]) -> list[str]:
     """The hosts whose tests between NICs all have no result, those with the most tests first."""
     tests: dict[str, list[bool]] = {}
     for one in found:
@@ -53,7 +53,7 @@ def _silent(found: Iterable[Measured]) -> list[str]:
     return sorted(silent, key=lambda host: (-len(tests[host]), host)) if len(silent) < len(tests) else []
 
 
-def _ranks(one: Measured) -> Finding | None:
+def _ranks(one: MeasuredTest) -> Finding | None:
     """Hosts of a collective without all of their ranks."""
     ranks = [host for result in one.results for host in result.ranks]
     expected = len(one.test.hosts) * one.test.ranks_of_host
@@ -68,7 +68,7 @@ def _ranks(one: Measured) -> Finding | None:
     return observed("FG967", short[0] if short else "", text, hint, [one.test.id], one.results[0].file)
 
 
-def wrong(found: Iterable[Measured]) -> Iterator[Finding]:
+def wrong(found: Iterable[MeasuredTest]) -> Iterator[Finding]:
     """Collectives with wrong elements, and values above what the NICs carry."""
     for one in found:
         if bad := sum(result.wrong for result in one.results):
@@ -81,5 +81,5 @@ def wrong(found: Iterable[Measured]) -> Iterator[Finding]:
             yield observed("FG971", "", text, hint, [one.test.id], one.results[0].file, Severity.WARNING)
 
 
-def _hosts(test: Planned) -> set[str]:
+def _hosts(test: PlannedTest) -> set[str]:
     return {end[0] for end in (test.a, test.b, *test.writers) if end}

@@ -30,7 +30,7 @@ GBPS, GBYTES, STORMS = "Gb/s", "GB/s", "storms"
 
 
 @dataclass(frozen=True, slots=True)
-class Planned:
+class PlannedTest:
     """One test. Its result is the file with the path `id` and a suffix, below the folder of the results.
 
     A value from `limit` passes, a value below `floor` is a defect, one between them is measured again; all are in
@@ -59,21 +59,21 @@ class Planned:
     must_not_rise: tuple[str, ...] = ()
 
 
-_DEFAULTS = {field.name: field.default for field in fields(Planned)}
+_DEFAULTS = {field.name: field.default for field in fields(PlannedTest)}
 _ENDS = ("a", "b", "at")
 
 
-def dump_tests(tests: Iterable[Planned]) -> bytes:
+def dump_tests(tests: Iterable[PlannedTest]) -> bytes:
     """The tests as lines of JSON, without fields that have no value."""
     return b"".join(orjson.dumps(_row(test), option=orjson.OPT_APPEND_NEWLINE) for test in tests)
 
 
-def _row(test: Planned) -> dict[str, object]:
+def _row(test: PlannedTest) -> dict[str, object]:
     values = {name: getattr(test, name) for name in _DEFAULTS}
     return {name: value for name, value in values.items() if value != _DEFAULTS[name]}
 
 
-def load_tests(text: bytes) -> tuple[Planned, ...]:
+def load_tests(text: bytes) -> tuple[PlannedTest, ...]:
     """The tests in such lines. Raises ValueError with the number of a line that is not a test."""
     found = []
     for number, line in enumerate(text.splitlines(), 1):
@@ -84,7 +84,7 @@ def load_tests(text: bytes) -> tuple[Planned, ...]:
     return tuple(found)
 
 
-def _test(raw: dict[str, Any]) -> Planned:
+def _test(raw: dict[str, Any]) -> PlannedTest:
     row: dict[str, Any] = {name: tuple(value) if isinstance(value, list) else value for name, value in raw.items()}
     row["writers"] = tuple((host, nic) for host, nic in row.get("writers", ()))
     for name in _ENDS:
@@ -94,4 +94,4 @@ def _test(raw: dict[str, Any]) -> Planned:
     for name in ("expected", "limit", "floor"):
         if name in row:
             row[name] = float(row[name])
-    return Planned(**{**row, "id": str(row["id"]), "stage": Stage(row["stage"])})
+    return PlannedTest(**{**row, "id": str(row["id"]), "stage": Stage(row["stage"])})

@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from fabricgen.acceptance.measured import Measured
+from fabricgen.acceptance.measured import MeasuredTest
 from fabricgen.acceptance.planned import Stage
 from fabricgen.findings import Confidence, Finding, Location, Related, Severity
 
@@ -10,7 +10,7 @@ from fabricgen.findings import Confidence, Finding, Location, Related, Severity
 ALONE = (Stage.LOOPBACK, Stage.NEAR, Stage.BACK, Stage.FAR, Stage.FAILOVER, Stage.INCAST)
 
 
-def compared(one: Measured) -> str:
+def compared(one: MeasuredTest) -> str:
     """'far/.../gpu-000_gpu-016 measured 180.2 Gb/s, expected 392.15, limit 372.54'."""
     test = one.test
     return f"{test.id} measured {one.value:.1f} {test.unit}, expected {test.expected}, limit {test.limit}"

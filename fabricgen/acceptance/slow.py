@@ -2,9 +2,9 @@
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 
-from fabricgen.acceptance.culprits import Culprit, Kind, Part, culprits
-from fabricgen.acceptance.measured import Measured, Verdict
-from fabricgen.acceptance.planned import Planned, Stage
+from fabricgen.acceptance.culprits import Culprit, FabricPart, PartKind, culprits
+from fabricgen.acceptance.measured import MeasuredTest, Verdict
+from fabricgen.acceptance.planned import PlannedTest, Stage
 from fabricgen.acceptance.reported import ALONE, compared, observed
 from fabricgen.bundle.read import Bundle
 from fabricgen.bundle.wiring import Endpoint
@@ -12,19 +12,25 @@ from fabricgen.findings import Finding, Location, Related, Severity
 from fabricgen.units import counted
 from fabricgen.vocabulary import LinkKind
 
-Predicted = Callable[[Planned], float]  # the share of the expected value that is left where paths collide
-_CODES = {Kind.NIC: "FG961", Kind.HOST: "FG961", Kind.UPLINKS: "FG962", Kind.SWITCH: "FG962", Kind.RAIL: "FG963"}
+Predicted = Callable[[PlannedTest], float]  # the share of the expected value that is left where paths collide
+_CODES = {
+    PartKind.NIC: "FG961",
+    PartKind.HOST: "FG961",
+    PartKind.UPLINKS: "FG962",
+    PartKind.SWITCH: "FG962",
+    PartKind.RAIL: "FG963",
+}
 _HINTS = {
-    Kind.NIC: "clean or replace the cable, and check the FEC errors of both ends",
-    Kind.HOST: "compare the BIOS, PCIe and IOMMU settings of the host with those of a good one",
-    Kind.UPLINKS: "check the FEC errors and speeds of the uplinks, and the next hops of the routes",
-    Kind.SWITCH: "compare the running configuration with `fabricgen diff`, and check the switch",
-    Kind.RAIL: "compare the settings of the NICs and leaves of this rail with another rail",
+    PartKind.NIC: "clean or replace the cable, and check the FEC errors of both ends",
+    PartKind.HOST: "compare the BIOS, PCIe and IOMMU settings of the host with those of a good one",
+    PartKind.UPLINKS: "check the FEC errors and speeds of the uplinks, and the next hops of the routes",
+    PartKind.SWITCH: "compare the running configuration with `fabricgen diff`, and check the switch",
+    PartKind.RAIL: "compare the settings of the NICs and leaves of this rail with another rail",
 }
 _HINT_ALONE = "check the PCIe width and speed, and the firmware, of the NIC"
 
 
-def slow(found: Sequence[Measured], bundle: Bundle, predicted: Predicted) -> Iterator[Finding]:
+def slow(found: Sequence[MeasuredTest], bundle: Bundle, predicted: Predicted) -> Iterator[Finding]:
     """The findings. `predicted` is called for collectives that no slow part explains."""
     by_id = {one.test.id: one for one in found}
     links = bundle.wiring.links if bundle.wiring else ()
@@ -43,38 +49,45 @@ def slow(found: Sequence[Measured], bundle: Bundle, predicted: Predicted) -> Ite
     yield from (_single(by_id[test], "other tests of both ends are good: measure it again") for test in unexplained)
 
 
-def _parts(test: Planned, leaf_of: Mapping[Endpoint, str]) -> tuple[Part, ...]:
+def _parts(test: PlannedTest, leaf_of: Mapping[Endpoint, str]) -> tuple[FabricPart, ...]:
     """The parts that can make a point-to-point test slow. The writers of an incast share its only receiver."""
     ends = list(dict.fromkeys(end for end in (test.a, test.b) if end))
-    found: list[Part] = []
+    found: list[FabricPart] = []
     for host, nic in ends:
-        found += [Part(Kind.NIC, host, nic), Part(Kind.HOST, host)]
+        found += [FabricPart(PartKind.NIC, host, nic), FabricPart(PartKind.HOST, host)]
         leaf = leaf_of.get((host, nic))
         if test.stage is not Stage.LOOPBACK and leaf:
-            found.append(Part(Kind.SWITCH, leaf))
-            found += [Part(Kind.UPLINKS, leaf)] if test.stage in (Stage.FAR, Stage.FAILOVER) else []
-    return tuple(dict.fromkeys([*found, *(Part(Kind.RAIL, test.plane, nic) for _, nic in ends)]))
+            found.append(FabricPart(PartKind.SWITCH, leaf))
+            found += [FabricPart(PartKind.UPLINKS, leaf)] if test.stage in (Stage.FAR, Stage.FAILOVER) else []
+    return tuple(dict.fromkeys([*found, *(FabricPart(PartKind.RAIL, test.plane, nic) for _, nic in ends)]))
 
 
-def _touched(test: Planned, leaf_of: Mapping[Endpoint, str]) -> set[Part]:
+def _touched(test: PlannedTest, leaf_of: Mapping[Endpoint, str]) -> set[FabricPart]:
     """The parts that a collective, or a pair of a bisection, uses."""
     if not test.hosts:
-        return {*_parts(test, leaf_of), *(Part(Kind.UPLINKS, leaf_of.get(end, "")) for end in (test.a, test.b) if end)}
+        return {
+            *_parts(test, leaf_of),
+            *(FabricPart(PartKind.UPLINKS, leaf_of.get(end, "")) for end in (test.a, test.b) if end),
+        }
     rail = test.id.split("/")[2] if test.stage is Stage.RAILS else ""
     hosts = set(test.hosts)
-    found = {Part(Kind.HOST, host) for host in hosts}
+    found = {FabricPart(PartKind.HOST, host) for host in hosts}
     for (host, nic), leaf in leaf_of.items():
         if host in hosts and rail in ("", nic):
-            found |= {Part(Kind.NIC, host, nic), Part(Kind.SWITCH, leaf), Part(Kind.UPLINKS, leaf)}
-            found.add(Part(Kind.RAIL, test.plane, nic))
+            found |= {
+                FabricPart(PartKind.NIC, host, nic),
+                FabricPart(PartKind.SWITCH, leaf),
+                FabricPart(PartKind.UPLINKS, leaf),
+            }
+            found.add(FabricPart(PartKind.RAIL, test.plane, nic))
     return found
 
 
-def _blame(culprit: Culprit, by_id: Mapping[str, Measured], bundle: Bundle) -> Finding:
+def _blame(culprit: Culprit, by_id: Mapping[str, MeasuredTest], bundle: Bundle) -> Finding:
     tests = [by_id[test] for test in culprit.tests]
     worst = min(tests, key=lambda one: (one.value or 0) / (one.test.expected or 1))
     part = culprit.part
-    alone = part.kind is Kind.NIC and any(one.test.stage is Stage.LOOPBACK for one in tests)
+    alone = part.kind is PartKind.NIC and any(one.test.stage is Stage.LOOPBACK for one in tests)
     also = "".join(f", or {_name(other)}" for other in culprit.or_else)
     text = (
         f"{_name(part)}{also}: {len(tests)} of {counted(culprit.total, 'test')} slow"
@@ -83,7 +96,7 @@ def _blame(culprit: Culprit, by_id: Mapping[str, Measured], bundle: Bundle) -> F
     failed = any(one.verdict is Verdict.FAIL for one in tests)
     return observed(
         _CODES[part.kind],
-        "" if part.kind is Kind.RAIL else part.name,
+        "" if part.kind is PartKind.RAIL else part.name,
         text,
         _HINT_ALONE if alone else _HINTS[part.kind],
         culprit.tests,
@@ -93,14 +106,14 @@ def _blame(culprit: Culprit, by_id: Mapping[str, Measured], bundle: Bundle) -> F
     )
 
 
-def _name(part: Part) -> str:
-    if part.kind is Kind.RAIL:
+def _name(part: FabricPart) -> str:
+    if part.kind is PartKind.RAIL:
         return f"rail {part.port} of plane {part.name}"
-    prefix = {Kind.HOST: "all NICs of ", Kind.UPLINKS: "the uplinks of ", Kind.SWITCH: "all ports of "}
+    prefix = {PartKind.HOST: "all NICs of ", PartKind.UPLINKS: "the uplinks of ", PartKind.SWITCH: "all ports of "}
     return f"{prefix.get(part.kind, '')}{part.name} {part.port}".rstrip()
 
 
-def _cable(part: Part, bundle: Bundle) -> tuple[Related, ...]:
+def _cable(part: FabricPart, bundle: Bundle) -> tuple[Related, ...]:
     """The cable of a NIC, at its switch port."""
     link = bundle.link_at.get((part.name, part.port))
     device = bundle.devices.get(link.b[0]) if link else None
@@ -112,10 +125,10 @@ def _cable(part: Part, bundle: Bundle) -> tuple[Related, ...]:
 
 
 def _collisions(
-    left: Sequence[Measured], found: Sequence[Measured], leaf_of: Mapping[Endpoint, str]
+    left: Sequence[MeasuredTest], found: Sequence[MeasuredTest], leaf_of: Mapping[Endpoint, str]
 ) -> Iterator[Finding]:
     """Pairs that are slow only at the same time as others: they share uplinks of a leaf, by the hash of the switch."""
-    by_leaf: dict[str, list[Measured]] = {}
+    by_leaf: dict[str, list[MeasuredTest]] = {}
     for one in left:
         by_leaf.setdefault(_leaf(one, leaf_of), []).append(one)
     for leaf, tests in sorted(by_leaf.items()):
@@ -131,11 +144,11 @@ def _collisions(
         yield observed("FG964", leaf, text, hint, [one.test.id for one in tests])
 
 
-def _leaf(one: Measured, leaf_of: Mapping[Endpoint, str]) -> str:
+def _leaf(one: MeasuredTest, leaf_of: Mapping[Endpoint, str]) -> str:
     return leaf_of.get(one.test.a, "") if one.test.a else ""
 
 
-def _collectives(left: Sequence[Measured], predicted: Predicted) -> Iterator[Finding]:
+def _collectives(left: Sequence[MeasuredTest], predicted: Predicted) -> Iterator[Finding]:
     for one in left:
         share = predicted(one.test)
         if share < 1 and (one.value or 0) >= share * (one.test.limit or 0):
@@ -146,7 +159,7 @@ def _collectives(left: Sequence[Measured], predicted: Predicted) -> Iterator[Fin
             yield _single(one, "no NIC or switch is slow alone: run it with NCCL_DEBUG=INFO, and compare the rings")
 
 
-def _single(one: Measured, hint: str) -> Finding:
+def _single(one: MeasuredTest, hint: str) -> Finding:
     severity = Severity.ERROR if one.verdict is Verdict.FAIL else Severity.WARNING
     device = one.test.a[0] if one.test.a else ""
     return observed("FG970", device, compared(one), hint, [one.test.id], one.results[0].file, severity)

@@ -3,8 +3,8 @@
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from fabricgen.acceptance.counters import Counters, rise
-from fabricgen.acceptance.culprits import Kind, Part, culprits
-from fabricgen.acceptance.measured import Measured, Verdict
+from fabricgen.acceptance.culprits import FabricPart, PartKind, culprits
+from fabricgen.acceptance.measured import MeasuredTest, Verdict
 from fabricgen.acceptance.planned import Stage
 from fabricgen.acceptance.reported import observed
 from fabricgen.bundle.read import Bundle
@@ -20,7 +20,7 @@ _LOADED = (Stage.NEAR, Stage.BACK, Stage.FAR, Stage.BISECTION)
 Readings = Mapping[str, Counters]
 
 
-def traffic(found: Sequence[Measured], bundle: Bundle, before: Readings, after: Readings) -> Iterator[Finding]:
+def traffic(found: Sequence[MeasuredTest], bundle: Bundle, before: Readings, after: Readings) -> Iterator[Finding]:
     """The findings. `before` and `after` are the readings by switch."""
     ran = [one for one in found if one.verdict is not Verdict.MISSING and one.test.stage is not Stage.LLDP]
     if not ran:
@@ -88,18 +88,18 @@ def _lossy_ports(qos: SwitchQos, first: Counters, last: Counters) -> Iterator[tu
             yield port, lossy / total
 
 
-def _wrong_class(found: Sequence[Measured], bundle: Bundle, lossy: Mapping[Endpoint, float]) -> Iterator[Finding]:
+def _wrong_class(found: Sequence[MeasuredTest], bundle: Bundle, lossy: Mapping[Endpoint, float]) -> Iterator[Finding]:
     """The writers whose packets leave the fabric in lossy queues: those that are common to the ports at receivers."""
-    parts_of: dict[str, tuple[Part, ...]] = {}
+    parts_of: dict[str, tuple[FabricPart, ...]] = {}
     bad: set[str] = set()
     for one in found:
         writer, reader = one.test.a, one.test.b
         if one.test.stage not in _LOADED or writer is None or reader is None or one.value is None:
             continue
         parts_of[one.test.id] = (
-            Part(Kind.NIC, *writer),
-            Part(Kind.HOST, writer[0]),
-            Part(Kind.RAIL, one.test.plane, writer[1]),
+            FabricPart(PartKind.NIC, *writer),
+            FabricPart(PartKind.HOST, writer[0]),
+            FabricPart(PartKind.RAIL, one.test.plane, writer[1]),
         )
         link = bundle.link_at.get(reader)
         if link and link.b in lossy:
@@ -107,11 +107,11 @@ def _wrong_class(found: Sequence[Measured], bundle: Bundle, lossy: Mapping[Endpo
     blamed, _ = culprits(parts_of, bad)
     for culprit in blamed:
         part = culprit.part
-        name = f"rail {part.port}" if part.kind is Kind.RAIL else f"{part.name} {part.port}".rstrip()
+        name = f"rail {part.port}" if part.kind is PartKind.RAIL else f"{part.name} {part.port}".rstrip()
         tests = counted(len(culprit.tests), "test")
         text = f"{name} sends in a lossy class: in {tests}, the port of the receiver counts it in lossy queues"
         hint = "check NCCL_IB_TC, the traffic_class of the RDMA device, and trust dscp of the NIC"
-        yield observed("FG965", "" if part.kind is Kind.RAIL else part.name, text, hint, path=part.port)
+        yield observed("FG965", "" if part.kind is PartKind.RAIL else part.name, text, hint, path=part.port)
     if bad and not blamed:
         ports = sorted({f"{name} {port}" for name, port in lossy})
         text = f"packets in lossy queues at {listed(ports)}, from no single writer"

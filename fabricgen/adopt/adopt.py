@@ -14,8 +14,8 @@ from fabricgen.adopt.own_platform import own_layout, own_platform, with_buffers
 from fabricgen.adopt.source import (
     NO_KEY,
     NO_WAY,
+    ImportSource,
     RowId,
-    Source,
     SourceSwitch,
     Tables,
     device_roles,
@@ -118,7 +118,7 @@ def _unusable_names(bundle: Bundle) -> Iterator[Finding]:
 
 def _source(
     bundle: Bundle, lookup: Lookup, hwsku: str, findings: list[Finding]
-) -> tuple[Source | None, list[SwitchPlatform]]:
+) -> tuple[ImportSource | None, list[SwitchPlatform]]:
     """The switches with their hardware, and the platforms that their own files make."""
     changed: dict[RowId, str] = {}
     roles = device_roles(bundle)
@@ -155,7 +155,7 @@ def _source(
             layout = in_use.layout(platform, base, tables[name].get("PORT", {}), tables[name].get("BREAKOUT_CFG", {}))
         switches[name] = SourceSwitch(name, roles[name], tables[name], platform, layout, base)
     ordered = {name: switches[name] for name in bundle.devices if name in switches}
-    return Source(ordered, bundle.links, changed) if ordered else None, made
+    return ImportSource(ordered, bundle.links, changed) if ordered else None, made
 
 
 def _completed(
@@ -235,7 +235,7 @@ def _replaced(note: str, problem: Finding) -> Finding:
     return Finding("FG143", Severity.NOTE, f"{note}: {problem.message}", count=problem.count)
 
 
-def _differences(bundle: Bundle, rendered: Mapping[str, Any], source: Source) -> Iterator[tuple[RowId, str]]:
+def _differences(bundle: Bundle, rendered: Mapping[str, Any], source: ImportSource) -> Iterator[tuple[RowId, str]]:
     """All rows that differ between the files and the render, with the reason."""
     for name, device in bundle.devices.items():
         mine = {(table, key): row for table, key, row in rows_of(rendered[name])}

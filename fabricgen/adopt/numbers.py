@@ -9,7 +9,7 @@ from typing import Any
 from netaddr import IPNetwork, IPSet, spanning_cidr
 
 from fabricgen.adopt.outside import own_prefixes
-from fabricgen.adopt.source import Interface, Source
+from fabricgen.adopt.source import ImportSource, Interface
 from fabricgen.allocation.lock import Lock
 from fabricgen.allocation.pools import block_size
 from fabricgen.bundle.wiring import WiredLink
@@ -21,17 +21,17 @@ _SPARE = IPNetwork("100.64.0.0/10")
 _ASN_4_BYTES = 4_200_000_000
 
 
-class Numbers:
+class ImportedNumbers:
     """The lock file of a fabric, and the pools of its planes."""
 
-    def __init__(self, fabric: str, source: Source) -> None:
+    def __init__(self, fabric: str, source: ImportSource) -> None:
         self.lock = Lock(fabric)
         self.pods: dict[str, int] = {}  # spine -> pod, if spines have different ASNs
         self._pools = _Pools()
         self.management = _management(source, self.lock, self._pools)
         self.lock.names |= {switch.key: switch.name for switch in source.switches.values()}
 
-    def addressing(self, plane: Source, links: Sequence[WiredLink], *, numbered: bool) -> dict[str, Any]:
+    def addressing(self, plane: ImportSource, links: Sequence[WiredLink], *, numbered: bool) -> dict[str, Any]:
         """The pools of a plane. Adds the numbers that the design can reproduce to the lock file."""
         lock, pools = self.lock, self._pools
         asns = _find_asns(plane, self.pods)
@@ -61,14 +61,14 @@ class Numbers:
         return found
 
 
-def _link_block(plane: Source, link: WiredLink) -> tuple[str, list[str]]:
+def _link_block(plane: ImportSource, link: WiredLink) -> tuple[str, list[str]]:
     a, b = (plane.switches[name] for name, _ in (link.a, link.b))
     return f"{a.key}:{link.a[1]}--{b.key}:{link.b[1]}", _shared(
         a.addresses("INTERFACE", link.a[1]), b.addresses("INTERFACE", link.b[1])
     )
 
 
-def _find_asns(source: Source, pods: dict[str, int]) -> dict[str, int]:
+def _find_asns(source: ImportSource, pods: dict[str, int]) -> dict[str, int]:
     """Owner -> ASN. Each leaf has its own. The spines of a pod share one, so spines with different ASNs get different
     pods. Cores share one."""
     found: dict[str, int] = {}
@@ -88,7 +88,7 @@ def _find_asns(source: Source, pods: dict[str, int]) -> dict[str, int]:
     return found
 
 
-def _management(source: Source, lock: Lock, pools: "_Pools") -> dict[str, Any]:
+def _management(source: ImportSource, lock: Lock, pools: "_Pools") -> dict[str, Any]:
     """The network of most eth0 addresses, and the servers that all switches use."""
     held = {}
     for switch in source.switches.values():
@@ -206,7 +206,7 @@ def _shared(low: Iterable[Interface], high: Iterable[Interface]) -> list[str]:
     return [found[version] for version in sorted(found)]
 
 
-def _block(source: Source, links: Sequence[WiredLink]) -> list[str]:
+def _block(source: ImportSource, links: Sequence[WiredLink]) -> list[str]:
     """The block of the host ports of a switch: contiguous subnets of two addresses in the order of the links."""
     switch, size = source.switches[links[0].b[0]], block_size(len(links))
     texts = []

@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from ipaddress import ip_address
 from typing import Any
 
-from fabricgen.adopt.source import Interface, Source, SourceSwitch
+from fabricgen.adopt.source import ImportSource, Interface, SourceSwitch
 from fabricgen.bundle.wiring import Endpoint
 from fabricgen.inventory.prefixes import Network, networks
 from fabricgen.inventory.routing import ALL, OUTSIDE_PORT
@@ -27,7 +27,7 @@ class Outside:
     ports: set[Endpoint] = field(default_factory=set)
 
 
-def find_outside(source: Source, hosts: Mapping[Endpoint, str]) -> Outside:
+def find_outside(source: ImportSource, hosts: Mapping[Endpoint, str]) -> Outside:
     """What the files connect to the outside. `hosts` is port of a switch -> NIC of a host, as group/number:nic."""
     found = Outside()
     for name, switch in source.switches.items():
@@ -49,7 +49,7 @@ def find_outside(source: Source, hosts: Mapping[Endpoint, str]) -> Outside:
     return found
 
 
-def own_prefixes(source: Source) -> list[Network]:
+def own_prefixes(source: ImportSource) -> list[Network]:
     """The pools of a fabric that its switches name: they drop them below a default route, and refuse them from routers.
 
     The widest come first.
@@ -64,7 +64,7 @@ def own_prefixes(source: Source) -> list[Network]:
     return sorted(found, key=lambda prefix: (prefix.prefixlen, str(prefix)))
 
 
-def _neighbor(source: Source, switch: SourceSwitch, port: str) -> Neighbor | None:
+def _neighbor(source: ImportSource, switch: SourceSwitch, port: str) -> Neighbor | None:
     """The device at a lossy port. A switch with a file, or of a type of the fabric, is not outside."""
     name, far = (switch.text("DEVICE_NEIGHBOR", port, field) for field in ("name", "port"))
     of_fabric = name in source.switches or switch.text("DEVICE_NEIGHBOR_METADATA", name, "type") in ROLES

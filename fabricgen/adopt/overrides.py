@@ -4,7 +4,7 @@ import json
 from collections.abc import Mapping
 from typing import Any
 
-from fabricgen.adopt.source import Source
+from fabricgen.adopt.source import ImportSource
 from fabricgen.vocabulary import Role
 
 Delta = Mapping[str, Any] | None  # fields to set (None removes one); None removes the row
@@ -13,7 +13,7 @@ _WILDCARDS = set("*?[")
 
 
 def overrides(
-    source: Source, rendered: Mapping[str, Mapping[str, Any]], *, with_foreign: bool
+    source: ImportSource, rendered: Mapping[str, Mapping[str, Any]], *, with_foreign: bool
 ) -> tuple[list[dict[str, Any]], dict[str, dict[str, Any]]]:
     """The overrides that turn the rendered tables into the source, and device -> foreign tables.
 
@@ -50,7 +50,7 @@ def _selects_rows(key: str | None) -> bool:
     return key is _WHOLE_TABLE or key.startswith("*")
 
 
-def _matches(source: Source, names: tuple[str, ...]) -> list[dict[str, str]]:
+def _matches(source: ImportSource, names: tuple[str, ...]) -> list[dict[str, str]]:
     """Conditions that select exactly these switches: one for all, for a plane or a tier, else one each."""
     if len(names) == len(source.switches):
         return [{"name": "*"}]

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from typing import Any
 
-from fabricgen.adopt.source import Source
+from fabricgen.adopt.source import ImportSource
 from fabricgen.bundle.wiring import WiredLink
 from fabricgen.inventory.profiles import NONE
 from fabricgen.inventory.traffic import DEFAULT_CNP_DSCP
@@ -18,7 +18,7 @@ _KEEPALIVE_S, _HOLD_S = range(1, 201), range(3, 601)  # that the inventory takes
 _MAX_CLASSES = 4
 
 
-def link_kind(source: Source, link: WiredLink) -> LinkKind:
+def link_kind(source: ImportSource, link: WiredLink) -> LinkKind:
     """The kind of a link, which selects its cable setting."""
     if link.a[0] not in source.switches:
         return LinkKind.HOST_LEAF
@@ -26,13 +26,13 @@ def link_kind(source: Source, link: WiredLink) -> LinkKind:
     return _KINDS.get(roles, LinkKind.PEER)
 
 
-def is_unnumbered(source: Source) -> bool:
+def is_unnumbered(source: ImportSource) -> bool:
     """Whether most sessions are on interfaces: rows of the management framework, default|EthernetN."""
     keys = [key for switch in source.switches.values() for key in switch.tables.get("BGP_NEIGHBOR", {})]
     return 2 * sum("|Ethernet" in key for key in keys) > len(keys)
 
 
-def bgp_sessions(source: Source) -> dict[str, object]:
+def bgp_sessions(source: ImportSource) -> dict[str, object]:
     """`bgp_timers` and `bfd` of most sessions, or of their peer groups if most sessions are on interfaces."""
     table = "BGP_PEER_GROUP" if is_unnumbered(source) else "BGP_NEIGHBOR"
     rows = [row for switch in source.switches.values() for row in switch.tables.get(table, {}).values()]
@@ -47,14 +47,14 @@ def bgp_sessions(source: Source) -> dict[str, object]:
     return found
 
 
-def mtu_bytes(source: Source) -> int:
+def mtu_bytes(source: ImportSource) -> int:
     """The MTU of most ports."""
     texts = (row.get("mtu") for switch in source.switches.values() for row in switch.tables.get("PORT", {}).values())
     found = whole_number(source.most(text for text in texts if isinstance(text, str)))
     return found if found is not None and found in _MTU_BYTES else DEFAULT_MTU_BYTES
 
 
-def cables(source: Source, links: Sequence[WiredLink]) -> tuple[dict[str, object], dict[str, object]]:
+def cables(source: ImportSource, links: Sequence[WiredLink]) -> tuple[dict[str, object], dict[str, object]]:
     """Kind of link -> its usual cable, and link id -> its cable if it differs."""
     found: dict[LinkKind, dict[str, tuple[str, str]]] = {}
     for link in links:
@@ -70,7 +70,7 @@ def cables(source: Source, links: Sequence[WiredLink]) -> tuple[dict[str, object
     return usual, own
 
 
-def _cable(source: Source, link: WiredLink) -> tuple[str, str]:
+def _cable(source: ImportSource, link: WiredLink) -> tuple[str, str]:
     """(length, link training) of the upper end, each empty if the file has no valid value."""
     switch = source.switches[link.b[0]]
     texts = (row.get(link.b[1]) for row in switch.tables.get("CABLE_LENGTH", {}).values())
@@ -87,7 +87,7 @@ def _written(cable: tuple[str, str]) -> object:
     return {"length": length, "link_training": training == "on"} if training in ("on", "off") else length
 
 
-def lossless(source: Source) -> object:
+def lossless(source: ImportSource) -> object:
     """`lossless` of the plane: the PFC priorities of most ports, with the DSCP values that map to them."""
     enabled = source.most(
         row.get("pfc_enable")
@@ -118,7 +118,7 @@ def _cnp_dscp(dscps: dict[str, list[int]], classes: set[int]) -> int:
     return next(dscp for dscp in candidates if dscp not in taken)
 
 
-def usual_types(source: Source) -> dict[Role, Any]:
+def usual_types(source: ImportSource) -> dict[Role, Any]:
     """Role -> (hardware, device type) of most of its switches; the hardware as `SourceSwitch.hardware` has it."""
     return {
         role: source.most(

@@ -10,7 +10,7 @@ from typing import Any
 
 from fabricgen.adopt.adopt import Lookup
 from fabricgen.adopt.settings import link_kind
-from fabricgen.adopt.source import Source, SourceSwitch
+from fabricgen.adopt.source import ImportSource, SourceSwitch
 from fabricgen.adopt.tree import inventory_tree
 from fabricgen.adopt.wiring import usable_links
 from fabricgen.adopt.written import FILE_NAME, inventory_yaml, rendered_tables
@@ -56,7 +56,7 @@ def adopt_site(site: Site, system: str, fabric: str, lookup: Lookup, gateways: S
     if has_errors(adopted.findings):
         return adopted
     links = [_link(cable, switches) for cable in site.cables]
-    source = Source(switches, tuple(link for link in links if link), {})
+    source = ImportSource(switches, tuple(link for link in links if link), {})
     usable, refused = usable_links(source)
     for link, reason in refused:
         message = f"link {':'.join(link.a)} to {':'.join(link.b)} is not in the inventory: {reason}"
@@ -136,7 +136,7 @@ def _link(cable: SiteCable, switches: Mapping[str, SourceSwitch]) -> WiredLink |
 
 def _add_cables(
     tree: Mapping[str, Any],
-    source: Source,
+    source: ImportSource,
     usable: Sequence[WiredLink],
     cables: Mapping[tuple[tuple[str, str], tuple[str, str]], SiteCable],
 ) -> None:

@@ -96,7 +96,7 @@ class SourceSwitch:
 
 
 @dataclass
-class Source:
+class ImportSource:
     """The whole fabric, or one of its planes. `changed` is row -> reason why it cannot be rendered exactly."""
 
     switches: dict[str, SourceSwitch]

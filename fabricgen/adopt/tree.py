@@ -1,33 +1,109 @@
 """The imported inventory as a YAML tree: the explicit design, without overrides."""
 
-from collections.abc import Sequence
+import json
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import Any
 
 from netaddr import EUI, mac_unix_expanded, valid_mac
 
-from fabricgen.adopt.hosts import Hosts, find_hosts
-from fabricgen.adopt.numbers import Numbers
+from fabricgen.adopt.numbers import ImportedNumbers
 from fabricgen.adopt.outside import Outside, find_outside
-from fabricgen.adopt.planes import split_planes
 from fabricgen.adopt.settings import bgp_sessions, cables, is_unnumbered, lossless, mtu_bytes, usual_types
-from fabricgen.adopt.source import Hardware, Source
+from fabricgen.adopt.source import FIRST_PLANE, Hardware, ImportSource
 from fabricgen.allocation.lock import Lock
 from fabricgen.bundle.wiring import WiredLink
+from fabricgen.inventory.profiles import NONE
+from fabricgen.inventory.values import NAME
+from fabricgen.joined import joined
 from fabricgen.sonic.device_types import DEVICE_TYPES
 from fabricgen.units import format_speed
 from fabricgen.vocabulary import BgpAddressing, Role
 
+# Hosts from the neighbors without a file: groups, models and a name pattern that reproduces their names.
+
+_NUMBERED = re.compile(r"(.*?)([-_.]?)(\d{1,18})")
+_NIC = "unknown"  # the files do not contain the NIC model
+
+Nic = tuple[int, str]  # speed in Mb/s, plane
+
+
+@dataclass
+class Hosts:
+    """Groups and models of the inventory. `keys` is host -> identity."""
+
+    groups: dict[str, dict[str, object]] = field(default_factory=dict)
+    models: dict[str, dict[str, object]] = field(default_factory=dict)
+    pattern: str = ""
+    keys: dict[str, str] = field(default_factory=dict)
+    of_plane: dict[str, dict[str, None]] = field(default_factory=dict)  # plane -> its groups
+
+
+def find_hosts(source: ImportSource, links: Iterable[WiredLink]) -> Hosts:
+    """The hosts at end `a` of host links. Each NIC has the speed of its switch port."""
+    nics: dict[str, dict[str, Nic]] = {}
+    for link in links:
+        switch = source.switches[link.b[0]]
+        nics.setdefault(link.a[0], {})[link.a[1]] = switch.layout.port_by_name[link.b[1]].speed_mbps, switch.plane
+    hosts = Hosts()
+    if not nics:
+        return hosts
+    numbered = _numbered(nics)
+    hosts.pattern = numbered[0] if numbered else "{group}"
+    members = numbered[1] if numbered else {name: [name] for name in sorted(nics)}
+    names: dict[tuple[tuple[str, Nic], ...], str] = {}
+    for group, hosts_of in members.items():
+        ports = {port: nic for host in hosts_of for port, nic in nics[host].items()}
+        kind = tuple(sorted(ports.items()))
+        model = names.setdefault(kind, f"server-{len(names) + 1}")
+        hosts.models[model] = {"gpus": 0, "nics": [_row(port, *nic) for port, nic in sorted(ports.items())]}
+        hosts.groups[group] = {"model": model, "count": len(hosts_of)}
+        for _, plane in ports.values():
+            hosts.of_plane.setdefault(plane, {})[group] = None
+        hosts.keys |= {host: f"{group}/{number}" for number, host in enumerate(hosts_of)}
+    return hosts
+
+
+def _row(port: str, speed_mbps: int, plane: str) -> dict[str, object]:
+    return {"name": port, "model": _NIC, "speed": format_speed(speed_mbps), "plane": plane}
+
+
+def _numbered(nics: Mapping[str, Mapping[str, Nic]]) -> tuple[str, dict[str, list[str]]] | None:
+    """The pattern of all names, and group -> hosts in order; None if names or NICs do not allow groups."""
+    matches = {name: _NUMBERED.fullmatch(name) for name in nics}
+    if not all(match and NAME.fullmatch(match[1]) for match in matches.values()):
+        return None
+    separators = {match[2] for match in matches.values() if match}
+    widths = {len(match[3]) for match in matches.values() if match}
+    is_padded = any(match[3].startswith("0") and len(match[3]) > 1 for match in matches.values() if match)
+    if len(separators) > 1 or (is_padded and len(widths) > 1):
+        return None
+    pattern = "{group}" + separators.pop() + (f"{{number:0{widths.pop()}}}" if is_padded else "{number}")
+    groups: dict[str, dict[int, str]] = {}
+    for name, match in matches.items():
+        if match:
+            groups.setdefault(match[1], {})[int(match[3])] = name
+    for members in groups.values():
+        kinds = {(port, nic) for host in members.values() for port, nic in nics[host].items()}
+        if sorted(members) != list(range(len(members))) or len({port for port, _ in kinds}) < len(kinds):
+            return None
+    return pattern, {group: [members[n] for n in sorted(members)] for group, members in sorted(groups.items())}
+
+
 _LISTS = {Role.LEAF: "leaves", Role.SPINE: "spines", Role.CORE: "cores"}
 
 
-def inventory_tree(fabric: str, source: Source, links: Sequence[WiredLink]) -> tuple[dict[str, Any], Lock, Outside]:
+def inventory_tree(
+    fabric: str, source: ImportSource, links: Sequence[WiredLink]
+) -> tuple[dict[str, Any], Lock, Outside]:
     """The inventory of a fabric with these links, the lock file with its numbers, and what it connects outside."""
     planes = split_planes(source, links)
     hosts = find_hosts(source, [link for link in links if link.a[0] not in source.switches])
     outside = find_outside(
         source, {link.b: f"{hosts.keys[link.a[0]]}:{link.a[1]}" for link in links if link.a[0] in hosts.keys}
     )
-    numbers = Numbers(fabric, source)
+    numbers = ImportedNumbers(fabric, source)
     tree: dict[str, Any] = {"fabricgen": 1, "fabric": fabric}
     if hosts.groups:
         tree |= {"host_models": hosts.models, "hosts": hosts.groups, "names": {"host": hosts.pattern}}
@@ -49,7 +125,7 @@ def _is_mac(text: str) -> bool:
     return valid_mac(text) and str(EUI(text, dialect=mac_unix_expanded)) == text
 
 
-def _plane(source: Source, hosts: Hosts, numbers: Numbers, outside: Outside) -> dict[str, Any]:
+def _plane(source: ImportSource, hosts: Hosts, numbers: ImportedNumbers, outside: Outside) -> dict[str, Any]:
     usual = usual_types(source)
     links = source.links
     plane: dict[str, Any] = {"design": "explicit", "speed": format_speed(_speed(source, links))}
@@ -82,7 +158,7 @@ def _plane(source: Source, hosts: Hosts, numbers: Numbers, outside: Outside) -> 
     return plane
 
 
-def _speed(source: Source, links: Sequence[WiredLink]) -> int:
+def _speed(source: ImportSource, links: Sequence[WiredLink]) -> int:
     """The speed of most links, or of the first switch if there are no links."""
     ports = (source.switches[link.b[0]].layout.port_by_name[link.b[1]] for link in links)
     found = source.most(port.speed_mbps for port in ports)
@@ -95,7 +171,7 @@ def _hardware(hardware: Hardware) -> dict[str, Any]:
     return {**keys, "ports": dict(ports)} if ports else keys
 
 
-def _switch(source: Source, name: str, usual: tuple[Hardware, str], pods: dict[str, int]) -> dict[str, object]:
+def _switch(source: ImportSource, name: str, usual: tuple[Hardware, str], pods: dict[str, int]) -> dict[str, object]:
     switch = source.switches[name]
     listed: dict[str, object] = {"name": name}
     if switch.hardware != usual[0]:
@@ -108,3 +184,40 @@ def _switch(source: Source, name: str, usual: tuple[Hardware, str], pods: dict[s
 def _link(link: WiredLink, hosts: dict[str, str], own_cables: dict[str, object]) -> object:
     ends = [f"{hosts.get(name, name)}:{port}" for name, port in (link.a, link.b)]
     return {"ends": ends, "cable": own_cables[link.id]} if link.id in own_cables else ends
+
+
+# The planes of an imported fabric: connected switches, and all others with the same lossless settings.
+#
+# A plane has one set of lossless classes. Switches that are not connected may be rails of one plane, or separate
+# planes. They are one plane if their settings are equal.
+
+
+def split_planes(source: ImportSource, links: Sequence[WiredLink]) -> list[ImportSource]:
+    """The planes with their switches and links, lossless planes first. Sets the `plane` of each switch."""
+    pairs = ((link.a[0], link.b[0]) for link in links if link.a[0] in source.switches)
+    by_settings: dict[tuple[bool, str], list[str]] = {}
+    for names in joined(source.switches, pairs):
+        component = ImportSource({name: source.switches[name] for name in names}, (), {})
+        settings = lossless(component)
+        by_settings.setdefault((settings == NONE, json.dumps(settings)), []).extend(names)
+    planes = []
+    for index, key in enumerate(sorted(by_settings)):
+        name = FIRST_PLANE if index == 0 else f"plane-{index + 1}"
+        chosen = set(by_settings[key])
+        switches = {one: switch for one, switch in source.switches.items() if one in chosen}
+        for switch in switches.values():
+            switch.plane = name
+        planes.append(
+            ImportSource(switches, tuple(link for link in links if link.b[0] in chosen), source.changed, name)
+        )
+    _keep_a_leaf(planes)
+    return planes
+
+
+def _keep_a_leaf(planes: Sequence[ImportSource]) -> None:
+    """An explicit design needs leaves: in a plane without leaves, the lowest tier becomes leaves."""
+    for plane in planes:
+        roles = {switch.role for switch in plane.switches.values()}
+        lowest = next(role for role in (Role.LEAF, Role.SPINE, Role.CORE) if role in roles)
+        for switch in plane.switches.values():
+            switch.role = Role.LEAF if switch.role is lowest else switch.role

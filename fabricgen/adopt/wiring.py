@@ -2,14 +2,14 @@
 
 from dataclasses import replace
 
-from fabricgen.adopt.source import Source, SourceSwitch
+from fabricgen.adopt.source import ImportSource, SourceSwitch
 from fabricgen.bundle.wiring import Endpoint, WiredLink
 from fabricgen.design.model import ROLES
 from fabricgen.inventory.values import NAME
 from fabricgen.vocabulary import LinkKind
 
 
-def usable_links(source: Source) -> tuple[list[WiredLink], list[tuple[WiredLink, str]]]:
+def usable_links(source: ImportSource) -> tuple[list[WiredLink], list[tuple[WiredLink, str]]]:
     """The links of the inventory, the lower end first, and the other links with the reason."""
     taken: set[Endpoint] = set()
     usable, refused = [], []
@@ -23,7 +23,7 @@ def usable_links(source: Source) -> tuple[list[WiredLink], list[tuple[WiredLink,
     return sorted(usable, key=lambda link: _by_address(source, link)), refused
 
 
-def _obstacle(source: Source, link: WiredLink, taken: set[Endpoint]) -> str:
+def _obstacle(source: ImportSource, link: WiredLink, taken: set[Endpoint]) -> str:
     near, far = source.switches.get(link.b[0]), source.switches.get(link.a[0])
     if near is None:
         return "neither end has a file"
@@ -44,7 +44,7 @@ def _obstacle(source: Source, link: WiredLink, taken: set[Endpoint]) -> str:
     return ""
 
 
-def _ordered(source: Source, link: WiredLink) -> WiredLink:
+def _ordered(source: ImportSource, link: WiredLink) -> WiredLink:
     """The lower tier first, and within a tier the end with the lower address."""
     low, high = source.switches.get(link.a[0]), source.switches[link.b[0]]
     if low is None:
@@ -55,7 +55,7 @@ def _ordered(source: Source, link: WiredLink) -> WiredLink:
     return link if ranks[0] <= ranks[1] else replace(link, a=link.b, b=link.a)
 
 
-def _by_address(source: Source, link: WiredLink) -> tuple[bool, str, int]:
+def _by_address(source: ImportSource, link: WiredLink) -> tuple[bool, str, int]:
     """Host links last, those of a switch by address: the order in which the design allocates their subnets."""
     if link.a[0] in source.switches:
         return False, "", 0

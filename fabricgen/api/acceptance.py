@@ -10,7 +10,7 @@ from fabricgen.api.validation import apply_rules
 from fabricgen.units import counted
 
 if TYPE_CHECKING:
-    from fabricgen.acceptance.measured import Measured
+    from fabricgen.acceptance.measured import MeasuredTest
     from fabricgen.bundle.read import Bundle
 
 _CABLES = ("FG260", "FG261")
@@ -23,7 +23,7 @@ class Acceptance(Judgement):
     judged, with its cabling if the results have LLDP dumps."""
 
     bundle: "Bundle"
-    measured: tuple["Measured", ...] = ()
+    measured: tuple["MeasuredTest", ...] = ()
 
 
 def accept(

@@ -16,7 +16,7 @@ from fabricgen.errors import UsageError
 from fabricgen.results import DeadlockResult
 
 if TYPE_CHECKING:
-    from fabricgen.simulate.bandwidth.analysis import Options
+    from fabricgen.simulate.bandwidth.analysis import BandwidthOptions
 
 
 @dataclass(frozen=True)
@@ -43,9 +43,9 @@ class CompareOptions:
     templates: Path | None = None
 
     @property
-    def bandwidth(self) -> "Options":
+    def bandwidth(self) -> "BandwidthOptions":
         """The options of the traffic. Raises UsageError for a pattern that is unknown or a trace."""
-        from fabricgen.simulate.bandwidth.analysis import DEFAULT_PATTERNS, Options
+        from fabricgen.simulate.bandwidth.analysis import DEFAULT_PATTERNS, BandwidthOptions
         from fabricgen.simulate.patterns import DEFAULT_BYTES, TRACE, Placement, check_pattern
 
         for pattern in self.patterns:
@@ -54,7 +54,7 @@ class CompareOptions:
                 raise UsageError(f"{pattern}: a trace names the hosts of one fabric; choose patterns")
         if self.placement not in list(Placement):
             raise UsageError(f"unknown placement {self.placement!r}; the placements are {', '.join(Placement)}")
-        return Options(
+        return BandwidthOptions(
             tuple(dict.fromkeys(self.patterns)) or DEFAULT_PATTERNS, self.size_bytes or DEFAULT_BYTES,
             Placement(self.placement), self.seed, self.draws, self.failure_sets,
         )  # fmt: skip

@@ -25,7 +25,7 @@ from fabricgen.inventory.read_files import Layers
 from fabricgen.report.outcome import Outcome
 
 if TYPE_CHECKING:
-    from fabricgen.simulate.bandwidth.analysis import Options
+    from fabricgen.simulate.bandwidth.analysis import BandwidthOptions
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -126,7 +126,9 @@ def _with_new_layouts(
     return found
 
 
-def _content(compared: Sequence[dict[str, Any]], without: Mapping[str, str], options: "Options") -> dict[str, Any]:
+def _content(
+    compared: Sequence[dict[str, Any]], without: Mapping[str, str], options: "BandwidthOptions"
+) -> dict[str, Any]:
     from fabricgen.report.compare_wins import unlike, wins
 
     return {

@@ -19,7 +19,7 @@ from fabricgen.units import counted
 from fabricgen.vocabulary import BalanceMode, HashModel
 
 if TYPE_CHECKING:
-    from fabricgen.simulate.congestion.analysis import Options
+    from fabricgen.simulate.congestion.analysis import CongestionOptions
 
 FAMILY = "FG7"
 
@@ -72,11 +72,11 @@ def simulate_congestion(
     pictures of the congestion trees. See `validate` for the other arguments and the errors.
     """
     from fabricgen.simulate.bandwidth.sizes import COLLECTIVES
-    from fabricgen.simulate.bandwidth.sizes import Options as SizeOptions
-    from fabricgen.simulate.congestion.analysis import Options
+    from fabricgen.simulate.bandwidth.sizes import SizesOptions as SizeOptions
+    from fabricgen.simulate.congestion.analysis import CongestionOptions
     from fabricgen.simulate.jobs.analysis import PATTERN
-    from fabricgen.simulate.jobs.options import Options as JobOptions
-    from fabricgen.simulate.outages.options import Options as OutageOptions
+    from fabricgen.simulate.jobs.options import JobsOptions as JobOptions
+    from fabricgen.simulate.outages.options import OutageOptions as OutageOptions
     from fabricgen.simulate.patterns import DEFAULT_BYTES, DEFAULT_PATTERN, check_pattern, read_order
 
     name = pattern or DEFAULT_PATTERN
@@ -101,7 +101,7 @@ def simulate_congestion(
         return _judgement(judging, results, inventory)
     with progress.stage(name):
         ranks = read_order(placement)
-        basic = Options(
+        basic = CongestionOptions(
             name, size, ranks, queue_pairs, seed, draws, hash_model=hash_model, each_link=True, balance=balance
         )
         results = analyse(judging, basic, plane, subnets)
@@ -161,7 +161,7 @@ def simulate_congestion_of_scenario(file: Path, *, svg: Path | None = None) -> C
 
 def analyse(
     judging: Judging,
-    options: "Options",
+    options: "CongestionOptions",
     plane: str | None = None,
     subnets: SubnetOptions = DEFAULT_SUBNETS,
     *,

@@ -113,12 +113,12 @@ def _prove(
     subnet_roots = judging.bundle.subnet_roots
     if lfts is not None or subnet_roots:
         from fabricgen.simulate.deadlock.infiniband.analysis import analyse_dumps, analyse_subnets, tables_by_plane
-        from fabricgen.simulate.deadlock.infiniband.failures import Wanted
+        from fabricgen.simulate.deadlock.infiniband.failures import WantedFailures
         from fabricgen.simulate.deadlock.infiniband.findings import subnet_findings
         from fabricgen.simulate.plane.service_levels import job_levels
 
         jobs = job_levels(judging.bundle)
-        wanted = Wanted(failures.most_links, failures.switches, failures.seed, failures.scheduler)
+        wanted = WantedFailures(failures.most_links, failures.switches, failures.seed, failures.scheduler)
         if lfts is not None:
             subnets = analyse_dumps(lfts, judging.bundle.root, plane, jobs)
         else:

@@ -14,8 +14,8 @@ from fabricgen.units import counted
 from fabricgen.vocabulary import BalanceMode, HashModel
 
 if TYPE_CHECKING:
-    from fabricgen.simulate.jobs.options import Options
-    from fabricgen.simulate.outages.options import Options as OutageOptions
+    from fabricgen.simulate.jobs.options import JobsOptions
+    from fabricgen.simulate.outages.options import OutageOptions as OutageOptions
     from fabricgen.simulate.patterns.job import Order
     from fabricgen.simulate.workload import JobPlanes, JobsFile
 
@@ -77,7 +77,7 @@ def planes_of_jobs(
 def simulate_jobs(
     judging: Judging,
     source: JobsSource,
-    options: "Options",
+    options: "JobsOptions",
     failures: "OutageOptions",
     plane: str | None,
     subnets: SubnetOptions,
@@ -104,7 +104,7 @@ def simulate_jobs(
     return results
 
 
-def _analyse(judging: Judging, jobs: "JobPlanes", options: "Options") -> list[CongestionResult]:
+def _analyse(judging: Judging, jobs: "JobPlanes", options: "JobsOptions") -> list[CongestionResult]:
     """The results of the planes; their findings are added to `judging`."""
     from fabricgen.simulate.congestion.findings import congestion_findings
     from fabricgen.simulate.jobs.analysis import analyse_jobs

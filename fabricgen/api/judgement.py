@@ -24,7 +24,7 @@ from fabricgen.vocabulary import DeviceState, LinkState
 if TYPE_CHECKING:
     from fabricgen.observed.opensm_dumps import Dumps
     from fabricgen.rules.view.fabric import LayoutLookup
-    from fabricgen.simulate.packets.network import Network
+    from fabricgen.simulate.packets.network import PacketNetwork
     from fabricgen.simulate.packets.simulation import Observer
 
 T = TypeVar("T")
@@ -79,7 +79,7 @@ class Progress:
         """The items of a long step, about `count` of them, as they are made."""
         return items
 
-    def watch(self, network: "Network") -> "Sequence[Observer]":  # noqa: ARG002 (for those who override it)
+    def watch(self, network: "PacketNetwork") -> "Sequence[Observer]":  # noqa: ARG002 (for those who override it)
         """Observers of a packet run."""
         return ()
 

@@ -8,13 +8,13 @@ from fabricgen.api.judgement import Judging
 from fabricgen.results import CongestionResult
 
 if TYPE_CHECKING:
-    from fabricgen.simulate.outages.options import Options
+    from fabricgen.simulate.outages.options import OutageOptions
 
 
 def with_outages(
     judging: Judging,
     results: Sequence[CongestionResult],
-    options: "Options",
+    options: "OutageOptions",
     plane: str | None = None,
     *,
     reported: bool = True,

@@ -27,7 +27,7 @@ from fabricgen.vocabulary import BalanceMode, HashModel
 
 if TYPE_CHECKING:
     from fabricgen.simulate.packets.failed_link import FailedLink
-    from fabricgen.simulate.packets.network import Network
+    from fabricgen.simulate.packets.network import PacketNetwork
     from fabricgen.simulate.packets.simulation import Observer
     from fabricgen.simulate.patterns import Adapter
     from fabricgen.simulate.workload import PlacedJob
@@ -208,11 +208,13 @@ def simulate_packets_of_scenario(
     )
 
 
-def _watching(progress: Progress, series: Path | None, svg: Path | None) -> "Callable[[Network], Sequence[Observer]]":
+def _watching(
+    progress: Progress, series: Path | None, svg: Path | None
+) -> "Callable[[PacketNetwork], Sequence[Observer]]":
     """The observers of each run: those of the caller, and a writer of time series. A further plane has a subfolder."""
     runs = 0
 
-    def observers(network: "Network") -> "Sequence[Observer]":
+    def observers(network: "PacketNetwork") -> "Sequence[Observer]":
         nonlocal runs
         runs += 1
         hops = network.expected_hops
@@ -226,14 +228,14 @@ def _watching(progress: Progress, series: Path | None, svg: Path | None) -> "Cal
     return observers
 
 
-def _unwatched(_: "Network") -> "Sequence[Observer]":
+def _unwatched(_: "PacketNetwork") -> "Sequence[Observer]":
     return ()
 
 
 class SeriesWriter:
     """An observer that samples a run, and writes the files with a suffix into each folder when the run is over."""
 
-    def __init__(self, network: "Network", folders: Mapping[Path, str]) -> None:
+    def __init__(self, network: "PacketNetwork", folders: Mapping[Path, str]) -> None:
         from fabricgen.simulate.packets.series import Sampler
 
         self._sampler = Sampler(network)
@@ -249,7 +251,7 @@ class SeriesWriter:
         """The tick of the first sample."""
         return self._sampler.first
 
-    def look(self, network: "Network") -> None:
+    def look(self, network: "PacketNetwork") -> None:
         """Take a sample."""
         self._sampler.look(network)
 

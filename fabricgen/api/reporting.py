@@ -135,10 +135,10 @@ def _report(
 ) -> Report:
     from fabricgen.page.differences import differences_object
     from fabricgen.page.report import report_object
-    from fabricgen.page.verdict import Judged
+    from fabricgen.page.verdict import JudgedResults
     from fabricgen.simulate.deadlock.certificate import seals
 
-    judged = Judged(
+    judged = JudgedResults(
         findings=found.findings,
         suppressed=found.suppressed,
         counts=found.counts,

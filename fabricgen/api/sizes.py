@@ -11,13 +11,13 @@ from fabricgen.results import CongestionResult
 from fabricgen.vocabulary import TRACE
 
 if TYPE_CHECKING:
-    from fabricgen.simulate.bandwidth.sizes import Options
+    from fabricgen.simulate.bandwidth.sizes import SizesOptions
 
 
 def with_sizes(
     judging: Judging,
     results: Sequence[CongestionResult],
-    options: "Options",
+    options: "SizesOptions",
     plane: str | None,
     subnets: SubnetOptions,
 ) -> list[CongestionResult]:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from fabricgen.api.judgement import DEFAULT_POLICY, SILENT, Judgement, Policy, Progress, codes_of, open_judging
 
 if TYPE_CHECKING:
-    from fabricgen.dcim.changes import Plan
+    from fabricgen.dcim.changes import DcimPlan
     from fabricgen.dcim.system import System
 
 CODES = ("FG985", "FG986", "FG987", "FG988", "FG989")
@@ -18,7 +18,7 @@ CODES = ("FG985", "FG986", "FG987", "FG988", "FG989")
 class SourceOfTruth(Judgement):
     """The differences as findings. `plan` has the changes, and `applied` is whether they were made."""
 
-    plan: "Plan"
+    plan: "DcimPlan"
     applied: bool = False
 
 
@@ -30,7 +30,7 @@ def source_of_truth(
     only: str | None = None,
     adopt: bool = False,
     apply: bool = False,
-    before: Callable[["Plan"], None] = lambda _: None,
+    before: Callable[["DcimPlan"], None] = lambda _: None,
     policy: Policy = DEFAULT_POLICY,
     progress: Progress = SILENT,
 ) -> SourceOfTruth:

@@ -18,7 +18,7 @@ from fabricgen.vocabulary import Goal
 if TYPE_CHECKING:
     from fabricgen.api.aside import Aside
     from fabricgen.inventory.read_files import InventorySource
-    from fabricgen.simulate.tuning.measure import Item, Measured, Runner, Spread
+    from fabricgen.simulate.tuning.measure import Item, MeasuredRun, Runner, Spread
 
 CODES = ("FG77",)
 DEFAULT_DRAWS = 12
@@ -70,11 +70,11 @@ def tune(
 
     check_pattern(pattern)
     prepare(progress.note)
-    from fabricgen.simulate.tuning.analysis import Options, tunable_plane
+    from fabricgen.simulate.tuning.analysis import TuningOptions, tunable_plane
     from fabricgen.simulate.tuning.analysis import tune as tune_plane
     from fabricgen.simulate.tuning.findings import tuning_findings
 
-    options = Options(pattern, goal, size_bytes, draws, seed, tuple(queue_pairs), budget_hops)
+    options = TuningOptions(pattern, goal, size_bytes, draws, seed, tuple(queue_pairs), budget_hops)
     with _opened(source, jobs, policy, progress) as (folder, aside):
         if aside is not None and not aside.is_rendered:
             return Tuning(findings=aside.outcome.findings, suppressed=aside.outcome.suppressed)
@@ -121,7 +121,7 @@ def _spread(scheduler: str | None, jobs: int, progress: Progress) -> "Iterator[S
 
     with on_dask(scheduler) if scheduler else nullcontext(in_processes(jobs)) as spread:
 
-        def tracked(runner: "Runner", items: "Sequence[Item]") -> "Iterable[Measured]":
+        def tracked(runner: "Runner", items: "Sequence[Item]") -> "Iterable[MeasuredRun]":
             return progress.track(spread(runner, items), len(items), "packet runs")
 
         yield tracked

@@ -51,8 +51,8 @@ class Verdicts:
 
 def judge_all(judging: Judging, wanted: Wanted, progress: Progress) -> Verdicts:
     """Run all judges; their findings are added to `judging`. Raises UnreadableInputError and UsageError."""
-    from fabricgen.simulate.congestion.analysis import MOST_FINITE_AT_GATE, Options
-    from fabricgen.simulate.outages.options import Options as OutageOptions
+    from fabricgen.simulate.congestion.analysis import MOST_FINITE_AT_GATE, CongestionOptions
+    from fabricgen.simulate.outages.options import OutageOptions as OutageOptions
     from fabricgen.simulate.patterns import DEFAULT_PATTERN, check_pattern
 
     patterns = wanted.patterns or (DEFAULT_PATTERN,)
@@ -78,11 +78,11 @@ def judge_all(judging: Judging, wanted: Wanted, progress: Progress) -> Verdicts:
     costed = least is not None or (wanted.outages and depth > 0 and len(judging.bundle.devices) <= MOST_COSTED)
     with progress.stage("congestion"):
         for pattern in patterns:
-            options = Options(pattern, most_finite=MOST_FINITE_AT_GATE)
+            options = CongestionOptions(pattern, most_finite=MOST_FINITE_AT_GATE)
             outages = OutageOptions(pattern, 1, chosen.switch_failures)
 
             def analysed(
-                judging: Judging, options: Options = options, outages: OutageOptions = outages
+                judging: Judging, options: CongestionOptions = options, outages: OutageOptions = outages
             ) -> Sequence[CongestionResult]:
                 found = analyse(judging, options, report_skipped=False)
                 return with_outages(judging, found, outages, reported=least is not None) if costed else found

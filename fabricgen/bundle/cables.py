@@ -10,7 +10,7 @@ from fabricgen.sonic.canonical import natural_key
 Pair = tuple[Endpoint, Endpoint]
 
 
-class Fault(enum.StrEnum):
+class CableFault(enum.StrEnum):
     """How a cable differs from the plan."""
 
     MISSING = "missing"  # expected, and neither end has a neighbour
@@ -32,20 +32,22 @@ class Detail(enum.StrEnum):
 class Miscabling:
     """Cables that differ from the plan: the observed and the expected pairs of ends, in natural order."""
 
-    kind: Fault
+    kind: CableFault
     seen: tuple[Pair, ...]
     expected: tuple[Pair, ...]
 
     @property
     def device(self) -> str:
         """The device at which two cables are swapped; "" for a swap between devices and for other faults."""
-        near, far = ({name for name, _ in pair} for pair in self.seen) if self.kind is Fault.SWAPPED else (set(), set())
+        near, far = (
+            ({name for name, _ in pair} for pair in self.seen) if self.kind is CableFault.SWAPPED else (set(), set())
+        )
         return next(iter(near & far)) if len(near & far) == 1 else ""
 
     @property
     def detail(self) -> Detail:
         """Which kind of a misplaced or swapped cable it is."""
-        if self.kind is Fault.MISPLACED:
+        if self.kind is CableFault.MISPLACED:
             devices = [{name for name, _ in pair} for pair in self.expected]
             return Detail.OTHER_PORT if {name for name, _ in self.seen[0]} in devices else Detail.OTHER_DEVICE
         return Detail.ONE_DEVICE if self.device else Detail.NONE
@@ -72,7 +74,7 @@ def miscablings(
     correct = {pair for pair in seen if far_ends.get(pair[0]) == pair[1]}
     busy = {end for pair in seen for end in pair}
     missing = [pair for pair in expected if busy.isdisjoint(pair)]
-    found = [*_wrong(seen - correct, far_ends), *(Miscabling(Fault.MISSING, (), (pair,)) for pair in missing)]
+    found = [*_wrong(seen - correct, far_ends), *(Miscabling(CableFault.MISSING, (), (pair,)) for pair in missing)]
     found.sort(key=lambda item: [[_order(end) for end in pair] for pair in (*item.seen, *item.expected)])
     return tuple(found), len(correct)
 
@@ -95,13 +97,13 @@ def moves(one: Miscabling, links: Mapping[Endpoint, WiredLink]) -> tuple[Move, .
     b and c, or those at a and d. Those of one device are preferred, else the upper ends of the planned links. Of a
     misplaced cable the end moves whose other end is the lower one of a planned link, or is planned at all.
     """
-    if one.kind is Fault.MISSING:
+    if one.kind is CableFault.MISSING:
         fixed, far = one.expected[0]
         return (Move(fixed, None, far),)
     a, b = one.seen[0]
-    if one.kind is Fault.EXTRA:
+    if one.kind is CableFault.EXTRA:
         return (Move(a, b, None),)
-    if one.kind is Fault.SWAPPED:
+    if one.kind is CableFault.SWAPPED:
         c, d = one.seen[1]
         if frozenset((a, c)) not in {frozenset(pair) for pair in one.expected}:
             c, d = d, c
@@ -141,9 +143,9 @@ def _wrong(seen: Iterable[Pair], far_ends: Mapping[Endpoint, Endpoint]) -> Itera
         partners = pair_of(far_ends[pair[0]], far_ends[pair[1]]) if len(expected) == 2 else None
         if partners in left:
             del left[partners]
-            yield Miscabling(Fault.SWAPPED, (pair, partners), expected)
+            yield Miscabling(CableFault.SWAPPED, (pair, partners), expected)
         else:
-            yield Miscabling(Fault.MISPLACED if expected else Fault.EXTRA, (pair,), expected)
+            yield Miscabling(CableFault.MISPLACED if expected else CableFault.EXTRA, (pair,), expected)
 
 
 def pair_of(one: Endpoint, other: Endpoint) -> Pair:

@@ -27,7 +27,7 @@ _LARGEST = (1 << 63) - 1
 
 
 @dataclass(frozen=True, slots=True)
-class Fault:
+class SettingsFault:
     """A line that its reader reads otherwise than it looks. `word` is the key that the line seems to set."""
 
     line: int
@@ -43,7 +43,7 @@ class HostSettings:
 
     values: dict[str, str] = field(default_factory=dict)
     lines: dict[str, int] = field(default_factory=dict)
-    faults: list[Fault] = field(default_factory=list)
+    faults: list[SettingsFault] = field(default_factory=list)
     is_complete: bool = True  # False: nothing is known of the lines after a fault
 
     def add(self, line: int, key: str, value: str) -> None:
@@ -96,23 +96,25 @@ def _nccl(text: str) -> HostSettings:
                     f"NCCL does not read the line {key.strip()!r}: it has no =",
                     "write NAME=VALUE, or # before it",
                 )
-                found.faults.append(Fault(number, key.strip(), message, hint, is_error=False))
+                found.faults.append(SettingsFault(number, key.strip(), message, hint, is_error=False))
             continue
         returns = returns or (number if value.endswith("\r") else 0)
         value = value.encode()[:_NCCL_VALUE_BYTES].decode(errors="ignore")
         if not _NAME.fullmatch(key):
             message = f"NCCL takes {key!r} for the name: blanks and other characters before = belong to it"
             hint = f"write {key.strip()}={value.strip()} from the first column"
-            found.faults.append(Fault(number, key.strip().removeprefix("export ").strip(), message, hint))
+            found.faults.append(SettingsFault(number, key.strip().removeprefix("export ").strip(), message, hint))
         elif key not in found.values:
             found.add(number, key, value)
         elif found.values[key] != value:
             message = f"NCCL uses the first line of {key}, which is line {found.lines[key]}, and not this one"
-            found.faults.append(Fault(number, key, message, "remove one of the lines", is_error=False))
+            found.faults.append(SettingsFault(number, key, message, "remove one of the lines", is_error=False))
     if returns:
         message = "lines end with a carriage return (CRLF), which NCCL before 2.30 takes for a part of the value"
         hint = "write the file with \\n alone: `sed -i 's/\\r$//' FILE`"
-        found.faults.append(Fault(returns, "", message, hint, is_error=False))  # what it breaks is an error by itself
+        found.faults.append(
+            SettingsFault(returns, "", message, hint, is_error=False)
+        )  # what it breaks is an error by itself
     return found
 
 
@@ -128,11 +130,11 @@ def _ucx(text: str) -> HostSettings:
             message = (
                 f"the line has {len(line.encode())} bytes, and UCX reads what follows {_UCX_LINE_BYTES} as another line"
             )
-            found.faults.append(Fault(number, start.partition("=")[0].strip(), message, "write fewer values"))
+            found.faults.append(SettingsFault(number, start.partition("=")[0].strip(), message, "write fewer values"))
         if name and line[0].isspace():
             found.add(number, name, start)  # inih calls its handler once more with the same name
             message = f"UCX takes the line for another value of {name}: it begins with a blank"
-            found.faults.append(Fault(number, name, message, "begin the line in the first column"))
+            found.faults.append(SettingsFault(number, name, message, "begin the line in the first column"))
         elif start[0] == "[":
             name = ""  # a section that may be of other hosts; what is in it is read as here
         elif match := re.match(r"([^=:]*?)\s*[=:]\s*(.*?)\s*(?:\s;.*)?$", start):
@@ -140,7 +142,7 @@ def _ucx(text: str) -> HostSettings:
             found.add(number, name, match[2])
         else:
             message, hint = f"UCX does not read the line {start!r}: it has no =", "write NAME=VALUE, or # before it"
-            found.faults.append(Fault(number, start, message, hint))
+            found.faults.append(SettingsFault(number, start, message, hint))
     return found
 
 
@@ -156,7 +158,7 @@ def _shell(text: str) -> HostSettings:
             tokens = shlex.split(comment[1] if (comment := _SHELL_COMMENT.fullmatch(start)) else start)
         except ValueError:
             message, hint = "a quote is not closed: sh reads on in the next lines", "close the quote"
-            found.faults.append(Fault(number, word, message, hint))
+            found.faults.append(SettingsFault(number, word, message, hint))
             found.is_complete = False
             return found
         if tokens[:1] == ["export"]:
@@ -165,18 +167,20 @@ def _shell(text: str) -> HostSettings:
         commands = [token for token in tokens if not _ASSIGNMENT.fullmatch(token)]
         if "\r" in line:
             message = "the line ends with a carriage return (CRLF), which sh takes for a part of the value"
-            found.faults.append(Fault(number, word, message, "write the file with \\n alone: `sed -i 's/\\r$//' FILE`"))
+            found.faults.append(
+                SettingsFault(number, word, message, "write the file with \\n alone: `sed -i 's/\\r$//' FILE`")
+            )
         elif _MEANS_MORE.search(re.sub(r"'[^']*'|\s#.*", "", start)):
             message, hint = (
                 "the line is more to sh than a value",
                 "write NAME=VALUE, in single quotes where it has $ ; & | < >",
             )
-            found.faults.append(Fault(number, word, message, hint))
+            found.faults.append(SettingsFault(number, word, message, hint))
         elif commands:
             what = f"the command {commands[0]!r}"
             message = f"sh runs {what}" + (f" and sets {assigned[0][1]} only for it" if assigned else "")
             hint = f"write {word}=VALUE without blanks around =, and quotes around a value with blanks"
-            found.faults.append(Fault(number, word, message, hint))
+            found.faults.append(SettingsFault(number, word, message, hint))
             continue
         for match in assigned:
             found.add(number, match[1], match[2])
@@ -202,7 +206,7 @@ def _systemd(text: str) -> HostSettings:
         key = key.strip()
         if equals and section and _SECTION_OF.get(key, section) != section:
             message = f"{key} belongs to [{_SECTION_OF[key]}], but is in [{section}]: systemd ignores it"
-            found.faults.append(Fault(first, key, message, f"move the line to [{_SECTION_OF[key]}]"))
+            found.faults.append(SettingsFault(first, key, message, f"move the line to [{_SECTION_OF[key]}]"))
         elif equals:
             found.add(first, key, value.strip())
     return found

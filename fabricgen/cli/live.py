@@ -13,7 +13,7 @@ from fabricgen.cli.settings import Settings, several
 from fabricgen.errors import UsageError
 
 if TYPE_CHECKING:
-    from fabricgen.dcim.changes import Plan
+    from fabricgen.dcim.changes import DcimPlan
 
 PLAN = "plan.json"
 Options = Sequence[Callable[..., Any]]
@@ -63,7 +63,7 @@ def _netbox(
     if plan and apply:
         raise UsageError("choose --plan, which changes nothing, or --apply")
 
-    def planned(found: "Plan") -> None:
+    def planned(found: "DcimPlan") -> None:
         put({PLAN: f"{json_text({'format_version': '1', **plan_json(found)})}\n".encode()})
 
     found = source_of_truth(

@@ -11,7 +11,7 @@ from fabricgen.cli.live_bar import LiveBar
 from fabricgen.cli.settings import Settings, interactive
 
 if TYPE_CHECKING:
-    from fabricgen.simulate.packets.network import Network
+    from fabricgen.simulate.packets.network import PacketNetwork
     from fabricgen.simulate.packets.simulation import Observer
 
 T = TypeVar("T")
@@ -61,7 +61,7 @@ class TerminalProgress(Progress):
                     self._bar.reach(number)
                 yield item
 
-    def watch(self, network: "Network") -> "Sequence[Observer]":
+    def watch(self, network: "PacketNetwork") -> "Sequence[Observer]":
         """The bar of a packet run."""
         return [PacketProgress(network)] if self._draws else []
 
@@ -69,12 +69,12 @@ class TerminalProgress(Progress):
 class PacketProgress:
     """The packet hops, the time left, simulated time, finished flows, and packet hops per second."""
 
-    def __init__(self, network: "Network") -> None:
+    def __init__(self, network: "PacketNetwork") -> None:
         self.period = self.first = _STRETCH_NS * network.ticks_per_ns
         self._begun = time.perf_counter()
         self._bar = LiveBar("simulating", max(1, network.expected_hops)).__enter__()
 
-    def look(self, network: "Network") -> None:
+    def look(self, network: "PacketNetwork") -> None:
         """Move the bar."""
         clock, simulated_ns = network.run.clock[0], network.ns(network.now)
         hops = int(clock["transmissions"])

@@ -19,7 +19,7 @@ from fabricgen.design.model import Fabric, Host, PlaneDesign
 from fabricgen.design.registry import graph_of
 from fabricgen.design.subnets import SubnetDesign, largest_subnet
 from fabricgen.findings import Finding
-from fabricgen.inventory.infiniband import Engine
+from fabricgen.inventory.infiniband import RoutingEngine
 from fabricgen.inventory.mistakes import error
 from fabricgen.vocabulary import Purpose, Technology
 
@@ -31,7 +31,7 @@ class SubnetPlan:
     """The routing of the subnets of a plane: the engines in the order in which OpenSM tries them, and the data VLs of
     the first one. `qos` is the option of opensm.conf, `nue_vls` the VLs of nue if it is one of the engines."""
 
-    engines: tuple[Engine, ...]
+    engines: tuple[RoutingEngine, ...]
     vls: int
     nue_vls: int
     qos: bool
@@ -39,7 +39,7 @@ class SubnetPlan:
     lids: int  # of the largest subnet of the plane
 
     @property
-    def engine(self) -> Engine:
+    def engine(self) -> RoutingEngine:
         """The first engine."""
         return self.engines[0]
 
@@ -85,7 +85,7 @@ def _choose(design: PlaneDesign, lids: int) -> SubnetPlan | Finding:
 
 
 def _refused(
-    design: PlaneDesign, engine: Engine, options: Sequence[Choice], possible: Sequence[Engine]
+    design: PlaneDesign, engine: RoutingEngine, options: Sequence[Choice], possible: Sequence[RoutingEngine]
 ) -> Finding | None:
     """The finding for a configured engine that has credit loops or fails; None if it is possible."""
     asked, graph = design.plane.infiniband, graph_of(design)
@@ -104,19 +104,21 @@ def _subnet(design: PlaneDesign, options: Sequence[Choice], lids: int) -> Subnet
     """The routing with these engines."""
     option, *others = options
     engines = tuple(one.engine for one in options)
-    nue_vls = 1 if runs_collectives(design) or option.engine is Engine.TORUS_2QOS else design.plane.infiniband.vls
-    vls = nue_vls if option.engine is Engine.NUE else option.vls
-    if option.engine is Engine.DFSSSP:
+    nue_vls = (
+        1 if runs_collectives(design) or option.engine is RoutingEngine.TORUS_2QOS else design.plane.infiniband.vls
+    )
+    vls = nue_vls if option.engine is RoutingEngine.NUE else option.vls
+    if option.engine is RoutingEngine.DFSSSP:
         vls = design.plane.infiniband.vls
     reason = f"{graph_of(design)}: {option.engine} {option.evidence}"
-    if option.engine is Engine.NUE and runs_collectives(design):
+    if option.engine is RoutingEngine.NUE and runs_collectives(design):
         reason += "; one VL, because NCCL sends with one SL and requests no path records"
     datelines = ", ".join(_datelines(design))
-    if option.engine is Engine.TORUS_2QOS and datelines:
+    if option.engine is RoutingEngine.TORUS_2QOS and datelines:
         reason += f"; datelines at {datelines}"
     if others:
         reason += f"; if it fails, {', then '.join(one.engine for one in others)}"
-    qos = vls > 1 or any(engine in LAYERED for engine in engines) or (Engine.NUE in engines and nue_vls > 1)
+    qos = vls > 1 or any(engine in LAYERED for engine in engines) or (RoutingEngine.NUE in engines and nue_vls > 1)
     qos = qos or bool(design.plane.infiniband.qos.levels)
     return SubnetPlan(engines, vls, nue_vls, qos, reason, lids)
 
@@ -129,7 +131,7 @@ def runs_collectives(design: PlaneDesign) -> bool:
 
 def _needs_one_sl(design: PlaneDesign, option: Choice) -> bool:
     """Whether the engine is free of credit loops with all packets on one SL."""
-    if option.engine is not Engine.TORUS_2QOS or design.plane.torus is None:
+    if option.engine is not RoutingEngine.TORUS_2QOS or design.plane.torus is None:
         return option.one_sl
     rings = (size for size in design.plane.torus.size if is_ring(design.plane, size))
     return max(rings, default=0) <= LONGEST_ONE_SL_RING

@@ -13,19 +13,19 @@ from fabricgen.control_plane.partitions import Partition, allows_both
 from fabricgen.control_plane.qos_levels import lanes_of, weights
 from fabricgen.design.registry import graph_of
 from fabricgen.design.subnets import SubnetDesign
-from fabricgen.inventory.infiniband import Engine, InfinibandSpec
+from fabricgen.inventory.infiniband import InfinibandSpec, RoutingEngine
 from fabricgen.inventory.nodes import SecretReference
 from fabricgen.opensm.options import VERSION, VL_CODES, option_facts
 from fabricgen.origin import Value, value
 from fabricgen.sonic.secrets import PLACEHOLDER
 
 SITE_LOCAL = 0xFEC0 << 48  # with a 16-bit subnet number at its end (InfiniBand Architecture Specification, 4.1.1)
-_READS_ROOTS = (Engine.UPDN, Engine.DNUP, Engine.FTREE)
-_READS_NODES = (Engine.FTREE, Engine.DFSSSP)
-_READS_ORDER = (Engine.MINHOP, Engine.UPDN, Engine.DNUP)
+_READS_ROOTS = (RoutingEngine.UPDN, RoutingEngine.DNUP, RoutingEngine.FTREE)
+_READS_NODES = (RoutingEngine.FTREE, RoutingEngine.DFSSSP)
+_READS_ORDER = (RoutingEngine.MINHOP, RoutingEngine.UPDN, RoutingEngine.DNUP)
 _SLS = 16
 _WEIGHT = 64  # of 255, the same for every VL
-_SPREADS_OVER_SLS = (Engine.DFSSSP, Engine.LASH, Engine.NUE)
+_SPREADS_OVER_SLS = (RoutingEngine.DFSSSP, RoutingEngine.LASH, RoutingEngine.NUE)
 
 
 @dataclass(frozen=True)
@@ -87,7 +87,7 @@ def plan_options(
         return found
 
     engine = choice.engine
-    torus = engine is Engine.TORUS_2QOS
+    torus = engine is RoutingEngine.TORUS_2QOS
     reads_nodes, reads_order = _first(choice, _READS_NODES), _first(choice, _READS_ORDER)
     tree = graph.is_tree
     qos, key = choice.qos, spec.m_key is not None
@@ -101,7 +101,7 @@ def plan_options(
             inventory=spec.source("engine"),
         ),
         nue_max_num_vls=value(choice.nue_vls, "nue takes one VL unless it is told", inventory=spec.source("vls"))
-        if Engine.NUE in choice.engines else None,
+        if RoutingEngine.NUE in choice.engines else None,
         root_guid_file=place("root_guids", "the roots as they were designed: found by OpenSM itself, a missing cable "
                              "makes another tree") if _first(choice, _READS_ROOTS) and tree else None,
         cn_guid_file=place("cn_guids", f"{reads_nodes} balances the paths to compute nodes first")
@@ -148,7 +148,7 @@ def plan_options(
     )  # fmt: skip
 
 
-def _first(choice: SubnetPlan, engines: Sequence[Engine]) -> Engine | None:
+def _first(choice: SubnetPlan, engines: Sequence[RoutingEngine]) -> RoutingEngine | None:
     """The first engine of the subnet that is one of `engines`."""
     return next((engine for engine in choice.engines if engine in engines), None)
 
@@ -204,13 +204,13 @@ def _high_limit(spec: InfinibandSpec) -> Value:
 
 def _arbitration(spec: InfinibandSpec, choice: SubnetPlan, *, high: bool) -> Value:
     if not spec.qos.levels:
-        return _all_alike(spec.vls if choice.engine is Engine.TORUS_2QOS else choice.vls, choice.engine)
+        return _all_alike(spec.vls if choice.engine is RoutingEngine.TORUS_2QOS else choice.vls, choice.engine)
     table = weights(spec)[0 if high else 1]
     why = "the weights of the QoS levels, in units of 64 bytes; lane 0 has the packets without a level"
     return value(",".join(f"{vl}:{of}" for vl, of in table.items()), why, inventory=spec.source("qos", "levels"))
 
 
-def _all_alike(vls: int, engine: Engine) -> Value:
+def _all_alike(vls: int, engine: RoutingEngine) -> Value:
     why = f"all {vls} VLs alike: with OpenSM's default VL 0 goes before all others, and {engine} uses every one"
     return value(",".join(f"{vl}:{_WEIGHT}" for vl in range(vls)), why)
 

@@ -10,7 +10,7 @@ from collections.abc import Iterator, Mapping
 from fabricgen.control_plane.engines import LAYERED
 from fabricgen.design.model import PlaneDesign
 from fabricgen.findings import Finding, Related
-from fabricgen.inventory.infiniband import DEFAULT_WEIGHT, Engine, InfinibandSpec, PartitionSpec, QosLevel
+from fabricgen.inventory.infiniband import DEFAULT_WEIGHT, InfinibandSpec, PartitionSpec, QosLevel, RoutingEngine
 from fabricgen.inventory.mistakes import error
 from fabricgen.opensm.options import LAST_SL, RATE_CODES
 
@@ -42,7 +42,7 @@ def weights(spec: InfinibandSpec) -> tuple[Mapping[int, int], Mapping[int, int]]
     )
 
 
-def check_levels(design: PlaneDesign, engines: tuple[Engine, ...], nue_vls: int) -> Iterator[Finding]:
+def check_levels(design: PlaneDesign, engines: tuple[RoutingEngine, ...], nue_vls: int) -> Iterator[Finding]:
     """FG863: levels that cannot be rendered. FG864: engines that choose the SLs themselves."""
     spec = design.plane.infiniband
     names = ", ".join(level.name for level in spec.qos.levels) or "none: add `infiniband: {qos: {levels: …}}`"
@@ -58,7 +58,7 @@ def check_levels(design: PlaneDesign, engines: tuple[Engine, ...], nue_vls: int)
             f"{len(spec.qos.levels)} QoS levels and SL 0 need {len(spec.qos.levels) + 1} lanes, `vls` is {spec.vls}"
         )
         yield error("FG863", message, spec, "qos", "levels", hint="use fewer levels, or raise `vls`")
-    taken = [one for one in engines if one in LAYERED or (one is Engine.NUE and nue_vls > 1)]
+    taken = [one for one in engines if one in LAYERED or (one is RoutingEngine.NUE and nue_vls > 1)]
     if taken:
         message = f"{taken[0]} chooses the SL of each path against credit loops: QoS levels cannot have separate SLs"
         hint = "set `engine` to updn or ftree on a tree, or to nue on a compute plane; or remove `qos`"

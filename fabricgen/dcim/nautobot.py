@@ -10,7 +10,7 @@ from typing import ClassVar
 from uuid import NAMESPACE_URL, uuid5
 
 from fabricgen.dcim.batches import chunks
-from fabricgen.dcim.objects import SHARED, Found, Id, Item, Kind, Ref
+from fabricgen.dcim.objects import SHARED, FoundObject, Id, Item, ObjectKind, Ref
 from fabricgen.dcim.system import CUSTOM_FIELDS, PATHS, Fields, Ids, Record, System, plain, site_of, translated
 
 _LOCATION_TYPE, _NAMESPACE, _TERMINATION = "Site", "Global", "dcim.interface"
@@ -24,10 +24,10 @@ class Nautobot(System):
     name = "Nautobot"
     token = "NAUTOBOT_TOKEN"
     address = "NAUTOBOT_URL"
-    paths: ClassVar[Mapping[Kind, tuple[str, str]]] = {
+    paths: ClassVar[Mapping[ObjectKind, tuple[str, str]]] = {
         **PATHS,
-        Kind.SITE: ("dcim", "locations"),
-        Kind.ROLE: ("extras", "roles"),
+        ObjectKind.SITE: ("dcim", "locations"),
+        ObjectKind.ROLE: ("extras", "roles"),
     }
 
     def custom_fields(self) -> dict[str, tuple[Id, set[str]]]:
@@ -68,10 +68,10 @@ class Nautobot(System):
         found: Id = self.records("ipam", "namespaces", {"name": [_NAMESPACE]})[0]["id"]
         return found
 
-    def read(self, kind: Kind, filters: Mapping[str, object]) -> list[Found]:
+    def read(self, kind: ObjectKind, filters: Mapping[str, object]) -> list[FoundObject]:
         """All objects that the filters find. Addresses get the interfaces of their assignments, if there is one."""
         found = super().read(kind, filters)
-        if kind is Kind.ADDRESS:
+        if kind is ObjectKind.ADDRESS:
             assigned: dict[Id, list[Id]] = {}
             for record in self._assignments(one.id for one in found):
                 assigned.setdefault(plain(record["ip_address"]), []).append(plain(record["interface"]))
@@ -84,27 +84,27 @@ class Nautobot(System):
         for chunk in chunks(addresses):
             yield from self.records(*_ASSIGNED, {"ip_address": chunk})
 
-    def fields_of(self, kind: Kind, record: Record) -> dict[str, object]:
+    def fields_of(self, kind: ObjectKind, record: Record) -> dict[str, object]:
         """The fields of a record, with the name of its status. A cable has its ends."""
         fields = {name: plain(value) for name, value in record.items()}
         if "status" in fields:
             fields["status"] = self._status_names.get(fields["status"], "")
-        if kind is Kind.CABLE:
+        if kind is ObjectKind.CABLE:
             sides = [(record[f"termination_{side}_type"], record[f"termination_{side}_id"]) for side in "ab"]
             fields["ends"] = frozenset(number for end, number in sides if end == _TERMINATION)
         return fields
 
-    def payload(self, kind: Kind, fields: Fields, ids: Ids) -> Record:
+    def payload(self, kind: ObjectKind, fields: Fields, ids: Ids) -> Record:
         """Fields as the body of a request; without the interface of an address, which `assign` gives it."""
         body = dict(fields)
         if "status" in body:
             body["status"] = self._statuses[str(body["status"])]
         match kind:
-            case Kind.PREFIX if body.pop("container", False):
+            case ObjectKind.PREFIX if body.pop("container", False):
                 body["type"] = "container"
-            case Kind.ADDRESS:
+            case ObjectKind.ADDRESS:
                 body.pop("interface", None)
-            case Kind.CABLE if "ends" in body:
+            case ObjectKind.CABLE if "ends" in body:
                 for side, end in zip("ab", body.pop("ends"), strict=True):  # type: ignore[call-overload]
                     body |= {f"termination_{side}_type": _TERMINATION, f"termination_{side}_id": ids[end]}
         return translated(body, _NAMES, ids)
@@ -113,29 +113,29 @@ class Nautobot(System):
         """The body that creates an object, with its id."""
         body = super().created(item, ids)
         match item.kind:
-            case Kind.SITE:
+            case ObjectKind.SITE:
                 body |= {"name": item.name, "location_type": self._location_type, "status": self._statuses["active"]}
-            case Kind.MANUFACTURER | Kind.RACK:
+            case ObjectKind.MANUFACTURER | ObjectKind.RACK:
                 body |= {"name": item.name}
-            case Kind.ROLE:
+            case ObjectKind.ROLE:
                 body |= {"name": item.name, "content_types": ["dcim.device"]}
-            case Kind.DEVICE_TYPE:
+            case ObjectKind.DEVICE_TYPE:
                 body |= {"model": item.name}
-            case Kind.PREFIX | Kind.ADDRESS:
+            case ObjectKind.PREFIX | ObjectKind.ADDRESS:
                 body |= {"namespace": self._namespace}
         return (
             body if item.kind in SHARED else {"id": str(uuid5(NAMESPACE_URL, f"{item.kind}/{item.identity}")), **body}
         )
 
-    def create(self, kind: Kind, items: Iterable[Item], ids: Ids) -> Iterator[tuple[Item, Id]]:
+    def create(self, kind: ObjectKind, items: Iterable[Item], ids: Ids) -> Iterator[tuple[Item, Id]]:
         """Create objects, batch by batch, and give addresses to their interfaces."""
         for chunk in chunks(items):
             done = list(super().create(kind, chunk, ids))
-            if kind is Kind.ADDRESS:
+            if kind is ObjectKind.ADDRESS:
                 self.assign([(number, item) for item, number in done], ids)
             yield from done
 
-    def release(self, addresses: Iterable[Found]) -> None:
+    def release(self, addresses: Iterable[FoundObject]) -> None:
         """Take addresses from their interfaces."""
         by_id = {one.id: one.name for one in addresses}
         old = [(by_id[plain(one["ip_address"])], one["id"]) for one in self._assignments(by_id)]
@@ -151,30 +151,30 @@ class Nautobot(System):
         for chunk in chunks(bodies):
             self.send("setting the interface of address", chunk, self._endpoint(*_ASSIGNED).create)
 
-    def in_site(self, name: str) -> list[Found]:
+    def in_site(self, name: str) -> list[FoundObject]:
         """The devices of a location, and of the locations in it."""
         sites = self.records("dcim", "locations", {"name__ie": [name]})
-        return [one for site in sites for one in self.read(Kind.DEVICE, {"location": [site["id"]]})]
+        return [one for site in sites for one in self.read(ObjectKind.DEVICE, {"location": [site["id"]]})]
 
-    def addresses_at(self, interfaces: Iterable[Id]) -> list[Found]:
+    def addresses_at(self, interfaces: Iterable[Id]) -> list[FoundObject]:
         """The addresses of interfaces."""
         assigned: dict[Id, None] = {}
         for chunk in chunks(interfaces):
             assigned |= {plain(each["ip_address"]): None for each in self.records(*_ASSIGNED, {"interface": chunk})}
-        return self.by_id(Kind.ADDRESS, assigned)
+        return self.by_id(ObjectKind.ADDRESS, assigned)
 
-    def by_name_filters(self, kind: Kind, items: Sequence[Item], ids: Ids) -> dict[str, object]:
+    def by_name_filters(self, kind: ObjectKind, items: Sequence[Item], ids: Ids) -> dict[str, object]:
         """The filters that find objects by their names; racks and devices of the location, addresses outside VRFs."""
         names = [item.name for item in items]
         match kind:
-            case Kind.SITE | Kind.MANUFACTURER | Kind.ROLE:
+            case ObjectKind.SITE | ObjectKind.MANUFACTURER | ObjectKind.ROLE:
                 return {"name__ie": names}
-            case Kind.DEVICE_TYPE:
+            case ObjectKind.DEVICE_TYPE:
                 return {"model": names}
-            case Kind.RACK | Kind.DEVICE:
+            case ObjectKind.RACK | ObjectKind.DEVICE:
                 return {"name": names, "location": sorted({ids[site_of(item)] for item in items}, key=str)}
-            case Kind.PREFIX:
+            case ObjectKind.PREFIX:
                 return {"prefix": names, "namespace": [_NAMESPACE]}
-            case Kind.ADDRESS:
+            case ObjectKind.ADDRESS:
                 return {"address": names, "namespace": [_NAMESPACE]}
         raise ValueError(f"{kind} is not found by name")

@@ -4,7 +4,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import ClassVar
 
 from fabricgen.dcim.batches import chunks
-from fabricgen.dcim.objects import Found, Id, Item, Kind
+from fabricgen.dcim.objects import FoundObject, Id, Item, ObjectKind
 from fabricgen.dcim.slugs import slug
 from fabricgen.dcim.system import (
     CUSTOM_FIELDS,
@@ -28,10 +28,10 @@ class NetBox(System):
     name = "NetBox"
     token = "NETBOX_TOKEN"
     address = "NETBOX_URL"
-    paths: ClassVar[Mapping[Kind, tuple[str, str]]] = {
+    paths: ClassVar[Mapping[ObjectKind, tuple[str, str]]] = {
         **PATHS,
-        Kind.SITE: ("dcim", "sites"),
-        Kind.ROLE: ("dcim", "device_roles"),
+        ObjectKind.SITE: ("dcim", "sites"),
+        ObjectKind.ROLE: ("dcim", "device_roles"),
     }
 
     def custom_fields(self) -> dict[str, tuple[Id, set[str]]]:
@@ -45,30 +45,30 @@ class NetBox(System):
             lambda name: {"name": name, "type": CUSTOM_FIELDS[name], "unique": name == IDENTITY}, "object_types"
         )
 
-    def fields_of(self, kind: Kind, record: Record) -> dict[str, object]:
+    def fields_of(self, kind: ObjectKind, record: Record) -> dict[str, object]:
         """The fields of a record. A cable has its ends, an address its interface; without one, None."""
         fields = {name: plain(value) for name, value in record.items()}
-        if kind is Kind.CABLE:
+        if kind is ObjectKind.CABLE:
             both = (record.get("a_terminations") or (), record.get("b_terminations") or ())
             ends = [end for side in both for end in side]
             fields["ends"] = frozenset(end["object_id"] for end in ends if end["object_type"] == _TERMINATION)
-        elif kind is Kind.ADDRESS:
+        elif kind is ObjectKind.ADDRESS:
             is_interface = record.get("assigned_object_type") == _TERMINATION
             fields["interface"] = record.get("assigned_object_id") if is_interface else None
         return fields
 
-    def payload(self, kind: Kind, fields: Fields, ids: Ids) -> Record:
+    def payload(self, kind: ObjectKind, fields: Fields, ids: Ids) -> Record:
         """Fields as the body of a request."""
         body = dict(fields)
         match kind:
-            case Kind.INTERFACE:
+            case ObjectKind.INTERFACE:
                 body.pop("status", None)  # Nautobot alone has it
-            case Kind.PREFIX if body.pop("container", False):
+            case ObjectKind.PREFIX if body.pop("container", False):
                 body["status"] = "container"
-            case Kind.CABLE if "ends" in body:
+            case ObjectKind.CABLE if "ends" in body:
                 for side, end in zip("ab", body.pop("ends"), strict=True):  # type: ignore[call-overload]
                     body[f"{side}_terminations"] = [{"object_type": _TERMINATION, "object_id": ids[end]}]
-            case Kind.ADDRESS if "interface" in body:
+            case ObjectKind.ADDRESS if "interface" in body:
                 end = body.pop("interface")
                 body |= {"assigned_object_type": _TERMINATION, "assigned_object_id": ids[end]}  # type: ignore[index]
         return translated(body, {}, ids)
@@ -77,48 +77,51 @@ class NetBox(System):
         """The body that creates an object. NetBox has a slug for each name."""
         body = super().created(item, ids)
         match item.kind:
-            case Kind.SITE | Kind.MANUFACTURER | Kind.ROLE:
+            case ObjectKind.SITE | ObjectKind.MANUFACTURER | ObjectKind.ROLE:
                 body |= {"name": item.name, "slug": slug(item.name)}
-            case Kind.DEVICE_TYPE:
+            case ObjectKind.DEVICE_TYPE:
                 body |= {"model": item.name, "slug": slug(item.name)}
-            case Kind.RACK:
+            case ObjectKind.RACK:
                 body |= {"name": item.name}
         return body
 
-    def release(self, addresses: Iterable[Found]) -> None:
+    def release(self, addresses: Iterable[FoundObject]) -> None:
         """Take addresses from their interfaces."""
         body = {"assigned_object_type": None, "assigned_object_id": None}
-        self.change(Kind.ADDRESS, [(one, body) for one in addresses])
+        self.change(ObjectKind.ADDRESS, [(one, body) for one in addresses])
 
     def assign(self, addresses: Iterable[tuple[Id, Item]], ids: Ids) -> None:
         """Give addresses that have no interface to the interfaces of their items."""
         bodies = (
-            (item.name, {"id": number, **self.payload(Kind.ADDRESS, {"interface": item.fields["interface"]}, ids)})
+            (
+                item.name,
+                {"id": number, **self.payload(ObjectKind.ADDRESS, {"interface": item.fields["interface"]}, ids)},
+            )
             for number, item in addresses
         )
-        self.update(Kind.ADDRESS, "setting the interface of address", bodies)
+        self.update(ObjectKind.ADDRESS, "setting the interface of address", bodies)
 
-    def in_site(self, name: str) -> list[Found]:
+    def in_site(self, name: str) -> list[FoundObject]:
         """The devices of a site."""
         sites = self.records("dcim", "sites", {"slug": [slug(name)]})
-        return [one for site in sites for one in self.read(Kind.DEVICE, {"site_id": [site["id"]]})]
+        return [one for site in sites for one in self.read(ObjectKind.DEVICE, {"site_id": [site["id"]]})]
 
-    def addresses_at(self, interfaces: Iterable[Id]) -> list[Found]:
+    def addresses_at(self, interfaces: Iterable[Id]) -> list[FoundObject]:
         """The addresses of interfaces."""
-        return [one for chunk in chunks(interfaces) for one in self.read(Kind.ADDRESS, {"interface_id": chunk})]
+        return [one for chunk in chunks(interfaces) for one in self.read(ObjectKind.ADDRESS, {"interface_id": chunk})]
 
-    def by_name_filters(self, kind: Kind, items: Sequence[Item], ids: Ids) -> dict[str, object]:
+    def by_name_filters(self, kind: ObjectKind, items: Sequence[Item], ids: Ids) -> dict[str, object]:
         """The filters that find objects by their names; racks and devices of the site, addresses outside VRFs."""
         names = [item.name for item in items]
         match kind:
-            case Kind.SITE | Kind.MANUFACTURER | Kind.ROLE:
+            case ObjectKind.SITE | ObjectKind.MANUFACTURER | ObjectKind.ROLE:
                 return {"slug": [slug(name) for name in names]}
-            case Kind.DEVICE_TYPE:
+            case ObjectKind.DEVICE_TYPE:
                 return {"model": names}
-            case Kind.RACK | Kind.DEVICE:
+            case ObjectKind.RACK | ObjectKind.DEVICE:
                 return {"name": names, "site_id": sorted({ids[site_of(item)] for item in items}, key=str)}
-            case Kind.PREFIX:
+            case ObjectKind.PREFIX:
                 return {"prefix": names, "vrf_id": "null"}
-            case Kind.ADDRESS:
+            case ObjectKind.ADDRESS:
                 return {"address": names, "vrf_id": "null"}
         raise ValueError(f"{kind} is not found by name")

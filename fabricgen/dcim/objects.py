@@ -10,7 +10,7 @@ Scalar = str | int | float | bool | None
 Id = str | int  # of a source of truth: a number in NetBox, a UUID in Nautobot
 
 
-class Kind(Word):
+class ObjectKind(Word):
     """What an object is. An object refers to objects of earlier kinds only."""
 
     SITE = "site"
@@ -26,16 +26,16 @@ class Kind(Word):
     CABLE = "cable"
 
 
-KINDS = tuple(Kind)
+KINDS = tuple(ObjectKind)
 # What other devices of the site use, too: created where it is missing, and never changed or deleted.
-SHARED = frozenset({Kind.SITE, Kind.MANUFACTURER, Kind.DEVICE_TYPE, Kind.ROLE, Kind.RACK})
+SHARED = frozenset({ObjectKind.SITE, ObjectKind.MANUFACTURER, ObjectKind.DEVICE_TYPE, ObjectKind.ROLE, ObjectKind.RACK})
 
 
 @dataclass(frozen=True, slots=True)
 class Ref:
     """Another object, by its identity."""
 
-    kind: Kind
+    kind: ObjectKind
     identity: str
 
 
@@ -53,7 +53,7 @@ class Item(NamedTuple):
     state. `initial` are values of a new object, which people may change. `parent` is the device of an interface.
     """
 
-    kind: Kind
+    kind: ObjectKind
     identity: str
     name: str
     fields: Mapping[str, Value] = _NONE
@@ -67,13 +67,13 @@ class Item(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True)
-class Found:
+class FoundObject:
     """An object that a source of truth has. References are ids, and a cable's `ends` a set of them.
 
     `identity` is "" for an object that fabricgen does not know; `made` is whether fabricgen created it.
     """
 
-    kind: Kind
+    kind: ObjectKind
     id: Id
     name: str
     identity: str = ""

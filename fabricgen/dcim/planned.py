@@ -8,8 +8,8 @@ from functools import cache
 from operator import itemgetter
 from typing import TYPE_CHECKING
 
-from fabricgen.dcim.objects import Item, Kind, Ref, Value
-from fabricgen.dcim.ports import MANAGEMENT, Ports, read_all
+from fabricgen.dcim.objects import Item, ObjectKind, Ref, Value
+from fabricgen.dcim.ports import MANAGEMENT, DcimPorts, read_all
 from fabricgen.platforms.catalog import host_model, switch_platform
 from fabricgen.units import whole_number
 from fabricgen.vocabulary import DeviceState, Medium, Role
@@ -24,21 +24,21 @@ _RACK_UNITS = 42
 _UNKNOWN = "unknown"
 
 
-class Planned:
+class PlannedObjects:
     """The objects of a bundle, by kind. `wanted` chooses devices by name; `site` is the name of their site."""
 
     def __init__(self, bundle: "Bundle", wiring: "Wiring", site: str, wanted: Callable[[str], bool]) -> None:
         self.fabric = wiring.fabric
-        self._wiring, self._site = wiring, Ref(Kind.SITE, site)
+        self._wiring, self._site = wiring, Ref(ObjectKind.SITE, site)
         self._switches = [device for device in wiring.devices if wanted(device.name)]
         self._hosts = [(key, host) for key, host in _host_keys(wiring) if wanted(host.name)]
         self._refs = {device.name: self._device(device.identity) for device in self._switches}
         self._refs |= {host.name: self._device(key) for key, host in self._hosts}
         self._planned = {device.name for device in self._switches if device.state == DeviceState.PLANNED}
         hosts = [host for _, host in self._hosts]
-        self._ports = Ports(bundle, wiring, self._refs, self._switches, hosts)
+        self._ports = DcimPorts(bundle, wiring, self._refs, self._switches, hosts)
 
-    def items(self, kind: Kind) -> Iterator[Item]:
+    def items(self, kind: ObjectKind) -> Iterator[Item]:
         """The objects of a kind, each identity once, in the order of fabric.json."""
         if kind in _UNIQUE:
             yield from _MAKERS[kind](self)
@@ -60,13 +60,13 @@ class Planned:
         return sum(not self._has_both_ends(link) for link in self._wiring.links)
 
     def _device(self, identity: str) -> Ref:
-        return Ref(Kind.DEVICE, f"{self.fabric}:{identity}")
+        return Ref(ObjectKind.DEVICE, f"{self.fabric}:{identity}")
 
     def _has_both_ends(self, link: "WiredLink") -> bool:
         return link.a[0] in self._refs and link.b[0] in self._refs
 
     def _sites(self) -> Iterator[Item]:
-        yield Item(Kind.SITE, self._site.identity, self._site.identity)
+        yield Item(ObjectKind.SITE, self._site.identity, self._site.identity)
 
     def _types(self) -> Iterator[tuple[str, str, str]]:
         """(manufacturer, model, part number) of each device: of a switch its hwsku and the name of its platform."""
@@ -77,16 +77,19 @@ class Planned:
 
     def _manufacturers(self) -> Iterator[Item]:
         for manufacturer, _, _ in self._types():
-            yield Item(Kind.MANUFACTURER, manufacturer, manufacturer)
+            yield Item(ObjectKind.MANUFACTURER, manufacturer, manufacturer)
 
     def _device_types(self) -> Iterator[Item]:
         for manufacturer, model, part in self._types():
-            initial: dict[str, Value] = {"manufacturer": Ref(Kind.MANUFACTURER, manufacturer), "part_number": part}
-            yield Item(Kind.DEVICE_TYPE, model, model, initial=initial)
+            initial: dict[str, Value] = {
+                "manufacturer": Ref(ObjectKind.MANUFACTURER, manufacturer),
+                "part_number": part,
+            }
+            yield Item(ObjectKind.DEVICE_TYPE, model, model, initial=initial)
 
     def _roles(self) -> Iterator[Item]:
         for role in (*(device.role for device in self._switches), *(Role.HOST for _ in self._hosts)):
-            yield Item(Kind.ROLE, role, role)
+            yield Item(ObjectKind.ROLE, role, role)
 
     def _racks(self) -> Iterator[Item]:
         members: list[WiredDevice | WiredHost] = [*self._switches, *(host for _, host in self._hosts)]
@@ -96,7 +99,7 @@ class Planned:
                 heights[each.rack] = max(heights.get(each.rack, _RACK_UNITS), whole_number(each.unit) or 0)
         for rack, height in heights.items():
             initial: dict[str, Value] = {"site": self._site, "u_height": height, "status": "active"}
-            yield Item(Kind.RACK, rack, rack, initial=initial)
+            yield Item(ObjectKind.RACK, rack, rack, initial=initial)
 
     def _devices(self) -> Iterator[Item]:
         for device in self._switches:
@@ -109,18 +112,18 @@ class Planned:
 
     def _facts(self, device: "WiredDevice | WiredHost", role: Role, status: str) -> dict[str, Value]:
         """What the bundle states. Rack, unit and serial that it does not state are left to the source of truth."""
-        facts: dict[str, Value] = {"role": Ref(Kind.ROLE, role), "status": status}
+        facts: dict[str, Value] = {"role": Ref(ObjectKind.ROLE, role), "status": status}
         if device.serial:
             facts["serial"] = device.serial
         if device.rack:
-            facts["rack"] = Ref(Kind.RACK, device.rack)
+            facts["rack"] = Ref(ObjectKind.RACK, device.rack)
             if unit := whole_number(device.unit):
                 facts["position"] = unit
         return facts
 
     def _device_item(self, ref: Ref, name: str, facts: Mapping[str, Value], model: str) -> Item:
-        initial: dict[str, Value] = {"site": self._site, "device_type": Ref(Kind.DEVICE_TYPE, model)}
-        return Item(Kind.DEVICE, ref.identity, name, {"name": name, **facts}, initial)
+        initial: dict[str, Value] = {"site": self._site, "device_type": Ref(ObjectKind.DEVICE_TYPE, model)}
+        return Item(ObjectKind.DEVICE, ref.identity, name, {"name": name, **facts}, initial)
 
     def _interfaces(self) -> Iterator[Item]:
         names: set[str] = set()
@@ -133,7 +136,9 @@ class Planned:
             names.add(port.name)
             initial = _INITIAL_PORT[port.type, port.name == MANAGEMENT]
             fields = {"name": port.name, **port.fields}
-            yield Item(Kind.INTERFACE, port.identity, f"{port.device_name}:{port.name}", fields, initial, port.device)
+            yield Item(
+                ObjectKind.INTERFACE, port.identity, f"{port.device_name}:{port.name}", fields, initial, port.device
+            )
 
     def _prefixes(self) -> Iterator[Item]:
         """The networks of the addresses, and the pools of hosts, the widest first."""
@@ -142,18 +147,18 @@ class Planned:
         for network in sorted(networks, key=itemgetter(0, 2, 1)):  # version, length, number
             initial: dict[str, Value] = {"container": network in pools, "status": "active"}
             text = str(network)
-            yield Item(Kind.PREFIX, f"{self.fabric}:{text}", text, {"prefix": text}, initial)
+            yield Item(ObjectKind.PREFIX, f"{self.fabric}:{text}", text, {"prefix": text}, initial)
 
     def _address(self, ip: str) -> Ref:
-        return Ref(Kind.ADDRESS, f"{self.fabric}:{ip}")
+        return Ref(ObjectKind.ADDRESS, f"{self.fabric}:{ip}")
 
     def _addresses(self) -> Iterator[Item]:
         for address, port in self._ports.placed():
             ip = address.ip
             fields: dict[str, Value] = {
-                "address": f"{ip}/{address.length}", "interface": Ref(Kind.INTERFACE, port.identity)
+                "address": f"{ip}/{address.length}", "interface": Ref(ObjectKind.INTERFACE, port.identity)
             }  # fmt: skip
-            yield Item(Kind.ADDRESS, f"{self.fabric}:{ip}", ip, fields, _ACTIVE)
+            yield Item(ObjectKind.ADDRESS, f"{self.fabric}:{ip}", ip, fields, _ACTIVE)
 
     def _primaries(self) -> Iterator[Item]:
         """The first management address of each family."""
@@ -161,7 +166,7 @@ class Planned:
             first: dict[str, Value] = {}
             for address in port.addresses:
                 first.setdefault(f"primary_ip{address.version}", self._address(address.ip))
-            yield Item(Kind.PRIMARY, port.device.identity, port.device_name, first)
+            yield Item(ObjectKind.PRIMARY, port.device.identity, port.device_name, first)
 
     def _cables(self) -> Iterator[Item]:
         """One for each link: an interface has one cable there. The label is the cable of the bundle."""
@@ -170,33 +175,35 @@ class Planned:
         for link in reversed(links.values()):  # the first of each identity
             (near, near_port), (far, far_port) = link.a, link.b
             ends = (
-                Ref(Kind.INTERFACE, f"{self._refs[near].identity}:{near_port}"),
-                Ref(Kind.INTERFACE, f"{self._refs[far].identity}:{far_port}"),
+                Ref(ObjectKind.INTERFACE, f"{self._refs[near].identity}:{near_port}"),
+                Ref(ObjectKind.INTERFACE, f"{self._refs[far].identity}:{far_port}"),
             )
             is_planned = near in self._planned or far in self._planned
             fields: dict[str, Value] = {"ends": ends, "status": "planned" if is_planned else "connected"}
             if cable := cables.get(link.id):
                 fields |= {"label": cable.id, **_made(cable.length_m, cable.medium)}
             name = f"{near}:{near_port} -- {far}:{far_port}"
-            yield Item(Kind.CABLE, f"{self.fabric}:{link.id}", name, fields)
+            yield Item(ObjectKind.CABLE, f"{self.fabric}:{link.id}", name, fields)
 
 
-_MAKERS: Mapping[Kind, Callable[[Planned], Iterator[Item]]] = {
-    Kind.SITE: Planned._sites,
-    Kind.MANUFACTURER: Planned._manufacturers,
-    Kind.DEVICE_TYPE: Planned._device_types,
-    Kind.ROLE: Planned._roles,
-    Kind.RACK: Planned._racks,
-    Kind.DEVICE: Planned._devices,
-    Kind.INTERFACE: Planned._interfaces,
-    Kind.PREFIX: Planned._prefixes,
-    Kind.ADDRESS: Planned._addresses,
-    Kind.PRIMARY: Planned._primaries,
-    Kind.CABLE: Planned._cables,
+_MAKERS: Mapping[ObjectKind, Callable[[PlannedObjects], Iterator[Item]]] = {
+    ObjectKind.SITE: PlannedObjects._sites,
+    ObjectKind.MANUFACTURER: PlannedObjects._manufacturers,
+    ObjectKind.DEVICE_TYPE: PlannedObjects._device_types,
+    ObjectKind.ROLE: PlannedObjects._roles,
+    ObjectKind.RACK: PlannedObjects._racks,
+    ObjectKind.DEVICE: PlannedObjects._devices,
+    ObjectKind.INTERFACE: PlannedObjects._interfaces,
+    ObjectKind.PREFIX: PlannedObjects._prefixes,
+    ObjectKind.ADDRESS: PlannedObjects._addresses,
+    ObjectKind.PRIMARY: PlannedObjects._primaries,
+    ObjectKind.CABLE: PlannedObjects._cables,
 }
 
 
-_UNIQUE = frozenset({Kind.INTERFACE, Kind.PREFIX, Kind.ADDRESS, Kind.CABLE})  # their makers repeat no identity
+_UNIQUE = frozenset(
+    {ObjectKind.INTERFACE, ObjectKind.PREFIX, ObjectKind.ADDRESS, ObjectKind.CABLE}
+)  # their makers repeat no identity
 _ACTIVE: Mapping[str, Value] = {"status": "active"}
 _INITIAL_PORT: Mapping[tuple[str, bool], Mapping[str, Value]] = {
     (kind, managed): {"type": kind, "mgmt_only": managed, "status": "active"}

@@ -48,7 +48,7 @@ class _Stated(NamedTuple):
     mtu: int | None
 
 
-class Ports:
+class DcimPorts:
     """The interfaces with a link, and those of loopbacks and management; `refs` are those of the devices by name."""
 
     def __init__(

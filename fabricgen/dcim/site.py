@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from fabricgen.dcim.objects import Found, Id, Kind
+from fabricgen.dcim.objects import FoundObject, Id, ObjectKind
 from fabricgen.dcim.system import System
 from fabricgen.errors import UsageError
 
@@ -73,21 +73,23 @@ def read_site(system: System, name: str) -> Site:
     owners = {device.id: device.name for device in devices}
     ends = {one.id: (owners[one.parent], one.name) for one in interfaces if one.parent in owners}
     laid = {one.fields.get("cable") for one in interfaces} - {None}
-    cables = [_cable(one, ends) for one in system.by_id(Kind.CABLE, sorted(laid, key=str))]  # type: ignore[arg-type]
+    cables = [_cable(one, ends) for one in system.by_id(ObjectKind.CABLE, sorted(laid, key=str))]  # type: ignore[arg-type]
     kept = sorted((cable for cable in cables if cable), key=lambda cable: (cable.a, cable.b))
     return Site(name, tuple(sorted(found, key=lambda device: device.name)), tuple(kept), len(cables) - len(kept))
 
 
-_REFERENCES = {Kind.ROLE: "role", Kind.DEVICE_TYPE: "device_type", Kind.RACK: "rack"}
+_REFERENCES = {ObjectKind.ROLE: "role", ObjectKind.DEVICE_TYPE: "device_type", ObjectKind.RACK: "rack"}
 
 
-def _names(system: System, kind: Kind, devices: list[Found], key: str) -> dict[object, Found]:
+def _names(system: System, kind: ObjectKind, devices: list[FoundObject], key: str) -> dict[object, FoundObject]:
     """Id -> the role, type or rack with it."""
     wanted = {device.fields.get(key) for device in devices} - {None}
     return {one.id: one for one in system.by_id(kind, sorted(wanted, key=str))}  # type: ignore[arg-type]
 
 
-def _device(device: Found, names: Mapping[Kind, Mapping[object, Found]], ports: Mapping[str, SitePort]) -> SiteDevice:
+def _device(
+    device: FoundObject, names: Mapping[ObjectKind, Mapping[object, FoundObject]], ports: Mapping[str, SitePort]
+) -> SiteDevice:
     role, kind, rack = (names[each].get(device.fields.get(key)) for each, key in _REFERENCES.items())
     position = device.fields.get("position")
     return SiteDevice(
@@ -103,7 +105,7 @@ def _device(device: Found, names: Mapping[Kind, Mapping[object, Found]], ports: 
     )
 
 
-def _port(one: Found, addresses: tuple[str, ...]) -> SitePort:
+def _port(one: FoundObject, addresses: tuple[str, ...]) -> SitePort:
     speed, mtu = one.fields.get("speed"), one.fields.get("mtu")
     return SitePort(
         one.name,
@@ -114,7 +116,7 @@ def _port(one: Found, addresses: tuple[str, ...]) -> SitePort:
     )
 
 
-def _texts(addresses: list[Found]) -> dict[object, tuple[str, ...]]:
+def _texts(addresses: list[FoundObject]) -> dict[object, tuple[str, ...]]:
     """Interface -> its addresses with prefix length."""
     found: dict[object, tuple[str, ...]] = {}
     for one in addresses:
@@ -123,7 +125,7 @@ def _texts(addresses: list[Found]) -> dict[object, tuple[str, ...]]:
     return found
 
 
-def _cable(one: Found, ends: Mapping[Id, End]) -> SiteCable | None:
+def _cable(one: FoundObject, ends: Mapping[Id, End]) -> SiteCable | None:
     at = one.fields["ends"]
     known = sorted(ends[end] for end in at if end in ends) if isinstance(at, frozenset) else []
     if len(known) != 2:

@@ -9,7 +9,7 @@ from contextlib import contextmanager
 from typing import Any, ClassVar
 
 from fabricgen.dcim.batches import chunks, sent
-from fabricgen.dcim.objects import SHARED, Found, Id, Item, Kind, Ref
+from fabricgen.dcim.objects import SHARED, FoundObject, Id, Item, ObjectKind, Ref
 from fabricgen.errors import UsageError
 
 PAGE = 1000  # objects: both cut a longer answer by default, silently
@@ -17,11 +17,11 @@ IDENTITY, MADE = "fabricgen_identity", "fabricgen_made"
 CUSTOM_FIELDS = {IDENTITY: "text", MADE: "boolean"}
 # The kinds that have the custom fields, by their names in the API.
 OWNED = {
-    Kind.DEVICE: "dcim.device",
-    Kind.INTERFACE: "dcim.interface",
-    Kind.PREFIX: "ipam.prefix",
-    Kind.ADDRESS: "ipam.ipaddress",
-    Kind.CABLE: "dcim.cable",
+    ObjectKind.DEVICE: "dcim.device",
+    ObjectKind.INTERFACE: "dcim.interface",
+    ObjectKind.PREFIX: "ipam.prefix",
+    ObjectKind.ADDRESS: "ipam.ipaddress",
+    ObjectKind.CABLE: "dcim.cable",
 }
 _FACE = "front"  # of a device in a rack, until people turn it
 
@@ -29,16 +29,16 @@ Record = dict[str, Any]
 Ids = Mapping[Ref, Id]
 Fields = Mapping[str, object]
 # Kind -> app and endpoint, where both programs have the same.
-PATHS: Mapping[Kind, tuple[str, str]] = {
-    Kind.MANUFACTURER: ("dcim", "manufacturers"),
-    Kind.DEVICE_TYPE: ("dcim", "device_types"),
-    Kind.RACK: ("dcim", "racks"),
-    Kind.DEVICE: ("dcim", "devices"),
-    Kind.INTERFACE: ("dcim", "interfaces"),
-    Kind.PREFIX: ("ipam", "prefixes"),
-    Kind.ADDRESS: ("ipam", "ip_addresses"),
-    Kind.PRIMARY: ("dcim", "devices"),
-    Kind.CABLE: ("dcim", "cables"),
+PATHS: Mapping[ObjectKind, tuple[str, str]] = {
+    ObjectKind.MANUFACTURER: ("dcim", "manufacturers"),
+    ObjectKind.DEVICE_TYPE: ("dcim", "device_types"),
+    ObjectKind.RACK: ("dcim", "racks"),
+    ObjectKind.DEVICE: ("dcim", "devices"),
+    ObjectKind.INTERFACE: ("dcim", "interfaces"),
+    ObjectKind.PREFIX: ("ipam", "prefixes"),
+    ObjectKind.ADDRESS: ("ipam", "ip_addresses"),
+    ObjectKind.PRIMARY: ("dcim", "devices"),
+    ObjectKind.CABLE: ("dcim", "cables"),
 }
 
 
@@ -48,7 +48,7 @@ class System(ABC):
     name: ClassVar[str]
     token: ClassVar[str]  # environment variable
     address: ClassVar[str]  # environment variable of the URL
-    paths: ClassVar[Mapping[Kind, tuple[str, str]]]  # app and endpoint
+    paths: ClassVar[Mapping[ObjectKind, tuple[str, str]]]  # app and endpoint
 
     def __init__(self, api: Any, refused: tuple[type[Exception], ...]) -> None:
         self._api, self._refused = api, refused
@@ -62,19 +62,19 @@ class System(ABC):
         """Name -> id and types of objects, of the custom fields that are defined."""
 
     @abstractmethod
-    def fields_of(self, kind: Kind, record: Record) -> dict[str, object]:
+    def fields_of(self, kind: ObjectKind, record: Record) -> dict[str, object]:
         """The fields of a record, by the names of `Item.fields`; a reference is an id."""
 
     @abstractmethod
-    def payload(self, kind: Kind, fields: Fields, ids: Ids) -> Record:
+    def payload(self, kind: ObjectKind, fields: Fields, ids: Ids) -> Record:
         """Fields of `Item` as the body of a request."""
 
     @abstractmethod
-    def by_name_filters(self, kind: Kind, items: Sequence[Item], ids: Ids) -> dict[str, object]:
+    def by_name_filters(self, kind: ObjectKind, items: Sequence[Item], ids: Ids) -> dict[str, object]:
         """The filters that find objects by their names. Interfaces are found by their devices."""
 
     @abstractmethod
-    def release(self, addresses: Iterable[Found]) -> None:
+    def release(self, addresses: Iterable[FoundObject]) -> None:
         """Take addresses from their interfaces."""
 
     @abstractmethod
@@ -82,11 +82,11 @@ class System(ABC):
         """Give addresses that have no interface to the interfaces of their items."""
 
     @abstractmethod
-    def in_site(self, name: str) -> list[Found]:
+    def in_site(self, name: str) -> list[FoundObject]:
         """The devices of a site."""
 
     @abstractmethod
-    def addresses_at(self, interfaces: Iterable[Id]) -> list[Found]:
+    def addresses_at(self, interfaces: Iterable[Id]) -> list[FoundObject]:
         """The addresses of interfaces."""
 
     def missing_custom_fields(self) -> list[str]:
@@ -106,24 +106,24 @@ class System(ABC):
                 else:
                     source.create([{**body(name), types: sorted(wanted)}])
 
-    def of_fabric(self, kind: Kind, fabric: str) -> list[Found]:
+    def of_fabric(self, kind: ObjectKind, fabric: str) -> list[FoundObject]:
         """The objects with an identity of this fabric."""
         found = self.read(kind, {f"cf_{IDENTITY}__isw": f"{fabric}:"})
         return [one for one in found if one.identity.startswith(f"{fabric}:")]
 
-    def by_name(self, kind: Kind, items: Iterable[Item], ids: Ids) -> list[Found]:
+    def by_name(self, kind: ObjectKind, items: Iterable[Item], ids: Ids) -> list[FoundObject]:
         """The objects with the names of these items, with any identity or none."""
         return [one for chunk in chunks(items) for one in self.read(kind, self.by_name_filters(kind, chunk, ids))]
 
-    def at_devices(self, devices: Iterable[Id]) -> list[Found]:
+    def at_devices(self, devices: Iterable[Id]) -> list[FoundObject]:
         """All interfaces of these devices."""
-        return [one for chunk in chunks(devices) for one in self.read(Kind.INTERFACE, {"device_id": chunk})]
+        return [one for chunk in chunks(devices) for one in self.read(ObjectKind.INTERFACE, {"device_id": chunk})]
 
-    def by_id(self, kind: Kind, ids: Collection[Id]) -> list[Found]:
+    def by_id(self, kind: ObjectKind, ids: Collection[Id]) -> list[FoundObject]:
         """The objects with these ids."""
         return [one for chunk in chunks(ids) for one in self.read(kind, {"id": chunk})]
 
-    def read(self, kind: Kind, filters: Mapping[str, object]) -> list[Found]:
+    def read(self, kind: ObjectKind, filters: Mapping[str, object]) -> list[FoundObject]:
         """All objects that the filters find."""
         return [self._found(kind, record) for record in self.records(*self.paths[kind], filters)]
 
@@ -144,7 +144,7 @@ class System(ABC):
             )
         return list(records.values())
 
-    def create(self, kind: Kind, items: Iterable[Item], ids: Ids) -> Iterator[tuple[Item, Id]]:
+    def create(self, kind: ObjectKind, items: Iterable[Item], ids: Ids) -> Iterator[tuple[Item, Id]]:
         """Create objects, batch by batch; yields each batch when the server has it."""
         for chunk in chunks(items):
             bodies = [(item.name, self.created(item, ids)) for item in chunk]
@@ -171,12 +171,12 @@ class System(ABC):
         body = self.payload(item.kind, fields, ids)
         return body if item.kind in SHARED else {**body, "custom_fields": marks(item.identity, made=True)}
 
-    def change(self, kind: Kind, changes: Iterable[tuple[Found, Record]]) -> None:
+    def change(self, kind: ObjectKind, changes: Iterable[tuple[FoundObject, Record]]) -> None:
         """Change objects: each with the body of the request."""
         bodies = ((found.name, {"id": found.id, **_with_face(found, body)}) for found, body in changes)
         self.update(kind, f"changing {kind}", bodies)
 
-    def update(self, kind: Kind, action: str, bodies: Iterable[tuple[str, Record]]) -> None:
+    def update(self, kind: ObjectKind, action: str, bodies: Iterable[tuple[str, Record]]) -> None:
         """Change the objects of a kind, batch by batch: (name, body with the id)."""
         for chunk in chunks(bodies):
             changed = self.send(action, chunk, self._endpoint(*self.paths[kind]).update)
@@ -186,21 +186,21 @@ class System(ABC):
                     "program deleted the others; run the command again"
                 )
 
-    def delete(self, kind: Kind, doomed: Iterable[Found]) -> None:
+    def delete(self, kind: ObjectKind, doomed: Iterable[FoundObject]) -> None:
         """Delete objects."""
         for chunk in chunks(doomed):
             bodies = [(found.name, found.id) for found in chunk]
             self.send(f"deleting {kind}", bodies, self._endpoint(*self.paths[kind]).delete)
 
-    def _found(self, kind: Kind, record: Record) -> Found:
+    def _found(self, kind: ObjectKind, record: Record) -> FoundObject:
         custom = record.get("custom_fields") or {}
         fields = self.fields_of(kind, record)
         known = ("slug", "name", "model", "prefix", "address", "label", "display")
         name = next((str(record[key]) for key in known if record.get(key)), "")
-        if kind is Kind.ADDRESS:
+        if kind is ObjectKind.ADDRESS:
             name = name.partition("/")[0]
         identity, made = custom.get(IDENTITY) or "", bool(custom.get(MADE))
-        return Found(kind, record["id"], name, identity, made, fields, plain(record.get("device")))
+        return FoundObject(kind, record["id"], name, identity, made, fields, plain(record.get("device")))
 
     def _endpoint(self, app: str, endpoint: str) -> Any:
         return getattr(getattr(self._api, app), endpoint)
@@ -253,6 +253,6 @@ def site_of(item: Item) -> Ref:
     return site
 
 
-def _with_face(found: Found, body: Record) -> Record:
+def _with_face(found: FoundObject, body: Record) -> Record:
     """A device has a face where it has a position."""
     return {"face": _FACE, **body} if body.get("position") and not found.fields.get("face") else body

@@ -11,7 +11,7 @@ from fabricgen.errors import UsageError
 from fabricgen.observed.lldp import is_shut, read_lldp, resolved
 
 
-class Observer(enum.StrEnum):
+class CableSource(enum.StrEnum):
     """How cables were observed."""
 
     LLDP = "lldp"
@@ -38,12 +38,12 @@ class CableDifference:
     correct: int
     silent: tuple[str, ...]
     unknown: tuple[UnknownNode, ...] = ()
-    observer: Observer = Observer.LLDP
+    observer: CableSource = CableSource.LLDP
 
     @property
     def differs(self) -> bool:
         """Whether a cable or node differs. Silent switches differ for ibnetdiscover, which reads whole subnets."""
-        return bool(self.miscablings or self.unknown or (self.silent and self.observer is Observer.IBNETDISCOVER))
+        return bool(self.miscablings or self.unknown or (self.silent and self.observer is CableSource.IBNETDISCOVER))
 
 
 def compare_cables(bundle: Bundle, path: Path) -> CableDifference:

@@ -11,7 +11,7 @@ from typing import Any
 
 from ..sonic.canonical import natural_key, redis_field
 from ..sonic.tables import ConfigDb, Row, stored
-from ..sonic.updater.verdicts import Updater, Verdict
+from ..sonic.updater.verdicts import Updater, UpdateVerdict
 
 
 class Op(enum.StrEnum):
@@ -33,7 +33,7 @@ class Change:
     field: str | None
     old: Any
     new: Any
-    verdict: Verdict
+    verdict: UpdateVerdict
 
     @property
     def effect(self) -> tuple[object, ...]:

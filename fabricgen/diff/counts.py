@@ -12,7 +12,7 @@ _KINDS = {("add", False): "rows_added", ("remove", False): "rows_removed", ("add
 
 
 @dataclass(frozen=True, slots=True)
-class Counts:
+class ChangeCounts:
     """`changes` by kind (rows_added … fields_changed), `costs` of all changes, `routes` of the changed devices.
 
     `flaps` (ports that go down), `patch_seconds` (of the slowest device, lowest and highest) and `patch_megabytes` (the
@@ -61,14 +61,14 @@ def count_plans(difference: Difference) -> PlanCounts:
     )
 
 
-def count(difference: Difference) -> Counts:
+def count(difference: Difference) -> ChangeCounts:
     """Count a comparison."""
     changed = difference.changed
     kinds = Counter(_KINDS[change.op, change.field is not None] for device in changed for change in device.changes)
     routes = Counter(device.work.route for device in changed)
     patched = [device for device in changed if device.work.route is Route.APPLY_PATCH]
     prices = [device.work.price for device in patched]
-    return Counts(
+    return ChangeCounts(
         devices={
             "added": len(difference.added),
             "removed": len(difference.removed),

@@ -8,7 +8,7 @@ from fabricgen.diff.changes import Change
 from fabricgen.sonic.secrets import PLACEHOLDER
 from fabricgen.sonic.switch_made import maker
 from fabricgen.sonic.tables import parse_priorities
-from fabricgen.sonic.updater.verdicts import Cost, Verdict
+from fabricgen.sonic.updater.verdicts import Cost, UpdateVerdict
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,7 +36,7 @@ def sort_out(found: Iterable[Change], running_is_new: bool) -> Drift:
         elif _is_replaced(change, groups):
             left.append(change)
         elif change.op == running and (by := maker(change.table, change.key, change.field, value)):
-            made.append(replace(change, verdict=Verdict(Cost.CHEAP, by)))
+            made.append(replace(change, verdict=UpdateVerdict(Cost.CHEAP, by)))
         else:
             left.append(change)
     return Drift(left, made, secrets)

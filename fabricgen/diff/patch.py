@@ -17,7 +17,7 @@ from typing import Any
 from ..sonic.canonical import natural_key
 from ..sonic.secrets import PLACEHOLDER, is_secret_key, shown_value
 from ..sonic.tables import ConfigDb
-from ..sonic.updater.verdicts import Cost, Verdict
+from ..sonic.updater.verdicts import Cost, UpdateVerdict
 from .changes import Change, Op
 
 
@@ -37,7 +37,7 @@ class Operation:
 
     op: Op
     path: str
-    verdict: Verdict
+    verdict: UpdateVerdict
     value: Any = None
 
     @property
@@ -56,7 +56,7 @@ def operations(
     """
     shown = [change for change in changes if with_secrets or not holds_secret(change)]
     opened, closed = _tables(shown, old, new)
-    tables = [Operation(Op.ADD, pointer(table), Verdict(Cost.CHEAP, "opens the table"), {}) for table in opened]
+    tables = [Operation(Op.ADD, pointer(table), UpdateVerdict(Cost.CHEAP, "opens the table"), {}) for table in opened]
     rows = [
         Operation(change.op, pointer(change.table, change.key, change.field), change.verdict, change.new)
         for change in shown
@@ -64,7 +64,7 @@ def operations(
     return [
         *tables,
         *rows,
-        *(Operation(Op.REMOVE, pointer(table), Verdict(Cost.CHEAP, "closes it")) for table in closed),
+        *(Operation(Op.REMOVE, pointer(table), UpdateVerdict(Cost.CHEAP, "closes it")) for table in closed),
     ]
 
 

@@ -27,7 +27,7 @@ from .patch import Route
 from .price import Price, price, total
 from .sorting import MOST_CHANGES, Generation, Sorting, generation_of, size
 from .split import Split, split
-from .step import Purpose, Step, applied
+from .step import Step, StepPurpose, applied
 
 _LONGEST_S = 1500  # of one patch; the role gives up after 1800
 
@@ -135,13 +135,13 @@ def _steps(
     for purpose, batch, members in _patches(cables if alone else (), parts, late, old):
         for start in range(0, len(members), most):
             chunk = members[start : start + most]
-            for change in chunk if purpose in (Purpose.DOWN, Purpose.UP) else ():
+            for change in chunk if purpose in (StepPurpose.DOWN, StepPurpose.UP) else ():
                 if (change.table, change.field) == ("PORT", "admin_status") and change.key in parts.returning:
                     down.pop(change.key, None) if change.new == "up" else down.update({change.key: None})
             written: Sequence[Change] = ()
-            if purpose is Purpose.CABLES and alone:
+            if purpose is StepPurpose.CABLES and alone:
                 written = made
-            elif purpose is Purpose.DOWN and not alone:
+            elif purpose is StepPurpose.DOWN and not alone:
                 written = _written_for({change.key for change in chunk}, made, now)
             after = applied(applied(now, chunk), written)
             yield Step(purpose, batch, chunk, now, after, release, fields, tuple(down), written)
@@ -157,22 +157,22 @@ def _written_for(ports: set[str], made: Iterable[Change], now: ConfigDb) -> list
 
 def _patches(
     cables: Sequence[Change], parts: Split, late: Sequence[Change], old: ConfigDb
-) -> Iterator[tuple[Purpose, int, Sequence[Change]]]:
-    yield Purpose.CABLES, 0, cables
+) -> Iterator[tuple[StepPurpose, int, Sequence[Change]]]:
+    yield StepPurpose.CABLES, 0, cables
     groups = batches(parts.ports, old, parts.rising)
     for number, ports in enumerate(groups, start=1):
-        yield Purpose.DOWN, number, _of(parts.down, ports)
-        yield Purpose.OUT, number, _of(parts.out, ports)
+        yield StepPurpose.DOWN, number, _of(parts.down, ports)
+        yield StepPurpose.OUT, number, _of(parts.out, ports)
         first = parts.first if number == 1 else []
-        yield Purpose.IN, number, [*first, *_of(parts.into, ports)]
+        yield StepPurpose.IN, number, [*first, *_of(parts.into, ports)]
         last = parts.last if number == len(groups) else []
-        yield Purpose.UP, number, [*_of(parts.up, ports), *last]
+        yield StepPurpose.UP, number, [*_of(parts.up, ports), *last]
     if not groups:
-        yield Purpose.OTHER, 0, [*parts.first, *parts.last]
+        yield StepPurpose.OTHER, 0, [*parts.first, *parts.last]
     for session in parts.sessions:
-        yield Purpose.SESSION, 0, session
-    yield Purpose.GROUPS, 0, late
-    yield Purpose.PROFILES, 0, parts.profiles
+        yield StepPurpose.SESSION, 0, session
+    yield StepPurpose.GROUPS, 0, late
+    yield StepPurpose.PROFILES, 0, parts.profiles
 
 
 def _of(by_port: Mapping[str, Sequence[Change]], ports: Iterable[str]) -> list[Change]:

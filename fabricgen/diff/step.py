@@ -10,14 +10,14 @@ from functools import cached_property
 from typing import Any
 
 from ..sonic.tables import ConfigDb
-from ..sonic.updater.verdicts import Cost, Verdict
+from ..sonic.updater.verdicts import Cost, UpdateVerdict
 from .changes import Change, Op
 from .patch import Operation, operations
 from .price import Price, price
 from .sorting import Sorting, sorting
 
 
-class Purpose(enum.StrEnum):
+class StepPurpose(enum.StrEnum):
     """What a step is for."""
 
     CABLES = "cable lengths"  # alone: buffermgrd writes the profiles and priority groups of the ports
@@ -37,7 +37,7 @@ class Step:
     the step, though they are up before and after the plan. `made` are rows that buffermgrd writes because of the
     patch. `fields` is the size of the configuration."""
 
-    purpose: Purpose
+    purpose: StepPurpose
     batch: int
     changes: Sequence[Change]
     old: ConfigDb
@@ -103,4 +103,4 @@ def admin_status(port: str, old: str, new: str) -> Change:
     return Change(Op.REPLACE, "PORT", port, "admin_status", old, new, _PLANNED)
 
 
-_PLANNED = Verdict(Cost.CHEAP, "")
+_PLANNED = UpdateVerdict(Cost.CHEAP, "")

@@ -6,14 +6,14 @@ from pathlib import Path
 from fabricgen.bundle.cables import miscablings, pair_of
 from fabricgen.bundle.read import Bundle
 from fabricgen.bundle.wiring import Endpoint
-from fabricgen.diff.cables import CableDifference, Observer, UnknownNode
+from fabricgen.diff.cables import CableDifference, CableSource, UnknownNode
 from fabricgen.errors import UnreadableInputError, UsageError
 from fabricgen.findings import Location
 from fabricgen.inputs import read_bytes
 from fabricgen.joined import joined
 from fabricgen.observed.wired_ports import WiredPorts
 from fabricgen.opensm.guids import guid_text
-from fabricgen.opensm.netlist import NodeKind, PortEnd, read_netlist
+from fabricgen.opensm.netlist import PortEnd, SubnetNodeKind, read_netlist
 from fabricgen.sonic.canonical import natural_key
 
 
@@ -40,7 +40,7 @@ def compare_subnet_cables(bundle: Bundle, path: Path) -> CableDifference:
     expected = [pair_of(link.a, link.b) for link in links if {link.a[0], link.b[0]} <= present]
     found, correct = miscablings(seen, far_ends, expected)
     silent = tuple(sorted(subnet - switches, key=natural_key))
-    return CableDifference(found, correct, silent, ends.unknown(), Observer.IBNETDISCOVER)
+    return CableDifference(found, correct, silent, ends.unknown(), CableSource.IBNETDISCOVER)
 
 
 def _read(path: Path) -> Iterator[tuple[PortEnd, PortEnd]]:
@@ -49,7 +49,7 @@ def _read(path: Path) -> Iterator[tuple[PortEnd, PortEnd]]:
         cables = [
             pair
             for pair in read_netlist(read_bytes(file).decode("utf-8", "replace")).cables()
-            if {one.kind for one in pair} <= {NodeKind.SWITCH, NodeKind.ADAPTER}
+            if {one.kind for one in pair} <= {SubnetNodeKind.SWITCH, SubnetNodeKind.ADAPTER}
         ]
         if not cables:
             raise UnreadableInputError("does not contain a cable in the format of ibnetdiscover", Location(str(file)))
@@ -75,7 +75,7 @@ class _Ends:
 
     def named(self, end: PortEnd) -> Endpoint:
         """(switch, port) or (host, NIC)."""
-        found = self._switch(end) if end.kind is NodeKind.SWITCH else self._adapter(end)
+        found = self._switch(end) if end.kind is SubnetNodeKind.SWITCH else self._adapter(end)
         self.met.add(found)
         return found
 

@@ -6,13 +6,13 @@ from dataclasses import dataclass, replace
 
 from fabricgen.bundle.cable_changes import CableChanges
 from fabricgen.bundle.wiring import WiredLink
-from fabricgen.draw.scene import Box, BoxKind, Line, Scene, State
+from fabricgen.draw.scene import Box, BoxKind, ChangeState, Line, Scene
 from fabricgen.draw.topology import Topology
 
-_WORDS: Mapping[State, str] = {
-    State.ADDED: "new",
-    State.CHANGED: "changed, or with a moved cable",
-    State.REMOVED: "removed",
+_WORDS: Mapping[ChangeState, str] = {
+    ChangeState.ADDED: "new",
+    ChangeState.CHANGED: "changed, or with a moved cable",
+    ChangeState.REMOVED: "removed",
 }
 
 
@@ -21,20 +21,24 @@ class Marks:
     """The state of each switch that changes, and of each two devices whose cables change. `cables` has the ends of each
     of these cables."""
 
-    switches: Mapping[str, State]
-    pairs: Mapping[frozenset[str], State]
-    cables: Mapping[State, Sequence[frozenset[str]]]
+    switches: Mapping[str, ChangeState]
+    pairs: Mapping[frozenset[str], ChangeState]
+    cables: Mapping[ChangeState, Sequence[frozenset[str]]]
 
 
 def marks_of(new: Topology, old: Topology, changed: Iterable[str], cables: CableChanges) -> Marks:
     """The marks of the switches that only one topology has, of `changed` ones, and of cables. Of several changes of two
     devices, a new cable counts most, a removed one least."""
-    changes = {State.REMOVED: cables.removed, State.CHANGED: [one.new for one in cables.moved], State.ADDED: cables.new}
+    changes = {
+        ChangeState.REMOVED: cables.removed,
+        ChangeState.CHANGED: [one.new for one in cables.moved],
+        ChangeState.ADDED: cables.new,
+    }
     pairs = {frozenset((a[0], b[0])): state for state, every in changes.items() for links in every for a, b in links}
     ends = {state: [frozenset((a[0], b[0])) for (a, b), *_ in every] for state, every in changes.items()}
-    switches = dict.fromkeys(changed, State.CHANGED)
-    switches |= dict.fromkeys(new.index.keys() - old.index.keys(), State.ADDED)
-    switches |= dict.fromkeys(old.index.keys() - new.index.keys(), State.REMOVED)
+    switches = dict.fromkeys(changed, ChangeState.CHANGED)
+    switches |= dict.fromkeys(new.index.keys() - old.index.keys(), ChangeState.ADDED)
+    switches |= dict.fromkeys(old.index.keys() - new.index.keys(), ChangeState.REMOVED)
     return Marks(switches, pairs, ends)
 
 
@@ -62,8 +66,8 @@ def with_marks(scene: Scene, topology: Topology, marks: Marks) -> Scene:
     return replace(scene, boxes=boxes, lines=lines, caption=caption, legend=tuple(_WORDS.items()))
 
 
-def _counts(what: str, counts: Mapping[State, int], changed: str) -> Iterator[str]:
-    words = {State.ADDED: "new", State.CHANGED: changed, State.REMOVED: "removed"}
+def _counts(what: str, counts: Mapping[ChangeState, int], changed: str) -> Iterator[str]:
+    words = {ChangeState.ADDED: "new", ChangeState.CHANGED: changed, ChangeState.REMOVED: "removed"}
     found = [f"{counts[state]:,} {word}" for state, word in words.items() if counts.get(state)]
     if found:
         yield f"{what}: {', '.join(found)}"
@@ -71,18 +75,18 @@ def _counts(what: str, counts: Mapping[State, int], changed: str) -> Iterator[st
 
 def _box(box: Box, topology: Topology, plane: str, marks: Marks) -> Box:
     if box.kind is BoxKind.SWITCH:
-        return replace(box, state=marks.switches.get(box.name, State.SAME))
+        return replace(box, state=marks.switches.get(box.name, ChangeState.SAME))
     if box.kind is not BoxKind.POD:
         return box
     inside = [
-        marks.switches.get(topology.switches[index].name, State.SAME)
+        marks.switches.get(topology.switches[index].name, ChangeState.SAME)
         for index in topology.planes[plane]
         if box.name == _pod_name(topology, index)
     ]
     counts = Counter(filter(None, inside))
     if not counts:
         return box
-    state = next(iter(counts)) if len(counts) == 1 and counts.total() == len(inside) else State.CHANGED
+    state = next(iter(counts)) if len(counts) == 1 and counts.total() == len(inside) else ChangeState.CHANGED
     return replace(box, state=state, note="\n".join(filter(None, [box.note, *_counts("switches", counts, "changed")])))
 
 
@@ -94,19 +98,19 @@ def _pod_name(topology: Topology, index: int) -> str:
     return "all switches" if pod is None else f"pod {pod}"
 
 
-def _line(line: Line, boxes: Sequence[Box], marks: Marks, of_hosts: Mapping[str, State]) -> Line:
+def _line(line: Line, boxes: Sequence[Box], marks: Marks, of_hosts: Mapping[str, ChangeState]) -> Line:
     a, b = boxes[line.a], boxes[line.b]
     if a.kind is not BoxKind.SWITCH:
         return line
     if b.kind is BoxKind.SWITCH:
-        return replace(line, state=marks.pairs.get(frozenset((a.name, b.name)), State.SAME))
-    return replace(line, state=of_hosts.get(a.name, State.SAME))
+        return replace(line, state=marks.pairs.get(frozenset((a.name, b.name)), ChangeState.SAME))
+    return replace(line, state=of_hosts.get(a.name, ChangeState.SAME))
 
 
-def _of_hosts(topology: Topology, marks: Marks) -> dict[str, State]:
+def _of_hosts(topology: Topology, marks: Marks) -> dict[str, ChangeState]:
     """Switch -> what happens to its cables to hosts, which share a box. New cables count most, removed ones least."""
-    found: dict[str, State] = {}
-    for state in (State.REMOVED, State.CHANGED, State.ADDED):
+    found: dict[str, ChangeState] = {}
+    for state in (ChangeState.REMOVED, ChangeState.CHANGED, ChangeState.ADDED):
         for pair in (pair for pair, mark in marks.pairs.items() if mark is state):
             switches = [name for name in pair if name in topology.index]
             if len(switches) == 1:

@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 
 from fabricgen.draw.curves import cubic
-from fabricgen.draw.scene import LETTER, BoxKind, Scene, State, legend_parts
+from fabricgen.draw.scene import LETTER, BoxKind, ChangeState, Scene, legend_parts
 from fabricgen.draw.style import box_colors, line_color, line_width
 from fabricgen.report.house_style import FONT_PX, WIRE
 from fabricgen.visible import visible
@@ -36,7 +36,9 @@ def _nodes(scene: Scene) -> Iterator[str]:
     for number, box in enumerate((*scene.boxes, *(box for box, _ in legend_parts(scene)))):
         fill, edge = box_colors(box)
         label = "\n".join(filter(None, (box.text, box.note)))
-        dashes = ', style="rounded,filled,dashed"' if box.kind is BoxKind.FREE or box.state is State.REMOVED else ""
+        dashes = (
+            ', style="rounded,filled,dashed"' if box.kind is BoxKind.FREE or box.state is ChangeState.REMOVED else ""
+        )
         yield (
             f"  n{number} [label={quoted(label)}, tooltip={quoted(box.name)}, pos={_at(scene, *box.middle)}, "
             f"width={box.width / _PX_PER_INCH:.3f}, height={box.height / _PX_PER_INCH:.3f}, "
@@ -67,7 +69,7 @@ def _edges(scene: Scene) -> Iterator[str]:
     for line in scene.lines:
         text = line.text or (f"{line.links} links" if line.links > 1 else "")
         color = f', color="{line_color(line)}"' if line.state else ""
-        dashes = ", style=dashed" if line.state is State.REMOVED else ""
+        dashes = ", style=dashed" if line.state is ChangeState.REMOVED else ""
         shown = f", label={quoted(line.text)}, fontname={quoted(_FONT)}, fontsize={FONT_PX}" if line.text else ""
         a, b, way = line.a, line.b, cubic(line)
         if scene.boxes[a].y > scene.boxes[b].y:  # `dot` puts the first one above

@@ -4,7 +4,7 @@ from collections.abc import Iterable, Iterator
 from xml.sax.saxutils import quoteattr
 
 from fabricgen.draw.curves import curve
-from fabricgen.draw.scene import LEVEL, Box, BoxKind, Label, Scene, State, legend_parts
+from fabricgen.draw.scene import LEVEL, Box, BoxKind, ChangeState, Label, Scene, legend_parts
 from fabricgen.draw.style import box_colors, line_color, line_width
 from fabricgen.report.house_style import FONT_PX, INK
 from fabricgen.visible import visible
@@ -31,7 +31,7 @@ def _attribute(text: str) -> str:
 def _boxes(boxes: Iterable[Box]) -> Iterator[str]:
     for number, box in enumerate(boxes):
         fill, edge = box_colors(box)
-        dashes = "dashed=1;" if box.kind is BoxKind.FREE or box.state is State.REMOVED else ""
+        dashes = "dashed=1;" if box.kind is BoxKind.FREE or box.state is ChangeState.REMOVED else ""
         # html=0: names are text, and draw.io does not read markup in them
         style = (
             f"rounded=1;html=0;whiteSpace=wrap;fontSize={FONT_PX};fillColor={fill};strokeColor={edge};fontColor={INK};"
@@ -64,7 +64,7 @@ def _lines(scene: Scene) -> Iterator[str]:
         style = (
             f"endArrow=none;html=0;curved=1;strokeColor={line_color(line)};strokeWidth={line_width(line.links)};"
             f"opacity={100 if line.state else 60};{at}{_LINE_TEXT if line.text else ''}"
-            f"{'dashed=1;' if line.state is State.REMOVED else ''}"
+            f"{'dashed=1;' if line.state is ChangeState.REMOVED else ''}"
         )
         yield (
             f'<mxCell id="line-{number}" value={_attribute(line.text)} style="{style}" edge="1" parent="1" '

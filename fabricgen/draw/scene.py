@@ -20,7 +20,7 @@ class BoxKind(StrEnum):
     FREE = "free"  # an empty port, or an empty unit of a rack
 
 
-class State(StrEnum):
+class ChangeState(StrEnum):
     """What a change does to a box or a line."""
 
     SAME = ""
@@ -41,7 +41,7 @@ class Box:
     height: float
     text: str = ""
     note: str = ""
-    state: State = State.SAME
+    state: ChangeState = ChangeState.SAME
 
     @property
     def middle(self) -> tuple[float, float]:
@@ -64,7 +64,7 @@ class Line:
     y2: float
     bow: float = 0.0
     text: str = ""
-    state: State = State.SAME
+    state: ChangeState = ChangeState.SAME
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,7 +88,7 @@ class Scene:
     boxes: tuple[Box, ...]
     lines: tuple[Line, ...] = ()
     labels: tuple[Label, ...] = ()
-    legend: tuple[tuple[State, str], ...] = ()
+    legend: tuple[tuple[ChangeState, str], ...] = ()
     width: float = WIDTH
 
 

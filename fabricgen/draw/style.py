@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 
-from fabricgen.draw.scene import Box, BoxKind, Line, State
+from fabricgen.draw.scene import Box, BoxKind, ChangeState, Line
 from fabricgen.report.house_style import ADDED, CHANGED, ERROR, WIRE
 
 FILLS: Mapping[BoxKind, tuple[str, str]] = {  # fill, edge
@@ -14,10 +14,12 @@ FILLS: Mapping[BoxKind, tuple[str, str]] = {  # fill, edge
     BoxKind.FREE: ("#ffffff", "#d3d3ce"),
 }
 
-STATES: Mapping[State, tuple[str, str]] = {  # fill, edge; dashes mark what is removed, so that colour is not needed
-    State.ADDED: ("#d7efec", ADDED),
-    State.CHANGED: ("#ece2fa", CHANGED),
-    State.REMOVED: ("#ffffff", ERROR),
+STATES: Mapping[
+    ChangeState, tuple[str, str]
+] = {  # fill, edge; dashes mark what is removed, so that colour is not needed
+    ChangeState.ADDED: ("#d7efec", ADDED),
+    ChangeState.CHANGED: ("#ece2fa", CHANGED),
+    ChangeState.REMOVED: ("#ffffff", ERROR),
 }
 
 

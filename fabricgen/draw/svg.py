@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from html import escape
 
 from fabricgen.draw.curves import curve
-from fabricgen.draw.scene import Box, BoxKind, Line, Scene, State, legend_parts
+from fabricgen.draw.scene import Box, BoxKind, ChangeState, Line, Scene, legend_parts
 from fabricgen.draw.style import box_colors, line_color, line_opacity, line_width
 from fabricgen.report.house_style import FAINT, FONT, FONT_PX, INK, PAPER, WIRE
 from fabricgen.visible import visible
@@ -26,7 +26,7 @@ def scene_svg(scene: Scene) -> str:
         f'<text x="16" y="24" font-size="15" font-weight="600" fill="{INK}">{title}</text>',
         f'<g transform="translate(0 {_HEAD})">',
         f'<g fill="none" stroke="{WIRE}" stroke-opacity="{line_opacity(len(scene.lines))}">',
-        *map(_line, sorted(scene.lines, key=lambda line: line.state is not State.SAME)),
+        *map(_line, sorted(scene.lines, key=lambda line: line.state is not ChangeState.SAME)),
         "</g>",
         *(_beside(line) for line in scene.lines if line.text),
         *(part for box in scene.boxes for part in _box(box)),
@@ -52,8 +52,8 @@ def _words(x: float, y: float, text: str, anchor: str, color: str = FAINT) -> st
 
 def _line(line: Line) -> str:
     state = ""
-    if line.state is not State.SAME:
-        dashes = _DASHES if line.state is State.REMOVED else ""
+    if line.state is not ChangeState.SAME:
+        dashes = _DASHES if line.state is ChangeState.REMOVED else ""
         state = f' stroke="{line_color(line)}" stroke-opacity="0.9"{dashes}'
     return f'<path d="{_path(line)}" stroke-width="{line_width(line.links)}"{state}/>'
 
@@ -61,7 +61,7 @@ def _line(line: Line) -> str:
 def _legend(scene: Scene) -> Iterator[str]:
     for box, label in legend_parts(scene):
         fill, edge = box_colors(box)
-        dashes = _DASHES if box.state is State.REMOVED else ""
+        dashes = _DASHES if box.state is ChangeState.REMOVED else ""
         yield (
             f'<rect x="{box.x:.0f}" y="{box.y:.0f}" width="{box.width:.0f}" height="{box.height:.0f}" rx="2" '
             f'fill="{fill}" stroke="{edge}"{dashes}/>'
@@ -76,7 +76,7 @@ def _path(line: Line) -> str:
 
 def _box(box: Box) -> Iterator[str]:
     fill, edge = box_colors(box)
-    dash = _DASHES if box.kind is BoxKind.FREE or box.state is State.REMOVED else ""
+    dash = _DASHES if box.kind is BoxKind.FREE or box.state is ChangeState.REMOVED else ""
     notes = box.note.split("\n") if box.note else []
     title = ", ".join(filter(None, [box.name, box.state, *notes]))
     yield (

@@ -15,7 +15,7 @@ from fabricgen.units import whole_number
 from fabricgen.vocabulary import Technology
 
 if TYPE_CHECKING:
-    from fabricgen.acceptance.planned import Planned
+    from fabricgen.acceptance.planned import PlannedTest
     from fabricgen.bundle.read import Bundle
     from fabricgen.bundle.wiring import Endpoint, WiredAdapter, Wiring
 
@@ -105,7 +105,7 @@ class _Lists:
         adapter = self._adapter(end)
         return f"{end[0]} {end[1]} {(adapter.rdma if adapter else '') or end[1]}"
 
-    def of(self, test: "Planned") -> Iterable[str]:
+    def of(self, test: "PlannedTest") -> Iterable[str]:
         """The lines of a test in the list of its stage."""
         if test.stage == "incast":
             return self.incast(test)
@@ -113,7 +113,7 @@ class _Lists:
                   "failover": self.failover}  # fmt: skip
         return (makers.get(test.stage, self.pair)(test),)
 
-    def traffic(self, test: "Planned", host: str) -> str:
+    def traffic(self, test: "PlannedTest", host: str) -> str:
         """The option of perftest for the class of the host's collectives, from its file of NCCL settings.
 
         Raises UsageError if the bundle has no such setting: another class would test another queue.
@@ -129,12 +129,12 @@ class _Lists:
             self._class_of[group] = f"--{'sl' if infiniband else 'tclass'}={settings[name]}"
         return self._class_of[group]
 
-    def pair(self, test: "Planned") -> str:
+    def pair(self, test: "PlannedTest") -> str:
         """Round, id, both ends, class."""
         assert test.a and test.b
         return f"{test.round} {test.id} {self.end(test.a)} {self.end(test.b)} {self.traffic(test, test.a[0])}"
 
-    def incast(self, test: "Planned") -> Iterator[str]:
+    def incast(self, test: "PlannedTest") -> Iterator[str]:
         """A line for each writer, with the number of the test as the round."""
         assert test.b
         for number, writer in enumerate(test.writers):
@@ -143,7 +143,7 @@ class _Lists:
                 f"{self.traffic(test, writer[0])}"
             )
 
-    def collective(self, test: "Planned") -> str:
+    def collective(self, test: "PlannedTest") -> str:
         """Id, program, tasks of a host, device and GPU of a single rail, hosts."""
         device = gpu = _NONE
         if test.stage == "rails":
@@ -151,7 +151,7 @@ class _Lists:
             device, gpu = (adapter.rdma or _NONE, str(adapter.gpu or 0)) if adapter else (_NONE, _NONE)
         return f"{test.id} {test.collective} {test.ranks_of_host} {device} {gpu} {','.join(test.hosts)}"
 
-    def watchdog(self, test: "Planned") -> str:
+    def watchdog(self, test: "PlannedTest") -> str:
         """Id, host, interface, switch, detection time in ms, priority."""
         assert test.a and test.at
         device = self._bundle.devices[test.at[0]]
@@ -159,7 +159,7 @@ class _Lists:
         priority = min(parse_priorities(device.text_of("PORT_QOS_MAP", test.at[1], "pfc_enable")))
         return f"{test.id} {test.a[0]} {test.a[1]} {test.at[0]} {detection_ms} {priority}"
 
-    def failover(self, test: "Planned") -> str:
+    def failover(self, test: "PlannedTest") -> str:
         """The words of a pair with a round, the switch port, and the seconds."""
         from fabricgen.acceptance.made import FAILOVER_S
 

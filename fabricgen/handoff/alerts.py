@@ -16,7 +16,7 @@ from fabricgen.handoff.watched import HEADROOM_SHARE, PAUSED_SHARE, Watches
 from fabricgen.sonic import gnmi
 from fabricgen.sonic.canonical import natural_key
 from fabricgen.sonic.control_acl import translate
-from fabricgen.sonic.gnmi import Transport
+from fabricgen.sonic.gnmi import GnmiTransport
 from fabricgen.units import format_speed
 
 if TYPE_CHECKING:
@@ -24,9 +24,9 @@ if TYPE_CHECKING:
     from fabricgen.handoff.watched import Ports, Watched
 
 # What gnmic needs to talk to a server that has no certificate which it can verify.
-_TARGET_OPTIONS: Mapping[Transport, dict[str, bool]] = {
-    Transport.CLEAR_TEXT: {"insecure": True},
-    Transport.TEST_CERTIFICATE: {"skip-verify": True},
+_TARGET_OPTIONS: Mapping[GnmiTransport, dict[str, bool]] = {
+    GnmiTransport.CLEAR_TEXT: {"insecure": True},
+    GnmiTransport.TEST_CERTIFICATE: {"skip-verify": True},
 }
 _DIRECTIONS = {
     "rx": ("PfcPausedByNeighbor", "is paused by its neighbour"),
@@ -51,7 +51,7 @@ Clause = tuple[Alert, str]  # with the expression for equal switches
 
 
 @dataclass(frozen=True)
-class Stage:
+class AlertTier:
     """The switches of a rail, or above the rails of a role."""
 
     labels: dict[str, str]
@@ -81,12 +81,12 @@ def alerts_files(bundle: "Bundle", only: str | None = None) -> Iterator[tuple[st
     yield "blind.txt", "".join(f"{line}\n" for line in lines).encode()
 
 
-def _stages(devices: Iterable["ObservedDevice"]) -> Iterator[Stage]:
+def _stages(devices: Iterable["ObservedDevice"]) -> Iterator[AlertTier]:
     found: dict[tuple[tuple[str, str], ...], list[str]] = {}
     for device in devices:
         found.setdefault(tuple(_labels(device).items()), []).append(device.name)
     for labels in sorted(found, key=lambda labels: [(name, natural_key(value)) for name, value in labels]):
-        yield Stage(dict(labels), tuple(found[labels]))
+        yield AlertTier(dict(labels), tuple(found[labels]))
 
 
 def _labels(device: "ObservedDevice") -> dict[str, str]:
@@ -99,7 +99,7 @@ def _labels(device: "ObservedDevice") -> dict[str, str]:
     return {**labels, "rail": str(wired.rail)} if wired.rail is not None else {**labels, "role": wired.role}
 
 
-def _rules(stage: Stage, plans: Mapping[str, "Watched"]) -> Iterator[Rule]:
+def _rules(stage: AlertTier, plans: Mapping[str, "Watched"]) -> Iterator[Rule]:
     """One rule for each alert and threshold; equal switches share an expression."""
     alike: dict[Watched, list[str]] = {}
     for name in stage.devices:
@@ -211,7 +211,7 @@ def _match(**labels: Iterable[object]) -> str:
 
 
 def _gnmic(
-    devices: Mapping[str, "ObservedDevice"], plans: Mapping[str, "Watched"], stages: list[Stage]
+    devices: Mapping[str, "ObservedDevice"], plans: Mapping[str, "Watched"], stages: list[AlertTier]
 ) -> dict[str, Any]:
     subscriptions: dict[Ports, str] = {}
     targets = {}
@@ -249,7 +249,7 @@ def _address(device: "ObservedDevice") -> str:
 
 def _silent(device: "ObservedDevice") -> Iterator[str]:
     """Why no collector reaches the gNMI server of a switch."""
-    if gnmi.transport(device.config, device.release) is Transport.LOOPBACK:
+    if gnmi.transport(device.config, device.release) is GnmiTransport.LOOPBACK:
         yield "all counters: without a certificate the gNMI server listens on 127.0.0.1 only (FG304)"
     acl, number = translate(device.config, device.release), gnmi.port(device.config)
     if not any(acl.sources(family, "tcp", number) for family in (4, 6)):

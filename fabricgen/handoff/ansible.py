@@ -17,11 +17,10 @@ from fabricgen.bundle.names import CONFIG_NAME
 from fabricgen.handoff import ONLY_SWITCHES, Handoff, Option
 from fabricgen.handoff.aliases import Aliases
 from fabricgen.handoff.ansible_groups import ALL, host_groups, is_absent, present_pattern, stages_of
-from fabricgen.handoff.ansible_role import role_modules
 from fabricgen.handoff.chosen import chosen_devices
 from fabricgen.handoff.management import management_addresses
 from fabricgen.handoff.secret_rows import SecretRows
-from fabricgen.resources import resource
+from fabricgen.resources import package_files, package_text, resource
 from fabricgen.sonic.canonical import natural_key
 from fabricgen.sonic.switch_made import TABLES
 from fabricgen.units import counted
@@ -31,6 +30,7 @@ if TYPE_CHECKING:
     from fabricgen.bundle.read import Bundle, ObservedDevice
     from fabricgen.bundle.wiring import Endpoint
     from fabricgen.handoff.folder import WrittenFiles
+
 
 SHARED_TABLES = (*TABLES, "DEVICE_METADATA")  # tables that the image also writes
 _PLACE = ("identity", "plane", "subplane", "role", "pod", "su", "rail", "hwsku", "rack", "unit", "serial", "state")
@@ -162,3 +162,30 @@ HANDOFF = Handoff(
     _notes,
     examples=("", "--only '*-leaf'"),
 )
+
+
+# The modules of the Ansible role: the package fabricgen.deploy and what it imports, as they are in this package.
+#
+# The package keeps its structure below module_utils/fabricgen_sonic/, so relative imports work there. The modules in
+# library/ are programs that Ansible finds by their file names.
+
+ROLE = "roles/sonic_config"
+PACKAGE = f"{ROLE}/module_utils/fabricgen_sonic"
+# What fabricgen.deploy imports.
+SHARED_MODULES = (
+    "__init__.py",
+    "diff/__init__.py", "diff/batches.py", "diff/buffermgrd.py", "diff/changes.py", "diff/patch.py", "diff/plan.py",
+    "diff/price.py", "diff/sorting.py", "diff/split.py", "diff/step.py",
+    "sonic/__init__.py", "sonic/canonical.py", "sonic/releases.py", "sonic/secrets.py", "sonic/statements.py",
+    "sonic/switch_made.py", "sonic/tables.py", "sonic/updater/__init__.py", "sonic/updater/live.py",
+    "sonic/updater/tables.py", "sonic/updater/unparsed.py", "sonic/updater/validators.py",
+    "sonic/updater/verdicts.py", "sonic/yang_tables.py",
+)  # fmt: skip
+
+
+def role_modules() -> Iterator[tuple[str, bytes]]:
+    """(path in the project, bytes) of the role's Python files."""
+    for name in package_files("deploy/library"):
+        yield f"{ROLE}/library/{name.rpartition('/')[2]}", package_text(name).encode()
+    for name in (*SHARED_MODULES, *package_files("deploy")):
+        yield f"{PACKAGE}/{name}", package_text(name).encode()

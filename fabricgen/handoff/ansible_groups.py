@@ -19,7 +19,7 @@ ABSENT_STATES = (DeviceState.PLANNED, DeviceState.FAILED)  # of switches that An
 
 
 @dataclass(frozen=True)
-class Stage:
+class Play:
     """One play: switches that are changed one by one before the next stage begins."""
 
     title: str
@@ -62,10 +62,10 @@ def _refuse_equal_names(devices: Iterable["ObservedDevice"], labels: Iterable[La
             raise UsageError(f"{what} and {other} have the same name in Ansible, {name}; rename one of them")
 
 
-def stages_of(devices: list["ObservedDevice"]) -> list[Stage]:
+def stages_of(devices: list["ObservedDevice"]) -> list[Play]:
     """The order of the roll-out: planes, their subplanes, each rail by itself, then the tiers above."""
     return [
-        Stage(title(label), present_pattern(_group_name(label), members)) for label, members in staged(devices).items()
+        Play(title(label), present_pattern(_group_name(label), members)) for label, members in staged(devices).items()
     ]
 
 

@@ -6,14 +6,14 @@ from typing import TYPE_CHECKING, Any
 
 from fabricgen.errors import UnreadableInputError, UsageError
 from fabricgen.findings import Location
-from fabricgen.handoff.ansible_groups import Stage, is_absent
+from fabricgen.handoff.ansible_groups import Play, is_absent
 from fabricgen.inputs import read_bytes
 
 if TYPE_CHECKING:
     from fabricgen.bundle.read import ObservedDevice
 
 
-def planned_stages(file: Path, devices: Mapping[str, "ObservedDevice"]) -> list[Stage]:
+def planned_stages(file: Path, devices: Mapping[str, "ObservedDevice"]) -> list[Play]:
     """The stages of plan.json, or of the JSON of `diff --format plan`, with their switches one after the other.
 
     Raises UnreadableInputError for another file, UsageError for a plan of other switches or one that is not safe.
@@ -33,7 +33,7 @@ def planned_stages(file: Path, devices: Mapping[str, "ObservedDevice"]) -> list[
     for number, stage in enumerate(stages, start=1):
         present = [name for name in stage["devices"] if not is_absent(devices[name])]
         if present:
-            found.append(Stage(f"{number} of the plan, {stage['stage']}", ",".join(present)))
+            found.append(Play(f"{number} of the plan, {stage['stage']}", ",".join(present)))
     return found
 
 

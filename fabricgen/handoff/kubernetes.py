@@ -1,6 +1,6 @@
 """Kubernetes manifests: a resource, network and address pool for each NIC of a group, by SR-IOV or Spectrum-X."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING
 
 from fabricgen.errors import UsageError
@@ -27,7 +27,13 @@ from fabricgen.handoff.manifests import (
     settings_map,
     sriov_operator_values,
 )
-from fabricgen.handoff.manifests_infiniband import InfinibandRail, gpu_operator_values, ib_manifests, ib_services
+from fabricgen.handoff.manifests_infiniband import (
+    InfinibandRail,
+    Tenant,
+    gpu_operator_values,
+    ib_manifests,
+    ib_services,
+)
 from fabricgen.handoff.manifests_nics import nic_operator, roce_templates
 from fabricgen.handoff.manifests_spectrum_x import (
     SpectrumX,
@@ -38,14 +44,18 @@ from fabricgen.handoff.manifests_spectrum_x import (
     spectrum_x_settings,
     spectrum_x_values,
 )
-from fabricgen.handoff.tenants import has_ufm, tenants_of
+from fabricgen.opensm import mlnx_sm
+from fabricgen.opensm.partitions_conf import guid_of, key_of, read_partitions
 from fabricgen.units import whole_number
 from fabricgen.vocabulary import NicSettings, Purpose, Technology
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from fabricgen.bundle.hosts import ObservedHosts
     from fabricgen.bundle.read import Bundle
     from fabricgen.bundle.wiring import WiredAdapter, WiredHost, WiredNic, WiredPlane, Wiring
+
 
 GPU_OPERATOR = "gpu-operator.values"  # for `helm --values`; kubectl applies the files that end with .yaml
 SRIOV_OPERATOR = "sriov-operator.values"
@@ -254,3 +264,35 @@ HANDOFF = Handoff(
     _notes,
     examples=("", "--only 'gpu-*'", "--operator 26.4"),
 )
+
+
+# The tenants of InfiniBand ports, and how their subnets are managed, as the files of subnet managers say.
+
+_DEFAULT_KEY = 0x7FFF
+
+
+def tenants_of(bundle: "Bundle", plane: str) -> Mapping[int, Tenant]:
+    """Port GUID -> the smallest partition in which the port is a full member; without Default."""
+    found: dict[int, tuple[int, int, str]] = {}
+    for folder in _folders(bundle, plane):
+        for partition in read_partitions((folder / "partitions.conf").read_text("utf-8")).partitions:
+            key = key_of(partition)
+            for member in partition.members if key and key != _DEFAULT_KEY else ():
+                guid = guid_of(member)
+                if guid and key and member.value and member.value.text in ("full", "both"):
+                    mine = len(partition.members), key, partition.name.text
+                    found[guid] = min(mine, found.get(guid, mine))
+    return {guid: Tenant(name, key) for guid, (_, key, name) in found.items()}
+
+
+def has_ufm(bundle: "Bundle", plane: str) -> bool:
+    """Whether the bundle has files for UFM."""
+    return any((folder / mlnx_sm.DIALECT).is_dir() for folder in _folders(bundle, plane))
+
+
+def _folders(bundle: "Bundle", plane: str) -> Iterator["Path"]:
+    """The folders of the subnets of a plane."""
+    top = bundle.root / "infiniband" / plane if bundle.root else None
+    for file in sorted(top.rglob("partitions.conf")) if top else ():
+        if file.parent.name != mlnx_sm.DIALECT:
+            yield file.parent

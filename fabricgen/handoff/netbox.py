@@ -8,14 +8,14 @@ from typing import TYPE_CHECKING
 
 import orjson
 
-from fabricgen.dcim.objects import KINDS, Item, Kind
+from fabricgen.dcim.objects import KINDS, Item, ObjectKind
 from fabricgen.errors import UsageError
 from fabricgen.handoff import Handoff, Option
 from fabricgen.handoff.chosen import fits
 
 if TYPE_CHECKING:
     from fabricgen.bundle.read import Bundle
-    from fabricgen.dcim.planned import Planned
+    from fabricgen.dcim.planned import PlannedObjects
     from fabricgen.handoff import Content
 
 _LINES = 1024  # of a piece
@@ -24,14 +24,14 @@ SITE = Option("site", "Site of the devices, a location in Nautobot. Default: the
 ONLY = Option("only", "Only devices whose names match; separate several patterns by commas.", metavar="GLOB")
 
 
-def planned_objects(bundle: "Bundle", site: str | None = None, only: str | None = None) -> "Planned":
+def planned_objects(bundle: "Bundle", site: str | None = None, only: str | None = None) -> "PlannedObjects":
     """The objects of a bundle. Raises UsageError for files without fabric.json, and if `only` chooses no device."""
-    from fabricgen.dcim.planned import Planned
+    from fabricgen.dcim.planned import PlannedObjects
 
     if bundle.wiring is None:
         raise UsageError("fabric.json is missing, which has the identities: render the bundle with fabricgen")
-    planned = Planned(bundle, bundle.wiring, site or bundle.wiring.fabric, partial(fits, only=only))
-    if next(planned.items(Kind.DEVICE), None) is None:
+    planned = PlannedObjects(bundle, bundle.wiring, site or bundle.wiring.fabric, partial(fits, only=only))
+    if next(planned.items(ObjectKind.DEVICE), None) is None:
         raise UsageError("the bundle has no devices" if only is None else f"--only {only}: no device matches")
     return planned
 

@@ -37,7 +37,7 @@ class Pauses:
 
 
 @dataclass(frozen=True, slots=True)
-class Headroom:
+class HeadroomPorts:
     """Ports with lossless priority groups of equal headroom. `source` is PREDICTED where the switch computes it."""
 
     ports: Ports
@@ -61,7 +61,7 @@ class Marking:
 
 
 @dataclass(frozen=True, slots=True)
-class Watchdog:
+class GuardedPorts:
     """Ports that the watchdog guards."""
 
     ports: Ports
@@ -74,15 +74,15 @@ class Watched:
     """All of one switch. `blind` lists what no rule can detect, and why. Switches with equal contents share rules."""
 
     pauses: tuple[Pauses, ...]
-    headrooms: tuple[Headroom, ...]
+    headrooms: tuple[HeadroomPorts, ...]
     markings: tuple[Marking, ...]
-    watchdogs: tuple[Watchdog, ...]
+    watchdogs: tuple[GuardedPorts, ...]
     blind: tuple[str, ...]
 
     @property
     def ports(self) -> Ports:
         """Every watched port, in natural order."""
-        groups: tuple[Pauses | Headroom | Marking | Watchdog, ...]
+        groups: tuple[Pauses | HeadroomPorts | Marking | GuardedPorts, ...]
         groups = (*self.pauses, *self.headrooms, *self.markings, *self.watchdogs)
         found = (port for group in groups for port in group.ports)
         return tuple(sorted(set(found), key=natural_key))
@@ -146,7 +146,9 @@ def _pauses(device: "ObservedDevice", up: list[str]) -> tuple[Pauses, ...]:
     return tuple(Pauses(_ports(ports), *key) for key, ports in sorted(found.items()))
 
 
-def _headrooms(device: "ObservedDevice", up: list[str], pauses: tuple[Pauses, ...]) -> tuple[tuple[Headroom, ...], int]:
+def _headrooms(
+    device: "ObservedDevice", up: list[str], pauses: tuple[Pauses, ...]
+) -> tuple[tuple[HeadroomPorts, ...], int]:
     """The headrooms in the file, or predicted, and the number of lossless groups without one."""
     computed = buffers_of(device)
     lossless = {port: set(part.priorities) for part in pauses for port in part.ports}
@@ -161,7 +163,7 @@ def _headrooms(device: "ObservedDevice", up: list[str], pauses: tuple[Pauses, ..
             found.setdefault((_numbers(part), predicted.xoff_bytes, PREDICTED), []).append(port)
         elif lossless.get(port, set()) & set(_numbers(part)):
             unknown += 1
-    return tuple(Headroom(_ports(ports), *key) for key, ports in sorted(found.items())), unknown
+    return tuple(HeadroomPorts(_ports(ports), *key) for key, ports in sorted(found.items())), unknown
 
 
 def _markings(device: "ObservedDevice", up: list[str]) -> tuple[Marking, ...]:
@@ -177,13 +179,13 @@ def _markings(device: "ObservedDevice", up: list[str]) -> tuple[Marking, ...]:
     return tuple(Marking(_ports(ports), *key) for key, ports in sorted(found.items()))
 
 
-def _watchdogs(device: "ObservedDevice", up: list[str]) -> tuple[Watchdog, ...]:
+def _watchdogs(device: "ObservedDevice", up: list[str]) -> tuple[GuardedPorts, ...]:
     found: dict[tuple[int, str], list[str]] = {}
     for port in up:
         row = device.row("PFC_WD", port)
         if (detection_ms := whole_number(row.get("detection_time"))) is not None:
             found.setdefault((detection_ms, str(row.get("action", "drop"))), []).append(port)
-    return tuple(Watchdog(_ports(ports), *key) for key, ports in sorted(found.items()))
+    return tuple(GuardedPorts(_ports(ports), *key) for key, ports in sorted(found.items()))
 
 
 def _by_port(device: "ObservedDevice", table: str, up: Iterable[str]) -> list[tuple[str, str, dict[str, object]]]:

@@ -9,7 +9,7 @@ from string import ascii_uppercase
 from typing import TYPE_CHECKING
 
 from fabricgen.atomic import write_atomically
-from fabricgen.bundle.cables import Fault, Miscabling, Move, moves
+from fabricgen.bundle.cables import CableFault, Miscabling, Move, moves
 from fabricgen.bundle.wiring import Wiring
 from fabricgen.handoff.cable_ends import Plant
 from fabricgen.units import counted, format_length
@@ -20,10 +20,10 @@ if TYPE_CHECKING:
     from fabricgen.bundle.wiring import Endpoint, WiredCable, WiredLink
 
 _ACTIONS = {
-    Fault.SWAPPED: "Swap two cables",
-    Fault.MISPLACED: "Move one end of a cable",
-    Fault.MISSING: "Plug or replace a cable",
-    Fault.EXTRA: "Remove a cable, or plan it",
+    CableFault.SWAPPED: "Swap two cables",
+    CableFault.MISPLACED: "Move one end of a cable",
+    CableFault.MISSING: "Plug or replace a cable",
+    CableFault.EXTRA: "Remove a cable, or plan it",
 }
 
 
@@ -57,7 +57,7 @@ class Order:
     """The cables to correct together. Links that one cable carries are one step."""
 
     name: str  # A, B, …, Z, AA
-    kind: Fault
+    kind: CableFault
     steps: tuple[Step, ...]
 
     @property
@@ -82,7 +82,7 @@ def work_orders(bundle: "Bundle", found: Sequence[Miscabling]) -> tuple[Order, .
     return tuple(
         Order(_letters(number), kind, tuple(plan.step(many) for many in lists))
         for number, ((kind, *_), lists) in enumerate(groups.items())
-        if isinstance(kind, Fault)
+        if isinstance(kind, CableFault)
     )
 
 
@@ -208,10 +208,10 @@ def _row(order: Order, step: Step) -> Iterator[str]:
 def orders_words(orders: Sequence[Order]) -> str:
     """'2 cables swapped, 1 not seen'."""
     kinds = {
-        Fault.SWAPPED: "swapped",
-        Fault.MISPLACED: "misplaced",
-        Fault.MISSING: "not seen",
-        Fault.EXTRA: "not planned",
+        CableFault.SWAPPED: "swapped",
+        CableFault.MISPLACED: "misplaced",
+        CableFault.MISSING: "not seen",
+        CableFault.EXTRA: "not planned",
     }
     counts = {kind: sum(len(order.steps) for order in orders if order.kind is kind) for kind in kinds}
     present = [(counts[kind], word) for kind, word in kinds.items() if counts[kind]]

@@ -13,7 +13,7 @@ DEFAULT_WEIGHT = 64  # of a virtual lane in arbitration, of at most 255
 _LEVEL_NAME = "^[A-Za-z][A-Za-z0-9_-]{0,31}$"
 
 
-class Engine(enum.StrEnum):
+class RoutingEngine(enum.StrEnum):
     """The routing engines of OpenSM."""
 
     MINHOP = "minhop"
@@ -166,12 +166,12 @@ class InfinibandSpec(Part):
 
     vls: Annotated[int, key("Number of data VLs of switches and adapters.", notation=one_of(1, 2, 4, 8, 15))] = 8
     engines: Annotated[
-        tuple[Engine, ...],
+        tuple[RoutingEngine, ...],
         key(
             "Routing engine of OpenSM, or several in the order in which OpenSM tries them. "
             "By default they are chosen for the design.",
             "engine",
-            notation=one_or_more(notation_of(Engine).named("routing_engine"), minItems=1, uniqueItems=True),
+            notation=one_or_more(notation_of(RoutingEngine).named("routing_engine"), minItems=1, uniqueItems=True),
         ),
     ]
     lmc: Annotated[int, key("Each endpoint has 2^lmc LIDs.", minimum=0, maximum=3)] = 0

@@ -1,20 +1,22 @@
 """One inventory from a YAML file, from a folder of YAML files and tables, or from several layers, with its findings."""
 
 import hashlib
+import json
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 from itertools import chain
 from pathlib import Path
 
 from fabricgen.errors import UnreadableInputError
-from fabricgen.findings import Finding
+from fabricgen.findings import Finding, Location, Severity
 from fabricgen.inputs import DUMP_BYTES, read_bytes
-from fabricgen.inventory.build import build_inventory
-from fabricgen.inventory.control_characters import refuse_control_characters
 from fabricgen.inventory.host_checks import check_host_models
 from fabricgen.inventory.layers import read_layers
-from fabricgen.inventory.mistakes import error
-from fabricgen.inventory.model import Inventory
+from fabricgen.inventory.mistakes import error, name_twice
+from fabricgen.inventory.model import DeviceNote, Inventory, LinkNote
+from fabricgen.inventory.nodes import Node, SecretReference
 from fabricgen.inventory.outside import check_outside
+from fabricgen.inventory.part import Part, declared
 from fabricgen.inventory.plane_checks import check_planes
 from fabricgen.inventory.read_files import LOCK_NAME, InventorySource, Layers, inventory_files, inventory_root
 from fabricgen.inventory.readings import Reading, read_reading
@@ -22,6 +24,8 @@ from fabricgen.inventory.references import check_name_patterns, check_references
 from fabricgen.inventory.schema import prune_invalid
 from fabricgen.inventory.suppressions import read_suppressions
 from fabricgen.inventory.tenants import check_tenants
+from fabricgen.sonic.secrets import SECRET_TABLES
+from fabricgen.visible import is_visible, visible
 
 __all__ = ["LOCK_NAME", "InventorySource", "Layers", "inventory_files", "inventory_root", "load_inventory"]
 
@@ -69,3 +73,106 @@ def _with_readings(inventory: Inventory, root: Path, findings: list[Finding]) ->
         return inventory
     known = {name: tuple(listed) for name, listed in readings.items()}
     return replace(inventory, readings=known, digest=hashlib.sha256("".join(digest).encode()).hexdigest())
+
+
+# A tree that conforms to the schema, as the typed model. Mistakes that the schema cannot detect are reported here.
+
+
+def build_inventory(root: Node, findings: list[Finding]) -> Inventory:
+    """The model of a valid tree. Names given twice, literal secrets and unclear links are added to `findings`."""
+    inventory = Inventory.read(root, "")
+    findings += literal_secrets(inventory)
+    return replace(
+        inventory,
+        devices=_unique(inventory.devices, findings),
+        links=tuple(_clear(inventory.links, findings)),
+        digest=hashlib.sha256(json.dumps(root.plain(), sort_keys=True, default=str).encode()).hexdigest(),
+    )
+
+
+def _clear(notes: Iterable[LinkNote], findings: list[Finding]) -> Iterator[LinkNote]:
+    """The entries of `links`; one that names no link, or names it in two ways, is reported."""
+    for note in notes:
+        given = note.node.mapping.keys() & {"ends", "cable"}
+        if len(given) == 1:
+            yield note
+        elif not {"ends", "cable"} & note.node.cut:
+            code, message = ("FG105", "a link has `ends` or `cable`, not both") if given else (
+                "FG106", "the link has neither `ends` nor `cable`")  # fmt: skip
+            hint = "give `ends: [device:port, device:port]`, or `cable:` with a name of cabling.csv"
+            findings.append(
+                Finding(code, Severity.ERROR, message, path=note.path, location=note.node.location, hint=hint)
+            )
+
+
+def _unique(notes: Iterable[DeviceNote], findings: list[Finding]) -> tuple[DeviceNote, ...]:
+    kept: dict[str, DeviceNote] = {}
+    for note in notes:
+        if note.name in kept:
+            findings.append(name_twice(note.name, note, kept[note.name]))
+        kept.setdefault(note.name, note)
+    return tuple(kept.values())
+
+
+def literal_secrets(part: Part) -> Iterator[Finding]:
+    """Findings about secrets of a part, and of the parts in it, that are not references. None shows the secret."""
+    for one in declared(type(part)):
+        given = part.node.mapping.get(one.name)
+        if given and one.notation.schema.get("writeOnly") and not isinstance(given.value, SecretReference):
+            path = part.path_of(one.name)
+            yield Finding(
+                "FG108", Severity.ERROR, f"{path} contains a literal secret", path=path, location=given.location,
+                hint=f"write `{one.name}: !secret path/of/the/secret`, and change the secret",
+            )  # fmt: skip
+        value = getattr(part, one.field)
+        for inner in value.values() if isinstance(value, Mapping) else value if isinstance(value, tuple) else [value]:
+            if isinstance(inner, Part):
+                yield from literal_secrets(inner)
+
+
+# Control characters in an inventory: a newline in a name would begin another line in the files of hosts.
+
+_HINT = "remove it; quote texts on one line, because a block of YAML ends in a newline"
+
+
+def refuse_control_characters(root: Node) -> list[Finding]:
+    """Report keys and texts with control characters, and remove them from `root`.
+
+    Texts of people (`reason`, `description`) and the values of CONFIG_DB can have several lines.
+    """
+    return list(_refused(root, ()))
+
+
+def _refused(node: Node, path: tuple[str, ...]) -> Iterator[Finding]:
+    for key, child in list(node.mapping.items()):
+        steps = (*path, key)
+        if not is_visible(key):
+            yield _finding(steps, node.keys.get(key, child.location))
+            del node.mapping[key]
+        elif _is_wrong(child, steps):
+            yield _finding(steps, child.location)
+            del node.mapping[key]
+            node.cut.add(key)
+        else:
+            yield from _refused(child, steps)
+    for item in list(node.items):
+        if _is_wrong(item, path):
+            yield _finding(path, item.location)
+            node.items.remove(item)
+        else:
+            yield from _refused(item, path)
+
+
+def _is_wrong(node: Node, path: tuple[str, ...]) -> bool:
+    text = node.value
+    if not isinstance(text, str) or "config_db" in path:
+        return False
+    return not is_visible(text.replace("\n", "") if path[-1:] in (("reason",), ("description",)) else text)
+
+
+def _finding(path: tuple[str, ...], place: Location) -> Finding:
+    steps = [
+        "***" if before in SECRET_TABLES else visible(step) for before, step in zip(("", *path), path, strict=False)
+    ]
+    name = ".".join(steps)
+    return Finding("FG105", Severity.ERROR, f"{name} has a control character", path=name, location=place, hint=_HINT)

@@ -20,7 +20,7 @@ from fabricgen.inputs import DUMP_BYTES, read_text
 from fabricgen.inventory.nodes import Node
 from fabricgen.inventory.part import Part
 from fabricgen.opensm.guids import NodeGuid, PortGuid, guid_text, parse_guid
-from fabricgen.opensm.netlist import NodeKind, read_netlist
+from fabricgen.opensm.netlist import SubnetNodeKind, read_netlist
 
 _AGGREGATION = "Aggregation Node"  # inside a switch, so not an endpoint of the design
 _COMPUTER_PORT, _SWITCH_PORT = "Computer IB Port", "Switch IB Port"
@@ -75,13 +75,13 @@ def _from_netlist(text: str, file: str, path: str) -> tuple[list[SeenSwitch], li
     read = read_netlist(text)
     switches, adapters = [], []
     for node in read.nodes.values():
-        if node.kind is NodeKind.SWITCH and node.guid:
+        if node.kind is SubnetNodeKind.SWITCH and node.guid:
             at = Node(None, Location(file, node.line, 1))
             switches.append(SeenSwitch(node=at, path=path, guid=NodeGuid(guid_text(node.guid)), name=node.name))
     for (key, _), port in read.ports.items():
         node, far = read.nodes[key], read.nodes.get(port.far)
-        if node.kind is NodeKind.ADAPTER and node.guid and port.guid and _AGGREGATION not in node.name:
-            plugged = NodeGuid(guid_text(far.guid)) if far and far.kind is NodeKind.SWITCH else None
+        if node.kind is SubnetNodeKind.ADAPTER and node.guid and port.guid and _AGGREGATION not in node.name:
+            plugged = NodeGuid(guid_text(far.guid)) if far and far.kind is SubnetNodeKind.SWITCH else None
             adapters.append(
                 SeenAdapter(
                     node=Node(None, Location(file, port.line, 1)),

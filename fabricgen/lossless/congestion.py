@@ -78,14 +78,14 @@ def _probability(spec: EcnSpec) -> Value:
 
 
 @dataclass(frozen=True, slots=True)
-class Watchdog:
+class WatchdogRows:
     """Rows of PFC_WD: the row of every lossless port, and the poll interval of GLOBAL."""
 
     port: Mapping[str, Value]
     poll: Value
 
 
-def plan_watchdog(spec: WatchdogSpec, ports: int) -> Watchdog:
+def plan_watchdog(spec: WatchdogSpec, ports: int) -> WatchdogRows:
     """Timers that scale with the number of ports as SONiC's own default; values of the inventory take precedence."""
     scale = max(1, (ports - 1) // WATCHDOG_PORTS_PER_STEP + 1)
     default_ms = min(WATCHDOG_STEP_MS * scale, WATCHDOG_MAX_DETECTION_MS)
@@ -97,7 +97,7 @@ def plan_watchdog(spec: WatchdogSpec, ports: int) -> Watchdog:
     def timer(key: str, own_ms: int | None, fallback_ms: int) -> Value:
         return value(fallback_ms, step) if own_ms is None else value(own_ms, inventory=spec.source(key))
 
-    return Watchdog(
+    return WatchdogRows(
         port={
             "action": value(spec.action, inventory=spec.source("action"))
             if spec.action

@@ -7,7 +7,7 @@ from fabricgen.platforms.model import HeadroomRow, Layout
 
 
 @dataclass(frozen=True, slots=True)
-class Headroom:
+class TableHeadroom:
     """The row of the SKU's table for a cable. CABLE_LENGTH must have the length of the row."""
 
     row: HeadroomRow
@@ -24,10 +24,10 @@ class Headroom:
         return f"pg_lossless_{self.row.speed_mbps}_{self.row.cable_m}m_profile"
 
 
-def find_headroom(layout: Layout, speed_mbps: int, length_m: float) -> Headroom | None:
+def find_headroom(layout: Layout, speed_mbps: int, length_m: float) -> TableHeadroom | None:
     """The row of the shortest cable that is at least as long; None if the table has no such row for the speed."""
     rows = [row for row in layout.headroom if row.speed_mbps == speed_mbps and row.cable_m >= length_m]
-    return Headroom(min(rows, key=lambda row: row.cable_m), length_m) if rows else None
+    return TableHeadroom(min(rows, key=lambda row: row.cable_m), length_m) if rows else None
 
 
 def whole_metres(length_m: float) -> int:

@@ -16,13 +16,12 @@ from fabricgen.findings import Finding
 from fabricgen.inventory.mistakes import error, note
 from fabricgen.inventory.plane import Plane
 from fabricgen.lossless.classes import Classes, plan_classes
-from fabricgen.lossless.congestion import Watchdog, plan_watchdog, wred_name, wred_profile
-from fabricgen.lossless.headroom import Headroom, find_headroom, whole_metres
-from fabricgen.lossless.stated import row_lines, table_lines
+from fabricgen.lossless.congestion import WatchdogRows, plan_watchdog, wred_name, wred_profile
+from fabricgen.lossless.headroom import TableHeadroom, find_headroom, whole_metres
 from fabricgen.lossless.trimming import Trimming, plan_trimming, trimming_problem, trimming_queues
 from fabricgen.origin import Value, value
 from fabricgen.physics import ROCE_V2_HEADER_BYTES, link_mtu_for_roce
-from fabricgen.platforms.model import BufferDefaults
+from fabricgen.platforms.model import BufferDefaults, Layout
 from fabricgen.sonic.device_types import DEVICE_TYPES
 from fabricgen.sonic.tables import format_ranges
 from fabricgen.units import format_length, format_speed
@@ -51,7 +50,7 @@ class LosslessPlan:
     pattern_mtu: Value | None
     pattern_small_packets: Value | None
     wred: Mapping[str, Mapping[str, Value]]
-    watchdog: Watchdog | None  # None on a plane without PFC
+    watchdog: WatchdogRows | None  # None on a plane without PFC
     lossless_queue_profile: Value
     lossy_queue_profile: Value
     lossy_pg_profile: Value
@@ -277,7 +276,7 @@ def _default(text: str, source: str) -> Value:
     return value(text, "the SKU's own default", platform=source)
 
 
-def _headroom_row(headroom: Headroom, source: str, cable_source: str) -> dict[str, Value]:
+def _headroom_row(headroom: TableHeadroom, source: str, cable_source: str) -> dict[str, Value]:
     row = headroom.row
     where = f"row {format_speed(row.speed_mbps)} {row.cable_m}m"
 
@@ -294,3 +293,35 @@ def _headroom_row(headroom: Headroom, source: str, cable_source: str) -> dict[st
     if row.xon_offset_bytes is not None:
         fields["xon_offset"] = cell("xon_offset", row.xon_offset_bytes)
     return fields
+
+
+# What to write under `buffers:` for a SKU whose files do not make it lossless.
+
+_SOURCE = 'source: "DOCUMENT OF THE VENDOR"'
+_PROFILE = "{pool: POOL, size: BYTES, dynamic_th: N}"
+
+
+def row_lines(layout: Layout, speed_mbps: int, length_m: float) -> str:
+    """The line that states a row of headroom. Words in capitals are for the person to replace."""
+    return f"buffers: {{{layout.hwsku}: {{{_SOURCE}, headroom: [{_row(speed_mbps, length_m)}]}}}}"
+
+
+def table_lines(layout: Layout, role: str, *, dynamic: bool) -> str:
+    """The lines that state the buffers of a role, with rows of headroom where the SKU has none for its speeds."""
+    missing = sorted(set(layout.speeds_mbps) - {row.speed_mbps for row in layout.headroom})
+    rows = "" if dynamic else ", ".join(_row(speed, 5) for speed in missing)
+    tables = (
+        f"{{roles: [{role}], "
+        "pools: {ingress_lossless_pool: {type: ingress, mode: dynamic, size: BYTES, xoff: BYTES}, "
+        "egress_lossless_pool: {type: egress, mode: static, size: BYTES}}, "
+        f"profiles: {{egress_lossless_profile: {_PROFILE}, egress_lossy_profile: {_PROFILE}, "
+        f"ingress_lossy_profile: {_PROFILE}}}, lossless_queue_profile: egress_lossless_profile, "
+        "lossy_queue_profile: egress_lossy_profile, lossy_pg_profile: ingress_lossy_profile}"
+    )
+    headroom = f", headroom: [{rows}]" if rows else ""
+    return f"buffers: {{{layout.hwsku}: {{{_SOURCE}{headroom}, tables: [{tables}]}}}}"
+
+
+def _row(speed_mbps: int, length_m: float) -> str:
+    numbers = "size: BYTES, xon: BYTES, xoff: BYTES, dynamic_th: N"
+    return f"{{speed: {format_speed(speed_mbps)}, cable: {format_length(length_m)}, {numbers}}}"

@@ -22,7 +22,7 @@ from fabricgen.findings import Location
 from fabricgen.inputs import DUMP_BYTES, read_bytes
 from fabricgen.observed.path_sls import read_path_sls
 from fabricgen.observed.subnet import Subnet, subnet_of
-from fabricgen.opensm.netlist import NodeKind, PortEnd, read_netlist
+from fabricgen.opensm.netlist import PortEnd, SubnetNodeKind, read_netlist
 
 NO_PORT = 255  # of a LID without a route
 
@@ -36,7 +36,7 @@ PATH_SLS = ("*.psl", "psl", "path-records*")
 _END = re.compile(
     r"\{ (CA|SW|Rt)(?:-SM)? +Ports:\w+ \S+ NodeGUID:(\w+) PortGUID:(\w+) [^{]*\{(.*?)\} LID:(\w+) PN:(\w+) \}"
 )
-_KINDS = {"CA": NodeKind.ADAPTER, "SW": NodeKind.SWITCH, "Rt": NodeKind.ROUTER}
+_KINDS = {"CA": SubnetNodeKind.ADAPTER, "SW": SubnetNodeKind.SWITCH, "Rt": SubnetNodeKind.ROUTER}
 _SWITCH_HEAD = re.compile(rb"(?:Switch 0x|Unicast lids .*? guid 0x|\w+: Switch 0x)([0-9a-fA-F]+)")
 _BLOCK = 1 << 20
 _LANES = 16  # VL 15 drops the packets of a service level

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from fabricgen.opensm.netlist import NodeKind, PortEnd
+from fabricgen.opensm.netlist import PortEnd, SubnetNodeKind
 
 Ints = NDArray[np.int32]
 
@@ -45,25 +45,25 @@ def subnet_of(cables: Iterable[tuple[PortEnd, PortEnd]]) -> Subnet:
     seen: list[tuple[PortEnd, PortEnd]] = []
     for pair in cables:
         for end in pair:
-            if end.kind is NodeKind.SWITCH:
+            if end.kind is SubnetNodeKind.SWITCH:
                 switches.setdefault(end.node_guid, end)
-            elif end.kind is NodeKind.ADAPTER:
+            elif end.kind is SubnetNodeKind.ADAPTER:
                 known = adapters.get(end.port_guid)
                 adapters[end.port_guid] = end if known is None or not known.lid else known
         seen.append(pair)
     row = {guid: number for number, guid in enumerate(switches)}
     place = {guid: number for number, guid in enumerate(adapters)}
-    width = 1 + max((end.port for pair in seen for end in pair if end.kind is NodeKind.SWITCH), default=0)
+    width = 1 + max((end.port for pair in seen for end in pair if end.kind is SubnetNodeKind.SWITCH), default=0)
     peer_switch, peer_port, adapter_at = (np.full((len(row), width), -1, np.int32) for _ in range(3))
     attached = np.full((2, len(place)), -1, np.int32)
     for pair in seen:
         for here, there in (pair, pair[::-1]):
-            if here.kind is not NodeKind.SWITCH:
+            if here.kind is not SubnetNodeKind.SWITCH:
                 continue
-            if there.kind is NodeKind.SWITCH:
+            if there.kind is SubnetNodeKind.SWITCH:
                 peer_switch[row[here.node_guid], here.port] = row[there.node_guid]
                 peer_port[row[here.node_guid], here.port] = there.port
-            elif there.kind is NodeKind.ADAPTER:
+            elif there.kind is SubnetNodeKind.ADAPTER:
                 adapter_at[row[here.node_guid], here.port] = place[there.port_guid]
                 attached[:, place[there.port_guid]] = row[here.node_guid], here.port
     return Subnet(

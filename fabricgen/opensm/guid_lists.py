@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
 
-from fabricgen.opensm.located_text import Word, lines_of
+from fabricgen.opensm.located_text import LocatedWord, lines_of
 
 _GUID = re.compile(r"0[xX]([0-9a-fA-F]{1,16})(?=\s|$)")
 
@@ -14,13 +14,13 @@ _GUID = re.compile(r"0[xX]([0-9a-fA-F]{1,16})(?=\s|$)")
 class GuidList:
     """The GUIDs in order, and the lines that OpenSM cannot read. One such line makes OpenSM ignore the file."""
 
-    entries: tuple[tuple[int, Word], ...]
-    unreadable: tuple[Word, ...]
+    entries: tuple[tuple[int, LocatedWord], ...]
+    unreadable: tuple[LocatedWord, ...]
 
     @cached_property
-    def words(self) -> Mapping[int, Word]:
+    def words(self) -> Mapping[int, LocatedWord]:
         """GUID -> its first place."""
-        found: dict[int, Word] = {}
+        found: dict[int, LocatedWord] = {}
         for guid, word in self.entries:
             found.setdefault(guid, word)
         return found

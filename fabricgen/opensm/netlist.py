@@ -20,7 +20,7 @@ _PORT = re.compile(
 )
 
 
-class NodeKind(enum.StrEnum):
+class SubnetNodeKind(enum.StrEnum):
     """What a node of an InfiniBand subnet is."""
 
     SWITCH = "Switch"
@@ -32,7 +32,7 @@ class NodeKind(enum.StrEnum):
 class NetNode:
     """One node with the number of its ports. `lid` is 0 if the text has none. `line` counts from 1."""
 
-    kind: NodeKind
+    kind: SubnetNodeKind
     guid: int
     name: str
     ports: int
@@ -55,7 +55,7 @@ class NetPort:
 class PortEnd:
     """One end of a cable. GUIDs are numbers. `port_guid` is 0 for a switch port, `lid` is 0 if it is not known."""
 
-    kind: NodeKind
+    kind: SubnetNodeKind
     node_guid: int
     port_guid: int
     name: str
@@ -97,7 +97,12 @@ def read_netlist(text: str) -> Netlist:
             kind, size, node, name, lid = found.groups()
             is_adapter = kind == "Hca"  # as older versions write it
             nodes[node] = NetNode(
-                NodeKind.ADAPTER if is_adapter else NodeKind(kind), guid, name or node, int(size), int(lid or 0), number
+                SubnetNodeKind.ADAPTER if is_adapter else SubnetNodeKind(kind),
+                guid,
+                name or node,
+                int(size),
+                int(lid or 0),
+                number,
             )
             guid = 0
         elif node and (found := _PORT.match(line)):

@@ -4,8 +4,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
 
-from fabricgen.opensm.located_text import Word, lines_of
-from fabricgen.opensm.options import NO_FALLBACK, Engine, option_facts
+from fabricgen.opensm.located_text import LocatedWord, lines_of
+from fabricgen.opensm.options import NO_FALLBACK, OpensmEngine, option_facts
 
 UNSET = ("", "(null)")
 # Options that name a file OpenSM reads; others name what it writes.
@@ -24,21 +24,21 @@ READERS = {  # option -> engines that read its file
 
 
 @dataclass(frozen=True, slots=True)
-class Option:
+class ConfLine:
     """One line. `value` is empty if the line has only a name."""
 
-    name: Word
-    value: Word
+    name: LocatedWord
+    value: LocatedWord
 
 
 @dataclass(frozen=True)
 class OptionFile:
     """All lines of one file, in order."""
 
-    lines: tuple[Option, ...]
+    lines: tuple[ConfLine, ...]
 
     @cached_property
-    def options(self) -> Mapping[str, Option]:
+    def options(self) -> Mapping[str, ConfLine]:
         """Name -> the line that counts."""
         return {line.name.text: line for line in self.lines}
 
@@ -72,7 +72,7 @@ class OptionFile:
 
     def reads(self, name: str) -> bool:
         """Whether OpenSM reads the file that an option names, with these engines and with or without qos."""
-        engines = [word for word in self.engines if word != NO_FALLBACK] or [Engine.MINHOP]
+        engines = [word for word in self.engines if word != NO_FALLBACK] or [OpensmEngine.MINHOP]
         if name == "qos_policy_file":
             return self.is_true("qos")
         return name not in READERS or bool(set(READERS[name]) & set(engines))
@@ -94,5 +94,5 @@ def read_options(text: str) -> OptionFile:
     found = []
     for line in lines_of(text):
         name = line.text.split(None, 1)[0]
-        found.append(Option(line.part(0, len(name)), line.part(len(name), len(line.text))))
+        found.append(ConfLine(line.part(0, len(name)), line.part(len(name), len(line.text))))
     return OptionFile(tuple(found))

@@ -31,7 +31,7 @@ LAST_SL = 15
 LAST_LIFETIME = 0x13  # of packet and head-of-queue lifetimes; with 0x14 and more, packets never expire
 
 
-class Engine(enum.StrEnum):
+class OpensmEngine(enum.StrEnum):
     """The routing engines, in the order of `opensm --help`."""
 
     MINHOP = "minhop"

@@ -14,7 +14,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import TypeVar
 
-from fabricgen.opensm.located_text import Word, lines_of
+from fabricgen.opensm.located_text import LocatedWord, lines_of
 from fabricgen.opensm.options import MAX_PARTITION_LINE_BYTES
 
 Known = TypeVar("Known", bound=str)
@@ -23,7 +23,7 @@ GROUPS = ("ALL", "ALL_CAS", "ALL_SWITCHES", "ALL_ROUTERS", "SELF", "NONE")
 FLAGS = ("indx0", "ipoib", "mtu", "rate", "scope", "Q_Key", "TClass", "sl", "FlowLabel", "defmember", "mgid")
 
 
-class Membership(enum.StrEnum):
+class MemberKind(enum.StrEnum):
     """What a member of a partition may talk to: all members, full members only, or as both."""
 
     FULL = "full"
@@ -35,16 +35,16 @@ class Membership(enum.StrEnum):
 class Entry:
     """A flag or a member: a word, and its value after `=`."""
 
-    name: Word
-    value: Word | None
+    name: LocatedWord
+    value: LocatedWord | None
 
 
 @dataclass
 class PartitionEntry:
     """One partition. `key` is None if it has no P_Key."""
 
-    name: Word
-    key: Word | None
+    name: LocatedWord
+    key: LocatedWord | None
     flags: list[Entry] = field(default_factory=list)
     members: list[Entry] = field(default_factory=list)
 
@@ -58,10 +58,10 @@ class PartitionEntry:
 
 
 @dataclass(frozen=True)
-class Fault:
+class PartitionFault:
     """A mistake that makes OpenSM ignore the file, or read two partitions as one."""
 
-    word: Word
+    word: LocatedWord
     message: str
 
 
@@ -70,15 +70,16 @@ class PartitionFile:
     """The partitions of a file and its syntax errors."""
 
     partitions: tuple[PartitionEntry, ...]
-    faults: tuple[Fault, ...]
+    faults: tuple[PartitionFault, ...]
 
 
 def read_partitions(text: str) -> PartitionFile:
     """The content of a partitions.conf."""
     partitions: list[PartitionEntry] = []
     faults = [
-        Fault(
-            Word("", number, 1), f"a line of {len(line.encode())} bytes: OpenSM cuts it at {MAX_PARTITION_LINE_BYTES}"
+        PartitionFault(
+            LocatedWord("", number, 1),
+            f"a line of {len(line.encode())} bytes: OpenSM cuts it at {MAX_PARTITION_LINE_BYTES}",
         )
         for number, line in enumerate(text.split("\n"), 1)
         if len(line.encode()) > MAX_PARTITION_LINE_BYTES
@@ -90,7 +91,9 @@ def read_partitions(text: str) -> PartitionFile:
             if part.text and current is None:
                 head, colon, _ = part.text.partition(":")
                 if not colon:
-                    faults.append(Fault(part, f"a definition without a colon on its line: {_short(part.text)}"))
+                    faults.append(
+                        PartitionFault(part, f"a definition without a colon on its line: {_short(part.text)}")
+                    )
                     break
                 current = _defined(part.part(0, len(head)))
                 partitions.append(current)
@@ -100,21 +103,21 @@ def read_partitions(text: str) -> PartitionFile:
             if ends:
                 current = None
     if current is not None:
-        faults.append(Fault(current.name, f"the partition {current.name} has no `;` at the end"))
+        faults.append(PartitionFault(current.name, f"the partition {current.name} has no `;` at the end"))
     return PartitionFile(tuple(partitions), tuple(faults))
 
 
-def _defined(head: Word) -> PartitionEntry:
+def _defined(head: LocatedWord) -> PartitionEntry:
     first, *flags = [_entry(one) for one in head.split(",")]
     return PartitionEntry(first.name, first.value, flags)
 
 
-def _entry(word: Word) -> Entry:
+def _entry(word: LocatedWord) -> Entry:
     name, equals, _ = word.text.partition("=")
     return Entry(word.part(0, len(name)), word.part(len(name) + 1, len(word.text)) if equals else None)
 
 
-def _read_members(partition: PartitionEntry, line: Word) -> Sequence[Fault]:
+def _read_members(partition: PartitionEntry, line: LocatedWord) -> Sequence[PartitionFault]:
     faults = []
     if line.text.startswith("mgid"):
         return ()
@@ -123,7 +126,9 @@ def _read_members(partition: PartitionEntry, line: Word) -> Sequence[Fault]:
             continue
         entry = _entry(word)
         if not expanded(entry.name.text, GROUPS) and _number(entry.name.text) is None:
-            faults.append(Fault(entry.name, f"{_short(word.text)} is neither a GUID with 0x nor a word of OpenSM"))
+            faults.append(
+                PartitionFault(entry.name, f"{_short(word.text)} is neither a GUID with 0x nor a word of OpenSM")
+            )
         partition.members.append(entry)
     return faults
 

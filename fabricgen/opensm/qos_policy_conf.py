@@ -6,9 +6,9 @@ Source: opensm 3.3.23, doc/QoS_management_in_OpenSM.txt and opensm/osm_qos_parse
 import re
 from dataclasses import dataclass, field
 
-from fabricgen.opensm.located_text import Word, lines_of
+from fabricgen.opensm.located_text import LocatedWord, lines_of
 from fabricgen.opensm.options import LAST_SL
-from fabricgen.opensm.partitions_conf import Fault
+from fabricgen.opensm.partitions_conf import PartitionFault
 from fabricgen.units import whole_number
 
 _INSIDE = {
@@ -27,24 +27,24 @@ _KEY_BITS = 0x7FFF
 
 
 @dataclass(frozen=True)
-class Block:
+class PolicyBlock:
     """One port-group, qos-level or qos-match-rule: its first line and its values by key."""
 
-    head: Word
-    values: dict[str, Word] = field(default_factory=dict)
+    head: LocatedWord
+    values: dict[str, LocatedWord] = field(default_factory=dict)
 
 
 @dataclass
 class PolicyFile:
     """The content of a policy. `ulps` are the lines of qos-ulps: the match and the SL."""
 
-    levels: list[Block] = field(default_factory=list)
-    rules: list[Block] = field(default_factory=list)
-    ulps: list[tuple[Word, Word]] = field(default_factory=list)
-    faults: list[Fault] = field(default_factory=list)
+    levels: list[PolicyBlock] = field(default_factory=list)
+    rules: list[PolicyBlock] = field(default_factory=list)
+    ulps: list[tuple[LocatedWord, LocatedWord]] = field(default_factory=list)
+    faults: list[PartitionFault] = field(default_factory=list)
 
 
-def level_for(policy: PolicyFile, key: int) -> Word | None:
+def level_for(policy: PolicyFile, key: int) -> LocatedWord | None:
     """The SL in answer to a path query with this P_Key, and no more. None without a level. Rules come before the lines
     of qos-ulps, and the first match counts; rules for some ports or services only do not match every query."""
     of_name = {one.values["name"].text: one.values.get("sl") for one in policy.levels if "name" in one.values}
@@ -79,8 +79,8 @@ def _has(keys: str, key: int) -> bool:
 def read_policy(text: str) -> PolicyFile:
     """The content of a qos-policy.conf."""
     policy = PolicyFile()
-    open_sections: list[Word] = []
-    block = Block(Word("", 1, 1))
+    open_sections: list[LocatedWord] = []
+    block = PolicyBlock(LocatedWord("", 1, 1))
     for line in lines_of(text):
         name, colon, _ = (part.strip() for part in line.text.partition(":"))
         inside = open_sections[-1].text if open_sections else ""
@@ -88,7 +88,7 @@ def read_policy(text: str) -> PolicyFile:
             open_sections.pop()
         elif not colon and name in (_INSIDE.get(inside, ()) if inside else _INSIDE):
             open_sections.append(line)
-            block = Block(line)
+            block = PolicyBlock(line)
             if name in ("qos-level", "qos-match-rule"):
                 (policy.levels if name == "qos-level" else policy.rules).append(block)
         elif colon:
@@ -101,22 +101,22 @@ def read_policy(text: str) -> PolicyFile:
                 block.values[name] = value
         else:
             where = f"within {inside}" if inside else "outside a section"
-            policy.faults.append(Fault(line, f"{name!r} is not allowed {where}"))
-    policy.faults += [Fault(one, f"{one} has no end-{one}") for one in open_sections]
+            policy.faults.append(PartitionFault(line, f"{name!r} is not allowed {where}"))
+    policy.faults += [PartitionFault(one, f"{one} has no end-{one}") for one in open_sections]
     policy.faults += [fault for one in policy.ulps if (fault := _bad_level(one[1]))]
     return policy
 
 
-def _fault_of(inside: str, line: Word, name: str, value: Word) -> Fault | None:
+def _fault_of(inside: str, line: LocatedWord, name: str, value: LocatedWord) -> PartitionFault | None:
     if not inside or inside in ("port-groups", "qos-levels", "qos-match-rules"):
-        return Fault(line, f"{name!r} is not allowed {f'within {inside}' if inside else 'outside a section'}")
+        return PartitionFault(line, f"{name!r} is not allowed {f'within {inside}' if inside else 'outside a section'}")
     if inside in _KEYS and name not in _KEYS[inside]:
-        return Fault(line, f"{inside} has no key {name!r}")
+        return PartitionFault(line, f"{inside} has no key {name!r}")
     return _bad_level(value) if inside == "qos-level" and name == "sl" else None
 
 
-def _bad_level(value: Word) -> Fault | None:
+def _bad_level(value: LocatedWord) -> PartitionFault | None:
     level = whole_number(value.text)
     if level is not None and level <= LAST_SL:
         return None
-    return Fault(value, f"the SL is {value}, expected 0 to {LAST_SL}")
+    return PartitionFault(value, f"the SL is {value}, expected 0 to {LAST_SL}")

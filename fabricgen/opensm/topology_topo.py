@@ -9,7 +9,7 @@ Source: ibdm of ibutils, TopoFile in its user manual.
 import re
 from dataclasses import dataclass, field
 
-from fabricgen.opensm.located_text import Word, lines_of, words_of
+from fabricgen.opensm.located_text import LocatedWord, lines_of, words_of
 
 _PORT = re.compile(r"(\S+)\s+(?:-\S+\s+)*->\s+(\S+)\s+(\S+)\s+(\S+)")  # words before the arrow are width and speed
 
@@ -23,17 +23,17 @@ class TopoCable:
     near: End
     far: End
     far_type: str
-    line: Word
+    line: LocatedWord
 
 
 @dataclass
 class TopoFile:
     """The file. `systems` are type and line by name. `repeated` are lines with a system or port of an earlier line."""
 
-    systems: dict[str, tuple[str, Word]] = field(default_factory=dict)
+    systems: dict[str, tuple[str, LocatedWord]] = field(default_factory=dict)
     cables: dict[End, TopoCable] = field(default_factory=dict)
-    repeated: list[Word] = field(default_factory=list)
-    unreadable: list[Word] = field(default_factory=list)
+    repeated: list[LocatedWord] = field(default_factory=list)
+    unreadable: list[LocatedWord] = field(default_factory=list)
 
 
 def read_topo(text: str) -> TopoFile:

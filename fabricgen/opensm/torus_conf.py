@@ -6,7 +6,7 @@ Source: opensm 3.3.23, doc of torus-2QoS.conf(5) and opensm/osm_torus.c.
 import re
 from dataclasses import dataclass, field
 
-from fabricgen.opensm.located_text import Word, lines_of, words_of
+from fabricgen.opensm.located_text import LocatedWord, lines_of, words_of
 
 DEFAULT_PORTGROUP_MAX = 16
 _LINK = re.compile(r"([xyz])([pm])_link")
@@ -22,7 +22,7 @@ class SeedLink:
     forward: bool
     a: int
     b: int
-    word: Word
+    word: LocatedWord
 
 
 @dataclass
@@ -30,7 +30,7 @@ class Seed:
     """The links from one switch to its neighbours, and the datelines relative to it."""
 
     links: list[SeedLink] = field(default_factory=list)
-    datelines: dict[int, tuple[int, Word]] = field(default_factory=dict)
+    datelines: dict[int, tuple[int, LocatedWord]] = field(default_factory=dict)
 
 
 @dataclass
@@ -38,13 +38,13 @@ class TorusFile:
     """The file. `sizes` has three axes, 1 for an unused axis. `rings`: whether each axis is a ring. OpenSM uses the
     first seed of which all switches exist."""
 
-    head: Word | None = None
+    head: LocatedWord | None = None
     sizes: tuple[int, ...] = ()
     rings: tuple[bool, ...] = ()
     seeds: list[Seed] = field(default_factory=lambda: [Seed()])
     most_ports: int = DEFAULT_PORTGROUP_MAX
-    most_ports_word: Word | None = None
-    unreadable: list[Word] = field(default_factory=list)
+    most_ports_word: LocatedWord | None = None
+    unreadable: list[LocatedWord] = field(default_factory=list)
 
 
 def read_torus(text: str) -> TorusFile:
@@ -59,7 +59,7 @@ def read_torus(text: str) -> TorusFile:
     return result
 
 
-def _read_line(result: TorusFile, name: Word, values: list[str]) -> None:
+def _read_line(result: TorusFile, name: LocatedWord, values: list[str]) -> None:
     if name.text in ("torus", "mesh"):
         sizes = [_SIZE.fullmatch(text) for text in values]
         if len(sizes) != 3 or None in sizes:

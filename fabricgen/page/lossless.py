@@ -8,7 +8,7 @@ from fabricgen.page.configurations import Configuration
 from fabricgen.physics import dynamic_threshold_bytes
 from fabricgen.platforms.catalog import layout_by_hwsku
 from fabricgen.platforms.dynamic_buffers import buffers_of
-from fabricgen.sonic.dynamic_buffers.headroom import Headroom
+from fabricgen.sonic.dynamic_buffers.headroom import PredictedHeadroom
 from fabricgen.sonic.dynamic_buffers.prediction import LOSSLESS_POOL, PREDICTED, DynamicBuffers
 from fabricgen.sonic.image import metadata, rows, text
 from fabricgen.sonic.port_qos import PortQos, SwitchQos
@@ -17,7 +17,7 @@ from fabricgen.sonic.tables import Row
 from fabricgen.units import whole_number
 
 # Speed of the port, cable length as in the file, name of the profile, what the switch computes in its place.
-Group = tuple[int | None, str, str, Headroom | None]
+Group = tuple[int | None, str, str, PredictedHeadroom | None]
 
 
 def plan_object(one: Configuration) -> dict[str, Any]:

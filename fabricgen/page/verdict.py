@@ -30,7 +30,7 @@ class Answer(StrEnum):
 
 
 @dataclass(frozen=True)
-class Judged:
+class JudgedResults:
     """The results that a report is about. `is_complete` is False if errors prevented the rendering. `digests` are those
     of the certificates, by plane. `packets` are runs over time, as `packet_runs` has them. `other_fabric` is the
     name of the fabric that the differences are from, if it is another one."""
@@ -47,7 +47,7 @@ class Judged:
     other_fabric: str = ""
 
 
-def answer(judged: Judged) -> Answer:
+def answer(judged: JudgedResults) -> Answer:
     """Errors and cycles forbid a merge, warnings ask for a review."""
     severities = {one.severity for one in judged.findings}
     verdicts = {one.verdict for plane in judged.deadlock for one in (plane, plane.fixed_sl) if one}
@@ -60,7 +60,9 @@ def answer(judged: Judged) -> Answer:
     return Answer.REVIEW if is_doubtful else Answer.SAFE
 
 
-def verdict_object(judged: Judged, bill: dict[str, Any] | None, cables: dict[str, Any] | None = None) -> dict[str, Any]:
+def verdict_object(
+    judged: JudgedResults, bill: dict[str, Any] | None, cables: dict[str, Any] | None = None
+) -> dict[str, Any]:
     """The answer, the reasons in words, the evidence, and what was not judged."""
     given = answer(judged)
     return {
@@ -79,7 +81,7 @@ def verdict_object(judged: Judged, bill: dict[str, Any] | None, cables: dict[str
     }
 
 
-def _reasons(judged: Judged, given: Answer) -> Iterator[str]:
+def _reasons(judged: JudgedResults, given: Answer) -> Iterator[str]:
     cyclic = [one for one in judged.deadlock if one.verdict is Verdict.CYCLIC]
     if cyclic:
         hops = min((len(cycle.hops) for one in cyclic for cycle in one.cycles), default=0)
@@ -133,7 +135,7 @@ def _cell(name: str, section: str, level: str, value: str, detail: str) -> dict[
     return {"name": name, "section": section, "level": level, "value": value, "detail": detail}
 
 
-def _rules(judged: Judged) -> dict[str, str]:
+def _rules(judged: JudgedResults) -> dict[str, str]:
     rules = judged.counts.rules
     if not rules:
         return _cell("Rules", "findings", "warning", "Not run", "the inventory has errors")
@@ -157,7 +159,7 @@ def _cables(cables: dict[str, Any] | None) -> Iterator[dict[str, str]]:
         yield _cell("Cables", "topology", "ok", "As planned", "as far as LLDP shows them")
 
 
-def _deadlock(judged: Judged) -> dict[str, str]:
+def _deadlock(judged: JudgedResults) -> dict[str, str]:
     planes = judged.deadlock
     if not planes:
         return _cell("Deadlock", "deadlock", "warning", "Not run", "no routes were read")
@@ -181,7 +183,7 @@ def _deadlock(judged: Judged) -> dict[str, str]:
     return _cell("Deadlock", "deadlock", "ok", "None possible", detail)
 
 
-def _failures(judged: Judged) -> dict[str, str]:
+def _failures(judged: JudgedResults) -> dict[str, str]:
     tried = [one.failures for one in judged.deadlock if one.failures.depth]
     if not tried:
         return _cell("Failures", "deadlock", "none", "Not tried", "`checks.failures` of the inventory chooses them")
@@ -201,7 +203,7 @@ def _failures(judged: Judged) -> dict[str, str]:
     return _cell("Failures", "deadlock", "ok", "Sample survives" if sampled else "All survive", detail)
 
 
-def _traffic(judged: Judged) -> dict[str, str]:
+def _traffic(judged: JudgedResults) -> dict[str, str]:
     ran = [one for one in judged.congestion if one.model is not CongestionModel.SKIPPED and one.flows]
     if not ran:
         return _cell("Traffic", "traffic", "none", "Not run", "no plane with traffic that can be computed")
@@ -221,14 +223,14 @@ def _traffic(judged: Judged) -> dict[str, str]:
     return _cell("Traffic", "traffic", level, f"{ratio:.2f} × fair time", detail)
 
 
-def _bill(judged: Judged, bill: dict[str, Any] | None) -> dict[str, str]:
+def _bill(judged: JudgedResults, bill: dict[str, Any] | None) -> dict[str, str]:
     if bill is None:
         return _cell("Bill", "bill", "none", counted(judged.counts.devices, "switch", "switches"), "loose files")
     detail = f"{bill['cables']:,} cables, {bill['gpus']:,} GPUs"
     return _cell("Bill", "bill", "none", counted(bill["switches"], "switch", "switches"), detail)
 
 
-def _not_judged(judged: Judged) -> Iterator[str]:
+def _not_judged(judged: JudgedResults) -> Iterator[str]:
     yield from judged.not_judged
     yield from tables_unjudged(judged.findings)
     for one in judged.deadlock:

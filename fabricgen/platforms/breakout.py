@@ -14,7 +14,7 @@ _PAM4_LANE_MBPS = 50_000  # from here on links work with RS-FEC only (IEEE 802.3
 
 
 @dataclass(frozen=True)
-class Split:
+class SplitPort:
     """One port that a breakout mode makes."""
 
     speed_mbps: int
@@ -23,12 +23,12 @@ class Split:
     other_speeds_mbps: tuple[int, ...] = field(default=(), compare=False)  # that the mode permits as well
 
 
-def split(mode: str, lanes: Sequence[int]) -> list[Split] | None:
+def split(mode: str, lanes: Sequence[int]) -> list[SplitPort] | None:
     """The ports of a breakout mode in order; None where the mode cannot be read or does not fit the lanes."""
     parts = [_PART.fullmatch(part) for part in mode.split("+")]
     if not all(parts):
         return None
-    ports: list[Split] = []
+    ports: list[SplitPort] = []
     at = 0
     for match in parts:
         assert match
@@ -39,7 +39,9 @@ def split(mode: str, lanes: Sequence[int]) -> list[Split] | None:
             return None
         others = tuple(_mbps(text) for text in (match[4] or "").split(",") if text.strip("G"))
         ports += [
-            Split(_mbps(match[2] + match[3]), tuple(lanes[at + n * step : at + (n + 1) * step]), at + n * step, others)
+            SplitPort(
+                _mbps(match[2] + match[3]), tuple(lanes[at + n * step : at + (n + 1) * step]), at + n * step, others
+            )
             for n in range(count)
         ]
         at += width

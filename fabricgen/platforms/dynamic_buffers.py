@@ -28,7 +28,7 @@ def known_platform(hwsku: str) -> SwitchPlatform | None:
     return found[0] if found else None
 
 
-class Switch(Protocol):
+class BufferedSwitch(Protocol):
     """A switch as its file describes it."""
 
     @property
@@ -44,7 +44,7 @@ class Switch(Protocol):
         """Its SONiC release."""
 
 
-def buffers_of(switch: Switch) -> DynamicBuffers | None:
+def buffers_of(switch: BufferedSwitch) -> DynamicBuffers | None:
     """What a switch computes, by its file and the catalog; None as for `computed_buffers`."""
     platform = known_platform(text(metadata(switch.config), "hwsku"))
     return computed_buffers(switch.config, platform, switch.mmu_bytes, switch.release)

@@ -41,13 +41,13 @@ class Slot(Value):
     __hash__ = Value.__hash__
 
 
-class Marks:
+class OriginMarks:
     """Jinja's `finalize`: escapes text for JSON and marks the origin of every value that is printed.
 
     Those of several kinds of templates share one list of origins.
     """
 
-    def __init__(self, shared: "Marks | None" = None) -> None:
+    def __init__(self, shared: "OriginMarks | None" = None) -> None:
         self.origins: list[Origin] = shared.origins if shared else []
         self._index: dict[Origin, int] = shared._index if shared else {}
 
@@ -66,7 +66,7 @@ class Marks:
         return encode_basestring_ascii(text)[1:-1]
 
 
-class LineMarks(Marks):
+class LineMarks(OriginMarks):
     """The same for templates of plain lines."""
 
     def escape(self, text: str) -> str:

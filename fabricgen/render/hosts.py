@@ -44,7 +44,7 @@ Context = dict[str, object]
 
 
 @dataclass(frozen=True)
-class HostGroup:
+class LinkedHosts:
     """Equal hosts, with the links of each by NIC, in the order of their model."""
 
     name: str
@@ -57,7 +57,7 @@ class HostGroup:
         return (link for _, links in self.hosts for link in links.values())
 
 
-def host_groups(fabric: Fabric, allocation: Allocation) -> list[HostGroup]:
+def host_groups(fabric: Fabric, allocation: Allocation) -> list[LinkedHosts]:
     """The groups that are on any plane, in the order of the inventory."""
     plugged: dict[str, dict[str, Link]] = {}
     for link in fabric.links:
@@ -73,7 +73,7 @@ def host_groups(fabric: Fabric, allocation: Allocation) -> list[HostGroup]:
             links = (plugged.get(host.key, {}) for host in hosts)
             ordered = [{nic.name: own[nic.name] for nic in model.nics if nic.name in own} for own in links]
             names = [allocation.host_names[host.key] for host in hosts]
-            found.append(HostGroup(name, model, tuple(zip(names, ordered, strict=True))))
+            found.append(LinkedHosts(name, model, tuple(zip(names, ordered, strict=True))))
     return found
 
 
@@ -167,7 +167,7 @@ class HostRenderer:
     forms: list[LineForm] = field(default_factory=list)
     sources: list[DeviceSources] = field(default_factory=list)
 
-    def files(self, group: HostGroup) -> Iterator[tuple[str, bytes]]:
+    def files(self, group: LinkedHosts) -> Iterator[tuple[str, bytes]]:
         """(path in the bundle, bytes) of every file of a group. Raises TemplateProblemError."""
         first = self.first_form + len(self.forms)
         folder = f"{FOLDER}/{group.name}"
@@ -176,7 +176,7 @@ class HostRenderer:
             yield f"{folder}/{path}", text.encode()
         self.sources.append(DeviceSources(folder, range(first, self.first_form + len(self.forms)), {}))
 
-    def _interfaces(self, group: HostGroup) -> dict[str, InterfaceContext]:
+    def _interfaces(self, group: LinkedHosts) -> dict[str, InterfaceContext]:
         """The Ethernet ports that are set up, by NIC."""
         planes = self.fabric.inventory.planes
         first = {link.a_port: link for link in reversed(list(group.links))}
@@ -199,7 +199,7 @@ class HostRenderer:
     def _pairs(self, link: Link) -> list[tuple[str, str, int]]:
         return self.allocation.link_addresses(link)
 
-    def _shared(self, group: HostGroup, nics: Mapping[str, InterfaceContext]) -> Iterator[tuple[str, str]]:
+    def _shared(self, group: LinkedHosts, nics: Mapping[str, InterfaceContext]) -> Iterator[tuple[str, str]]:
         """The files that all hosts of the group share."""
         plans = self._plans(group)
         lossless = [link for link in group.links if link.plane in plans and self._is_set_up(link)]
@@ -230,7 +230,7 @@ class HostRenderer:
             for path, template in ((nccl, "nccl.conf"), ("ucx.conf", "ucx.conf"), *nvshmem, (_CHECK, _CHECK)):
                 yield self._file(group, path, f"{template}.j2", context)
 
-    def _plans(self, group: HostGroup) -> dict[str, NicPlan]:
+    def _plans(self, group: LinkedHosts) -> dict[str, NicPlan]:
         """The settings that agree with the switches of the group, for each plane with PFC."""
         links: dict[str, list[Link]] = {}
         for link in group.links:
@@ -246,13 +246,13 @@ class HostRenderer:
                 found[name] = settings
         return found
 
-    def _file(self, group: HostGroup, path: str, template: str, context: Context) -> tuple[str, str]:
+    def _file(self, group: LinkedHosts, path: str, template: str, context: Context) -> tuple[str, str]:
         marked = self.library.text(template, context, f"{FOLDER}/{group.name}")
         keys = ((unmarked(line)[0].partition("=")[0].strip(), line) for line in marked.splitlines() if "=" in line)
         self.forms.append(LineForm(template, marked, [(f"{path}|{key}", line) for key, line in keys]))
         return path, self.forms[-1].stamp({})
 
-    def _addresses(self, group: HostGroup, nics: Mapping[str, InterfaceContext]) -> Iterator[tuple[str, str]]:
+    def _addresses(self, group: LinkedHosts, nics: Mapping[str, InterfaceContext]) -> Iterator[tuple[str, str]]:
         """The netplan file of each host."""
         forms: dict[tuple[InterfaceContext, ...], LineForm] = {}
         places = {nic.name: index for index, nic in enumerate(group.model.nics)}
@@ -271,7 +271,7 @@ class HostRenderer:
                     values |= {f"{slot}.local": mine, f"{slot}.gateway": switch}
             yield f"netplan/{host}.yaml", forms[contexts].stamp(values)
 
-    def _address_form(self, group: HostGroup, nics: Sequence[InterfaceContext]) -> LineForm:
+    def _address_form(self, group: LinkedHosts, nics: Sequence[InterfaceContext]) -> LineForm:
         template, host = "netplan.yaml.j2", Slot("host.name", Origin(inventory="names"))
         context = {"group": GroupContext(group.name, group.model.name, ()), "host": host, "nics": nics}
         marked = self.library.text(template, context, f"{FOLDER}/{group.name}")

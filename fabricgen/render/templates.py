@@ -15,7 +15,7 @@ from fabricgen.errors import FabricgenError, UnreadableInputError
 from fabricgen.extensions import FILTERS, extensions
 from fabricgen.findings import Finding, Location, Severity
 from fabricgen.inputs import read_bytes
-from fabricgen.render.forms import Form, Marks, NotRowsError, SlotTestedError, Tables
+from fabricgen.render.forms import Form, NotRowsError, OriginMarks, SlotTestedError, Tables
 from fabricgen.render.sandbox import LimitedEnvironment
 from fabricgen.resources import resource
 
@@ -70,10 +70,10 @@ class TemplateLibrary:
     Every expansion that was made stays in `forms`, in order of first use: the source map refers to them by index.
     """
 
-    def __init__(self, folder: str, overlay: Path | None = None, marks: Marks | None = None) -> None:
+    def __init__(self, folder: str, overlay: Path | None = None, marks: OriginMarks | None = None) -> None:
         shipped = resource("templates", folder)
         paths = [overlay / folder, overlay] if overlay else []
-        self.marks = marks or Marks()
+        self.marks = marks or OriginMarks()
         self.forms: list[Form] = []
         self._index: dict[Hashable, int] = {}
         # Templates of fabricgen are not limited: the files of a large subnet take more steps.

@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING
 from fabricgen.units import counted
 
 if TYPE_CHECKING:
-    from fabricgen.acceptance.measured import Measured
+    from fabricgen.acceptance.measured import MeasuredTest
 
 
-def acceptance_json(measured: Sequence["Measured"]) -> Mapping[str, object]:
+def acceptance_json(measured: Sequence["MeasuredTest"]) -> Mapping[str, object]:
     """The key `acceptance`: the number of tests by verdict, and each test with its value."""
     rows = [
         {
@@ -30,7 +30,7 @@ def acceptance_json(measured: Sequence["Measured"]) -> Mapping[str, object]:
     return {"acceptance": {"tests": len(rows), "verdicts": _verdicts(measured), "measurements": rows}}
 
 
-def acceptance_lines(measured: Sequence["Measured"]) -> list[str]:
+def acceptance_lines(measured: Sequence["MeasuredTest"]) -> list[str]:
     """A line for each stage: the number of tests, their verdicts, and the median."""
     lines = []
     for stage in dict.fromkeys(one.test.stage for one in measured):
@@ -42,7 +42,7 @@ def acceptance_lines(measured: Sequence["Measured"]) -> list[str]:
     return lines
 
 
-def _verdicts(measured: Sequence["Measured"]) -> dict[str, int]:
+def _verdicts(measured: Sequence["MeasuredTest"]) -> dict[str, int]:
     from fabricgen.acceptance.measured import Verdict
 
     found = Counter(one.verdict for one in measured)

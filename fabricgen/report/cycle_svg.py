@@ -30,7 +30,7 @@ class Row:
 
 
 @dataclass(frozen=True)
-class Box:
+class CycleBox:
     """A switch of the cycle, or at the end of a failed link."""
 
     name: str
@@ -42,7 +42,7 @@ class Box:
 
 
 @dataclass(frozen=True)
-class Line:
+class CycleLine:
     """A line from one switch to another; x and y are the position of its number or cross."""
 
     x1: int
@@ -70,9 +70,9 @@ class Picture:
     height: int
     legend_y: int
     rows: tuple[Row, ...]
-    switches: tuple[Box, ...]
-    hops: tuple[Line, ...]
-    failed: tuple[Line, ...]
+    switches: tuple[CycleBox, ...]
+    hops: tuple[CycleLine, ...]
+    failed: tuple[CycleLine, ...]
     legend: tuple[Note, ...]
 
 
@@ -108,7 +108,7 @@ def draw(bundle: Bundle, result: DeadlockResult, cycles: Sequence[Cycle]) -> Pic
     width_of = {name: max(90, _LETTER_PX * len(name) + 24) for name in level}
     place, size = _ring(waiting, width_of) if _is_flat(level) else _tiers(level, width_of)
     boxes = tuple(
-        Box(name, *place[name], width_of[name], name in waiting, name in failed) for name in [*waiting, *others]
+        CycleBox(name, *place[name], width_of[name], name in waiting, name in failed) for name in [*waiting, *others]
     )
     pairs = [(a[0], b[0]) for a, b in pairwise((*cycle.hops, cycle.hops[0]))]
     heights = sorted({place[name][1] for name in place}, reverse=True)
@@ -179,7 +179,7 @@ def _ring(waiting: Sequence[str], width_of: Mapping[str, int]) -> tuple[dict[str
     return place, (2 * middle, top + radius + 60)
 
 
-def _line(start: tuple[int, int], end: tuple[int, int], aside: int) -> Line:
+def _line(start: tuple[int, int], end: tuple[int, int], aside: int) -> CycleLine:
     """A line from box to box, moved to its right by `aside`, with the number at about a third of its length."""
     length = math.hypot(end[0] - start[0], end[1] - start[1]) or 1.0
     x, y = (end[0] - start[0]) / length, (end[1] - start[1]) / length
@@ -188,7 +188,7 @@ def _line(start: tuple[int, int], end: tuple[int, int], aside: int) -> Line:
     x2, y2 = end[0] - x * cut - y * aside, end[1] - y * cut + x * aside
     part = 0.36 if aside >= 0 else 0.5
     at = x1 + (x2 - x1) * part, y1 + (y2 - y1) * part
-    return Line(round(x1), round(y1), round(x2), round(y2), round(at[0]), round(at[1]))
+    return CycleLine(round(x1), round(y1), round(x2), round(y2), round(at[0]), round(at[1]))
 
 
 def _legend(bundle: Bundle, cycle: Cycle, wires: Sequence[Wire]) -> tuple[Note, ...]:

@@ -4,15 +4,15 @@ from collections import Counter
 from collections.abc import Iterator
 from typing import Any
 
-from fabricgen.bundle.cables import Detail, Fault, Miscabling
+from fabricgen.bundle.cables import CableFault, Detail, Miscabling
 from fabricgen.bundle.wiring import Endpoint
-from fabricgen.diff.cables import CableDifference, Observer
+from fabricgen.diff.cables import CableDifference, CableSource
 from fabricgen.report.diff_words import painted, shortened
 from fabricgen.units import counted
 from fabricgen.visible import markdown, visible
 
 FORMAT_VERSION = "1"
-_SIGNS = {Fault.MISSING: "-", Fault.EXTRA: "+", Fault.MISPLACED: "~", Fault.SWAPPED: "~"}
+_SIGNS = {CableFault.MISSING: "-", CableFault.EXTRA: "+", CableFault.MISPLACED: "~", CableFault.SWAPPED: "~"}
 _DETAILS = {Detail.OTHER_PORT: "another port", Detail.OTHER_DEVICE: "another device"}
 
 
@@ -53,7 +53,7 @@ def cables_object(tool_version: str, difference: CableDifference) -> dict[str, A
         "compared": "cables",
         "summary": {
             "right": difference.correct,
-            **{kind.value: kinds[kind] for kind in Fault},
+            **{kind.value: kinds[kind] for kind in CableFault},
             "silent": len(difference.silent),
             "strangers": len(difference.unknown),
         },
@@ -77,9 +77,10 @@ def _lines(item: Miscabling) -> Iterator[str]:
 
 def _counts(difference: CableDifference) -> Iterator[str]:
     kinds = Counter(item.kind for item in difference.miscablings)
-    yield f"{counted(difference.correct, 'cable')} as planned, {', '.join(f'{kinds[kind]} {kind}' for kind in Fault)}."
+    counts = ", ".join(f"{kinds[kind]} {kind}" for kind in CableFault)
+    yield f"{counted(difference.correct, 'cable')} as planned, {counts}."
     if difference.silent:
-        how = "without a dump" if difference.observer is Observer.LLDP else "not in the output"
+        how = "without a dump" if difference.observer is CableSource.LLDP else "not in the output"
         yield f"{counted(len(difference.silent), 'switch')} {how}: {shortened(difference.silent)}"
 
 

@@ -6,7 +6,7 @@ from typing import Any
 import orjson
 
 from fabricgen.diff.changes import Change
-from fabricgen.diff.counts import Counts, PlanCounts, count, count_plans
+from fabricgen.diff.counts import ChangeCounts, PlanCounts, count, count_plans
 from fabricgen.diff.difference import DeviceDifference, Difference
 from fabricgen.diff.groups import merged
 from fabricgen.diff.patch import Route, worst
@@ -50,7 +50,7 @@ def diff_object(tool_version: str, difference: Difference) -> dict[str, Any]:
     }
 
 
-def patch_object(tool_version: str, difference: Difference, counts: Counts) -> dict[str, Any]:
+def patch_object(tool_version: str, difference: Difference, counts: ChangeCounts) -> dict[str, Any]:
     """format_version, tool, the cost of all changes, and for each device its patch with the cost of each operation."""
     devices = {device.name: _patch(device) for device in difference.changed}
     return {**_head(tool_version), "cost": _cost(difference, counts), "devices": devices}
@@ -70,7 +70,7 @@ def _head(tool_version: str) -> dict[str, Any]:
     return {"format_version": FORMAT_VERSION, "tool": {"name": "fabricgen", "version": tool_version}}
 
 
-def _cost(difference: Difference, counts: Counts) -> dict[str, Any]:
+def _cost(difference: Difference, counts: ChangeCounts) -> dict[str, Any]:
     return {
         "class": worst(device.work.cost for device in difference.changed).value if difference.changed else None,
         "changes": counts.costs,

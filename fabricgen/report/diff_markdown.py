@@ -4,9 +4,9 @@ import html
 import re
 from collections.abc import Iterator
 
-from fabricgen.diff.counts import Counts, count
+from fabricgen.diff.counts import ChangeCounts, count
 from fabricgen.diff.difference import Difference
-from fabricgen.diff.groups import Group, grouped
+from fabricgen.diff.groups import ChangeGroup, grouped
 from fabricgen.report import diff_words as words
 from fabricgen.report.name_runs import device_runs
 from fabricgen.units import counted
@@ -33,7 +33,7 @@ def diff_markdown(difference: Difference) -> str:
     return "\n\n".join(parts)
 
 
-def _head(difference: Difference, counts: Counts) -> Iterator[str]:
+def _head(difference: Difference, counts: ChangeCounts) -> Iterator[str]:
     subject = "drift" if difference.is_drift else "differences"
     yield f"**fabricgen: {'' if difference.differs else 'no '}{subject}**"
     yield ""
@@ -50,7 +50,7 @@ def _head(difference: Difference, counts: Counts) -> Iterator[str]:
         yield from (f"- {line}" for line in lines)
 
 
-def _details(group: Group, difference: Difference) -> str:
+def _details(group: ChangeGroup, difference: Difference) -> str:
     names = words.shortened(device_runs(group.devices, difference.names))
     devices = counted(len(group.devices), "device")
     lines = []

@@ -3,9 +3,9 @@
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
-from fabricgen.diff.counts import Counts, PlanCounts, count_plans
+from fabricgen.diff.counts import ChangeCounts, PlanCounts, count_plans
 from fabricgen.diff.difference import Difference
-from fabricgen.diff.groups import Rows
+from fabricgen.diff.groups import ChangedRows
 from fabricgen.report.name_runs import device_runs, name_runs
 from fabricgen.sonic.canonical import natural_key
 from fabricgen.sonic.secrets import is_secret, shown_key, shown_value
@@ -19,7 +19,7 @@ SIGNS = {"add": "+", "remove": "-", "replace": "~"}
 _LONGEST_VALUE, _MOST_RUNS = 100, 6
 
 
-def row_words(rows: Rows) -> tuple[str, str]:
+def row_words(rows: ChangedRows) -> tuple[str, str]:
     """('PORT|Ethernet0..Ethernet504 (64)', 'mtu 9100 → 9000')."""
     change = rows.change
     keys = [shown_key(change.table, key) for key in rows.keys]
@@ -65,7 +65,7 @@ def shortened(runs: Sequence[str]) -> str:
 _WORDS = {"alike": "unchanged"}  # the key of the JSON -> the word
 
 
-def devices_line(counts: Counts) -> str:
+def devices_line(counts: ChangeCounts) -> str:
     """'20 devices: 1 added, 0 removed, 16 changed, 3 unchanged.'"""
     total = sum(counts.devices.values())
     shown = [(number, name) for name, number in counts.devices.items() if number or name != "unseen"]
@@ -73,7 +73,7 @@ def devices_line(counts: Counts) -> str:
     return f"{counted(total, 'device')}: {', '.join(parts)}."
 
 
-def changes_line(counts: Counts) -> str:
+def changes_line(counts: ChangeCounts) -> str:
     """'2 rows added, 1 field changed.'; '' without changes."""
     words = []
     for kind, number in counts.changes.items():
@@ -82,7 +82,7 @@ def changes_line(counts: Counts) -> str:
     return f"{', '.join(words)}." if words else ""
 
 
-def way_lines(difference: Difference, counts: Counts) -> Iterator[str]:
+def way_lines(difference: Difference, counts: ChangeCounts) -> Iterator[str]:
     """The cost of the changes and the ways of the plans; for drift, the command with the plan that undoes it."""
     if difference.is_plan:
         yield from costs_line(counts)
@@ -92,7 +92,7 @@ def way_lines(difference: Difference, counts: Counts) -> Iterator[str]:
         yield f"to undo the drift, apply the patches of: fabricgen diff {visible(sides)} --format plan"
 
 
-def costs_line(counts: Counts) -> Iterator[str]:
+def costs_line(counts: ChangeCounts) -> Iterator[str]:
     """The costs of all changes."""
     if any(counts.costs.values()):
         yield f"cost: {', '.join(f'{number} {cost}' for cost, number in counts.costs.items() if number)}"
@@ -110,7 +110,7 @@ def plan_lines(plans: PlanCounts) -> Iterator[str]:
     yield from _reload_lines(plans.routes)
 
 
-def patch_lines(counts: Counts) -> Iterator[str]:
+def patch_lines(counts: ChangeCounts) -> Iterator[str]:
     """The costs of all changes, and the ways to apply them with one patch for each switch."""
     yield from costs_line(counts)
     if patched := counts.routes["apply-patch"]:
@@ -129,7 +129,7 @@ def _reload_lines(routes: Mapping[str, int]) -> Iterator[str]:
             yield f"{counted(number, 'device')} by {words}"
 
 
-def side_notes(difference: Difference, counts: Counts) -> Iterator[str]:
+def side_notes(difference: Difference, counts: ChangeCounts) -> Iterator[str]:
     """What the comparison does not cover."""
     if counts.secrets:
         yield f"{counted(counts.secrets, 'secret')} not compared: the bundle has placeholders for them"
@@ -137,7 +137,7 @@ def side_notes(difference: Difference, counts: Counts) -> Iterator[str]:
         yield f"{counted(len(difference.unseen), 'device')} of the bundle without a running configuration"
 
 
-def cost_mark(difference: Difference, rows: Rows) -> str:
+def cost_mark(difference: Difference, rows: ChangedRows) -> str:
     """'  [port flap]' after a change that is not cheap."""
     cost = rows.change.verdict.cost
     return f"  [{cost}]" if difference.is_plan and cost is not Cost.CHEAP else ""

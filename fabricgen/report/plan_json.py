@@ -9,7 +9,7 @@ from fabricgen.diff.batches import KEPT_SHARE
 from fabricgen.diff.counts import count_plans
 from fabricgen.diff.difference import Difference
 from fabricgen.diff.sorting import generation_of
-from fabricgen.diff.step import Purpose, Step
+from fabricgen.diff.step import Step, StepPurpose
 from fabricgen.diff.work import Work
 from fabricgen.findings import Finding
 from fabricgen.report.formats.json import finding_object
@@ -108,7 +108,7 @@ def _step(number: int, step: Step) -> dict[str, Any]:
         "purpose": step.purpose,
         "batch": step.batch,
         "ports_down": step.down,
-        "sessions": sorted({change.key for change in step.changes}) if step.purpose is Purpose.SESSION else [],
+        "sessions": sorted({change.key for change in step.changes}) if step.purpose is StepPurpose.SESSION else [],
         "updater_changes": price.changes,
         "seconds": price.seconds,
         "megabytes": price.megabytes,

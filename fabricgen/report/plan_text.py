@@ -7,7 +7,7 @@ from fabricgen.diff.difference import DeviceDifference, Difference
 from fabricgen.diff.patch import Route
 from fabricgen.diff.plan import Plan
 from fabricgen.diff.sorting import generation_of
-from fabricgen.diff.step import Purpose, Step
+from fabricgen.diff.step import Step, StepPurpose
 from fabricgen.report import diff_words as words
 from fabricgen.report.name_runs import device_runs
 from fabricgen.rollout.mixture import Between, worst
@@ -74,9 +74,9 @@ def _way(plan: Plan) -> str:
 
 
 def _what(step: Step) -> str:
-    if step.purpose is Purpose.SESSION:
+    if step.purpose is StepPurpose.SESSION:
         return f"{step.purpose} {step.changes[0].key}"
-    if step.purpose is Purpose.DOWN:
+    if step.purpose is StepPurpose.DOWN:
         return f"{step.purpose}, batch {step.batch}: {counted(len(step.down), 'port')}"
     return f"{step.purpose}, batch {step.batch}" if step.batch else step.purpose
 

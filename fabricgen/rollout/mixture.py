@@ -8,11 +8,11 @@ from functools import cached_property
 from fabricgen.bundle.read import Bundle
 from fabricgen.bundle.wiring import Endpoint
 from fabricgen.rollout.moments import Moment
-from fabricgen.rollout.plane import Outage, PlaneState, Verdict
+from fabricgen.rollout.plane import PlaneState, RolloutVerdict, SwitchOutage
 from fabricgen.simulate.plane.names import planes
 from fabricgen.sonic.canonical import natural_key
 
-NOTHING = Outage("")
+NOTHING = SwitchOutage("")
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,7 +58,7 @@ class Wires:
         speeds = self.speeds[switch]
         return 1 - sum(speeds.get(port, 0) for port in without) / sum(speeds.values()) if speeds else 1.0
 
-    def cut_off(self, outage: Outage, isolated: Sequence[str]) -> tuple[str, ...] | None:
+    def cut_off(self, outage: SwitchOutage, isolated: Sequence[str]) -> tuple[str, ...] | None:
         """The hosts that have no port in service."""
         if not self.knows_hosts:
             return None
@@ -125,17 +125,17 @@ class Mixture:
 
     def _outage(
         self, name: str, ports: frozenset[str], sessions: frozenset[str] = frozenset(), *, whole: bool = False
-    ) -> Outage:
+    ) -> SwitchOutage:
         channels: dict[str, set[str]] = {}
         for key in self.start.devices[name].table("PORTCHANNEL_MEMBER") if ports else ():
             channel, _, port = key.partition("|")
             channels.setdefault(channel, set()).add(port)
         without = {channel for channel, members in channels.items() if members <= ports}
-        return Outage(name, ports | without, sessions, whole)
+        return SwitchOutage(name, ports | without, sessions, whole)
 
-    def _between(self, outage: Outage) -> Between:
+    def _between(self, outage: SwitchOutage) -> Between:
         state = self.states[self.wires.plane_of[outage.switch]]
-        verdict = state.verdict(outage) if state else Verdict()
+        verdict = state.verdict(outage) if state else RolloutVerdict()
         cyclic = None if state is None else verdict.may_cycle and state.is_cyclic(outage, self.bundle)
         without = state.interfaces_of(outage) if state else outage.interfaces
         share = 0.0 if outage.whole else self.wires.share(outage.switch, without)

@@ -22,7 +22,7 @@ MOST, MOST_SAFE = 4_000, 100_000
 
 
 @dataclass(frozen=True, slots=True)
-class Stage:
+class RolloutStage:
     """Switches that change one after the other, before the next stage begins."""
 
     title: str
@@ -34,7 +34,7 @@ class Rollout:
     """The stages in order. `between` has a state for each step of a switch's plan, one for a reload. `blocked` are the
     switches without a place in a safe order. `was_cyclic`: buffers could wait for each other before the change."""
 
-    stages: Sequence[Stage]
+    stages: Sequence[RolloutStage]
     between: Mapping[str, Sequence[Between]]
     blocked: Sequence[str] = ()
     was_cyclic: bool = False
@@ -99,7 +99,7 @@ def _changed(now: Mixture, name: str, steps: Sequence[Moment]) -> tuple[Mixture,
     return now, found
 
 
-def _stages(bundle: Bundle, names: Sequence[str]) -> list[Stage]:
+def _stages(bundle: Bundle, names: Sequence[str]) -> list[RolloutStage]:
     """Neighbors in the order that belong to one stage."""
     found: list[tuple[str, list[str]]] = []
     for name in names:
@@ -107,7 +107,7 @@ def _stages(bundle: Bundle, names: Sequence[str]) -> list[Stage]:
         if not found or found[-1][0] != label:
             found.append((label, []))
         found[-1][1].append(name)
-    return [Stage(label, members) for label, members in found]
+    return [RolloutStage(label, members) for label, members in found]
 
 
 def _bundle(difference: Difference, changed: Mapping[str, DeviceDifference]) -> Bundle:

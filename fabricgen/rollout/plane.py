@@ -27,7 +27,7 @@ Reached = frozenset[tuple[str, str]]  # (switch with hosts, prefix of hosts)
 
 
 @dataclass(frozen=True, slots=True)
-class Outage:
+class SwitchOutage:
     """What is out of service at one switch: interfaces and sessions, or all of it."""
 
     switch: str
@@ -37,7 +37,7 @@ class Outage:
 
 
 @dataclass(frozen=True, slots=True)
-class Verdict:
+class RolloutVerdict:
     """`lost` are the switches with hosts that do not reach all hosts which they reach before and after the change;
     `isolated` those that reach no other switch with hosts. `may_cycle`: the dependencies of all links have a cycle."""
 
@@ -62,7 +62,7 @@ class PlaneState:
         self.ground = replace(ground, expected=expected)
         self._is_short = bool((expected & ~self._base.routes.reached)[ground.sources].any())
         self._judge = SetJudge(self.ground, repair=False, free=False, exact=False, configured=self._base)
-        self._known: dict[Outage, Verdict] = {}
+        self._known: dict[SwitchOutage, RolloutVerdict] = {}
 
     @cached_property
     def reached(self) -> Reached:
@@ -75,27 +75,27 @@ class PlaneState:
             for prefix in self.ground.destinations[column].prefixes
         )
 
-    def verdict(self, outage: Outage) -> Verdict:
+    def verdict(self, outage: SwitchOutage) -> RolloutVerdict:
         """What this outage does."""
         if outage not in self._known:
             gone = (self._number[outage.switch],) if outage.whole else ()
             self._known[outage] = self._judged(self._links(outage), gone)
         return self._known[outage]
 
-    def is_cyclic(self, outage: Outage, bundle: Bundle) -> bool:
+    def is_cyclic(self, outage: SwitchOutage, bundle: Bundle) -> bool:
         """Whether the lossless buffers, by the QoS of `bundle`, can wait for each other in a cycle."""
         fabric = replace(self.fabric, spoken=find_sessions(bundle, self.switches))
         gone = (self._number[outage.switch],) if outage.whole else ()
         ground, _ = replace(self.ground, lossless=lossless_links(fabric)).after(self._links(outage), gone)
         return ground.converged().buffers.is_cyclic
 
-    def _judged(self, dead: Indices, gone: tuple[int, ...]) -> Verdict:
+    def _judged(self, dead: Indices, gone: tuple[int, ...]) -> RolloutVerdict:
         flags = self._judge.verdict(dead, gone)
         may_cycle = bool(flags & CYCLIC)
         if not (flags & DISCONNECTED or self._is_short or self._absent):
-            return Verdict(may_cycle)
+            return RolloutVerdict(may_cycle)
         ground, _ = self.ground.after(dead, gone)
-        return Verdict(may_cycle, *self._lost(ground, ground.converged(), gone))
+        return RolloutVerdict(may_cycle, *self._lost(ground, ground.converged(), gone))
 
     def _lost(self, ground: Ground, state: State, gone: tuple[int, ...]) -> tuple[tuple[str, ...], tuple[str, ...]]:
         assert ground.expected is not None
@@ -128,7 +128,7 @@ class PlaneState:
                 expected[self._number[switch], place >> 6] |= np.uint64(1) << np.uint64(place & 63)
         return expected, frozenset(absent)
 
-    def _links(self, outage: Outage) -> Indices:
+    def _links(self, outage: SwitchOutage) -> Indices:
         """The directed links that are out of service, sorted."""
         if not outage.switch:
             return np.empty(0, np.int64)
@@ -139,7 +139,7 @@ class PlaneState:
         places = [(outage.switch, one) for one in (*outage.interfaces, *outage.sessions)]
         return np.unique(np.array([link for place in places for link in self._at.get(place, ())], np.int64))
 
-    def interfaces_of(self, outage: Outage) -> frozenset[str]:
+    def interfaces_of(self, outage: SwitchOutage) -> frozenset[str]:
         """The interfaces without traffic: those out of service, and those of the sessions."""
         of_sessions = (self._interface.get((outage.switch, key), "") for key in outage.sessions)
         return outage.interfaces.union(of_sessions)

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from fabricgen.routing.spoken_rows import AddressColumns, NeighborColumns, Numbers, host_bits, width_bits
+from fabricgen.routing.spoken_rows import AddressColumns, NeighborColumns, NumberColumns, host_bits, width_bits
 from fabricgen.sonic.image import INTERFACE_TABLES
 
 Rows = NDArray[np.int32]
@@ -66,7 +66,7 @@ def find_answers(addresses: AddressColumns, neighbors: NeighborColumns) -> Answe
     return Answers(owner, near, answer, host, by_peer, int(hosts))
 
 
-def _hosts(addresses: Numbers, peers: Numbers) -> tuple[Rows, Rows]:
+def _hosts(addresses: NumberColumns, peers: NumberColumns) -> tuple[Rows, Rows]:
     """An identifier of each address of both, without the length of its subnet."""
     both = _identifiers(
         np.concatenate([width_bits(addresses.version), peers.length]),  # a neighbor key with a length has no owner

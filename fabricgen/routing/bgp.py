@@ -26,7 +26,7 @@ WORDS_PER_PASS = 8
 
 
 @dataclass(frozen=True, slots=True)
-class Policy:
+class BgpPolicy:
     """The configuration that determines routes, other than the wiring. Per switch: ASN, TSA, multipath-relax and the
     largest next-hop set. Per directed link u to v: the families that u learns from v (bit 0: IPv4, bit 1: IPv6), the
     allowas-in of u on this session, and the number of the filter that v's routes pass (0: none); None without filters.
@@ -51,7 +51,7 @@ class Policy:
 
 
 def solve(
-    network: Network, policy: Policy, destinations: tuple[Destination, ...], words_per_pass: int = WORDS_PER_PASS
+    network: Network, policy: BgpPolicy, destinations: tuple[Destination, ...], words_per_pass: int = WORDS_PER_PASS
 ) -> Routes:
     """The converged routes of every switch to every destination. `words_per_pass` limits memory only."""
     solver = _Solver(network, policy, destinations)
@@ -103,7 +103,7 @@ class _Layers:
 class _Solver:
     """The arrays of the fabric, prepared once for all runs."""
 
-    def __init__(self, network: Network, policy: Policy, destinations: tuple[Destination, ...]) -> None:
+    def __init__(self, network: Network, policy: BgpPolicy, destinations: tuple[Destination, ...]) -> None:
         self.network, self.policy = network, policy
         pairs = [(switch, column) for column, one in enumerate(destinations) for switch in one.origins]
         row, column = np.array(pairs, np.int64).reshape(-1, 2).T

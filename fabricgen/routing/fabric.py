@@ -9,7 +9,7 @@ import numpy as np
 from fabricgen.bundle.outside import default_routes
 from fabricgen.bundle.read import Bundle
 from fabricgen.engine.derived import derived, kept
-from fabricgen.routing.bgp import Policy, solve
+from fabricgen.routing.bgp import BgpPolicy, solve
 from fabricgen.routing.filters import LinkFilters
 from fabricgen.routing.network import Network, build_network
 from fabricgen.routing.routes import Destination, Routes
@@ -28,7 +28,7 @@ class RoutedFabric:
     spoken: SpokenFabric
     sessions: tuple[Session, ...]
     network: Network
-    policy: Policy
+    policy: BgpPolicy
     destinations: tuple[Destination, ...]
     announced: Mapping[tuple[str, str], tuple[str, str]]
 
@@ -104,7 +104,7 @@ def _by_cable(sessions: Sequence[Session]) -> tuple[tuple[Session, ...], list[in
     return tuple(first), cable
 
 
-def _policy(spoken: SpokenFabric, cable: Sequence[int], names: tuple[str, ...], network: Network) -> Policy:
+def _policy(spoken: SpokenFabric, cable: Sequence[int], names: tuple[str, ...], network: Network) -> BgpPolicy:
     terms = [(a.terms, b.terms) for a, b in spoken.sessions]
     heard = [(_families(a.accepts, b.sends), _families(b.accepts, a.sends)) for a, b in terms]
     lenience = [(a.allowas_in, b.allowas_in) for a, b in terms]
@@ -115,7 +115,7 @@ def _policy(spoken: SpokenFabric, cable: Sequence[int], names: tuple[str, ...], 
         np.maximum.at(allowed, cable, np.array(lenience, np.int64))
     speakers = [spoken.speakers[name] for name in names]
     # A switch without BGP has no sessions. It gets a unique ASN so that no other switch shares it.
-    return Policy(
+    return BgpPolicy(
         asn=np.array([-index - 1 if one.asn is None else one.asn for index, one in enumerate(speakers)], np.int64),
         isolated=np.array([bool(one.isolated) for one in speakers]),
         multipath_relax=np.array([one.multipath_relax for one in speakers], bool),

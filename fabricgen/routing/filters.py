@@ -8,10 +8,10 @@ import numpy as np
 from fabricgen.routing.bits import Indices
 from fabricgen.routing.spoken import SessionEnd, SpokenFabric
 from fabricgen.sonic.addresses import Address, parse_address
-from fabricgen.sonic.policy import Blocked, Policies, RouteFilter
+from fabricgen.sonic.policy import DeniedPrefix, Policies, RouteFilter
 
 
-class Step(NamedTuple):
+class FilterStep(NamedTuple):
     """One filter on the way from a switch to its neighbor: the switch that applies it, and how."""
 
     switch: str
@@ -28,7 +28,7 @@ class LinkFilters:
     def __init__(self, spoken: SpokenFabric, cable: Sequence[int], cables: int) -> None:
         self._spoken = spoken
         self._known: dict[tuple[tuple[tuple[object, ...], ...], ...], int] = {}
-        self._sessions: list[list[tuple[frozenset[int], tuple[Step, ...]]]] = [[]]
+        self._sessions: list[list[tuple[frozenset[int], tuple[FilterStep, ...]]]] = [[]]
         by_link: dict[int, list[tuple[SessionEnd, SessionEnd]]] = {}
         for place, (a, b) in zip(cable, spoken.sessions, strict=True):
             if any(end.terms.filters_in or end.terms.filters_out for end in (a, b)):
@@ -53,7 +53,7 @@ class LinkFilters:
             return frozenset()
         results: dict[tuple[Policies, RouteFilter], bool] = {}  # (policies, filter) -> whether the prefix passes
 
-        def passes(step: Step) -> bool:
+        def passes(step: FilterStep) -> bool:
             key = (step.policies, step.chosen)
             if key not in results:
                 results[key] = step.policies.permits(step.chosen, address)
@@ -86,7 +86,7 @@ class LinkFilters:
         return self._known[key]
 
 
-def steps(spoken: SpokenFabric, near: SessionEnd, far: SessionEnd) -> Iterator[Step]:
+def steps(spoken: SpokenFabric, near: SessionEnd, far: SessionEnd) -> Iterator[FilterStep]:
     """The filters on the way of the routes that `near` learns from `far`."""
     for end, filters, is_inbound in (
         (far, far.terms.filters_out, False),
@@ -95,10 +95,12 @@ def steps(spoken: SpokenFabric, near: SessionEnd, far: SessionEnd) -> Iterator[S
         policies = spoken.speakers[end.switch].policies
         for version, chosen in filters if policies is not None else ():
             assert policies is not None
-            yield Step(end.switch, policies, version, chosen, is_inbound)
+            yield FilterStep(end.switch, policies, version, chosen, is_inbound)
 
 
-def blocked(spoken: SpokenFabric, near: SessionEnd, far: SessionEnd, prefix: Address) -> tuple[Step, Blocked] | None:
+def blocked(
+    spoken: SpokenFabric, near: SessionEnd, far: SessionEnd, prefix: Address
+) -> tuple[FilterStep, DeniedPrefix] | None:
     """The first filter that denies a prefix on the way from `far` to `near`; None if all permit it."""
     for step in steps(spoken, near, far):
         if step.version == prefix.version and (why := step.policies.blocked(step.chosen, prefix)):

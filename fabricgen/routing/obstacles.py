@@ -12,7 +12,7 @@ _FAR_END = "held down by the far end"
 _NEIGHBORS = "BGP_NEIGHBOR"
 
 
-class Failure(NamedTuple):
+class SessionFailure(NamedTuple):
     """Why a session stays down, and the switch and (table, key, field) of the cause; () is the row itself."""
 
     reason: str
@@ -20,7 +20,7 @@ class Failure(NamedTuple):
     place: tuple[str, ...] = ()
 
 
-class Answer(NamedTuple):
+class FarEnd(NamedTuple):
     """The far end of a session: its switch, its interface and its neighbor row."""
 
     switch: str
@@ -48,7 +48,7 @@ class Obstacles:
         plugged = link.b if link.a == near else link.a
         return "" if plugged == far else f"{near[1]} is cabled to {' '.join(plugged)}, not to {' '.join(far)}"
 
-    def absent(self, name: str, row: int, why: Failure) -> AbsentSession:
+    def absent(self, name: str, row: int, why: SessionFailure) -> AbsentSession:
         """The session of a row, which stays down."""
         neighbor = self.neighbors.row(row)
         far, session = self._ends(name, neighbor, row)
@@ -83,24 +83,24 @@ class Obstacles:
         beyond = "" if link is None else link.b[0] if link.a[0] == name else link.a[0]
         return (beyond if beyond in self.speakers and beyond != name else ""), session
 
-    def far_end(self, name: str, row: int) -> tuple[str, Answer] | Failure:
+    def far_end(self, name: str, row: int) -> tuple[str, FarEnd] | SessionFailure:
         """(own interface, far end), or the reason why the session stays down."""
         neighbor = self.neighbors.row(row)
         if neighbor.obstacle:
-            return Failure(neighbor.obstacle, name, neighbor.cause)
+            return SessionFailure(neighbor.obstacle, name, neighbor.cause)
         found = self._by_address(name, row, neighbor.peer) if neighbor.peer else self._by_link(name, neighbor.interface)
-        if isinstance(found, Failure):
+        if isinstance(found, SessionFailure):
             return found
         near, far = found
         answer = self.neighbors.row(far.row)
         if answer.obstacle:
-            return Failure(f"{_FAR_END} {far.switch}: {answer.obstacle}", far.switch, answer.cause)
+            return SessionFailure(f"{_FAR_END} {far.switch}: {answer.obstacle}", far.switch, answer.cause)
         version = neighbor.peer.version if neighbor.peer else 6  # unnumbered sessions use link-local addresses
         ends = (name, near), (far.switch, far.interface)
         down = self._port_down(name, near, far) or self._filtered(version, *ends)
         return self._disagreement(name, neighbor, far, answer) or down or (near, far)
 
-    def _filtered(self, version: int, near: tuple[str, str], far: tuple[str, str]) -> Failure | None:
+    def _filtered(self, version: int, near: tuple[str, str], far: tuple[str, str]) -> SessionFailure | None:
         """ACLs must stop the connections that each of the two ends opens."""
         if not (self.acl[near[0]] or self.acl[far[0]]):
             return None
@@ -121,55 +121,55 @@ class Obstacles:
                 return None
             found += rules
         switch, key = found[0]
-        return Failure(f"ACL_RULE|{key} of {switch} drops the packets of BGP", switch, ("ACL_RULE", key))
+        return SessionFailure(f"ACL_RULE|{key} of {switch} drops the packets of BGP", switch, ("ACL_RULE", key))
 
-    def _disagreement(self, name: str, neighbor: Neighbor, far: Answer, answer: Neighbor) -> Failure | None:
+    def _disagreement(self, name: str, neighbor: Neighbor, far: FarEnd, answer: Neighbor) -> SessionFailure | None:
         own, other = self.speakers[name], self.speakers[far.switch]
         if own.asn == other.asn:
             reason = f"{far.switch} has the same ASN {own.asn}: internal sessions are not modelled"
-            return Failure(reason, name, ("DEVICE_METADATA", "localhost", "bgp_asn"))
+            return SessionFailure(reason, name, ("DEVICE_METADATA", "localhost", "bgp_asn"))
         if neighbor.asn not in (None, other.asn):
-            return Failure(f"the row has ASN {neighbor.asn}, {far.switch} has {other.asn}", name)
+            return SessionFailure(f"the row has ASN {neighbor.asn}, {far.switch} has {other.asn}", name)
         if answer.asn not in (None, own.asn):
             reason = f"the row at {far.switch} has ASN {answer.asn}, this switch has {own.asn}"
-            return Failure(reason, far.switch, (_NEIGHBORS, answer.key))
+            return SessionFailure(reason, far.switch, (_NEIGHBORS, answer.key))
         if own.router_id and own.router_id == other.router_id:
             reason = f"{far.switch} has the same router id {own.router_id}"
-            return Failure(reason, name, ("DEVICE_METADATA", "localhost", "bgp_router_id"))
+            return SessionFailure(reason, name, ("DEVICE_METADATA", "localhost", "bgp_router_id"))
         return None
 
-    def _port_down(self, name: str, near: str, far: Answer) -> Failure | None:
+    def _port_down(self, name: str, near: str, far: FarEnd) -> SessionFailure | None:
         for switch, interface in ((name, near), (far.switch, far.interface)):
             if interface in self.ports_down[switch]:
-                return Failure(f"{switch} {interface} is shut down", switch, self.ports_down[switch][interface])
+                return SessionFailure(f"{switch} {interface} is shut down", switch, self.ports_down[switch][interface])
         return None
 
-    def _by_address(self, name: str, row: int, peer: Address) -> tuple[str, Answer] | Failure:
+    def _by_address(self, name: str, row: int, peer: Address) -> tuple[str, FarEnd] | SessionFailure:
         owner, number = int(self.found.owner[row]), self.number[name]
         if owner == NONE or self.addresses.switch_of(owner) == number:
             held = self.in_vrf.get(peer, NONE) if owner == NONE else NONE
             if held != NONE and self.addresses.switch_of(held) != number:
                 other, entry = self.names[self.addresses.switch_of(held)], self.addresses.row(held)
                 reason = f"{other} {entry.interface} has {peer.ip} in VRF {entry.vrf}, not in the default VRF"
-                return Failure(reason, other, (entry.table, entry.interface))
-            return Failure(f"no other judged switch has the address {peer.ip}", name)
+                return SessionFailure(reason, other, (entry.table, entry.interface))
+            return SessionFailure(f"no other judged switch has the address {peer.ip}", name)
         holder = self.addresses.switch_of(owner)
         other, entry = self.names[holder], self.addresses.row(owner)
         if not entry.bound:
             reason = f"{other} {entry.interface} has {peer.ip} but no base row"
-            return Failure(reason, other, (entry.table, entry.interface))
+            return SessionFailure(reason, other, (entry.table, entry.interface))
         near = int(self.found.near[row])
         if near == NONE:
             near = self._around(number, entry)
         if near == NONE:
-            return Failure(f"no interface shares a subnet with {peer.ip}", name)
+            return SessionFailure(f"no interface shares a subnet with {peer.ip}", name)
         answer, interface = self.found.answer_of(holder, near), self.addresses.interface[near]
         if answer == NONE:
             return self._unanswered(other, self.addresses.row(near).host)
         unplugged = self.unplugged((name, interface), (other, entry.interface))
         if unplugged:
-            return Failure(unplugged, name)
-        return interface, Answer(other, entry.interface, answer)
+            return SessionFailure(unplugged, name)
+        return interface, FarEnd(other, entry.interface, answer)
 
     def _around(self, switch: int, far: InterfaceAddress) -> int:
         """The row of an interface whose subnet is not that of the far address but contains it; FRR takes its source
@@ -181,27 +181,27 @@ class Obstacles:
                 subnets[entry.network] = row
         return next((row for subnet, row in subnets.items() if subnet.covers(far.host)), NONE)
 
-    def _unanswered(self, other: str, address: Address) -> Failure:
+    def _unanswered(self, other: str, address: Address) -> SessionFailure:
         """Why the switch that has the peer address does not answer this address."""
         one = self.speakers[other]
         if one.obstacle:
-            return Failure(f"{_FAR_END} {other}: {one.obstacle.reason}", other, one.obstacle.place)
+            return SessionFailure(f"{_FAR_END} {other}: {one.obstacle.reason}", other, one.obstacle.place)
         row = next((row for subnet, row in one.listens if subnet.covers(address)), None)
         if row is not None:
-            return Failure(f"{other} answers {address.ip} by {'|'.join(row)}, which sends no routes", other, row)
-        return Failure(f"{other} has no BGP_NEIGHBOR {address.ip}", other, (_NEIGHBORS, address.ip))
+            return SessionFailure(f"{other} answers {address.ip} by {'|'.join(row)}, which sends no routes", other, row)
+        return SessionFailure(f"{other} has no BGP_NEIGHBOR {address.ip}", other, (_NEIGHBORS, address.ip))
 
-    def _by_link(self, name: str, interface: str) -> tuple[str, Answer] | Failure:
+    def _by_link(self, name: str, interface: str) -> tuple[str, FarEnd] | SessionFailure:
         link = self.bundle.link_at.get((name, interface))
         if link is None:
-            return Failure(f"no cable of {interface} is known", name)
+            return SessionFailure(f"no cable of {interface} is known", name)
         switch, port = link.b if link.a == (name, interface) else link.a
         if switch not in self.speakers:
-            return Failure(f"{interface} is cabled to {switch}, which is not a judged switch", name)
+            return SessionFailure(f"{interface} is cabled to {switch}, which is not a judged switch", name)
         answer = self.by_interface.get((self.number[switch], port))
         if answer is None:
             if obstacle := self.speakers[switch].obstacle:
-                return Failure(f"{_FAR_END} {switch}: {obstacle.reason}", switch, obstacle.place)
+                return SessionFailure(f"{_FAR_END} {switch}: {obstacle.reason}", switch, obstacle.place)
             reason = f"{switch} has no unnumbered BGP_NEIGHBOR on {port}"
-            return Failure(reason, switch, (_NEIGHBORS, f"default|{port}"))
-        return interface, Answer(switch, port, answer)
+            return SessionFailure(reason, switch, (_NEIGHBORS, f"default|{port}"))
+        return interface, FarEnd(switch, port, answer)

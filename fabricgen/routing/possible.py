@@ -14,7 +14,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from fabricgen.routing import bits
-from fabricgen.routing.bgp import Policy
+from fabricgen.routing.bgp import BgpPolicy
 from fabricgen.routing.bits import Indices, Words
 from fabricgen.routing.network import Network
 from fabricgen.routing.routes import Destination, Routes
@@ -23,7 +23,7 @@ _FEW_ASNS = 256
 _WORDS_AT_ONCE = 1 << 25  # 256 MiB of planes
 
 
-def possible_routes(network: Network, policy: Policy, destinations: tuple[Destination, ...]) -> Routes:
+def possible_routes(network: Network, policy: BgpPolicy, destinations: tuple[Destination, ...]) -> Routes:
     """The union of the next hops of all states after failures of links and switches."""
     pairs = [(switch, column) for column, one in enumerate(destinations) for switch in one.origins]
     row, column = np.array(pairs, np.int64).reshape(-1, 2).T
@@ -70,7 +70,9 @@ class _Groups:
     planes: Indices
 
     @classmethod
-    def of(cls, network: Network, policy: Policy, announcing: np.ndarray[tuple[int], np.dtype[np.bool_]]) -> "_Groups":
+    def of(
+        cls, network: Network, policy: BgpPolicy, announcing: np.ndarray[tuple[int], np.dtype[np.bool_]]
+    ) -> "_Groups":
         _, asn, members = np.unique(policy.asn, return_inverse=True, return_counts=True)
         own = np.where(announcing, np.arange(network.switches), -1)
         keys, number = np.unique(np.stack([asn, own]), axis=1, return_inverse=True)

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from fabricgen.bundle.outside import outside_sessions
 from fabricgen.bundle.read import Bundle
 from fabricgen.routing.answers import NONE
-from fabricgen.routing.obstacles import Answer, Failure, Obstacles
+from fabricgen.routing.obstacles import FarEnd, Obstacles, SessionFailure
 from fabricgen.routing.spoken import AbsentSession, Session, SessionEnd, SpokenFabric
 from fabricgen.routing.spoken_files import SpokenFiles
 
@@ -33,7 +33,7 @@ def find_sessions(bundle: Bundle, switches: list[str]) -> SpokenFabric:
             if answered[row] or (neighbors.key[row] in beyond and row not in neighbors.obstacle):
                 continue
             far = (_cabled(read, obstacles, name, row) if plain[row] else None) or obstacles.far_end(name, row)
-            if isinstance(far, Failure):
+            if isinstance(far, SessionFailure):
                 absent.append(obstacles.absent(name, row, far))
                 continue
             interface, other = far
@@ -74,10 +74,10 @@ def _plain(read: SpokenFiles) -> NDArray[np.bool_]:
     return plain
 
 
-def _cabled(read: SpokenFiles, obstacles: Obstacles, name: str, row: int) -> tuple[str, Answer] | None:
+def _cabled(read: SpokenFiles, obstacles: Obstacles, name: str, row: int) -> tuple[str, FarEnd] | None:
     """(own interface, far end) of a plain row; None if the two interfaces are not connected."""
     near, far = read.addresses.interface[read.found.near[row]], int(read.found.owner[row])
     other, port = read.names[read.addresses.switch_of(far)], read.addresses.interface[far]
     if obstacles.unplugged((name, near), (other, port)):
         return None
-    return near, Answer(other, port, int(read.found.answer[row]))
+    return near, FarEnd(other, port, int(read.found.answer[row]))

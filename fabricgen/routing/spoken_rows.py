@@ -42,7 +42,7 @@ class Rows(Sequence[T], Generic[T]):
         return Rows(self._make, self._numbers[at]) if isinstance(at, slice) else self._make(self._numbers[at])
 
 
-class Numbers:
+class NumberColumns:
     """Addresses as columns: the version, the number in two words of 64 bits, and the length of the prefix."""
 
     def __init__(self) -> None:
@@ -91,7 +91,7 @@ class _Columns:
     def __init__(self) -> None:
         self.starts = [0]
         self.key: list[str] = []
-        self.number = Numbers()
+        self.number = NumberColumns()
 
     def __len__(self) -> int:
         return len(self.key)
@@ -208,7 +208,7 @@ def width_bits(version: NDArray[np.uint8]) -> NDArray[np.uint8]:
     return widths[version]
 
 
-def host_bits(numbers: Numbers, rows: slice = slice(None)) -> tuple[NDArray[np.uint64], NDArray[np.uint64]]:
+def host_bits(numbers: NumberColumns, rows: slice = slice(None)) -> tuple[NDArray[np.uint64], NDArray[np.uint64]]:
     """The bits after the prefix of each address in its high and in its low word."""
     bits = width_bits(numbers.version[rows]) - numbers.length[rows]
     return (np.maximum(bits, _LOW_BITS) - _LOW_BITS).astype(np.uint64), np.minimum(bits, _LOW_BITS).astype(np.uint64)

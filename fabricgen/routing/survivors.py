@@ -5,14 +5,14 @@ from dataclasses import replace
 import numpy as np
 from numpy.typing import NDArray
 
-from fabricgen.routing.bgp import Policy
+from fabricgen.routing.bgp import BgpPolicy
 from fabricgen.routing.bits import Indices
 from fabricgen.routing.network import Network
 
 Flags = NDArray[np.bool_]
 
 
-def without_links(network: Network, policy: Policy, dead: Indices) -> tuple[Network, Policy, Indices]:
+def without_links(network: Network, policy: BgpPolicy, dead: Indices) -> tuple[Network, BgpPolicy, Indices]:
     """The network and its policy without the directed links `dead`, and the old number of each remaining link.
 
     A cable fails in both directions: `dead` contains the reverse of each of its links.

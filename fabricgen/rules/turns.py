@@ -16,7 +16,7 @@ from fabricgen.spread import is_large
 
 
 @dataclass(frozen=True, slots=True)
-class Stage:
+class RuleStage:
     """Folders or modules of rules that are checked together, and what later ones do not need: tables, values that were
     derived, the ends of links."""
 
@@ -27,13 +27,13 @@ class Stage:
 
 
 _STAGES = (
-    Stage(("schema", "bundle", "links"), ("DEVICE_NEIGHBOR",)),
-    Stage(
+    RuleStage(("schema", "bundle", "links"), ("DEVICE_NEIGHBOR",)),
+    RuleStage(
         ("ports", "buffers", "qos", "opensm", "peers", "hosts.mtu"), ("PORT", "DEVICE_NEIGHBOR_METADATA"), derived=False
     ),
-    Stage(("hosts",)),
-    Stage(("addresses", "bgp", "control"), ends=True),
-    Stage(("bgp.reachability",)),  # its routing model takes as much memory as all addresses do
+    RuleStage(("hosts",)),
+    RuleStage(("addresses", "bgp", "control"), ends=True),
+    RuleStage(("bgp.reachability",)),  # its routing model takes as much memory as all addresses do
 )
 _MEMBERS = {member: stage for stage in _STAGES for member in stage.members}
 
@@ -55,7 +55,7 @@ class Turns:
             self._forget(stage)
         return self._found.pop(rule.code)
 
-    def _forget(self, stage: Stage) -> None:
+    def _forget(self, stage: RuleStage) -> None:
         fabric = self._fabric
         fabric.forget(derived=stage.derived)
         if not is_large(len(fabric.switches)):
@@ -68,12 +68,12 @@ class Turns:
             hosts.forget()
 
 
-def _in_stages(rules: Sequence[Rule]) -> Iterable[tuple[Stage, list[Rule]]]:
+def _in_stages(rules: Sequence[Rule]) -> Iterable[tuple[RuleStage, list[Rule]]]:
     """The stages with their rules, those of one member together; last the rules of other packages."""
     for stage in _STAGES:
         own = [one for one in rules if _MEMBERS.get(_member(one)) is stage]
         yield stage, sorted(own, key=lambda one: (stage.members.index(_member(one)), one.check.__module__))
-    yield Stage(()), [one for one in rules if _member(one) not in _MEMBERS]
+    yield RuleStage(()), [one for one in rules if _member(one) not in _MEMBERS]
 
 
 def _member(rule: Rule) -> str:

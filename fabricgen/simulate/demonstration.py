@@ -38,7 +38,7 @@ from fabricgen.simulate.packets.simulation import run
 from fabricgen.simulate.plane.interfaces import InterfaceQos
 from fabricgen.simulate.plane.priority import roce_dscp
 from fabricgen.simulate.plane.switch import RoceClass, SwitchClass
-from fabricgen.simulate.scenario import Flow, Link, Node, NodeKind, Scenario
+from fabricgen.simulate.scenario import Flow, NodeKind, Scenario, ScenarioLink, ScenarioNode
 from fabricgen.units import counted
 
 STOP_NS = 3_000_000_000
@@ -120,7 +120,7 @@ class _Stage:
         self.bundle, self.fabric, self.priority = bundle, verdict.evidence.fabric, priority
         self.dscp = roce_dscp(bundle, verdict.name, priority)
         self.switches: dict[str, SwitchClass] = {}
-        self.links: list[Link] = []
+        self.links: list[ScenarioLink] = []
         self.port: dict[int, int] = {}
 
     def scenario(self, paths: Sequence[Sequence[int]]) -> Scenario:
@@ -139,8 +139,8 @@ class _Stage:
         return Scenario(
             name="demonstration",
             nodes=(
-                *(Node(name, NodeKind.HOST) for name in hosts),
-                *(Node(name, NodeKind.SWITCH, each) for name, each in buffers.items()),
+                *(ScenarioNode(name, NodeKind.HOST) for name in hosts),
+                *(ScenarioNode(name, NodeKind.SWITCH, each) for name, each in buffers.items()),
             ),
             links=tuple(self.links),
             flows=tuple(
@@ -186,12 +186,12 @@ class _Stage:
         self.links.append(replace(cable, a=name, b=its.device.name, b_buffers=port_buffers(its, port), b_port=name))
         return 2 * number
 
-    def _like(self, switch: SwitchClass, port: str) -> Link:
+    def _like(self, switch: SwitchClass, port: str) -> ScenarioLink:
         """A cable with the speed and length of a switch's port."""
         speed_mbps = switch.cables.speed_mbps(port)
         response = (peer_response_bytes(speed_mbps) or 0) * 8000 // speed_mbps
         delay = round(switch.cables.length_m(port) * PROPAGATION_NS_PER_M)
-        return Link("", "", speed_mbps / 1000, delay, response_ns=response)
+        return ScenarioLink("", "", speed_mbps / 1000, delay, response_ns=response)
 
 
 def _finding(bundle: Bundle, verdict: PlaneDeadlock, cycle: FoundCycle, result: PacketsResult, tried: int) -> Finding:

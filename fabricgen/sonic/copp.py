@@ -51,7 +51,7 @@ _DROPS = frozenset({"drop", "deny"})
 LEAST_RATE_PPS = 100  # the smallest rate of the image's groups
 
 
-class Blocked(NamedTuple):
+class BlockedTrap(NamedTuple):
     """Why the packets of a trap do not reach the processor: (table, key, field) of the cause, and the reason.
 
     `is_slow`: they reach it, at a rate below that of any group of the image."""
@@ -61,7 +61,7 @@ class Blocked(NamedTuple):
     is_slow: bool = False
 
 
-def blocked(config: ConfigDb) -> Iterator[tuple[str, Blocked]]:
+def blocked(config: ConfigDb) -> Iterator[tuple[str, BlockedTrap]]:
     """(trap id such as bgp or lacp, why its packets do not reach the processor) of a file with rows of CoPP."""
     if not rows(config, GROUP) and not rows(config, TRAP):
         return
@@ -74,7 +74,7 @@ def blocked(config: ConfigDb) -> Iterator[tuple[str, Blocked]]:
     for name, row in _IMAGE_TRAPS.items():
         for trap_id in _ids(row):
             if trap_id not in bound:
-                yield trap_id, Blocked((TRAP, name, "trap_ids"), "no trap has it: it is not sent to the processor")
+                yield trap_id, BlockedTrap((TRAP, name, "trap_ids"), "no trap has it: it is not sent to the processor")
                 continue
             trap = bound[trap_id]
             if found := _disabled(config, trap, traps[trap]) or _of_group(text(traps[trap], "trap_group"), groups):
@@ -91,28 +91,30 @@ def _merged(image: Table, own: Table) -> dict[str, Row]:
     return {name: row for name, row in found.items() if "NULL" not in row}
 
 
-def _disabled(config: ConfigDb, name: str, row: Row) -> Blocked | None:
+def _disabled(config: ConfigDb, name: str, row: Row) -> BlockedTrap | None:
     if text(row, "always_enabled") == "true":
         return None
     state = text(rows(config, "FEATURE").get(name, {}), "state") or ("enabled" if name in _FEATURES else "")
     if state in ("enabled", "always_enabled") or name in _FEATURES:  # FG357 and FG362 judge the features
         return None
-    return Blocked((TRAP, name, "always_enabled"), f"always_enabled is not true and no feature has the name {name}")
+    return BlockedTrap((TRAP, name, "always_enabled"), f"always_enabled is not true and no feature has the name {name}")
 
 
-def _of_group(name: str, groups: Mapping[str, Row]) -> Blocked | None:
+def _of_group(name: str, groups: Mapping[str, Row]) -> BlockedTrap | None:
     row = groups.get(name)
     if row is None:
-        return Blocked((GROUP, name, ""), f"the group {name} does not exist")
+        return BlockedTrap((GROUP, name, ""), f"the group {name} does not exist")
     action, green = text(row, "trap_action"), text(row, "green_action")
     if action not in _TO_PROCESSOR:
-        return Blocked((GROUP, name, "trap_action"), f"trap_action is {action or 'missing'}")
+        return BlockedTrap((GROUP, name, "trap_action"), f"trap_action is {action or 'missing'}")
     if green in _DROPS:
-        return Blocked((GROUP, name, "green_action"), f"green_action is {green}")
+        return BlockedTrap((GROUP, name, "green_action"), f"green_action is {green}")
     rate = whole_number(text(row, "cir"))
     if rate is not None and text(row, "red_action") in _DROPS and text(row, "meter_type") == "packets":
         if rate == 0:
-            return Blocked((GROUP, name, "cir"), "cir is 0 and red_action drops the rest")
+            return BlockedTrap((GROUP, name, "cir"), "cir is 0 and red_action drops the rest")
         if rate < LEAST_RATE_PPS:
-            return Blocked((GROUP, name, "cir"), f"at most {rate} packets per second of its group pass", is_slow=True)
+            return BlockedTrap(
+                (GROUP, name, "cir"), f"at most {rate} packets per second of its group pass", is_slow=True
+            )
     return None

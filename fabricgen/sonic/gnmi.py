@@ -14,7 +14,7 @@ DEFAULT_PORT = "8080"
 _LAST_OPEN = 202605
 
 
-class Transport(StrEnum):
+class GnmiTransport(StrEnum):
     """Who can talk to the server."""
 
     TLS = "tls"
@@ -34,11 +34,11 @@ def port(config: ConfigDb) -> str:
     return next(filter(None, own), DEFAULT_PORT)
 
 
-def transport(config: ConfigDb, release: int | None) -> Transport:
+def transport(config: ConfigDb, release: int | None) -> GnmiTransport:
     """How it listens in a release; None is the latest."""
     certs = (rows(config, "GNMI").get("certs"), rows(config, "TELEMETRY").get("certs"))
     found = next(filter(None, (*certs, rows(config, "DEVICE_METADATA").get("x509"))), None)
     if found is None:
-        return Transport.CLEAR_TEXT if release is not None and release <= _LAST_OPEN else Transport.LOOPBACK
+        return GnmiTransport.CLEAR_TEXT if release is not None and release <= _LAST_OPEN else GnmiTransport.LOOPBACK
     has_both = text(found, "server_crt") and text(found, "server_key")
-    return Transport.TLS if has_both else Transport.TEST_CERTIFICATE
+    return GnmiTransport.TLS if has_both else GnmiTransport.TEST_CERTIFICATE

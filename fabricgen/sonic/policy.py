@@ -26,7 +26,7 @@ class RouteFilter(NamedTuple):
     lists: tuple[str, ...] = ()
 
 
-class Blocked(NamedTuple):
+class DeniedPrefix(NamedTuple):
     """Why a filter denies a prefix, and the (table, key) of the row."""
 
     reason: str
@@ -52,7 +52,7 @@ class Policies:
         """Whether a prefix passes."""
         return self.blocked(one, prefix) is None
 
-    def blocked(self, one: RouteFilter, prefix: Address) -> Blocked | None:
+    def blocked(self, one: RouteFilter, prefix: Address) -> DeniedPrefix | None:
         """Why a prefix does not pass; None if it passes. A map or list ends with deny, also one without entries."""
         for name in one.maps:
             reason = self._denied_by_map(name, prefix)
@@ -60,9 +60,9 @@ class Policies:
                 return reason
         for name in one.lists:
             if name not in self._sets:
-                return Blocked(f"prefix list {name} is not defined", ("PREFIX_SET", name))
+                return DeniedPrefix(f"prefix list {name} is not defined", ("PREFIX_SET", name))
             if not self._contains(name, prefix):
-                return Blocked(f"prefix list {name} denies it", ("PREFIX_SET", name))
+                return DeniedPrefix(f"prefix list {name} denies it", ("PREFIX_SET", name))
         return None
 
     def is_open(self, one: RouteFilter) -> bool:
@@ -92,7 +92,7 @@ class Policies:
         ranges = (key[-2:] for key, _ in _rows(self._config, "PREFIX") if key[0] == row.get("match_prefix_set"))
         return any(one in _EVERYTHING for one in ranges)
 
-    def _denied_by_map(self, name: str, prefix: Address) -> Blocked | None:
+    def _denied_by_map(self, name: str, prefix: Address) -> DeniedPrefix | None:
         last = ("ROUTE_MAP_SET", name)
         for number, row in self._entries(name):
             last = ("ROUTE_MAP", f"{name}|{number}")
@@ -101,10 +101,10 @@ class Policies:
             known = conditions == ["match_prefix_set"]
             matches = self._matches(str(row.get("match_prefix_set", "")), prefix) if known else permits
             if not conditions or matches:
-                return None if permits else Blocked(f"route map {name} denies it", last)
+                return None if permits else DeniedPrefix(f"route map {name} denies it", last)
         if last[0] == "ROUTE_MAP_SET":
-            return Blocked(f"route map {name} has no entry, so it denies every route", last)
-        return Blocked(f"no entry of route map {name} permits it", last)
+            return DeniedPrefix(f"route map {name} has no entry, so it denies every route", last)
+        return DeniedPrefix(f"no entry of route map {name} permits it", last)
 
     def _entries(self, name: str) -> list[tuple[int, Row]]:
         """(number, row) of the entries of a route map, in their order."""

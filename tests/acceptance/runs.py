@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from fabricgen.acceptance.made import made_tests
-from fabricgen.acceptance.planned import Planned, Stage, dump_tests
+from fabricgen.acceptance.planned import PlannedTest, Stage, dump_tests
 from fabricgen.bundle.read import Bundle
 from fabricgen.bundle.wiring import Endpoint
 
@@ -81,7 +81,7 @@ class Run:
         for name in {name for name, _ in watched}:
             put(folder / name / "watchdog.txt", watchdog({(port, 3): storm for at, port in watched if at == name}))
 
-    def _value(self, test: Planned) -> float:
+    def _value(self, test: PlannedTest) -> float:
         """A value in the unit of the test: the slowest NIC decides."""
         noise = self.random.gauss(0.985, 0.003)
         shares = [1.0]
@@ -100,13 +100,13 @@ class Run:
             shares.append(0.93)
         return (test.expected or 0) * noise * min(shares)
 
-    def _perftest(self, test: Planned, value: float) -> str:
+    def _perftest(self, test: PlannedTest, value: float) -> str:
         value = value if self.unit == "Gb/s" else value * 1e9 / 8 / 2**20
         info = {"test": "RDMA_Write_BW_Test", "Device": "mlx5_0", "Number_of_qps": 8, "Mtu": 4096}
         results = {"MsgSize": 1 << 20, "n_iterations": 9, "BW_peak": value, "BW_average": value, "MsgRate": 0.04}
         return json.dumps({"test_info": info, "results": results})
 
-    def _collective(self, test: Planned) -> str:
+    def _collective(self, test: PlannedTest) -> str:
         ranks = [host for host in test.hosts for _ in range(self.ranks.get(host, test.ranks_of_host))]
         ranks = ranks if test.stage is Stage.COLLECTIVES else list(test.hosts)
         return {"text": nccl_text, "json": nccl_json, "rccl": rccl_json}[self.form](

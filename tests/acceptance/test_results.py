@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from fabricgen.acceptance.planned import GBPS, Planned, Stage, dump_tests, load_tests
+from fabricgen.acceptance.planned import GBPS, PlannedTest, Stage, dump_tests, load_tests
 from fabricgen.acceptance.results import MIBYTES, read_result
 from fabricgen.errors import UnreadableInputError
 from tests.acceptance.runs import nccl_json, nccl_text, put, rccl_json
@@ -84,11 +84,11 @@ def test_other_files(text: str, message: str, tmp_path: Path) -> None:
 
 def test_lists_of_tests_are_read_back() -> None:
     tests = (
-        Planned(
+        PlannedTest(
             "far/a", Stage.FAR, "Gb/s", 392.15, 372.5, 352.9, "compute", 0, ("a", "rail0"), ("b", "rail0"), round=3
         ),
-        Planned("incast/a", Stage.INCAST, writers=(("a", "x"), ("b", "x")), must_rise=("pauses",)),
-        Planned("rails/a", Stage.RAILS, hosts=("a", "b"), collective="all_reduce", ranks_of_host=1),
+        PlannedTest("incast/a", Stage.INCAST, writers=(("a", "x"), ("b", "x")), must_rise=("pauses",)),
+        PlannedTest("rails/a", Stage.RAILS, hosts=("a", "b"), collective="all_reduce", ranks_of_host=1),
     )
     assert load_tests(dump_tests(tests)) == tests
     with pytest.raises(ValueError, match="line 2"):

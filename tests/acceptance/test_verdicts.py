@@ -6,7 +6,7 @@ from xml.etree import ElementTree
 
 import pytest
 
-from fabricgen.acceptance.culprits import Kind, Part, culprits, outliers
+from fabricgen.acceptance.culprits import FabricPart, PartKind, culprits, outliers
 from fabricgen.acceptance.planned import Stage
 from fabricgen.bundle.read import Bundle
 from tests.acceptance.runs import Run
@@ -164,7 +164,11 @@ def test_chosen_stages_and_wrong_input(fabric: Path, opened: Bundle, tmp_path: P
 
 
 def test_the_smallest_part_that_explains_all() -> None:
-    nic, host, switch = Part(Kind.NIC, "a", "x"), Part(Kind.HOST, "a"), Part(Kind.SWITCH, "leaf")
+    nic, host, switch = (
+        FabricPart(PartKind.NIC, "a", "x"),
+        FabricPart(PartKind.HOST, "a"),
+        FabricPart(PartKind.SWITCH, "leaf"),
+    )
     parts_of = {"1": [nic, host, switch], "2": [nic, host, switch], "3": [host, switch], "4": [switch]}
     assert [one.part for one in culprits(parts_of, {"1", "2"})[0]] == [nic]
     assert [one.part for one in culprits(parts_of, {"1", "2", "3"})[0]] == [host]

@@ -12,7 +12,7 @@ import pytest
 from fabricgen.control_plane.opensm import SubnetPlan, plan_subnets
 from fabricgen.design.expand import expand
 from fabricgen.findings import Finding
-from fabricgen.inventory.build import build_inventory
+from fabricgen.inventory.load import build_inventory
 from fabricgen.inventory.read_yaml import read_yaml
 from tests.inventories import GENERIC, Tree, explicit, grid, grouped, rail_optimized, text_of
 

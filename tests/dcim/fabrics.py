@@ -6,7 +6,7 @@ from typing import Any
 
 from fabricgen.api.rendering import render
 from fabricgen.bundle.read import open_bundle
-from fabricgen.dcim.planned import Planned
+from fabricgen.dcim.planned import PlannedObjects
 from tests.handoff.rendered import placed
 from tests.inventories import MANAGEMENT, write
 
@@ -28,8 +28,8 @@ def bundle(folder: Path, *edits: Edit) -> Path:
     return folder / "bundle"
 
 
-def planned(path: Path, only: str = "") -> Planned:
+def planned(path: Path, only: str = "") -> PlannedObjects:
     """The objects of a bundle."""
     opened = open_bundle([path])
     assert opened.wiring
-    return Planned(opened, opened.wiring, "hall1", lambda name: only in name)
+    return PlannedObjects(opened, opened.wiring, "hall1", lambda name: only in name)

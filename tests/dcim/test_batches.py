@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from fabricgen.dcim.batches import chunks, sent
-from fabricgen.dcim.objects import Found, Kind
+from fabricgen.dcim.objects import FoundObject, ObjectKind
 from fabricgen.errors import UsageError
 from tests.dcim.netbox_double import Server, netbox_of
 
@@ -102,6 +102,6 @@ def test_a_change_of_a_deleted_object_is_noticed(monkeypatch: pytest.MonkeyPatch
     """Nautobot leaves out objects that it does not have, without an error."""
     server = Server()
     monkeypatch.setattr(server.interfaces, "update", lambda bodies: bodies[:1])
-    changes = [(Found(Kind.INTERFACE, number, "x"), {"mtu": 9100}) for number in (1, 2)]
+    changes = [(FoundObject(ObjectKind.INTERFACE, number, "x"), {"mtu": 9100}) for number in (1, 2)]
     with pytest.raises(UsageError, match="1 of 2 objects are changed, because another program deleted the others"):
-        netbox_of(server).change(Kind.INTERFACE, changes)
+        netbox_of(server).change(ObjectKind.INTERFACE, changes)

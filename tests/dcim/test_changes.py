@@ -7,53 +7,53 @@ from typing import Any
 import pytest
 
 from fabricgen.dcim.applying import apply
-from fabricgen.dcim.changes import Op, Plan, compare
-from fabricgen.dcim.objects import KINDS, Kind
-from fabricgen.dcim.planned import Planned
+from fabricgen.dcim.changes import DcimPlan, ObjectOp, compare
+from fabricgen.dcim.objects import KINDS, ObjectKind
+from fabricgen.dcim.planned import PlannedObjects
 from fabricgen.errors import UsageError
 from tests.dcim.fabrics import bundle, planned
 from tests.dcim.netbox_double import Server, netbox_of
 
 
 @pytest.fixture(scope="module")
-def small(tmp_path_factory: pytest.TempPathFactory) -> Planned:
+def small(tmp_path_factory: pytest.TempPathFactory) -> PlannedObjects:
     return planned(bundle(tmp_path_factory.mktemp("small")))
 
 
 @pytest.fixture
-def server(small: Planned) -> Server:
+def server(small: PlannedObjects) -> Server:
     """A NetBox with the fabric."""
     made = Server()
     applied(made, small)
     return made
 
 
-def applied(server: Server, wanted: Planned, **options: Any) -> Plan:
+def applied(server: Server, wanted: PlannedObjects, **options: Any) -> DcimPlan:
     """The plan that is applied."""
     plan = compare(netbox_of(server), wanted, **options)
     apply(netbox_of(server), plan)
     return plan
 
 
-def left(server: Server, wanted: Planned) -> list[tuple[str, str, str]]:
+def left(server: Server, wanted: PlannedObjects) -> list[tuple[str, str, str]]:
     """What differs: operation, kind and name."""
     plan = compare(netbox_of(server), wanted)
     assert not plan.obstacles
     return [(str(change.op), str(change.kind), change.name) for change in plan.changes]
 
 
-def test_every_object_is_created_and_a_second_run_changes_nothing(small: Planned) -> None:
+def test_every_object_is_created_and_a_second_run_changes_nothing(small: PlannedObjects) -> None:
     server = Server()
     plan = applied(server, small)
-    assert {change.op for change in plan.changes} == {Op.CREATE}
-    assert {kind: len(plan.of(Op.CREATE, kind)) for kind in KINDS} == plan.counts
-    assert plan.counts[Kind.DEVICE] == 5 and plan.counts[Kind.CABLE] == 6
+    assert {change.op for change in plan.changes} == {ObjectOp.CREATE}
+    assert {kind: len(plan.of(ObjectOp.CREATE, kind)) for kind in KINDS} == plan.counts
+    assert plan.counts[ObjectKind.DEVICE] == 5 and plan.counts[ObjectKind.CABLE] == 6
     writes = server.writes
     again = applied(server, small)
     assert again.changes == again.obstacles == [] and server.writes == writes
 
 
-def test_a_run_that_breaks_is_completed_by_the_next(small: Planned) -> None:
+def test_a_run_that_breaks_is_completed_by_the_next(small: PlannedObjects) -> None:
     whole = Server()
     applied(whole, small)
     for number in range(whole.writes):
@@ -81,7 +81,7 @@ FIELDS = {
 
 
 @pytest.mark.parametrize("seed", range(5))
-def test_edits_are_found_one_by_one_and_corrected(server: Server, small: Planned, seed: int) -> None:
+def test_edits_are_found_one_by_one_and_corrected(server: Server, small: PlannedObjects, seed: int) -> None:
     rng = random.Random(seed)
     edited = set()
     while len(edited) < 20:
@@ -94,13 +94,13 @@ def test_edits_are_found_one_by_one_and_corrected(server: Server, small: Planned
         edited.add((endpoint, number))
         stored[rng.choice(known)] = FIELDS[endpoint][known[0]] if len(known) == 1 else None
     plan = compare(netbox_of(server), small)
-    found = {change.found.id for change in plan.changes if change.found and change.op is Op.CHANGE}
+    found = {change.found.id for change in plan.changes if change.found and change.op is ObjectOp.CHANGE}
     assert found == {number for _, number in edited} and len(plan.changes) == 20
     apply(netbox_of(server), plan)
     assert left(server, small) == []
 
 
-def test_what_people_delete_is_created_again(server: Server, small: Planned) -> None:
+def test_what_people_delete_is_created_again(server: Server, small: PlannedObjects) -> None:
     server.remove("devices", server.named("devices", "leaf1")["id"])
     kinds = {kind for op, kind, _ in left(server, small) if op == "create"}
     assert kinds == {"device", "interface", "address", "primary address"}
@@ -108,7 +108,7 @@ def test_what_people_delete_is_created_again(server: Server, small: Planned) -> 
     assert left(server, small) == []
 
 
-def test_objects_of_others_are_neither_changed_nor_deleted(server: Server, small: Planned) -> None:
+def test_objects_of_others_are_neither_changed_nor_deleted(server: Server, small: PlannedObjects) -> None:
     site = server.named("sites", "hall1")["id"]
     router = {
         "name": "router",
@@ -125,8 +125,8 @@ def test_objects_of_others_are_neither_changed_nor_deleted(server: Server, small
 def test_a_switch_that_leaves_is_deleted_with_its_parts(server: Server, tmp_path: Path) -> None:
     smaller = planned(bundle(tmp_path, _without_spine2))
     plan = applied(server, smaller)
-    assert [change.name for change in plan.of(Op.DELETE, Kind.DEVICE)] == ["spine2"]
-    assert len(plan.of(Op.DELETE, Kind.CABLE)) == 2
+    assert [change.name for change in plan.of(ObjectOp.DELETE, ObjectKind.DEVICE)] == ["spine2"]
+    assert len(plan.of(ObjectOp.DELETE, ObjectKind.CABLE)) == 2
     assert left(server, smaller) == []
 
 
@@ -155,7 +155,7 @@ def test_a_switch_with_parts_of_others_stays(server: Server, tmp_path: Path, add
         )
     smaller = planned(bundle(tmp_path, _without_spine2))
     plan = applied(server, smaller)
-    assert not plan.of(Op.DELETE, Kind.DEVICE) and server.named("devices", "spine2")
+    assert not plan.of(ObjectOp.DELETE, ObjectKind.DEVICE) and server.named("devices", "spine2")
     assert any(reason in one.reason for one in plan.obstacles) and not plan.blocked
 
 
@@ -175,7 +175,7 @@ def test_a_renamed_switch_keeps_its_objects(server: Server, tmp_path: Path) -> N
     assert left(server, moved) == [] and contents(server) == before
 
 
-def test_an_object_in_the_way_blocks_everything(small: Planned) -> None:
+def test_an_object_in_the_way_blocks_everything(small: PlannedObjects) -> None:
     server = Server()
     server.sites.create([{"name": "hall1", "slug": "hall1"}])
     server.devices.create([{"name": "leaf1", "site": 1}])
@@ -187,7 +187,7 @@ def test_an_object_in_the_way_blocks_everything(small: Planned) -> None:
         apply(netbox_of(server), plan)
 
 
-def test_adopted_objects_are_kept_equal_and_never_deleted(small: Planned, tmp_path: Path) -> None:
+def test_adopted_objects_are_kept_equal_and_never_deleted(small: PlannedObjects, tmp_path: Path) -> None:
     server = Server()
     server.sites.create([{"name": "hall1", "slug": "hall1"}])
     server.devices.create([{"name": "spine2", "site": 1, "serial": "old", "device_type": None}])
@@ -201,7 +201,7 @@ def test_adopted_objects_are_kept_equal_and_never_deleted(small: Planned, tmp_pa
     assert "fabricgen did not create it" in str([one.reason for one in plan.obstacles])
 
 
-def test_a_cable_of_others_at_a_port_is_in_the_way(server: Server, small: Planned) -> None:
+def test_a_cable_of_others_at_a_port_is_in_the_way(server: Server, small: PlannedObjects) -> None:
     cable = next(iter(server.cables.stored))
     first, second = server.cables.stored[cable]["a_terminations"], server.cables.stored[cable]["b_terminations"]
     del server.cables.stored[cable]
@@ -215,7 +215,7 @@ def test_a_cable_of_others_at_a_port_is_in_the_way(server: Server, small: Planne
     assert "--adopt-objects" in compare(netbox_of(server), small).obstacles[0].reason
 
 
-def test_a_cable_moves_to_its_ports(server: Server, small: Planned) -> None:
+def test_a_cable_moves_to_its_ports(server: Server, small: PlannedObjects) -> None:
     one, two = list(server.cables.stored.values())[-2:]
     one["a_terminations"], two["a_terminations"] = two["a_terminations"], one["a_terminations"]
     assert {(op, kind) for op, kind, _ in left(server, small)} == {("change", "cable")}
@@ -223,7 +223,7 @@ def test_a_cable_moves_to_its_ports(server: Server, small: Planned) -> None:
     assert left(server, small) == []
 
 
-def test_an_address_that_is_primary_moves(server: Server, small: Planned) -> None:
+def test_an_address_that_is_primary_moves(server: Server, small: PlannedObjects) -> None:
     device = server.named("devices", "leaf1")
     other = server.named("devices", "leaf2")
     device["primary_ip4"], other["primary_ip4"] = other["primary_ip4"], device["primary_ip4"]
@@ -233,7 +233,7 @@ def test_an_address_that_is_primary_moves(server: Server, small: Planned) -> Non
     assert left(server, small) == []
 
 
-def test_interfaces_from_templates_become_those_of_the_fabric(small: Planned) -> None:
+def test_interfaces_from_templates_become_those_of_the_fabric(small: PlannedObjects) -> None:
     server = Server()
     create = server.devices.create
 
@@ -247,7 +247,7 @@ def test_interfaces_from_templates_become_those_of_the_fabric(small: Planned) ->
     assert left(server, small) == []
 
 
-def test_a_list_that_the_server_cuts_is_refused(server: Server, small: Planned) -> None:
+def test_a_list_that_the_server_cuts_is_refused(server: Server, small: PlannedObjects) -> None:
     server.longest = 3
     with pytest.raises(UsageError, match=r"NetBox counts \d+ objects of \w+ and returned 3"):
         compare(netbox_of(server), small)
@@ -255,4 +255,4 @@ def test_a_list_that_the_server_cuts_is_refused(server: Server, small: Planned) 
 
 def test_only_some_devices(server: Server, tmp_path: Path) -> None:
     plan = compare(netbox_of(server), planned(bundle(tmp_path), only="leaf"), delete=False)
-    assert plan.changes == [] and plan.counts[Kind.DEVICE] == 2 and plan.counts[Kind.CABLE] == 0
+    assert plan.changes == [] and plan.counts[ObjectKind.DEVICE] == 2 and plan.counts[ObjectKind.CABLE] == 0

@@ -15,7 +15,7 @@ import pytest
 from fabricgen.api import render
 from fabricgen.bundle.fabric_file import load_wiring
 from fabricgen.dcim.connecting import Software, connect
-from fabricgen.dcim.objects import Found, Item, Kind
+from fabricgen.dcim.objects import FoundObject, Item, ObjectKind
 from fabricgen.errors import UsageError
 from fabricgen.resources import resource
 from tests.components import package
@@ -162,15 +162,15 @@ def _assert_refusals_are_named(api: Any, nautobot: Nautobot) -> None:
     """Nautobot answers to new objects one by one, and to changes with the first refusal; both are named."""
     system = connect(Software.NAUTOBOT, nautobot.url)
     (name,) = nautobot.column("SELECT name FROM dcim_manufacturer ORDER BY 1 LIMIT 1")
-    items = [Item(Kind.MANUFACTURER, each, each) for each in ("new", name, "x" * 300)]
+    items = [Item(ObjectKind.MANUFACTURER, each, each) for each in ("new", name, "x" * 300)]
     with pytest.raises(UsageError, match=rf"2 of 3 are refused:\n  {name}: name: .*\n  x+: name: .*255"):
-        list(system.create(Kind.MANUFACTURER, items, {}))
+        list(system.create(ObjectKind.MANUFACTURER, items, {}))
     assert not nautobot.column("SELECT id FROM dcim_manufacturer WHERE name = 'new'")
     ids = nautobot.column("SELECT id FROM dcim_interface ORDER BY name LIMIT 3")
     mtus = zip(ids, (9100, 10**9, 9100), strict=True)
-    changes = [(Found(Kind.INTERFACE, one, one), {"mtu": mtu}) for one, mtu in mtus]
+    changes = [(FoundObject(ObjectKind.INTERFACE, one, one), {"mtu": mtu}) for one, mtu in mtus]
     with pytest.raises(UsageError, match=rf"changing interface {ids[1]}: mtu: "):
-        system.change(Kind.INTERFACE, changes)
+        system.change(ObjectKind.INTERFACE, changes)
 
 
 def assert_imported(cli: Cli, small: Path, folder: Path) -> None:

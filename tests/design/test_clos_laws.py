@@ -13,7 +13,7 @@ from hypothesis import assume, given, settings
 from fabricgen.design.expand import expand
 from fabricgen.design.model import Fabric, Host, Link, Switch
 from fabricgen.findings import Finding
-from fabricgen.inventory.build import build_inventory
+from fabricgen.inventory.load import build_inventory
 from fabricgen.inventory.read_yaml import read_yaml
 from tests.inventories import ARISTA, GENERIC, Tree, rail_optimized
 

@@ -7,7 +7,7 @@ from fabricgen.allocation.allocate import allocate
 from fabricgen.allocation.lock import Lock
 from fabricgen.design.expand import expand
 from fabricgen.design.model import Fabric, Link
-from fabricgen.inventory.build import build_inventory
+from fabricgen.inventory.load import build_inventory
 from fabricgen.inventory.read_yaml import read_yaml
 from fabricgen.resources import resource
 from tests.inventories import rail_optimized, text_of

@@ -10,7 +10,7 @@ from hypothesis import assume, given, settings
 from fabricgen.design.clos import ClosIntent, DoesNotFitError, plan_clos, uplinks_for
 from fabricgen.design.expand import expand
 from fabricgen.design.model import Fabric, Host
-from fabricgen.inventory.build import build_inventory
+from fabricgen.inventory.load import build_inventory
 from fabricgen.inventory.read_yaml import read_yaml
 from fabricgen.platforms.catalog import switch_platform
 from tests.inventories import ARISTA, GENERIC, Tree, rail_optimized

@@ -18,7 +18,7 @@ from fabricgen.diff.lookup import profiles
 from fabricgen.diff.patch import Route
 from fabricgen.diff.plan import Plan, make_plan
 from fabricgen.diff.sorting import MOST_CHANGES
-from fabricgen.diff.step import Purpose, Step
+from fabricgen.diff.step import Step, StepPurpose
 from fabricgen.sonic.updater.verdicts import PORT_FLAP_TABLES
 from tests.conftest import Cli
 from tests.diff import measured
@@ -193,13 +193,13 @@ def assert_in_service(step: Step, before: Step | None, old: Config, new: Config)
         watched, qos = step.new.get("PFC_WD", {}), step.new.get("PORT_QOS_MAP", {}).get(port, {})
         if qos.get("pfc_enable") and port in old.get("PFC_WD", {}) and port in new.get("PFC_WD", {}):
             assert port in watched  # no lossless queue without watchdog
-    if step.purpose is Purpose.SESSION:
+    if step.purpose is StepPurpose.SESSION:
         assert len({change.key for change in step.changes}) == 1
-    if step.purpose is Purpose.PROFILES:
+    if step.purpose is StepPurpose.PROFILES:
         assert {change.table for change in step.changes} == {"BUFFER_PROFILE"}
-    if step.purpose is Purpose.CABLES:
+    if step.purpose is StepPurpose.CABLES:
         assert {change.table for change in step.changes} == {"CABLE_LENGTH"} and before is None
-    if step.purpose is Purpose.GROUPS:
+    if step.purpose is StepPurpose.GROUPS:
         assert {(change.table, change.op) for change in step.changes} == {("BUFFER_PG", "remove")}
 
 
@@ -210,12 +210,12 @@ def test_changed_priorities_watch_the_port_again(model: str, leaves: dict[str, C
     port = measured.host_ports(old)[0]
     found = [(step.purpose, change.op, change.table) for step in plan.steps for change in step.changes]
     assert found == [
-        (Purpose.DOWN, "replace", "PORT"),
-        (Purpose.OUT, "remove", "PFC_WD"),
-        (Purpose.OUT, "remove", "PORT_QOS_MAP"),
-        (Purpose.IN, "add", "PORT_QOS_MAP"),
-        (Purpose.UP, "add", "PFC_WD"),
-        (Purpose.UP, "replace", "PORT"),
+        (StepPurpose.DOWN, "replace", "PORT"),
+        (StepPurpose.OUT, "remove", "PFC_WD"),
+        (StepPurpose.OUT, "remove", "PORT_QOS_MAP"),
+        (StepPurpose.IN, "add", "PORT_QOS_MAP"),
+        (StepPurpose.UP, "add", "PFC_WD"),
+        (StepPurpose.UP, "replace", "PORT"),
     ]
     assert {change.key for step in plan.steps for change in step.changes} == {port}
 
@@ -226,7 +226,7 @@ def test_traffic_is_mapped_to_a_class_only_while_all_ports_have_it(leaves: dict[
     def places(old: Config, new: Config) -> tuple[list[int], list[int]]:
         steps = list(enumerate(planned(old, new).steps))
         maps = [number for number, step in steps if any(change.table == "DSCP_TO_TC_MAP" for change in step.changes)]
-        return maps, [number for number, step in steps if step.purpose is Purpose.IN]
+        return maps, [number for number, step in steps if step.purpose is StepPurpose.IN]
 
     maps, rows = places(one, two)
     assert min(maps) > max(rows)
@@ -238,14 +238,14 @@ def test_cables_go_alone_where_buffermgrd_writes_the_rest(leaves: dict[str, Conf
     old = leaves["traditional"]
     for release in (202511, GROUPED):
         (step,) = planned(old, measured.edited(old, measured.cable(4)), release).steps
-        assert step.purpose is Purpose.CABLES and {change.table for change in step.made} == {"BUFFER_PG"}
+        assert step.purpose is StepPurpose.CABLES and {change.table for change in step.made} == {"BUFFER_PG"}
     steps = planned(old, measured.edited(old, measured.cable(4)), SINGLE).steps  # with the change of the port only
-    assert [step.purpose for step in steps] == 2 * [Purpose.DOWN, Purpose.UP]
+    assert [step.purpose for step in steps] == 2 * [StepPurpose.DOWN, StepPurpose.UP]
     assert [len(step.made) for step in steps] == [2, 0, 2, 0]
     assert {change.table for change in steps[0].changes} == {"CABLE_LENGTH", "PORT"}
     all_hosts = measured.edited(old, measured.cable(16, old_leaves=True))
     cables, last = planned(old, all_hosts).steps
-    assert (cables.price.changes, last.price.changes) == (1, 1) and last.purpose is Purpose.PROFILES
+    assert (cables.price.changes, last.price.changes) == (1, 1) and last.purpose is StepPurpose.PROFILES
     refused = planned(old, all_hosts, SINGLE)
     assert refused.route is Route.RELOAD and "pg_lossless_400000_5m_profile" in refused.reasons[0]
     back = planned(all_hosts, old)  # buffermgrd creates the profile, too
@@ -259,7 +259,12 @@ def test_cables_go_alone_where_buffermgrd_writes_the_rest(leaves: dict[str, Conf
             config["CABLE_LENGTH"]["AZURE"][port] = "41m"
 
     plan = planned(old, measured.edited(old, unusual))  # not in the SKU's table: the patch writes the rows
-    assert [step.purpose for step in plan.steps[:4]] == [Purpose.DOWN, Purpose.OUT, Purpose.IN, Purpose.UP]
+    assert [step.purpose for step in plan.steps[:4]] == [
+        StepPurpose.DOWN,
+        StepPurpose.OUT,
+        StepPurpose.IN,
+        StepPurpose.UP,
+    ]
 
 
 def test_other_values_than_those_of_the_sku_are_written_by_the_patch(leaves: dict[str, Config]) -> None:
@@ -271,7 +276,7 @@ def test_other_values_than_those_of_the_sku_are_written_by_the_patch(leaves: dic
         config["BUFFER_PROFILE"]["pg_lossless_400000_5m_profile"]["xoff"] = "1"
 
     plan = planned(old, measured.edited(old, own))
-    assert Purpose.CABLES not in {step.purpose for step in plan.steps} and not any(step.made for step in plan.steps)
+    assert StepPurpose.CABLES not in {step.purpose for step in plan.steps} and not any(step.made for step in plan.steps)
 
 
 def test_a_live_watchdog_action_is_a_reload_with_traditional_buffers(leaves: dict[str, Config]) -> None:
@@ -284,7 +289,7 @@ def test_a_profile_under_another_name_is_added_apart_from_the_removal(leaves: di
     """In one patch both are a move, which the validators refuse."""
     old = leaves["traditional"]
     plan = planned(old, measured.edited(old, rename_profile))
-    assert plan.route is Route.PLAN and plan.steps[-1].purpose is Purpose.PROFILES
+    assert plan.route is Route.PLAN and plan.steps[-1].purpose is StepPurpose.PROFILES
 
 
 def test_long_patches_of_older_releases_are_split(leaves: dict[str, Config]) -> None:
@@ -336,12 +341,12 @@ def test_ports_that_an_interrupted_change_left_down_come_up_first(leaves: dict[s
         config["BUFFER_QUEUE"] |= {f"{down[0]}|5": row, f"{down[0]}|6-7": dict(row)}
 
     plan = planned(measured.edited(old, interrupted), new)
-    first = next(step for step in plan.steps if step.purpose is Purpose.UP)
+    first = next(step for step in plan.steps if step.purpose is StepPurpose.UP)
     assert set(down) <= up_ports(first.new) and not any(step.down for step in plan.steps[: plan.steps.index(first)])
     assert plan.kept_share >= 0.5
     alone = planned(measured.edited(new, lambda config: config["PORT"][down[0]].update(admin_status="down")), new)
     assert [(step.purpose, [change.key for change in step.changes]) for step in alone.steps] == [
-        (Purpose.UP, [down[0]])
+        (StepPurpose.UP, [down[0]])
     ]
 
 

@@ -26,7 +26,7 @@ from fabricgen.diff.patch import Route, route, worst
 from fabricgen.diff.plan import make_plan
 from fabricgen.diff.price import price
 from fabricgen.diff.sorting import sorting
-from fabricgen.diff.step import Purpose
+from fabricgen.diff.step import StepPurpose
 from fabricgen.findings import Severity
 from fabricgen.resources import resource
 from fabricgen.rules.run import run as judge
@@ -302,7 +302,7 @@ def of_plan(run: dict[str, Any], old: Config, new: Config) -> Iterator[str]:
     if release < 202511 and run["change"] == "cable-one":
         return
     moves = [step.price.changes for step in plan.steps]
-    late = [step.price.changes for step in plan.steps if step.purpose is Purpose.GROUPS]
+    late = [step.price.changes for step in plan.steps if step.purpose is StepPurpose.GROUPS]
     if sum(moves) != sum(run["real_changes"]) or len(moves) != len(run["real_changes"]) + len(late):
         yield f"moves {moves}, real {run['real_changes']}"
     yield from seconds(run, sum(plan.price.seconds) - PLAN_STARTS_S * len(late))

@@ -10,9 +10,8 @@ import pytest
 
 from fabricgen.api.comparison import diff
 from fabricgen.diff.difference import Difference
-from fabricgen.diff.likeness import likeness
 from fabricgen.diff.plan import make_plan
-from fabricgen.diff.work import Work
+from fabricgen.diff.work import Work, likeness
 from tests.diff.fabrics import edited, running
 from tests.diff.measured import every
 from tests.diff.test_plan import KINDS

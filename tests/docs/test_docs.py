@@ -141,7 +141,7 @@ def test_context_classes_are_described() -> None:
     from dataclasses import fields
 
     from fabricgen.lossless.classes import Classes
-    from fabricgen.lossless.congestion import Watchdog
+    from fabricgen.lossless.congestion import WatchdogRows
     from fabricgen.lossless.plan import LosslessPlan, PortBuffers
     from fabricgen.render import contexts
 
@@ -150,7 +150,7 @@ def test_context_classes_are_described() -> None:
     shared = [vars(contexts)[name if name.endswith("Address") else f"{name}Context"] for name in named]
     outside = ("OutsideContext", "OutsideSession", "Policy", "PrefixRange", "DiscardRoute", "StaticRouteContext")
     shared += [vars(contexts)[name] for name in outside]
-    for each in (*shared, LosslessPlan, Classes, Watchdog, PortBuffers):
+    for each in (*shared, LosslessPlan, Classes, WatchdogRows, PortBuffers):
         missing = [field.name for field in fields(each) if f"`{field.name}`" not in text]
         assert not missing, f"{each.__name__}: {missing}"
 

@@ -15,7 +15,7 @@ from fabricgen.bundle.wiring import WiredDevice
 from fabricgen.draw.changes import joined, marks_of, with_marks
 from fabricgen.draw.picture import change_scenes
 from fabricgen.draw.pods import overview_scene
-from fabricgen.draw.scene import BoxKind, Scene, State
+from fabricgen.draw.scene import BoxKind, ChangeState, Scene
 from fabricgen.draw.topology import Topology
 from fabricgen.report.house_style import ERROR
 from fabricgen.vocabulary import Role
@@ -45,14 +45,14 @@ def change(old: Path, new: Path) -> Scene:
 def test_growth_and_its_way_back(rendered: Path, grown: Path) -> None:
     """Eight leaves with their links and hosts are new; on the way back they are removed. The spines change."""
     for old, new, state, words in (
-        (rendered, grown, State.ADDED, "switches: 8 new, 4 changed; cables: 192 new"),
-        (grown, rendered, State.REMOVED, "switches: 4 changed, 8 removed; cables: 192 removed"),
+        (rendered, grown, ChangeState.ADDED, "switches: 8 new, 4 changed; cables: 192 new"),
+        (grown, rendered, ChangeState.REMOVED, "switches: 4 changed, 8 removed; cables: 192 removed"),
     ):
         scene = change(old, new)
         boxes = Counter(box.state for box in scene.boxes if box.kind is BoxKind.SWITCH)
-        assert boxes == {state: 8, State.CHANGED: 4, State.SAME: 16}
+        assert boxes == {state: 8, ChangeState.CHANGED: 4, ChangeState.SAME: 16}
         between = Counter(line.state for line in scene.lines if scene.boxes[line.b].kind is BoxKind.SWITCH)
-        assert between == {state: 32, State.SAME: 64}
+        assert between == {state: 32, ChangeState.SAME: 64}
         assert scene.caption.endswith(words)
 
 
@@ -82,7 +82,7 @@ def test_a_removed_host_cable_marks_its_leaf(rendered: Path, bundle: Path) -> No
     content["cables"] = [cable for cable in content["cables"] if not lost.intersection(cable["links"])]
     file.write_text(json.dumps(content))
     scene = change(rendered, bundle)
-    assert Counter(line.state for line in scene.lines if line.state) == {State.REMOVED: 8}
+    assert Counter(line.state for line in scene.lines if line.state) == {ChangeState.REMOVED: 8}
     assert scene.caption.endswith("cables: 8 removed")
 
 
@@ -99,6 +99,6 @@ def test_pods_count_their_changes() -> None:
     whole = joined(new, old)
     scene = with_marks(overview_scene(whole, "compute"), whole, marks_of(new, old, [], CableChanges((), (), (), 0)))
     states = {box.name: (box.state, box.note.split("\n")[-1]) for box in scene.boxes}
-    assert states["pod 1"] == (State.CHANGED, "switches: 2 new")
-    assert states["pod 2"] == (State.ADDED, "switches: 4 new")
-    assert states["pod 0"][0] is State.SAME
+    assert states["pod 1"] == (ChangeState.CHANGED, "switches: 2 new")
+    assert states["pod 2"] == (ChangeState.ADDED, "switches: 4 new")
+    assert states["pod 0"][0] is ChangeState.SAME

@@ -5,7 +5,7 @@ from pathlib import Path
 
 from jsonschema import Draft202012Validator
 
-from fabricgen.inventory.build import build_inventory
+from fabricgen.inventory.load import build_inventory
 from fabricgen.inventory.model import Inventory
 from fabricgen.inventory.part import Part, declared
 from fabricgen.inventory.read_yaml import read_yaml

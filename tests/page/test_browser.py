@@ -15,7 +15,7 @@ from fabricgen.draw.topology import Topology
 from fabricgen.page.graph import graph_object
 from fabricgen.page.html import html_page
 from fabricgen.page.report import report_object
-from fabricgen.page.verdict import Judged
+from fabricgen.page.verdict import JudgedResults
 from fabricgen.report.summary import Counts
 from fabricgen.resources import resource
 from fabricgen.vocabulary import LinkKind, Role
@@ -273,7 +273,7 @@ def test_6016_switches(browser: Browser, tmp_path: Path) -> None:
     """Pods with counts, then one pod; a selected switch has its peers. The page is below 6 MB."""
     topology = large_topology(pods=64, leaves=62, spines=31, cores=64)
     assert len(topology.switches) == 6016
-    judged = Judged([], counts=Counts(6016, len(topology.pairs), 1))
+    judged = JudgedResults([], counts=Counts(6016, len(topology.pairs), 1))
     content = report_object(judged, None, None, None, "large")
     content["topology"] = graph_object(Bundle({}, ()), topology, [None] * 6016)
     report = tmp_path / "report.html"
@@ -298,7 +298,7 @@ def test_6016_switches(browser: Browser, tmp_path: Path) -> None:
 def test_a_matrix(browser: Browser, tmp_path: Path) -> None:
     """384 switches of two large tiers are cells without lines; a selected one has its lines, and its pair a panel."""
     topology = rails(units=32, spines=16)
-    content = report_object(Judged([], counts=Counts(384, len(topology.pairs), 1)), None, None, None, "rails")
+    content = report_object(JudgedResults([], counts=Counts(384, len(topology.pairs), 1)), None, None, None, "rails")
     content["topology"] = graph_object(Bundle({}, ()), topology, [None] * len(topology.switches))
     report = tmp_path / "report.html"
     tool = {"name": "fabricgen", "version": "0"}
@@ -319,7 +319,7 @@ def test_a_matrix(browser: Browser, tmp_path: Path) -> None:
 def test_pods_that_are_matrices(browser: Browser, tmp_path: Path) -> None:
     """A plane of more than 500 switches opens with its pods; a pod with a large tier is a matrix with its cores."""
     topology = large_topology(pods=4, leaves=96, spines=40, cores=8)
-    judged = Judged([], counts=Counts(552, len(topology.pairs), 1))
+    judged = JudgedResults([], counts=Counts(552, len(topology.pairs), 1))
     content = report_object(judged, None, None, None, "pods")
     content["topology"] = graph_object(Bundle({}, ()), topology, [None] * 552)
     report = tmp_path / "report.html"

@@ -20,7 +20,7 @@ from fabricgen.page.html import content_json, html_page
 from fabricgen.page.lossless import plan_object
 from fabricgen.page.packets import joined, smooth
 from fabricgen.page.traffic import percentile
-from fabricgen.page.verdict import Answer, Judged, answer, verdict_object
+from fabricgen.page.verdict import Answer, JudgedResults, answer, verdict_object
 from fabricgen.platforms.dynamic_buffers import buffers_of
 from fabricgen.report.summary import Counts
 from fabricgen.results import Claim, DeadlockResult, FailureSummary, RoutesModel, Verdict
@@ -208,7 +208,7 @@ def test_the_page_runs_its_own_script_only() -> None:
 
 def test_a_table_that_no_rule_reads_asks_for_a_review() -> None:
     unread = Finding("FG415", Severity.NOTE, "no rule judges it", device="leaf1", path="NAT_POOL")
-    judged = Judged([unread], counts=COUNTS, deadlock=[free()])
+    judged = JudgedResults([unread], counts=COUNTS, deadlock=[free()])
     assert answer(judged) is Answer.REVIEW
     page = verdict_object(judged, None)
     assert page["reasons"] == ["No rule reads NAT_POOL, whose rows can stop traffic."]
@@ -230,20 +230,20 @@ def finding(severity: Severity, code: str = "FG999") -> Finding:
 @pytest.mark.parametrize(
     ("judged", "expected"),
     [
-        (Judged([], counts=COUNTS, deadlock=[free()]), Answer.SAFE),
-        (Judged([finding(Severity.NOTE)], counts=COUNTS, deadlock=[free()]), Answer.SAFE),
-        (Judged([finding(Severity.WARNING)], counts=COUNTS, deadlock=[free()]), Answer.REVIEW),
-        (Judged([finding(Severity.ERROR)], counts=COUNTS, deadlock=[free()]), Answer.UNSAFE),
-        (Judged([], counts=COUNTS, deadlock=[free(verdict=Verdict.CYCLIC)]), Answer.REVIEW),
-        (Judged([], counts=COUNTS, deadlock=[free(verdict=Verdict.UNKNOWN)]), Answer.UNJUDGED),
-        (Judged([], counts=COUNTS, deadlock=[free(fixed_sl=free(verdict=Verdict.UNKNOWN))]), Answer.UNJUDGED),
-        (Judged([], counts=COUNTS, deadlock=[free()], other_fabric="old"), Answer.REVIEW),
-        (Judged([], counts=COUNTS), Answer.UNJUDGED),
-        (Judged([], deadlock=[free()]), Answer.UNJUDGED),
-        (Judged([], counts=COUNTS, is_complete=False), Answer.UNJUDGED),
+        (JudgedResults([], counts=COUNTS, deadlock=[free()]), Answer.SAFE),
+        (JudgedResults([finding(Severity.NOTE)], counts=COUNTS, deadlock=[free()]), Answer.SAFE),
+        (JudgedResults([finding(Severity.WARNING)], counts=COUNTS, deadlock=[free()]), Answer.REVIEW),
+        (JudgedResults([finding(Severity.ERROR)], counts=COUNTS, deadlock=[free()]), Answer.UNSAFE),
+        (JudgedResults([], counts=COUNTS, deadlock=[free(verdict=Verdict.CYCLIC)]), Answer.REVIEW),
+        (JudgedResults([], counts=COUNTS, deadlock=[free(verdict=Verdict.UNKNOWN)]), Answer.UNJUDGED),
+        (JudgedResults([], counts=COUNTS, deadlock=[free(fixed_sl=free(verdict=Verdict.UNKNOWN))]), Answer.UNJUDGED),
+        (JudgedResults([], counts=COUNTS, deadlock=[free()], other_fabric="old"), Answer.REVIEW),
+        (JudgedResults([], counts=COUNTS), Answer.UNJUDGED),
+        (JudgedResults([], deadlock=[free()]), Answer.UNJUDGED),
+        (JudgedResults([], counts=COUNTS, is_complete=False), Answer.UNJUDGED),
     ],
 )
-def test_the_answer(judged: Judged, expected: Answer) -> None:
+def test_the_answer(judged: JudgedResults, expected: Answer) -> None:
     """Only a complete judgement without errors, warnings and cycles is safe."""
     assert answer(judged) is expected
     found = verdict_object(judged, None)
@@ -251,7 +251,7 @@ def test_the_answer(judged: Judged, expected: Answer) -> None:
 
 
 def evidence(plane: DeadlockResult) -> dict[str, dict[str, str]]:
-    found = verdict_object(Judged([], counts=COUNTS, deadlock=[plane]), None)["evidence"]
+    found = verdict_object(JudgedResults([], counts=COUNTS, deadlock=[plane]), None)["evidence"]
     return {cell["name"]: cell for cell in found}
 
 
@@ -259,12 +259,14 @@ def test_what_has_no_verdict_is_not_judged() -> None:
     """No claim, and no survival of failures, where the base state has no verdict or nothing is lossless."""
     unknown = free(verdict=Verdict.UNKNOWN)
     cells = {
-        cell["name"]: cell for cell in verdict_object(Judged([], counts=COUNTS, deadlock=[unknown]), None)["evidence"]
+        cell["name"]: cell
+        for cell in verdict_object(JudgedResults([], counts=COUNTS, deadlock=[unknown]), None)["evidence"]
     }
     assert cells["Deadlock"]["value"] == cells["Failures"]["value"] == "Not judged"
     nothing = free(priorities=(), channels=0, dependencies=0)
     cells = {
-        cell["name"]: cell for cell in verdict_object(Judged([], counts=COUNTS, deadlock=[nothing]), None)["evidence"]
+        cell["name"]: cell
+        for cell in verdict_object(JudgedResults([], counts=COUNTS, deadlock=[nothing]), None)["evidence"]
     }
     assert (
         cells["Deadlock"]["value"] == "Not judged"
@@ -275,7 +277,7 @@ def test_what_has_no_verdict_is_not_judged() -> None:
 
 def test_groups_of_hosts_are_no_switches() -> None:
     found = [finding(Severity.ERROR), Finding("FG999", Severity.ERROR, "the message", device="hosts/gpu")]
-    reasons = verdict_object(Judged(found, counts=COUNTS, deadlock=[free()]), None)["reasons"]
+    reasons = verdict_object(JudgedResults(found, counts=COUNTS, deadlock=[free()]), None)["reasons"]
     assert reasons[0] == "2 errors of 1 kind on 1 switch and 1 group of hosts."
 
 
@@ -292,15 +294,15 @@ def test_differences_from_another_fabric_are_doubtful(rendered: Path, bundle: Pa
 
 def test_a_sample_of_failures_is_not_called_a_proof() -> None:
     sampled = free(failures=FailureSummary(2, 1000, sampled=16, cyclic_bound=0.1, unreachable_bound=0.1))
-    found = verdict_object(Judged([], counts=COUNTS, deadlock=[sampled]), None)
+    found = verdict_object(JudgedResults([], counts=COUNTS, deadlock=[sampled]), None)
     assert found["reasons"] == ["No errors and no warnings. No cyclic buffer dependency is possible."]
     assert "984 of 1,000 sets of failures" in found["not_judged"]
-    whole = verdict_object(Judged([], counts=COUNTS, deadlock=[free()]), None)
+    whole = verdict_object(JudgedResults([], counts=COUNTS, deadlock=[free()]), None)
     assert whole["reasons"][0].endswith("possible, also with any one failure.")
 
 
 def test_warnings_about_deadlock_narrow_it() -> None:
-    judged = Judged([finding(Severity.WARNING, "FG627")], counts=COUNTS, deadlock=[free()])
+    judged = JudgedResults([finding(Severity.WARNING, "FG627")], counts=COUNTS, deadlock=[free()])
     cells = {one["name"]: one for one in verdict_object(judged, None)["evidence"]}
     assert (cells["Deadlock"]["level"], cells["Deadlock"]["value"]) == ("warning", "None, with caveats")
 

@@ -10,7 +10,7 @@ from fabricgen.inventory.nodes import SecretReference
 from fabricgen.render.content import BundleContent
 from fabricgen.render.plans import make_plans
 from fabricgen.sonic.control_acl import translate
-from fabricgen.sonic.gnmi import Transport, transport
+from fabricgen.sonic.gnmi import GnmiTransport, transport
 from fabricgen.sonic.schema import check
 from tests.inventories import MANAGEMENT, Tree, explicit, write
 
@@ -50,9 +50,9 @@ def test_gnmi_has_the_certificates_of_the_inventory(tmp_path: Path) -> None:
     gnmi = {"certificates": {**CERTIFICATES, "ca_crt": "/etc/sonic/telemetry/ca.cer"}}
     config = leaf(tmp_path / "with", {**explicit(), "management": {**MANAGEMENT, "gnmi": gnmi}})
     assert config["GNMI"]["certs"] == gnmi["certificates"]
-    assert transport(config, None) is Transport.TLS
+    assert transport(config, None) is GnmiTransport.TLS
     config = leaf(tmp_path / "without", {**explicit(), "management": {**MANAGEMENT, "gnmi": {}}})
-    assert transport(config, 202605) is Transport.CLEAR_TEXT and transport(config, None) is Transport.LOOPBACK
+    assert transport(config, 202605) is GnmiTransport.CLEAR_TEXT and transport(config, None) is GnmiTransport.LOOPBACK
 
 
 def test_tacacs_servers_are_asked_in_their_order(tmp_path: Path) -> None:

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from fabricgen.routing import bits
-from fabricgen.routing.bgp import Policy
+from fabricgen.routing.bgp import BgpPolicy
 from fabricgen.routing.bits import Words
 from fabricgen.routing.network import Network, build_network
 from fabricgen.routing.routes import Destination
@@ -19,10 +19,10 @@ def network_of(switches: int, links: Links) -> Network:
     return build_network(switches, [a for a, _ in links], [b for _, b in links])
 
 
-def policy_of(network: Network, asn: Sequence[int], **fields: Any) -> Policy:
+def policy_of(network: Network, asn: Sequence[int], **fields: Any) -> BgpPolicy:
     """eBGP for IPv4 and IPv6 over every link, as SONiC's image configures it."""
     switches, links = network.switches, network.links
-    plain = Policy(
+    plain = BgpPolicy(
         asn=np.array(asn, np.int64),
         isolated=np.zeros(switches, bool),
         multipath_relax=np.ones(switches, bool),

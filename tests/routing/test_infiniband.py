@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from fabricgen.observed.opensm_dumps import NO_PORT, Dumps
 from fabricgen.observed.subnet import subnet_of
-from fabricgen.opensm.netlist import NodeKind, PortEnd
+from fabricgen.opensm.netlist import PortEnd, SubnetNodeKind
 from fabricgen.routing import infiniband
 from fabricgen.routing.infiniband import LANES, MOST_HOPS, Hop, Lost, distinct, walk
 
@@ -18,11 +18,11 @@ Pair = tuple[int, int]
 
 
 def switch(number: int, port: int) -> PortEnd:
-    return PortEnd(NodeKind.SWITCH, 0x100 + number, 0, f"s{number}", 100 + number, port)
+    return PortEnd(SubnetNodeKind.SWITCH, 0x100 + number, 0, f"s{number}", 100 + number, port)
 
 
 def adapter(number: int) -> PortEnd:
-    return PortEnd(NodeKind.ADAPTER, 0x500 + number, 0x600 + number, f"h{number}", 1 + number, 1)
+    return PortEnd(SubnetNodeKind.ADAPTER, 0x500 + number, 0x600 + number, f"h{number}", 1 + number, 1)
 
 
 def line(switches: int, hosts: int = 1) -> Dumps:

@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from fabricgen.routing import bits, possible
-from fabricgen.routing.bgp import Policy, solve
+from fabricgen.routing.bgp import BgpPolicy, solve
 from fabricgen.routing.network import Network
 from fabricgen.routing.possible import possible_routes
 from fabricgen.routing.survivors import without_links
@@ -16,7 +16,7 @@ from tests.routing.networks import Links, hops_of, network_of, per_switch, polic
 CLOS = network_of(4, [(0, 2), (0, 3), (1, 2), (1, 3)])
 
 
-def possible_hops(network: Network, policy: Policy, switch: int, origin: int) -> set[int]:
+def possible_hops(network: Network, policy: BgpPolicy, switch: int, origin: int) -> set[int]:
     routes = possible_routes(network, policy, per_switch(*range(network.switches)))
     return hops_of(network, routes.nexthops, switch, origin)
 
@@ -62,7 +62,7 @@ def test_a_session_carries_its_families(hears: int, four: set[int], six: set[int
         assert hops_of(network, routes.nexthops, 2, 1) == {1}
 
 
-def accepted_paths(network: Network, policy: Policy, origin: int) -> dict[int, set[int]]:
+def accepted_paths(network: Network, policy: BgpPolicy, origin: int) -> dict[int, set[int]]:
     """Per switch the neighbors through which some walk from the origin arrives that every switch on it accepts."""
     found: dict[int, set[int]] = {switch: set() for switch in range(network.switches)}
     asn, seen = policy.asn.tolist(), set()

@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from fabricgen.routing import bgp, bits
-from fabricgen.routing.bgp import Policy, solve
+from fabricgen.routing.bgp import BgpPolicy, solve
 from fabricgen.routing.network import Network, build_network
 from fabricgen.routing.routes import Destination, Routes
 from tests.routing.networks import hops_of, network_of, per_switch, policy_of
@@ -18,7 +18,7 @@ HISTORIES = 6
 def solved(fabric: SmallFabric, loopbacks: bool = False) -> tuple[Network, Routes]:
     switches = len(fabric.asn)
     network = build_network(switches, [a for a, _ in fabric.links], [b for _, b in fabric.links])
-    policy = Policy(
+    policy = BgpPolicy(
         asn=np.array(fabric.asn, np.int64),
         isolated=np.array([u in fabric.isolated for u in range(switches)]),
         multipath_relax=np.array([fabric.relax.get(u, True) for u in range(switches)]),
@@ -83,7 +83,7 @@ def test_more_than_one_word_of_destinations() -> None:
 def test_words_per_pass_change_nothing() -> None:
     fabric = SmallFabric([*range(1000, 1150), 7, 7, 8], [(u, 150 + s) for u in range(150) for s in range(3)], [0] * 153)
     network, whole = solved(fabric)
-    policy = Policy(
+    policy = BgpPolicy(
         np.array(fabric.asn, np.int64), np.zeros(153, bool), np.ones(153, bool), np.full(153, 514),
         np.ones(network.links, np.uint8), np.zeros(network.links, np.int64),
     )  # fmt: skip

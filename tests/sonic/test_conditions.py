@@ -11,13 +11,13 @@ from typing import Any
 
 import pytest
 
-from fabricgen.sonic.schema import Kind, check
+from fabricgen.sonic.schema import ViolationKind, check
 from scripts.make_condition_cases import BASE, CONDITIONS
 
 CASES: list[tuple[Mapping[str, Any], list[str] | None]] = [
     json.loads(line) for line in Path(__file__).with_name("conditions.jsonl").read_text().splitlines()
 ]
-ACCEPTED = (Kind.UNKNOWN_TABLE, Kind.NOT_TEXT)
+ACCEPTED = (ViolationKind.UNKNOWN_TABLE, ViolationKind.NOT_TEXT)
 
 
 def test_there_are_answers_of_both_kinds() -> None:
@@ -55,4 +55,4 @@ BY_RELEASE: list[tuple[Mapping[str, Any], int, list[str]]] = [
 @pytest.mark.parametrize(("config", "release", "fields"), BY_RELEASE)
 def test_conditions_are_those_of_the_release(config: Mapping[str, Any], release: int, fields: list[str]) -> None:
     found = check({**BASE, **config}, release=release)
-    assert [one.field for one in found if one.kind == Kind.MUST] == fields
+    assert [one.field for one in found if one.kind == ViolationKind.MUST] == fields

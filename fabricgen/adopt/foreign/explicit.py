@@ -7,7 +7,7 @@ from typing import Any
 from fabricgen.adopt.foreign.described import DescribedEnd, DescribedSwitch, Description
 from fabricgen.adopt.foreign.hardware import Fitted, fit, platform_of, port_modes
 from fabricgen.adopt.foreign.made_hardware import made_platform
-from fabricgen.adopt.source import Source, SourceSwitch, Tables
+from fabricgen.adopt.source import ImportSource, SourceSwitch, Tables
 from fabricgen.adopt.tree import inventory_tree
 from fabricgen.adopt.wiring import usable_links
 from fabricgen.adopt.written import FILE_NAME, REFUSED_NUMBERS, Adopted, inventory_yaml, not_allowed, rendered_tables
@@ -50,7 +50,7 @@ def explicit_inventory(
         for name, switch in sorted(described.switches.items(), key=lambda item: natural_key(item[0]))
     }  # fmt: skip
     links = dict(_links(described, fitted))
-    source = Source(switches, tuple(links.values()), {})
+    source = ImportSource(switches, tuple(links.values()), {})
     usable, refused = usable_links(source)
     for link, reason in refused:
         message = f"link {':'.join(link.a)} to {':'.join(link.b)} is not in the inventory: {reason}"

@@ -10,7 +10,7 @@ from fabricgen.units import whole_number
 
 
 @dataclass(frozen=True)
-class Cage:
+class UnsplitCage:
     """One front-panel port of platform.json, before it is split."""
 
     parent: str
@@ -32,7 +32,7 @@ class Cage:
         return self.aliases.get(mode) or next(equal, ())
 
 
-def read_cages(platform: Mapping[str, Any], hwsku: Mapping[str, Any]) -> Mapping[int, Cage]:
+def read_cages(platform: Mapping[str, Any], hwsku: Mapping[str, Any]) -> Mapping[int, UnsplitCage]:
     """lane -> cage. Omits entries without lanes; raises ValueError for lanes that are not numbers."""
     found = {}
     chosen = _interfaces(hwsku)
@@ -42,7 +42,7 @@ def read_cages(platform: Mapping[str, Any], hwsku: Mapping[str, Any]) -> Mapping
         own = _mapping(chosen.get(parent))
         indexes = [whole_number(text) for text in str(entry.get("index", "")).split(",")]
         known = tuple(index for index in indexes if index is not None)
-        cage = Cage(
+        cage = UnsplitCage(
             parent,
             tuple(int(lane) for lane in str(entry["lanes"]).split(",")),
             known[:1] if len(set(known)) == 1 else known,
@@ -54,7 +54,7 @@ def read_cages(platform: Mapping[str, Any], hwsku: Mapping[str, Any]) -> Mapping
     return found
 
 
-def platform_cages(cages: Mapping[int, Cage]) -> tuple[PlatformCage, ...]:
+def platform_cages(cages: Mapping[int, UnsplitCage]) -> tuple[PlatformCage, ...]:
     """The cages with the breakout modes that SONiC's command can set: those that fit, with an alias for each port."""
     found = []
     for cage in {cage.parent: cage for cage in cages.values()}.values():
@@ -88,7 +88,7 @@ def _mapping(value: object) -> Mapping[str, Any]:
     return value if isinstance(value, dict) else {}
 
 
-def modes_that_fit(cage: Cage, ports: Sequence[tuple[tuple[int, ...], int]]) -> Iterator[str]:
+def modes_that_fit(cage: UnsplitCage, ports: Sequence[tuple[tuple[int, ...], int]]) -> Iterator[str]:
     """The cage's modes that make just these ports, (lanes, speed_mbps) in order."""
     for mode in cage.aliases:
         if [(part.lanes, part.speed_mbps) for part in split(mode, cage.lanes) or ()] == list(ports):

@@ -226,7 +226,7 @@ _COUNT = "use the entry to count ports and to judge buffers, not to render the c
 
 
 @dataclass(frozen=True)
-class Device:
+class FolderKind:
     """What a platform folder is for, by its asic.conf, platform_env.conf and chassisdb.conf."""
 
     is_supervisor: bool
@@ -234,11 +234,11 @@ class Device:
     is_line_card: bool
 
 
-def read_device(tree: DeviceTree, platform: Path) -> Device:
+def read_device(tree: DeviceTree, platform: Path) -> FolderKind:
     """The facts of a platform folder."""
     asics = _settings(tree, platform / "asic.conf").get("NUM_ASIC", "")
     chassis = _settings(tree, platform / "chassisdb.conf")
-    return Device(
+    return FolderKind(
         is_supervisor=_settings(tree, platform / "platform_env.conf").get("supervisor") == "1",
         asics=int(asics) if asics.isdecimal() else 1,
         is_line_card="chassis_db_address" in chassis and chassis.get("start_chassis_db") != "1",

@@ -14,7 +14,7 @@ from fabricgen.platforms.breakout import PORT_NAME, fec_of, split
 from fabricgen.platforms.model import Cage as PlatformCage
 from fabricgen.platforms.model import PlatformPort
 from fabricgen.platforms.sonic_device.breakout import (
-    Cage,
+    UnsplitCage,
     is_plain,
     modes_that_fit,
     platform_cages,
@@ -49,7 +49,7 @@ def read_platform_cages(tree: DeviceTree, platform: Path) -> tuple[PlatformCage,
     return platform_cages(_cages(DeviceTree(tree.root), platform, {}))  # the SKUs have reported what is wrong
 
 
-def _cages(tree: DeviceTree, platform: Path, hwsku_json: Mapping[str, Any]) -> Mapping[int, Cage]:
+def _cages(tree: DeviceTree, platform: Path, hwsku_json: Mapping[str, Any]) -> Mapping[int, UnsplitCage]:
     try:
         return read_cages(tree.json(platform / "platform.json"), hwsku_json)
     except ValueError as problem:
@@ -81,7 +81,7 @@ def _rows(tree: DeviceTree, file: Path, text: str) -> list[tuple[int, Row]]:
     return found
 
 
-def _rows_of_modes(tree: DeviceTree, file: Path, cages: Mapping[int, Cage]) -> Iterator[tuple[int, Row]]:
+def _rows_of_modes(tree: DeviceTree, file: Path, cages: Mapping[int, UnsplitCage]) -> Iterator[tuple[int, Row]]:
     """The same from breakout modes; the line is 0."""
     for cage in {cage.parent: cage for cage in cages.values()}.values():
         if not cage.mode:
@@ -100,7 +100,9 @@ def _rows_of_modes(tree: DeviceTree, file: Path, cages: Mapping[int, Cage]) -> I
 class _Completion:
     """Rows to ports: what a row leaves open is looked up in its cage."""
 
-    def __init__(self, tree: DeviceTree, file: Path, cages: Mapping[int, Cage], unsplit: Mapping[str, str]) -> None:
+    def __init__(
+        self, tree: DeviceTree, file: Path, cages: Mapping[int, UnsplitCage], unsplit: Mapping[str, str]
+    ) -> None:
         self.tree, self.file, self.cages, self.unsplit = tree, file, cages, unsplit
         self.seen: set[str | int] = set()  # names and lanes of the ports so far
         self.left_out: dict[str, list[tuple[int, str]]] = {}  # problem -> (line, port)
@@ -208,7 +210,7 @@ class _Completion:
         self.seen |= {name, *lanes}
         return lanes
 
-    def _index(self, row: Row, cage: Cage | None) -> str:
+    def _index(self, row: Row, cage: UnsplitCage | None) -> str:
         if whole_number(row.get("index")) is not None:
             return row["index"]
         return str(cage.index) if cage and cage.index is not None else ""

@@ -19,7 +19,7 @@ from fabricgen.sonic.tables import Row
 _ASN = ("DEVICE_METADATA", "localhost", "bgp_asn")
 
 
-class Session(NamedTuple):
+class ExpectedSession(NamedTuple):
     """One direction of the session that a link should have: the row of `peer` on the switch of `end`.
 
     A large fabric has half a million of them, so they are made again for each use.
@@ -37,9 +37,9 @@ class Session(NamedTuple):
         return self.peer_ip
 
 
-def sessions(fabric: Fabric) -> Iterator[Session]:
+def sessions(fabric: Fabric) -> Iterator[ExpectedSession]:
     """Both directions of the session of every link with addresses in one subnet (FG312), between BGP speakers."""
-    return itertools.starmap(Session, _sessions(fabric))
+    return itertools.starmap(ExpectedSession, _sessions(fabric))
 
 
 def _sessions(fabric: Fabric) -> Iterator[tuple[End, End, str, str, Row | None]]:
@@ -74,7 +74,9 @@ class ExpectedAsn(NamedTuple):
 class Review(NamedTuple):
     """What one pass over all sessions finds."""
 
-    differing: tuple[Session, ...]  # without a row, or with another asn, name or local_addr than the two switches have
+    differing: tuple[
+        ExpectedSession, ...
+    ]  # without a row, or with another asn, name or local_addr than the two switches have
     expected: Mapping[Switch, ExpectedAsn]  # by its peers
     strays: Mapping[Switch, Mapping[str, Row]]  # the rows of BGP_NEIGHBOR that are of no session
 
@@ -82,7 +84,7 @@ class Review(NamedTuple):
 @derived
 def reviewed(fabric: Fabric) -> Review:
     """The sessions and rows that rules have to look at, and the ASN that the peers of each switch expect."""
-    differing: list[Session] = []
+    differing: list[ExpectedSession] = []
     asns: dict[Switch, Counter[object]] = defaultdict(Counter)
     met: dict[Switch, set[str]] = defaultdict(set)
     for end, peer, local_ip, peer_ip, row in _sessions(fabric):
@@ -92,7 +94,7 @@ def reviewed(fabric: Fabric) -> Review:
             asns[switch][asn] += 1
             if asn == switch.asn and row.get("name") == switch.name and row.get("local_addr") == local_ip:
                 continue
-        differing.append(Session(end, peer, local_ip, peer_ip, row))
+        differing.append(ExpectedSession(end, peer, local_ip, peer_ip, row))
     expected = {switch: ExpectedAsn(*counts.most_common(1)[0], counts.total()) for switch, counts in asns.items()}
     strays = {}
     for switch in fabric.switches.values():
@@ -121,7 +123,7 @@ def own_asn(fabric: Fabric) -> Iterator[Defect]:
     """
     found = reviewed(fabric).expected.items()
     wrong = {switch: expected for switch, expected in found if expected.asn != switch.asn and expected.is_agreed}
-    examples: dict[Switch, Session] = {}
+    examples: dict[Switch, ExpectedSession] = {}
     for one in sessions(fabric) if wrong else ():
         if one.row and one.peer.switch in wrong:
             examples.setdefault(one.peer.switch, one)

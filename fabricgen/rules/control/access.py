@@ -9,7 +9,7 @@ from fabricgen.rules.rule import rule
 from fabricgen.rules.view.fabric import Fabric
 from fabricgen.rules.view.switch import Switch
 from fabricgen.sonic.control_acl import CONTROL_PLANE, ControlAcl, translate
-from fabricgen.sonic.gnmi import Transport, is_configured, port, transport
+from fabricgen.sonic.gnmi import GnmiTransport, is_configured, port, transport
 
 _OPEN = ControlAcl()
 
@@ -71,7 +71,7 @@ def unreachable_service(fabric: Fabric) -> Iterator[Defect]:
         if has_snmp and not _is_reachable(fabric, switch, "udp", "161"):
             message = f"the control-plane ACLs drop all packets to SNMP{_of_families(switch)}"
             yield Defect(switch.place("ACL_TABLE"), message, "add a table with the service SNMP")
-        is_remote = is_configured(config) and transport(config, switch.device.release) != Transport.LOOPBACK
+        is_remote = is_configured(config) and transport(config, switch.device.release) != GnmiTransport.LOOPBACK
         if is_remote and not _is_reachable(fabric, switch, "tcp", port(config)):
             message = f"the control-plane ACLs drop all new connections to gNMI, port {port(config)}"
             message += _of_families(switch)
@@ -114,9 +114,9 @@ def open_gnmi(fabric: Fabric) -> Iterator[Defect]:
     Source: sonic-buildimage dockers/docker-sonic-gnmi/gnmi-native.sh, pull request 28110; sonic-gnmi pull request 712.
     """
     effects = {
-        Transport.LOOPBACK: "the server listens on 127.0.0.1 only, so no collector reaches it",
-        Transport.CLEAR_TEXT: "the server sends everything in clear text",
-        Transport.TEST_CERTIFICATE: "the server makes its own certificate, which no client can verify",
+        GnmiTransport.LOOPBACK: "the server listens on 127.0.0.1 only, so no collector reaches it",
+        GnmiTransport.CLEAR_TEXT: "the server sends everything in clear text",
+        GnmiTransport.TEST_CERTIFICATE: "the server makes its own certificate, which no client can verify",
     }
     for switch in fabric.switches.values():
         how = transport(switch.device.config, switch.device.release)

@@ -8,7 +8,7 @@ from fabricgen.rules.defects import Defect
 from fabricgen.rules.rule import Basis, rule
 from fabricgen.rules.view.addresses import parse_interface
 from fabricgen.rules.view.fabric import Fabric
-from fabricgen.rules.view.host_groups import Group, host_groups
+from fabricgen.rules.view.host_groups import HostFiles, host_groups
 from fabricgen.rules.view.host_interfaces import Interface, interfaces, netplan_file
 from fabricgen.vocabulary import Purpose
 
@@ -34,7 +34,7 @@ def host_addresses(fabric: Fabric) -> Iterator[Defect]:
         yield from _pairs(one)
 
 
-def _names(group: Group) -> Iterator[Defect]:
+def _names(group: HostFiles) -> Iterator[Defect]:
     """NICs with a cable but no interface in the netplan file, and interfaces without a NIC."""
     for (host, nic), end in group.ends.items():
         file = netplan_file(host)
@@ -77,7 +77,7 @@ def _pairs(one: Interface) -> Iterator[Defect]:
         yield Defect(one.place("addresses"), message, f"remove {', '.join(extra)}", one.switch_place("PORT"))
 
 
-def _range(group: Group) -> Iterator[Defect]:
+def _range(group: HostFiles) -> Iterator[Defect]:
     """Compares NCCL_IB_ADDR_RANGE with the addresses on the compute planes."""
     if group.files.nccl_file not in group.files.files:
         return

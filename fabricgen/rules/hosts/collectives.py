@@ -11,7 +11,7 @@ from fabricgen.rules.defects import Defect, Place
 from fabricgen.rules.hosts.files import NVSHMEM
 from fabricgen.rules.rule import Basis, rule
 from fabricgen.rules.view.fabric import Fabric
-from fabricgen.rules.view.host_groups import Group, NicPorts, host_groups
+from fabricgen.rules.view.host_groups import HostFiles, NicPorts, host_groups
 from fabricgen.rules.view.subnet_managers import managed_subnets
 from fabricgen.vocabulary import Purpose, Technology
 
@@ -66,7 +66,7 @@ def nccl_plan(fabric: Fabric) -> Iterator[Defect]:
                 yield from _priority(group, plane, found)
 
 
-def _gid(group: Group, compute: Sequence[WiredPlane], found: Mapping[str, str]) -> Iterator[Defect]:
+def _gid(group: HostFiles, compute: Sequence[WiredPlane], found: Mapping[str, str]) -> Iterator[Defect]:
     """The settings by which NCCL and UCX select a GID on RoCE."""
     file = group.files.nccl_file
     pools = [prefix for plane in compute if plane.technology == Technology.ROCE for prefix in plane.host_prefixes]
@@ -107,7 +107,7 @@ def _gid(group: Group, compute: Sequence[WiredPlane], found: Mapping[str, str]) 
         )
 
 
-def _infiniband(group: Group, plane: WiredPlane, found: Mapping[str, str]) -> Iterator[Defect]:
+def _infiniband(group: HostFiles, plane: WiredPlane, found: Mapping[str, str]) -> Iterator[Defect]:
     ucx = group.files.settings("ucx.conf")
     for file, key, text in (
         (group.files.nccl_file, "NCCL_IB_TC", found.get("NCCL_IB_TC")),
@@ -126,14 +126,14 @@ def _infiniband(group: Group, plane: WiredPlane, found: Mapping[str, str]) -> It
         yield Defect(group.place("ucx.conf", "UCX_IB_SL"), message, f"set UCX_IB_SL to {own}, or remove it")
 
 
-def _rail_only(group: Group, plane: WiredPlane, found: Mapping[str, str]) -> Iterator[Defect]:
+def _rail_only(group: HostFiles, plane: WiredPlane, found: Mapping[str, str]) -> Iterator[Defect]:
     for key in ("NCCL_CROSS_NIC", "NCCL_PXN_DISABLE"):
         if nccl_number(found.get(key)) != 0:
             message = f"{key} is {found.get(key, 'missing')}, but no switch of plane {plane.name} connects the rails"
             yield Defect(group.place(group.files.nccl_file, key), message, f"set {key} to 0")
 
 
-def _priority(group: Group, plane: WiredPlane, found: Mapping[str, str]) -> Iterator[Defect]:
+def _priority(group: HostFiles, plane: WiredPlane, found: Mapping[str, str]) -> Iterator[Defect]:
     tos = nccl_number(found.get("NCCL_IB_TC"))
     if tos is None:
         return  # FG904 reports it

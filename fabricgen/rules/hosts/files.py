@@ -9,7 +9,7 @@ from fabricgen.findings import Severity
 from fabricgen.rules.defects import Defect
 from fabricgen.rules.rule import Basis, rule
 from fabricgen.rules.view.fabric import Fabric
-from fabricgen.rules.view.host_groups import Group, host_groups
+from fabricgen.rules.view.host_groups import HostFiles, host_groups
 from fabricgen.units import whole_number
 from fabricgen.vocabulary import NicSettings, Purpose, Technology
 
@@ -70,14 +70,14 @@ def host_files(fabric: Fabric) -> Iterator[Defect]:
 _RENDER = "run `fabricgen render`"
 
 
-def _unread_lines(group: Group) -> Iterator[Defect]:
+def _unread_lines(group: HostFiles) -> Iterator[Defect]:
     for file in judged_files(group.files.files):
         for fault in group.files.read(file).faults:
             severity = Severity.ERROR if fault.is_error else Severity.WARNING
             yield Defect(group.line(file, fault.line, fault.word), fault.message, fault.hint, severity=severity)
 
 
-def _settings(group: Group, file: str) -> Iterator[Defect]:
+def _settings(group: HostFiles, file: str) -> Iterator[Defect]:
     if file not in group.files.files:
         yield Defect(group.place(file), "the RoCE settings of the plane are missing", _RENDER)
         return
@@ -139,7 +139,7 @@ def _exact_list(text: str) -> str:
 
 
 def _listed(
-    group: Group, file: str, key: str, wanted: str, read: Callable[[str], str] = lambda text: text
+    group: HostFiles, file: str, key: str, wanted: str, read: Callable[[str], str] = lambda text: text
 ) -> Iterator[Defect]:
     found = group.files.settings(file).get(key)
     if file in group.files.files and (found is None or read(found) != read(wanted)):

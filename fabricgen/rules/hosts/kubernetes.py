@@ -9,7 +9,7 @@ from fabricgen.findings import Severity
 from fabricgen.rules.defects import Defect, Place
 from fabricgen.rules.rule import Basis, rule
 from fabricgen.rules.view.fabric import Fabric
-from fabricgen.rules.view.host_groups import Group, host_groups
+from fabricgen.rules.view.host_groups import HostFiles, host_groups
 from fabricgen.rules.view.manifests import RENDER_AGAIN, TEMPLATE, group_name, place_of, selected_nics
 from fabricgen.sonic.addresses import Address, read_address
 from fabricgen.units import whole_number
@@ -60,7 +60,7 @@ def kubernetes_objects(fabric: Fabric) -> Iterator[Defect]:
             yield from _settings(manifests, one, groups)
 
 
-def _template(manifests: ObservedManifests, one: Manifest, group: Group) -> Iterator[Defect]:
+def _template(manifests: ObservedManifests, one: Manifest, group: HostFiles) -> Iterator[Defect]:
     template = ("spec", "template")
     if one.get(*template, "linkType") not in (None, "Ethernet"):
         yield Defect(place_of(manifests, one, *template, "linkType"), "the ports of RoCE are Ethernet", RENDER_AGAIN)
@@ -82,7 +82,7 @@ def _template(manifests: ObservedManifests, one: Manifest, group: Group) -> Iter
             yield from _qos(manifests, one, group, f"roce/{plane.name}.conf")
 
 
-def _qos(manifests: ObservedManifests, one: Manifest, group: Group, file: str) -> Iterator[Defect]:
+def _qos(manifests: ObservedManifests, one: Manifest, group: HostFiles, file: str) -> Iterator[Defect]:
     qos = ("spec", "template", "roceOptimized", "qos")
     settings = group.files.settings(file)
     wanted: dict[tuple[str, ...], tuple[str, Any]] = {
@@ -157,7 +157,7 @@ def _pool(
             yield Defect(place_of(manifests, one, "spec", "routes"), message, "add the pools of the plane")
 
 
-def _port_mtu(group: Group, nics: list[str]) -> tuple[int, Place] | None:
+def _port_mtu(group: HostFiles, nics: list[str]) -> tuple[int, Place] | None:
     """The least MTU of the switch ports of some NICs."""
     found = []
     for (_, nic), end in group.ends.items():
@@ -168,7 +168,7 @@ def _port_mtu(group: Group, nics: list[str]) -> tuple[int, Place] | None:
 
 
 def _too_large(
-    manifests: ObservedManifests, one: Manifest, group: Group, nics: list[str], *path: str | int
+    manifests: ObservedManifests, one: Manifest, group: HostFiles, nics: list[str], *path: str | int
 ) -> Iterator[Defect]:
     mtu, port = one.get(*path), _port_mtu(group, nics)
     if isinstance(mtu, int) and port and mtu > port[0]:
@@ -177,7 +177,7 @@ def _too_large(
         yield Defect(place_of(manifests, one, *path), message, f"set it to {port[0]}", related)
 
 
-def _policy(manifests: ObservedManifests, one: Manifest, group: Group) -> Iterator[Defect]:
+def _policy(manifests: ObservedManifests, one: Manifest, group: HostFiles) -> Iterator[Defect]:
     names = [str(name).partition("#")[0] for name in one.get("spec", "nicSelector", "pfNames") or []]
     addresses = {adapter.pci: name for name, adapter in group.adapters.items() if adapter.pci}
     selector = ("spec", "nicSelector")
@@ -198,7 +198,7 @@ def _policy(manifests: ObservedManifests, one: Manifest, group: Group) -> Iterat
     yield from _too_large(manifests, one, group, names, "spec", "mtu")
 
 
-def _rails(manifests: ObservedManifests, one: Manifest, group: Group) -> Iterator[Defect]:
+def _rails(manifests: ObservedManifests, one: Manifest, group: HostFiles) -> Iterator[Defect]:
     rails = one.rows("spec", "railTopology")
     names = [str(row.get("name")) for row in rails]
     of_spectrum_x = sorted(group.of_spectrum_x)
@@ -213,7 +213,7 @@ def _rails(manifests: ObservedManifests, one: Manifest, group: Group) -> Iterato
         yield from _too_large(manifests, one, group, of_spectrum_x, "spec", "railTopology", at, "mtu")
 
 
-def _settings(manifests: ObservedManifests, one: Manifest, groups: Mapping[str, Group]) -> Iterator[Defect]:
+def _settings(manifests: ObservedManifests, one: Manifest, groups: Mapping[str, HostFiles]) -> Iterator[Defect]:
     """The variables of pods that the file of the group has, too."""
     group = next(
         (

@@ -9,7 +9,7 @@ from fabricgen.rules.defects import Defect
 from fabricgen.rules.hosts.files import SCRIPT, UNIT
 from fabricgen.rules.rule import rule
 from fabricgen.rules.view.fabric import Fabric
-from fabricgen.rules.view.host_groups import Group, host_groups
+from fabricgen.rules.view.host_groups import HostFiles, host_groups
 from fabricgen.vocabulary import NicSettings
 
 # The settings of roce/<plane>.conf that a script must use for any driver, and those for drivers with a further need.
@@ -56,7 +56,7 @@ def applied_settings(fabric: Fabric) -> Iterator[Defect]:
             yield from _unit(group)
 
 
-def _script_faults(group: Group) -> Iterator[str]:
+def _script_faults(group: HostFiles) -> Iterator[str]:
     text = group.files.text(SCRIPT)
     if not text.startswith("#!"):
         yield "the first line does not name an interpreter, so systemd cannot start the script"
@@ -75,14 +75,14 @@ def _script_faults(group: Group) -> Iterator[str]:
         yield f"the script stops at {stop!r}, before its last line"
 
 
-def _drivers(group: Group) -> list[str]:
+def _drivers(group: HostFiles) -> list[str]:
     planes = {plane.name for plane in group.lossless_planes}
     nics = group.nics(lambda plane: plane.name in planes)
     models = (nic_model(group.adapters[nic].model) for nic in nics if nic in group.adapters)
     return sorted({model.driver for model in models if model and model.driver})
 
 
-def _unit(group: Group) -> Iterator[Defect]:
+def _unit(group: HostFiles) -> Iterator[Defect]:
     found = group.files.settings(UNIT)
     start = found.get("ExecStart", "").lstrip("@-:+!").split()
     device = "sys-subsystem-net-devices-%i.device"

@@ -10,7 +10,7 @@ from fabricgen.rules.defects import Defect, Place
 from fabricgen.rules.hosts.files import NVSHMEM
 from fabricgen.rules.rule import Basis, rule
 from fabricgen.rules.view.fabric import Fabric
-from fabricgen.rules.view.host_groups import Group, NicPorts, host_groups
+from fabricgen.rules.view.host_groups import HostFiles, NicPorts, host_groups
 from fabricgen.rules.view.qos import priorities
 from fabricgen.rules.view.switch import number
 from fabricgen.vocabulary import Purpose
@@ -19,7 +19,7 @@ UCX_CLASS = 106  # openucx/ucx@9466d10 src/uct/ib/base/ib_iface.c: TRAFFIC_CLASS
 SLOWEST_STALL_MS = 8000  # linux mlx5 en_ethtool.c: the default of a NIC without a setting
 FASTEST_STALL_MS = 80
 
-Settings = tuple[Group, WiredPlane, str, dict[str, str]]
+Settings = tuple[HostFiles, WiredPlane, str, dict[str, str]]
 
 
 def settings(fabric: Fabric) -> Iterator[Settings]:
@@ -176,7 +176,7 @@ def _ucx_class(text: str | None) -> int | None:
 
 
 def _same_tos(
-    group: Group,
+    group: HostFiles,
     plane: WiredPlane,
     setting: tuple[str, str],
     reading: tuple[Callable[[str | None], int | None], str],
@@ -201,7 +201,7 @@ def _same_tos(
         yield Defect(mine, f"{key} is {shown}, but TOS of the NICs is {own}", hint, related)
 
 
-def tos_defects(group: Group, plane: WiredPlane, mine: Place, tos: int) -> Iterator[Defect]:
+def tos_defects(group: HostFiles, plane: WiredPlane, mine: Place, tos: int) -> Iterator[Defect]:
     """Defects of a ToS byte on a plane: its range, its ECN bits and its DSCP."""
     if not 0 <= tos <= 255:
         yield Defect(mine, f"{tos} is outside the range 0 to 255", "set it to DSCP x 4 + 2")

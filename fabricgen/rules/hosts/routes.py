@@ -10,7 +10,7 @@ from fabricgen.rules.defects import Defect
 from fabricgen.rules.rule import rule
 from fabricgen.rules.view.addresses import IpInterface
 from fabricgen.rules.view.fabric import Fabric
-from fabricgen.rules.view.host_groups import Group, host_groups
+from fabricgen.rules.view.host_groups import HostFiles, host_groups
 from fabricgen.rules.view.host_interfaces import Interface, interfaces, netplan_file
 from fabricgen.rules.view.switch import number
 from fabricgen.vocabulary import Technology
@@ -75,7 +75,7 @@ def host_routes(fabric: Fabric) -> Iterator[Defect]:
             yield Defect(one.place(where), message, hint, ((other.nic, other.place(where)),))
 
 
-def _uppers(group: Group, host: str) -> Iterator[Defect]:
+def _uppers(group: HostFiles, host: str) -> Iterator[Defect]:
     """A renderer for all interfaces, and VRFs, bonds and bridges over NICs of the fabric."""
     network, file = group.files.network(host), netplan_file(host)
     nics = group.files.interfaces(host)
@@ -196,7 +196,7 @@ def host_neighbors(fabric: Fabric) -> Iterator[Defect]:
                     yield Defect(group.place("sysctl.conf", of_all), message, f"remove {of_all}")
 
 
-def kernel_settings(group: Group) -> Mapping[str, str]:
+def kernel_settings(group: HostFiles) -> Mapping[str, str]:
     """The settings of sysctl.conf by their path below /proc/sys. sysctl.d also accepts dots instead of slashes."""
     found = {}
     for key, text in group.files.settings("sysctl.conf").items():

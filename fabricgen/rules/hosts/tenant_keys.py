@@ -9,7 +9,7 @@ from fabricgen.opensm.pkey_table import DEFAULT_KEY, EMPTY, FULL_BIT
 from fabricgen.rules.defects import Defect
 from fabricgen.rules.rule import Basis, rule
 from fabricgen.rules.view.fabric import Fabric
-from fabricgen.rules.view.host_groups import Group, host_groups
+from fabricgen.rules.view.host_groups import HostFiles, host_groups
 from fabricgen.rules.view.pkey_tables import is_tenant_key, pkey_tables
 from fabricgen.rules.view.subnet_managers import ManagedSubnet, managed_subnets
 from fabricgen.rules.view.switch import number
@@ -23,7 +23,7 @@ _SETTING, _LEVEL_SETTING = "NCCL_IB_PKEY", "NCCL_IB_SL"
 class _Port:
     """A port on a compute plane: the key at the index that its NCCL uses, and its tenant's key, 0 without a tenant."""
 
-    group: Group
+    group: HostFiles
     host: str
     nic: str
     index: int
@@ -132,7 +132,7 @@ def _key_of_tenants(subnet: ManagedSubnet) -> Iterator[int]:
     return (key for table in pkey_tables(subnet).values() for key in table if key & DEFAULT_KEY not in (0, DEFAULT_KEY))
 
 
-def _ports(subnet: ManagedSubnet, groups: Mapping[str, Group]) -> Iterator[_Port]:
+def _ports(subnet: ManagedSubnet, groups: Mapping[str, HostFiles]) -> Iterator[_Port]:
     """The ports of hosts with a file of NCCL."""
     tables = pkey_tables(subnet)
     size: dict[int, int] = {}

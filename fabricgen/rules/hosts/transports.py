@@ -11,7 +11,7 @@ from fabricgen.rules.defects import Defect
 from fabricgen.rules.rule import Basis, rule
 from fabricgen.rules.view.addresses import parse_interface
 from fabricgen.rules.view.fabric import Fabric
-from fabricgen.rules.view.host_groups import Group, host_groups
+from fabricgen.rules.view.host_groups import HostFiles, host_groups
 from fabricgen.rules.view.pkey_tables import is_tenant_key, pkey_tables
 from fabricgen.rules.view.subnet_managers import managed_subnets
 from fabricgen.vocabulary import Purpose, Technology
@@ -96,12 +96,12 @@ def transports(fabric: Fabric) -> Iterator[Defect]:
         yield from _ucx_key(fabric, group, compute)
 
 
-def _compute(group: Group) -> list[WiredPlane]:
+def _compute(group: HostFiles) -> list[WiredPlane]:
     used = {nic.plane for host in group.hosts for nic in host.nics}
     return [plane for name, plane in group.planes.items() if name in used and plane.purpose == Purpose.COMPUTE]
 
 
-def _reachability(group: Group, compute: list[WiredPlane]) -> Iterator[Defect]:
+def _reachability(group: HostFiles, compute: list[WiredPlane]) -> Iterator[Defect]:
     """UCX reaches peers in the subnet of a port only, where no peer is in it."""
     planes = {plane.name for plane in compute if plane.technology == Technology.ROCE}
     texts = (text for host in group.hosts for nic in host.nics if nic.plane in planes for text in nic.addresses)
@@ -120,7 +120,7 @@ def _reachability(group: Group, compute: list[WiredPlane]) -> Iterator[Defect]:
             yield Defect(group.place("ucx.conf", key), message, f"remove {key}")
 
 
-def _ucx_key(fabric: Fabric, group: Group, compute: list[WiredPlane]) -> Iterator[Defect]:
+def _ucx_key(fabric: Fabric, group: HostFiles, compute: list[WiredPlane]) -> Iterator[Defect]:
     """UCX_IB_PKEY is a P_Key in hexadecimal; auto takes the first full one of the port."""
     text = group.files.settings("ucx.conf").get("UCX_IB_PKEY", "auto")
     if text.lower() == "auto":
@@ -136,7 +136,7 @@ def _ucx_key(fabric: Fabric, group: Group, compute: list[WiredPlane]) -> Iterato
             yield Defect(place, f"UCX_IB_PKEY is {text}, which a port of plane {plane.name} does not have", hint)
 
 
-def _key_index(fabric: Fabric, group: Group, compute: list[WiredPlane], text: str) -> Iterator[Defect]:
+def _key_index(fabric: Fabric, group: HostFiles, compute: list[WiredPlane], text: str) -> Iterator[Defect]:
     place = group.place(group.files.nccl_file, "NCCL_IB_PKEY")
     for plane in compute:
         most = 1
@@ -151,7 +151,7 @@ def _key_index(fabric: Fabric, group: Group, compute: list[WiredPlane], text: st
             yield Defect(place, message, "remove NCCL_IB_PKEY, or use the index of the tenant's P_Key")
 
 
-def _keys_of_ports(fabric: Fabric, group: Group, plane: str) -> int | None:
+def _keys_of_ports(fabric: Fabric, group: HostFiles, plane: str) -> int | None:
     """The least number of P_Keys of a port of the group; None if the partitions are unknown. On a plane with tenants
     the ports of no tenant do not count: jobs do not reach them with any index."""
     tables = _tables(fabric, group, plane)
@@ -159,7 +159,7 @@ def _keys_of_ports(fabric: Fabric, group: Group, plane: str) -> int | None:
     return min(map(len, of_tenants or tables), default=None)
 
 
-def _tables(fabric: Fabric, group: Group, plane: str) -> list[list[int]]:
+def _tables(fabric: Fabric, group: HostFiles, plane: str) -> list[list[int]]:
     """The P_Key tables of the group's ports on an InfiniBand plane; empty if the partitions are unknown."""
     names = {host.name for host in group.hosts}
     return [

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable, Iterator
 
-from fabricgen.bundle.cables import Fault, Miscabling, Pair, moves
+from fabricgen.bundle.cables import CableFault, Miscabling, Pair, moves
 from fabricgen.bundle.wiring import Endpoint
 from fabricgen.findings import Severity
 from fabricgen.rules.breaks import Breaks
@@ -29,7 +29,7 @@ def dead_cable(fabric: Fabric) -> Iterator[Defect]:
     Source: IEEE 802.1AB; SONiC docker-lldp, which sends LLDP on every port that is up.
     """
     for one in _miscablings(fabric):
-        if one.kind is not Fault.MISSING:
+        if one.kind is not CableFault.MISSING:
             continue
         near, far = one.expected[0]
         message = f"LLDP does not show the planned cable from {_named(near)} to {_named(far)}"
@@ -54,13 +54,13 @@ def wrong_cable(fabric: Fabric) -> Iterator[Defect]:
     Source: IEEE 802.1AB; `fabricgen diff` lists the same differences.
     """
     for one in _miscablings(fabric):
-        if one.kind is Fault.MISSING or (one.kind is Fault.EXTRA and fabric.bundle.wiring is None):
+        if one.kind is CableFault.MISSING or (one.kind is CableFault.EXTRA and fabric.bundle.wiring is None):
             continue
         ends = (*(end for pair in one.expected for end in pair), *(end for pair in one.seen for end in pair))
         places = _places(fabric, dict.fromkeys(ends))
         related = tuple((other.device.name, other) for other in places[1:])
         found = " and ".join(map(_cable, one.seen))
-        if one.kind is Fault.EXTRA:
+        if one.kind is CableFault.EXTRA:
             for place in places[:1]:
                 message, hint = (
                     f"LLDP shows a cable {found}, which is not planned",
@@ -71,7 +71,7 @@ def wrong_cable(fabric: Fabric) -> Iterator[Defect]:
         expected = " and ".join(map(_cable, dict.fromkeys(one.expected)))
         hint = _hint(fabric, one)
         message = f"LLDP shows the cable {found}; planned is {expected}"
-        if one.kind is Fault.SWAPPED:
+        if one.kind is CableFault.SWAPPED:
             plugged = " and ".join(f"{_named(near)} is in {_named(far)}" for near, far in one.seen)
             planned = " and ".join(f"{_named(near)} – {_named(far)}" for near, far in dict.fromkeys(one.expected))
             message = f"two cables are swapped: {plugged}; planned is {planned}"

@@ -6,7 +6,7 @@ from math import prod
 
 from fabricgen.findings import Severity
 from fabricgen.opensm.guids import guid_text
-from fabricgen.opensm.located_text import Word
+from fabricgen.opensm.located_text import LocatedWord
 from fabricgen.opensm.qos_policy_conf import read_policy
 from fabricgen.opensm.torus_conf import Seed, SeedLink, TorusFile, read_torus
 from fabricgen.rules.defects import Defect
@@ -99,7 +99,7 @@ def endpoints(fabric: Fabric) -> Iterator[Defect]:
     Source: opensm(8), ftree; measured with opensm 3.3.23.
     """
     for subnet in managed_subnets(fabric):
-        compute: dict[int, Word] = {}
+        compute: dict[int, LocatedWord] = {}
         for option in _ENDPOINTS:
             found = subnet.guids(option)
             if found is None or not subnet.ports or found[1].unreadable:
@@ -122,7 +122,7 @@ def endpoints(fabric: Fabric) -> Iterator[Defect]:
             yield from _missing(subnet, file, set(content.words))
 
 
-def _repeated(subnet: ManagedSubnet, file: str, entries: tuple[tuple[int, Word], ...]) -> Iterator[Defect]:
+def _repeated(subnet: ManagedSubnet, file: str, entries: tuple[tuple[int, LocatedWord], ...]) -> Iterator[Defect]:
     counts = Counter(guid for guid, _ in entries)
     for guid, word in {guid: word for guid, word in entries if counts[guid] > 1}.items():
         message, hint = f"{guid_text(guid)} is listed more than once", "remove the repeated lines"

@@ -7,7 +7,7 @@ from difflib import get_close_matches
 
 from fabricgen.findings import Severity
 from fabricgen.opensm.opensm_conf import READ_FILES, READERS, UNSET
-from fabricgen.opensm.options import LAST_LIFETIME, VERSION, Engine, option_facts, option_problem
+from fabricgen.opensm.options import LAST_LIFETIME, VERSION, OpensmEngine, option_facts, option_problem
 from fabricgen.rules.defects import Defect
 from fabricgen.rules.rule import Basis, rule
 from fabricgen.rules.view.fabric import Fabric
@@ -232,7 +232,7 @@ def _missing(subnet: ManagedSubnet, manager: ManagerFile) -> Iterator[Defect]:
 
 def _for_other_engines(manager: ManagerFile) -> Iterator[Defect]:
     """An option that only other engines read: routing_engine is not the one for which the file was written."""
-    if not all(engine in tuple(Engine) for engine in manager.engines):
+    if not all(engine in tuple(OpensmEngine) for engine in manager.engines):
         return  # FG812 reports the unknown engine
     for name, readers in READERS.items():
         line = manager.content.options.get(name)

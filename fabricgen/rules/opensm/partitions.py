@@ -9,7 +9,7 @@ from fabricgen.opensm.partitions_conf import (
     FLAGS,
     GROUPS,
     Entry,
-    Membership,
+    MemberKind,
     PartitionEntry,
     expanded,
     guid_of,
@@ -167,12 +167,12 @@ def _membership_word(subnet: ManagedSubnet, file: str, partition: PartitionEntry
     if entry.value is None:
         return
     text = entry.value.text
-    known = expanded(text, Membership)
-    if text not in tuple(Membership):
+    known = expanded(text, MemberKind)
+    if text not in tuple(MemberKind):
         message = f"{partition.name}: OpenSM reads the membership {text!r} as {known or 'limited'}"
-        hint = f"write one of {', '.join(Membership)}"
+        hint = f"write one of {', '.join(MemberKind)}"
         yield Defect(subnet.place(file, entry.value, entry.name.text), message, hint)
-    if known == Membership.BOTH and not all(manager.content.is_true("allow_both_pkeys") for manager in subnet.managers):
+    if known == MemberKind.BOTH and not all(manager.content.is_true("allow_both_pkeys") for manager in subnet.managers):
         message = f"{partition.name}: OpenSM reads `both` as full, because allow_both_pkeys is not TRUE"
         hint = "set allow_both_pkeys to TRUE in opensm.conf"
         yield Defect(subnet.place(file, entry.value, entry.name.text), message, hint, severity=Severity.ERROR)
@@ -200,12 +200,12 @@ def full_tables(fabric: Fabric) -> Iterator[Defect]:
             switches += bool(words & {"ALL", "ALL_SWITCHES"})
             if words & set(ALL_ADAPTERS):
                 both = any(
-                    membership_of(partition, one) == Membership.BOTH for one in partition.members if not guid_of(one)
+                    membership_of(partition, one) == MemberKind.BOTH for one in partition.members if not guid_of(one)
                 )
                 everywhere += 1 + both
             own = {guid: one for one in partition.members if (guid := guid_of(one))}
             for guid, member in own.items() if not words & set(ALL_ADAPTERS) else ():
-                keys[guid] += 1 + (membership_of(partition, member) == Membership.BOTH)
+                keys[guid] += 1 + (membership_of(partition, member) == MemberKind.BOTH)
                 last[guid] = member
         most, count = max(((guid, number) for guid, number in keys.items()), key=lambda one: one[1], default=(0, 0))
         if everywhere + count > _ADAPTER_KEYS:

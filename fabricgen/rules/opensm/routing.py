@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from difflib import get_close_matches
 
 from fabricgen.findings import Severity
-from fabricgen.opensm.options import LAST_VL, NO_FALLBACK, VL_CODES, Engine
+from fabricgen.opensm.options import LAST_VL, NO_FALLBACK, VL_CODES, OpensmEngine
 from fabricgen.rules.defects import Defect
 from fabricgen.rules.rule import Basis, rule
 from fabricgen.rules.view.fabric import Fabric
@@ -35,9 +35,9 @@ def unknown_engine(fabric: Fabric) -> Iterator[Defect]:
     """
     for manager in manager_files(fabric):
         for name in manager.content.engines:
-            if name not in (*Engine, NO_FALLBACK):
-                close = get_close_matches(name, (*Engine, NO_FALLBACK), 1)
-                hint = f"did you mean {close[0]}?" if close else f"use one of {', '.join(Engine)}"
+            if name not in (*OpensmEngine, NO_FALLBACK):
+                close = get_close_matches(name, (*OpensmEngine, NO_FALLBACK), 1)
+                hint = f"did you mean {close[0]}?" if close else f"use one of {', '.join(OpensmEngine)}"
                 message = f"OpenSM has no routing engine {name!r} and falls back to minhop"
                 yield Defect(manager.place("routing_engine"), message, hint)
 

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from fabricgen.findings import Severity
 from fabricgen.opensm.guids import guid_text
 from fabricgen.opensm.options import LAST_SL, LAST_VL, MTU_CODES, RATE_CODES
-from fabricgen.opensm.partitions_conf import GROUPS, Entry, Membership, PartitionEntry, expanded, guid_of, key_of
+from fabricgen.opensm.partitions_conf import GROUPS, Entry, MemberKind, PartitionEntry, expanded, guid_of, key_of
 from fabricgen.rules.defects import Defect
 from fabricgen.rules.opensm.partitions import with_partitions
 from fabricgen.rules.rule import rule
@@ -40,7 +40,7 @@ def limited_tenant(fabric: Fabric) -> Iterator[Defect]:
             if key_of(partition) == _DEFAULT_KEY:
                 continue
             memberships = {membership_of(partition, member) for member in partition.members}
-            if memberships <= {Membership.LIMITED}:
+            if memberships <= {MemberKind.LIMITED}:
                 fault = "has only limited members" if memberships else "has no members"
                 hint = "write `=full` for members that others must reach"
                 yield Defect(subnet.place(file, partition.name), f"{partition.name} {fault}", hint)
@@ -109,15 +109,15 @@ def _default_members(
     for partition in default:
         for member in partition.members:
             name = expanded(member.name.text, GROUPS) or guid_of(member)
-            if membership_of(partition, member) in (Membership.FULL, Membership.BOTH):
+            if membership_of(partition, member) in (MemberKind.FULL, MemberKind.BOTH):
                 full.add(name)
             if name in ALL_ADAPTERS:
                 groups.append((partition, member))
     for partition, member in groups:
-        if has_tenants and membership_of(partition, member) != Membership.LIMITED:
+        if has_tenants and membership_of(partition, member) != MemberKind.LIMITED:
             message = "all hosts are full members of Default: tenants reach each other over it"
             yield Defect(subnet.place(file, member.name), message, f"write {member.name}=limited")
-        elif not has_tenants and membership_of(partition, member) == Membership.LIMITED:
+        elif not has_tenants and membership_of(partition, member) == MemberKind.LIMITED:
             message = "there are no tenants, and hosts are limited members of Default: they do not reach each other"
             yield Defect(subnet.place(file, member.name), message, f"write {member.name}=full")
     at = subnet.place(file, default[0].name)

@@ -16,7 +16,7 @@ from fabricgen.rules.view.fabric import End, Fabric
 from fabricgen.rules.view.peers import (
     NO_FIELDS,
     OWN_FIELDS,
-    Candidate,
+    PeerDeviation,
     deviating_fields,
     deviating_rows,
     deviation_defects,
@@ -115,7 +115,7 @@ def _qos_deviations(
                     if index == 0:
                         at = (end, example)
                         places = (port_place(one.switch, table, one.port, odd.key, odd.field) for one in at)
-                        found.append(Candidate(end.switch, odd, *places))
+                        found.append(PeerDeviation(end.switch, odd, *places))
     yield from deviation_defects(found, dict.fromkeys(end.switch for _, end in members), peers)
 
 
@@ -131,7 +131,7 @@ def _own_row_deviations(
         same = (n for n, row in enumerate(rows) if row.get(odd.field) == odd.usual)
         other, other_port = members[next(same)]
         example = other.place(table, other_port if table == "PORT" else other.cable_row(other_port), odd.field)
-        found.append(Candidate(switch, odd, place, example))
+        found.append(PeerDeviation(switch, odd, place, example))
     if found:
         yield from deviation_defects(found, dict.fromkeys(switch for switch, _ in members), peers)
 
@@ -223,5 +223,5 @@ def _population_deviations(
         switch, key, _ = members[index]
         same = next(n for n, row in enumerate(rows) if row.get(odd.field) == odd.usual)
         example = members[same][0].place(table, members[same][1], odd.field)
-        found.append(Candidate(switch, odd, switch.place(table, key, odd.field), example))
+        found.append(PeerDeviation(switch, odd, switch.place(table, key, odd.field), example))
     yield from deviation_defects(found, dict.fromkeys(switch for switch, _, _ in members), peers)

@@ -13,7 +13,7 @@ from fabricgen.rules.view.fabric import Fabric
 from fabricgen.rules.view.peers import (
     NO_FIELDS,
     OWN_FIELDS,
-    Candidate,
+    PeerDeviation,
     deviating_rows,
     deviation_defects,
     differing_pair,
@@ -154,7 +154,7 @@ def _table_deviations(
         if not _is_own_address(switch, odd.value):
             example = next(one for one, rows in zip(switches, tables, strict=True) if has_usual(rows, odd))
             places = (one.place(table, odd.key, odd.field) for one in (switch, example))
-            found.append(Candidate(switch, odd, *places))
+            found.append(PeerDeviation(switch, odd, *places))
     yield from deviation_defects(found, switches, peers.replace("most", "the other of the", 1) if is_pair else peers)
 
 

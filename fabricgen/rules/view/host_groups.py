@@ -34,7 +34,7 @@ class NicPorts:
 
 
 @dataclass(eq=False)
-class Group:
+class HostFiles:
     """One group with its files. `ends` maps (host, NIC) to the switch port that the NIC is cabled to."""
 
     files: ObservedHosts
@@ -116,12 +116,12 @@ class Group:
 
 
 @derived
-def host_groups(fabric: Fabric) -> tuple[Group, ...]:
+def host_groups(fabric: Fabric) -> tuple[HostFiles, ...]:
     """The groups of hosts that have files."""
     return tuple(_groups(fabric))
 
 
-def _groups(fabric: Fabric) -> Iterator[Group]:
+def _groups(fabric: Fabric) -> Iterator[HostFiles]:
     wiring = fabric.bundle.wiring
     if wiring is None or not fabric.bundle.hosts:
         return
@@ -136,7 +136,7 @@ def _groups(fabric: Fabric) -> Iterator[Group]:
         hosts = tuple(host for host in wiring.hosts if host.group == name)
         if hosts:
             model = models.get(hosts[0].model)
-            yield Group(files, hosts, model, fabric.planes, ends.get(name, {}), ports.get(name, {}))
+            yield HostFiles(files, hosts, model, fabric.planes, ends.get(name, {}), ports.get(name, {}))
 
 
 def _ports(fabric: Fabric, group_of: Mapping[str, str]) -> dict[str, dict[str, tuple[NicPorts, ...]]]:

@@ -9,14 +9,14 @@ from fabricgen.engine.derived import derived
 from fabricgen.rules.defects import Place
 from fabricgen.rules.view.addresses import HeldAddress, IpInterface, parse_interface
 from fabricgen.rules.view.fabric import End, Fabric
-from fabricgen.rules.view.host_groups import Group, host_groups
+from fabricgen.rules.view.host_groups import HostFiles, host_groups
 
 
 @dataclass(eq=False, slots=True)
 class Interface:
     """One NIC of one host."""
 
-    group: Group
+    group: HostFiles
     host: str
     nic: str
     plane: WiredPlane

@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from fabricgen.bundle.manifests import Manifest, ObservedManifests
 from fabricgen.platforms.catalog import nic_model
 from fabricgen.rules.defects import Place
-from fabricgen.rules.view.host_groups import Group
+from fabricgen.rules.view.host_groups import HostFiles
 
 GROUP_LABEL = "fabricgen.io/group"
 TEMPLATE = "NicConfigurationTemplate"
@@ -23,7 +23,7 @@ def group_name(one: Manifest) -> str:
     return str(selector.get(GROUP_LABEL, "")) if isinstance(selector, Mapping) else ""
 
 
-def selected_nics(one: Manifest, group: Group) -> list[str]:
+def selected_nics(one: Manifest, group: HostFiles) -> list[str]:
     """The NICs of a group that a NicConfigurationTemplate selects."""
     device = str(one.get("spec", "nicSelector", "nicType") or "").lower()
     addresses = one.get("spec", "nicSelector", "pciAddresses") or []

@@ -99,7 +99,7 @@ def deviating_fields(
 
 
 @dataclass(frozen=True, slots=True)
-class Candidate:
+class PeerDeviation:
     """A deviation at its place, and the place of the usual value at a peer."""
 
     switch: Switch
@@ -113,7 +113,7 @@ class Candidate:
         return (self.place.table, self.odd.key, self.odd.field, repr(self.odd.value))
 
 
-def deviation_defects(candidates: Iterable[Candidate], switches: Iterable[Switch], peers: str) -> Iterator[Defect]:
+def deviation_defects(candidates: Iterable[PeerDeviation], switches: Iterable[Switch], peers: str) -> Iterator[Defect]:
     """Defects for deviations, except where exactly the switches of a rail, SU or pod deviate in the same way: that is
     intended."""
     found = list(candidates)
@@ -137,7 +137,7 @@ def _groups_of_peers(switches: Iterable[Switch]) -> set[frozenset[Switch]]:
     return {frozenset(group) for group in members.values() if len(group) > 1}
 
 
-def _defect(one: Candidate, peers: str) -> Defect:
+def _defect(one: PeerDeviation, peers: str) -> Defect:
     odd, related = one.odd, ((f"one of {peers}", one.example),)
     if not odd.field:
         is_missing = odd.value is _ABSENT

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable, Iterator, Mapping
 
-from fabricgen.opensm.partitions_conf import GROUPS, Entry, Membership, PartitionEntry, expanded, guid_of, key_of
+from fabricgen.opensm.partitions_conf import GROUPS, Entry, MemberKind, PartitionEntry, expanded, guid_of, key_of
 from fabricgen.opensm.pkey_table import DEFAULT_KEY, FULL_BIT, pkey_table
 from fabricgen.rules.view.subnet_managers import ManagedSubnet
 
@@ -14,11 +14,11 @@ def is_tenant_key(key: int) -> bool:
     return bool(key & FULL_BIT) and key & DEFAULT_KEY != DEFAULT_KEY
 
 
-def membership_of(partition: PartitionEntry, member: Entry) -> Membership:
+def membership_of(partition: PartitionEntry, member: Entry) -> MemberKind:
     """The membership as OpenSM reads it."""
     usual = partition.flag("defmember")
     word = member.value or (usual.value if usual else None)
-    return (expanded(word.text, Membership) if word else None) or Membership.LIMITED
+    return (expanded(word.text, MemberKind) if word else None) or MemberKind.LIMITED
 
 
 def pkey_tables(subnet: ManagedSubnet) -> Mapping[int, list[int]]:
@@ -29,11 +29,11 @@ def pkey_tables(subnet: ManagedSubnet) -> Mapping[int, list[int]]:
         return {}
     if not subnet.partitions:
         return {port: [DEFAULT_KEY | FULL_BIT] for port in ports}
-    memberships: dict[int, dict[int, Membership]] = {port: {} for port in ports}
+    memberships: dict[int, dict[int, MemberKind]] = {port: {} for port in ports}
     first: dict[int, int] = {}
     if not any(key_of(one) == DEFAULT_KEY for one in subnet.partitions):
         for own in memberships.values():
-            own[DEFAULT_KEY] = Membership.LIMITED
+            own[DEFAULT_KEY] = MemberKind.LIMITED
     for partition in subnet.partitions:
         key = key_of(partition)
         assert key
@@ -48,7 +48,7 @@ def pkey_tables(subnet: ManagedSubnet) -> Mapping[int, list[int]]:
     }
 
 
-def _members(partition: PartitionEntry, ports: Iterable[int]) -> Iterator[tuple[int, Membership]]:
+def _members(partition: PartitionEntry, ports: Iterable[int]) -> Iterator[tuple[int, MemberKind]]:
     known = set(ports)
     for member in partition.members:
         if expanded(member.name.text, GROUPS) in ALL_ADAPTERS:
@@ -58,9 +58,9 @@ def _members(partition: PartitionEntry, ports: Iterable[int]) -> Iterator[tuple[
             yield guid, membership_of(partition, member)
 
 
-def _keys(memberships: Mapping[int, Membership], *, allow_both: bool) -> Iterator[int]:
+def _keys(memberships: Mapping[int, MemberKind], *, allow_both: bool) -> Iterator[int]:
     for key, membership in memberships.items():
-        if membership == Membership.LIMITED or (membership == Membership.BOTH and allow_both):
+        if membership == MemberKind.LIMITED or (membership == MemberKind.BOTH and allow_both):
             yield key
-        if membership != Membership.LIMITED:
+        if membership != MemberKind.LIMITED:
             yield key | FULL_BIT

@@ -12,7 +12,7 @@ from fabricgen.inputs import read_bytes
 from fabricgen.joined import joined
 from fabricgen.observed.subnet_files import SubnetFiles, subnets_of
 from fabricgen.opensm.guid_lists import GuidList, read_guids
-from fabricgen.opensm.located_text import Word
+from fabricgen.opensm.located_text import LocatedWord
 from fabricgen.opensm.opensm_conf import OptionFile, read_options
 from fabricgen.opensm.options import NO_FALLBACK
 from fabricgen.opensm.partitions_conf import PartitionEntry, PartitionFile, read_partitions
@@ -38,7 +38,7 @@ class ManagerFile:
     def place(self, option: str) -> FilePlace:
         """The line of an option; the file if the option is missing."""
         found = self.content.options.get(option)
-        at = found.name if found else Word("", 1, 1)
+        at = found.name if found else LocatedWord("", 1, 1)
         return FilePlace(self.subnet.files, self.name, option, line=at.line, column=at.column)
 
     @property
@@ -76,9 +76,9 @@ class ManagedSubnet:
             self._texts[file] = read_bytes(path).decode("utf-8", "replace") if path.is_file() else None
         return self._texts[file]
 
-    def place(self, file: str, word: Word | None = None, key: str = "") -> FilePlace:
+    def place(self, file: str, word: LocatedWord | None = None, key: str = "") -> FilePlace:
         """The place of a word in a file, or of the file."""
-        at = word or Word("", 1, 1)
+        at = word or LocatedWord("", 1, 1)
         return FilePlace(self.files, file, key or at.text, line=at.line, column=at.column)
 
     def place_of(self, file: str, text: str) -> FilePlace:

@@ -9,7 +9,7 @@ from fabricgen.bundle.read import Bundle
 from fabricgen.errors import UsageError
 from fabricgen.results import BandwidthResult, FailureCost, FailureKind, PatternTime
 from fabricgen.routing.fabric import read_fabric
-from fabricgen.simulate.bandwidth.failures import FailureJudge
+from fabricgen.simulate.bandwidth.failures import BandwidthJudge
 from fabricgen.simulate.bandwidth.resweeps import MOST_SWEPT, resweeping
 from fabricgen.simulate.bandwidth.times import demand_of, pattern_time
 from fabricgen.simulate.patterns import DEFAULT_BYTES, Job, Pattern, Placement
@@ -36,7 +36,7 @@ _UNKNOWN = (
 
 
 @dataclass(frozen=True)
-class Options:
+class BandwidthOptions:
     """`size_bytes` is the buffer of one rank. `draws` hashes are drawn, from `seed` on. `failure_sets` is the most sets
     that are judged of each kind and number of failures; 0: no failures."""
 
@@ -55,7 +55,7 @@ class Options:
 
 def analyse_bandwidth(
     bundle: Bundle,
-    options: Options,
+    options: BandwidthOptions,
     plane: str | None = None,
     subnets: Forwarding = STATIC,
 ) -> BandwidthResult:
@@ -87,7 +87,7 @@ def analyse_bandwidth(
 def _judge(
     bundle: Bundle,
     plane: HostNetwork,
-    options: Options,
+    options: BandwidthOptions,
     reroute: Reroute | None,
     reason: str = "",
     modelled: HostNetwork | None = None,
@@ -110,7 +110,7 @@ def _judge(
         seeds = range(options.seed, options.seed + options.draws)
         times.append(pattern_time(plane, demand, options.size_bytes, gpus_of_node(bundle, plane, demand.job), seeds))
         if pattern == options.failure_pattern and reroute is not None and options.failure_sets:
-            judge = FailureJudge(modelled or plane, demand.messages, reroute)
+            judge = BandwidthJudge(modelled or plane, demand.messages, reroute)
             failures = [
                 judge.cost(kind, depth, _most_sets(kind, options.failure_sets, most_routed), options.seed)
                 for kind in FailureKind
@@ -124,7 +124,7 @@ def _most_sets(kind: FailureKind, wanted: int, most_routed: int | None) -> int:
     return wanted if most_routed is None or kind is FailureKind.HOST_LINK else min(wanted, most_routed)
 
 
-def _said(assumed: str, options: Options, how: str) -> str:
+def _said(assumed: str, options: BandwidthOptions, how: str) -> str:
     return "; ".join(filter(None, [assumed, how if options.failure_sets else ""]))
 
 

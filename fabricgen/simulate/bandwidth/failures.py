@@ -24,7 +24,7 @@ class UnjudgedError(Exception):
 
 
 @dataclass(frozen=True)
-class Part:
+class FailingPart:
     """What can fail: directed links between switches, and adapters with their links."""
 
     name: str
@@ -33,7 +33,7 @@ class Part:
 
 
 @dataclass(frozen=True)
-class Outcome:
+class FailureOutcome:
     """The share of the bandwidth that is left, 0 if the job stops, the GPUs that are cut off, and what failed.
     `moved`: a message has no path between its ports."""
 
@@ -54,25 +54,25 @@ class After:
     dead: Flags
 
 
-def parts_of(plane: HostNetwork, kind: FailureKind) -> list[Part]:
+def parts_of(plane: HostNetwork, kind: FailureKind) -> list[FailingPart]:
     """What can fail of a kind."""
     network = plane.network
     if kind is FailureKind.SWITCH:
         below = [np.flatnonzero(plane.leaf == number) for number in range(network.switches)]
         out = [np.arange(network.offsets[number], network.offsets[number + 1]) for number in range(network.switches)]
         return [
-            Part(name, (*links.tolist(), *network.reverse[links].tolist()), tuple(adapters.tolist()))
+            FailingPart(name, (*links.tolist(), *network.reverse[links].tolist()), tuple(adapters.tolist()))
             for name, links, adapters in zip(plane.names, out, below, strict=True)
         ]
     name = plane.ports.name_of
     if kind is FailureKind.HOST_LINK:
         ports = plane.nic_port(np.arange(len(plane.adapters))).tolist()
-        return [Part(":".join(name(port)), (), (number,)) for number, port in enumerate(ports)]
+        return [FailingPart(":".join(name(port)), (), (number,)) for number, port in enumerate(ports)]
     pairs = [(link, int(network.reverse[link])) for link in range(network.links)]
-    return [Part(":".join(name(near)), (near, far)) for near, far in pairs if near < far]
+    return [FailingPart(":".join(name(near)), (near, far)) for near, far in pairs if near < far]
 
 
-class FailureJudge:
+class BandwidthJudge:
     """Judges failures of a plane under one pattern."""
 
     def __init__(self, plane: HostNetwork, messages: Messages, reroute: Reroute) -> None:
@@ -87,7 +87,7 @@ class FailureJudge:
         are fewer. Sets with unknown next hops are left out."""
         parts = parts_of(self.plane, kind)
         total = comb(len(parts), min(depth, len(parts))) if parts else 0
-        found: list[Outcome] = []
+        found: list[FailureOutcome] = []
         for chosen in _chosen(parts, min(depth, len(parts)), total, most_sets, seed):
             with suppress(UnjudgedError):
                 found.append(self.outcome(chosen))
@@ -107,16 +107,16 @@ class FailureJudge:
             worst=min(found, key=_badness).names if found else (),
         )
 
-    def outcome(self, parts: Sequence[Part]) -> Outcome:
+    def outcome(self, parts: Sequence[FailingPart]) -> FailureOutcome:
         """What one set of failures costs."""
         left = self.after(parts)
         stops = bool(left.lost.any())
         share = 0.0 if stops else min(1.0, self.base_ns / EvenLoad(left.plane).time_ns(left.sent))
         moved = stops or bool((left.sent.source != self.messages.source).any())
         cut_off = self.gpus.cut_off(self.messages, left.lost, left.dead)
-        return Outcome(share, cut_off, tuple(part.name for part in parts), moved)
+        return FailureOutcome(share, cut_off, tuple(part.name for part in parts), moved)
 
-    def after(self, parts: Sequence[Part]) -> After:
+    def after(self, parts: Sequence[FailingPart]) -> After:
         """The plane and the messages after one set of failures."""
         dead_links = np.unique(np.array([link for part in parts for link in part.links], np.int64))
         plane = replace(self.plane, hops=self.reroute(dead_links)) if len(dead_links) else self.plane
@@ -130,18 +130,20 @@ class FailureJudge:
         return After(plane, *self.gpus.moved(self.messages, arrives), dead)
 
 
-def dead_adapters(plane: HostNetwork, parts: Sequence[Part]) -> Flags:
+def dead_adapters(plane: HostNetwork, parts: Sequence[FailingPart]) -> Flags:
     """Whether each adapter has failed."""
     dead = np.zeros(len(plane.adapters), bool)
     dead[[number for part in parts for number in part.adapters]] = True
     return dead
 
 
-def _badness(one: Outcome) -> tuple[float, int, tuple[str, ...]]:
+def _badness(one: FailureOutcome) -> tuple[float, int, tuple[str, ...]]:
     return one.share, -one.cut_off, one.names
 
 
-def _chosen(parts: Sequence[Part], depth: int, total: int, most_sets: int, seed: int) -> list[tuple[Part, ...]]:
+def _chosen(
+    parts: Sequence[FailingPart], depth: int, total: int, most_sets: int, seed: int
+) -> list[tuple[FailingPart, ...]]:
     """All sets, or different ones drawn at random."""
     if total <= most_sets:
         return list(combinations(parts, depth)) if total else []

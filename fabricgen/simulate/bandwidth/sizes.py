@@ -29,7 +29,7 @@ _UNIT_BYTES = float(1 << 30)  # times of bytes are proportional to the size
 
 
 @dataclass(frozen=True)
-class Options:
+class SizesOptions:
     """`sizes` are buffers of a rank in bytes. `draws` hashes are drawn, from `seed` on."""
 
     sizes: Sequence[int]
@@ -44,7 +44,7 @@ class Options:
 
 def analyse_sizes(
     bundle: Bundle,
-    options: Options,
+    options: SizesOptions,
     plane: str | None = None,
     subnets: Forwarding = STATIC,
 ) -> list[SizeTable]:
@@ -62,7 +62,7 @@ def analyse_sizes(
     return found
 
 
-def _tables(bundle: Bundle, plane: HostNetwork, options: Options) -> Iterator[SizeTable]:
+def _tables(bundle: Bundle, plane: HostNetwork, options: SizesOptions) -> Iterator[SizeTable]:
     if not plane.adapters:
         return
     job = make_job(plane.adapters, options.placement, options.seed)
@@ -89,7 +89,7 @@ def _by_rail(plane: HostNetwork, job: Job) -> dict[int, tuple[Job, int]]:
     return found
 
 
-def _table(plane: HostNetwork, pattern: str, job: Job, gpus: int, rail: int | None, options: Options) -> SizeTable:
+def _table(plane: HostNetwork, pattern: str, job: Job, gpus: int, rail: int | None, options: SizesOptions) -> SizeTable:
     traffic = make_traffic(pattern, job, plane.adapters, _UNIT_BYTES, options.seed)
     steps = _steps(pattern, job.nodes)
     table = SizeTable(plane.name, pattern, rail, job.nodes * gpus, steps)

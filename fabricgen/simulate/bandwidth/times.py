@@ -15,7 +15,7 @@ from fabricgen.simulate.plane.spreading import split_loads
 
 
 @dataclass(frozen=True)
-class Demand:
+class MessageDemand:
     """The messages of a pattern on a plane. `seed` is that of shuffles and permutations."""
 
     pattern: str
@@ -45,11 +45,11 @@ class Drawn:
         return self.bytes_ns + self.latency_ns
 
 
-def demand_of(plane: HostNetwork, pattern: str, size_bytes: float, placement: Placement, seed: int) -> Demand:
+def demand_of(plane: HostNetwork, pattern: str, size_bytes: float, placement: Placement, seed: int) -> MessageDemand:
     """The messages of a pattern between the adapters of a plane."""
     job = make_job(plane.adapters, placement, seed)
     traffic = make_traffic(pattern, job, plane.adapters, size_bytes, seed)
-    return Demand(pattern, job, traffic.messages() if isinstance(traffic, Everyone) else traffic)
+    return MessageDemand(pattern, job, traffic.messages() if isinstance(traffic, Everyone) else traffic)
 
 
 def drawn(plane: HostNetwork, messages: Messages, seed: int) -> Drawn:
@@ -106,7 +106,9 @@ class EvenLoad:
         return float(self.needed_ns(messages).max(initial=0.0))
 
 
-def pattern_time(plane: HostNetwork, demand: Demand, size_bytes: float, gpus_of_node: int, seeds: range) -> PatternTime:
+def pattern_time(
+    plane: HostNetwork, demand: MessageDemand, size_bytes: float, gpus_of_node: int, seeds: range
+) -> PatternTime:
     """The time of a pattern over the draws of `seeds`."""
     messages = demand.messages
     draws = [drawn(plane, messages, seed) for seed in seeds]

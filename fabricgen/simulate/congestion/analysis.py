@@ -6,7 +6,7 @@ from fabricgen.bundle.read import Bundle
 from fabricgen.results import CongestionModel, CongestionResult
 from fabricgen.routing.fabric import RoutedFabric, read_fabric
 from fabricgen.simulate.congestion.flow_rows import with_verdict
-from fabricgen.simulate.congestion.options import MOST_FINITE_AT_GATE, Options
+from fabricgen.simulate.congestion.options import MOST_FINITE_AT_GATE, CongestionOptions
 from fabricgen.simulate.congestion.plane_load import judge_plane
 from fabricgen.simulate.congestion.verdict import judge, offered_load
 from fabricgen.simulate.patterns import uses_storage
@@ -20,7 +20,7 @@ from fabricgen.simulate.plane.reading import read_plane
 from fabricgen.simulate.plane.subnet_plane import STATIC, Forwarding, subnet_plane
 from fabricgen.simulate.scenario import CongestionControl, Scenario
 
-__all__ = ["MOST_FINITE_AT_GATE", "Options", "analyse_congestion", "analyse_scenario"]
+__all__ = ["MOST_FINITE_AT_GATE", "CongestionOptions", "analyse_congestion", "analyse_scenario"]
 
 
 def analyse_scenario(scenario: Scenario) -> CongestionResult:
@@ -42,7 +42,7 @@ def analyse_scenario(scenario: Scenario) -> CongestionResult:
 
 def analyse_congestion(
     bundle: Bundle,
-    options: Options,
+    options: CongestionOptions,
     plane: str | None = None,
     forwarding: Forwarding = STATIC,
 ) -> list[CongestionResult]:
@@ -63,7 +63,7 @@ def analyse_congestion(
     )
 
 
-def _analyse_subnets(bundle: Bundle, name: str, options: Options, forwarding: Forwarding) -> CongestionResult:
+def _analyse_subnets(bundle: Bundle, name: str, options: CongestionOptions, forwarding: Forwarding) -> CongestionResult:
     assert bundle.wiring is not None
     network = subnet_plane(bundle.wiring, name, forwarding)
     if network is None:
@@ -73,7 +73,7 @@ def _analyse_subnets(bundle: Bundle, name: str, options: Options, forwarding: Fo
     return replace(result, reason="; ".join(filter(None, [forwarding.assumption(name), result.reason])))
 
 
-def _analyse(bundle: Bundle, fabric: RoutedFabric, name: str, options: Options) -> CongestionResult:
+def _analyse(bundle: Bundle, fabric: RoutedFabric, name: str, options: CongestionOptions) -> CongestionResult:
     priority = judged_priority(bundle, fabric, lossless_links(fabric).priorities)
     network = asked_balance(read_plane(bundle, fabric, name, priority, options.hash_model), options.balance)
     result = judge_plane(network, options)

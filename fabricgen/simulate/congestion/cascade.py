@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from fabricgen.results import CongestionTree
-from fabricgen.simulate.congestion.stage import Stage, follow, followed_flows, ideal_times_ns
+from fabricgen.simulate.congestion.stage import StageTimes, follow, followed_flows, ideal_times_ns
 from fabricgen.simulate.congestion.trees import crossing, trees
 from fabricgen.simulate.plane.ports import Flags, Flows, Ports
 
@@ -26,7 +26,7 @@ class Cascade:
     left: int
 
 
-def cascade(ports: Ports, flows: Flows, first: Stage, *, finite: bool) -> Cascade:
+def cascade(ports: Ports, flows: Flows, first: StageTimes, *, finite: bool) -> Cascade:
     """The roots of a run of `flows`, and of the runs without the flows of earlier roots."""
     made: list[CongestionTree] = []
     count, stage, rest = 0, first, flows
@@ -47,7 +47,7 @@ def cascade(ports: Ports, flows: Flows, first: Stage, *, finite: bool) -> Cascad
     return Cascade(made, count, int(stage.victims.sum()))
 
 
-def _roots(stage: Stage, *, later: bool) -> Flags:
+def _roots(stage: StageTimes, *, later: bool) -> Flags:
     """The ports that cause the congestion of a stage: those that other ports wait for, of later rounds only those with
     victims; or else those where a victim gets less than its fair share."""
     roots = stage.found.roots

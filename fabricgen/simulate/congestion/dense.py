@@ -27,7 +27,7 @@ _MOST_ADAPTERS = 2048  # that are classes by themselves: rates are tables of all
 
 
 @dataclass(frozen=True)
-class Demand:
+class ClassDemand:
     """The traffic between classes of adapters (one leaf, one destination column) at line rate: `rate[i, j]` in bytes
     per ns of `pairs[i, j]` flows; the diagonal stays below the leaf. `capacity[i]` is the line rate of a class."""
 
@@ -63,7 +63,7 @@ class DenseRates:
     saturated: Ints
 
 
-def leaf_demand(plane: HostNetwork, traffic: Everyone) -> Demand:
+def leaf_demand(plane: HostNetwork, traffic: Everyone) -> ClassDemand:
     """The demand of all groups, every adapter sending at line rate."""
     codes = plane.leaf * (plane.columns + 1) + plane.column
     _, first, of = np.unique(codes, return_index=True, return_inverse=True)
@@ -82,10 +82,10 @@ def leaf_demand(plane: HostNetwork, traffic: Everyone) -> Demand:
         )  # an adapter does not send to itself
         rate[block] += (line[used] / (len(group) - 1))[:, None] * others
         pairs[block] += count[used][:, None] * others
-    return Demand(plane.leaf[first], plane.column[first], traffic.groups, of, rate, pairs, capacity)
+    return ClassDemand(plane.leaf[first], plane.column[first], traffic.groups, of, rate, pairs, capacity)
 
 
-def message_demand(plane: HostNetwork, messages: Messages) -> tuple[Demand, Floats]:
+def message_demand(plane: HostNetwork, messages: Messages) -> tuple[ClassDemand, Floats]:
     """The demand of messages whose packets use all equal paths, each NIC sending all of its messages at line rate until
     all are complete; and the mean bytes of a message between two classes. Classes are single adapters; of many adapters
     those of a leaf, so that a receiver with more load than others of its leaf does not show."""
@@ -102,7 +102,7 @@ def message_demand(plane: HostNetwork, messages: Messages) -> tuple[Demand, Floa
     count, total, rates = (np.bincount(pair, each, size * size) for each in (None, messages.bytes, rate))
     found, example = np.unique(pair, return_index=True)
     ends = zip(messages.source[example].tolist(), messages.target[example].tolist(), strict=True)
-    demand = Demand(
+    demand = ClassDemand(
         switch=plane.leaf[used[first]],
         column=plane.column[used[first]],
         groups=(),
@@ -115,7 +115,7 @@ def message_demand(plane: HostNetwork, messages: Messages) -> tuple[Demand, Floa
     return demand, (total / np.maximum(count, 1)).reshape(size, size)
 
 
-def dense_rates(plane: HostNetwork, demand: Demand) -> DenseRates:
+def dense_rates(plane: HostNetwork, demand: ClassDemand) -> DenseRates:
     """The loads, and the rates under PFC and under ideal sharing."""
     filling = _Filling(plane, demand)
     load = filling.loads(demand.rate)
@@ -125,7 +125,7 @@ def dense_rates(plane: HostNetwork, demand: Demand) -> DenseRates:
 
 
 class _Filling:
-    def __init__(self, plane: HostNetwork, demand: Demand) -> None:
+    def __init__(self, plane: HostNetwork, demand: ClassDemand) -> None:
         self.plane, self.demand = plane, demand
         self.capacity = plane.ports.bytes_per_ns[: plane.network.links]
         self.apart: Flags = demand.switch[:, None] != demand.switch[None, :]
@@ -192,7 +192,7 @@ def _room(left: Floats, load: NDArray[np.floating]) -> Floats:
 
 
 def dense_flows(
-    plane: HostNetwork, demand: Demand, rates: DenseRates, bytes_each: Floats | float
+    plane: HostNetwork, demand: ClassDemand, rates: DenseRates, bytes_each: Floats | float
 ) -> tuple[FlowTime, ...]:
     """One row for all flows with equal times, with an example of them. `bytes_each` counts headers as well."""
     sender, receiver = np.nonzero(demand.pairs > 0)

@@ -41,7 +41,7 @@ _WORTH_COMPILING, _MOST_REPEATED, _ENTRIES_OF_CALLS = 5_000_000, 150_000_000, 30
 
 
 @dataclass(frozen=True)
-class Run:
+class FiniteRun:
     """`time_ns`: each flow's completion from its start, NaN if it does not complete within the horizon. Per port: the
     time in which it had packets to send (`wanted_ns`), sent at full speed with more waiting (`busy_ns`), and was paused
     with packets to send (`paused_ns`). `delivered_ns` is without the wait of the last acknowledgement."""
@@ -53,7 +53,7 @@ class Run:
     paused_ns: Floats
 
 
-def run_fluid(ports: Ports, flows: Flows, horizon_ns: float, *, repeat: bool = True) -> Run:
+def run_fluid(ports: Ports, flows: Flows, horizon_ns: float, *, repeat: bool = True) -> FiniteRun:
     """Follow all flows to their completion, or to the horizon (from time 0).
 
     Behind several layers of paused ports the order of arrival matters, and starts some ns apart change single flows by
@@ -89,7 +89,7 @@ class _Fluid:
         self.totals = np.zeros((3, len(ports)))  # wanted, busy, paused
         self.work = self._work()
 
-    def run(self, horizon_ns: float) -> Run:
+    def run(self, horizon_ns: float) -> FiniteRun:
         begin, step = float(self.flows.start_ns.min(initial=0.0)), 0
         steps = int(np.ceil((horizon_ns - begin) / self.step_ns))
         loops = _compiled() if self.work > _WORTH_COMPILING else None
@@ -108,7 +108,7 @@ class _Fluid:
             if under_way.sum() < _COMPACT * len(self.alive):
                 self._continue_with(under_way)
         delay = latency_of(self.ports, self.flows) - self.step_ns * (self.flows.hops - 1)
-        return Run(self.time_ns + delay, self.delivered_ns + delay, *self.totals)
+        return FiniteRun(self.time_ns + delay, self.delivered_ns + delay, *self.totals)
 
     def _without_idle_time(self, step: int, begin_ns: float, under_way: Flags) -> int:
         """The step before the next flow starts, if all flows that have started are complete; else `step`."""

@@ -6,10 +6,12 @@ from dataclasses import replace
 import numpy as np
 
 from fabricgen.results import CongestionResult, FlowTime
-from fabricgen.simulate.congestion.verdict import Verdict
+from fabricgen.simulate.congestion.verdict import CongestionVerdict
 
 
-def with_verdict(result: CongestionResult, verdict: Verdict, ends: Sequence[tuple[str, str]]) -> CongestionResult:
+def with_verdict(
+    result: CongestionResult, verdict: CongestionVerdict, ends: Sequence[tuple[str, str]]
+) -> CongestionResult:
     """The result with the verdict on its flows; `ends` are their (source, target)."""
     rows = _rows(verdict, ends)
     return replace(
@@ -26,7 +28,7 @@ def with_verdict(result: CongestionResult, verdict: Verdict, ends: Sequence[tupl
     )
 
 
-def _rows(verdict: Verdict, ends: Sequence[tuple[str, str]]) -> tuple[FlowTime, ...]:
+def _rows(verdict: CongestionVerdict, ends: Sequence[tuple[str, str]]) -> tuple[FlowTime, ...]:
     return tuple(
         FlowTime(
             src=src,

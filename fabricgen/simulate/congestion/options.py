@@ -11,7 +11,7 @@ MOST_FINITE_AT_GATE = 1024
 
 
 @dataclass(frozen=True)
-class Options:
+class CongestionOptions:
     """`pattern` is a name or trace:FILE. `size_bytes` is the buffer of one rank. `queue_pairs` is the number of queue
     pairs of a connection, each hashed separately; None: as the files of the hosts say. `draws` is the number of draws
     of queue pair numbers for the distribution of loads; the first draw (`seed`) is judged. `hash_model` is what

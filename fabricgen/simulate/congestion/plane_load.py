@@ -9,9 +9,9 @@ from fabricgen.results import Collisions, CongestionModel, CongestionResult, Swi
 from fabricgen.simulate.congestion.collisions import expected_fullest, expected_used
 from fabricgen.simulate.congestion.dense import dense_flows, dense_rates, leaf_demand, message_demand
 from fabricgen.simulate.congestion.flow_rows import with_verdict
-from fabricgen.simulate.congestion.options import Options
+from fabricgen.simulate.congestion.options import CongestionOptions
 from fabricgen.simulate.congestion.tiers import oversubscribed, rail_bytes
-from fabricgen.simulate.congestion.verdict import Verdict, judge, offered_load
+from fabricgen.simulate.congestion.verdict import CongestionVerdict, judge, offered_load
 from fabricgen.simulate.patterns import Everyone, Messages, Traffic, make_job, make_traffic, uses_storage
 from fabricgen.simulate.plane.balance import balance_words, repeating_nics
 from fabricgen.simulate.plane.hashing import Hashed, hashed_flows
@@ -29,10 +29,10 @@ class JudgedMessages:
 
     result: CongestionResult
     drawn: Hashed
-    verdict: Verdict | None
+    verdict: CongestionVerdict | None
 
 
-def empty_result(plane: HostNetwork, options: Options) -> CongestionResult:
+def empty_result(plane: HostNetwork, options: CongestionOptions) -> CongestionResult:
     """What is known of a plane without its traffic."""
     return CongestionResult(
         pattern=options.pattern,
@@ -47,7 +47,7 @@ def empty_result(plane: HostNetwork, options: Options) -> CongestionResult:
     )
 
 
-def judge_plane(plane: HostNetwork, options: Options) -> CongestionResult:
+def judge_plane(plane: HostNetwork, options: CongestionOptions) -> CongestionResult:
     """The congestion of a plane under a pattern."""
     basic = empty_result(plane, options)
     if not plane.adapters:
@@ -91,7 +91,9 @@ def _allowed(plane: HostNetwork, traffic: Traffic, basic: CongestionResult) -> t
     return each.only(~blocked), replace(basic, pairs=pairs, blocked=stopped)
 
 
-def _dense(plane: HostNetwork, traffic: Everyone, options: Options, basic: CongestionResult) -> CongestionResult:
+def _dense(
+    plane: HostNetwork, traffic: Everyone, options: CongestionOptions, basic: CongestionResult
+) -> CongestionResult:
     demand = leaf_demand(plane, traffic)
     rates = dense_rates(plane, demand)
     flows = dense_flows(plane, demand, rates, traffic.bytes_each * plane.wire_share)
@@ -100,7 +102,9 @@ def _dense(plane: HostNetwork, traffic: Everyone, options: Options, basic: Conge
     return _with_loads(result, plane, rates.load, options)
 
 
-def _spread(plane: HostNetwork, traffic: Messages, options: Options, basic: CongestionResult) -> CongestionResult:
+def _spread(
+    plane: HostNetwork, traffic: Messages, options: CongestionOptions, basic: CongestionResult
+) -> CongestionResult:
     """Each message uses all equal paths."""
     has_path = plane.has_path(traffic.source, traffic.target)
     lost, traffic = int((~has_path).sum()), traffic.only(has_path)
@@ -116,7 +120,7 @@ def _spread(plane: HostNetwork, traffic: Messages, options: Options, basic: Cong
 
 
 def judge_messages(
-    plane: HostNetwork, traffic: Messages, options: Options, basic: CongestionResult, *, follow: bool = True
+    plane: HostNetwork, traffic: Messages, options: CongestionOptions, basic: CongestionResult, *, follow: bool = True
 ) -> JudgedMessages:
     """The congestion of messages, each of one queue pair. `basic` is the result of the plane without them. Without
     `follow` only the loads."""
@@ -147,7 +151,9 @@ def judge_messages(
     return JudgedMessages(with_verdict(result, verdict, named), drawn, verdict)
 
 
-def _with_loads(result: CongestionResult, plane: HostNetwork, load: Floats, options: Options) -> CongestionResult:
+def _with_loads(
+    result: CongestionResult, plane: HostNetwork, load: Floats, options: CongestionOptions
+) -> CongestionResult:
     switches, tiers, links = loads_of(plane, load, each=options.each_link)
     return replace(result, loads=switches, tier_loads=tiers, link_loads=links)
 
@@ -156,7 +162,7 @@ def _draw(plane: HostNetwork, traffic: Messages, seed: int) -> Hashed:
     return hashed_flows(plane, traffic.source, traffic.target, traffic.bytes * plane.wire_share, traffic.start_ns, seed)
 
 
-def _draws(plane: HostNetwork, traffic: Messages, options: Options) -> dict[str, float]:
+def _draws(plane: HostNetwork, traffic: Messages, options: CongestionOptions) -> dict[str, float]:
     """The distribution of the highest load over several draws of the hashes."""
     seeds = range(options.seed, options.seed + options.draws)
     loads = [float(offered_load(plane.ports, _draw(plane, traffic, seed).flows).max(initial=0.0)) for seed in seeds]

@@ -7,7 +7,7 @@ from typing import Any
 from fabricgen.bundle.read import parse_object
 from fabricgen.findings import Finding, Location, Severity
 from fabricgen.inputs import read_bytes
-from fabricgen.simulate.scenario.places import Mistake, Places, Step, dotted
+from fabricgen.simulate.scenario.places import Mistake, Step, TextPlaces, dotted
 from fabricgen.vocabulary import BalanceMode
 
 _EVENTS = {
@@ -25,7 +25,7 @@ def refused_parts(file: Path) -> list[Finding]:
     """FG791 for each part of a scenario file that the model does not have. The file has no mistakes (FG790)."""
     text = read_bytes(file)
     found = list(_parts(parse_object(text, file)))
-    places = Places(text) if found else None
+    places = TextPlaces(text) if found else None
     return [
         Finding(
             code="FG791",

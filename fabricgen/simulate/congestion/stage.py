@@ -21,7 +21,7 @@ _ACK_ROUNDS = 5  # the load of ACKs depends on that of the flows
 
 
 @dataclass(frozen=True)
-class Stage:
+class StageTimes:
     """Per flow: `time_ns` (NaN if it does not complete within the horizon), `delivered_ns` without the wait of its last
     acknowledgement, `ideal_ns` and whether it is a victim. Per port: whether it is saturated, and the blockage."""
 
@@ -78,7 +78,7 @@ def ideal_times_ns(ports: Ports, flows: Flows, *, finite: bool) -> Floats:
     return ideal
 
 
-def follow(ports: Ports, flows: Flows, ideal_ns: Floats, *, finite: bool, repeat: bool = True) -> Stage:
+def follow(ports: Ports, flows: Flows, ideal_ns: Floats, *, finite: bool, repeat: bool = True) -> StageTimes:
     """Run flows to their completion, or else to the rates that they settle at. `repeat`: with starts some ns apart."""
     unsettled = 0
     if finite:
@@ -93,7 +93,9 @@ def follow(ports: Ports, flows: Flows, ideal_ns: Floats, *, finite: bool, repeat
         duty, unsettled = steady.duty, steady.unsettled
         busy = (steady.throughput >= _SATURATED * ports.bytes_per_ns) & (steady.backlog > 1 - _SATURATED)
     saturated = busy & (duty >= PAUSED_DUTY)
-    return Stage(flows, time, delivered, ideal_ns, saturated, blockage(flows, saturated, duty < PAUSED_DUTY), unsettled)
+    return StageTimes(
+        flows, time, delivered, ideal_ns, saturated, blockage(flows, saturated, duty < PAUSED_DUTY), unsettled
+    )
 
 
 def offered_load(ports: Ports, flows: Flows) -> Floats:

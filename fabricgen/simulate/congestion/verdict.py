@@ -9,7 +9,7 @@ from fabricgen.simulate.congestion.cascade import cascade
 from fabricgen.simulate.congestion.resolution import packets_of, undecided, undecided_words
 from fabricgen.simulate.congestion.stage import (
     VICTIM,
-    Stage,
+    StageTimes,
     follow,
     followed_flows,
     ideal_times_ns,
@@ -19,11 +19,11 @@ from fabricgen.simulate.congestion.stage import (
 from fabricgen.simulate.max_min import max_min_times_ns
 from fabricgen.simulate.plane.ports import Flags, Floats, Flows, Ports, latency_ns
 
-__all__ = ["VICTIM", "Verdict", "judge", "offered_load"]
+__all__ = ["VICTIM", "CongestionVerdict", "judge", "offered_load"]
 
 
 @dataclass(frozen=True)
-class Verdict:
+class CongestionVerdict:
     """Per flow: `time_ns` (NaN if it does not complete within the horizon), `ideal_ns`, and the label of a victim.
     `roots` counts those of all rounds, `unexplained` the victims without a root after the last round. `stage` is the
     run of all flows that can wait, which `followed` selects; None if no flow can wait."""
@@ -38,7 +38,7 @@ class Verdict:
     unsettled: int = 0
     unexplained: int = 0
     undecided: str = ""  # in words: the flows of a few packets near the limit
-    stage: Stage | None = None
+    stage: StageTimes | None = None
     followed: Flags | None = None
 
     @property
@@ -53,7 +53,7 @@ class Verdict:
         return is_victim(self.hol_factor)
 
 
-def judge(ports: Ports, flows: Flows, *, finite: bool) -> Verdict:
+def judge(ports: Ports, flows: Flows, *, finite: bool) -> CongestionVerdict:
     """The verdict on finite flows by their completion, or else by the rates that flows settle at."""
     affected = followed_flows(ports, flows, finite=finite)
     calm, label = ~affected, [VictimLabel.NONE] * len(flows)
@@ -64,14 +64,14 @@ def judge(ports: Ports, flows: Flows, *, finite: bool) -> Verdict:
     if not finite:
         ideal[calm] = time[calm]
     if not affected.any():
-        return Verdict(CongestionModel.IDLE, time, ideal, tuple(label))
+        return CongestionVerdict(CongestionModel.IDLE, time, ideal, tuple(label))
     stage = follow(ports, flows.only(affected), ideal[affected], finite=finite)
     time[affected] = stage.time_ns
     for index, its in zip(np.flatnonzero(affected), stage.labels(), strict=True):
         label[index] = its
     found, packets = cascade(ports, flows, stage, finite=finite), packets_of(ports, flows)
     near = undecided(time / ideal, packets) & finite
-    return Verdict(
+    return CongestionVerdict(
         CongestionModel.FINITE if finite else CongestionModel.STEADY, time, ideal, tuple(label), tuple(found.trees),
         found.roots, int(stage.found.paused.sum()), stage.unsettled, found.left, undecided_words(near, packets),
         stage, affected,

@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Mapping, Sequence
 
 from fabricgen.results import JobAdvice, JobBlock, JobPair
-from fabricgen.simulate.workload import PlacedJob, Site
+from fabricgen.simulate.workload import PlacedJob, PlaneSite
 from fabricgen.simulate.workload.sites import Unit
 from fabricgen.units import counted
 
@@ -12,13 +12,13 @@ _MOST = 5  # pairs, and blocks
 
 
 def advice_of(
-    site: Site, placed: Sequence[PlacedJob], pairs: Sequence[JobPair], blocks: Sequence[JobBlock]
+    site: PlaneSite, placed: Sequence[PlacedJob], pairs: Sequence[JobPair], blocks: Sequence[JobBlock]
 ) -> tuple[JobAdvice, ...]:
     """The advice on the pairs that slow each other most, then on jobs that only pauses connect."""
     return (*_on_pairs(site, placed, pairs), *_on_blocks(blocks))
 
 
-def _on_pairs(site: Site, placed: Sequence[PlacedJob], pairs: Sequence[JobPair]) -> Iterator[JobAdvice]:
+def _on_pairs(site: PlaneSite, placed: Sequence[PlacedJob], pairs: Sequence[JobPair]) -> Iterator[JobAdvice]:
     by_name = {one.name: one for one in placed}
     slowed = [one for one in pairs if max(one.slowdown.mean, one.other_slowdown.mean) >= SLOWER]
     for one in slowed[:_MOST]:
@@ -52,7 +52,7 @@ def _effect(one: JobPair) -> str:
     return ", and ".join(slower)
 
 
-def _move(site: Site, placed: Sequence[PlacedJob], one: PlacedJob, other: PlacedJob) -> str:
+def _move(site: PlaneSite, placed: Sequence[PlacedJob], one: PlacedJob, other: PlacedJob) -> str:
     """A unit with room for one of two jobs, the smaller one first; "" if neither has one."""
     free = _free(site, placed)
     for job in sorted((one, other), key=lambda job: (len(job.hosts), job.name)):
@@ -69,7 +69,7 @@ def _move(site: Site, placed: Sequence[PlacedJob], one: PlacedJob, other: Placed
     return ""
 
 
-def _free(site: Site, placed: Sequence[PlacedJob]) -> Mapping[Unit, int]:
+def _free(site: PlaneSite, placed: Sequence[PlacedJob]) -> Mapping[Unit, int]:
     taken = {host for one in placed for host in one.hosts}
     found: dict[Unit, int] = {}
     for host in site.hosts:

@@ -13,13 +13,13 @@ from fabricgen.results import CongestionModel, CongestionResult, JobBlock, JobsR
 from fabricgen.simulate.bandwidth.analysis import gpus_of_node
 from fabricgen.simulate.bandwidth.bus import bus_bytes
 from fabricgen.simulate.bandwidth.times import spread_of
-from fabricgen.simulate.congestion.options import Options as CongestionOptions
+from fabricgen.simulate.congestion.options import CongestionOptions as CongestionOptions
 from fabricgen.simulate.congestion.plane_load import JudgedMessages, empty_result, judge_messages
 from fabricgen.simulate.congestion.trees import crossing, delaying
-from fabricgen.simulate.congestion.verdict import Verdict
+from fabricgen.simulate.congestion.verdict import CongestionVerdict
 from fabricgen.simulate.jobs.advice import advice_of
 from fabricgen.simulate.jobs.loads import drawn_loads, even_loads, line_ns
-from fabricgen.simulate.jobs.options import MOST_FOLLOWED, MOST_MESSAGES, Options
+from fabricgen.simulate.jobs.options import MOST_FOLLOWED, MOST_MESSAGES, JobsOptions
 from fabricgen.simulate.jobs.pairs import job_pairs
 from fabricgen.simulate.jobs.search import propose
 from fabricgen.simulate.jobs.sharing import JobLoads, jain, together_ns
@@ -27,13 +27,13 @@ from fabricgen.simulate.patterns import Job, uses_storage
 from fabricgen.simulate.plane.host_network import HostNetwork
 from fabricgen.simulate.plane.ports import NO_PORT, Flags, Floats, Ints, Ports
 from fabricgen.simulate.plane.queues import marks
-from fabricgen.simulate.workload import JobPlanes, Mix, PlacedJob, Site, mix_of
+from fabricgen.simulate.workload import JobPlanes, Mix, PlacedJob, PlaneSite, mix_of
 from fabricgen.units import counted
 
 PATTERN = "jobs"  # of a result, in place of one pattern
 
 
-def analyse_jobs(bundle: Bundle, planes: JobPlanes, options: Options) -> list[CongestionResult]:
+def analyse_jobs(bundle: Bundle, planes: JobPlanes, options: JobsOptions) -> list[CongestionResult]:
     """One result for each plane with jobs, the worst first: the congestion of all jobs together, and `jobs`.
 
     Raises UsageError for jobs with too many messages.
@@ -60,7 +60,7 @@ def _marks(bundle: Bundle, planes: JobPlanes, name: str) -> bool:
     return fabric is not None and any(marks(bundle.devices[switch]) for switch in fabric.names)
 
 
-def _with_proposal(planes: JobPlanes, one: CongestionResult, options: Options) -> CongestionResult:
+def _with_proposal(planes: JobPlanes, one: CongestionResult, options: JobsOptions) -> CongestionResult:
     """The result of the plane where jobs slow each other most, with a better placement on it."""
     assert one.jobs is not None
     proposal = propose(planes.networks[one.name], planes.sites[one.name], planes.placed, one.name, options)
@@ -102,7 +102,7 @@ def own_alone_ns(plane: HostNetwork, mix: Mix, seed: int) -> Floats:
 
 class _PlaneJobs:
     def __init__(
-        self, bundle: Bundle, plane: HostNetwork, site: Site, placed: Sequence[PlacedJob], options: Options
+        self, bundle: Bundle, plane: HostNetwork, site: PlaneSite, placed: Sequence[PlacedJob], options: JobsOptions
     ) -> None:
         self.bundle, self.plane, self.site, self.placed, self.options = bundle, plane, site, placed, options
         self.whole = mix_of(plane.adapters, placed, options.seed)
@@ -237,7 +237,7 @@ def _bandwidth(bus: float | None, times: Floats) -> Spread | None:
 # Head-of-line blocking between jobs: flows that wait behind the pauses of a port that only other jobs use.
 
 
-def job_blocks(ports: Ports, names: Sequence[str], owner: Ints, verdict: Verdict) -> list[JobBlock]:
+def job_blocks(ports: Ports, names: Sequence[str], owner: Ints, verdict: CongestionVerdict) -> list[JobBlock]:
     """The blocks of one run, the most victims first. `owner` is the job of each of its flows."""
     stage = verdict.stage
     if stage is None or verdict.followed is None or not stage.victims.any():

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from fabricgen.simulate.bandwidth.times import EvenLoad
-from fabricgen.simulate.jobs.places import Counts, Places
+from fabricgen.simulate.jobs.places import Counts, HostClasses
 from fabricgen.simulate.jobs.sharing import JobLoads, progress
 from fabricgen.simulate.plane.host_network import HostNetwork
 from fabricgen.simulate.plane.ports import Flags, Floats
@@ -21,7 +21,7 @@ class Evaluation:
     """Scores of placements while all jobs run: the worst time of a job over its time at line rate, then the mean time
     in ns, then the bytes between switches over those that NICs send, which collisions of hashes grow with."""
 
-    def __init__(self, plane: HostNetwork, places: Places, seed: int) -> None:
+    def __init__(self, plane: HostNetwork, places: HostClasses, seed: int) -> None:
         self.plane, self.places, self.seed = plane, places, seed
         self.evaluated = 0
         self._even = EvenLoad(plane)

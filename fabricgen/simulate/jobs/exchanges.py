@@ -5,13 +5,13 @@ from itertools import islice
 
 import numpy as np
 
-from fabricgen.simulate.jobs.places import Counts, Places, as_counts
+from fabricgen.simulate.jobs.places import Counts, HostClasses, as_counts
 from fabricgen.simulate.plane.ports import Ints
 
 _MOST_CLASSES = 64  # of hosts, with which all placements are listed
 
 
-def all_placements(places: Places, most: int) -> list[Counts] | None:
+def all_placements(places: HostClasses, most: int) -> list[Counts] | None:
     """All placements; None if there are more than `most`."""
     if len(places.classes) > _MOST_CLASSES:
         return None
@@ -31,7 +31,7 @@ def all_placements(places: Places, most: int) -> list[Counts] | None:
     return found if len(found) <= most else None
 
 
-def _rows(places: Places, need: dict[tuple[str, str], int], room: Sequence[int]) -> Iterator[tuple[int, ...]]:
+def _rows(places: HostClasses, need: dict[tuple[str, str], int], room: Sequence[int]) -> Iterator[tuple[int, ...]]:
     """The rows of a job that fit into the room of each class."""
     classes = places.classes
 
@@ -49,7 +49,7 @@ def _rows(places: Places, need: dict[tuple[str, str], int], room: Sequence[int])
     yield from rest(0, need)
 
 
-def greedy(places: Places) -> Counts | None:
+def greedy(places: HostClasses) -> Counts | None:
     """The largest jobs first, each into the smallest part of the fabric with room for it: a leaf, a unit, everything;
     there into the classes with the most room. None where the numbers of hosts by kind do not fit this way."""
     kinds = places.kinds()
@@ -68,7 +68,7 @@ def greedy(places: Places) -> Counts | None:
     return as_counts(table)
 
 
-def _smallest_part(places: Places, room: Ints, kind: tuple[str, str], count: int) -> list[int]:
+def _smallest_part(places: HostClasses, room: Ints, kind: tuple[str, str], count: int) -> list[int]:
     """The classes of the part that has room for `count` hosts, and the least of it: the narrowest level first."""
     own = [at for at, one in enumerate(places.classes) if one.kind == kind]
     for level in (2, 1, 0):
@@ -81,7 +81,7 @@ def _smallest_part(places: Places, room: Ints, kind: tuple[str, str], count: int
     return own
 
 
-def neighbours(places: Places, counts: Counts) -> Iterator[Counts]:
+def neighbours(places: HostClasses, counts: Counts) -> Iterator[Counts]:
     """Placements with some hosts of one job exchanged with free ones, or with those of another job: all that it has in
     a class, or that fit; then a single one. Jobs on most classes come first."""
     table = np.array(counts, np.int64).reshape(len(counts), len(places.classes))

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from fabricgen.simulate.bandwidth.failures import FailureJudge, Part, dead_adapters
+from fabricgen.simulate.bandwidth.failures import BandwidthJudge, FailingPart, dead_adapters
 from fabricgen.simulate.bandwidth.times import EvenLoad
 from fabricgen.simulate.jobs.loads import even_loads
 from fabricgen.simulate.jobs.sharing import together_ns
@@ -17,14 +17,14 @@ _HIT = 0.999  # of the bandwidth; less is a loss
 
 
 class JobLosses:
-    """The losses of the jobs of a plane that a `FailureJudge` judges."""
+    """The losses of the jobs of a plane that a `BandwidthJudge` judges."""
 
-    def __init__(self, judge: FailureJudge, mix: Mix) -> None:
+    def __init__(self, judge: BandwidthJudge, mix: Mix) -> None:
         self.judge, self.mix = judge, mix
         self._owner = mix.owner[EvenLoad(judge.plane).has_path(mix.messages)]
         self._before = self._times(judge.plane, judge.messages)
 
-    def after(self, parts: Sequence[Part]) -> tuple[tuple[str, float], ...]:
+    def after(self, parts: Sequence[FailingPart]) -> tuple[tuple[str, float], ...]:
         """(job, share of its bandwidth that is left) of the jobs that lose any, the most first; 0 for a job with a
         message without a path."""
         left = self.judge.after(parts)
@@ -34,7 +34,7 @@ class JobLosses:
         found = [(one.name, round(float(own), 4)) for one, own in zip(self.mix.jobs, share, strict=True) if own < _HIT]
         return tuple(sorted(found, key=lambda hit: (hit[1], hit[0])))
 
-    def stopped_by(self, parts: Sequence[Part]) -> set[str]:
+    def stopped_by(self, parts: Sequence[FailingPart]) -> set[str]:
         """The jobs with a GPU that has no port."""
         dead = dead_adapters(self.judge.plane, parts)
         stopped: Flags = self.judge.gpus.without_port(self.judge.messages, dead)

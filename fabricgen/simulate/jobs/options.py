@@ -10,7 +10,7 @@ MOST_EVALUATED = 1500  # placements that a search compares
 
 
 @dataclass(frozen=True)
-class Options:
+class JobsOptions:
     """`draws` hashes are drawn, from `seed` on. `queue_pairs` is the number of queue pairs of a connection; None: as
     the files of the hosts say. `balance` is how switches spread packets; None: as fabric.json says. With `search` a
     better placement is proposed, of `most_evaluated` at most. `pauses`: follow the pauses of the first draw."""

@@ -14,7 +14,7 @@ import numpy as np
 from fabricgen.simulate.patterns.job import nvlink_domains
 from fabricgen.simulate.plane.host_network import HostNetwork
 from fabricgen.simulate.plane.ports import Ints
-from fabricgen.simulate.workload import PlacedJob, Site, Unit
+from fabricgen.simulate.workload import PlacedJob, PlaneSite, Unit
 
 Counts = tuple[tuple[int, ...], ...]  # of each job, of each class
 
@@ -29,11 +29,11 @@ class HostClass:
     levels: tuple[object, ...]
 
 
-class Places:
+class HostClasses:
     """The classes of hosts that jobs can have: those of the placed jobs that may move, and free ones."""
 
     def __init__(
-        self, plane: HostNetwork, site: Site, placed: Sequence[PlacedJob], others: Sequence[PlacedJob] = ()
+        self, plane: HostNetwork, site: PlaneSite, placed: Sequence[PlacedJob], others: Sequence[PlacedJob] = ()
     ) -> None:
         """`others` are jobs of other planes: their hosts are not free, and a job on them stays where it is."""
         self.placed = placed

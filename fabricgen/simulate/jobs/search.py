@@ -10,11 +10,11 @@ from fabricgen.simulate.bandwidth.times import spread_of
 from fabricgen.simulate.jobs.evaluation import Evaluation, Score
 from fabricgen.simulate.jobs.exchanges import all_placements, greedy, neighbours
 from fabricgen.simulate.jobs.loads import drawn_loads, line_ns
-from fabricgen.simulate.jobs.options import Options
-from fabricgen.simulate.jobs.places import Counts, Places
+from fabricgen.simulate.jobs.options import JobsOptions
+from fabricgen.simulate.jobs.places import Counts, HostClasses
 from fabricgen.simulate.jobs.sharing import together_ns
 from fabricgen.simulate.plane.host_network import HostNetwork
-from fabricgen.simulate.workload import PlacedJob, Site, jobs_text, mix_of
+from fabricgen.simulate.workload import PlacedJob, PlaneSite, jobs_text, mix_of
 
 _LEAST_DRAWS = 8  # that compare a proposal with the given placement
 _GAIN = 1e-3  # of the worst slowdown or the mean time; smaller gains are ignored
@@ -22,7 +22,7 @@ _FINALISTS = 3
 
 
 @dataclass(frozen=True)
-class Found:
+class FoundPlacements:
     """The placements with the best scores, the best first."""
 
     best: tuple[Counts, ...]
@@ -31,12 +31,12 @@ class Found:
 
 
 def propose(
-    plane: HostNetwork, site: Site, every: Sequence[PlacedJob], name: str, options: Options
+    plane: HostNetwork, site: PlaneSite, every: Sequence[PlacedJob], name: str, options: JobsOptions
 ) -> ProposedPlacement:
     """A better placement of the jobs that may move on the plane of a name, or why nothing is proposed. `every` are the
     jobs of all planes, whose hosts are not free."""
     placed = [one for one in every if name in one.planes]
-    places = Places(plane, site, placed, [one for one in every if name not in one.planes])
+    places = HostClasses(plane, site, placed, [one for one in every if name not in one.planes])
     found = search(Evaluation(plane, places, options.seed), places, options.most_evaluated)
     pairs = options.queue_pairs or plane.queue_pairs
     seen = range(options.seed, options.seed + max(1, options.draws))
@@ -60,10 +60,10 @@ def propose(
     )
 
 
-def search(evaluation: Evaluation, places: Places, most: int) -> Found:
+def search(evaluation: Evaluation, places: HostClasses, most: int) -> FoundPlacements:
     """The best placements by evenly spread load, of `most` at most."""
     if not places.movable:
-        return Found((), 0, exhaustive=True)
+        return FoundPlacements((), 0, exhaustive=True)
     given = places.given()
 
     def rank(counts: Counts) -> tuple[Score, int, Counts]:
@@ -72,11 +72,11 @@ def search(evaluation: Evaluation, places: Places, most: int) -> Found:
     everything = all_placements(places, most)
     if everything is not None:
         best = sorted(everything, key=rank)
-        return Found(tuple(best[:_FINALISTS]), evaluation.evaluated, exhaustive=True)
+        return FoundPlacements(tuple(best[:_FINALISTS]), evaluation.evaluated, exhaustive=True)
     starts = [start for start in (greedy(places), given) if start is not None]
     improved = [_improved(evaluation, places, start, most * (number + 1) // 2) for number, start in enumerate(starts)]
     best = sorted({*improved, *starts}, key=rank)
-    return Found(tuple(best[:_FINALISTS]), evaluation.evaluated, exhaustive=False)
+    return FoundPlacements(tuple(best[:_FINALISTS]), evaluation.evaluated, exhaustive=False)
 
 
 def drawn_score(plane: HostNetwork, placed: Sequence[PlacedJob], pairs: int, seed: int, seeds: range) -> PlacementScore:
@@ -102,14 +102,14 @@ def _is_better(proposed: PlacementScore, given: PlacementScore) -> bool:
     return is_no_worse and proposed.mean_ns.mean < given.mean_ns.mean * (1 - _GAIN)
 
 
-def _why_not(places: Places, found: Found) -> str:
+def _why_not(places: HostClasses, found: FoundPlacements) -> str:
     if not places.movable:
         return "every job is pinned, or shares hosts with another one"
     how = "all placements" if found.exhaustive else "the placements that the search compared"
     return f"none of {how} is better on new draws"
 
 
-def _placed_as(placed: Sequence[PlacedJob], places: Places, counts: Counts) -> tuple[PlacedJob, ...]:
+def _placed_as(placed: Sequence[PlacedJob], places: HostClasses, counts: Counts) -> tuple[PlacedJob, ...]:
     hosts = places.hosts_of(counts)
     return tuple(replace(one, hosts=own) for one, own in zip(placed, hosts, strict=True))
 
@@ -123,7 +123,7 @@ def _moved(placed: Sequence[PlacedJob], chosen: Sequence[PlacedJob]) -> int:
     return sum(len(set(new.hosts) - set(old.hosts)) for old, new in zip(placed, chosen, strict=True))
 
 
-def _improved(evaluation: Evaluation, places: Places, start: Counts, most: int) -> Counts:
+def _improved(evaluation: Evaluation, places: HostClasses, start: Counts, most: int) -> Counts:
     """A placement that no exchange improves, or the best when `most` placements have been compared in all."""
     best, score = start, evaluation.score(start)
     found = True

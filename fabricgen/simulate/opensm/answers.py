@@ -14,12 +14,15 @@ from fabricgen.errors import UsageError
 from fabricgen.observed.opensm_dumps import Dumps
 from fabricgen.observed.path_sls import NO_PATH
 from fabricgen.observed.subnet import Subnet
-from fabricgen.opensm.options import LAST_SL, Engine
+from fabricgen.opensm.options import LAST_SL, OpensmEngine
 from fabricgen.simulate.opensm import mad
 from fabricgen.simulate.opensm.bench import Bench
 from fabricgen.simulate.opensm.mad import NONE, P_KEYS, PATH, ROUTE_BYTES
 
-_PER_PORT = (Engine.DFSSSP, Engine.NUE)  # engines that choose the SL by LID; others choose by switch or not at all
+_PER_PORT = (
+    OpensmEngine.DFSSSP,
+    OpensmEngine.NUE,
+)  # engines that choose the SL by LID; others choose by switch or not at all
 _MOST_PATHS = 1 << 21  # some 13,000 answers a second
 _BLOCK = 32
 _RULES_BY_PORT = re.compile(r"^\s*(?:any|source|destination|use|ipoib|sdp|iser|rds|srp)\b", re.MULTILINE)

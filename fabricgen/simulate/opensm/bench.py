@@ -18,8 +18,8 @@ from fabricgen.atomic import temporary_folder
 from fabricgen.children import end_with_parent
 from fabricgen.errors import UsageError
 from fabricgen.inputs import read_bytes
-from fabricgen.opensm.netlist import Netlist, NodeKind, read_netlist
-from fabricgen.simulate.opensm.staging import Staged, stage
+from fabricgen.opensm.netlist import Netlist, SubnetNodeKind, read_netlist
+from fabricgen.simulate.opensm.staging import StagedSubnet, stage
 from fabricgen.simulate.opensm.tools import Tools
 
 _LOG_LEVEL = "0x47"  # errors, info, verbose (parse warnings), routing (the dumps)
@@ -35,7 +35,7 @@ DONE = ("SUBNET UP", "No routing engine able", "Errors during initialization", "
 class Bench:
     """A subnet that OpenSM has swept once and still manages."""
 
-    staged: Staged
+    staged: StagedSubnet
     environment: dict[str, str]
     is_up: bool
     opensm: subprocess.Popen[bytes]
@@ -81,12 +81,12 @@ def swept(tools: Tools, netlist: Path, folder: Path) -> Iterator[Bench]:
 def _limits(netlist: Netlist) -> list[str]:
     """Sizes of ibsim's tables for this netlist; the default sizes end at 256 switches."""
     nodes = netlist.nodes.values()
-    switches = sum(node.kind is NodeKind.SWITCH for node in nodes)
+    switches = sum(node.kind is SubnetNodeKind.SWITCH for node in nodes)
     ports = sum(node.ports + 1 for node in nodes)
     return ["-N", str(len(nodes) + 8), "-S", str(switches + 8), "-P", str(ports + 64), "-L", "49151"]
 
 
-def _attachment(netlist: Netlist, staged: Staged) -> dict[str, str]:
+def _attachment(netlist: Netlist, staged: StagedSubnet) -> dict[str, str]:
     """Where OpenSM is attached: at the adapter whose port GUID is the option `guid`, else at the first node."""
     guid = staged.options.get("guid", "0")
     expected = int(guid, 16) if re.fullmatch(r"0x[0-9a-fA-F]+", guid) else 0

@@ -7,7 +7,7 @@ import re
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, field
 
-from fabricgen.opensm.partitions_conf import Membership
+from fabricgen.opensm.partitions_conf import MemberKind
 
 DEFAULT_KEY, FULL = 0x7FFF, 0x8000
 _EMPTY_GROUPS = ("ALL_ROUTERS", "NONE")
@@ -28,7 +28,7 @@ def intended_keys(text: str, adapters: Iterable[int], switches: Iterable[int], s
     """The keys of adapter ports, among them `sm_port` of the subnet manager, and of switches, all by GUID."""
     groups: dict[str, Collection[int]] = {"ALL_CAS": [*adapters], "ALL_SWITCHES": [*switches], "SELF": [sm_port]}
     groups["ALL"] = all_ports = dict.fromkeys([*groups["ALL_CAS"], *groups["ALL_SWITCHES"]])
-    usual: dict[int, str] = {**dict.fromkeys(all_ports, Membership.LIMITED), sm_port: Membership.FULL}
+    usual: dict[int, str] = {**dict.fromkeys(all_ports, MemberKind.LIMITED), sm_port: MemberKind.FULL}
     members = {DEFAULT_KEY: usual}
     result = IntendedKeys({port: set() for port in all_ports})
     has_default = False
@@ -44,7 +44,7 @@ def intended_keys(text: str, adapters: Iterable[int], switches: Iterable[int], s
             continue
         if key == DEFAULT_KEY and not has_default:
             members[key], has_default = {}, True
-        default = next((flag.partition("=")[2] for flag in flags if flag.startswith("defmember")), Membership.LIMITED)
+        default = next((flag.partition("=")[2] for flag in flags if flag.startswith("defmember")), MemberKind.LIMITED)
         for word in _words(body):
             chosen, membership = _chosen(word, groups)
             if chosen is None:
@@ -59,9 +59,9 @@ def intended_keys(text: str, adapters: Iterable[int], switches: Iterable[int], s
 
 def _keys_of(key: int, membership: str) -> set[int]:
     """The table entries of a member."""
-    if membership == Membership.BOTH:
+    if membership == MemberKind.BOTH:
         return {key, key | FULL}
-    return {key | FULL if membership == Membership.FULL else key}
+    return {key | FULL if membership == MemberKind.FULL else key}
 
 
 def _key(title: str, number: str) -> int | None:

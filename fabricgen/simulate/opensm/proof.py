@@ -11,7 +11,7 @@ from fabricgen.opensm.partitions_conf import guid_of, key_of, read_partitions
 from fabricgen.simulate.opensm.answers import Keys, path_levels, port_keys, sm_port, switch_keys, tenant_level
 from fabricgen.simulate.opensm.bench import Bench, swept
 from fabricgen.simulate.opensm.intended_keys import FULL, IntendedKeys, intended_keys
-from fabricgen.simulate.opensm.staging import Staged, stage
+from fabricgen.simulate.opensm.staging import StagedSubnet, stage
 from fabricgen.simulate.opensm.tools import Tools
 from fabricgen.units import whole_number
 
@@ -47,7 +47,7 @@ class Proof:
     """The result of the run. `active` and `dumps` are None if no engine succeeded. `refused` are lines of the standard
     output, `misread` and `failed` are lines of the log, `absent_roots` GUIDs in the list of roots."""
 
-    staged: Staged
+    staged: StagedSubnet
     active: str | None
     refused: tuple[str, ...]
     misread: tuple[str, ...]

@@ -14,7 +14,7 @@ from fabricgen.findings import Location
 from fabricgen.inputs import read_bytes
 from fabricgen.observed.opensm_dumps import Dumps, dump_files, read_dumps
 from fabricgen.observed.subnet import GuidCable, Subnet, cables_by_guid
-from fabricgen.opensm.netlist import NodeKind, read_netlist
+from fabricgen.opensm.netlist import SubnetNodeKind, read_netlist
 from fabricgen.simulate.opensm.answers import sm_port
 from fabricgen.simulate.opensm.bench import DONE, Bench
 
@@ -42,7 +42,7 @@ def without(bench: Bench, netlist: Path, whole: Subnet, cut: Sequence[GuidCable]
     sees both changes. Raises UsageError if OpenSM does not finish its sweep, UnreadableInputError if its tables are
     never those of the cables that are left."""
     nodes = read_netlist(read_bytes(netlist).decode("utf-8", "replace")).nodes
-    names = {node.guid: name for name, node in nodes.items() if node.kind is NodeKind.SWITCH}
+    names = {node.guid: name for name, node in nodes.items() if node.kind is SubnetNodeKind.SWITCH}
 
     def end(guid: int, port: int) -> str:
         return f'"{names[guid]}"[{port}]'

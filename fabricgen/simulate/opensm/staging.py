@@ -8,7 +8,7 @@ from pathlib import Path
 from fabricgen.bundle.read import OPTIONS_NAME
 from fabricgen.inputs import read_bytes
 from fabricgen.opensm.opensm_conf import UNSET, read_options
-from fabricgen.opensm.options import NO_FALLBACK, Engine
+from fabricgen.opensm.options import NO_FALLBACK, OpensmEngine
 
 # Options that name a file OpenSM reads, with the default name. Without the option, OpenSM looks in /etc/opensm.
 FILE_OPTIONS = {
@@ -38,7 +38,7 @@ _MOST_ABOVE = 3  # BUNDLE/infiniband/PLANE/SUBNET
 
 
 @dataclass(frozen=True)
-class Staged:
+class StagedSubnet:
     """A scratch folder with an opensm.conf. `options` are the configured values. `absent` are the files that
     opensm.conf names but the folder does not have, each with the line of the option."""
 
@@ -72,10 +72,10 @@ def engines_of(folder: Path) -> tuple[tuple[str, ...], bool]:
 def _engines(options: Mapping[str, str]) -> tuple[tuple[str, ...], bool]:
     words = options.get("routing_engine", UNSET[-1]).replace(",", " ").split()
     named = tuple(word for word in words if word not in (NO_FALLBACK, *UNSET))
-    return named or (Engine.MINHOP,), NO_FALLBACK not in words
+    return named or (OpensmEngine.MINHOP,), NO_FALLBACK not in words
 
 
-def stage(folder: Path, scratch: Path) -> Staged:
+def stage(folder: Path, scratch: Path) -> StagedSubnet:
     """Copies the files of the folder and writes the opensm.conf of the run. Raises UnreadableInputError without one."""
     is_rendered = any((above / "fabric.json").is_file() for above in folder.absolute().parents[:_MOST_ABOVE])
     lines, absent = [], []
@@ -100,4 +100,4 @@ def stage(folder: Path, scratch: Path) -> Staged:
         if file.is_file() and file.name != OPTIONS_NAME:
             shutil.copyfile(file, scratch / file.name)
     (scratch / OPTIONS_NAME).write_text("\n".join(lines) + "\n", encoding="utf-8")
-    return Staged(scratch, options, tuple(absent))
+    return StagedSubnet(scratch, options, tuple(absent))

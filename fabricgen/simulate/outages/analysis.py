@@ -11,14 +11,14 @@ from fabricgen.results import Outage, OutageResult, Spread
 from fabricgen.routing.fabric import RoutedFabric, read_fabric
 from fabricgen.simulate.bandwidth.analysis import MOST_MESSAGES, gpus_of_node
 from fabricgen.simulate.bandwidth.bus import bus_bytes
-from fabricgen.simulate.bandwidth.failures import FailureJudge, Part
+from fabricgen.simulate.bandwidth.failures import BandwidthJudge, FailingPart
 from fabricgen.simulate.bandwidth.times import drawn, spread_of
 from fabricgen.simulate.deadlock.analysis import ground_of
 from fabricgen.simulate.deadlock.failures.failure_sets import links_that_fail, switch_failure
 from fabricgen.simulate.deadlock.failures.sample_bound import upper_bound
 from fabricgen.simulate.jobs.losses import JobLosses
-from fabricgen.simulate.outages.options import Options
-from fabricgen.simulate.outages.sets import Judged, Sets
+from fabricgen.simulate.outages.options import OutageOptions
+from fabricgen.simulate.outages.sets import JudgedSet, Sets
 from fabricgen.simulate.patterns import Everyone, Messages, make_job, make_traffic, uses_storage
 from fabricgen.simulate.plane.host_network import HostNetwork
 from fabricgen.simulate.plane.hosts import host_traffic
@@ -36,7 +36,7 @@ _GAIN = 0.01  # of the bandwidth; less is not worth a setting
 
 def analyse_outages(
     bundle: Bundle,
-    options: Options,
+    options: OutageOptions,
     plane: str | None = None,
     jobs: JobPlanes | None = None,
 ) -> list[OutageResult]:
@@ -55,7 +55,7 @@ def analyse_outages(
     return found
 
 
-def _of_jobs(bundle: Bundle, jobs: JobPlanes, options: Options) -> Iterator[OutageResult]:
+def _of_jobs(bundle: Bundle, jobs: JobPlanes, options: OutageOptions) -> Iterator[OutageResult]:
     for name, network in jobs.networks.items():
         placed, empty = jobs.on(name), _empty(name, options)
         if not placed:
@@ -70,11 +70,11 @@ def _of_jobs(bundle: Bundle, jobs: JobPlanes, options: Options) -> Iterator[Outa
         yield _after_failures(bundle, jobs.fabrics[name], network, options, mix.messages, mix)
 
 
-def _empty(name: str, options: Options) -> OutageResult:
+def _empty(name: str, options: OutageOptions) -> OutageResult:
     return OutageResult(name, options.pattern, options.depth, options.switches)
 
 
-def _judged(bundle: Bundle, fabric: RoutedFabric, name: str, options: Options) -> OutageResult:
+def _judged(bundle: Bundle, fabric: RoutedFabric, name: str, options: OutageOptions) -> OutageResult:
     network = network_of(bundle, fabric, name, options.hash_model, options.queue_pairs, options.balance)
     empty = _empty(name, options)
     if not network.adapters:
@@ -94,7 +94,7 @@ def _after_failures(
     bundle: Bundle,
     fabric: RoutedFabric,
     network: HostNetwork,
-    options: Options,
+    options: OutageOptions,
     messages: Messages,
     of: float | Mix | None,
 ) -> OutageResult:
@@ -106,7 +106,7 @@ def _after_failures(
     if len(failures) < options.depth:
         return replace(empty, reason="there are not so many links between switches")
     ground = ground_of(fabric, host_traffic(bundle, fabric), lossless_links(fabric))
-    judge = FailureJudge(network, messages, converged(bundle, fabric, network))
+    judge = BandwidthJudge(network, messages, converged(bundle, fabric, network))
     if not len(judge.messages):
         return replace(empty, reason="no message of the pattern has a path")
     sets = Sets(judge, ground, failures, options)
@@ -116,19 +116,19 @@ def _after_failures(
     return replace(result, weighted_share=_weighted(judge, worst))
 
 
-def _weighted(judge: FailureJudge, worst: Sequence[Part]) -> float | None:
+def _weighted(judge: BandwidthJudge, worst: Sequence[FailingPart]) -> float | None:
     """The share of the bandwidth that weighted ECMP leaves after a set of failures; None if it leaves no more."""
     plane = judge.plane
     if plane.announces is not None or not worst:
         return None
     every = np.ones(plane.network.switches, bool)
-    share = FailureJudge(replace(plane, announces=every), judge.messages, judge.reroute).outcome(worst).share
+    share = BandwidthJudge(replace(plane, announces=every), judge.messages, judge.reroute).outcome(worst).share
     return round(share, 6) if share > judge.outcome(worst).share + _GAIN else None
 
 
 def _result(
     empty: OutageResult, sets: Sets, bus: float | None, losses: JobLosses | None = None
-) -> tuple[OutageResult, Sequence[Part]]:
+) -> tuple[OutageResult, Sequence[FailingPart]]:
     """The result, and what fails in its worst set."""
     judge, options = sets.judge, sets.options
     how, judged = sets.judged()
@@ -169,7 +169,7 @@ def _result(
 
 
 def _with_jobs(
-    outcomes: Sequence[Outage], judged: Sequence[Judged], sets: Sets, losses: JobLosses
+    outcomes: Sequence[Outage], judged: Sequence[JudgedSet], sets: Sets, losses: JobLosses
 ) -> tuple[Outage, ...]:
     """The outcomes, the worst of them with the jobs that they hit."""
     members = {one.names: one.members for one in judged}
@@ -179,7 +179,7 @@ def _with_jobs(
     )
 
 
-def _stopped(judged: Sequence[Judged], sets: Sets, losses: JobLosses) -> tuple[tuple[str, int], ...]:
+def _stopped(judged: Sequence[JudgedSet], sets: Sets, losses: JobLosses) -> tuple[tuple[str, int], ...]:
     """(job, sets after which one of its GPUs has no port)."""
     found: Counter[str] = Counter()
     for one in judged:

@@ -11,7 +11,7 @@ MOST_SETS = 1024  # judged one by one, or one of each orbit
 
 
 @dataclass(frozen=True)
-class Options:
+class OutageOptions:
     """Sets of `depth` links, and of switches too with `switches`. `size_bytes` is the buffer of one rank. `draws`
     hashes are drawn for the worst set, from `seed` on. `most_sets`: see MOST_SETS; of more sets, and too many orbits,
     it is the size of a sample. Without `symmetry` no orbits are searched."""

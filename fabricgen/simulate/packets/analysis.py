@@ -10,7 +10,7 @@ from fabricgen.routing.fabric import read_fabric
 from fabricgen.simulate.packets.failed_link import FailedLink, effect, failure_of
 from fabricgen.simulate.packets.fairness import with_victims
 from fabricgen.simulate.packets.from_bundle import PlaneScenario, TrafficChoice, plane_scenario
-from fabricgen.simulate.packets.network import Network
+from fabricgen.simulate.packets.network import PacketNetwork
 from fabricgen.simulate.packets.outcome import outcome
 from fabricgen.simulate.packets.simulation import Observer, run
 from fabricgen.simulate.packets.slicing import DEFAULT_MAX_HOPS
@@ -29,10 +29,10 @@ from fabricgen.vocabulary import BalanceMode, HashModel
 DEFAULT_BYTES = 4 << 20
 _DEFAULT_PRIORITY = 3  # of RoCE, in files without PFC
 
-Observers = Callable[[Network], Sequence[Observer]]
+Observers = Callable[[PacketNetwork], Sequence[Observer]]
 
 
-def _none(_: Network) -> Sequence[Observer]:
+def _none(_: PacketNetwork) -> Sequence[Observer]:
     return ()
 
 

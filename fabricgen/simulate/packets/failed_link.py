@@ -26,7 +26,7 @@ class FailedLink:
 
 
 @dataclass(frozen=True)
-class Failure:
+class PlaneFailure:
     """A failed link in a plane: one of its two directions, and the plane with the routes without it."""
 
     asked: FailedLink
@@ -53,7 +53,7 @@ class Failure:
         )
 
 
-def failure_of(bundle: Bundle, fabric: RoutedFabric, plane: HostNetwork, asked: FailedLink) -> Failure:
+def failure_of(bundle: Bundle, fabric: RoutedFabric, plane: HostNetwork, asked: FailedLink) -> PlaneFailure:
     """The failed link of a plane. Raises UsageError if the port has no link to another switch of the plane."""
     links = range(plane.network.links)
     link = next((link for link in links if plane.ports.name_of(link) == (asked.switch, asked.port)), None)
@@ -62,7 +62,7 @@ def failure_of(bundle: Bundle, fabric: RoutedFabric, plane: HostNetwork, asked: 
             f"--fail: {asked.switch}|{asked.port} is not a port with a link to another switch of the plane"
         )
     dead = np.unique(np.array([link, int(plane.network.reverse[link])], np.int64))
-    return Failure(asked, link, replace(plane, hops=converged(bundle, fabric, plane)(dead), balance=None))
+    return PlaneFailure(asked, link, replace(plane, hops=converged(bundle, fabric, plane)(dead), balance=None))
 
 
 def effect(asked: FailedLink, failed: PacketsResult, whole: PacketsResult) -> FailureEffect:

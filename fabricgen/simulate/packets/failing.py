@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from fabricgen.simulate.packets.network import Network
+from fabricgen.simulate.packets.network import PacketNetwork
 from fabricgen.simulate.packets.records import DOWN, FLUSH
 from fabricgen.simulate.packets.timers import pause_event, schedule_at
 from fabricgen.simulate.scenario import LinkFailure
@@ -13,11 +13,11 @@ class Failing:
 
     period = 0
 
-    def __init__(self, network: Network, failure: LinkFailure) -> None:
+    def __init__(self, network: PacketNetwork, failure: LinkFailure) -> None:
         self.first = failure.at_ns * network.ticks_per_ns
         self._failure = failure
 
-    def look(self, network: Network) -> None:
+    def look(self, network: PacketNetwork) -> None:
         """Take the link down."""
         run = network.run
         failure = self._failure
@@ -36,12 +36,12 @@ class Rerouting:
 
     period = 0
 
-    def __init__(self, network: Network, failure: LinkFailure) -> None:
+    def __init__(self, network: PacketNetwork, failure: LinkFailure) -> None:
         at_ns = failure.at_ns if failure.routes_at_ns is None else failure.routes_at_ns
         self.first = at_ns * network.ticks_per_ns
         self._failure = failure
 
-    def look(self, network: Network) -> None:
+    def look(self, network: PacketNetwork) -> None:
         """Change the routes."""
         if network.hops:
             network.run = network.run._replace(spread=network.hops.change(self._failure, network.run.spread))
@@ -53,6 +53,6 @@ class Rerouting:
         """Nothing to do."""
 
 
-def failing(network: Network, failures: Sequence[LinkFailure]) -> list[Failing | Rerouting]:
+def failing(network: PacketNetwork, failures: Sequence[LinkFailure]) -> list[Failing | Rerouting]:
     """The observers of failures: routes change before the link of the same failure goes down."""
     return [one(network, failure) for failure in failures for one in (Rerouting, Failing)]

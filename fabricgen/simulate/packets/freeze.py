@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fabricgen.results import Freeze
-from fabricgen.simulate.packets.network import Network
+from fabricgen.simulate.packets.network import PacketNetwork
 from fabricgen.simulate.packets.records import NONE
 from fabricgen.simulate.packets.state import Run
 
@@ -25,7 +25,7 @@ class FreezeWatch:
     """Checks the network every `CHECK_NS`, last at `checked_ns`. `found` is the first freeze, `over_ns` the time when
     its cycle moved again."""
 
-    def __init__(self, network: Network) -> None:
+    def __init__(self, network: PacketNetwork) -> None:
         self.found: Freeze | None = None
         self.over_ns: int | None = None
         self.checked_ns = 0
@@ -34,7 +34,7 @@ class FreezeWatch:
         self._searched: tuple[bytes, bytes, int] | None = None
         self._stuck, self._sent = _stuck(network.run), network.run.queues["sent"].copy()
 
-    def look(self, network: Network) -> None:
+    def look(self, network: PacketNetwork) -> None:
         """Compare with the last check."""
         run = network.run
         self.checked_ns = network.ns(network.now)

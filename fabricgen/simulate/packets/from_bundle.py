@@ -13,7 +13,7 @@ from fabricgen.bundle.read import Bundle
 from fabricgen.simulate.packets.balancing import Recoveries, balance_of, in_words
 from fabricgen.simulate.packets.candidates import can_answer, candidates
 from fabricgen.simulate.packets.configured import port_buffers, switch_buffers
-from fabricgen.simulate.packets.failed_link import Failure
+from fabricgen.simulate.packets.failed_link import PlaneFailure
 from fabricgen.simulate.packets.senders import roce_transport
 from fabricgen.simulate.packets.slicing import TrafficChoice, sliced_traffic
 from fabricgen.simulate.plane.hashing import hashed_flows
@@ -25,14 +25,14 @@ from fabricgen.simulate.plane.priority import cnp_dscp, roce_dscp
 from fabricgen.simulate.plane.switch import RoceClass, SwitchClass
 from fabricgen.simulate.scenario import (
     Flow,
-    Link,
-    Node,
     NodeKind,
     Scenario,
+    ScenarioLink,
+    ScenarioNode,
     Scheduler,
     SwitchBuffers,
     TrafficClass,
-    Trimming,
+    TrimSettings,
 )
 from fabricgen.sonic.image import text
 from fabricgen.sonic.port_qos import PRIORITIES
@@ -89,7 +89,7 @@ def plane_scenario(
     priority: int,
     choice: TrafficChoice,
     priorities: Sequence[int],
-    failure: Failure | None = None,
+    failure: PlaneFailure | None = None,
 ) -> PlaneScenario | None:
     """The scenario of a pattern on each of `priorities`; None if it sends no traffic over the plane. With a load
     balancing other than ECMP, switches select next hops during the run, and adapters recover as their models do. With a
@@ -177,13 +177,13 @@ class _Builder:
         notifying = cnp_dscp(bundle, plane.name)
         self.cnp_priority = notifying >> 3
         self._carried = sorted({*priorities, self.cnp_priority})
-        self.trimming: Trimming | None = None
+        self.trimming: TrimSettings | None = None
         dscp_of: dict[int, int | None] = {}
         if trimmed:
-            self.trimming = Trimming(trimmed.bytes, trimmed.free_priority(self._carried))
+            self.trimming = TrimSettings(trimmed.bytes, trimmed.free_priority(self._carried))
             dscp_of[self.trimming.priority] = trimmed.dscp
             self._carried = sorted({*self._carried, self.trimming.priority})
-        self.links: list[Link] = []
+        self.links: list[ScenarioLink] = []
         self.port: dict[int, int] = {}
         crossed = {plane.names[switch] for port in used for switch in self._switches(port)}
         names = [name for name in plane.names if name in crossed]
@@ -204,13 +204,13 @@ class _Builder:
             if port not in self.port:
                 self._add(port)
 
-    def nodes(self, recoveries: Recoveries | None) -> tuple[Node, ...]:
+    def nodes(self, recoveries: Recoveries | None) -> tuple[ScenarioNode, ...]:
         """Adapters, then switches."""
         adapters = dict.fromkeys(link.a for link in self.links if link.a not in self.switches)
         by_name = {one.name: one for one in self.plane.adapters} if recoveries else {}
         recovery = {name: recoveries.of(by_name[name]) for name in adapters} if recoveries else {}
-        switches = (Node(name, NodeKind.SWITCH, switch_buffers(its)) for name, its in self.switches.items())
-        return (*(Node(name, NodeKind.HOST, recovery=recovery.get(name)) for name in adapters), *switches)
+        switches = (ScenarioNode(name, NodeKind.SWITCH, switch_buffers(its)) for name, its in self.switches.items())
+        return (*(ScenarioNode(name, NodeKind.HOST, recovery=recovery.get(name)) for name in adapters), *switches)
 
     def dcqcn_gbps(self) -> float | None:
         """The speed of the fastest link if any queue of the flows marks, for DCQCN; None if none marks."""
@@ -250,7 +250,7 @@ class _Builder:
         response = np.broadcast_to(self.plane.ports.response_bytes, len(self.plane.ports))[port]
         self.port[port], self.port[back] = 2 * len(self.links), 2 * len(self.links) + 1
         self.links.append(
-            Link(
+            ScenarioLink(
                 a=a,
                 b=far[0],
                 speed_gbps=_rounded(rate * 8),

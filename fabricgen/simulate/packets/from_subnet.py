@@ -16,10 +16,10 @@ from fabricgen.simulate.scenario import (
     CongestionControl,
     Credits,
     Flow,
-    Link,
-    Node,
     NodeKind,
     Scenario,
+    ScenarioLink,
+    ScenarioNode,
     TrafficClass,
     Transport,
 )
@@ -83,7 +83,7 @@ class _Wiring:
     buffers: Credits
 
     def __post_init__(self) -> None:
-        self.links: list[Link] = []
+        self.links: list[ScenarioLink] = []
         self._number: dict[int, int] = {}
 
     def port(self, port: int) -> int:
@@ -92,14 +92,14 @@ class _Wiring:
             self._add(port)
         return self._number[port]
 
-    def nodes(self) -> tuple[Node, ...]:
+    def nodes(self) -> tuple[ScenarioNode, ...]:
         """Adapters, then switches."""
         ends = dict.fromkeys(end for link in self.links for end in (link.a, link.b))
         switches = [name for name in self.plane.names if name in ends]
         hosts = [name for name in ends if name not in set(switches)]
         return (
-            *(Node(name, NodeKind.HOST) for name in hosts),
-            *(Node(name, NodeKind.SWITCH, self.buffers.buffers) for name in switches),
+            *(ScenarioNode(name, NodeKind.HOST) for name in hosts),
+            *(ScenarioNode(name, NodeKind.SWITCH, self.buffers.buffers) for name in switches),
         )
 
     def _add(self, port: int) -> None:
@@ -113,4 +113,4 @@ class _Wiring:
         b, b_port = ports.name_of(far)
         self._number[near], self._number[far] = 2 * len(self.links), 2 * len(self.links) + 1
         rate, delay = float(ports.wire_bytes_per_ns[near]), float(ports.delay_ns[near])
-        self.links.append(Link(a, b, round(rate * 8, 6), round(delay), a_port=a_port, b_port=b_port))
+        self.links.append(ScenarioLink(a, b, round(rate * 8, 6), round(delay), a_port=a_port, b_port=b_port))

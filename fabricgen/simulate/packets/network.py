@@ -28,7 +28,7 @@ FIRST_FRAMES = 4096
 
 
 @dataclass
-class Network:
+class PacketNetwork:
     """A run, and the names behind its numbers: `ports` are (node, name of the port or of its peer), `ends` are
     (node, peer), `classes` are priorities."""
 
@@ -66,7 +66,7 @@ class Network:
         return np.array([free[pools].sum() for pools in self.ingress_pools], np.int64)
 
 
-def build(scenario: Scenario, seed: int = 1) -> Network:
+def build(scenario: Scenario, seed: int = 1) -> PacketNetwork:
     """The network of a scenario before its first event. Raises UsageError for a scenario that cannot be simulated."""
     require_one_path(scenario)
     compat = scenario.compat is Compat.HPCC
@@ -131,7 +131,9 @@ def build(scenario: Scenario, seed: int = 1) -> Network:
     free_packets(run, settings.first_packet)
     schedule_beginnings(run, scenario, home, ticks_per_ns)
     labels = _labels(scenario)
-    return Network(scenario, run, nodes, labels, ends, classes, ticks_per_ns, steps, ingress_pools, first_steps, hops)
+    return PacketNetwork(
+        scenario, run, nodes, labels, ends, classes, ticks_per_ns, steps, ingress_pools, first_steps, hops
+    )
 
 
 def _blocks(scenario: Scenario) -> int:

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fabricgen.results import GroupUse, LinkLoss, PacketFlow, PacketsResult, PauseKind, PauseRoot, QueueUse
-from fabricgen.simulate.packets.network import Network
+from fabricgen.simulate.packets.network import PacketNetwork
 from fabricgen.simulate.packets.queues import ALPHA_ONE, UNMARKED
 from fabricgen.simulate.packets.records import NONE
 from fabricgen.simulate.packets.simulation import Finished
@@ -49,7 +49,7 @@ def outcome(finished: Finished, seed: int) -> PacketsResult:
     )
 
 
-def _flows(network: Network) -> tuple[PacketFlow, ...]:
+def _flows(network: PacketNetwork) -> tuple[PacketFlow, ...]:
     completions = network.run.flows["completion"].tolist()
     return tuple(
         PacketFlow(
@@ -64,14 +64,14 @@ def _flows(network: Network) -> tuple[PacketFlow, ...]:
     )
 
 
-def _frames(network: Network) -> tuple[tuple[int, str, int], ...]:
+def _frames(network: PacketNetwork) -> tuple[tuple[int, str, int], ...]:
     frames = network.run.frames[: int(network.run.clock["frames"][0])]
     times = (frames["time"] // network.ticks_per_ns).tolist()
     nodes = [network.ports[port][0] for port in frames["port"].tolist()]
     return tuple(zip(times, nodes, frames["pause"].tolist(), strict=True))
 
 
-def _groups(network: Network) -> tuple[GroupUse, ...]:
+def _groups(network: PacketNetwork) -> tuple[GroupUse, ...]:
     """The groups of switches that paused, dropped, or used headroom."""
     run = network.run
     pauses = run.holds["frames"][run.ports["peer"]]
@@ -93,7 +93,7 @@ def _groups(network: Network) -> tuple[GroupUse, ...]:
     )
 
 
-def _queues(network: Network) -> tuple[QueueUse, ...]:
+def _queues(network: PacketNetwork) -> tuple[QueueUse, ...]:
     """The queues of switches that held more than a few packets or dropped any, fullest first."""
     run = network.run
     full = run.queues["most"] > FEW_PACKETS * (run.settings.payload + run.settings.header)
@@ -117,7 +117,7 @@ def _queues(network: Network) -> tuple[QueueUse, ...]:
     return tuple(sorted(found, key=lambda queue: (-queue.most_bytes, queue.port)))
 
 
-def _lost(network: Network) -> tuple[LinkLoss, ...]:
+def _lost(network: PacketNetwork) -> tuple[LinkLoss, ...]:
     """The losses of links that went down."""
     dead = network.run.holds["dead"]
     return tuple(
@@ -126,7 +126,7 @@ def _lost(network: Network) -> tuple[LinkLoss, ...]:
     )
 
 
-def paused_share(network: Network) -> NDArray[np.float64]:
+def paused_share(network: PacketNetwork) -> NDArray[np.float64]:
     """[port]: the share of the run so far for which each port was paused, in its worst class."""
     run, now = network.run, max(network.now, 1)
     still = (run.ports["paused"][:, None] >> np.arange(run.settings.classes) & 1).astype(bool)
@@ -134,7 +134,7 @@ def paused_share(network: Network) -> NDArray[np.float64]:
     return np.asarray(ticks.max(axis=1) / now)
 
 
-def _roots(network: Network) -> tuple[PauseRoot, ...]:
+def _roots(network: PacketNetwork) -> tuple[PauseRoot, ...]:
     """The origins of pauses. A paused port leads to the next ports of its flows at the far switch, and so on, until a
     port is not paused itself, or is paused by a host."""
     run, share = network.run, paused_share(network)
@@ -158,7 +158,7 @@ def _roots(network: Network) -> tuple[PauseRoot, ...]:
     return tuple(sorted(roots, key=lambda root: (-root.paused_links, root.port)))
 
 
-def _onward(network: Network) -> dict[int, set[int]]:
+def _onward(network: PacketNetwork) -> dict[int, set[int]]:
     """port -> the next ports of its flows that ever had a queue."""
     after: dict[int, set[int]] = {}
     most = network.run.queues["most"].max(axis=1)
@@ -169,7 +169,7 @@ def _onward(network: Network) -> dict[int, set[int]]:
     return after
 
 
-def _crossed(network: Network) -> Iterator[tuple[int, int]]:
+def _crossed(network: PacketNetwork) -> Iterator[tuple[int, int]]:
     """The pairs of ports that data crosses, or may cross, one after the other."""
     if network.hops is None:
         yield from chain.from_iterable(map(pairwise, flow_paths(network)))
@@ -192,7 +192,7 @@ def _ends(port: int, paused: NDArray[np.bool_], onward: dict[int, set[int]], to_
     return ends
 
 
-def flow_paths(network: Network) -> Sequence[list[int]]:
+def flow_paths(network: PacketNetwork) -> Sequence[list[int]]:
     """The ports that the data of each flow crosses, its NIC first."""
     run = network.run
     ports, following = run.steps["port"].tolist(), run.steps["next"].tolist()

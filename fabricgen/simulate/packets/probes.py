@@ -17,11 +17,11 @@ from fabricgen.simulate.packets.simulation import run
 from fabricgen.simulate.scenario import (
     CongestionControl,
     Flow,
-    Link,
-    Node,
     NodeKind,
     PauseStorm,
     Scenario,
+    ScenarioLink,
+    ScenarioNode,
     SwitchBuffers,
 )
 from fabricgen.vocabulary import WatchdogAction
@@ -41,7 +41,7 @@ class _Kind:
     port: str
     profile: str
     buffers: SwitchBuffers
-    link: Link
+    link: ScenarioLink
     count: int
 
 
@@ -73,12 +73,16 @@ def _kinds(one: PlaneRun) -> Iterator[_Kind]:
 
 def _star(one: PlaneRun, kind: _Kind, buffers: SwitchBuffers, size_bytes: int, storm_ns: int) -> Scenario:
     """A sender on a port of this kind, and a receiver on another one, which pauses the switch from the start."""
-    cable = Link(_SENDER, _SWITCH, kind.link.speed_gbps, kind.link.delay_ns, response_ns=kind.link.response_ns)
+    cable = ScenarioLink(_SENDER, _SWITCH, kind.link.speed_gbps, kind.link.delay_ns, response_ns=kind.link.response_ns)
     transport = replace(one.made.scenario.transport, congestion_control=CongestionControl.NONE, dcqcn=None)
     priority = one.made.priority
     return Scenario(
         name=f"{kind.device} {kind.port}",
-        nodes=(Node(_SENDER, NodeKind.HOST), Node(_RECEIVER, NodeKind.HOST), Node(_SWITCH, NodeKind.SWITCH, buffers)),
+        nodes=(
+            ScenarioNode(_SENDER, NodeKind.HOST),
+            ScenarioNode(_RECEIVER, NodeKind.HOST),
+            ScenarioNode(_SWITCH, NodeKind.SWITCH, buffers),
+        ),
         links=(cable, replace(cable, a=_RECEIVER)),
         flows=(Flow(_SENDER, _RECEIVER, size_bytes, 0, priority),),
         routes={(_SWITCH, _SENDER): _SENDER, (_SWITCH, _RECEIVER): _RECEIVER},

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fabricgen.results import QueueSeries, Series
-from fabricgen.simulate.packets.network import Network
+from fabricgen.simulate.packets.network import PacketNetwork
 from fabricgen.simulate.packets.queues import ALPHA_ONE, UNMARKED
 
 MOST_SAMPLES = 1000
@@ -21,7 +21,7 @@ _FIRST_NS = 1000
 class Sampler:
     """An observer that takes the samples of a run."""
 
-    network: Network
+    network: PacketNetwork
     most_queues: int = 12
     most_flows: int = 24
     period: int = field(init=False)
@@ -34,7 +34,7 @@ class Sampler:
         self._acked: list[NDArray[np.int32]] = []
         self._free: list[NDArray[np.int64]] = []
 
-    def look(self, network: Network) -> None:
+    def look(self, network: PacketNetwork) -> None:
         """Take a sample."""
         self.network, run = network, network.run
         self._times.append(network.now)

@@ -6,7 +6,7 @@ from fabricgen.physics import CREDIT_BLOCK_BYTES
 from fabricgen.results import Compat
 from fabricgen.simulate.packets.next_hops import choice_of
 from fabricgen.simulate.packets.queues import buffers_by_port
-from fabricgen.simulate.packets.state import Settings
+from fabricgen.simulate.packets.state import RunSettings
 from fabricgen.simulate.packets.wheel import MOST_TICK_BITS
 from fabricgen.simulate.packets.windows import window_of
 from fabricgen.simulate.scenario import CongestionControl, Dcqcn, Scenario
@@ -26,7 +26,7 @@ _EVENTS_PER_SLOT = {False: 4, True: 16}  # large networks prefetch the records o
 
 def run_settings(
     scenario: Scenario, ports: int, classes: Sequence[int], ticks_per_ns: int, packet_ticks: int, seed: int
-) -> Settings:
+) -> RunSettings:
     """The settings of a run with some ports and classes. `packet_ticks` is the time of a packet on the fastest
     link."""
     transport, flows = scenario.transport, len(scenario.flows)
@@ -35,7 +35,7 @@ def run_settings(
     first_pause = first_flow + 3 * flows
     alpha_ns = dcqcn.alpha_timer_ns
     compat = scenario.compat is Compat.HPCC
-    return Settings(
+    return RunSettings(
         payload=int(transport.payload_bytes),
         header=int(transport.header_bytes),
         ack_size=int(transport.ack_bytes),

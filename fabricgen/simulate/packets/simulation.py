@@ -12,11 +12,11 @@ from fabricgen.results import PfcStorm
 from fabricgen.simulate.packets.failing import failing
 from fabricgen.simulate.packets.freeze import FreezeWatch, Queue
 from fabricgen.simulate.packets.loop import FINISHED, FRAMES_SHORT, PACKETS_SHORT, advance
-from fabricgen.simulate.packets.network import Network, build
+from fabricgen.simulate.packets.network import PacketNetwork, build
 from fabricgen.simulate.packets.queues import buffers_by_port
 from fabricgen.simulate.packets.room import with_packets
 from fabricgen.simulate.packets.watchdog import SwitchWatchdog
-from fabricgen.simulate.scenario import Scenario, Watchdog
+from fabricgen.simulate.scenario import Scenario, WatchdogTimers
 
 
 class Observer(Protocol):
@@ -30,7 +30,7 @@ class Observer(Protocol):
     def first(self) -> int:
         """In ticks."""
 
-    def look(self, network: Network) -> None:
+    def look(self, network: PacketNetwork) -> None:
         """Read or change the network."""
 
     def close(self) -> None:
@@ -41,7 +41,7 @@ class Observer(Protocol):
 class Finished:
     """A run that has ended."""
 
-    network: Network
+    network: PacketNetwork
     freeze: FreezeWatch
     storms: list[PfcStorm]
 
@@ -62,7 +62,7 @@ class _Agenda:
         """The time of the next observer."""
         return self._heap[0][0]
 
-    def call(self, network: Network) -> None:
+    def call(self, network: PacketNetwork) -> None:
         """Call all observers that are due."""
         while self._heap and self._heap[0][0] <= network.now:
             time, _, observer = heapq.heappop(self._heap)
@@ -74,7 +74,7 @@ class _Agenda:
 def run(
     scenario: Scenario,
     seed: int = 1,
-    observers: Callable[[Network], Sequence[Observer]] = lambda _: (),
+    observers: Callable[[PacketNetwork], Sequence[Observer]] = lambda _: (),
     enough: Callable[[FreezeWatch], bool] = lambda _: False,
 ) -> Finished:
     """Simulate a scenario until its flows complete, until its `stop_ns`, until nothing can happen any more, or until
@@ -102,8 +102,8 @@ def run(
     return Finished(network, freeze, [storm for each in watchdogs for storm in each.storms])
 
 
-def _watchdogs(network: Network) -> list[SwitchWatchdog]:
-    guarded: dict[tuple[str, Watchdog], list[Queue]] = {}
+def _watchdogs(network: PacketNetwork) -> list[SwitchWatchdog]:
+    guarded: dict[tuple[str, WatchdogTimers], list[Queue]] = {}
     for lane, priority in enumerate(network.classes):
         for port, buffers in enumerate(buffers_by_port(network.scenario, priority)):
             if buffers and buffers.watchdog:
@@ -115,14 +115,14 @@ def _watchdogs(network: Network) -> list[SwitchWatchdog]:
     ]
 
 
-def _moved(network: Network) -> tuple[int, int]:
+def _moved(network: PacketNetwork) -> tuple[int, int]:
     """The number of packets sent, without pause frames, and of flows started."""
     run = network.run
     frames = int(run.clock["frames"][0])
     return int(run.clock["transmissions"][0]) - frames, int(run.flows["started"].sum())
 
 
-def _over(network: Network, moved: tuple[int, int], freeze: FreezeWatch) -> bool:
+def _over(network: PacketNetwork, moved: tuple[int, int], freeze: FreezeWatch) -> bool:
     """Whether nothing can happen any more: no event is left, or only the repeated pauses of a freeze."""
     run = network.run
     if run.clock["pending"][0] == 0:
@@ -133,7 +133,7 @@ def _over(network: Network, moved: tuple[int, int], freeze: FreezeWatch) -> bool
 # Runs a network, with more room for packets and frames when the loop needs it.
 
 
-def advance_to(network: Network, until: int) -> bool:
+def advance_to(network: PacketNetwork, until: int) -> bool:
     """Run up to a time in ticks; whether all flows are complete."""
     while True:
         reason = advance(network.run, until)

@@ -7,7 +7,7 @@ from numpy.typing import NDArray
 Records = Any  # a numpy array of one of the records
 
 
-class Settings(NamedTuple):
+class RunSettings(NamedTuple):
     """Settings of the whole run. Rates are in bit/s, times in ticks. A field of another type compiles a new loop."""
 
     payload: int  # bytes
@@ -81,7 +81,7 @@ class Run(NamedTuple):
     """The state of one run. `order` has the flows that each host is sending, host by host; `durations[speed, size]` are
     the ticks of a packet on the wire."""
 
-    settings: Settings
+    settings: RunSettings
     clock: Records  # one
     events: Records
     far: Records  # events in the far future

@@ -9,10 +9,10 @@ from dataclasses import dataclass
 
 from fabricgen.results import PfcStorm
 from fabricgen.simulate.packets.freeze import Queue
-from fabricgen.simulate.packets.network import Network
+from fabricgen.simulate.packets.network import PacketNetwork
 from fabricgen.simulate.packets.records import FLUSH
 from fabricgen.simulate.packets.timers import pause_event, schedule_at, wake
-from fabricgen.simulate.scenario import Watchdog
+from fabricgen.simulate.scenario import WatchdogTimers
 from fabricgen.vocabulary import WatchdogAction
 
 
@@ -32,7 +32,7 @@ class SwitchWatchdog:
     their names among `switches`."""
 
     def __init__(
-        self, network: Network, queues: Sequence[Queue], settings: Watchdog, place: int, switches: int
+        self, network: PacketNetwork, queues: Sequence[Queue], settings: WatchdogTimers, place: int, switches: int
     ) -> None:
         self.settings = settings
         self.storms: list[PfcStorm] = []
@@ -40,7 +40,7 @@ class SwitchWatchdog:
         self.period = settings.poll_ns * network.ticks_per_ns
         self.first = self.period * (place + 1) // switches
 
-    def look(self, network: Network) -> None:
+    def look(self, network: PacketNetwork) -> None:
         """One poll."""
         for (port, lane), seen in self._seen.items():
             if seen.storm >= 0:
@@ -52,7 +52,7 @@ class SwitchWatchdog:
     def close(self) -> None:
         """Nothing to do."""
 
-    def _detect(self, network: Network, port: int, lane: int, seen: _Seen) -> None:
+    def _detect(self, network: PacketNetwork, port: int, lane: int, seen: _Seen) -> None:
         run, queue = network.run, network.run.queues[port, lane]
         paused = (
             int(run.ports["paused"][port]) >> lane & 1 and run.holds["since"][port, lane] <= network.now - self.period
@@ -71,7 +71,7 @@ class SwitchWatchdog:
             run.ports["deaf"][port] |= 1 << lane
             release(network, port, lane)
 
-    def _restore(self, network: Network, port: int, lane: int, seen: _Seen) -> None:
+    def _restore(self, network: PacketNetwork, port: int, lane: int, seen: _Seen) -> None:
         run = network.run
         quiet = int(run.holds["frames"][port, lane]) == seen.pauses
         seen.quiet_for = seen.quiet_for + self.settings.poll_ns if quiet else 0
@@ -85,7 +85,7 @@ class SwitchWatchdog:
         seen.storm, seen.sent, seen.stuck_for = -1, -1, 0
 
 
-def release(network: Network, port: int, lane: int) -> None:
+def release(network: PacketNetwork, port: int, lane: int) -> None:
     """Resume a paused class of a port."""
     run = network.run
     run.ports["paused"][port] &= 0xFFFF & ~(1 << lane)

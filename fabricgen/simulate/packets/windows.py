@@ -4,7 +4,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fabricgen.simulate.packets.records import SELECTIVE
-from fabricgen.simulate.packets.state import Selected, Settings
+from fabricgen.simulate.packets.state import RunSettings, Selected
 from fabricgen.simulate.scenario import Scenario
 from fabricgen.vocabulary import Recovery
 
@@ -17,7 +17,7 @@ def window_of(scenario: Scenario) -> int:
     return min(scenario.transport.window_packets, -(-most // WORD) * WORD)
 
 
-def selected_arrays(scenario: Scenario, settings: Settings, packets: NDArray[np.int32], events: int) -> Selected:
+def selected_arrays(scenario: Scenario, settings: RunSettings, packets: NDArray[np.int32], events: int) -> Selected:
     """The arrays for flows with some packets; almost empty if all senders go back."""
     if not settings.selective:
         bits = (np.zeros((1, 1), np.uint64) for _ in range(3))

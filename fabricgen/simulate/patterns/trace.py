@@ -17,7 +17,7 @@ from fabricgen.findings import Location
 from fabricgen.inputs import read_bytes
 from fabricgen.simulate.patterns.traffic import Messages
 from fabricgen.simulate.plane.adapters import Adapter
-from fabricgen.simulate.scenario.places import Mistake, Places, dotted
+from fabricgen.simulate.scenario.places import Mistake, TextPlaces, dotted
 
 MOST_REPORTED = 10
 LAST_NS = 10**12
@@ -36,7 +36,7 @@ def read_trace(file: Path, adapters: Sequence[Adapter]) -> Messages:
     if mistakes := list(_mistakes(tree, number)):
         listed = "; ".join(f"{dotted(path)}: {problem}" for path, problem in mistakes[:MOST_REPORTED])
         more = f"; and {len(mistakes) - MOST_REPORTED} more" if len(mistakes) > MOST_REPORTED else ""
-        place = Location(str(file), *Places(text).of(mistakes[0][0]))
+        place = Location(str(file), *TextPlaces(text).of(mistakes[0][0]))
         raise UnreadableInputError(f"not a trace of this plane: {listed}{more}", place)
     flows = tree["flows"]
     return Messages(

@@ -13,7 +13,7 @@ from fabricgen.physics import PFC_FRAME_BYTES, PROPAGATION_NS_PER_M, held_bytes,
 from fabricgen.routing.fabric import RoutedFabric
 from fabricgen.simulate.plane.interfaces import PlaneQos
 from fabricgen.simulate.plane.ports import NO_POOL, Ports
-from fabricgen.simulate.plane.switch import Group, RoceClass, SwitchClass
+from fabricgen.simulate.plane.switch import PriorityGroup, RoceClass, SwitchClass
 
 _MBPS_PER_BYTE_PER_NS = 8_000
 
@@ -26,7 +26,7 @@ class _SwitchPorts:
     the share of a cell that a packet fills; `pool_bytes` are in packets that fill whole cells."""
 
     cells: float
-    groups: Mapping[str, Group | None]
+    groups: Mapping[str, PriorityGroup | None]
     mbps: Mapping[str, int]
     length_m: Mapping[str, float]
     pool_bytes: Mapping[str, float]
@@ -94,7 +94,7 @@ def _ports(bundle: Bundle, name: str, traffic: RoceClass, plane_qos: PlaneQos, p
     )
 
 
-def _alpha(group: Group | None) -> float:
+def _alpha(group: PriorityGroup | None) -> float:
     if group is None:
         return 1.0
     return group.alpha if group.static_bytes is None else 0.0

@@ -4,7 +4,7 @@ from collections.abc import Callable
 
 from fabricgen.bundle.read import ObservedDevice
 from fabricgen.simulate.plane.buffers import number
-from fabricgen.simulate.scenario import Ecn, Watchdog
+from fabricgen.simulate.scenario import Ecn, WatchdogTimers
 from fabricgen.sonic.image import rows, text
 from fabricgen.sonic.port_qos import PRIORITIES, PortQos
 from fabricgen.sonic.references import reference_name
@@ -31,7 +31,7 @@ class QueueTables:
         row = self._row("SCHEDULER", qos.queue_text(queue, "scheduler")[1] or "")
         return text(row, "type") == "STRICT", max(1, number(row, "weight"))
 
-    def watchdog(self, qos: PortQos, queue: int) -> Watchdog | None:
+    def watchdog(self, qos: PortQos, queue: int) -> WatchdogTimers | None:
         """The PFC watchdog of a queue; None if it does not watch the queue. Its times are multiples of 1 ms."""
         row = qos.rows["PFC_WD"].get("", {})
         detection = number(row, "detection_time")
@@ -39,7 +39,7 @@ class QueueTables:
         if not detection or queue not in watched:
             return None
         action = text(row, "action")
-        return Watchdog(
+        return WatchdogTimers(
             detection_ns=detection * _NS_PER_MS,
             restoration_ns=number(row, "restoration_time") * _NS_PER_MS,
             poll_ns=(number(self._row("PFC_WD", "GLOBAL"), "POLL_INTERVAL") or _POLL_MS) * _NS_PER_MS,

@@ -13,7 +13,7 @@ from fabricgen.physics import DEFAULT_MTU_BYTES, headroom_floor_bytes, peer_resp
 from fabricgen.simulate.plane.buffers import Profile, SwitchBufferTables, number
 from fabricgen.simulate.plane.interfaces import InterfaceQos, member_ports
 from fabricgen.simulate.plane.queues import QueueTables
-from fabricgen.simulate.scenario import Ecn, Watchdog
+from fabricgen.simulate.scenario import Ecn, WatchdogTimers
 from fabricgen.sonic.dynamic_buffers.prediction import LOSSLESS_POOL
 from fabricgen.sonic.image import rows, text
 from fabricgen.sonic.port_qos import DSCPS, PRIORITIES, PortQos
@@ -25,7 +25,7 @@ _MAPS = ("dscp_to_tc_map", "tc_to_pg_map", "tc_to_queue_map")
 
 
 @dataclass(frozen=True, slots=True)
-class Group:
+class PriorityGroup:
     """A priority group at a port. It pauses its sender, if it is `lossless`, when it holds more than its reserve and
     `alpha` of the free part of `pool`, or `static_bytes` where that is not None."""
 
@@ -82,7 +82,7 @@ class SwitchClass:
         """The queue of packets that an interface sends."""
         return self._numbers(self._qos.of(interface))[1]
 
-    def group(self, interface: str) -> Group:
+    def group(self, interface: str) -> PriorityGroup:
         """The priority group of packets that arrive at an interface."""
         qos, group = self._qos.of(interface), self.group_number(interface)
         bound = qos.bound("BUFFER_PG", group)
@@ -93,13 +93,13 @@ class SwitchClass:
             return _configured(profile, lossless=lossless)
         if lossless:
             return self._computed(interface)
-        return Group(lossless=False, profile=name, pool=self.buffers.lossless_pool)
+        return PriorityGroup(lossless=False, profile=name, pool=self.buffers.lossless_pool)
 
     def marking(self, interface: str) -> Ecn | None:
         """The WRED marking of the queue; None if it does not mark."""
         return self.queues.marking(self._qos.of(interface), self.queue_number(interface))
 
-    def watchdog(self, interface: str) -> Watchdog | None:
+    def watchdog(self, interface: str) -> WatchdogTimers | None:
         """The PFC watchdog of the queue; None if it does not watch it."""
         return self.queues.watchdog(self._qos.of(interface), self.queue_number(interface))
 
@@ -134,7 +134,7 @@ class SwitchClass:
         found = qos.map_array("dscp_to_tc_map", DSCPS)[dscp]
         return found if found < PRIORITIES else priority
 
-    def _computed(self, interface: str) -> Group:
+    def _computed(self, interface: str) -> PriorityGroup:
         """The group with the profile that the switch computes from speed and CABLE_LENGTH; of an interface, with that
         of its first member."""
         computed = self.buffers.computed
@@ -142,9 +142,9 @@ class SwitchClass:
             return self._estimated(interface)
         headroom = computed.headroom(next(iter(member_ports(self.device.config, interface)), interface))
         if headroom is None:  # without a cable length the switch does not create a profile
-            return Group(lossless=True, alpha=self.buffers.default_alpha, pool=LOSSLESS_POOL)
+            return PriorityGroup(lossless=True, alpha=self.buffers.default_alpha, pool=LOSSLESS_POOL)
         in_size = 0 if computed.sizes.headroom_bytes else headroom.xoff_bytes
-        return Group(
+        return PriorityGroup(
             lossless=True,
             alpha=self.buffers.default_alpha,
             reserve_bytes=headroom.size_bytes - in_size,
@@ -153,13 +153,13 @@ class SwitchClass:
             pool=LOSSLESS_POOL,
         )
 
-    def _estimated(self, interface: str) -> Group:
+    def _estimated(self, interface: str) -> PriorityGroup:
         """The same for an unknown ASIC: the floor of 802.1Qbb, the response of the peer and one packet."""
         speed = self.cables.speed_mbps(interface)
         packet = self._traffic.packet_bytes
         headroom = headroom_floor_bytes(speed, self.cables.configured_m(interface), packet)
         headroom += (peer_response_bytes(speed) or 0) + packet  # one more packet, for the pipeline of the ASIC
-        return Group(
+        return PriorityGroup(
             lossless=True,
             alpha=self.buffers.default_alpha,
             reserve_bytes=_DYNAMIC_XON_BYTES,
@@ -169,8 +169,8 @@ class SwitchClass:
         )
 
 
-def _configured(profile: Profile, *, lossless: bool) -> Group:
-    return Group(
+def _configured(profile: Profile, *, lossless: bool) -> PriorityGroup:
+    return PriorityGroup(
         lossless=lossless,
         alpha=profile.alpha,
         static_bytes=profile.static_bytes,

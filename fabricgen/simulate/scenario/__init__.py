@@ -1,7 +1,7 @@
 """Scenario files, `fabricgen-scenario/1`: a small network with its buffers, routes and flows."""
 
-from fabricgen.simulate.scenario.balance import Balance, SprayOrder, Trimming
-from fabricgen.simulate.scenario.buffers import Ecn, Scheduler, SwitchBuffers, Watchdog
+from fabricgen.simulate.scenario.balance import Balance, SprayOrder, TrimSettings
+from fabricgen.simulate.scenario.buffers import Ecn, Scheduler, SwitchBuffers, WatchdogTimers
 from fabricgen.simulate.scenario.check import check_scenario
 from fabricgen.simulate.scenario.model import (
     CongestionControl,
@@ -9,13 +9,13 @@ from fabricgen.simulate.scenario.model import (
     Dcqcn,
     Flow,
     Hops,
-    Link,
     LinkFailure,
-    Node,
     NodeKind,
     PauseStorm,
     Pfc,
     Scenario,
+    ScenarioLink,
+    ScenarioNode,
     TrafficClass,
     Transport,
 )
@@ -23,8 +23,29 @@ from fabricgen.simulate.scenario.read import parse_scenario, read_scenario
 from fabricgen.simulate.scenario.spread_mistakes import require_one_path
 
 __all__ = [
-    "Balance", "CongestionControl", "Credits", "Dcqcn", "Ecn", "Flow", "Hops", "Link", "LinkFailure", "Node",
-    "NodeKind", "PauseStorm", "Pfc", "Scenario", "Scheduler", "SprayOrder", "SwitchBuffers", "TrafficClass",
-    "Transport", "Trimming", "Watchdog", "check_scenario", "parse_scenario", "read_scenario",
+    "Balance",
+    "CongestionControl",
+    "Credits",
+    "Dcqcn",
+    "Ecn",
+    "Flow",
+    "Hops",
+    "LinkFailure",
+    "NodeKind",
+    "PauseStorm",
+    "Pfc",
+    "Scenario",
+    "ScenarioLink",
+    "ScenarioNode",
+    "Scheduler",
+    "SprayOrder",
+    "SwitchBuffers",
+    "TrafficClass",
+    "Transport",
+    "TrimSettings",
+    "WatchdogTimers",
+    "check_scenario",
+    "parse_scenario",
+    "read_scenario",
     "require_one_path",
 ]  # fmt: skip

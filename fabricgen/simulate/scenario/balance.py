@@ -21,7 +21,7 @@ class SprayOrder(enum.StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class Trimming:
+class TrimSettings:
     """What switches do with a packet that a queue with `trims` would drop: they cut it to `bytes`, and queue it in the
     class `priority`."""
 

@@ -23,7 +23,7 @@ class Ecn:
 
 
 @dataclass(frozen=True, slots=True)
-class Watchdog:
+class WatchdogTimers:
     """The PFC watchdog of a switch. It checks every queue once per poll. It detects a storm when a queue was paused and
     sent nothing for the detection time, and ends the storm when no pause frame arrived for the restoration time."""
 
@@ -49,7 +49,7 @@ class SwitchBuffers:
     headroom_pool_bytes: int = 0  # shared by all groups; 0: each group has its own `pg_headroom_bytes`
     static_threshold_bytes: int = 0  # replaces alpha; 0: alpha applies
     pfc: bool = True
-    watchdog: Watchdog | None = None
+    watchdog: WatchdogTimers | None = None
     ingress_pool_bytes: int = 0  # shared by the groups of `ingress_pool`, without reserve and headroom; 0: the buffer
     ingress_pool: str = ""  # name of the pool: a switch may have several
     cell_bytes: int = 0  # a packet without its gap on the wire takes whole cells; 0: its bytes on the wire

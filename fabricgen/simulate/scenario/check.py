@@ -13,7 +13,7 @@ from fabricgen.inputs import read_bytes
 from fabricgen.resources import resource
 from fabricgen.results import Compat
 from fabricgen.simulate.scenario.model import CongestionControl, NodeKind
-from fabricgen.simulate.scenario.places import Mistake, Places, dotted
+from fabricgen.simulate.scenario.places import Mistake, TextPlaces, dotted
 from fabricgen.simulate.scenario.route_mistakes import route_mistakes
 from fabricgen.simulate.scenario.spread_mistakes import spread_mistakes
 
@@ -37,7 +37,7 @@ def check_scenario(file: Path) -> list[Finding]:
     mistakes = mistakes or list(route_mistakes(tree))
     if not mistakes:
         return []
-    places = Places(text)
+    places = TextPlaces(text)
     return [
         Finding(
             code="FG790",

@@ -11,7 +11,7 @@ from typing import Any
 
 from fabricgen.physics import MOST_QUANTA
 from fabricgen.results import Compat
-from fabricgen.simulate.scenario.balance import Balance, Trimming
+from fabricgen.simulate.scenario.balance import Balance, TrimSettings
 from fabricgen.simulate.scenario.buffers import Scheduler, SwitchBuffers
 from fabricgen.vocabulary import BalanceMode, Recovery
 
@@ -69,7 +69,7 @@ class Transport:
 
 
 @dataclass(frozen=True, slots=True)
-class Node:
+class ScenarioNode:
     """A host, or a switch with its buffer."""
 
     name: str
@@ -81,7 +81,7 @@ class Node:
 
 
 @dataclass(frozen=True, slots=True)
-class Link:
+class ScenarioLink:
     """A cable between two nodes. `a_buffers` and `b_buffers` are the settings of the port at that end, None: those of
     its switch. `a_classes` and `b_classes` are the settings by priority, where they differ from that."""
 
@@ -179,8 +179,8 @@ class Scenario:
     same next hops may have a common name in `goals`, which then stands for each of them in `groups`."""
 
     name: str
-    nodes: tuple[Node, ...]
-    links: tuple[Link, ...]
+    nodes: tuple[ScenarioNode, ...]
+    links: tuple[ScenarioLink, ...]
     flows: tuple[Flow, ...]
     routes: Mapping[tuple[str, str], str]
     transport: Transport
@@ -193,7 +193,7 @@ class Scenario:
     storms: tuple[PauseStorm, ...] = ()
     failures: tuple[LinkFailure, ...] = ()
     balance: Balance = field(default_factory=Balance)
-    trimming: Trimming | None = None
+    trimming: TrimSettings | None = None
     groups: Mapping[tuple[str, str], Hops] = field(default_factory=dict)
     goals: Mapping[str, str] = field(default_factory=dict)
 

@@ -9,7 +9,7 @@ Step = str | int
 Mistake = tuple[tuple[Step, ...], str]  # (path, problem)
 
 
-class Places:
+class TextPlaces:
     """Lines and columns of a JSON text. JSON is YAML, and the reader of YAML keeps the positions."""
 
     def __init__(self, text: bytes) -> None:

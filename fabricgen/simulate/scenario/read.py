@@ -10,21 +10,21 @@ from fabricgen.errors import UnreadableInputError, UsageError
 from fabricgen.findings import Location
 from fabricgen.inputs import read_bytes
 from fabricgen.results import Compat
-from fabricgen.simulate.scenario.balance import Balance, SprayOrder, Trimming
-from fabricgen.simulate.scenario.buffers import Ecn, Scheduler, SwitchBuffers, Watchdog
+from fabricgen.simulate.scenario.balance import Balance, SprayOrder, TrimSettings
+from fabricgen.simulate.scenario.buffers import Ecn, Scheduler, SwitchBuffers, WatchdogTimers
 from fabricgen.simulate.scenario.model import (
     CongestionControl,
     Credits,
     Dcqcn,
     Flow,
     Hops,
-    Link,
     LinkFailure,
-    Node,
     NodeKind,
     PauseStorm,
     Pfc,
     Scenario,
+    ScenarioLink,
+    ScenarioNode,
     TrafficClass,
     Transport,
 )
@@ -83,22 +83,22 @@ def _scenario(tree: Mapping[str, Any]) -> Scenario:
         storms=tuple(PauseStorm(**each) for each in tree.get("storms", ())),
         failures=tuple(_failure(each) for each in tree.get("failures", ())),
         balance=_balance(tree.get("balance", {})),
-        trimming=Trimming(**tree["trimming"]) if "trimming" in tree else None,
+        trimming=TrimSettings(**tree["trimming"]) if "trimming" in tree else None,
         groups=_groups(tree["routes"]),
     )
     _require_known_names(scenario)
     return scenario
 
 
-def _node(node: Mapping[str, Any], defaults: Mapping[str, Any], flow_control: Credits | None) -> Node:
+def _node(node: Mapping[str, Any], defaults: Mapping[str, Any], flow_control: Credits | None) -> ScenarioNode:
     """A node; the fields of a switch replace those of the defaults."""
     if NodeKind(node["kind"]) is NodeKind.HOST:
         own = {name: node[name] for name in ("drain_gbps", "receive_buffer_bytes") if name in node}
         recovery = Recovery(node["recovery"]) if "recovery" in node else None
-        return Node(node["name"], NodeKind.HOST, recovery=recovery, **own)
+        return ScenarioNode(node["name"], NodeKind.HOST, recovery=recovery, **own)
     if flow_control is not None:
-        return Node(node["name"], NodeKind.SWITCH, flow_control.buffers)
-    return Node(node["name"], NodeKind.SWITCH, SwitchBuffers(**{**_buffers(defaults), **_buffers(node)}))
+        return ScenarioNode(node["name"], NodeKind.SWITCH, flow_control.buffers)
+    return ScenarioNode(node["name"], NodeKind.SWITCH, SwitchBuffers(**{**_buffers(defaults), **_buffers(node)}))
 
 
 def _buffers(tree: Mapping[str, Any]) -> dict[str, Any]:
@@ -108,11 +108,11 @@ def _buffers(tree: Mapping[str, Any]) -> dict[str, Any]:
         found["ecn"] = Ecn(**found["ecn"])
     if watchdog := found.get("watchdog"):
         action = WatchdogAction(watchdog.get("action", WatchdogAction.DROP))
-        found["watchdog"] = Watchdog(**{**watchdog, "action": action})
+        found["watchdog"] = WatchdogTimers(**{**watchdog, "action": action})
     return found
 
 
-def _link(link: Mapping[str, Any], nodes: Mapping[str, Node]) -> Link:
+def _link(link: Mapping[str, Any], nodes: Mapping[str, ScenarioNode]) -> ScenarioLink:
     """A link; `a_buffers` and `b_buffers` replace settings of the switch at that end."""
     own: dict[str, SwitchBuffers] = {}
     for end in ("a", "b"):
@@ -121,7 +121,7 @@ def _link(link: Mapping[str, Any], nodes: Mapping[str, Node]) -> Link:
             if node is None or node.buffers is None:
                 raise ValueError(f"{end}_buffers of the link {link['a']} to {link['b']}: {link[end]!r} is not a switch")
             own[f"{end}_buffers"] = replace(node.buffers, **_buffers(given))
-    return Link(**{**link, **own})
+    return ScenarioLink(**{**link, **own})
 
 
 def _transport(tree: Mapping[str, Any]) -> Transport:

@@ -21,7 +21,7 @@ from fabricgen.simulate.plane.names import infiniband_planes, planes_for
 from fabricgen.simulate.plane.priority import judged_priority
 from fabricgen.simulate.plane.reading import read_plane
 from fabricgen.simulate.tuning.files import TunedFiles, changed_rows, present_setting
-from fabricgen.simulate.tuning.measure import Item, Measured, Runner, Spread
+from fabricgen.simulate.tuning.measure import Item, MeasuredRun, Runner, Spread
 from fabricgen.simulate.tuning.race import ROUNDS, Race, trial_of
 from fabricgen.simulate.tuning.space import space_around
 from fabricgen.vocabulary import Goal
@@ -36,7 +36,7 @@ _FEWEST, _MOST = 12, 160  # settings of the first round
 
 
 @dataclass(frozen=True)
-class Options:
+class TuningOptions:
     """`goal` is what `pattern` is tuned for, with `size_bytes` for each rank. `draws` are those of the confirmation,
     after those of the search, which begin with `seed`. `queue_pairs` are the numbers to try. `budget_hops` is about the
     number of packet hops of all runs."""
@@ -91,7 +91,7 @@ def _tunable(bundle: Bundle, name: str, switches: list[str]) -> Tunable | str:
     return Tunable(network, priority, TunedFiles(bundle, switches, present))
 
 
-def tune(bundle: Bundle, tunable: Tunable, options: Options, spread: Spread) -> TuningResult:
+def tune(bundle: Bundle, tunable: Tunable, options: TuningOptions, spread: Spread) -> TuningResult:
     """Search and confirm. The result depends on the files and the options only, not on how runs are `spread`.
 
     Raises UsageError if the pattern sends no traffic over the plane.
@@ -146,16 +146,16 @@ def tune(bundle: Bundle, tunable: Tunable, options: Options, spread: Spread) -> 
 
 def _again(
     runner: Runner, settings: Sequence[Setting], seeds: Sequence[int], spread: Spread
-) -> dict[Setting, list[Measured]]:
+) -> dict[Setting, list[MeasuredRun]]:
     """The runs of each setting, all with the same seeds."""
     items: list[Item] = [(setting, seed) for setting in settings for seed in seeds]
-    found: dict[Setting, list[Measured]] = {}
+    found: dict[Setting, list[MeasuredRun]] = {}
     for (setting, _), one in zip(items, spread(runner, items), strict=True):
         found.setdefault(setting, []).append(one)
     return found
 
 
-def _bus_bytes(bundle: Bundle, plane: HostNetwork, made: PlaneScenario, options: Options) -> float | None:
+def _bus_bytes(bundle: Bundle, plane: HostNetwork, made: PlaneScenario, options: TuningOptions) -> float | None:
     """The bytes whose rate is the bus bandwidth of the hosts that take part; None for patterns without one."""
     taking_part = {name for flow in made.scenario.flows for name in (flow.src, flow.dst)}
     hosts = {one.host for one in plane.adapters if one.name in taking_part}
@@ -205,7 +205,12 @@ _PER_UNIT = 1_000_000_000  # intervals are of whole numbers
 
 
 def confirmed(
-    name: str, setting: Setting, runs: Sequence[Measured], present: Sequence[Measured], goal: Goal, rate_bytes: float
+    name: str,
+    setting: Setting,
+    runs: Sequence[MeasuredRun],
+    present: Sequence[MeasuredRun],
+    goal: Goal,
+    rate_bytes: float,
 ) -> Confirmed:
     """A setting with its gain over the present one; both have the runs of the same seeds, in their order."""
     costs = [_cost(one, goal) for one in present]
@@ -221,7 +226,7 @@ def is_worth_it(best: Confirmed, present_faults: int) -> bool:
     return best.gain.low > 0 and best.gain.median >= LEAST_GAIN and best.trial.faults <= present_faults
 
 
-def _cost(one: Measured, goal: Goal) -> float:
+def _cost(one: MeasuredRun, goal: Goal) -> float:
     """A number that is smaller for a better run."""
     if goal is Goal.BUSBW:
         return -1 / one.time_ns

@@ -22,7 +22,7 @@ from fabricgen.spread import connected, spread
 
 if TYPE_CHECKING:
     from fabricgen.simulate.packets.from_bundle import PlaneScenario
-    from fabricgen.simulate.packets.network import Network
+    from fabricgen.simulate.packets.network import PacketNetwork
 
 _SAMPLE_NS = 5000
 _MOST_BUNDLES = 4  # that a process keeps
@@ -31,7 +31,7 @@ Item = tuple[Setting, int]  # with the seed of the run
 
 
 @dataclass(frozen=True, slots=True)
-class Measured:
+class MeasuredRun:
     """One run; the fields are those of a `Trial`. A run that has not ended has the time at which it was stopped."""
 
     p99_ns: int
@@ -54,7 +54,7 @@ class Runner:
     max_hops: int
     _bundles: OrderedDict[Setting, Bundle] = field(default_factory=OrderedDict, compare=False, repr=False)
 
-    def __call__(self, item: Item) -> Measured:
+    def __call__(self, item: Item) -> MeasuredRun:
         """The run of a setting with a seed."""
         setting, seed = item
         made = self.scenario(setting, seed)
@@ -63,12 +63,12 @@ class Runner:
 
         queues: list[LongestQueue] = []
 
-        def watch(network: "Network") -> list[LongestQueue]:
+        def watch(network: "PacketNetwork") -> list[LongestQueue]:
             queues.append(LongestQueue(network))
             return queues
 
         result = outcome(run(made.scenario, seed, watch), seed)
-        return Measured(
+        return MeasuredRun(
             p99_ns=result.percentiles[1] or result.simulated_ns,
             time_ns=result.collective_ns or result.simulated_ns,
             pauses=sum(kind for _, _, kind in result.pfc_frames),
@@ -106,7 +106,7 @@ def _prepare_once() -> None:
 class LongestQueue:
     """An observer: the mean over the run of the bytes of each queue of a switch, in time of the port's line rate."""
 
-    def __init__(self, network: "Network") -> None:
+    def __init__(self, network: "PacketNetwork") -> None:
         self.period = self.first = _SAMPLE_NS * network.ticks_per_ns
         is_switch = network.run.nodes["is_switch"][network.run.ports["node"]].astype(bool)
         speeds = np.array([link.speed_gbps for link in network.scenario.links for _ in (link.a, link.b)])
@@ -114,7 +114,7 @@ class LongestQueue:
         self._bytes = np.zeros(len(speeds), np.int64)
         self._samples = 0
 
-    def look(self, network: "Network") -> None:
+    def look(self, network: "PacketNetwork") -> None:
         """Take a sample."""
         self._bytes += network.run.queues["bytes"].sum(axis=1)
         self._samples += 1
@@ -134,7 +134,7 @@ def _faults(result: PacketsResult) -> int:
     return lost + len(result.flows) - result.finished + (result.freeze is not None)
 
 
-Spread = Callable[[Runner, Sequence[Item]], Iterable[Measured]]
+Spread = Callable[[Runner, Sequence[Item]], Iterable[MeasuredRun]]
 
 
 def in_processes(jobs: int) -> Spread:
@@ -142,7 +142,7 @@ def in_processes(jobs: int) -> Spread:
 
     is_loaded = False
 
-    def spread_items(runner: Runner, items: Sequence[Item]) -> Iterator[Measured]:
+    def spread_items(runner: Runner, items: Sequence[Item]) -> Iterator[MeasuredRun]:
         nonlocal is_loaded
         if not is_loaded and items:  # before the first fork: the processes share the machine code, which takes a second
             yield runner(items[0])
@@ -157,7 +157,7 @@ def on_dask(url: str) -> Iterator[Spread]:
     """Runs items on the workers of a Dask scheduler, tcp://HOST:PORT. Raises UsageError if it cannot be used."""
     with connected(url) as client:
 
-        def on_workers(runner: Runner, items: Sequence[Item]) -> Iterable[Measured]:
+        def on_workers(runner: Runner, items: Sequence[Item]) -> Iterable[MeasuredRun]:
             held = client.scatter(
                 replace(runner, files=runner.files.portable, _bundles=OrderedDict()), broadcast=True, hash=False
             )
@@ -166,5 +166,5 @@ def on_dask(url: str) -> Iterator[Spread]:
         yield on_workers
 
 
-def _on_worker(runner: Runner, item: Item) -> Measured:
+def _on_worker(runner: Runner, item: Item) -> MeasuredRun:
     return runner(item)

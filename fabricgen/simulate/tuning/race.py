@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from statistics import fmean
 
 from fabricgen.results import Setting, Trial
-from fabricgen.simulate.tuning.measure import Item, Measured
+from fabricgen.simulate.tuning.measure import Item, MeasuredRun
 from fabricgen.simulate.tuning.space import Space
 from fabricgen.vocabulary import Goal
 
@@ -19,7 +19,7 @@ _CLIMBS = 4  # at most, in each round
 _ALIKE = 0.01  # settings within this share of the best one count as equally good
 _MOST_FRONT = 8
 
-Evaluate = Callable[[Sequence[Item]], Iterable[Measured]]
+Evaluate = Callable[[Sequence[Item]], Iterable[MeasuredRun]]
 
 
 @dataclass
@@ -31,7 +31,7 @@ class Race:
     evaluate: Evaluate
     first_seed: int
     rate_bytes: float
-    measured: dict[Setting, list[Measured]] = field(default_factory=dict)
+    measured: dict[Setting, list[MeasuredRun]] = field(default_factory=dict)
     runs: int = 0
     hops: int = 0
 
@@ -119,7 +119,7 @@ class Race:
         return best.setting
 
 
-def trial_of(setting: Setting, runs: Sequence[Measured], rate_bytes: float) -> Trial:
+def trial_of(setting: Setting, runs: Sequence[MeasuredRun], rate_bytes: float) -> Trial:
     """The mean of some runs of a setting."""
     return Trial(
         setting=setting,

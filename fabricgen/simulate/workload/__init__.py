@@ -9,10 +9,10 @@ from fabricgen.simulate.workload.placing import place_jobs
 from fabricgen.simulate.workload.planes import JobPlanes, jobs_on_planes
 from fabricgen.simulate.workload.read import read_jobs, whole_fabric
 from fabricgen.simulate.workload.runs import runs_of
-from fabricgen.simulate.workload.sites import Site, Unit, site_of
+from fabricgen.simulate.workload.sites import PlaneSite, Unit, site_of
 from fabricgen.simulate.workload.write import jobs_text
 
 __all__ = [
-    "JobPlanes", "JobRequest", "JobsFile", "Mix", "PlacedJob", "Site", "Unit", "jobs_on_planes", "jobs_text", "mix_of",
-    "place_jobs", "ranks_of", "read_jobs", "runs_of", "site_of", "whole_fabric",
+    "JobPlanes", "JobRequest", "JobsFile", "Mix", "PlacedJob", "PlaneSite", "Unit", "jobs_on_planes", "jobs_text",
+    "mix_of", "place_jobs", "ranks_of", "read_jobs", "runs_of", "site_of", "whole_fabric",
 ]  # fmt: skip

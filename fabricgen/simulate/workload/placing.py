@@ -11,7 +11,7 @@ from fabricgen.findings import Finding, Related
 from fabricgen.hostlist import expanded, hostlist
 from fabricgen.simulate.patterns import Placement
 from fabricgen.simulate.workload.model import OVERLAP, JobRequest, PlacedJob
-from fabricgen.simulate.workload.sites import Site
+from fabricgen.simulate.workload.sites import PlaneSite
 from fabricgen.units import counted, listed
 
 _ALL_RAILS = None
@@ -21,7 +21,7 @@ Part = tuple[str, int | None]  # a host and a rail, or all rails
 
 
 def place_jobs(
-    requests: Iterable[JobRequest], planes: Mapping[str, Sequence[str]], sites: Mapping[str, Site], seed: int
+    requests: Iterable[JobRequest], planes: Mapping[str, Sequence[str]], sites: Mapping[str, PlaneSite], seed: int
 ) -> tuple[list[PlacedJob], list[Finding]]:
     """The jobs with their hosts, in the order of `requests`, and the mistakes: unknown hosts, too few free ones, and
     hosts of two jobs. `planes` are those of each job by its name; a job without a plane is a mistake."""
@@ -43,7 +43,7 @@ def _turn(one: JobRequest) -> int:
 @dataclass
 class _Placing:
     planes: Mapping[str, Sequence[str]]
-    sites: Mapping[str, Site]
+    sites: Mapping[str, PlaneSite]
     seed: int
     placed: list[PlacedJob] = field(default_factory=list)
     mistakes: list[Finding] = field(default_factory=list)
@@ -62,7 +62,7 @@ class _Placing:
             self.placed.append(PlacedJob(one, hosts, planes))
             self.taken.update(_parts(one, hosts))
 
-    def _named(self, one: JobRequest, site: Site) -> tuple[str, ...]:
+    def _named(self, one: JobRequest, site: PlaneSite) -> tuple[str, ...]:
         known = dict.fromkeys(site.hosts)
         found: list[str] = []
         for text in one.hosts:
@@ -83,7 +83,7 @@ class _Placing:
             self.mistakes.append(one.mistake("hosts", f"{_short(twice)}: a job uses a host once"))
         return tuple(found)
 
-    def _free(self, one: JobRequest, site: Site) -> tuple[str, ...]:
+    def _free(self, one: JobRequest, site: PlaneSite) -> tuple[str, ...]:
         numbers = {unit.number for unit in site.units}
         if unknown := [number for number in one.units if number not in numbers]:
             known = listed([f"{unit.number} ({unit.name})" for unit in site.units], 8)
@@ -110,7 +110,7 @@ class _Placing:
         return not any(name == host for name, _ in self.taken)
 
 
-def _unknown_rails(one: JobRequest, site: Site) -> Iterator[Finding]:
+def _unknown_rails(one: JobRequest, site: PlaneSite) -> Iterator[Finding]:
     known = sorted({adapter.rail for adapter in site.adapters if adapter.rail is not None})
     if unknown := [rail for rail in one.rails if rail not in known]:
         hint = f"the rails are {', '.join(map(str, known))}" if known else "the plane has no rails: remove the key"

@@ -13,7 +13,7 @@ from fabricgen.simulate.plane.reading import network_of
 from fabricgen.simulate.plane.subnet_plane import STATIC, Forwarding, subnet_plane
 from fabricgen.simulate.workload.model import JobRequest, JobsFile, PlacedJob
 from fabricgen.simulate.workload.placing import place_jobs
-from fabricgen.simulate.workload.sites import Site, site_of
+from fabricgen.simulate.workload.sites import PlaneSite, site_of
 from fabricgen.vocabulary import BalanceMode, HashModel
 
 
@@ -24,7 +24,7 @@ class JobPlanes:
 
     networks: Mapping[str, HostNetwork]
     fabrics: Mapping[str, RoutedFabric]
-    sites: Mapping[str, Site]
+    sites: Mapping[str, PlaneSite]
     placed: tuple[PlacedJob, ...]
     mistakes: tuple[Finding, ...]
     skipped: Mapping[str, str]

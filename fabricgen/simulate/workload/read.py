@@ -13,7 +13,7 @@ from fabricgen.findings import Finding, Location, Severity
 from fabricgen.inputs import read_text
 from fabricgen.resources import resource
 from fabricgen.simulate.patterns import Placement
-from fabricgen.simulate.scenario.places import Mistake, Places, Step, dotted
+from fabricgen.simulate.scenario.places import Mistake, Step, TextPlaces, dotted
 from fabricgen.simulate.workload.model import MISTAKE, JobRequest, JobsFile
 from fabricgen.units import parse_bytes, parse_time_ns
 
@@ -43,7 +43,7 @@ def read_jobs(file: Path, pattern: str, size_bytes: int, placement: Placement = 
         mistakes += [(("jobs", number, *path), problem) for path, problem in _contradictions(item)]
     mistakes += _equal_names(items)
     wrong = {path[1] for path, _ in mistakes if len(path) > 1 and path[0] == "jobs"}
-    places = Places(text.encode())
+    places = TextPlaces(text.encode())
 
     def at(path: tuple[Step, ...]) -> Location:
         return Location(str(file), *places.of(path))

@@ -22,7 +22,7 @@ class Unit:
 
 
 @dataclass(frozen=True)
-class Site:
+class PlaneSite:
     """The adapters of a plane, and the unit of each host."""
 
     adapters: Sequence[Adapter]
@@ -44,7 +44,7 @@ class Site:
         return tuple(sorted({self.unit[host] for host in self.hosts}))
 
 
-def site_of(bundle: Bundle, plane: HostNetwork) -> Site:
+def site_of(bundle: Bundle, plane: HostNetwork) -> PlaneSite:
     """The site of a plane."""
     wired = {device.name: device for device in (bundle.wiring.devices if bundle.wiring else ())}
     leaves: dict[str, list[str]] = {}
@@ -52,10 +52,10 @@ def site_of(bundle: Bundle, plane: HostNetwork) -> Site:
         leaves.setdefault(adapter.host, []).append(plane.names[leaf])
     first = {host: wired.get(own[0]) for host, own in leaves.items()}
     if all(device is not None and device.su is not None for device in first.values()):
-        return Site(plane.adapters, {host: _scalable_unit(device) for host, device in first.items()})
+        return PlaneSite(plane.adapters, {host: _scalable_unit(device) for host, device in first.items()})
     names = {host: "+".join(sorted(set(own))) for host, own in leaves.items()}
     number = {name: index for index, name in enumerate(dict.fromkeys(names.values()))}
-    return Site(plane.adapters, {host: Unit(-1, number[name], name) for host, name in names.items()})
+    return PlaneSite(plane.adapters, {host: Unit(-1, number[name], name) for host, name in names.items()})
 
 
 def _scalable_unit(leaf: WiredDevice | None) -> Unit:

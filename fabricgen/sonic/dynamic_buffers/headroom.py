@@ -42,7 +42,7 @@ class WiredPort:
 
 
 @dataclass(frozen=True, slots=True)
-class Headroom:
+class PredictedHeadroom:
     """The profile of a lossless group. `size_bytes` is reserved for it; with shared headroom it leaves xoff out."""
 
     xon_bytes: int
@@ -52,7 +52,7 @@ class Headroom:
 
 def computed_headroom(
     asic: Asic, port: WiredPort, pattern: TrafficPattern, *, shared: bool, release: int = MASTER
-) -> Headroom:
+) -> PredictedHeadroom:
     """The profile of a port. `shared`: all groups share one headroom pool. `release` is FIRST_RELEASE or later."""
     is_wide = port.lanes == WIDE_LANES
     if asic.cell_bytes > 2 * _SMALLEST_PACKET_BYTES:
@@ -69,7 +69,7 @@ def computed_headroom(
         xoff += _COMPENSATION_BYTES
     xon = asic.pipeline_kib * _KIB * (2 if is_wide else 1)
     size = xon if shared else xoff + xon + (port.mtu_bytes if is_wide else 0)
-    return Headroom(xon, xoff, _kib(size))
+    return PredictedHeadroom(xon, xoff, _kib(size))
 
 
 def profile_name(platform: str, port: WiredPort) -> str:

@@ -13,7 +13,7 @@ from fabricgen.physics import DEFAULT_MTU_BYTES
 from fabricgen.sonic.dynamic_buffers.asics import Asic, asic_of
 from fabricgen.sonic.dynamic_buffers.headroom import (
     FIRST_RELEASE,
-    Headroom,
+    PredictedHeadroom,
     TrafficPattern,
     WiredPort,
     computed_headroom,
@@ -47,7 +47,7 @@ class DynamicBuffers:
     memory_source: str
     release: int = MASTER
 
-    def headroom(self, port: str) -> Headroom | None:
+    def headroom(self, port: str) -> PredictedHeadroom | None:
         """The profile that the switch computes for a port; None without a speed or a cable length."""
         wired = self.wired_port(port)
         return self._computed(wired) if wired else None
@@ -62,7 +62,7 @@ class DynamicBuffers:
         return WiredPort(speed, cable_m, _lanes(row), mtu)
 
     @derived
-    def profiles(self) -> Mapping[str, tuple[Headroom, list[str]]]:
+    def profiles(self) -> Mapping[str, tuple[PredictedHeadroom, list[str]]]:
         """Name in APPL_DB -> the computed profile and the ports that are up and use it."""
         return {
             profile_name(self.platform, wired): (self._computed(wired), ports) for wired, ports in self._wired.items()
@@ -144,14 +144,14 @@ class DynamicBuffers:
         management = self.asic.lossy_group_bytes(lanes) + self.asic.mirror_bytes
         return Reserved(profiles + own, lacking, management, int(groups > 0), groups, own)
 
-    def _headroom_of(self, port: str, row: Row) -> Headroom | None:
+    def _headroom_of(self, port: str, row: Row) -> PredictedHeadroom | None:
         """The lossless profile of a row of BUFFER_PG, computed or the file's own; None if it is lossy or missing."""
         if self._is_computed(row):
             return self.headroom(port)
         own = self._profiles_of_file.get(self._profile_name(row), {})
         if "xoff" not in own:
             return None
-        return Headroom(*(whole_number(text(own, field)) or 0 for field in ("xon", "xoff", "size")))
+        return PredictedHeadroom(*(whole_number(text(own, field)) or 0 for field in ("xon", "xoff", "size")))
 
     def is_computed(self, profile: str) -> bool:
         """Whether the switch computes a profile that a row of BUFFER_PG names."""
@@ -168,7 +168,7 @@ class DynamicBuffers:
     def _size(self, profile: str) -> int:
         return whole_number(text(self._profiles_of_file.get(profile, {}), "size")) or 0
 
-    def _computed(self, wired: WiredPort) -> Headroom:
+    def _computed(self, wired: WiredPort) -> PredictedHeadroom:
         known = self._known
         if wired not in known:
             known[wired] = computed_headroom(
@@ -184,7 +184,7 @@ class DynamicBuffers:
         return reference_name(text(row, "profile"))
 
     @derived
-    def _known(self) -> dict[WiredPort, Headroom]:
+    def _known(self) -> dict[WiredPort, PredictedHeadroom]:
         return {}
 
     @derived

@@ -6,6 +6,6 @@ that fabricgen renders are functions of `musts` and `musts_qos`; all others are 
 
 from fabricgen.sonic.schema.judge import Clean, check
 from fabricgen.sonic.schema.tables import field_names, table_names
-from fabricgen.sonic.schema.violations import Kind, Violation
+from fabricgen.sonic.schema.violations import Violation, ViolationKind
 
-__all__ = ["Clean", "Kind", "Violation", "check", "field_names", "table_names"]
+__all__ = ["Clean", "Violation", "ViolationKind", "check", "field_names", "table_names"]

@@ -15,7 +15,7 @@ from xml.etree.ElementTree import Element, SubElement
 from fabricgen.resources import package_text
 from fabricgen.sonic.schema.rows import Config
 from fabricgen.sonic.schema.tables import RowSchema, TableSchema, table_schema
-from fabricgen.sonic.schema.violations import Kind, Violation
+from fabricgen.sonic.schema.violations import Violation, ViolationKind
 from fabricgen.sonic.secrets import PLACEHOLDER
 from fabricgen.sonic.tables import split_key
 
@@ -80,7 +80,7 @@ class _Data:
         """The conditions that rows of a table break."""
         for text in self._applying(_known()[table].get("", {}).get("", {}), "when") if self._rows[table] else ():
             if not self._holds(text, self._node(self._tables[table])):
-                yield Violation(Kind.MUST, table, "", "", _message("when", text))
+                yield Violation(ViolationKind.MUST, table, "", "", _message("when", text))
         for key, name, element in self._rows[table]:
             row = self._node(element)
             present = {child.tag for child in element}
@@ -89,9 +89,9 @@ class _Data:
                     continue
                 at = [row] if not field else [self._node(child) for child in element if child.tag == field]
                 if field not in present and node.get("mandatory") and self._holds(_of_row(node["when"][0]), row):
-                    yield Violation(Kind.MISSING_FIELD, table, key, "", f"{field} is missing")
+                    yield Violation(ViolationKind.MISSING_FIELD, table, key, "", f"{field} is missing")
                 for what in ("when", "must") if not field or field in present else ():
-                    place = Violation(Kind.MUST, table, key, field, "")
+                    place = Violation(ViolationKind.MUST, table, key, field, "")
                     yield from self._judged(place, what, self._applying(node, what), at)
 
     def _applying(self, node: Mapping[str, Any], what: str) -> list[str]:

@@ -6,9 +6,9 @@ from typing import Any
 
 from fabricgen.sonic.schema.tables import FieldSchema, Need, RowSchema
 from fabricgen.sonic.schema.types import Judge, Misfit
-from fabricgen.sonic.schema.violations import Kind, did_you_mean, shown
+from fabricgen.sonic.schema.violations import ViolationKind, did_you_mean, shown
 
-Problem = tuple[Kind, str, str, str]  # kind, field, message, hint
+Problem = tuple[ViolationKind, str, str, str]  # kind, field, message, hint
 Check = Callable[[Judge, str], Misfit | None]
 
 
@@ -20,7 +20,7 @@ def row_problems(schema: RowSchema, row: Mapping[str, Any], check: Check) -> Ite
             yield from _text(schema.entries[1], name, value, check)
         elif (spec := schema.fields.get(name)) is None:
             yield (
-                Kind.UNKNOWN_FIELD,
+                ViolationKind.UNKNOWN_FIELD,
                 name,
                 "SONiC's YANG models do not have this field here",
                 did_you_mean(name, schema.fields.keys() - row.keys()),
@@ -29,15 +29,15 @@ def row_problems(schema: RowSchema, row: Mapping[str, Any], check: Check) -> Ite
             yield from _field(spec, name, value, check)
     for name in schema.required:
         if name not in row:
-            yield Kind.MISSING_FIELD, name, f"{name} is missing", ""
+            yield ViolationKind.MISSING_FIELD, name, f"{name} is missing", ""
     for cases in schema.choices:
         given = [names for names in (sorted(set(case) & set(row)) for case in cases) if names]
         if len(given) > 1:
-            yield Kind.MUST, given[1][0], f"{given[0][0]} and {given[1][0]} exclude each other", ""
+            yield ViolationKind.MUST, given[1][0], f"{given[0][0]} and {given[1][0]} exclude each other", ""
     for name, (other, values) in schema.when.items():
         if name in row and "|" not in other and row.get(other) not in values:
             yield (
-                Kind.MUST,
+                ViolationKind.MUST,
                 name,
                 f"{name} is only allowed where {other} is {' or '.join(value or 'missing' for value in values)}",
                 "",
@@ -53,30 +53,30 @@ def _field(spec: FieldSchema, name: str, value: object, check: Check) -> Iterato
     elif isinstance(value, list) or value == "":
         items = list(value)
     else:
-        yield Kind.WRONG_TYPE, name, f"{shown(value)} is not a list of texts", ""
+        yield ViolationKind.WRONG_TYPE, name, f"{shown(value)} is not a list of texts", ""
         return
     items = [item for item in items if item != ""]  # Redis stores an empty list as one empty text
     for item in items:
         yield from _text(spec.judge, name, item, check)
     twice = next((item for at, item in enumerate(items) if item in items[:at]), None)
     if twice is not None:
-        yield Kind.MUST, name, f"{shown(twice)} occurs twice", "remove one"
+        yield ViolationKind.MUST, name, f"{shown(twice)} occurs twice", "remove one"
     if len(items) < spec.least:
-        yield Kind.MUST, name, f"has {len(items)} items, expected at least {spec.least}", ""
+        yield ViolationKind.MUST, name, f"has {len(items)} items, expected at least {spec.least}", ""
     if spec.most is not None and len(items) > spec.most:
-        yield Kind.MUST, name, f"has {len(items)} items, expected at most {spec.most}", ""
+        yield ViolationKind.MUST, name, f"has {len(items)} items, expected at most {spec.most}", ""
 
 
 def _text(judge: Judge, name: str, value: object, check: Check) -> Iterator[Problem]:
     if isinstance(value, list | dict):
-        yield Kind.WRONG_TYPE, name, f"{shown(value)} is not a text", ""
+        yield ViolationKind.WRONG_TYPE, name, f"{shown(value)} is not a text", ""
     elif not isinstance(value, str):
         # SONiC writes a JSON number as its digits and true as "True", which is not a boolean.
         misfit = None if isinstance(value, bool) or value is None else check(judge, str(value))
         legible = misfit is None and not isinstance(value, bool) and value is not None
         hint = f'write "{str(value).lower() if isinstance(value, bool) else value}"' if value is not None else ""
         message = f"{json.dumps(value)} is not text; CONFIG_DB contains only text"
-        yield Kind.NOT_TEXT if legible else Kind.WRONG_TYPE, name, message, hint
+        yield ViolationKind.NOT_TEXT if legible else ViolationKind.WRONG_TYPE, name, message, hint
     elif misfit := check(judge, value):
         yield misfit.kind, name, misfit.message, did_you_mean(value, misfit.known)
 

@@ -12,7 +12,7 @@ from fabricgen.sonic.schema.musts import CHECKED, broken_musts
 from fabricgen.sonic.schema.rows import Must
 from fabricgen.sonic.schema.tables import Need, RowSchema, TableSchema, table_names, table_schema
 from fabricgen.sonic.schema.types import Judge, Misfit
-from fabricgen.sonic.schema.violations import Kind, Violation, did_you_mean, shown
+from fabricgen.sonic.schema.violations import Violation, ViolationKind, did_you_mean, shown
 from fabricgen.sonic.tables import split_key
 
 _MOST_FITTING = 50_000  # texts of one type
@@ -48,10 +48,14 @@ def check(config: Mapping[str, Any], clean: Clean | None = None, release: int | 
         if schema is None:
             hint = did_you_mean(table, table_names())
             run.found.append(
-                Violation(Kind.UNKNOWN_TABLE, table, "", "", "SONiC's YANG models do not have this table", hint)
+                Violation(
+                    ViolationKind.UNKNOWN_TABLE, table, "", "", "SONiC's YANG models do not have this table", hint
+                )
             )
         elif not isinstance(rows, dict):
-            run.found.append(Violation(Kind.WRONG_TYPE, table, "", "", f"{shown(rows)} is not a table of rows"))
+            run.found.append(
+                Violation(ViolationKind.WRONG_TYPE, table, "", "", f"{shown(rows)} is not a table of rows")
+            )
         else:
             run.judge_table(table, schema, rows)
     found = run.found + list(broken_musts(config, clean.musts))
@@ -170,11 +174,15 @@ class _Run:
     def _judge_key(self, table: str, key: str, schema: TableSchema) -> RowSchema | None:
         kind_of_row = schema.row_schema(key)
         if kind_of_row is None:
-            self.found.append(Violation(Kind.WRONG_KEY, table, key, "", *_wrong_key(schema, key)))
+            self.found.append(Violation(ViolationKind.WRONG_KEY, table, key, "", *_wrong_key(schema, key)))
             return None
         for name, judge, part in _parts(kind_of_row, key):
             if misfit := self._misfit(judge, part):
-                kind = Kind.DANGLING_REFERENCE if misfit.kind == Kind.DANGLING_REFERENCE else Kind.WRONG_KEY
+                kind = (
+                    ViolationKind.DANGLING_REFERENCE
+                    if misfit.kind == ViolationKind.DANGLING_REFERENCE
+                    else ViolationKind.WRONG_KEY
+                )
                 hint = did_you_mean(part, misfit.known)
                 self.found.append(Violation(kind, table, key, "", f"{name} of the key: {misfit.message}", hint))
         return kind_of_row
@@ -182,7 +190,9 @@ class _Run:
     def _judge_content(self, table: str, key: str, schema: RowSchema, row: object) -> tuple[Need, ...] | None:
         """The references of a valid row of texts; None for other rows."""
         if not isinstance(row, dict):
-            self.found.append(Violation(Kind.WRONG_TYPE, table, key, "", f"{shown(row)} is not a row of fields"))
+            self.found.append(
+                Violation(ViolationKind.WRONG_TYPE, table, key, "", f"{shown(row)} is not a row of fields")
+            )
             return None
         problems = list(row_problems(schema, row, self._misfit))
         self.found += [Violation(kind, table, key, name, message, hint) for kind, name, message, hint in problems]
@@ -206,7 +216,7 @@ class _Run:
         own = [key for key in rows if key.count("|") + 1 == len(schema.keys)]
         if schema.most_rows is not None and len(own) > schema.most_rows:
             message = f"{table} has {len(own)} rows, expected at most {schema.most_rows}"
-            self.found.append(Violation(Kind.MUST, table, own[schema.most_rows], "", message))
+            self.found.append(Violation(ViolationKind.MUST, table, own[schema.most_rows], "", message))
         first: dict[tuple[str, ...], str] = {}
         for key in own if schema.unique else ():
             row = rows[key] if isinstance(rows[key], dict) else {}
@@ -214,7 +224,7 @@ class _Run:
             values = tuple(str(named[name]) for name in schema.unique if name in named)
             if len(values) == len(schema.unique) and first.setdefault(values, key) != key:
                 message = f"{', '.join(schema.unique)} must be unique, but {first[values]} has the same"
-                self.found.append(Violation(Kind.MUST, table, key, "", message))
+                self.found.append(Violation(ViolationKind.MUST, table, key, "", message))
 
 
 def _is_only_key(schema: TableSchema, kind_name: str, leaf: str) -> bool:

@@ -9,7 +9,7 @@ from fabricgen.same import Same
 from fabricgen.sonic.schema.musts_qos import pool_percentage, rates, thresholds, watchdog_times, wred_order
 from fabricgen.sonic.schema.rows import Config, Must, number_of, row_of, rows_of
 from fabricgen.sonic.schema.tables import table_schema
-from fabricgen.sonic.schema.violations import Kind, Violation
+from fabricgen.sonic.schema.violations import Violation, ViolationKind
 from fabricgen.sonic.tables import split_key
 
 
@@ -42,7 +42,7 @@ def _base_row(config: Config, table: str) -> Iterator[Violation]:
     bases = {key for key, _ in rows_of(config, table, 1)}
     for key, _ in rows_of(config, table, 2):
         if (name := key.partition("|")[0]) not in bases:
-            yield Violation(Kind.MUST, table, key, "", f"{table} has no row {name}", f'add "{name}": {{}}')
+            yield Violation(ViolationKind.MUST, table, key, "", f"{table} has no row {name}", f'add "{name}": {{}}')
 
 
 def _family(config: Config, table: str) -> Iterator[Violation]:
@@ -51,7 +51,12 @@ def _family(config: Config, table: str) -> Iterator[Violation]:
         family = "IPv6" if ":" in key.partition("|")[2] else "IPv4"
         if isinstance(row["family"], str) and row["family"] != family:
             yield Violation(
-                Kind.MUST, table, key, "family", f"the prefix is {family}", f"write {family}, or remove the field"
+                ViolationKind.MUST,
+                table,
+                key,
+                "family",
+                f"the prefix is {family}",
+                f"write {family}, or remove the field",
             )
 
 
@@ -60,9 +65,9 @@ def _gateway(config: Config, table: str) -> Iterator[Violation]:
     for key, row in rows_of(config, table, 2):
         gateway = row.get("gwaddr")
         if not isinstance(gateway, str):
-            yield Violation(Kind.MUST, table, key, "gwaddr", "a management address needs a gateway")
+            yield Violation(ViolationKind.MUST, table, key, "gwaddr", "a management address needs a gateway")
         elif not _same_family(gateway, split_key(key)[1]):
-            yield Violation(Kind.MUST, table, key, "gwaddr", _different_families(gateway, split_key(key)[1]))
+            yield Violation(ViolationKind.MUST, table, key, "gwaddr", _different_families(gateway, split_key(key)[1]))
 
 
 def _management_vrf(field: str) -> Must:
@@ -73,7 +78,7 @@ def _management_vrf(field: str) -> Must:
         for key, row in rows_of(config, table):
             if row.get(field) == "mgmt" and not enabled:
                 hint = "set MGMT_VRF_CONFIG|vrf_global|mgmtVrfEnabled to true, or use the default VRF"
-                yield Violation(Kind.MUST, table, key, field, "the management VRF is not enabled", hint)
+                yield Violation(ViolationKind.MUST, table, key, field, "the management VRF is not enabled", hint)
 
     return must
 
@@ -82,7 +87,7 @@ def _syslog_source(config: Config, table: str) -> Iterator[Violation]:
     """sonic-syslog.yang: the source has the address family of the server."""
     for key, row in rows_of(config, table):
         if isinstance(row.get("source"), str) and not _same_family(row["source"], key):
-            yield Violation(Kind.MUST, table, key, "source", _different_families(row["source"], key))
+            yield Violation(ViolationKind.MUST, table, key, "source", _different_families(row["source"], key))
 
 
 def _member_ports(config: Config, table: str) -> Iterator[Violation]:
@@ -103,14 +108,14 @@ def _member_ports(config: Config, table: str) -> Iterator[Violation]:
             problems[f"is already untagged in {split_key(first)[0]}"] = first != key
         for problem, applies in problems.items():
             if applies:
-                yield Violation(Kind.MUST, table, key, "", f"{port} {problem}")
+                yield Violation(ViolationKind.MUST, table, key, "", f"{port} {problem}")
 
 
 def _vlan_number(config: Config, table: str) -> Iterator[Violation]:
     """sonic-vlan.yang: vlanid is the number in the name."""
     for key, row in rows_of(config, table):
         if isinstance(row.get("vlanid"), str) and key.removeprefix("Vlan") != row["vlanid"]:
-            yield Violation(Kind.MUST, table, key, "vlanid", f"{row['vlanid']} is not the number in {key}")
+            yield Violation(ViolationKind.MUST, table, key, "vlanid", f"{row['vlanid']} is not the number in {key}")
 
 
 def _lanes(config: Config, table: str) -> Iterator[Violation]:
@@ -119,17 +124,17 @@ def _lanes(config: Config, table: str) -> Iterator[Violation]:
     chassis = device.get("switch_type") in ("voq", "chassis-packet", "fabric")
     if "asic_name" not in device and (chassis or device.get("hwsku") in ("msft_four_asic_vs", "msft_multi_asic_vs")):
         for key in [key for key, row in rows_of(config, table) if "lanes" in row]:
-            yield Violation(Kind.MUST, table, key, "lanes", "lanes are not allowed on line cards of a chassis")
+            yield Violation(ViolationKind.MUST, table, key, "lanes", "lanes are not allowed on line cards of a chassis")
         return
     for key in [key for key, row in rows_of(config, table) if "lanes" not in row]:
-        yield Violation(Kind.MISSING_FIELD, table, key, "lanes", "lanes is missing")
+        yield Violation(ViolationKind.MISSING_FIELD, table, key, "lanes", "lanes is missing")
 
 
 def _passkey(config: Config, table: str) -> Iterator[Violation]:
     """sonic-system-aaa.yang: authentication by TACACS+ needs the passkey of TACPLUS|global."""
     login = row_of(config, table, "authentication").get("login")
     if isinstance(login, str) and "tacacs+" in login and "passkey" not in row_of(config, "TACPLUS", "global"):
-        yield Violation(Kind.MUST, table, "authentication", "login", "tacacs+ needs TACPLUS|global|passkey")
+        yield Violation(ViolationKind.MUST, table, "authentication", "login", "tacacs+ needs TACPLUS|global|passkey")
 
 
 def _advertised(config: Config, table: str) -> Iterator[Violation]:
@@ -140,14 +145,14 @@ def _advertised(config: Config, table: str) -> Iterator[Violation]:
             value = row.get(field, "")
             words = value.split(",") if isinstance(value, str) else value if isinstance(value, list) else []
             if "all" in words and len(words) > 1:
-                yield Violation(Kind.MUST, table, key, field, "'all' must be the only item")
+                yield Violation(ViolationKind.MUST, table, key, field, "'all' must be the only item")
 
 
 def _asn(config: Config, table: str) -> Iterator[Violation]:
     """sonic-bgp-neighbor.yang: neighbors of bgpcfgd have an ASN above 0."""
     for key, row in rows_of(config, table, 1):
         if number_of(row, "asn") == 0:
-            yield Violation(Kind.MUST, table, key, "asn", "an ASN is at least 1")
+            yield Violation(ViolationKind.MUST, table, key, "asn", "an ASN is at least 1")
 
 
 def _name_is_key(config: Config, table: str) -> Iterator[Violation]:
@@ -155,7 +160,12 @@ def _name_is_key(config: Config, table: str) -> Iterator[Violation]:
     for key, row in rows_of(config, table):
         if isinstance(row.get("name"), str) and row["name"] != split_key(key)[-1]:
             yield Violation(
-                Kind.MUST, table, key, "name", f"{row['name']!r} must equal the key", f"write {split_key(key)[-1]}"
+                ViolationKind.MUST,
+                table,
+                key,
+                "name",
+                f"{row['name']!r} must equal the key",
+                f"write {split_key(key)[-1]}",
             )
 
 
@@ -163,7 +173,7 @@ def _fib_pending(config: Config, table: str) -> Iterator[Violation]:
     """sonic-device_metadata.yang: suppress-fib-pending needs synchronous mode (the default)."""
     for key, row in rows_of(config, table):
         if row.get("suppress-fib-pending") == "enabled" and row.get("synchronous_mode", "enable") != "enable":
-            yield Violation(Kind.MUST, table, key, "suppress-fib-pending", "needs synchronous_mode enable")
+            yield Violation(ViolationKind.MUST, table, key, "suppress-fib-pending", "needs synchronous_mode enable")
 
 
 def _kind_of_switch(config: Config, table: str) -> Iterator[Violation]:
@@ -180,7 +190,11 @@ def _kind_of_switch(config: Config, table: str) -> Iterator[Violation]:
             for key, row in rows:
                 if not field or field in row:
                     yield Violation(
-                        Kind.MUST, table, key, field, f"{field or 'this row'} is only allowed where {other} is {words}"
+                        ViolationKind.MUST,
+                        table,
+                        key,
+                        field,
+                        f"{field or 'this row'} is only allowed where {other} is {words}",
                     )
 
 

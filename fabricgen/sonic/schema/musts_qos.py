@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 
 from fabricgen.sonic.schema.rows import Config, number_of, row_of, rows_of
-from fabricgen.sonic.schema.violations import Kind, Violation
+from fabricgen.sonic.schema.violations import Violation, ViolationKind
 
 _PORT_FIELDS = {"action", "detection_time", "restoration_time", "pfc_stat_history"}
 
@@ -17,7 +17,7 @@ def wred_order(config: Config, table: str) -> Iterator[Violation]:
                 problem = (
                     f"max is {most}, but min is missing" if least is None else f"max {most} is less than min {least}"
                 )
-                yield Violation(Kind.MUST, table, key, f"{colour}_max_threshold", problem)
+                yield Violation(ViolationKind.MUST, table, key, f"{colour}_max_threshold", problem)
 
 
 def watchdog_times(config: Config, table: str) -> Iterator[Violation]:
@@ -27,15 +27,19 @@ def watchdog_times(config: Config, table: str) -> Iterator[Violation]:
     for key, row in rows_of(config, table):
         for field in row:
             if key == "GLOBAL" and field in _PORT_FIELDS:
-                yield Violation(Kind.MUST, table, key, field, f"{field} is only allowed in rows of ports")
+                yield Violation(ViolationKind.MUST, table, key, field, f"{field} is only allowed in rows of ports")
             elif key != "GLOBAL" and field == "POLL_INTERVAL":
-                yield Violation(Kind.MUST, table, key, field, f"{field} is only allowed in the row GLOBAL")
+                yield Violation(ViolationKind.MUST, table, key, field, f"{field} is only allowed in the row GLOBAL")
         for field in ("detection_time", "restoration_time") if key != "GLOBAL" and has_global else ():
             time_ms = number_of(row, field)
             if time_ms is not None and (poll_ms is None or time_ms < poll_ms):
                 poll = "is missing" if poll_ms is None else f"is {poll_ms} ms"
                 yield Violation(
-                    Kind.MUST, table, key, field, f"{field} is {time_ms} ms, but POLL_INTERVAL of GLOBAL {poll}"
+                    ViolationKind.MUST,
+                    table,
+                    key,
+                    field,
+                    f"{field} is {time_ms} ms, but POLL_INTERVAL of GLOBAL {poll}",
                 )
 
 
@@ -45,7 +49,7 @@ def pool_percentage(config: Config, table: str) -> Iterator[Violation]:
     for key, row in rows_of(config, table):
         if "percentage" in row and ("size" in row or model != "dynamic"):
             problem = "excludes size" if "size" in row else "needs the dynamic buffer model"
-            yield Violation(Kind.MUST, table, key, "percentage", f"percentage {problem}")
+            yield Violation(ViolationKind.MUST, table, key, "percentage", f"percentage {problem}")
 
 
 def rates(config: Config, table: str) -> Iterator[Violation]:
@@ -54,9 +58,9 @@ def rates(config: Config, table: str) -> Iterator[Violation]:
         for field, needs, floor in (("pir", "cir", "cir"), ("cbs", "cir", ""), ("pbs", "pir", "cbs")):
             value, least = number_of(row, field), number_of(row, floor)
             if value is not None and not number_of(row, needs):
-                yield Violation(Kind.MUST, table, key, field, f"{field} needs {needs} above 0")
+                yield Violation(ViolationKind.MUST, table, key, field, f"{field} needs {needs} above 0")
             elif value is not None and least is not None and value < least:
-                yield Violation(Kind.MUST, table, key, field, f"{field} {value} is less than {floor} {least}")
+                yield Violation(ViolationKind.MUST, table, key, field, f"{field} {value} is less than {floor} {least}")
 
 
 def thresholds(config: Config, table: str) -> Iterator[Violation]:
@@ -67,9 +71,11 @@ def thresholds(config: Config, table: str) -> Iterator[Violation]:
             resource, _, side = resource.rpartition("_") if mark and not end else (resource, "", "type")
             low, high = number_of(row, f"{resource}_low_threshold"), number_of(row, f"{resource}_high_threshold")
             if side == "high" and high is not None and (low is None or high <= low):
-                yield Violation(Kind.MUST, table, key, field, f"{high} is not above the low threshold")
+                yield Violation(ViolationKind.MUST, table, key, field, f"{high} is not above the low threshold")
             elif end == "_type" and str(row[field]).lower() == "percentage" and not _percentages(low, high):
-                yield Violation(Kind.MUST, table, key, field, "percentages need a high and a low threshold below 100")
+                yield Violation(
+                    ViolationKind.MUST, table, key, field, "percentages need a high and a low threshold below 100"
+                )
 
 
 def _percentages(*bounds: int | None) -> bool:

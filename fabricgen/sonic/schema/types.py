@@ -10,7 +10,7 @@ from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from fabricgen.sonic.schema.violations import Kind, shown
+from fabricgen.sonic.schema.violations import ViolationKind, shown
 from fabricgen.sonic.secrets import PLACEHOLDER
 
 
@@ -18,7 +18,7 @@ from fabricgen.sonic.secrets import PLACEHOLDER
 class Misfit:
     """Why a text is not a value of a type; `known` are the allowed words, if the type lists them."""
 
-    kind: Kind
+    kind: ViolationKind
     message: str
     known: Collection[str] = ()
 
@@ -143,10 +143,10 @@ def _whole_number(ranges: list[tuple[int, int]]) -> _Verdict:
 
     def judge(text: str, _references: References) -> Misfit | None:
         if not _INTEGER.fullmatch(text):
-            return Misfit(Kind.WRONG_TYPE, f"{shown(text)} is not a whole number {allowed}")
+            return Misfit(ViolationKind.WRONG_TYPE, f"{shown(text)} is not a whole number {allowed}")
         number = int(text)
         if not any(first <= number <= last for first, last in ranges):
-            return Misfit(Kind.OUT_OF_RANGE, f"{text} is outside {allowed}")
+            return Misfit(ViolationKind.OUT_OF_RANGE, f"{text} is outside {allowed}")
         return None
 
     return judge
@@ -156,10 +156,13 @@ def _decimal(digits: int, ranges: list[tuple[float, float]]) -> _Verdict:
     def judge(text: str, _references: References) -> Misfit | None:
         match = _DECIMAL.fullmatch(text)
         if not match or len((match[1] or "").rstrip("0")) > digits:
-            return Misfit(Kind.WRONG_TYPE, f"{shown(text)} is not a number with at most {digits} decimal places")
+            return Misfit(
+                ViolationKind.WRONG_TYPE, f"{shown(text)} is not a number with at most {digits} decimal places"
+            )
         if ranges and not any(first <= float(text) <= last for first, last in ranges):
             return Misfit(
-                Kind.OUT_OF_RANGE, f"{text} is outside " + ", ".join(f"{low:g}..{high:g}" for low, high in ranges)
+                ViolationKind.OUT_OF_RANGE,
+                f"{text} is outside " + ", ".join(f"{low:g}..{high:g}" for low, high in ranges),
             )
         return None
 
@@ -172,7 +175,7 @@ def _words(words: list[str]) -> _Verdict:
     def judge(text: str, _references: References) -> Misfit | None:
         if text in allowed:
             return None
-        return Misfit(Kind.BAD_ENUM, f"{shown(text)} is not one of {', '.join(words)}", allowed)
+        return Misfit(ViolationKind.BAD_ENUM, f"{shown(text)} is not one of {', '.join(words)}", allowed)
 
     return judge
 
@@ -187,10 +190,10 @@ def _text(lengths: list[list[int | None]], patterns: list[str], forbidden: list[
     def judge(text: str, _references: References) -> Misfit | None:
         size = len(text)
         if lengths and not any((low or 0) <= size and (high is None or size <= high) for low, high in lengths):
-            return Misfit(Kind.OUT_OF_RANGE, f"{shown(text)} has {size} characters, not " + _spans(lengths))
+            return Misfit(ViolationKind.OUT_OF_RANGE, f"{shown(text)} has {size} characters, not " + _spans(lengths))
         if all(pattern.fullmatch(text) for pattern in matched) and not any(p.fullmatch(text) for p in avoided):
             return None
-        return Misfit(Kind.BAD_PATTERN, f"{shown(text)} is not {described}")
+        return Misfit(ViolationKind.BAD_PATTERN, f"{shown(text)} is not {described}")
 
     return judge
 
@@ -206,7 +209,7 @@ def _reference(target: str) -> _Verdict:
         known = references(target)
         if text in known:
             return None
-        return Misfit(Kind.DANGLING_REFERENCE, f"no row of {table} has the {leaf} {shown(text)}", known)
+        return Misfit(ViolationKind.DANGLING_REFERENCE, f"no row of {table} has the {leaf} {shown(text)}", known)
 
     return judge
 
@@ -219,7 +222,7 @@ def _union(members: list[_Verdict]) -> _Verdict:
             if misfit is None:
                 return None
             misfits.append(misfit)
-        worst = next((m for m in misfits if m.kind == Kind.DANGLING_REFERENCE), misfits[0])
+        worst = next((m for m in misfits if m.kind == ViolationKind.DANGLING_REFERENCE), misfits[0])
         known = frozenset(word for misfit in misfits for word in misfit.known)
         return Misfit(worst.kind, ", and ".join(dict.fromkeys(misfit.message for misfit in misfits)), known)
 

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 
-class Kind(enum.StrEnum):
+class ViolationKind(enum.StrEnum):
     """How a place breaks the schema. SONiC's validation accepts UNKNOWN_TABLE and NOT_TEXT and refuses all others."""
 
     UNKNOWN_TABLE = "unknown-table"
@@ -30,7 +30,7 @@ class Violation:
     `key` and `field` are empty for a whole table or row. `field` is also empty for a place inside the key.
     """
 
-    kind: Kind
+    kind: ViolationKind
     table: str
     key: str
     field: str

@@ -16,19 +16,19 @@ _READ = (202305, 202311, 202405, 202411, 202505, 202511, 202605, MASTER)
 _HOSTCFGD = "sonic-host-services scripts/hostcfgd DeviceMetaCfg"
 
 
-class Price(NamedTuple):
+class LivePrice(NamedTuple):
     """Whether a change is followed, and the statement that says so. Where the statement does not hold, it is not."""
 
     is_live: bool
     statement: Statement
 
 
-def _live(text: str, source: str, since: int = 0) -> Price:
-    return Price(True, Statement(text, source, _READ, since))
+def _live(text: str, source: str, since: int = 0) -> LivePrice:
+    return LivePrice(True, Statement(text, source, _READ, since))
 
 
-def _at_start(text: str, source: str) -> Price:
-    return Price(False, Statement(text, source, _READ))
+def _at_start(text: str, source: str) -> LivePrice:
+    return LivePrice(False, Statement(text, source, _READ))
 
 
 _UNREAD = _live(
@@ -46,7 +46,7 @@ _GNMI = _live(
 )
 
 # (table, field) -> price. Fields of the tables below that are not listed have the price of their table.
-FIELDS: Mapping[tuple[str, str], Price] = {
+FIELDS: Mapping[tuple[str, str], LivePrice] = {
     ("DEVICE_METADATA", "hostname"): _live(
         "hostcfgd sets the name of the host, and lldpmgrd announces it", f"{_HOSTCFGD}.hostname_update"
     ),
@@ -80,7 +80,7 @@ FIELDS: Mapping[tuple[str, str], Price] = {
     ),
 }  # fmt: skip
 
-TABLES: Mapping[str, Price] = {
+TABLES: Mapping[str, LivePrice] = {
     "BREAKOUT_CFG": _live(
         "only `config interface breakout` reads it; ports change by their rows of PORT",
         "sonic-utilities config/main.py breakout; no match in sonic-swss",
@@ -107,7 +107,7 @@ TABLES: Mapping[str, Price] = {
 }
 
 
-def price_of(table: str, field: str | None, release: int) -> Price | None:
+def price_of(table: str, field: str | None, release: int) -> LivePrice | None:
     """The price of a change of a field, or of a row (None); None for tables that daemons follow."""
     found = FIELDS.get((table, field)) if field is not None else None
     if found is not None and found.statement.holds(release):

@@ -36,7 +36,7 @@ class Cost(enum.StrEnum):
         return list(Cost).index(self)
 
 
-class Verdict(NamedTuple):
+class UpdateVerdict(NamedTuple):
     """A cost and the reason for it; the reason is "" for a table without special treatment.
 
     `refused_by` is the validator of the updater that refuses the change, "" if all accept it.
@@ -47,7 +47,7 @@ class Verdict(NamedTuple):
     refused_by: str = ""
 
 
-_CHEAP = Verdict(Cost.CHEAP, "")
+_CHEAP = UpdateVerdict(Cost.CHEAP, "")
 _BY_ASIC = ("BUFFER_POOL", "BUFFER_PROFILE", "PFC_WD", "WRED_PROFILE")
 
 _READ = (202305, 202311, 202405, 202411, 202505, 202511, 202605, MASTER)
@@ -141,22 +141,22 @@ class Updater:
         self._old, self._new = old, new
         self.release = release_of(old) or release or DEFAULT
 
-    def verdict(self, op: str, table: str, key: str, field: str | None, value: object) -> Verdict:
+    def verdict(self, op: str, table: str, key: str, field: str | None, value: object) -> UpdateVerdict:
         """The verdict on an add, remove or replace of a row (`field` None, `value` its fields) or of a field."""
         if table == "DEVICE_METADATA" and field in REBOOT_FIELDS:
-            return Verdict(Cost.REBOOT, f"{field} {READ_AT_BOOT.text}")
+            return UpdateVerdict(Cost.REBOOT, f"{field} {READ_AT_BOOT.text}")
         if self._unparsed:
-            return Verdict(Cost.RELOAD, self._unparsed)
+            return UpdateVerdict(Cost.RELOAD, self._unparsed)
         if table in PORT_FLAP_TABLES:
             return self._on_port(key.partition("|")[0])
         refused, reason = self._refusal(op, table, key, field, value)
         price = price_of(table, field, self.release)
         if price and not price.is_live:
-            return Verdict(Cost.RELOAD, price.statement.text, refused)
+            return UpdateVerdict(Cost.RELOAD, price.statement.text, refused)
         if refused:
-            return Verdict(Cost.RELOAD, reason, refused)
+            return UpdateVerdict(Cost.RELOAD, reason, refused)
         if price and table in YANG_TABLES:
-            return Verdict(Cost.CHEAP, price.statement.text)
+            return UpdateVerdict(Cost.CHEAP, price.statement.text)
         if table == "PORT":
             return _of_port(field)
         if table == "PFC_WD":
@@ -190,36 +190,38 @@ class Updater:
         """The updater and its release, for messages."""
         return f"the updater of {release_name(self.release)}"
 
-    def _on_port(self, port: str) -> Verdict:
+    def _on_port(self, port: str) -> UpdateVerdict:
         """The sorter takes a port that is up down during the change."""
         if self._row("PORT", port).get("admin_status") == "up":
-            return Verdict(Cost.PORT_FLAP, f"{port} goes down and up")
+            return UpdateVerdict(Cost.PORT_FLAP, f"{port} goes down and up")
         return _CHEAP
 
-    def _of_watchdog(self, key: str, field: str | None, value: object) -> Verdict:
+    def _of_watchdog(self, key: str, field: str | None, value: object) -> UpdateVerdict:
         """With the traditional buffer model, orchagent keeps the first action and refuses rows with another one."""
         if key == "GLOBAL" or self._is_dynamic or not ONE_ACTION.holds(self.release):
             return _CHEAP
         row = value if isinstance(value, dict) else {field: value}
         if (action := row.get("action")) and (others := self._actions - {action}):
-            return Verdict(Cost.RELOAD, f"orchagent refuses action {action} while {min(others)} is set")
+            return UpdateVerdict(Cost.RELOAD, f"orchagent refuses action {action} while {min(others)} is set")
         return _CHEAP
 
-    def _of_profile(self, key: str, field: str | None) -> Verdict:
+    def _of_profile(self, key: str, field: str | None) -> UpdateVerdict:
         lists = _table(self._old, "BUFFER_PORT_EGRESS_PROFILE_LIST").values()
         is_trimming = field == "packet_discard_action" and REFUSES_TRIMMING.holds(self.release)
         if is_trimming and self._is_dynamic and any(_lists(row, key) for row in lists):
-            return Verdict(Cost.RELOAD, f"orchagent refuses trimming for {key} while the egress list of a port has it")
-        return Verdict(Cost.GUARDED, f"{self.name} accepts it on {self._asic}")
+            return UpdateVerdict(
+                Cost.RELOAD, f"orchagent refuses trimming for {key} while the egress list of a port has it"
+            )
+        return UpdateVerdict(Cost.GUARDED, f"{self.name} accepts it on {self._asic}")
 
-    def _of_other(self, table: str, key: str, field: str | None) -> Verdict:
+    def _of_other(self, table: str, key: str, field: str | None) -> UpdateVerdict:
         is_acl = table in ("ACL_TABLE", "ACL_RULE") and REFUSES_ACL_TYPE.holds(self.release)
         if is_acl and self._changes_acl_type(key.partition("|")[0]):
-            return Verdict(Cost.RELOAD, REFUSES_ACL_TYPE.text)
+            return UpdateVerdict(Cost.RELOAD, REFUSES_ACL_TYPE.text)
         if table not in YANG_TABLES:
-            return Verdict(Cost.RELOAD, f"{table} has no YANG model: the updater refuses it")
+            return UpdateVerdict(Cost.RELOAD, f"{table} has no YANG model: the updater refuses it")
         if is_create_only(table, field, self.release):
-            return Verdict(Cost.CHEAP, f"{key} is removed and added again")
+            return UpdateVerdict(Cost.CHEAP, f"{key} is removed and added again")
         return _CHEAP
 
     def _changes_acl_type(self, acl: str) -> bool:
@@ -269,11 +271,11 @@ class Updater:
         return _table(self._old, table).get(key, {})
 
 
-def _of_port(field: str | None) -> Verdict:
+def _of_port(field: str | None) -> UpdateVerdict:
     if field is None or field not in PORT_FIELDS:
-        return Verdict(Cost.RELOAD, CREATED_AT_START.text)
+        return UpdateVerdict(Cost.RELOAD, CREATED_AT_START.text)
     if field == "speed":
-        return Verdict(Cost.PORT_FLAP, "the link goes down and comes up at the new speed")
+        return UpdateVerdict(Cost.PORT_FLAP, "the link goes down and comes up at the new speed")
     return _CHEAP
 
 

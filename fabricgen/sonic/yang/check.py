@@ -12,7 +12,7 @@ from html import escape
 from itertools import islice
 from typing import Any
 
-from fabricgen.sonic.schema import Kind, Violation
+from fabricgen.sonic.schema import Violation, ViolationKind
 from fabricgen.sonic.tables import split_key
 from fabricgen.sonic.yang.models import Models, Refusal
 from fabricgen.sonic.yang.translate import YangRow, translate
@@ -40,9 +40,9 @@ def check(models: Models, config: Mapping[str, Any]) -> list[Violation]:
         if refusal is None:
             return found + inquiry.found
         if not inquiry.settle(refusal):
-            return [*found, *inquiry.found, Violation(Kind.YANG, "", "", "", refusal.message)]
+            return [*found, *inquiry.found, Violation(ViolationKind.YANG, "", "", "", refusal.message)]
     more = f"libyang still finds errors after {_MOST_CHECKS} checks; correct the reported errors first"
-    return [*found, *inquiry.found, Violation(Kind.YANG, "", "", "", more)]
+    return [*found, *inquiry.found, Violation(ViolationKind.YANG, "", "", "", more)]
 
 
 @dataclass
@@ -81,7 +81,7 @@ class _Inquiry:
         if not about:
             return False
         if len(about) > 1:  # only the table is known
-            self.found.append(Violation(Kind.YANG, about[0].table.name, "", "", refusal.message))
+            self.found.append(Violation(ViolationKind.YANG, about[0].table.name, "", "", refusal.message))
             for row in about:
                 self._remove(row, "")
             return True
@@ -129,7 +129,9 @@ class _Inquiry:
 
     def _report(self, row: YangRow, name: str, message: str) -> None:
         known = "" if name in row.key_leaves else name
-        self.found.append(Violation(Kind.YANG, row.table.name, row.key, known, message, f"see {row.table.module}.yang"))
+        self.found.append(
+            Violation(ViolationKind.YANG, row.table.name, row.key, known, message, f"see {row.table.module}.yang")
+        )
 
     def _remove(self, row: YangRow, name: str) -> None:
         if name in row.fields:

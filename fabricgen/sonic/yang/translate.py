@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from html import escape
 from typing import Any
 
-from fabricgen.sonic.schema import Kind, Violation
+from fabricgen.sonic.schema import Violation, ViolationKind
 from fabricgen.sonic.schema.violations import did_you_mean, shown
 from fabricgen.sonic.tables import split_key
 from fabricgen.sonic.yang.models import Leaf, Models, RowModel, TableModel
@@ -33,7 +33,7 @@ _NO_XML = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\ufffe\uffff]")
 class _UntranslatableError(Exception):
     """Why a row or a field cannot be written as YANG data."""
 
-    def __init__(self, kind: Kind, field: str, message: str, hint: str = "") -> None:
+    def __init__(self, kind: ViolationKind, field: str, message: str, hint: str = "") -> None:
         super().__init__(message)
         self._kind, self._field, self._message, self._hint = kind, field, message, hint
 
@@ -84,7 +84,7 @@ def translate(models: Models, config: Mapping[str, Any]) -> tuple[list[YangRow],
         if table is None:
             continue
         if not isinstance(content, dict):
-            found.append(Violation(Kind.WRONG_TYPE, name, "", "", f"{shown(content)} is not a table of rows"))
+            found.append(Violation(ViolationKind.WRONG_TYPE, name, "", "", f"{shown(content)} is not a table of rows"))
             continue
         for key, fields in content.items():
             try:
@@ -107,9 +107,9 @@ def translate(models: Models, config: Mapping[str, Any]) -> tuple[list[YangRow],
 def _model_of(table: TableModel, key: str, fields: Any) -> tuple[RowModel, dict[str, str]]:
     """The kind of row, and the leaves of its key."""
     if not isinstance(fields, dict):
-        raise _UntranslatableError(Kind.WRONG_TYPE, "", f"{shown(fields)} is not a row of fields")
+        raise _UntranslatableError(ViolationKind.WRONG_TYPE, "", f"{shown(fields)} is not a row of fields")
     if _NO_XML.search(key):
-        raise _UntranslatableError(Kind.WRONG_KEY, "", f"{shown(key)} has a control character")
+        raise _UntranslatableError(ViolationKind.WRONG_KEY, "", f"{shown(key)} has a control character")
     parts = [part.strip() for part in split_key(key)]
     candidates = [model for model in table.lists if len(model.keys) == len(parts)]
     candidates += [table.named[key]] if key in table.named else []
@@ -117,7 +117,7 @@ def _model_of(table: TableModel, key: str, fields: Any) -> tuple[RowModel, dict[
         forms = ["|".join(f"<{name}>" for name in model.keys) for model in table.lists] + sorted(table.named)[:5]
         hint = did_you_mean(key, table.named)
         raise _UntranslatableError(
-            Kind.WRONG_KEY, "", f"the key is not valid in this table; expected {' or '.join(forms)}", hint
+            ViolationKind.WRONG_KEY, "", f"the key is not valid in this table; expected {' or '.join(forms)}", hint
         )
     model = next((each for each in candidates if each.entry or set(fields) <= set(each.leaves)), candidates[-1])
     return model, dict(zip(model.keys, parts, strict=False))
@@ -129,25 +129,29 @@ def _texts(table: str, model: RowModel, field: str, value: Any) -> list[str]:
     leaf = model.leaves.get(field)
     if leaf is None:
         hint = did_you_mean(field, model.leaves)
-        raise _UntranslatableError(Kind.UNKNOWN_FIELD, field, "the YANG model does not have this field here", hint)
+        raise _UntranslatableError(
+            ViolationKind.UNKNOWN_FIELD, field, "the YANG model does not have this field here", hint
+        )
     if not leaf.is_list:
         return [_text(leaf, field, value)]
     if isinstance(value, str) and (table, field) in _SEPARATORS:
         value = [item.strip() for item in value.split(_SEPARATORS[table, field])]
     if not isinstance(value, list) and value != "":
-        raise _UntranslatableError(Kind.WRONG_TYPE, field, f"{shown(value)} is not a list of texts")
+        raise _UntranslatableError(ViolationKind.WRONG_TYPE, field, f"{shown(value)} is not a list of texts")
     return [_text(leaf, field, item) for item in value if item != ""]  # Redis stores an empty list as one empty text
 
 
 def _text(leaf: Leaf, field: str, value: Any) -> str:
     if isinstance(value, dict | list) or value is None:
-        raise _UntranslatableError(Kind.WRONG_TYPE, field, f"{shown(value)} is not a text")
+        raise _UntranslatableError(ViolationKind.WRONG_TYPE, field, f"{shown(value)} is not a text")
     text = str(value)
     if _NO_XML.search(text) or _NO_XML.search(field):
-        raise _UntranslatableError(Kind.BAD_PATTERN, field, f"{shown(text)} has a control character")
+        raise _UntranslatableError(ViolationKind.BAD_PATTERN, field, f"{shown(text)} has a control character")
     if leaf.unsigned:
         try:
             return str(int(text, 10))
         except ValueError as error:
-            raise _UntranslatableError(Kind.WRONG_TYPE, field, f"{shown(text)} is not a whole number") from error
+            raise _UntranslatableError(
+                ViolationKind.WRONG_TYPE, field, f"{shown(text)} is not a whole number"
+            ) from error
     return text

@@ -7,7 +7,7 @@ import pytest
 
 from fabricgen.bundle.read import Bundle, open_bundle
 from fabricgen.results import FailureKind
-from fabricgen.simulate.bandwidth.analysis import Options, analyse_bandwidth
+from fabricgen.simulate.bandwidth.analysis import BandwidthOptions, analyse_bandwidth
 from fabricgen.simulate.bandwidth.failures import UnjudgedError, parts_of
 from fabricgen.simulate.bandwidth.resweeps import MOST_SWEPT, resweeping
 from fabricgen.simulate.opensm import Tools
@@ -18,7 +18,7 @@ from tests.conftest import Cli
 from tests.inventories import grid, write
 
 SIZE = 4
-OPTIONS = Options(patterns=("all-to-all",), draws=1, failure_sets=1)
+OPTIONS = BandwidthOptions(patterns=("all-to-all",), draws=1, failure_sets=1)
 Hops = np.ndarray[tuple[int, int], np.dtype[np.uint64]]
 
 

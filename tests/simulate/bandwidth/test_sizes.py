@@ -10,7 +10,7 @@ from fabricgen.acceptance.planned import Stage
 from fabricgen.api.aside import render_aside
 from fabricgen.bundle.read import Bundle, open_bundle
 from fabricgen.results import SizeTable
-from fabricgen.simulate.bandwidth.sizes import Options, analyse_sizes
+from fabricgen.simulate.bandwidth.sizes import SizesOptions, analyse_sizes
 from tests.inventories import planes_together, rail_optimized, write
 
 KIB, GIB = 1 << 10, 1 << 30
@@ -34,7 +34,7 @@ def bundle(tmp_path_factory: pytest.TempPathFactory) -> Bundle:
 
 @pytest.fixture(scope="module")
 def tables(bundle: Bundle) -> dict[tuple[str, int | None], SizeTable]:
-    found = analyse_sizes(bundle, Options([KIB, 1 << 20, 1024 * GIB], draws=3))
+    found = analyse_sizes(bundle, SizesOptions([KIB, 1 << 20, 1024 * GIB], draws=3))
     return {(one.pattern, one.rail): one for one in found}
 
 
@@ -84,5 +84,5 @@ def test_small_sizes_take_the_latency_of_the_steps(tables: dict[tuple[str, int |
 def test_hosts_without_rails_have_one_table(tmp_path: Path) -> None:
     write(tmp_path / "i", planes_together())
     render_aside(tmp_path / "i", tmp_path / "b")
-    found = analyse_sizes(open_bundle([tmp_path / "b"]), Options([GIB], ["checkpoint"]))
+    found = analyse_sizes(open_bundle([tmp_path / "b"]), SizesOptions([GIB], ["checkpoint"]))
     assert [(one.rail, one.rows[0].bus_gbytes) for one in found if one.rows] == [(None, None)]

@@ -12,7 +12,7 @@ from fabricgen.bundle.read import open_bundle
 from fabricgen.resources import resource
 from fabricgen.results import FailureKind
 from fabricgen.routing.network import Network, build_network
-from fabricgen.simulate.bandwidth.analysis import Options, analyse_bandwidth
+from fabricgen.simulate.bandwidth.analysis import BandwidthOptions, analyse_bandwidth
 from fabricgen.simulate.plane.shortest_hops import by_destination, shortest_hops, tiers_of, up_down_hops
 from tests.conftest import Cli
 
@@ -93,7 +93,7 @@ def test_failures_of_a_tree_are_judged(cli: Cli, tmp_path: Path) -> None:
     """A failed link between switches costs bandwidth, and cuts no GPU off; a failed leaf stops the job."""
     copy = shutil.copytree(resource("inventories", "infiniband"), tmp_path / "infiniband")
     assert cli("-q", "render", copy, "-o", tmp_path / "bundle").code == 0
-    options = Options(patterns=("permutation",), draws=1, failure_sets=12)
+    options = BandwidthOptions(patterns=("permutation",), draws=1, failure_sets=12)
     found = analyse_bandwidth(open_bundle([tmp_path / "bundle"]), options, "compute")
     costs = {(one.kind, one.depth): one for one in found.failures}
     link, switch = costs[FailureKind.LINK, 1], costs[FailureKind.SWITCH, 1]

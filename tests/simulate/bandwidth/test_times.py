@@ -13,7 +13,7 @@ from fabricgen.bundle.read import open_bundle
 from fabricgen.results import FailureKind
 from fabricgen.routing.fabric import RoutedFabric, read_fabric
 from fabricgen.simulate.bandwidth.analysis import DEFAULT_PATTERNS, converged
-from fabricgen.simulate.bandwidth.failures import FailureJudge, parts_of
+from fabricgen.simulate.bandwidth.failures import BandwidthJudge, parts_of
 from fabricgen.simulate.bandwidth.times import EvenLoad, demand_of, drawn
 from fabricgen.simulate.max_min import max_min_times_ns
 from fabricgen.simulate.patterns import Placement
@@ -87,7 +87,7 @@ def test_a_gpu_uses_its_other_port(read: Read) -> None:
     """One dead port halves the bandwidth of its GPU, and of a job that needs all of it; two dead ports cut it off."""
     plane, fabric, folder = read
     messages = demand_of(plane, "permutation", SIZE, Placement.ALIGNED, 0).messages
-    judge = FailureJudge(plane, messages, converged(open_bundle([folder]), fabric, plane))
+    judge = BandwidthJudge(plane, messages, converged(open_bundle([folder]), fabric, plane))
     one = judge.cost(FailureKind.HOST_LINK, 1, 10_000, 0)
     assert (one.judged, one.stopping, one.cut_off_most) == (len(plane.adapters), 0, 0)
     assert 0.5 <= one.share_least <= one.share_mean <= 1

@@ -15,7 +15,7 @@ from fabricgen.bundle.read import open_bundle
 from fabricgen.resources import resource
 from fabricgen.results import CongestionResult, TreeKind
 from fabricgen.routing.fabric import read_fabric
-from fabricgen.simulate.congestion.analysis import Options, analyse_congestion
+from fabricgen.simulate.congestion.analysis import CongestionOptions, analyse_congestion
 from fabricgen.simulate.congestion.findings import congestion_findings
 from fabricgen.simulate.congestion.plane_load import judge_plane
 from fabricgen.simulate.patterns import Placement
@@ -36,13 +36,13 @@ def edit(bundle: Path, change: Callable[[dict[str, Any]], None], device: str = "
 
 
 def judged(bundle: Path, **options: Any) -> CongestionResult:
-    [result] = analyse_congestion(open_bundle([bundle]), Options(**options))
+    [result] = analyse_congestion(open_bundle([bundle]), CongestionOptions(**options))
     return result
 
 
 def codes(bundle: Path, **options: Any) -> set[str]:
     opened = open_bundle([bundle])
-    return {one.code for one in congestion_findings(opened, analyse_congestion(opened, Options(**options)))}
+    return {one.code for one in congestion_findings(opened, analyse_congestion(opened, CongestionOptions(**options)))}
 
 
 def trace(bundle: Path, flows: list[tuple[str, str]], size: int = 10_000_000) -> str:
@@ -134,7 +134,7 @@ def test_the_buffers_of_the_files_decide(bundle: Path) -> None:
 def test_one_type_on_two_tiers_polarises(rendered: Path) -> None:
     """If spines hash as leaves do, all flows that a leaf sends to one spine take the same link there."""
     plane = synthetic_plane(4, 4, 4, 4, 4)
-    options = Options(placement=Placement.FRAGMENTED, queue_pairs=4)
+    options = CongestionOptions(placement=Placement.FRAGMENTED, queue_pairs=4)
     assert not [one for one in congestion_findings(None, [judge_plane(plane, options)]) if one.code == "FG705"]
     alike = judge_plane(replace(plane, hashes=plane.hashes.started(HashStart())), options)
     used, expected = alike.polarised["spine"]
@@ -151,7 +151,7 @@ def test_seeds_without_offsets_polarise_a_linear_hash() -> None:
     """With 2^k links, each spine uses one link upwards for the flows of a leaf; an ideal hash uses all."""
     plane = synthetic_plane(4, 4, 4, 4, 4)
     seeds_only = replace(plane.hashes, offset=np.zeros_like(plane.hashes.offset))
-    options = Options(placement=Placement.FRAGMENTED, queue_pairs=4)
+    options = CongestionOptions(placement=Placement.FRAGMENTED, queue_pairs=4)
     linear = judge_plane(replace(plane, hashes=seeds_only), options)
     ideal = judge_plane(replace(plane, hashes=replace(seeds_only, model=HashModel.IDEAL)), options)
     assert linear.polarised["spine"][0] == 16  # one link of each spine

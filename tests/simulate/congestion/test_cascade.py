@@ -7,7 +7,7 @@ import pytest
 
 from fabricgen.results import TreeKind
 from fabricgen.simulate.congestion.findings import congestion_findings
-from fabricgen.simulate.congestion.verdict import VICTIM, Verdict, judge
+from fabricgen.simulate.congestion.verdict import VICTIM, CongestionVerdict, judge
 from fabricgen.simulate.plane.from_scenario import from_scenario
 from fabricgen.simulate.scenario import Scenario, parse_scenario, read_scenario
 from tests.shared_material import shared
@@ -23,7 +23,7 @@ from fabricgen.simulate.packets.analysis import simulate_scenario  # noqa: E402 
 MANY = 26  # cases in ../shared
 
 
-def worst_factor(scenario: Scenario, verdict: Verdict, rounds: int) -> float:
+def worst_factor(scenario: Scenario, verdict: CongestionVerdict, rounds: int) -> float:
     """The highest HoL factor in packets without the flows of the roots of some rounds; 1 without any flow."""
     ports, flows = from_scenario(scenario)
     roots = {tree.root for tree in verdict.trees if tree.round <= rounds}
@@ -35,7 +35,7 @@ def worst_factor(scenario: Scenario, verdict: Verdict, rounds: int) -> float:
     return max(flow.hol_factor or np.inf for flow in simulate_scenario(replace(scenario, flows=rest)).flows)
 
 
-def judged(scenario: Scenario) -> Verdict:
+def judged(scenario: Scenario) -> CongestionVerdict:
     return judge(*from_scenario(scenario), finite=True)
 
 

@@ -16,7 +16,7 @@ import pytest
 from benchmarks.congestion_cases import cases
 from fabricgen.simulate.congestion import finite
 from fabricgen.simulate.congestion.fifo import CELLS, Fifos
-from fabricgen.simulate.congestion.verdict import VICTIM, Verdict, judge
+from fabricgen.simulate.congestion.verdict import VICTIM, CongestionVerdict, judge
 from fabricgen.simulate.plane.crossings import crossings
 from fabricgen.simulate.plane.from_scenario import from_scenario
 from fabricgen.simulate.plane.ports import Floats
@@ -33,7 +33,7 @@ def tree_of(name: str) -> dict[str, Any]:
 
 
 @cache
-def judged(name: str) -> Verdict:
+def judged(name: str) -> CongestionVerdict:
     return judge(*from_scenario(parse_scenario(tree_of(name))), finite=True)
 
 

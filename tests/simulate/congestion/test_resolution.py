@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from benchmarks.agreement import agreement
 from benchmarks.random_bundles import random_case
 from fabricgen.bundle.read import open_bundle
-from fabricgen.simulate.congestion.analysis import Options, analyse_congestion
+from fabricgen.simulate.congestion.analysis import CongestionOptions, analyse_congestion
 from fabricgen.simulate.congestion.resolution import FEW, undecided, undecided_words
 from fabricgen.simulate.congestion.stage import VICTIM
 
@@ -46,10 +46,10 @@ def test_victims_of_packets_only_are_flows_that_the_verdict_names(tmp_path: Path
     assert not found.differences
     assert found.undecided > 0
     case = random_case(SEED, tmp_path / "again")
-    options = Options(pattern=case.pattern, size_bytes=case.size_bytes, seed=case.seed)
+    options = CongestionOptions(pattern=case.pattern, size_bytes=case.size_bytes, seed=case.seed)
     [result] = analyse_congestion(open_bundle([case.bundle]), options)
     named = re.fullmatch(r"the order .* whether (\d+) flows of at most 6 packets are victims: .*", result.reason)
     near = sum(abs((flow.hol_factor or 0) - VICTIM) < VICTIM / 12 - 0.001 for flow in result.flows)
     assert named and int(named[1]) >= max(near, found.undecided)
-    [large] = analyse_congestion(open_bundle([case.bundle]), Options(pattern=case.pattern, seed=case.seed))
+    [large] = analyse_congestion(open_bundle([case.bundle]), CongestionOptions(pattern=case.pattern, seed=case.seed))
     assert large.reason == ""

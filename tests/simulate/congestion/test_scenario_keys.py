@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from fabricgen.simulate.congestion.verdict import Verdict, judge
+from fabricgen.simulate.congestion.verdict import CongestionVerdict, judge
 from fabricgen.simulate.plane.from_scenario import from_scenario
 from fabricgen.simulate.scenario import parse_scenario
 from tests.conftest import Cli
@@ -17,7 +17,7 @@ from tests.simulate.packets.running import prepare
 FLOWS = [("h0a", "h1z"), ("h0b", "h1y"), *((f"h1{letter}", "h1z") for letter in "abc")]
 
 
-def judged(tree: dict[str, Any]) -> Verdict:
+def judged(tree: dict[str, Any]) -> CongestionVerdict:
     return judge(*from_scenario(parse_scenario(tree)), finite=True)
 
 

@@ -11,7 +11,7 @@ import pytest
 from benchmarks.congestion_cases import cases
 from fabricgen.errors import UnreadableInputError
 from fabricgen.simulate.congestion.steady import steady_rates
-from fabricgen.simulate.congestion.verdict import VICTIM, Verdict, judge
+from fabricgen.simulate.congestion.verdict import VICTIM, CongestionVerdict, judge
 from fabricgen.simulate.plane.from_scenario import from_scenario
 from fabricgen.simulate.scenario import parse_scenario, read_scenario
 from tests.shared_material import shared
@@ -23,7 +23,7 @@ NAMES = (
 
 
 @cache
-def judged(folder: Path) -> tuple[list[dict[str, Any]], Verdict]:
+def judged(folder: Path) -> tuple[list[dict[str, Any]], CongestionVerdict]:
     """(the flows of the packet simulator, our verdict)."""
     truth = json.loads((folder / "expected.json").read_text())["flows"]
     return truth, judge(*from_scenario(read_scenario(folder / "scenario.json")), finite=True)

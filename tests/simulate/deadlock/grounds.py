@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from fabricgen.routing.bgp import Policy
+from fabricgen.routing.bgp import BgpPolicy
 from fabricgen.routing.network import Network, build_network
 from fabricgen.routing.routes import Destination
 from fabricgen.simulate.deadlock.core.state import Ground
@@ -15,7 +15,7 @@ def ground(links: list[tuple[int, int]], asn: list[int], leaves: int) -> Ground:
     switches = len(asn)
     network = build_network(switches, [a for a, _ in links], [b for _, b in links])
     size = network.links
-    policy = Policy(
+    policy = BgpPolicy(
         asn=np.array(asn),
         isolated=np.zeros(switches, bool),
         multipath_relax=np.ones(switches, bool),

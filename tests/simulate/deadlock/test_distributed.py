@@ -11,7 +11,7 @@ import orjson
 import pytest
 
 from fabricgen.simulate.deadlock.infiniband.analysis import analyse_subnets
-from fabricgen.simulate.deadlock.infiniband.failures import Wanted
+from fabricgen.simulate.deadlock.infiniband.failures import WantedFailures
 from fabricgen.simulate.opensm import Tools
 from tests.bgp_fabric import open_configs
 from tests.components import package
@@ -76,10 +76,10 @@ def test_no_scheduler_is_a_usage_error(url: str, tmp_path: Path) -> None:
 def test_opensm_on_workers_judges_every_set(scheduler: str, opensm: Tools, tmp_path: Path) -> None:
     """A worker has the files of the subnet and no more; without workers a sample is judged."""
     write(tmp_path / "infiniband" / "ib", dragonfly(2, 1, 1), "nue,no_fallback")
-    [here] = analyse_subnets(tmp_path, wanted=Wanted(1, switches=True))
-    [there] = analyse_subnets(tmp_path, wanted=Wanted(1, switches=True, scheduler=scheduler))
+    [here] = analyse_subnets(tmp_path, wanted=WantedFailures(1, switches=True))
+    [there] = analyse_subnets(tmp_path, wanted=WantedFailures(1, switches=True, scheduler=scheduler))
     failures = there.evidence.failures
     assert failures is not None and failures == here.evidence.failures
     assert (failures.sets, len(failures.judged), failures.left_out, failures.is_sample) == (12, 11, 1, False)
-    [pairs] = analyse_subnets(tmp_path, wanted=Wanted(2, scheduler=scheduler))
+    [pairs] = analyse_subnets(tmp_path, wanted=WantedFailures(2, scheduler=scheduler))
     assert pairs.evidence.failures is not None and len(pairs.evidence.failures.judged) == 15

@@ -7,7 +7,7 @@ import numpy as np
 from benchmarks.congestion_scale import synthetic_plane
 from fabricgen.simulate.patterns import Adapter
 from fabricgen.simulate.plane.host_network import HostNetwork
-from fabricgen.simulate.workload import JobRequest, PlacedJob, Site, Unit
+from fabricgen.simulate.workload import JobRequest, PlacedJob, PlaneSite, Unit
 
 PLANE = "compute"
 
@@ -19,9 +19,9 @@ def small_plane(leaves: int, hosts: int, spines: int) -> HostNetwork:
     return replace(plane, name=PLANE, adapters=[Adapter(f"h{number}", "nic0", 0) for number in ends.tolist()])
 
 
-def small_site(plane: HostNetwork) -> Site:
+def small_site(plane: HostNetwork) -> PlaneSite:
     """Each leaf is a unit."""
-    return Site(
+    return PlaneSite(
         plane.adapters,
         {
             adapter.host: Unit(0, leaf, f"su{leaf:02d}")

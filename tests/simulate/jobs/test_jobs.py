@@ -14,9 +14,9 @@ from fabricgen.simulate.congestion.verdict import judge
 from fabricgen.simulate.jobs.advice import advice_of
 from fabricgen.simulate.jobs.analysis import analyse_jobs, job_blocks
 from fabricgen.simulate.jobs.loads import hashed_mix
-from fabricgen.simulate.jobs.options import Options
+from fabricgen.simulate.jobs.options import JobsOptions
 from fabricgen.simulate.outages.analysis import analyse_outages
-from fabricgen.simulate.outages.options import Options as OutageOptions
+from fabricgen.simulate.outages.options import OutageOptions as OutageOptions
 from fabricgen.simulate.plane.ports import NO_PORT
 from fabricgen.simulate.workload import JobPlanes, JobRequest, JobsFile, jobs_on_planes, mix_of
 from tests.conftest import Cli
@@ -52,7 +52,7 @@ def on_planes(bundle: Bundle, *jobs: JobRequest) -> JobPlanes:
 
 
 def judged(bundle: Bundle, *jobs: JobRequest, **options: Any) -> JobsResult:
-    (result,) = analyse_jobs(bundle, on_planes(bundle, *jobs), Options(**{"draws": 4, **options}))
+    (result,) = analyse_jobs(bundle, on_planes(bundle, *jobs), JobsOptions(**{"draws": 4, **options}))
     assert result.jobs
     return result.jobs
 

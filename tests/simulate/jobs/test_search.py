@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 
 from fabricgen.simulate.jobs.evaluation import Evaluation
 from fabricgen.simulate.jobs.loads import even_loads, line_ns
-from fabricgen.simulate.jobs.options import Options
-from fabricgen.simulate.jobs.places import Places
+from fabricgen.simulate.jobs.options import JobsOptions
+from fabricgen.simulate.jobs.places import HostClasses
 from fabricgen.simulate.jobs.search import drawn_score, propose, search
 from fabricgen.simulate.jobs.sharing import progress
 from fabricgen.simulate.plane.host_network import HostNetwork
@@ -43,7 +43,7 @@ def test_the_best_of_all_is_that_of_every_assignment_of_hosts() -> None:
     """Hosts of a class are interchangeable: counting them loses nothing."""
     plane = small_plane(3, 2, 1)
     jobs = [placed("a", [0, 2], "ring-all-reduce"), placed("b", [1, 4], "all-to-all")]
-    places = Places(plane, small_site(plane), jobs)
+    places = HostClasses(plane, small_site(plane), jobs)
     evaluation = Evaluation(plane, places, 0)
     found = search(evaluation, places, 10_000)
     assert found.exhaustive
@@ -76,7 +76,7 @@ def test_exchanges_find_the_best_of_all_or_nearly(
             jobs.append(placed(f"job{number}", order[first : first + size], pattern))
         first += size
     plane = small_plane(leaves, hosts, 1)
-    places = Places(plane, small_site(plane), jobs)
+    places = HostClasses(plane, small_site(plane), jobs)
     evaluation = Evaluation(plane, places, 0)
     best = search(evaluation, places, 100_000)
     assert best.exhaustive
@@ -91,7 +91,7 @@ def test_exchanges_find_the_best_of_all_or_nearly(
 def test_a_proposal_is_better_on_draws_that_the_search_did_not_use(seed: int) -> None:
     plane, order = small_plane(4, 4, 2), np.random.default_rng(seed).permutation(16).tolist()
     jobs = [placed("a", order[:6]), placed("b", order[6:10], "all-to-all"), placed("c", order[10:13])]
-    site, options = small_site(plane), Options(seed=seed, draws=3, search=True)
+    site, options = small_site(plane), JobsOptions(seed=seed, draws=3, search=True)
     found = propose(plane, site, jobs, PLANE, options)
     assert found.first_seed == seed + 3 and found.draws == 8
     assert found == propose(plane, site, jobs, PLANE, options)
@@ -106,18 +106,18 @@ def test_a_proposal_is_better_on_draws_that_the_search_did_not_use(seed: int) ->
 def test_pinned_jobs_stay_and_keep_their_hosts() -> None:
     plane = small_plane(3, 4, 1)
     jobs = [placed("a", [0, 4, 8], pinned=True), placed("b", [1, 5, 9]), placed("c", [2, 6], rails=(0,))]
-    places = Places(plane, small_site(plane), jobs)
+    places = HostClasses(plane, small_site(plane), jobs)
     assert places.movable == [1]
-    found = propose(plane, small_site(plane), jobs, PLANE, Options(draws=2, search=True))
+    found = propose(plane, small_site(plane), jobs, PLANE, JobsOptions(draws=2, search=True))
     assert "hosts: ['h[0,4,8]']" in found.jobs_file and "hosts: ['h[2,6]']" in found.jobs_file
-    alone = propose(plane, small_site(plane), jobs[:1], PLANE, Options(draws=2, search=True))
+    alone = propose(plane, small_site(plane), jobs[:1], PLANE, JobsOptions(draws=2, search=True))
     assert not alone.jobs_file and "pinned" in alone.reason
 
 
 def test_the_bound_holds() -> None:
     plane = small_plane(8, 8, 2)
     jobs = [placed(f"j{number}", list(range(number, 64, 8))) for number in range(8)]
-    places = Places(plane, small_site(plane), jobs)
+    places = HostClasses(plane, small_site(plane), jobs)
     found = search(Evaluation(plane, places, 0), places, 60)
     assert not found.exhaustive and found.evaluated <= 61
     assert all(len(set(row)) <= 2 and sum(row) == 8 for row in found.best[0])  # greedy: each job below one leaf

@@ -12,7 +12,7 @@ from fabricgen.observed.opensm_dumps import read_subnet
 from fabricgen.observed.subnet_files import SubnetFiles
 from fabricgen.results import Cycle, FailureSummary
 from fabricgen.simulate.deadlock.infiniband.analysis import analyse_subnets
-from fabricgen.simulate.deadlock.infiniband.failures import SubnetFailures, Wanted, modelled, rerouted
+from fabricgen.simulate.deadlock.infiniband.failures import SubnetFailures, WantedFailures, modelled, rerouted
 from fabricgen.simulate.deadlock.infiniband.findings import subnet_findings
 from fabricgen.simulate.deadlock.infiniband.resweeps import SetVerdict, failures_of
 from fabricgen.simulate.deadlock.infiniband.virtual_lanes import find_credit_loops
@@ -62,7 +62,7 @@ def lost(one: SetVerdict) -> bool:
 @pytest.mark.parametrize("name", TREES)
 def test_the_model_of_trees_equals_opensm(opensm: Tools, tmp_path: Path, name: str) -> None:
     """Every cable and switch: 186 failures of six designs. No loop, and the same failures disconnect hosts."""
-    files, wanted = tree(tmp_path, TREES[name]()), Wanted(1, switches=True)
+    files, wanted = tree(tmp_path, TREES[name]()), WantedFailures(1, switches=True)
     model = modelled(files, read_subnet(files.netlist), wanted)
     real = rerouted(opensm, files, read_subnet(files.netlist), wanted, (0,), one_level=True, most=EVERY)
     assert model is not None and real is not None
@@ -75,7 +75,7 @@ def test_the_model_of_trees_equals_opensm(opensm: Tools, tmp_path: Path, name: s
 
 
 def test_pairs_on_the_real_opensm(opensm: Tools, tmp_path: Path) -> None:
-    files, wanted = tree(tmp_path, two_tier(4, 2, 2)), Wanted(2)
+    files, wanted = tree(tmp_path, two_tier(4, 2, 2)), WantedFailures(2)
     model = modelled(files, read_subnet(files.netlist), wanted)
     real = rerouted(opensm, files, read_subnet(files.netlist), wanted, (0,), one_level=True, most=EVERY)
     assert model is not None and real is not None and model.sets == 28
@@ -88,7 +88,7 @@ def test_pairs_on_the_real_opensm(opensm: Tools, tmp_path: Path) -> None:
 )
 def test_other_lists_have_no_model(net: Callable[[], Net], engines: str, tmp_path: Path) -> None:
     files = tree(tmp_path, net(), engines)
-    assert modelled(files, read_subnet(files.netlist), Wanted(1)) is None
+    assert modelled(files, read_subnet(files.netlist), WantedFailures(1)) is None
 
 
 @pytest.mark.parametrize(("engines", "after"), [("torus-2QoS,nue", "nue"), ("torus-2QoS", None)])
@@ -138,7 +138,7 @@ def test_tables_of_another_wiring_are_not_taken(opensm: Tools, tmp_path: Path, m
 def test_an_engine_that_stays_free_and_one_that_gives_up(opensm: Tools, tmp_path: Path) -> None:
     root = tmp_path / "bundle"
     write(root / "infiniband" / "ib", dragonfly(2, 1, 1), "nue,no_fallback")
-    [result] = analyse_subnets(root, wanted=Wanted(1, switches=True))
+    [result] = analyse_subnets(root, wanted=WantedFailures(1, switches=True))
     assert result.evidence.failures is not None and result.fixed_sl is not None
     assert (result.failures.depth, result.failures.sets, result.failures.cyclic_sets) == (1, 6 + 6, 0)
     assert result.fixed_sl.failures.cyclic_sets == 0
@@ -157,7 +157,7 @@ def test_findings_on_a_loop_and_on_an_engine_that_gives_up(opensm: Tools, tmp_pa
     with_jobs = JobLevels((0,), ("gpu",))
     for jobs, severity in ((NO_JOBS, Severity.NOTE), (with_jobs, Severity.ERROR)):
         changed = replace(result, evidence=replace(result.evidence, failures=failures, jobs=jobs))
-        loop, unrouted = subnet_findings([changed], Wanted(1))
+        loop, unrouted = subnet_findings([changed], WantedFailures(1))
         assert (loop.code, loop.severity, unrouted.code) == ("FG847", severity, "FG848")
         assert loop.message == (
             "ib: credit loop with the fixed SL of NCCL after the failure of a:1--b:1: a port 1 -> b port 2 -> a port 1"
@@ -165,7 +165,7 @@ def test_findings_on_a_loop_and_on_an_engine_that_gives_up(opensm: Tools, tmp_pa
         assert unrouted.message.endswith("after the failure of b:2--c:2: the old tables stay")
     records = replace(failures, judged=(SetVerdict(("a:1--b:1",), "dfsssp", cycle, cycle),))
     changed = replace(result, evidence=replace(result.evidence, failures=records))
-    [loop] = subnet_findings([changed], Wanted(1))
+    [loop] = subnet_findings([changed], WantedFailures(1))
     assert loop.severity is Severity.ERROR and "with the SLs of path records after the failure" in loop.message
 
 
@@ -174,8 +174,8 @@ def test_failures_are_never_dropped_silently(monkeypatch: pytest.MonkeyPatch, tm
     monkeypatch.setattr("fabricgen.simulate.deadlock.infiniband.analysis.find_tools", lambda: None)
     root = tmp_path / "bundle"
     write(root / "infiniband" / "ib", dragonfly(2, 1, 1), engines)
-    [result] = analyse_subnets(root, wanted=Wanted(2))
-    assert "FG846" in {one.code for one in subnet_findings([result], Wanted(2))}
+    [result] = analyse_subnets(root, wanted=WantedFailures(2))
+    assert "FG846" in {one.code for one in subnet_findings([result], WantedFailures(2))}
     assert "FG846" not in {one.code for one in subnet_findings([result])}
 
 

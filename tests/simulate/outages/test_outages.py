@@ -14,7 +14,7 @@ from fabricgen.results import OutageResult
 from fabricgen.simulate.outages import sets as sets_module
 from fabricgen.simulate.outages.analysis import analyse_outages
 from fabricgen.simulate.outages.findings import outage_findings
-from fabricgen.simulate.outages.options import Options
+from fabricgen.simulate.outages.options import OutageOptions
 from fabricgen.simulate.patterns import Placement
 from tests.inventories import rail_optimized, write
 
@@ -39,7 +39,7 @@ def shares(one: OutageResult) -> Counter[float]:
     return found
 
 
-def same(bundle: Bundle, options: Options) -> OutageResult:
+def same(bundle: Bundle, options: OutageOptions) -> OutageResult:
     """The result by orbits, which is that of all sets."""
     (by_orbits,) = analyse_outages(bundle, options)
     (each,) = analyse_outages(bundle, replace(options, symmetry=False, most_sets=10_000))
@@ -58,7 +58,7 @@ def test_orbits_are_brute_force(
     bundle: Bundle, pattern: str, placement: Placement, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(sets_module, "FEW_SETS", 0)
-    same(bundle, Options(pattern, 1, switches=True, placement=placement, size_bytes=1 << 24))
+    same(bundle, OutageOptions(pattern, 1, switches=True, placement=placement, size_bytes=1 << 24))
 
 
 @pytest.fixture(scope="module")
@@ -74,17 +74,17 @@ def uneven(tmp_path_factory: pytest.TempPathFactory) -> Bundle:
 def test_symmetries_keep_the_traffic(uneven: Bundle, pattern: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """The wiring alone has one orbit of links; under these patterns the links cost different shares."""
     monkeypatch.setattr(sets_module, "FEW_SETS", 0)
-    found = same(uneven, Options(pattern, placement=Placement.FRAGMENTED))
+    found = same(uneven, OutageOptions(pattern, placement=Placement.FRAGMENTED))
     assert len(shares(found)) > 1 and found.judged < found.sets
 
 
 def test_pairs_are_brute_force(uneven: Bundle) -> None:
-    found = same(uneven, Options("ring-all-reduce", 2, placement=Placement.FRAGMENTED))
+    found = same(uneven, OutageOptions("ring-all-reduce", 2, placement=Placement.FRAGMENTED))
     assert found.judged < found.sets / 10 and len(shares(found)) > 2
 
 
 def test_a_sample_says_what_it_does_not_cover(bundle: Bundle) -> None:
-    (found,) = analyse_outages(bundle, Options("permutation", 1, most_sets=8, symmetry=False))
+    (found,) = analyse_outages(bundle, OutageOptions("permutation", 1, most_sets=8, symmetry=False))
     assert (found.how, found.judged) == ("sample", 8)
     assert 0.3 < found.worse_sets < 0.32  # 1 - 0.05 ** (1 / 8)
 
@@ -99,20 +99,20 @@ def test_cost_of_half_of_the_uplinks(narrow: Path, tmp_path: Path) -> None:
     """4/7 of an all-to-all of 8 nodes leaves the unit: 16/7 of a NIC over two uplinks, or over the one that is left."""
     render_aside(narrow, tmp_path / "b")
     bundle = open_bundle([tmp_path / "b"])
-    (found,) = analyse_outages(bundle, Options("all-to-all"))
+    (found,) = analyse_outages(bundle, OutageOptions("all-to-all"))
     assert found.worst and found.median
     assert (found.sets, found.worst.share, found.median.share) == (32, 0.5, 0.5)
     assert found.worst.time_ns == pytest.approx(2 * found.time_ns)
     assert found.bus_gbytes == pytest.approx(2 * (found.worst.bus_gbytes or 0), rel=1e-3)
     (note,) = outage_findings(bundle, [found])
     assert (note.code, note.severity, note.path) == ("FG713", "note", f"PORT|{note.path.split('|')[1]}")
-    (pairs,) = analyse_outages(bundle, Options("all-to-all", 2, symmetry=False))
+    (pairs,) = analyse_outages(bundle, OutageOptions("all-to-all", 2, symmetry=False))
     assert pairs.worst and pairs.worst.share == 0, "both uplinks of a leaf"
 
 
 def test_a_spine_is_needed_and_a_leaf_stops_the_job(narrow: Path, tmp_path: Path) -> None:
     render_aside(narrow, tmp_path / "b")
-    (found,) = analyse_outages(open_bundle([tmp_path / "b"]), Options(switches=True))
+    (found,) = analyse_outages(open_bundle([tmp_path / "b"]), OutageOptions(switches=True))
     assert found.worst and found.worst.names[0].startswith("switch") and found.worst.share == 0
     assert found.stopping == 16 and found.sets == 32 + 17
 
@@ -133,5 +133,5 @@ def test_failures_of_1024_gpus_by_brute_force(tmp_path: Path) -> None:
     planned = {"unit": 16, "planned": 8, "oversubscription": 2, "load_balancing": {"wcmp": True}}
     write(tmp_path / "i", rail_optimized(hosts=128, **planned))
     render_aside(tmp_path / "i", tmp_path / "b")
-    found = same(open_bundle([tmp_path / "b"]), Options("ring-all-reduce", placement=Placement.FRAGMENTED))
+    found = same(open_bundle([tmp_path / "b"]), OutageOptions("ring-all-reduce", placement=Placement.FRAGMENTED))
     assert len(shares(found)) >= 3 and max(shares(found)) < 1 and found.judged < found.sets == 512

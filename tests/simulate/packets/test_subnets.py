@@ -12,7 +12,7 @@ from fabricgen.bundle.read import Bundle, open_bundle
 from fabricgen.observed.opensm_dumps import read_dumps
 from fabricgen.observed.subnet_files import subnets_of
 from fabricgen.results import CongestionModel
-from fabricgen.simulate.congestion.options import Options
+from fabricgen.simulate.congestion.options import CongestionOptions
 from fabricgen.simulate.congestion.plane_load import judge_plane
 from fabricgen.simulate.opensm import Tools
 from fabricgen.simulate.opensm.bench import swept
@@ -90,9 +90,9 @@ def test_without_tables_a_tree_spreads_destinations(tmp_path: Path) -> None:
 def test_adaptive_routing_relieves_a_permutation(opensm: Tools, tmp_path: Path) -> None:
     bundle = open_bundle([rendered(tmp_path, TREE)])
     tables = plane_tables(bundle, [PLANE])
-    static = judge_plane(network(bundle, Forwarding(tables)), Options("all-to-all", 1e6, most_finite=10_000))
+    static = judge_plane(network(bundle, Forwarding(tables)), CongestionOptions("all-to-all", 1e6, most_finite=10_000))
     adaptive = judge_plane(
-        network(bundle, Forwarding(tables, adaptive=True)), Options("all-to-all", 1e6, most_finite=10_000)
+        network(bundle, Forwarding(tables, adaptive=True)), CongestionOptions("all-to-all", 1e6, most_finite=10_000)
     )
     assert adaptive.model is not CongestionModel.SKIPPED
     assert (adaptive.drawn_load or 9) <= (static.drawn_load or 0)

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from fabricgen.bundle.read import Bundle, open_bundle
-from fabricgen.simulate.congestion.analysis import Options, analyse_congestion
+from fabricgen.simulate.congestion.analysis import CongestionOptions, analyse_congestion
 from fabricgen.simulate.deadlock import analyse_deadlock
 from tests.conftest import Cli
 from tests.simulate.packets.running import prepare
@@ -64,7 +64,7 @@ def deadlock(bundle: Bundle) -> Any:
 
 
 def congestion(bundle: Bundle) -> Any:
-    [result] = analyse_congestion(bundle, Options("incast", 1 << 24))
+    [result] = analyse_congestion(bundle, CongestionOptions("incast", 1 << 24))
     return replace(result, trees=())
 
 

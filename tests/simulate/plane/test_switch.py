@@ -9,8 +9,8 @@ from fabricgen.bundle.read import Bundle
 from fabricgen.simulate.packets.configured import port_buffers, switch_buffers
 from fabricgen.simulate.plane.interfaces import InterfaceQos
 from fabricgen.simulate.plane.queues import marks, pfc_priorities
-from fabricgen.simulate.plane.switch import Group, RoceClass, SwitchClass
-from fabricgen.simulate.scenario import Ecn, Watchdog
+from fabricgen.simulate.plane.switch import PriorityGroup, RoceClass, SwitchClass
+from fabricgen.simulate.scenario import Ecn, WatchdogTimers
 from fabricgen.vocabulary import WatchdogAction
 from tests.bgp_fabric import PORT_QOS, QOS_MAPS, open_configs
 
@@ -39,7 +39,7 @@ def switch(folder: Path, *, priority: int = 3, dscp: int | None = None, **tables
 
 def test_a_profile_of_the_file(tmp_path: Path) -> None:
     roce = switch(tmp_path)
-    assert roce.group("Ethernet0") == Group(
+    assert roce.group("Ethernet0") == PriorityGroup(
         lossless=True, alpha=0.25, reserve_bytes=1000, headroom_bytes=50_000, xon_bytes=900, xon_offset_bytes=300,
         profile="lossless", pool="ingress_lossless_pool",
     )  # fmt: skip
@@ -181,7 +181,7 @@ def test_marking_scheduling_limit_and_watchdog_of_a_queue(tmp_path: Path) -> Non
     assert roce.scheduling("Ethernet0") == (False, 40)
     limit = roce.queue_profile("Ethernet0")
     assert limit is not None and limit.pool == "egress_lossy_pool"
-    assert roce.watchdog("Ethernet0") == Watchdog(200_000_000, 400_000_000, 50_000_000, WatchdogAction.FORWARD)
+    assert roce.watchdog("Ethernet0") == WatchdogTimers(200_000_000, 400_000_000, 50_000_000, WatchdogAction.FORWARD)
     assert marks(roce.device) and pfc_priorities(roce.device) == {3, 4}
 
 

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from fabricgen.results import Setting, Trial
 from fabricgen.simulate.tuning.analysis import confirmed, is_worth_it
-from fabricgen.simulate.tuning.measure import Item, Measured
+from fabricgen.simulate.tuning.measure import Item, MeasuredRun
 from fabricgen.simulate.tuning.race import ROUNDS, Race, front
 from fabricgen.simulate.tuning.space import space_around
 from fabricgen.vocabulary import Goal
@@ -18,14 +18,14 @@ PRESENT = Setting(131_072, 262_144, 5, 0, 1)
 Quality = Callable[[Setting], float]
 
 
-def runs_of(quality: Quality, noise: float) -> Callable[[Sequence[Item]], Iterator[Measured]]:
+def runs_of(quality: Quality, noise: float) -> Callable[[Sequence[Item]], Iterator[MeasuredRun]]:
     """Runs whose p99 is the quality of the setting with noise, which is part of it, by setting and seed."""
 
-    def evaluate(items: Sequence[Item]) -> Iterator[Measured]:
+    def evaluate(items: Sequence[Item]) -> Iterator[MeasuredRun]:
         for setting, seed in items:
             factor = 1 + noise * Random(f"{setting}{seed}").uniform(-1, 1)
             time = round(quality(setting) * factor)
-            yield Measured(time, time, round(time / 1e4), time / 100, 0, 1)
+            yield MeasuredRun(time, time, round(time / 1e4), time / 100, 0, 1)
 
     return evaluate
 
@@ -71,8 +71,8 @@ def test_noise_alone_is_never_better() -> None:
 
 @pytest.mark.parametrize("goal", [Goal.P99, Goal.BUSBW, Goal.NO_PAUSE])
 def test_the_gain_is_the_paired_difference(goal: Goal) -> None:
-    present = [Measured(1000 + draw, 1000 + draw, 10 + draw, 0.0, 0, 1) for draw in range(8)]
-    half = [Measured(one.p99_ns // 2, one.time_ns // 2, one.pauses // 2, 0.0, 0, 1) for one in present]
+    present = [MeasuredRun(1000 + draw, 1000 + draw, 10 + draw, 0.0, 0, 1) for draw in range(8)]
+    half = [MeasuredRun(one.p99_ns // 2, one.time_ns // 2, one.pauses // 2, 0.0, 0, 1) for one in present]
     same, better = (confirmed("best", PRESENT, runs, present, goal, 1e9) for runs in (present, half))
     assert (same.gain.median, same.gain.low, same.gain.high) == (0, 0, 0)
     assert not is_worth_it(same, 0)
@@ -83,9 +83,9 @@ def test_the_gain_is_the_paired_difference(goal: Goal) -> None:
 
 
 def test_faults_and_small_gains_are_not_worth_a_change() -> None:
-    present = [Measured(100_000, 100_000, 0, 0.0, 0, 1)] * 8
-    small = [Measured(99_500, 99_500, 0, 0.0, 0, 1)] * 8
-    faulty = [Measured(50_000, 50_000, 0, 0.0, 1, 1)] * 8
+    present = [MeasuredRun(100_000, 100_000, 0, 0.0, 0, 1)] * 8
+    small = [MeasuredRun(99_500, 99_500, 0, 0.0, 0, 1)] * 8
+    faulty = [MeasuredRun(50_000, 50_000, 0, 0.0, 1, 1)] * 8
     assert not is_worth_it(confirmed("best", PRESENT, small, present, Goal.P99, 1e9), 0)
     assert not is_worth_it(confirmed("best", PRESENT, faulty, present, Goal.P99, 1e9), 0)
 

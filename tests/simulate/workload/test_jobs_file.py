@@ -7,12 +7,12 @@ import pytest
 from fabricgen.errors import UnreadableInputError
 from fabricgen.hostlist import expanded, hostlist
 from fabricgen.simulate.patterns import Adapter, Placement
-from fabricgen.simulate.workload import JobsFile, PlacedJob, Site, Unit, jobs_text, place_jobs, read_jobs
+from fabricgen.simulate.workload import JobsFile, PlacedJob, PlaneSite, Unit, jobs_text, place_jobs, read_jobs
 from fabricgen.simulate.workload.messages import mix_of
 
 HOSTS = [f"gpu-{number:03d}" for number in range(8)]
 ADAPTERS = [Adapter(host, f"rail{rail}", rail, "gpu", "dgx-h100") for host in HOSTS for rail in range(2)]
-SITE = Site(ADAPTERS, {host: Unit(-1, number // 4, f"su0{number // 4}") for number, host in enumerate(HOSTS)})
+SITE = PlaneSite(ADAPTERS, {host: Unit(-1, number // 4, f"su0{number // 4}") for number, host in enumerate(HOSTS)})
 
 
 def written(folder: Path, text: str) -> Path:

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fabricgen.routing import bits
-from fabricgen.routing.bgp import Policy, solve
+from fabricgen.routing.bgp import BgpPolicy, solve
 from fabricgen.routing.bits import Indices, Words
 from fabricgen.routing.fallback import forwarding
 from fabricgen.routing.network import Network
@@ -33,7 +33,7 @@ class Ground:
     x words) are the destinations that each switch must reach; None for all destinations with hosts."""
 
     network: Network
-    policy: Policy
+    policy: BgpPolicy
     destinations: tuple[Destination, ...]
     host_columns: int
     discards: tuple[tuple[Address, ...], ...]

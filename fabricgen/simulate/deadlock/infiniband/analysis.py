@@ -14,13 +14,13 @@ from fabricgen.observed.path_sls import NO_PATH
 from fabricgen.observed.subnet import GuidCable, Subnet, cables_by_guid
 from fabricgen.observed.subnet_files import SubnetFiles, subnets_of, with_names
 from fabricgen.opensm.guids import guid_text, is_placeholder
-from fabricgen.opensm.options import Engine
+from fabricgen.opensm.options import OpensmEngine
 from fabricgen.results import Claim, DeadlockResult, FailureSummary, RoutesModel, Verdict
 from fabricgen.routing.infiniband import LANES
 from fabricgen.simulate.deadlock.infiniband.failures import (
     NO_FAILURES,
     SubnetFailures,
-    Wanted,
+    WantedFailures,
     modelled,
     rerouted,
 )
@@ -67,7 +67,7 @@ def _is_placeholder(cable: GuidCable) -> bool:
     return all(is_placeholder(guid_text(guid)) for guid, _ in cable)
 
 
-_UP_DOWN = {Engine.UPDN, Engine.FTREE}
+_UP_DOWN = {OpensmEngine.UPDN, OpensmEngine.FTREE}
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,7 +106,7 @@ def analyse_subnets(
     root: Path,
     plane: str | None = None,
     jobs: Mapping[str, JobLevels] = MappingProxyType({}),
-    wanted: Wanted = NO_FAILURES,
+    wanted: WantedFailures = NO_FAILURES,
 ) -> list[SubnetDeadlock]:
     """One verdict for each subnet of a bundle, or of one plane; with the real OpenSM if it is installed. `jobs` are the
     SLs of collectives by plane, `wanted` the failures to judge."""
@@ -180,7 +180,7 @@ def _on_one_lane(dumps: Dumps) -> Dumps:
     return replace(dumps, path_sl=levels, sl2vl=None)
 
 
-def _with_failures(result: SubnetDeadlock, wanted: Wanted) -> SubnetDeadlock:
+def _with_failures(result: SubnetDeadlock, wanted: WantedFailures) -> SubnetDeadlock:
     """The verdict on the subnet and on every failure set that was judged."""
     files, dumps = result.evidence.files, result.evidence.dumps
     if not wanted.depth or files is None or not files.netlist.is_file() or result.verdict is Verdict.CYCLIC:
@@ -236,7 +236,7 @@ def _analyse(files: SubnetFiles, jobs: JobLevels) -> SubnetDeadlock:
     loops, other = find_credit_loops(dumps), _one_lane(dumps)
     evidence = SubnetEvidence(files.folder, files.place, files, dumps, loops, proof, if_one_lane=other, jobs=jobs)
     verdict = _verdict(files.name, RoutesModel.OPENSM, loops, proof.knows_all_levels and other is None, evidence)
-    if proof.active != Engine.DFSSSP or dumps.path_sl is None:
+    if proof.active != OpensmEngine.DFSSSP or dumps.path_sl is None:
         return verdict
     ports = find_credit_loops(_on_one_lane(dumps))  # dfsssp draws lanes by the clock, so only ports can be counted
     return replace(verdict, channels=ports.channels, dependencies=ports.dependencies, is_of_one_run=True)

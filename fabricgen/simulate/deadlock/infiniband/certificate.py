@@ -22,7 +22,7 @@ from fabricgen.observed.subnet_files import NETLIST
 from fabricgen.opensm.guids import guid_text
 from fabricgen.routing.infiniband import LANES
 from fabricgen.simulate.deadlock.infiniband.analysis import SubnetDeadlock
-from fabricgen.simulate.opensm.staging import Staged
+from fabricgen.simulate.opensm.staging import StagedSubnet
 
 Bytes = NDArray[np.uint8]
 Block = tuple[list[int], list[int], str]  # in-ports, out-ports, the lanes of SLs 0 to 15
@@ -81,7 +81,7 @@ def subnet_next_hops(dumps: Dumps) -> dict[str, dict[str, list[str]]]:
     return found
 
 
-def _read_by(staged: Staged, folder: Path) -> list[Path]:
+def _read_by(staged: StagedSubnet, folder: Path) -> list[Path]:
     """The files that OpenSM read, opensm.conf and the netlist first."""
     return [folder / name for name in (OPTIONS_NAME, NETLIST, *staged.named) if (folder / name).is_file()]
 

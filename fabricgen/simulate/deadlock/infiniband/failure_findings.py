@@ -5,12 +5,12 @@ from collections.abc import Iterator
 from fabricgen.findings import Confidence, Finding, Severity
 from fabricgen.results import Cycle
 from fabricgen.simulate.deadlock.infiniband.analysis import SubnetDeadlock
-from fabricgen.simulate.deadlock.infiniband.failures import SubnetFailures, Wanted
+from fabricgen.simulate.deadlock.infiniband.failures import SubnetFailures, WantedFailures
 from fabricgen.simulate.deadlock.infiniband.wording import of_subnet, place_of, why_not_run
 from fabricgen.units import counted
 
 
-def failure_findings(result: SubnetDeadlock, wanted: Wanted) -> Iterator[Finding]:
+def failure_findings(result: SubnetDeadlock, wanted: WantedFailures) -> Iterator[Finding]:
     """FG606: failures disconnect hosts. FG607: a sample was judged. FG846: failures were not judged. FG847: a credit
     loop after a failure. FG848: no routing engine succeeds after a failure."""
     failures = result.evidence.failures

@@ -16,7 +16,7 @@ from fabricgen.observed.subnet import Subnet
 from fabricgen.observed.subnet_files import SubnetFiles
 from fabricgen.opensm.guid_lists import read_guids
 from fabricgen.opensm.opensm_conf import read_options
-from fabricgen.opensm.options import Engine
+from fabricgen.opensm.options import OpensmEngine
 from fabricgen.results import FailureSummary
 from fabricgen.same import Same
 from fabricgen.simulate.deadlock.failures.failure_sets import Failure, FailureSet, SetsOf
@@ -83,7 +83,7 @@ class UpDownTree:
 
 MOST_SWEPT, MOST_MODELLED = 16, 1 << 14
 _MOST_PATHS = 1 << 17  # queries for the SLs of paths, some 13,000 a second
-_UP_DOWN = {Engine.UPDN, Engine.FTREE}
+_UP_DOWN = {OpensmEngine.UPDN, OpensmEngine.FTREE}
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,7 +110,7 @@ class SubnetFailures:
 
 
 @dataclass(frozen=True, slots=True)
-class Wanted:
+class WantedFailures:
     """The failures to judge: up to `depth` at a time, with `switches` also switches. The workers of a Dask `scheduler`
     judge all sets for which OpenSM must run."""
 
@@ -120,10 +120,10 @@ class Wanted:
     scheduler: str | None = None
 
 
-NO_FAILURES = Wanted()
+NO_FAILURES = WantedFailures()
 
 
-def modelled(files: SubnetFiles, subnet: Subnet, wanted: Wanted) -> SubnetFailures | None:
+def modelled(files: SubnetFiles, subnet: Subnet, wanted: WantedFailures) -> SubnetFailures | None:
     """The verdicts of our model; None if it does not hold for the engines or the wiring."""
     engines, can_fall_back = engines_of(files.folder)
     options = read_options(read_bytes(files.folder / OPTIONS_NAME).decode("utf-8", "replace"))
@@ -151,7 +151,7 @@ def _directed(tree: UpDownTree) -> list[tuple[int, int]]:
     return list(zip(tree.source.tolist(), tree.port.tolist(), strict=True))
 
 
-def _sets(failures: Sequence[Failure], wanted: Wanted, most: int) -> tuple[list[FailureSet], bool]:
+def _sets(failures: Sequence[Failure], wanted: WantedFailures, most: int) -> tuple[list[FailureSet], bool]:
     sets = SetsOf(failures, wanted.depth)
     return (sets.all(), False) if sets.count <= most else (sets.sample(most, wanted.seed), True)
 
@@ -160,7 +160,7 @@ def rerouted(
     tools: Tools,
     files: SubnetFiles,
     subnet: Subnet,
-    wanted: Wanted,
+    wanted: WantedFailures,
     levels: tuple[int, ...],
     *,
     one_level: bool,
@@ -180,7 +180,10 @@ def rerouted(
         sets, is_sample = _sets(failures, wanted, MOST_MODELLED)
         found = verdicts_on_dask(wanted.scheduler, how, files, places(sets))
     else:
-        by_port = engines_of(files.folder)[0][:1] in ((Engine.DFSSSP,), (Engine.NUE,))  # others choose the SL by switch
+        by_port = engines_of(files.folder)[0][:1] in (
+            (OpensmEngine.DFSSSP,),
+            (OpensmEngine.NUE,),
+        )  # others choose the SL by switch
         paths = len(subnet.adapters if by_port else subnet.switches) ** 2
         sets, is_sample = _sets(failures, wanted, most if one_level else max(1, min(most, _MOST_PATHS // paths)))
         found = how.verdicts(tools, files.netlist, files.folder, places(sets))

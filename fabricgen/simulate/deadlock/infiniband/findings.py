@@ -6,12 +6,12 @@ from fabricgen.findings import Confidence, Finding, Related, Severity
 from fabricgen.results import Claim, DeadlockResult
 from fabricgen.simulate.deadlock.infiniband.analysis import SubnetDeadlock
 from fabricgen.simulate.deadlock.infiniband.failure_findings import failure_findings
-from fabricgen.simulate.deadlock.infiniband.failures import NO_FAILURES, Wanted
+from fabricgen.simulate.deadlock.infiniband.failures import NO_FAILURES, WantedFailures
 from fabricgen.simulate.deadlock.infiniband.wording import of_subnet, place_of, why_not_run
 from fabricgen.simulate.opensm.findings import proof_findings
 
 
-def subnet_findings(results: Sequence[DeadlockResult], wanted: Wanted = NO_FAILURES) -> Iterator[Finding]:
+def subnet_findings(results: Sequence[DeadlockResult], wanted: WantedFailures = NO_FAILURES) -> Iterator[Finding]:
     """FG801 to FG805 and FG807: the run of OpenSM. FG806: a credit loop. FG807: packets that do not arrive. FG808: no
     SL-to-VL tables. FG809: OpenSM was not run. FG843: a credit loop on the SL of NCCL. FG852: the wiring of the dumps
     differs from the bundle's."""

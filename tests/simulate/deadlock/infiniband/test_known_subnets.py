@@ -7,7 +7,7 @@ import pytest
 
 from fabricgen.observed.opensm_dumps import NO_PORT, Dumps
 from fabricgen.observed.subnet import subnet_of
-from fabricgen.opensm.netlist import Cable, NodeKind, PortEnd
+from fabricgen.opensm.netlist import Cable, PortEnd, SubnetNodeKind
 from fabricgen.routing.infiniband import LANES
 from fabricgen.simulate.deadlock.infiniband.certificate import subnet_next_hops, switch_names
 from fabricgen.simulate.deadlock.infiniband.up_down import UpDown, up_down
@@ -15,11 +15,11 @@ from fabricgen.simulate.deadlock.infiniband.virtual_lanes import find_credit_loo
 
 
 def switch(number: int, port: int, name: str = "") -> PortEnd:
-    return PortEnd(NodeKind.SWITCH, 0x100 + number, 0, name or f"s{number}", 100 + number, port)
+    return PortEnd(SubnetNodeKind.SWITCH, 0x100 + number, 0, name or f"s{number}", 100 + number, port)
 
 
 def adapter(number: int) -> PortEnd:
-    return PortEnd(NodeKind.ADAPTER, 0x500 + number, 0x600 + number, f"h{number}", 1 + number, 1)
+    return PortEnd(SubnetNodeKind.ADAPTER, 0x500 + number, 0x600 + number, f"h{number}", 1 + number, 1)
 
 
 def leaf_spine(leaves: int, spines: int) -> list[Cable]:
