@@ -39,9 +39,7 @@ def _total(fabric: Fabric, planes: Sequence[Mapping[str, Any]]) -> dict[str, Any
 
 def _plane(design: PlaneDesign, cables: Mapping[str, Cable]) -> dict[str, Any]:
     links = Counter(link.kind for link in design.links)
-    cable_counts = Counter[str]()
-    for link in design.links:
-        cable_counts[link.kind] += cables[link.id].pieces if link.id in cables else 0
+    cable_counts = Counter(link.kind for link in design.links if link.id in cables)
     kinds = [kind for kind in LINK_KINDS if links[kind] or kind in TIER_KINDS]
     roles = Counter(switch.role for switch in design.switches)
     subnets = split_subnets(design) if design.plane.technology == Technology.INFINIBAND else []

@@ -8,6 +8,7 @@ from fabricgen.bundle.wiring import WiredPlane, Wiring
 from fabricgen.isolation.attachments import Attachment, attachments
 from fabricgen.isolation.filtering import Filter, any_passes, content_of
 from fabricgen.results.isolation import IsolationResult, RowPlace, WrongPair
+from fabricgen.same import Same
 from fabricgen.sonic.acl import AclTable
 
 
@@ -113,13 +114,13 @@ def decisive_rule(source: AddressClass, target: AddressClass) -> tuple[str, str]
 def address_classes(ends: Sequence[Attachment]) -> list[AddressClass]:
     """The classes of addresses of one IP version, in the order of their first members."""
     filters: dict[object, Filter] = {}
-    interned: dict[int, Filter] = {}  # by the object of a table, which many ports share
+    interned: dict[Same[AclTable], Filter] = {}  # many ports share the object of a table
 
     def filters_of(tables: Sequence[tuple[str, AclTable]]) -> tuple[Filter, ...]:
         for _, table in tables:
-            if id(table) not in interned:
-                interned[id(table)] = filters.setdefault(content_of(table), Filter(table))
-        return tuple(interned[id(table)] for _, table in tables)
+            if Same(table) not in interned:
+                interned[Same(table)] = filters.setdefault(content_of(table), Filter(table))
+        return tuple(interned[Same(table)] for _, table in tables)
 
     at_port = [(filters_of(one.sends), filters_of(one.receives)) for one in ends]
     sources = sorted({prefix for each in filters.values() for prefix in each.sources})

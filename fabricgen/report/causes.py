@@ -99,31 +99,33 @@ def with_causes(findings: Sequence[Finding], bundle: Bundle | None) -> list[Find
     if bundle is None or not any(one.code in EXPLAINED for one in findings):
         return list(findings)
     view = _View(bundle)
-    faults = [(one, breaks, view.of(one)) for one in findings if (breaks := _breaks(one)) is not None]
-    direct: dict[int, list[Finding]] = {}
-    for one in findings:
+    faults = [
+        (number, breaks, view.of(one)) for number, one in enumerate(findings) if (breaks := _breaks(one)) is not None
+    ]
+    direct: dict[int, list[int]] = {}  # number of a finding -> those of its causes
+    for number, one in enumerate(findings):
         if one.code in EXPLAINED:
             reach = view.of(one)
             met = [
-                fault
-                for fault, breaks, where in faults
-                if fault is not one and fault.code != one.code and view.explains(breaks, where, one, reach)
+                cause
+                for cause, breaks, where in faults
+                if findings[cause].code != one.code and view.explains(breaks, where, one, reach)
             ]
             if met:
-                direct[id(one)] = met
+                direct[number] = met
     found = []
-    for one in findings:
-        roots = dict.fromkeys(root.fingerprint for root in _roots(one, direct, ()) if root is not one)
+    for number, one in enumerate(findings):
+        roots = dict.fromkeys(findings[root].fingerprint for root in _roots(number, direct, ()) if root != number)
         found.append(replace(one, caused_by=tuple(roots)) if roots else one)
     return found
 
 
-def _roots(one: Finding, direct: dict[int, list[Finding]], path: tuple[int, ...]) -> Iterable[Finding]:
-    if id(one) not in direct:
-        yield one
-    elif id(one) not in path:
-        for cause in direct[id(one)]:
-            yield from _roots(cause, direct, (*path, id(one)))
+def _roots(number: int, direct: dict[int, list[int]], path: tuple[int, ...]) -> Iterable[int]:
+    if number not in direct:
+        yield number
+    elif number not in path:
+        for cause in direct[number]:
+            yield from _roots(cause, direct, (*path, number))
 
 
 def _breaks(one: Finding) -> Breaks | None:

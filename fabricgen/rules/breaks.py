@@ -2,10 +2,9 @@
 
 import enum
 from dataclasses import dataclass
-from functools import cached_property
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class Effect:
     """The codes that a fault explains: at the same session, at the same port (or its far end), on the same device, and
     on the same plane. `words` say what does not work."""
@@ -16,7 +15,7 @@ class Effect:
     device: frozenset[str] = frozenset({"FG255"})
     plane: frozenset[str] = frozenset()
 
-    @cached_property
+    @property
     def codes(self) -> frozenset[str]:
         """All codes that it can explain."""
         return self.session | self.port | self.device | self.plane

@@ -12,6 +12,7 @@ from tests.acceptance.runs import Run
 from tests.adopt import expressed
 from tests.cli.examples import all_commands, examples_of
 from tests.conftest import Cli
+from tests.diff.test_cables import as_planned, dump
 from tests.docs.pages import write_files
 
 COMMANDS = dict(all_commands())
@@ -71,6 +72,7 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
     shutil.copy(SCENARIO, folder / "scenario.json")
     write_files(PAGES / "jobs.md", folder)
     write_foreign(open_bundle([folder / "build"]), folder)
+    dump(as_planned(folder / "build"), str(folder / "lldp"))
     return folder
 
 

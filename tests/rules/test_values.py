@@ -3,7 +3,17 @@
 import fabricgen.rules
 from tests.values import changeable_values, compared_by_identity, values_without_slots
 
-VIEWS = {"QosTables", "PortClass", "Switch", "End", "NicPorts", "Group", "Interface", "ManagerFile", "ManagedSubnet"}
+VIEWS = {
+    "QosTables",
+    "PortClass",
+    "Switch",
+    "End",
+    "NicPorts",
+    "HostFiles",
+    "Interface",
+    "ManagerFile",
+    "ManagedSubnet",
+}
 
 
 def test_values_are_frozen_and_have_slots() -> None:

@@ -12,13 +12,15 @@ VERBS = {
     "congestion": ("simulate", "congestion"),
     "packets": ("simulate", "packets", "--pattern", "incast"),
 }
-LINK_TABLES = ("DEVICE_NEIGHBOR", "DEVICE_NEIGHBOR_METADATA", "BGP_NEIGHBOR")
+LINK_TABLES = ("DEVICE_NEIGHBOR", "DEVICE_NEIGHBOR_METADATA", "BGP_NEIGHBOR", "INTERFACE")
 
 
 def loose(rendered: Path, folder: Path, *, names: str = "*", without: tuple[str, ...] = ()) -> Path:
     """Files of switches without fabric.json, and without some tables."""
     for file in sorted((rendered / "sonic").glob(f"{names}/config_db.json")):
         tables = {name: rows for name, rows in json.loads(file.read_text()).items() if name not in without}
+        for port in tables["PORT"].values() if without else ():
+            port.pop("description", None)
         copy = folder / file.parent.name / file.name
         copy.parent.mkdir(parents=True)
         copy.write_text(json.dumps(tables))

@@ -100,7 +100,7 @@ def test_findings_are_grouped_by_file_after_the_verdict(work: Path, cli: Cli, mo
     assert shown.count("wrong/fabric.yaml") == 1
     places = [tuple(map(int, found.groups())) for line in shown if (found := re.match(r"  (\d+):(\d+)  error", line))]
     assert len(places) == 2 and places == sorted(places)
-    assert "Checked" in shown[-3] and shown[-2] == "    suppressed."
+    assert any(line.startswith("Checked ") for line in shown[-3:]), shown[-3:]
     monkeypatch.chdir(work)
     piped = cli("check", "wrong").out.splitlines()
     assert sum(line.startswith("wrong/fabric.yaml:") for line in piped) == 2, "one line for grep"

@@ -83,7 +83,7 @@ def test_rules_apply_it_as_well(bundle: Path, cli: Cli) -> None:
     (bundle / "manifest.json").unlink()
     before = rules(cli, bundle)
     edit(bundle, to_global)
-    assert rules(cli, bundle) == before
+    assert set(rules(cli, bundle)) == {*before, "FG511"}  # whether it holds at a port depends on the chip
 
 
 def test_all_follow_a_map_of_the_switch_to_another_class(bundle: Path, cli: Cli) -> None:
