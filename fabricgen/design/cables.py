@@ -88,52 +88,56 @@ class Tangle:
         return f"cage {cage} of {name} leads to {len(far)} cages that lead elsewhere, too: {others}"
 
 
-def cables_of(links: Sequence[Link]) -> tuple[tuple[Cable, ...], tuple[Tangle, ...]]:
-    """The cables, in the order of their first links, and what cannot be plugged. Each pair of cages of a tangle counts
-    as a cable."""
-    cables: list[Cable] = []
-    tangles: list[Tangle] = []
+def cables_of(links: Sequence[Link]) -> tuple[Cable, ...]:
+    """The cables, in the order of their first links. Each pair of cages of a tangle counts as a cable."""
     fibres: dict[_Plug, list[Link]] = {}
+    cables: list[Cable] = []
     for link in links:
         if link.cable.medium not in FIXED_PLUGS:
-            fibres.setdefault(_plugs(link)[0], []).append(link)
-    cables += map(_cable, fibres.values())
-    for joined in _joined([link for link in links if link.cable.medium in FIXED_PLUGS]):
-        kinds = {(link.cable.medium, link.cable.length_m) for link in joined}
-        if len(kinds) == 1 and set.intersection(*(set(_plugs(link)) for link in joined)):
-            cables.append(_cable(joined))
+            fibres.setdefault((link.a.key, link.a.connector(link.a_port)), []).append(link)
+    cables += [_cable(joined, near if len(joined) > 1 else None) for near, joined in fibres.items()]
+    for joined in _joined(links):
+        if trunk := _trunk(joined):
+            cables.append(_cable(joined, trunk))
             continue
-        tangles.append(Tangle(tuple(joined)))
         pairs: dict[tuple[_Plug, _Plug], list[Link]] = {}
         for link in joined:
             pairs.setdefault(_plugs(link), []).append(link)
-        cables += map(_cable, pairs.values())
+        cables += [_cable(pair, None) for pair in pairs.values()]
     place = {link.id: number for number, link in enumerate(links)}
-    return tuple(sorted(cables, key=lambda cable: place[cable.id])), tuple(tangles)
+    return tuple(sorted(cables, key=lambda cable: place[cable.id]))
 
 
-def _cable(links: list[Link]) -> Cable:
-    """The cable of links with a common plug, its trunk."""
+def tangles_of(links: Sequence[Link]) -> tuple[Tangle, ...]:
+    """What cannot be plugged."""
+    return tuple(Tangle(tuple(joined)) for joined in _joined(links) if _trunk(joined) is None)
+
+
+def _trunk(joined: list[Link]) -> _Plug | None:
+    """The plug that all links of a copper or active cable have; None if no cable carries them."""
+    if len({(link.cable.medium, link.cable.length_m) for link in joined}) > 1:
+        return None
+    common = set.intersection(*(set(_plugs(link)) for link in joined))
+    return min(common, key=_plugs(joined[0]).index) if common else None
+
+
+def _cable(links: list[Link], trunk: _Plug | None) -> Cable:
+    """The cable of links with a common plug; without a trunk it has two ends."""
     first, legs = links[0], dict[_Plug, list[str]]()
-    trunk = min(_plugs(first), key=lambda plug: sum(plug not in _plugs(link) for link in links))
-    for link in links:
+    for link in links if trunk else ():
         near, far = _plugs(link)
         legs.setdefault(far if near == trunk else near, []).append(link.id)
-    return Cable(
-        first.id,
-        first.kind,
-        first.cable.length_m,
-        first.cable.medium,
-        tuple(link.id for link in links),
-        tuple(map(tuple, legs.values())) if len(legs) > 1 else (),
-    )
+    ends = tuple(map(tuple, legs.values())) if len(legs) > 1 else ()
+    names = tuple([link.id for link in links])
+    return Cable(first.id, first.kind, first.cable.length_m, first.cable.medium, names, ends)
 
 
 def _joined(links: Iterable[Link]) -> Iterator[list[Link]]:
-    """Links that share plugs, directly or by others, each group in the order of the links."""
+    """Links on copper and active cables that share plugs, directly or by others, in the order of the links."""
     group_of: dict[_Plug, int] = {}
     groups: dict[int, list[tuple[int, Link]]] = {}
-    for number, link in enumerate(links):
+    fixed = [link for link in links if link.cable.medium in FIXED_PLUGS]
+    for number, link in enumerate(fixed):
         known = {group_of[plug] for plug in _plugs(link) if plug in group_of}
         own, *others = sorted(known, key=lambda one: -len(groups[one])) or [number]
         groups.setdefault(own, []).append((number, link))

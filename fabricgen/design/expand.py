@@ -5,7 +5,7 @@ from dataclasses import replace
 from difflib import get_close_matches
 from pathlib import Path
 
-from fabricgen.design.cables import Tangle, cables_of
+from fabricgen.design.cables import Tangle, tangles_of
 from fabricgen.design.checks import check_design
 from fabricgen.design.model import Fabric, Host, PlaneDesign
 from fabricgen.design.parts import PartsList
@@ -79,7 +79,7 @@ def _expand(plane: Plane, parts: PartsList) -> PlaneDesign | None:
 
 def _usual_media(design: PlaneDesign) -> PlaneDesign:
     """With fibre where short cables are usually copper, but copper cannot be plugged."""
-    tangled = {link.id for tangle in cables_of(design.links)[1] for link in tangle.links}
+    tangled = {link.id for tangle in tangles_of(design.links) for link in tangle.links}
     changed = [
         replace(link, cable=replace(link.cable, medium=Medium.MMF))
         if link.id in tangled and not link.cable.states_medium
@@ -108,7 +108,7 @@ def _shared_nics(fabric: Fabric) -> Iterator[Finding]:
 def _tangles(fabric: Fabric) -> Iterator[Finding]:
     """Copper and active cables that cannot be plugged: one finding for each plane and kind of link."""
     found: dict[tuple[str, LinkKind], list[Tangle]] = {}
-    for tangle in cables_of(fabric.links)[1]:
+    for tangle in tangles_of(fabric.links):
         first = tangle.links[0]
         found.setdefault((first.plane, first.kind), []).append(tangle)
     for (_, kind), tangles in found.items():

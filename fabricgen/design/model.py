@@ -183,4 +183,4 @@ class Fabric:
     @cached_property
     def cables(self) -> tuple[Cable, ...]:
         """All cables, in the order of their first links."""
-        return cables_of(self.links)[0]
+        return cables_of(self.links)

@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Callable
+from copy import deepcopy
 from pathlib import Path
 
 import pytest
@@ -56,6 +57,8 @@ FOLLOWED = [case for case in CASES if isinstance(case.clean, Switches) and _name
 def _change(case: Case, before: list[Finding], done: list[bool]) -> Callable[[Configs], None]:
     def change(configs: Configs) -> None:
         case.change(configs)
+        for device, tables in configs.items():  # a change may plant an object of its case, which stays as it is
+            configs[device] = deepcopy(tables)
         done.extend(_follow(one, configs) for one in before if one.code == case.code and _names_a_value(one.hint))
 
     return change
