@@ -88,6 +88,10 @@ class Medium(Word):
     SMF = "smf"
 
 
+FIXED_PLUGS = (Medium.DAC, Medium.AEC, Medium.AOC)  # cables that include their plugs, each of which fills a cage
+FIBRES = (Medium.MMF, Medium.SMF)  # with a transceiver in the cage at each end
+
+
 class DeviceState(Word):
     """The life cycle of a device."""
 

@@ -11,9 +11,8 @@ from dataclasses import dataclass
 from typing import Protocol
 
 from fabricgen.inventory.topology import CableSpec
-from fabricgen.vocabulary import LinkKind, Medium
+from fabricgen.vocabulary import FIXED_PLUGS, LinkKind, Medium
 
-FIXED_PLUGS = (Medium.DAC, Medium.AEC, Medium.AOC)  # media of cables that include their plugs
 _Plug = tuple[str, str]  # the key of a node, and its cage or connector
 
 

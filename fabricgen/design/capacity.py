@@ -8,11 +8,10 @@ from fabricgen.design.cables import Cable
 from fabricgen.design.model import ROLES, Fabric, PlaneDesign, Switch
 from fabricgen.design.subnets import split_subnets
 from fabricgen.design.waste import waste
-from fabricgen.vocabulary import LinkKind, Technology
+from fabricgen.vocabulary import FIBRES, LinkKind, Technology
 
 LINK_KINDS = (LinkKind.HOST_LEAF, LinkKind.LEAF_SPINE, LinkKind.SPINE_CORE, LinkKind.PEER, LinkKind.GLOBAL)
 TIER_KINDS = LINK_KINDS[:3]
-_PLUGGABLE = ("mmf", "smf")  # fibre with a transceiver at each end; the other cables include both
 
 
 def capacity(fabric: Fabric) -> dict[str, Any]:
@@ -78,7 +77,7 @@ def _optics(design: PlaneDesign, cables: Mapping[str, Cable]) -> list[dict[str, 
     for link in design.links:
         group = link.kind, link.cable.length_m, link.cable.medium
         counts[group] += cables[link.id].pieces if link.id in cables else 0
-        if link.cable.medium in _PLUGGABLE:
+        if link.cable.medium in FIBRES:
             for end, port in ((link.a, link.a_port), (link.b, link.b_port)):
                 served.setdefault((end.key, end.cage(port)), group)
     transceivers = Counter(served.values())

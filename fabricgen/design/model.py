@@ -91,13 +91,11 @@ class Host:
 
     def cage(self, port: str) -> str:
         """The cage of a NIC port, which NICs of a twin-port cage share, and the ports of a NIC with one cage."""
-        return self.model.cage_by_nic.get(port) or self.connector(port)
+        return catalog.nic_cage(self.model, port)
 
     def connector(self, port: str) -> str:
         """The end of a cable at a NIC port. The ports of a NIC with one cage share a breakout cable."""
-        nic = self.model.nic_by_name[port]
-        model = catalog.nic_model(nic.model)
-        return f"{nic.plane}/{nic.rail}" if model and model.ports_per_cage > 1 and nic.rail is not None else port
+        return catalog.nic_connector(self.model, port)
 
 
 @dataclass(frozen=True, slots=True)

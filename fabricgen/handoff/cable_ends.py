@@ -6,7 +6,7 @@ from functools import cache
 from typing import TYPE_CHECKING
 
 from fabricgen.handoff.aliases import Aliases
-from fabricgen.platforms.catalog import host_model, nic_model, switch_platform
+from fabricgen.platforms.catalog import host_model, nic_cage, switch_platform
 from fabricgen.same import Same
 from fabricgen.units import format_speed
 from fabricgen.vocabulary import LinkState
@@ -14,8 +14,6 @@ from fabricgen.vocabulary import LinkState
 if TYPE_CHECKING:
     from fabricgen.bundle.read import Bundle
     from fabricgen.bundle.wiring import Endpoint, WiredCable, WiredDevice, WiredLink, Wiring
-
-PLUGGED = ("mmf", "smf")  # fibre with a transceiver at each end; other cables include theirs
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,12 +90,7 @@ class Plant:
             return name, self._cage(device, port)
         host = self._hosts.get(name)
         model = host_model(host.model) if host else None
-        if model and port in model.cage_by_nic:
-            return name, model.cage_by_nic[port]
-        nic = model.nic_by_name.get(port) if model else None
-        card = nic_model(nic.model) if nic else None
-        shared = nic and card and card.ports_per_cage > 1 and nic.rail is not None
-        return name, f"{nic.plane}/{nic.rail}" if nic and shared else port
+        return name, nic_cage(model, port) if model else port
 
     def _cage(self, device: "WiredDevice", port: str) -> str:
         """The cage by the catalog, else by the index in the file."""

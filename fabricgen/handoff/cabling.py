@@ -10,18 +10,17 @@ from typing import TYPE_CHECKING
 
 from fabricgen.errors import UsageError
 from fabricgen.handoff import Handoff, Option
-from fabricgen.handoff.cable_ends import PLUGGED, CableEnd, lanes
 from fabricgen.handoff.cabling_pages import Plugs, rack_pages
 from fabricgen.handoff.chosen import fits
 from fabricgen.handoff.headroom import HEADROOM_COLUMNS, headroom_rows
 from fabricgen.units import format_length
 from fabricgen.visible import cell, may_have_formulas
-from fabricgen.vocabulary import LinkState
+from fabricgen.vocabulary import FIBRES, LinkState
 
 if TYPE_CHECKING:
     from fabricgen.bundle.read import Bundle
     from fabricgen.handoff import Content
-    from fabricgen.handoff.cable_ends import CableRun, Plant
+    from fabricgen.handoff.cable_ends import CableEnd, CableRun, Plant
 
 _ROWS = 2048  # of a piece of a CSV file
 _Item = tuple[str, float, str]  # medium, length in metres, speed
@@ -81,9 +80,11 @@ def _cable_row(plant: "Plant", run: "CableRun") -> list[str]:
 def _labels(plant: "Plant", runs: Iterable["CableRun"]) -> Iterator[list[str]]:
     """A label for each plug: its ports, the far end, and the kind of cable. The trunk of a breakout cable has one label
     with all legs, unless each leg is a separate fibre."""
+    from fabricgen.handoff.cable_ends import CableEnd  # it imports the catalog
+
     trunks: dict[tuple[str, str], list[CableRun]] = {}
     for run in runs:
-        if run.trunk and run.medium not in PLUGGED:
+        if run.trunk and run.medium not in FIBRES:
             trunks.setdefault((run.id, run.trunk), []).append(run)
     for run in runs:
         text = f"{run.speed} {run.medium} {format_length(run.length_m)}"
@@ -108,6 +109,8 @@ def _place(plant: "Plant", end: "CableEnd") -> str:
 def _order(plant: "Plant", runs: list["CableRun"]) -> Iterator[list[object]]:
     """Cables by kind, and transceivers: one for each cage of fibre, for any number of cables. Fibre has a cable for
     each leg, and copper one breakout cable for all legs."""
+    from fabricgen.handoff.cable_ends import lanes
+
     wanted = {run.id for run in runs}
     cables, breakouts = Counter[_Item](), Counter[_Item]()
     plugged: dict[str, dict[str, _Served]] = {}  # device -> cage
@@ -115,7 +118,7 @@ def _order(plant: "Plant", runs: list["CableRun"]) -> Iterator[list[object]]:
     for cable in plant.cables:
         if cable.id not in wanted:
             continue
-        links, is_fibre = plant.links_of(cable), cable.medium in PLUGGED
+        links, is_fibre = plant.links_of(cable), cable.medium in FIBRES
         for arm in cable.arms if is_fibre else (cable.links,):
             counted = breakouts if cable.legs and not is_fibre else cables
             counted[cable.medium, cable.length_m, lanes(len(arm), links[0].speed_mbps)] += 1

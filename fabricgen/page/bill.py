@@ -5,10 +5,10 @@ from typing import Any
 
 from fabricgen.bundle.read import Bundle
 from fabricgen.bundle.wiring import Endpoint, WiredDevice, Wiring
-from fabricgen.handoff.cable_ends import PLUGGED, Plant
+from fabricgen.handoff.cable_ends import Plant
 from fabricgen.platforms.catalog import switch_platform
 from fabricgen.sonic.canonical import natural_key
-from fabricgen.vocabulary import LinkKind
+from fabricgen.vocabulary import FIBRES, LinkKind
 
 Kind = tuple[str, str, float, str]  # plane, kind of link, length, medium
 
@@ -72,8 +72,8 @@ def _cables(bundle: Bundle, wiring: Wiring) -> list[dict[str, Any]]:
     for cable in wiring.cables:
         links = plant.links_of(cable)
         kind = (links[0].plane, links[0].kind, cable.length_m, cable.medium)
-        counts[kind] += len(cable.arms) if cable.medium in PLUGGED else 1
-        if cable.medium in PLUGGED:
+        counts[kind] += len(cable.arms) if cable.medium in FIBRES else 1
+        if cable.medium in FIBRES:
             for link in links:
                 for end in (link.a, link.b):
                     served.setdefault(plant.cage(end), kind)

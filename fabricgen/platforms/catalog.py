@@ -89,6 +89,19 @@ def nic_model(name: str) -> NicModel | None:
     return load_nic_model(file) if file else None
 
 
+def nic_connector(model: HostModel, port: str) -> str:
+    """Where a cable ends at a NIC port: ports of a NIC with one cage share it, any other port is its own."""
+    nic = model.nic_by_name.get(port)
+    card = nic_model(nic.model) if nic else None
+    shared = nic and card and card.ports_per_cage > 1 and nic.rail is not None
+    return f"{nic.plane}/{nic.rail}" if nic and shared else port
+
+
+def nic_cage(model: HostModel, port: str) -> str:
+    """The cage of a NIC port. NICs of a twin-port cage share one, too."""
+    return model.cage_by_nic.get(port) or nic_connector(model, port)
+
+
 def reordering(name: str) -> Reordering:
     """What NICs of this name do with RoCE packets out of order; go-back-N is assumed where no file states it."""
     model = nic_model(name)

@@ -4,7 +4,7 @@ from collections.abc import Iterator, Mapping
 
 from fabricgen.engine.derived import derived
 from fabricgen.findings import Severity
-from fabricgen.platforms.catalog import host_model, nic_model
+from fabricgen.platforms.catalog import host_model, nic_cage, nic_model
 from fabricgen.platforms.model import NicModel
 from fabricgen.rules.breaks import Breaks
 from fabricgen.rules.defects import Defect
@@ -12,9 +12,8 @@ from fabricgen.rules.rule import rule
 from fabricgen.rules.view.cable_texts import copper_links
 from fabricgen.rules.view.fabric import End, Fabric, far_end
 from fabricgen.units import format_speed
-from fabricgen.vocabulary import Medium
+from fabricgen.vocabulary import FIXED_PLUGS
 
-_FIXED = (Medium.DAC, Medium.AEC, Medium.AOC)
 Plug = tuple[str, str]  # (device, cage)
 
 _ONE_CABLE = "run `fabricgen render` again: these links need one breakout cable"
@@ -71,7 +70,7 @@ def plugs(fabric: Fabric) -> Iterator[Defect]:
     Source: OSFP MSA and QSFP-DD MSA: one electrical connector in a cage.
     """
     wiring = fabric.bundle.wiring
-    fixed = {one.id: one.medium for one in (wiring.cables if wiring else ()) if one.medium in _FIXED}
+    fixed = {one.id: one.medium for one in (wiring.cables if wiring else ()) if one.medium in FIXED_PLUGS}
     if not fixed:
         return
     models = {host.name: host.model for host in (wiring.hosts if wiring else ())}
@@ -99,11 +98,7 @@ def _far_plug(end: End, models: Mapping[str, str]) -> Plug:
     if end.far:
         return end.far_name, end.far.text("index")
     model = host_model(models.get(end.far_name, ""))
-    nic = model.nic_by_name.get(end.far_port) if model else None
-    card = nic_model(nic.model) if nic else None
-    if model and nic and card and card.ports_per_cage > 1:
-        return end.far_name, f"{nic.plane}/{nic.rail}"
-    return end.far_name, model.cage_by_nic.get(end.far_port, end.far_port) if model else end.far_port
+    return end.far_name, nic_cage(model, end.far_port) if model else end.far_port
 
 
 def _far(end: End) -> str:

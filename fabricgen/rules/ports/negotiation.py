@@ -9,9 +9,9 @@ from fabricgen.rules.rule import rule
 from fabricgen.rules.view.fabric import End, Fabric, far_end
 from fabricgen.rules.view.switch import number
 from fabricgen.units import format_speed
-from fabricgen.vocabulary import Medium
+from fabricgen.vocabulary import FIBRES, Medium
 
-_OPTICAL = (Medium.AOC, Medium.MMF, Medium.SMF)
+_OPTICAL = (Medium.AOC, *FIBRES)
 
 
 @rule("FG307", Severity.ERROR, "A port offers speeds that its cable or the far end does not have", breaks=Breaks.LINK)

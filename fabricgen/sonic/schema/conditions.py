@@ -18,6 +18,7 @@ from fabricgen.sonic.schema.tables import RowSchema, TableSchema, table_schema
 from fabricgen.sonic.schema.violations import Violation, ViolationKind
 from fabricgen.sonic.secrets import PLACEHOLDER
 from fabricgen.sonic.tables import split_key
+from fabricgen.sonic.updater.tables import MASTER
 
 if TYPE_CHECKING:
     from elementpath.xpath_nodes import ElementNode
@@ -34,9 +35,6 @@ def _known() -> Mapping[str, Conditions]:
     return dict(json.loads(package_text("sonic/schema/conditions.json"))["tables"])
 
 
-_NEWEST = 209912  # the development branch, for a file whose release is not known
-
-
 def broken_conditions(config: Config, covered: Collection[str], release: int | None = None) -> Iterator[Violation]:
     """Every condition that a row breaks, table by table. `covered` are tables with checks that are not XPath.
 
@@ -49,7 +47,7 @@ def broken_conditions(config: Config, covered: Collection[str], release: int | N
     ]
     if not judged:
         return
-    data = _Data(config, judged, release or _NEWEST)
+    data = _Data(config, judged, release or MASTER)
     for table in judged:
         yield from data.broken(table)
 
@@ -74,7 +72,7 @@ class _Data:
             if schema := table_schema(table):
                 self._tables[table] = _child(_child(root, schema.module), table)
                 self._rows[table] = list(_rows(self._tables[table], table, schema, config.get(table)))
-        self._root: XPathContext = XPathContext(root)
+        self._root: Any = XPathContext(root).root
 
     def broken(self, table: str) -> Iterator[Violation]:
         """The conditions that rows of a table break."""
@@ -107,15 +105,14 @@ class _Data:
     def _holds(self, text: str, node: "ElementNode") -> bool:
         from elementpath import ElementPathError, XPathContext
 
-        context = XPathContext(self._root.root, item=node, variables={"current": node, "data": self._root.root})
+        context = XPathContext(self._root, item=node, variables={"current": node, "data": self._root})
         try:
             return bool(_parsed(text).evaluate(context))
         except ElementPathError:  # a text in place of a number, which other checks report
             return True
 
     def _node(self, element: Element) -> "ElementNode":
-        found: Any = self._root.root.get_element_node(element)  # type: ignore[union-attr]
-        return cast("ElementNode", found)
+        return cast("ElementNode", self._root.get_element_node(element))
 
 
 def _texts(table: str) -> Iterator[str]:
