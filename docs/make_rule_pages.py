@@ -1,4 +1,4 @@
-"""docs/rules: a page for each rule, with one of its bad cases and what `fabricgen validate` prints for it.
+"""docs/rules: a page for each code; that of a rule has a bad case and what `fabricgen validate` prints for it.
 
 python docs/make_rule_pages.py
 
@@ -16,19 +16,21 @@ FOLDER = Path(__file__).with_name("rules")
 sys.path.insert(0, str(FOLDER.parents[1]))
 
 from fabricgen.report.formats.text import text_report  # noqa: E402
+from fabricgen.report.pages import pages as pages_of_codes  # noqa: E402
 from fabricgen.report.summary import Counts  # noqa: E402
-from fabricgen.rules.registry import all_rules  # noqa: E402
 from tests.rules.case import SWITCHES, Case, Switches  # noqa: E402
 from tests.rules.changes import described  # noqa: E402
 from tests.rules.test_cases import CASES  # noqa: E402
 
 
 def pages() -> Mapping[str, str]:
-    """Code -> text of the page, for every rule. Of its cases, the first one without a special fabric is shown."""
+    """Code -> text of the page. Of the cases of a rule, the first one without a special fabric is shown."""
     shown: dict[str, Case] = {}
     for case in sorted(CASES, key=_is_special):
         shown.setdefault(case.code, case)
-    return {rule.code: rule.page + (_bad_case(shown[rule.code]) if rule.code in shown else "") for rule in all_rules()}
+    return {
+        code: one.document + (_bad_case(shown[code]) if code in shown else "") for code, one in pages_of_codes().items()
+    }
 
 
 def _is_special(case: Case) -> tuple[bool, bool]:
@@ -39,7 +41,7 @@ def _bad_case(case: Case) -> str:
     change = "\n".join(f"    {line}" for line in described(case.change).splitlines())
     subject = "a correct fabric" if isinstance(case.clean, Switches) else "correct files"
     printed = "".join(f"    {line}".rstrip() + "\n" for line in _printed(case).splitlines())
-    return f"\nBad case: a change of {subject},\n\n{change}\n\nfor which `fabricgen validate` prints\n\n{printed}"
+    return f"\n## Bad case\n\nA change of {subject},\n\n{change}\n\nfor which `fabricgen validate` prints\n\n{printed}"
 
 
 def _printed(case: Case) -> str:
@@ -62,7 +64,7 @@ def _empty_folder() -> Iterator[None]:
 
 
 def write() -> None:
-    """Write all pages and remove those of rules that are gone."""
+    """Write all pages and remove those of codes that are gone."""
     FOLDER.mkdir(exist_ok=True)
     found = pages()
     for code, text in found.items():

@@ -21,6 +21,7 @@ sys.path.insert(0, str(ROOT))
 from docs.site_links import dead_links  # noqa: E402
 from docs.site_reference import commands_page, keys_page  # noqa: E402
 from fabricgen import __version__  # noqa: E402
+from fabricgen.codes import FAMILIES  # noqa: E402
 
 HOST, BASE = "https://fabricgen.github.io", "/fabricgen/"
 PROJECT = "https://github.com/fabricgen/fabricgen"
@@ -79,7 +80,6 @@ NAVIGATION: dict[str, object] = {
         "Bundle": "bundle.md",
         "Hosts": "hosts.md",
         "InfiniBand": "infiniband.md",
-        "Findings": "findings.md",
         "Reports": "reports.md",
         "Comparisons": "compare.md",
         "Tuning": "tune.md",
@@ -92,6 +92,7 @@ NAVIGATION: dict[str, object] = {
         "Upgrades and compatibility": "upgrades.md",
         "Glossary": "glossary.md",
     },
+    "Findings": {"All codes": "findings.md"},  # and a section for each family of codes
     "Explanation": {
         "How lossless works": "how-lossless-works.md",
         "QoS": "qos.md",
@@ -125,13 +126,6 @@ def write_source(folder: Path) -> None:
     _write(folder / "docs" / "site.css", STYLE)
     _write(folder / "docs" / "reference" / "commands.md", commands_page())
     _write(folder / "docs" / "reference" / "inventory-keys.md", keys_page())
-    listed = {*pages_of(NAVIGATION)}
-    others = sorted(str(file.relative_to(DOCS)) for file in (DOCS / "howto").glob("*.md"))
-    for page in (page for page in others if page not in listed):
-        title = (DOCS / page).read_text("utf-8").partition("\n")[0].removeprefix("# ")
-        section = NAVIGATION["How-to"]
-        assert isinstance(section, dict)
-        section[title] = page
     settings = [
         "[project]",
         'site_name = "fabricgen"',
@@ -142,7 +136,7 @@ def write_source(folder: Path) -> None:
         # `repo_url` would load figures from another host; the footer of each page has both.
         f"copyright = 'fabricgen {__version__} · <a href=\"{PROJECT}\">Repository</a>'",
         'extra_css = ["site.css"]',
-        f"nav = {_toml(NAVIGATION)}",
+        f"nav = {_toml(navigation())}",
         "[project.markdown_extensions]",
         "attr_list = {}",
         "tables = {}",
@@ -152,11 +146,25 @@ def write_source(folder: Path) -> None:
         'pymdownx.highlight = { anchor_linenums = false, line_spans = "__span", pygments_lang_class = true }',
         "[project.theme]",
         "font = false",  # no page loads anything from another host
-        'features = ["navigation.sections", "content.code.copy", "toc.follow"]',
+        'features = ["navigation.sections", "navigation.prune", "content.code.copy", "toc.follow"]',
         *_palette("(prefers-color-scheme: light)", "default", "moon", "Use dark colors"),
         *_palette("(prefers-color-scheme: dark)", "slate", "sun", "Use light colors"),
     ]
     _write(folder / "zensical.toml", "\n".join(settings) + "\n")
+
+
+def navigation() -> dict[str, object]:
+    """All of it: with a section for each family of codes, and the pages of howto/ that are not listed."""
+    whole = {title: dict(value) if isinstance(value, dict) else value for title, value in NAVIGATION.items()}
+    listed, others, findings = {*pages_of(NAVIGATION)}, whole["How-to"], whole["Findings"]
+    assert isinstance(others, dict) and isinstance(findings, dict)
+    for file in sorted((DOCS / "howto").glob("*.md")):
+        if (page := str(file.relative_to(DOCS))) not in listed:
+            others[file.read_text("utf-8").partition("\n")[0].removeprefix("# ")] = page
+    for family, title in FAMILIES.items():
+        codes = sorted(file.stem for file in (DOCS / "rules").glob(f"{family}*.md"))
+        findings[f"{family}xx: {title}"] = {code: f"rules/{code}.md" for code in codes}
+    return whole
 
 
 def _palette(media: str, scheme: str, icon: str, name: str) -> Iterator[str]:

@@ -1,4 +1,4 @@
-"""The pages of the codes that do not belong to a rule, from codes.yaml."""
+"""The pages of the codes that do not belong to a rule, from codes.yaml, and the families of all codes."""
 
 import re
 from collections.abc import Mapping
@@ -6,6 +6,20 @@ from functools import cache
 from pathlib import Path
 
 _FILE = Path(__file__).with_name("codes.yaml")
+
+PARTS = ("What", "Why", "Example", "Fix", "Source")  # of every page, in this order
+
+FAMILIES = {
+    "FG1": "inventory and templates",
+    "FG2": "design and capacity: intent, identity, ports, links",
+    "FG3": "addresses and BGP",
+    "FG4": "SONiC schema",
+    "FG5": "lossless QoS",
+    "FG6": "deadlock",
+    "FG7": "congestion",
+    "FG8": "InfiniBand",
+    "FG9": "hosts, drift and stale files",
+}
 
 
 @cache
@@ -16,16 +30,8 @@ def code_names() -> frozenset[str]:
 
 @cache
 def codes() -> Mapping[str, Mapping[str, str]]:
-    """code -> title, what, fix."""
+    """code -> title and the parts of its page in small letters; `breaks` where its faults explain others."""
     import yaml
 
     found: Mapping[str, Mapping[str, str]] = yaml.safe_load(_FILE.read_text(encoding="utf-8"))
     return {code: {**entry, "title": entry["title"][:1].upper() + entry["title"][1:]} for code, entry in found.items()}
-
-
-def explain_code(code: str) -> str | None:
-    """The page of a code; None for an unknown code and for the codes of rules."""
-    entry = codes().get(code.upper())
-    if entry is None:
-        return None
-    return f"{code.upper()}  {entry['title']}\n\nWhat\n  {entry['what']}\n\nFix\n  {entry['fix']}"

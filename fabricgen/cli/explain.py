@@ -53,14 +53,13 @@ def command(settings: Settings, subject: str | None, value: str | None, show: bo
 
 
 def _code_page(code: str) -> str:
-    from fabricgen.codes import explain_code
-    from fabricgen.rules.registry import explain_text
+    from fabricgen.report.pages import explained
 
-    page = explain_text(code) or explain_code(code)
+    page = explained(code)
     if page is None:
         if Path(code).exists():
             raise UsageError(f"{code} is a path: add a value, for example 'leaf1:PORT|Ethernet0|mtu'")
-        raise UsageError(f"no finding has the code {code!r}; docs/findings.md lists all codes")
+        raise UsageError(f"no finding has the code {code!r}; `fabricgen explain --list` shows all codes")
     return page
 
 

@@ -35,7 +35,7 @@ def _codes(ctx: click.Context, parameter: click.Parameter, given: tuple[str, ...
             raise click.BadParameter(f"{code!r} is not a code such as FG512, or a prefix such as FG5", ctx, parameter)
         if not any(known.startswith(code.upper()) for known in pages()):
             raise click.BadParameter(
-                f"no finding has the code {code!r}; docs/findings.md lists all codes", ctx, parameter
+                f"no finding has the code {code!r}; `fabricgen explain --list` shows all codes", ctx, parameter
             )
     return found
 

@@ -55,4 +55,6 @@ def _text(value: object) -> Any:
 
 def _check_code(file: SettingsFile, name: str, code: str) -> None:
     if code not in pages():
-        raise UsageError(f"{file.name}: {name}: no finding has the code {code!r}; docs/findings.md lists all codes")
+        raise UsageError(
+            f"{file.name}: {name}: no finding has the code {code!r}; `fabricgen explain --list` shows all codes"
+        )

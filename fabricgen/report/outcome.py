@@ -90,7 +90,7 @@ class Reporter:
                 continue
             elif one.code not in pages():
                 yield self._note(
-                    "FG129", one, f"no finding has the code {one.code}", "see docs/findings.md for all codes"
+                    "FG129", one, f"no finding has the code {one.code}", "`fabricgen explain --list` shows all codes"
                 )
             elif one.code in self.checked:
                 message = f"the suppression of {one.code} covers no finding"

@@ -6,7 +6,6 @@ from collections.abc import Sequence
 
 import fabricgen.rules
 from fabricgen.extensions import RULES, extensions
-from fabricgen.resources import resource
 from fabricgen.rules.rule import RULES_BY_CODE, Rule
 
 
@@ -16,15 +15,6 @@ def all_rules() -> tuple[Rule, ...]:
         importlib.import_module(module.name)
     extensions(RULES)  # importing a module registers its rules
     return tuple(RULES_BY_CODE[code] for code in sorted(RULES_BY_CODE))
-
-
-def explain_text(code: str) -> str | None:
-    """The page of a rule, with a bad case for rules of fabricgen (docs/rules); None if no rule has the code."""
-    found = next((rule for rule in all_rules() if rule.code == code.upper()), None)
-    if found is None:
-        return None
-    page = resource("docs", "rules", f"{found.code}.md")
-    return page.read_text(encoding="utf-8") if page.is_file() else found.page
 
 
 def chosen_rules(select: Sequence[str] = (), ignore: Sequence[str] = ()) -> tuple[Rule, ...]:

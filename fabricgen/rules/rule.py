@@ -1,7 +1,6 @@
 """What a rule is: one function, one code, one page (its docstring)."""
 
 import enum
-import inspect
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 
@@ -36,12 +35,6 @@ class Rule:
     check: Check
     basis: Basis
     breaks: Breaks = Breaks.VALUE
-
-    @property
-    def page(self) -> str:
-        """The rule's page without its bad case: title, severity, file and docstring."""
-        head = f"# {self.code}  {self.title}\n\n{self.severity}, {self.check.__module__.replace('.', '/')}.py"
-        return f"{head}\n\n{inspect.getdoc(self.check)}\n"
 
 
 _ROOM = "fabricgen.rules."

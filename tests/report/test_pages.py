@@ -29,7 +29,7 @@ def test_every_title_starts_with_a_capital_letter() -> None:
 def test_the_address_of_a_page() -> None:
     assert page("FG513").url("1.2.0") == "https://github.com/fabricgen/fabricgen/blob/v1.2.0/docs/rules/FG513.md"
     assert page("FG513").url("1.2.0.dev4").endswith("/blob/main/docs/rules/FG513.md")
-    assert page("FG101").url("1.2.0").endswith("/blob/v1.2.0/docs/findings.md")
+    assert page("FG101").url("1.2.0").endswith("/blob/v1.2.0/docs/rules/FG101.md")
     assert page("FG001").url("1.2.0") == ""
 
 

@@ -6,12 +6,13 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Page, sync_playwright
 
-from docs.make_site import BASE, NAVIGATION, PROJECT, pages_of
+from docs.make_site import BASE, PROJECT, navigation, pages_of
 from docs.site_links import dead_links
 from docs.site_reference import commands_page, keys_page
 from fabricgen import __version__
 from fabricgen.cli.main import main
 from fabricgen.inventory.schema import inventory_schema
+from fabricgen.report.pages import pages
 
 
 def test_every_link_has_a_target(site: Path) -> None:
@@ -40,17 +41,30 @@ def test_a_dead_link_or_anchor_is_found(tmp_path: Path, link: str, is_dead: bool
 
 
 def test_pages_of_the_navigation_exist(site: Path) -> None:
-    for page in pages_of(NAVIGATION):
+    for page in pages_of(navigation()):
         name = page.removesuffix(".md").removesuffix("index").removesuffix("README")
         assert (site / name / "index.html").is_file(), page
 
 
 def test_the_navigation_leads_to_them(site: Path) -> None:
-    home = (site / "index.html").read_text("utf-8")
-    targets = {link.strip("./") for link in re.findall(r'<a href="([^"]*)"\s+class="md-nav__link', home)}
-    for page in pages_of(NAVIGATION):
+    """From the home page, over links of the navigation only: each page shows its own section open."""
+    found: set[Path] = set()
+    new = [site / "index.html"]
+    while new:
+        file = new.pop()
+        found.add(file)
+        links = re.findall(r'<a href="([^"#]*)"\s+class="md-nav__link', file.read_text("utf-8"))
+        targets = {(file.parent / link / "index.html").resolve() for link in links}
+        new += targets - found - {*new}
+    for page in pages_of(navigation()):
         name = page.removesuffix(".md").removesuffix("index").removesuffix("README").strip("/")
-        assert name in targets, page
+        assert site / name / "index.html" in found, page
+
+
+def test_every_code_has_a_page_with_headings(site: Path) -> None:
+    for code, one in pages().items():
+        html = (site / "rules" / code / "index.html").read_text("utf-8")
+        assert [part for part in one.parts if f'<h2 id="{part.lower()}">' not in html] == [], code
 
 
 def test_the_reference_has_every_verb_and_every_key() -> None:

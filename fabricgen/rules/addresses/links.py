@@ -14,14 +14,14 @@ from fabricgen.rules.view.switch import Switch
 
 @rule("FG311", Severity.ERROR, "A port with a cable has no address", breaks=Breaks.SESSION)
 def wired_port_without_address(fabric: Fabric) -> Iterator[Defect]:
-    """What: each port with a cable has an address of each family that the far end has. Members of a VLAN or a port
+    """What: Each port with a cable has an address of each family that the far end has. Members of a VLAN or a port
     channel and ports with ipv6_use_link_local_only need no address.
 
-    Why: without an address the port forwards no traffic.
+    Why: Without an address the port forwards no traffic.
 
     Example: INTERFACE has the row Ethernet0 but no row Ethernet0|10.128.0.0/31.
 
-    Fix: add the row with the address. FG409 reports an address without the row of its port.
+    Fix: Add the row with the address. FG409 reports an address without the row of its port.
 
     Source: sonic-buildimage sonic-interface.yang; src/sonic-bgpcfgd waits for the interface.
     """
@@ -48,13 +48,13 @@ def wired_port_without_address(fabric: Fabric) -> Iterator[Defect]:
 
 @rule("FG312", Severity.ERROR, "The two ends of a link are not in one subnet", breaks=Breaks.SESSION)
 def link_subnet(fabric: Fabric) -> Iterator[Defect]:
-    """What: the two ends of a routed link have different addresses in one subnet.
+    """What: The two ends of a routed link have different addresses in one subnet.
 
-    Why: without a common subnet the two ends cannot reach each other, and the BGP session stays down.
+    Why: Without a common subnet the two ends cannot reach each other, and the BGP session stays down.
 
     Example: leaf1 has 10.128.0.0/31 and spine1 has 10.128.0.3/31.
 
-    Fix: use the two addresses of one /31 or /127.
+    Fix: Use the two addresses of one /31 or /127.
 
     Source: RFC 3021, RFC 6164.
     """
@@ -91,13 +91,13 @@ def _is_peer(switch: Switch, held: HeldAddress) -> bool:
 
 @rule("FG316", Severity.ERROR, "A host is not in the subnet of its port")
 def host_subnet(fabric: Fabric) -> Iterator[Defect]:
-    """What: the switch port of a host link has another address in the subnet of the host's NIC.
+    """What: The switch port of a host link has another address in the subnet of the host's NIC.
 
-    Why: the NIC can reach a gateway only inside its own subnet.
+    Why: The NIC can reach a gateway only inside its own subnet.
 
     Example: nic0 of gpu1 has 10.64.0.1/31, but its port has 10.64.0.4/31.
 
-    Fix: set the address of the port to the other address of the NIC's /31.
+    Fix: Set the address of the port to the other address of the NIC's /31.
 
     Source: fabric.json (allocated addresses of the NICs).
     """

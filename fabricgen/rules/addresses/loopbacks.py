@@ -17,7 +17,7 @@ _ROUTER_ID = ("DEVICE_METADATA", "localhost", "bgp_router_id")
 
 @rule("FG314", Severity.ERROR, "Loopback0 is missing or is not a single address", breaks=Breaks.SESSION)
 def loopback(fabric: Fabric) -> Iterator[Defect]:
-    """What: every BGP speaker has a Loopback0 with a /32 address. On IPv6 planes it has a /128 address, too. Where
+    """What: Every BGP speaker has a Loopback0 with a /32 address. On IPv6 planes it has a /128 address, too. Where
     bgpcfgd does not run (management framework, routing mode split), Loopback0 may be missing.
 
     Why: bgpcfgd does not start sessions before the row Loopback0 exists, and uses its IPv4 address as the router ID.
@@ -25,7 +25,7 @@ def loopback(fabric: Fabric) -> Iterator[Defect]:
 
     Example: LOOPBACK_INTERFACE is empty, or has Loopback0|10.0.0.1/24.
 
-    Fix: add the rows Loopback0 and Loopback0|<address>/32.
+    Fix: Add the rows Loopback0 and Loopback0|<address>/32.
 
     Source: sonic-buildimage src/sonic-bgpcfgd managers_bgp.py, bgpd.main.conf.j2.
     """
@@ -56,12 +56,12 @@ def loopback(fabric: Fabric) -> Iterator[Defect]:
 def given_addresses(fabric: Fabric) -> Iterator[Defect]:
     """What: Loopback0 and eth0 have the addresses that fabric.json lists for the switch.
 
-    Why: monitoring and Ansible look for the switch at its allocated address. The allocation can give the address that
+    Why: Monitoring and Ansible look for the switch at its allocated address. The allocation can give the address that
     the switch uses to another device.
 
     Example: Loopback0 has 10.0.0.77, but 10.0.0.7 is allocated.
 
-    Fix: use the allocated address, or change it in the lock file and render again.
+    Fix: Use the allocated address, or change it in the lock file and render again.
 
     Source: fabric.json of the bundle, from the lock file beside its inventory.
     """
@@ -91,14 +91,14 @@ def _families(fabric: Fabric) -> dict[Network, int | None]:
 
 @rule("FG315", Severity.ERROR, "The router ID is not the loopback address, or is used twice", breaks=Breaks.ROUTES)
 def router_id(fabric: Fabric) -> Iterator[Defect]:
-    """What: if DEVICE_METADATA.bgp_router_id is set, it is the IPv4 address of Loopback0, and no other switch has it.
+    """What: If DEVICE_METADATA.bgp_router_id is set, it is the IPv4 address of Loopback0, and no other switch has it.
 
-    Why: two BGP speakers with the same router ID reject each other. A router ID that no interface has as its address
+    Why: Two BGP speakers with the same router ID reject each other. A router ID that no interface has as its address
     misleads readers of routing tables.
 
     Example: bgp_router_id is 10.0.0.9, but Loopback0 has 10.0.0.1.
 
-    Fix: set bgp_router_id to the address of Loopback0, or remove it.
+    Fix: Set bgp_router_id to the address of Loopback0, or remove it.
 
     Source: RFC 4271; sonic-buildimage src/sonic-bgpcfgd managers_bgp.py.
     """

@@ -16,15 +16,15 @@ from fabricgen.sonic.device_types import OUTSIDE_ROLE
 
 @rule("FG321", Severity.ERROR, "An interface has the address of a host or of a neighbor", breaks=Breaks.SESSION)
 def taken_address(fabric: Fabric) -> Iterator[Defect]:
-    """What: no interface, VLAN, port channel or loopback of a switch has the address of a host's NIC, or that of one of
+    """What: No interface, VLAN, port channel or loopback of a switch has the address of a host's NIC, or that of one of
     the switch's own BGP neighbors. FG316 covers the port of the NIC, FG313 the addresses of known switches.
 
-    Why: the switch keeps the packets for the address instead of forwarding them. The host is unreachable behind this
+    Why: The switch keeps the packets for the address instead of forwarding them. The host is unreachable behind this
     switch, or the BGP session stays down, because the switch does not connect to itself.
 
     Example: Loopback1 of leaf1 has 10.64.0.1, the address of rail0 of gpu-000.
 
-    Fix: use a free address.
+    Fix: Use a free address.
 
     Source: fabric.json (allocated addresses of the NICs); RFC 1122 section 3.3.4.2 (a host accepts packets for any of
     its addresses).
@@ -73,14 +73,14 @@ def _leads_to(fabric: Fabric, switch: Switch, held: HeldAddress, nic: tuple[str,
 
 @rule("FG322", Severity.ERROR, "A routed port is a member of a port channel")
 def routed_member(fabric: Fabric) -> Iterator[Defect]:
-    """What: a port in PORTCHANNEL_MEMBER has no row in INTERFACE.
+    """What: A port in PORTCHANNEL_MEMBER has no row in INTERFACE.
 
-    Why: a port has either addresses or belongs to a port channel. orchagent does not add a router interface
+    Why: A port has either addresses or belongs to a port channel. orchagent does not add a router interface
     as a member, and the port then carries the traffic of neither. YANG checks this for VLANs only (FG409).
 
     Example: PORTCHANNEL_MEMBER|PortChannel1|Ethernet0 and INTERFACE|Ethernet0|10.64.0.0/31.
 
-    Fix: remove the member, or the rows of the port in INTERFACE.
+    Fix: Remove the member, or the rows of the port in INTERFACE.
 
     Source: sonic-swss orchagent/portsorch.cpp (a LAG member must not have a router interface); sonic-utilities
     config/main.py (portchannel member add).
@@ -98,16 +98,16 @@ def routed_member(fabric: Fabric) -> Iterator[Defect]:
 
 @rule("FG323", Severity.WARNING, "Some links have an address family that others do not have")
 def missing_family(fabric: Fabric) -> Iterator[Defect]:
-    """What: either all routed links of one kind in a plane have IPv6 addresses, or none has them; the same for IPv4.
+    """What: Either all routed links of one kind in a plane have IPv6 addresses, or none has them; the same for IPv4.
     Links to switches and links to hosts are two kinds. If most links have the family, the others are reported, else
     those that have it. FG311 reports a link where one end has the family.
 
-    Why: routes of the family avoid these links. Its traffic uses a part of the paths, and hosts behind the others are
+    Why: Routes of the family avoid these links. Its traffic uses a part of the paths, and hosts behind the others are
     unreachable.
 
     Example: 16 links between leaves and spines have IPv6 addresses, two have IPv4 addresses only.
 
-    Fix: add the addresses to both ends.
+    Fix: Add the addresses to both ends.
 
     Source: RFC 7938 section 5 (equal paths in all planes of the topology).
     """

@@ -16,16 +16,16 @@ from fabricgen.rules.view.switch import Switch
 
 @rule("FG313", Severity.ERROR, "Two interfaces have the same address", breaks=Breaks.SESSION)
 def duplicate_address(fabric: Fabric) -> Iterator[Defect]:
-    """What: every address is on one interface or loopback of a VRF. Loose files whose cables form several networks may
+    """What: Every address is on one interface or loopback of a VRF. Loose files whose cables form several networks may
     use it once in each. The gateway of a VLAN may be on several switches if static_anycast_gateway or MC-LAG shares it.
     FG312 checks the two ends of a link.
 
-    Why: traffic to the address ends at any of the two interfaces. Two equal loopbacks give equal router IDs, and BGP
+    Why: Traffic to the address ends at any of the two interfaces. Two equal loopbacks give equal router IDs, and BGP
     rejects the session.
 
     Example: leaf1 and leaf2 both have Loopback0|10.0.0.1/32.
 
-    Fix: use different addresses. `fabricgen render` allocates them and stores them in the lock file.
+    Fix: Use different addresses. `fabricgen render` allocates them and stores them in the lock file.
 
     Source: RFC 6286 (router id); general IP addressing; sonic-buildimage sonic-vlan.yang (static_anycast_gateway),
     sonic-mclag.yang (MCLAG_UNIQUE_IP: only its VLANs have an address for each switch).
@@ -82,16 +82,16 @@ _Held = tuple[int, int, str, str, str]  # first address, minus the last one, swi
 
 @rule("FG317", Severity.ERROR, "Subnets of different links overlap")
 def overlapping_subnets(fabric: Fabric) -> Iterator[Defect]:
-    """What: the subnet of a routed port, a VLAN or a port channel does not overlap with the subnet of another link of
+    """What: The subnet of a routed port, a VLAN or a port channel does not overlap with the subnet of another link of
     its VRF. Two switches may have one VLAN with one subnet.
 
-    Why: the more specific of two overlapping routes wins. Packets for some addresses of one link go to the other link.
+    Why: The more specific of two overlapping routes wins. Packets for some addresses of one link go to the other link.
 
     Example: Ethernet0 of leaf1 has 10.128.0.0/24, and its Ethernet4 has 10.128.0.2/31.
 
-    Fix: use a separate subnet for each link.
+    Fix: Use a separate subnet for each link.
 
-    Source: general IP addressing.
+    Source: General IP addressing.
     """
     held: dict[object, list[_Held]] = defaultdict(list)
     wrong = mismatched_subnets(fabric)
@@ -150,17 +150,17 @@ def _are_two_links(fabric: Fabric, a: _Held, b: _Held) -> bool:
 
 @rule("FG318", Severity.WARNING, "A loopback or management address is far from all others", Basis.PEERS)
 def address_outlier(fabric: Fabric) -> Iterator[Defect]:
-    """What: the loopbacks of one plane are in one range, and so are the management addresses. An address is reported if
+    """What: The loopbacks of one plane are in one range, and so are the management addresses. An address is reported if
     the range without it is at least 16 times smaller.
 
-    Why: prefix lists, firewalls and monitoring contain the range. They block or miss an address outside it. Usually the
+    Why: Prefix lists, firewalls and monitoring contain the range. They block or miss an address outside it. Usually the
     address is a typing error.
 
     Example: 19 switches have loopbacks in 10.0.0.0/27, but leaf3 has 10.9.0.3.
 
-    Fix: use an address of the pool.
+    Fix: Use an address of the pool.
 
-    Source: derived from the bundle itself.
+    Source: Derived from the bundle itself.
     """
     ranges: dict[tuple[object, str, int], list[tuple[Place, int, int]]] = defaultdict(list)
     for switch in fabric.switches.values():
@@ -209,11 +209,11 @@ def management(fabric: Fabric) -> Iterator[Defect]:
     """What: gwaddr is another address in the subnet of its MGMT_INTERFACE row. Each switch has a unique management
     address. Management subnets do not overlap unless they are equal.
 
-    Why: operators cannot repair a switch that they cannot reach.
+    Why: Operators cannot repair a switch that they cannot reach.
 
     Example: eth0|10.255.0.10/24 with gwaddr 10.255.1.1.
 
-    Fix: correct the gateway or the prefix length.
+    Fix: Correct the gateway or the prefix length.
 
     Source: sonic-buildimage sonic-mgmt_interface.yang.
     """

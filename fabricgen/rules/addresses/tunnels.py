@@ -17,7 +17,7 @@ _BLOCK_BITS, _NODE_BITS = 32, 16  # defaults of sonic-srv6.yang
 
 @rule("FG288", Severity.ERROR, "SRv6 SIDs outside of their locator, or a locator twice")
 def srv6_addresses(fabric: Fabric) -> Iterator[Defect]:
-    """What: a row of SRV6_MY_SIDS names a locator of the switch, and its prefix is inside this locator. Locators of all
+    """What: A row of SRV6_MY_SIDS names a locator of the switch, and its prefix is inside this locator. Locators of all
     switches are apart from each other.
 
     Why: bgpcfgd ignores a SID whose locator is missing, and FRR refuses one outside of it. Two switches with one
@@ -25,7 +25,7 @@ def srv6_addresses(fabric: Fabric) -> Iterator[Defect]:
 
     Example: SRV6_MY_SIDS|MAIN|fcbb:bbbb:2::/48, and the prefix of locator MAIN is fcbb:bbbb:1::.
 
-    Fix: give each switch its own locator, and take the SIDs from it.
+    Fix: Give each switch its own locator, and take the SIDs from it.
 
     Source: sonic-buildimage src/sonic-bgpcfgd/bgpcfgd/managers_srv6.py (SRv6Mgr: locators_set_handler,
     sids_set_handler); src/sonic-yang-models/yang-models/sonic-srv6.yang (block_len 32, node_len 16).
@@ -63,12 +63,12 @@ def _locator(row: Row) -> Address | None:
 def tunnel_source(fabric: Fabric) -> Iterator[Defect]:
     """What: src_ip of VXLAN_TUNNEL is an address in LOOPBACK_INTERFACE of the same switch, and no other switch has it.
 
-    Why: the switch terminates packets to this address. If it does not own the address, no packet arrives; the
+    Why: The switch terminates packets to this address. If it does not own the address, no packet arrives; the
     address of an interface goes away with its port.
 
     Example: src_ip is 10.1.0.99, and Loopback0 has 10.1.0.1.
 
-    Fix: set src_ip to the address of a loopback, which BGP announces.
+    Fix: Set src_ip to the address of a loopback, which BGP announces.
 
     Source: sonic-swss cfgmgr/vxlanmgr.cpp, orchagent/vxlanorch.cpp (the tunnel's source is the termination address).
     """
@@ -100,7 +100,7 @@ def loopback_in_vrf(fabric: Fabric) -> Iterator[Defect]:
 
     Example: vrf_name is Vrf-blue.
 
-    Fix: remove vrf_name, and use another loopback in the VRF.
+    Fix: Remove vrf_name, and use another loopback in the VRF.
 
     Source: sonic-buildimage dockers/docker-fpm-frr/frr/bgpd/bgpd.main.conf.j2 (router-id and network of Loopback0).
     """
@@ -120,7 +120,7 @@ def loopback_down(fabric: Fabric) -> Iterator[Defect]:
 
     Example: admin_status is down.
 
-    Fix: remove admin_status, or set it to up.
+    Fix: Remove admin_status, or set it to up.
 
     Source: sonic-swss cfgmgr/intfmgr.cpp of branch 202505 (doIntfGeneralTask, setIntfAdminStatus).
     """

@@ -63,14 +63,14 @@ def _contains(wide: Network, narrow: Network) -> bool:
 
 @rule("FG341", Severity.ERROR, "Host addresses are not announced", breaks=Breaks.ROUTES)
 def unannounced_hosts(fabric: Fabric) -> Iterator[Defect]:
-    """What: the subnet of every routed host port is inside a prefix that the switch announces.
+    """What: The subnet of every routed host port is inside a prefix that the switch announces.
 
     Why: SONiC announces Loopback0, VLAN subnets and static routes, but not the subnets of routed ports. A host behind
     a routed port cannot be reached from other leaves although its link and all BGP sessions are up.
 
     Example: INTERFACE of leaf1 has 32 host ports with addresses in 10.64.0.0/26, and STATIC_ROUTE is empty.
 
-    Fix: add STATIC_ROUTE|default|10.64.0.0/26 with blackhole "true" and without advertise "false". The connected /31
+    Fix: Add STATIC_ROUTE|default|10.64.0.0/26 with blackhole "true" and without advertise "false". The connected /31
     subnets are more specific and carry the traffic.
 
     Source: sonic-buildimage bgpd.main.conf.j2 (redistribute static route-map STATIC_ROUTE_FILTER), staticroutebgp.
@@ -100,17 +100,17 @@ def unannounced_hosts(fabric: Fabric) -> Iterator[Defect]:
 
 @rule("FG342", Severity.ERROR, "Two switches announce overlapping host prefixes", breaks=Breaks.ROUTES)
 def overlapping_announcements(fabric: Fabric) -> Iterator[Defect]:
-    """What: the prefixes that different switches announce do not overlap. A route with a next hop, for example a
+    """What: The prefixes that different switches announce do not overlap. A route with a next hop, for example a
     default route, may contain longer prefixes, and several switches may announce the same one.
 
-    Why: traffic to the overlapping addresses goes to the switch with the longer prefix, or to both switches. The wrong
+    Why: Traffic to the overlapping addresses goes to the switch with the longer prefix, or to both switches. The wrong
     switch discards it with its own blackhole route.
 
     Example: leaf1 announces 10.64.0.0/24 and leaf2 announces 10.64.0.128/25.
 
-    Fix: announce one prefix per leaf that contains only its own host subnets.
+    Fix: Announce one prefix per leaf that contains only its own host subnets.
 
-    Source: derived from longest-prefix match.
+    Source: Derived from longest-prefix match.
     """
     found = [
         _Announced(switch.name, key, network, bool(switch.device.row("STATIC_ROUTE", key).get("nexthop")))
@@ -165,16 +165,16 @@ def _is_own(fabric: Fabric, name: str, network: Network) -> bool:
 
 @rule("FG343", Severity.WARNING, "An announced prefix contains no host")
 def empty_announcement(fabric: Fabric) -> Iterator[Defect]:
-    """What: each announced blackhole route of a leaf contains the subnet of at least one of its host ports.
+    """What: Each announced blackhole route of a leaf contains the subnet of at least one of its host ports.
 
-    Why: the route attracts traffic that the switch can only discard. Usually the prefix is mistyped, and the correct
+    Why: The route attracts traffic that the switch can only discard. Usually the prefix is mistyped, and the correct
     prefix is missing.
 
-    Example: the hosts of leaf1 are in 10.64.0.0/26, but its route is for 10.46.0.0/26.
+    Example: The hosts of leaf1 are in 10.64.0.0/26, but its route is for 10.46.0.0/26.
 
-    Fix: correct the prefix, or remove the route.
+    Fix: Correct the prefix, or remove the route.
 
-    Source: derived from longest-prefix match; hosts from fabric.json or DEVICE_NEIGHBOR.
+    Source: Derived from longest-prefix match; hosts from fabric.json or DEVICE_NEIGHBOR.
     """
     for switch in fabric.switches.values():
         subnets = _host_subnets(fabric, switch)
@@ -187,14 +187,14 @@ def empty_announcement(fabric: Fabric) -> Iterator[Defect]:
 
 @rule("FG344", Severity.WARNING, "The prefix of a static route has host bits")
 def host_bits(fabric: Fabric) -> Iterator[Defect]:
-    """What: the prefix of a STATIC_ROUTE key is a network address: all bits after the prefix length are zero.
+    """What: The prefix of a STATIC_ROUTE key is a network address: all bits after the prefix length are zero.
 
     Why: staticd masks the prefix and installs a different one than the file has. No running route matches the row, and
     a reader easily mistakes the row for another route.
 
     Example: STATIC_ROUTE|default|10.64.0.164/27, which is a route for 10.64.0.160/27.
 
-    Fix: write the network address.
+    Fix: Write the network address.
 
     Source: FRR staticd (apply_mask); sonic-buildimage src/sonic-bgpcfgd managers_static_rt.py.
     """
@@ -207,18 +207,18 @@ def host_bits(fabric: Fabric) -> Iterator[Defect]:
 
 @rule("FG280", Severity.ERROR, "The aggregate of a leaf's hosts has a next hop", breaks=Breaks.ROUTES)
 def aggregate_with_next_hop(fabric: Fabric) -> Iterator[Defect]:
-    """What: a static route that is announced, and that contains the subnets of hosts of the switch, is a blackhole,
+    """What: A static route that is announced, and that contains the subnets of hosts of the switch, is a blackhole,
     unless a longer blackhole contains them. A next hop that is not a switch is a warning. Default routes are not
     aggregates.
 
-    Why: packets to addresses of the prefix that no host has, or whose port is down, go to the other switch, which has
+    Why: Packets to addresses of the prefix that no host has, or whose port is down, go to the other switch, which has
     the announced route back. They loop until their TTL ends, and fill lossless queues in both directions.
 
     Example: STATIC_ROUTE|default|10.64.0.0/27 of leaf1 has nexthop 10.128.0.1, an address of spine1.
 
-    Fix: remove nexthop and ifname, and set blackhole to "true".
+    Fix: Remove nexthop and ifname, and set blackhole to "true".
 
-    Source: derived from longest-prefix match; RFC 4632 section 5.1 (discard route of an aggregate).
+    Source: Derived from longest-prefix match; RFC 4632 section 5.1 (discard route of an aggregate).
     """
     for switch in fabric.switches.values():
         with_hop = [
@@ -262,7 +262,7 @@ def isolated_downstream(fabric: Fabric) -> Iterator[Defect]:
 
     Example: BGP_DEVICE_GLOBAL|STATE has idf_isolation_state isolated_withdraw_all since the last maintenance.
 
-    Fix: remove the field, or set it to unisolated.
+    Fix: Remove the field, or set it to unisolated.
 
     Source: sonic-buildimage src/sonic-bgpcfgd managers_device_global.py, bgpd/idf_isolate; SONiC IDF isolation design.
     """
@@ -279,7 +279,7 @@ def isolated_downstream(fabric: Fabric) -> Iterator[Defect]:
 
 @rule("FG286", Severity.WARNING, "A blackhole without a next hop stops staticroutebfd")
 def blackhole_without_next_hop(fabric: Fabric) -> Iterator[Defect]:
-    """What: before release 202505, a row of STATIC_ROUTE has a next hop, also if blackhole is "true"; 0.0.0.0 or ::
+    """What: Before release 202505, a row of STATIC_ROUTE has a next hop, also if blackhole is "true"; 0.0.0.0 or ::
     does. It is an error if another static route uses BFD.
 
     Why: staticroutebfd takes the length of the list of next hops before it looks at blackhole, and ends with an
@@ -288,7 +288,7 @@ def blackhole_without_next_hop(fabric: Fabric) -> Iterator[Defect]:
 
     Example: STATIC_ROUTE|default|10.64.0.0/27 has only blackhole "true" and advertise "true".
 
-    Fix: add nexthop "0.0.0.0", for IPv6 "::". bgpcfgd still makes a blackhole of it.
+    Fix: Add nexthop "0.0.0.0", for IPv6 "::". bgpcfgd still makes a blackhole of it.
 
     Source: sonic-buildimage src/sonic-bgpcfgd/staticroutebfd/main.py, static_route_set_handler (202405, 202411:
     `len(nh_list)` where nexthop is missing; later: `nh_list is not None`); bgpcfgd/managers_static_rt.py,

@@ -30,10 +30,10 @@ class WayOut(NamedTuple):
 
 @rule("FG389", Severity.ERROR, "A route from outside can make a leaf a transit switch")
 def default_route_transit(fabric: Fabric) -> Iterator[Defect]:
-    """What: a plane with lossless priorities that accepts a default route, or another route that covers hosts, has
+    """What: A plane with lossless priorities that accepts a default route, or another route that covers hosts, has
     discard routes. On each switch a longer discard route covers the host prefixes of all other leaves.
 
-    Why: a switch that loses the prefix of a leaf after a link failure still has the default route. It sends the packets
+    Why: A switch that loses the prefix of a leaf after a link failure still has the default route. It sends the packets
     to a border leaf. The border leaf can know the prefix over another spine and sends the packets up again. This valley
     can close a cycle of paused buffers. A lossless class that leaves the fabric crosses routers that do not pause. With
     the discard route the switch drops the packets: the host prefix is longer and wins while it exists, and otherwise
@@ -42,7 +42,7 @@ def default_route_transit(fabric: Fabric) -> Iterator[Defect]:
     Example: leaf1 accepts 0.0.0.0/0 from wan1. leaf3 and leaf2 have no common live spine: leaf3 sends packets for leaf2
     to leaf1, and leaf1 sends them to the spine that knows leaf2.
 
-    Fix: add STATIC_ROUTE|default|<host pool> with blackhole "true", advertise "false" and distance "250" on every
+    Fix: Add STATIC_ROUTE|default|<host pool> with blackhole "true", advertise "false" and distance "250" on every
     switch. fabricgen renders this route if `external:` or `static:` brings in a route that covers the pool.
 
     Source: RFC 7938 section 5.2.3 and 8.2; longest-prefix match; measured with FRR for the valleys.

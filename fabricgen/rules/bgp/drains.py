@@ -16,16 +16,16 @@ from fabricgen.sonic.tables import Row
 
 @rule("FG306", Severity.WARNING, "A drained switch still attracts traffic", breaks=Breaks.ROUTES)
 def drained(fabric: Fabric) -> Iterator[Defect]:
-    """What: a switch whose state is drained in fabric.json announces only its loopbacks. With bgpcfgd, tsa_enabled of
+    """What: A switch whose state is drained in fabric.json announces only its loopbacks. With bgpcfgd, tsa_enabled of
     BGP_DEVICE_GLOBAL|STATE is true. With the management framework, the route maps to its neighbors deny its other
     prefixes.
 
-    Why: every verdict counts without the switch. If it still announces prefixes, it carries traffic that no verdict
+    Why: Every verdict counts without the switch. If it still announces prefixes, it carries traffic that no verdict
     covers, and maintenance interrupts this traffic.
 
-    Example: the state is drained, but the files were rendered before.
+    Example: The state is drained, but the files were rendered before.
 
-    Fix: render again, or set the state to active.
+    Fix: Render again, or set the state to active.
 
     Source: sonic-buildimage src/sonic-bgpcfgd/bgpcfgd/managers_device_global.py (tsa_enabled) and
     dockers/docker-fpm-frr/TSA; src/sonic-frr-mgmt-framework/frrcfgd/frrcfgd.py (route_map_out).

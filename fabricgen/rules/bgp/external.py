@@ -36,15 +36,15 @@ def _sessions(fabric: Fabric) -> Iterator[tuple[End, Neighbor]]:
 
 @rule("FG390", Severity.ERROR, "An external session does not match the inventory")
 def agreed_session(fabric: Fabric) -> Iterator[Defect]:
-    """What: a port to an external router is in the subnet of the router's address, and the switch has a BGP_NEIGHBOR
+    """What: A port to an external router is in the subnet of the router's address, and the switch has a BGP_NEIGHBOR
     row for this address with the router's ASN.
 
-    Why: the configuration of the far end is not in the bundle. fabric.json has the address and ASN that its owner
+    Why: The configuration of the far end is not in the bundle. fabric.json has the address and ASN that its owner
     agreed to. With other values the session stays down, and the fabric loses one external connection.
 
     Example: wan1 has the address 192.0.2.0 and AS 64900, but its BGP_NEIGHBOR row has asn 64901.
 
-    Fix: use the agreed address and ASN, or correct `external:` in the inventory.
+    Fix: Use the agreed address and ASN, or correct `external:` in the inventory.
 
     Source: RFC 4271 section 6.2; fabric.json (externals).
     """
@@ -78,16 +78,16 @@ def _row_defects(end: End, address: str, asn: int) -> Iterator[Defect]:
 
 @rule("FG391", Severity.WARNING, "An external session accepts every prefix")
 def unfiltered_session(fabric: Fabric) -> Iterator[Defect]:
-    """What: routes from an external router pass a policy that lists prefixes.
+    """What: Routes from an external router pass a policy that lists prefixes.
 
-    Why: a full routing table does not fit into the hardware of a leaf. A router with sessions to two border leaves
+    Why: A full routing table does not fit into the hardware of a leaf. A router with sessions to two border leaves
     announces to each of them the fabric's own prefixes from the other one. After a failure, traffic between hosts
     follows these routes over routers that do not pause. SONiC's default mode (bgpcfgd) has one policy for all neighbors
     and accepts every prefix.
 
     Example: BGP_NEIGHBOR_AF of the session has route_map_in PASS.
 
-    Fix: use the management framework (`bgp: unnumbered`, with `in:` at the session) and set a route map with
+    Fix: Use the management framework (`bgp: unnumbered`, with `in:` at the session) and set a route map with
     match_prefix_set for this neighbor.
 
     Source: RFC 8212; sonic-buildimage dockers/docker-fpm-frr/frr/bgpd/templates/general/policies.conf.j2.
@@ -100,14 +100,14 @@ def unfiltered_session(fabric: Fabric) -> Iterator[Defect]:
 
 @rule("FG392", Severity.ERROR, "An external router has an ASN of the fabric")
 def external_asn(fabric: Fabric) -> Iterator[Defect]:
-    """What: the ASN of an external neighbor differs from the ASN of every switch in the fabric.
+    """What: The ASN of an external neighbor differs from the ASN of every switch in the fabric.
 
     Why: BGP rejects a path that contains its own ASN. The switch with the same ASN accepts no route from the router. If
     it is the border leaf itself, the session is internal and does not pass on its routes.
 
     Example: wan1 and leaf3 are both in AS 4200000003.
 
-    Fix: change one of the two ASNs.
+    Fix: Change one of the two ASNs.
 
     Source: RFC 4271 section 9.1.2.
     """
@@ -128,14 +128,14 @@ def _asn(switch: Switch) -> str:
 
 @rule("FG393", Severity.WARNING, "An external router is connected to a switch above the leaves")
 def external_on_spine(fabric: Fabric) -> Iterator[Defect]:
-    """What: external routers are connected to leaves.
+    """What: External routers are connected to leaves.
 
     Why: BGP and the proof of freedom from deadlock rely on equal spines. A spine with an external router attracts all
     external traffic, and draining this spine disconnects the fabric. A border leaf can be reached over every spine.
 
     Example: wan1 is connected to spine1.
 
-    Fix: connect the router to two leaves as border leaves.
+    Fix: Connect the router to two leaves as border leaves.
 
     Source: RFC 7938 section 5.2.
     """
@@ -147,14 +147,14 @@ def external_on_spine(fabric: Fabric) -> Iterator[Defect]:
 
 @rule("FG394", Severity.ERROR, "A next hop of a static route is not in the port's subnet")
 def static_next_hop(fabric: Fabric) -> Iterator[Defect]:
-    """What: every next hop of a static route is another address in the subnet of the port that the route names.
+    """What: Every next hop of a static route is another address in the subnet of the port that the route names.
 
     Why: staticd installs the route only after it can resolve the next hop. Until then the switch announces no route and
     logs no error. If another port can resolve the next hop, packets go to the wrong host.
 
     Example: nexthop is 10.64.0.9 and ifname is Ethernet0, which has 10.64.0.0/31.
 
-    Fix: write the address of the host and the port that it is connected to.
+    Fix: Write the address of the host and the port that it is connected to.
 
     Source: FRR staticd; sonic-buildimage src/sonic-bgpcfgd managers_static_rt.py.
     """

@@ -28,14 +28,14 @@ def _neighbors(fabric: Fabric) -> Mapping[str, Sequence[Neighbor]]:
 
 @rule("FG347", Severity.ERROR, "An unnumbered session has only one end", breaks=Breaks.SESSION)
 def one_ended_session(fabric: Fabric) -> Iterator[Defect]:
-    """What: if one end of a link has an unnumbered neighbor on its port, the other end has one, too.
+    """What: If one end of a link has an unnumbered neighbor on its port, the other end has one, too.
 
-    Why: both ends must configure the session. With only one end it does not start, and the link carries no traffic.
+    Why: Both ends must configure the session. With only one end it does not start, and the link carries no traffic.
 
     Example: leaf1 has BGP_NEIGHBOR|default|Ethernet256, but spine1 has no row for the port at the other end of the
     cable.
 
-    Fix: add the row.
+    Fix: Add the row.
 
     Source: sonic-buildimage src/sonic-frr-mgmt-framework; FRR (interface neighbors).
     """
@@ -52,16 +52,16 @@ def one_ended_session(fabric: Fabric) -> Iterator[Defect]:
 
 @rule("FG348", Severity.ERROR, "A session exchanges no routes of a family", breaks=Breaks.SESSION)
 def inactive_family(fabric: Fabric) -> Iterator[Defect]:
-    """What: every address family in BGP_GLOBALS_AF is active on the sessions between switches and has a route map in
+    """What: Every address family in BGP_GLOBALS_AF is active on the sessions between switches and has a route map in
     each direction, in BGP_NEIGHBOR_AF or in BGP_PEER_GROUP_AF of the peer group. A session with another router has at
     least one family in one direction.
 
-    Why: the framework writes `no bgp default ipv4-unicast`, and FRR exchanges no prefix over an eBGP session without a
+    Why: The framework writes `no bgp default ipv4-unicast`, and FRR exchanges no prefix over an eBGP session without a
     policy. The session is up but carries no route.
 
     Example: BGP_NEIGHBOR_AF|default|Ethernet256|ipv4_unicast has admin_status down.
 
-    Fix: set admin_status to up, and route_map_in and route_map_out in the peer group.
+    Fix: Set admin_status to up, and route_map_in and route_map_out in the peer group.
 
     Source: sonic-buildimage src/sonic-frr-mgmt-framework/templates/bgpd; RFC 8212.
     """
@@ -88,15 +88,15 @@ def inactive_family(fabric: Fabric) -> Iterator[Defect]:
 
 @rule("FG349", Severity.ERROR, "BGP_GLOBALS contradicts DEVICE_METADATA or Loopback0")
 def globals_row(fabric: Fabric) -> Iterator[Defect]:
-    """What: in BGP_GLOBALS|default local_asn equals DEVICE_METADATA.bgp_asn and router_id is the address of Loopback0.
+    """What: In BGP_GLOBALS|default local_asn equals DEVICE_METADATA.bgp_asn and router_id is the address of Loopback0.
     Every address family of a neighbor has a row in BGP_GLOBALS_AF.
 
-    Why: without local_asn the framework does not start BGP. With a different one, all peers reject the switch. A
+    Why: Without local_asn the framework does not start BGP. With a different one, all peers reject the switch. A
     router id that is not an address of the switch can be the router id of another switch.
 
     Example: local_asn is 4200000009 and bgp_asn is 4200000001.
 
-    Fix: set both to the same value.
+    Fix: Set both to the same value.
 
     Source: sonic-buildimage src/sonic-frr-mgmt-framework/frrcfgd/frrcfgd.py; RFC 4271.
     """
@@ -120,15 +120,15 @@ def globals_row(fabric: Fabric) -> Iterator[Defect]:
 
 @rule("FG353", Severity.ERROR, "A prefix of the switch is not announced", breaks=Breaks.ROUTES)
 def unannounced_prefix(fabric: Fabric) -> Iterator[Defect]:
-    """What: under the management framework, BGP_GLOBALS_AF_NETWORK or redistribution covers Loopback0 and every static
+    """What: Under the management framework, BGP_GLOBALS_AF_NETWORK or redistribution covers Loopback0 and every static
     route without advertise "false".
 
-    Why: the framework announces only the prefixes in these rows. Other leaves cannot reach hosts behind a route that is
+    Why: The framework announces only the prefixes in these rows. Other leaves cannot reach hosts behind a route that is
     not announced.
 
     Example: STATIC_ROUTE|default|10.64.0.0/28 without BGP_GLOBALS_AF_NETWORK|default|ipv4_unicast|10.64.0.0/28.
 
-    Fix: add the row.
+    Fix: Add the row.
 
     Source: sonic-buildimage src/sonic-frr-mgmt-framework/frrcfgd/frrcfgd.py.
     """
@@ -152,7 +152,7 @@ def unannounced_prefix(fabric: Fabric) -> Iterator[Defect]:
 
 @rule("FG364", Severity.ERROR, "The source address of a session is not an address of the switch", breaks=Breaks.SESSION)
 def source_address(fabric: Fabric) -> Iterator[Defect]:
-    """What: under the management framework, an address in local_addr of BGP_NEIGHBOR or BGP_PEER_GROUP is an address of
+    """What: Under the management framework, an address in local_addr of BGP_NEIGHBOR or BGP_PEER_GROUP is an address of
     an interface of the switch.
 
     Why: frrcfgd writes it as the update-source of the neighbor. FRR cannot bind to an address that the switch does not
@@ -160,7 +160,7 @@ def source_address(fabric: Fabric) -> Iterator[Defect]:
 
     Example: local_addr is 192.0.2.1, and no interface has this address.
 
-    Fix: remove local_addr, or set it to an address of the switch.
+    Fix: Remove local_addr, or set it to an address of the switch.
 
     Source: sonic-buildimage src/sonic-frr-mgmt-framework/frrcfgd/frrcfgd.py; FRR bgpd (neighbor update-source).
     """
@@ -177,14 +177,14 @@ def source_address(fabric: Fabric) -> Iterator[Defect]:
 
 @rule("FG365", Severity.WARNING, "Traffic-shift-away has no effect")
 def ignored_isolation(fabric: Fabric) -> Iterator[Defect]:
-    """What: under the management framework, BGP_DEVICE_GLOBAL|STATE has no tsa_enabled "true".
+    """What: Under the management framework, BGP_DEVICE_GLOBAL|STATE has no tsa_enabled "true".
 
-    Why: only bgpcfgd reads the field, and the image starts frrcfgd instead of it. The switch still announces its
+    Why: Only bgpcfgd reads the field, and the image starts frrcfgd instead of it. The switch still announces its
     prefixes, and it carries traffic when a person pulls its cables.
 
     Example: tsa_enabled is true on a switch with unnumbered sessions.
 
-    Fix: remove the field, set the state of the switch to drained in the inventory, and render. The route map that is
+    Fix: Remove the field, set the state of the switch to drained in the inventory, and render. The route map that is
     rendered then announces only the loopback.
 
     Source: sonic-buildimage dockers/docker-fpm-frr/frr/supervisord; src/sonic-bgpcfgd managers_device_global.py.
@@ -199,15 +199,15 @@ def ignored_isolation(fabric: Fabric) -> Iterator[Defect]:
 
 @rule("FG354", Severity.ERROR, "An announced prefix is not a route of the switch")
 def missing_route(fabric: Fabric) -> Iterator[Defect]:
-    """What: every prefix in BGP_GLOBALS_AF_NETWORK is the prefix of an interface, a loopback or a static route of the
+    """What: Every prefix in BGP_GLOBALS_AF_NETWORK is the prefix of an interface, a loopback or a static route of the
     switch.
 
     Why: FRR announces a network only if its routing table contains it. The row has no effect, and usually the correct
     row is missing.
 
-    Example: the row has 10.64.0.0/27, but the static route is for 10.64.0.0/28.
+    Example: The row has 10.64.0.0/27, but the static route is for 10.64.0.0/28.
 
-    Fix: correct the prefix, or add the route.
+    Fix: Correct the prefix, or add the route.
 
     Source: FRR bgpd (bgp network import-check).
     """

@@ -24,16 +24,16 @@ _HEIGHT: Mapping[str, int] = {Role.LEAF: 0, Role.SPINE: 1, Role.CORE: 2}
 
 @rule("FG351", Severity.ERROR, "The ECMP hash does not spread RoCE flows")
 def roce_entropy(fabric: Fabric) -> Iterator[Defect]:
-    """What: if SWITCH_HASH|GLOBAL.ecmp_hash is set, it contains both addresses, the protocol and both ports, and only
+    """What: If SWITCH_HASH|GLOBAL.ecmp_hash is set, it contains both addresses, the protocol and both ports, and only
     fields that the platform and the release support. The same applies to ecmp_hash_algorithm and the platform.
 
-    Why: all RoCEv2 packets have UDP destination port 4791, and all packets between two hosts have the same addresses.
+    Why: All RoCEv2 packets have UDP destination port 4791, and all packets between two hosts have the same addresses.
     Without the source port, all queue pairs of the two hosts share one uplink, and other uplinks are idle. orchagent
     applies nothing of a row with a field or algorithm that the switch does not have.
 
     Example: ecmp_hash is DST_IP, SRC_IP.
 
-    Fix: set the five fields, or remove the table to use the switch's default.
+    Fix: Set the five fields, or remove the table to use the switch's default.
 
     Source: sonic-yang-models sonic-hash.yang; sonic-mgmt tests/hash/generic_hash_helper.py (fields and algorithms of
     each platform); sonic-swss orchagent/switchorch.cpp; sonic-buildimage pull request 21522 (IPV6_FLOW_LABEL).
@@ -69,7 +69,7 @@ def not_settable(fabric: Fabric) -> Iterator[Defect]:
 
     Example: SWITCH_HASH|GLOBAL on a switch with a Broadcom chip.
 
-    Fix: remove the table, or read SWITCH_CAPABILITY|switch ECMP_HASH_CAPABLE in the STATE_DB of the switch, and accept
+    Fix: Remove the table, or read SWITCH_CAPABILITY|switch ECMP_HASH_CAPABLE in the STATE_DB of the switch, and accept
     the finding if it is true.
 
     Source: sonic-swss orchagent/switchorch.cpp; sonic-mgmt pull request 15091 (no ECMP hash in the SAI of Broadcom).
@@ -84,15 +84,15 @@ def not_settable(fabric: Fabric) -> Iterator[Defect]:
 
 @rule("FG368", Severity.WARNING, "Switches of one tier have different hashes", Basis.PEERS)
 def differs_in_tier(fabric: Fabric) -> Iterator[Defect]:
-    """What: the switches of a tier of a plane hash the same fields with the same algorithm, also if their SKUs differ.
+    """What: The switches of a tier of a plane hash the same fields with the same algorithm, also if their SKUs differ.
     FG592 compares switches of one SKU. Switches that do not take SWITCH_HASH are left out.
 
-    Why: flows between the same hosts spread over all links of one switch and over one link of another, and a rail is
+    Why: Flows between the same hosts spread over all links of one switch and over one link of another, and a rail is
     slower than its neighbors.
 
     Example: leaves of one SKU hash both ports, those of another SKU have no table.
 
-    Fix: set the same table on all switches of the tier.
+    Fix: Set the same table on all switches of the tier.
 
     Source: sonic-yang-models sonic-hash.yang; orchagent/switchorch.cpp.
     """
@@ -121,17 +121,17 @@ def _shown_hash(switch: Switch) -> str:
 
 @rule("FG352", Severity.ERROR, "Adjacent tiers use the same hash")
 def polarized(fabric: Fabric) -> Iterator[Defect]:
-    """What: where a switch selects among several links, and the next switch does too, the ECMP hashes of the two have
+    """What: Where a switch selects among several links, and the next switch does too, the ECMP hashes of the two have
     different seeds or offsets. SONiC derives both from DEVICE_METADATA.type. FG227 reports tiers of a plane with the
     same type. Without fabric.json this is a warning, and applies to the two ends of every link.
 
-    Why: the second switch receives only flows with the same hash result, and sends all of them over the same link.
+    Why: The second switch receives only flows with the same hash result, and sends all of them over the same link.
     Types with different names can have the same seed and offset: all names that contain SpineRouter have seed 25 and
     offset 0.
 
     Example: spines have type SpineRouter, cores UpperSpineRouter.
 
-    Fix: set the type to ToRRouter on leaves, LeafRouter on spines and SpineRouter on cores.
+    Fix: Set the type to ToRRouter on leaves, LeafRouter on spines and SpineRouter on cores.
 
     Source: sonic-buildimage dockers/docker-orchagent/switch.json.j2 (hash_seed and ecmp_hash_offset by type).
     """
@@ -152,16 +152,16 @@ def polarized(fabric: Fabric) -> Iterator[Defect]:
 
 @rule("FG369", Severity.WARNING, "Adjacent tiers polarize with a linear hash")
 def equal_offsets(fabric: Fabric) -> Iterator[Defect]:
-    """What: where two adjacent switches both select among 2, 4, 8 or another power of two links, the offsets of their
+    """What: Where two adjacent switches both select among 2, 4, 8 or another power of two links, the offsets of their
     hashes differ, not only the seeds.
 
-    Why: chips hash with CRCs, which are linear. Another seed changes the results of all flows by the same XOR. So the
+    Why: Chips hash with CRCs, which are linear. Another seed changes the results of all flows by the same XOR. So the
     second switch sends all flows of one link of the first switch over one link, as with an equal seed. An offset makes
     it use other bits. `simulate congestion` shows the links in use.
 
     Example: leaves have type ToRRouter (seed 0, offset 0), spines with two links to each core SpineRouter (25, 0).
 
-    Fix: set the type to ToRRouter on leaves, LeafRouter on spines and SpineRouter on cores.
+    Fix: Set the type to ToRRouter on leaves, LeafRouter on spines and SpineRouter on cores.
 
     Source: sonic-buildimage dockers/docker-orchagent/switch.json.j2, pull requests 17215 and 18912 (offsets); "Hashing
     Linearity Enables Relative Path Control in Data Centers", USENIX ATC 2021.

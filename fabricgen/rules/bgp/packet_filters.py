@@ -23,16 +23,16 @@ _MOST_PREFIXES = 64
 
 @rule("FG362", Severity.ERROR, "SONiC ignores the BGP tables of the file", breaks=Breaks.SESSION)
 def ignored_tables(fabric: Fabric) -> Iterator[Defect]:
-    """What: a switch with BGP_NEIGHBOR rows has FEATURE|bgp enabled, and its docker_routing_config_mode is neither
+    """What: A switch with BGP_NEIGHBOR rows has FEATURE|bgp enabled, and its docker_routing_config_mode is neither
     split nor split-unified.
 
-    Why: without the container no session starts. In the split modes the container does not render the configuration of
+    Why: Without the container no session starts. In the split modes the container does not render the configuration of
     FRR from CONFIG_DB: FRR reads files on the switch, which are not judged. For files without fabric.json, split is a
     warning, because the files on such a switch can be right.
 
     Example: FEATURE|bgp has state disabled.
 
-    Fix: set the state to enabled, and docker_routing_config_mode to separated or unified.
+    Fix: Set the state to enabled, and docker_routing_config_mode to separated or unified.
 
     Source: sonic-buildimage dockers/docker-fpm-frr/docker_init.sh; src/sonic-host-services (featured).
     """
@@ -48,18 +48,18 @@ def ignored_tables(fabric: Fabric) -> Iterator[Defect]:
 
 @rule("FG363", Severity.ERROR, "An ACL drops packets of RoCE or of BGP", breaks=Breaks.ROUTES)
 def dropping_acl(fabric: Fabric) -> Iterator[Defect]:
-    """What: no rule of an ACL that is bound to a port with PFC drops packets to UDP port 4791 that have a DSCP of RoCE.
+    """What: No rule of an ACL that is bound to a port with PFC drops packets to UDP port 4791 that have a DSCP of RoCE.
     No rule of an ACL that is bound to a port between switches drops packets from or to TCP port 179. Rules with both a
     source and a destination address, which separate tenants, are not reported. On a plane with tenants, the proof of
     their separation judges packets between hosts (FG647, FG648).
 
-    Why: routes and sessions look correct, and the packets of RDMA are lost: a queue pair ends with an error after its
+    Why: Routes and sessions look correct, and the packets of RDMA are lost: a queue pair ends with an error after its
     retries. Without TCP port 179 sessions do not start, or only if the other end opens them.
 
     Example: ACL_RULE|DATA|DROP_UDP has IP_PROTOCOL 17, L4_DST_PORT 4791 and PACKET_ACTION DROP, and ACL_TABLE|DATA is
     bound to the ports of the hosts.
 
-    Fix: remove the rule, or add a rule with a higher PRIORITY that forwards these packets.
+    Fix: Remove the rule, or add a rule with a higher PRIORITY that forwards these packets.
 
     Source: sonic-swss orchagent/aclorch.cpp; RFC 4271 section 8; InfiniBand Architecture, annex A17 (RoCEv2).
     """

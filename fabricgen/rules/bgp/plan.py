@@ -20,15 +20,15 @@ _ASN = ("DEVICE_METADATA", "localhost", "bgp_asn")
 
 @rule("FG337", Severity.WARNING, "The ASN plan is inconsistent", Basis.PEERS)
 def asn_plan(fabric: Fabric) -> Iterator[Defect]:
-    """What: the leaves of a plane all have different ASNs, or they all have the same one. This holds for the spines and
+    """What: The leaves of a plane all have different ASNs, or they all have the same one. This holds for the spines and
     cores above the same switches, too.
 
     Why: BGP's loop check keeps traffic from going down and up again. If only some switches of a tier share an ASN,
     reachability after a failure depends on the order of events.
 
-    Example: fourteen leaves have unique ASNs, but leaf3 and leaf7 share 4200000003.
+    Example: Fourteen leaves have unique ASNs, but leaf3 and leaf7 share 4200000003.
 
-    Fix: number by RFC 7938: one ASN per leaf, one for the spines of a pod, one for all cores.
+    Fix: Number by RFC 7938: one ASN per leaf, one for the spines of a pod, one for all cores.
 
     Source: RFC 7938; measured with FRR (a spine ASN shared by some of a tier lost routes after one failure).
     """
@@ -58,11 +58,11 @@ def _groups(fabric: Fabric) -> dict[tuple[str, object], list[Switch]]:
 def shut_session(fabric: Fabric) -> Iterator[Defect]:
     """What: admin_status or default_bgp_status enables each session of an active switch.
 
-    Why: the fabric loses a path if a session stays shut down after maintenance, and no alarm shows it.
+    Why: The fabric loses a path if a session stays shut down after maintenance, and no alarm shows it.
 
     Example: BGP_NEIGHBOR|10.128.0.1 has admin_status down.
 
-    Fix: set admin_status to up, or set the state of the switch to drained in the inventory.
+    Fix: Set admin_status to up, or set the state of the switch to drained in the inventory.
 
     Source: sonic-buildimage src/sonic-bgpcfgd; sonic-device_metadata.yang (default_bgp_status).
     """
@@ -83,13 +83,13 @@ def shut_session(fabric: Fabric) -> Iterator[Defect]:
 
 @rule("FG339", Severity.ERROR, "The BGP daemon ignores a neighbor", breaks=Breaks.SESSION)
 def ignored_neighbor(fabric: Fabric) -> Iterator[Defect]:
-    """What: a BGP_NEIGHBOR key is an address, or VRF and address if frr_mgmt_framework_config is true.
+    """What: A BGP_NEIGHBOR key is an address, or VRF and address if frr_mgmt_framework_config is true.
 
     Why: SONiC has two BGP daemons, and each silently ignores the rows of the other one. Both forms are valid.
 
     Example: BGP_NEIGHBOR|default|10.128.0.1 on a switch without frr_mgmt_framework_config.
 
-    Fix: write the key in the form that the daemon expects.
+    Fix: Write the key in the form that the daemon expects.
 
     Source: sonic-buildimage src/sonic-bgpcfgd, src/sonic-frr-mgmt-framework, sonic-bgp-neighbor.yang.
     """
@@ -105,14 +105,14 @@ def ignored_neighbor(fabric: Fabric) -> Iterator[Defect]:
 
 @rule("FG345", Severity.ERROR, "The two ends of a link have the same ASN", breaks=Breaks.SESSION)
 def internal_session(fabric: Fabric) -> Iterator[Defect]:
-    """What: in a fabric of eBGP sessions, switches at the two ends of a link have different ASNs.
+    """What: In a fabric of eBGP sessions, switches at the two ends of a link have different ASNs.
 
-    Why: an iBGP speaker does not pass on routes from another iBGP speaker, so the other switches do not learn the
+    Why: An iBGP speaker does not pass on routes from another iBGP speaker, so the other switches do not learn the
     prefixes behind the switch. BGP's loop check also rejects every path that contains this ASN.
 
     Example: leaf1 and spine1 both have bgp_asn 4200000000.
 
-    Fix: number by RFC 7938, with different ASNs on each tier.
+    Fix: Number by RFC 7938, with different ASNs on each tier.
 
     Source: RFC 4271 section 9.2; RFC 7938 section 5.2.
     """
@@ -135,11 +135,11 @@ def narrow_ecmp(fabric: Fabric) -> Iterator[Defect]:
     """What: max_ebgp_paths of BGP_GLOBALS_AF is at least the number of links to the tier above. load_balance_mp_relax
     is true if neighbors with different ASNs are in the tier above, or announce the same prefix.
 
-    Why: paths beyond the limit carry no traffic. The fabric is oversubscribed although all its links are up.
+    Why: Paths beyond the limit carry no traffic. The fabric is oversubscribed although all its links are up.
 
-    Example: a switch with 16 uplinks has max_ebgp_paths 8.
+    Example: A switch with 16 uplinks has max_ebgp_paths 8.
 
-    Fix: raise max_ebgp_paths.
+    Fix: Raise max_ebgp_paths.
 
     Source: sonic-buildimage sonic-bgp-global.yang; FRR (maximum-paths).
     """

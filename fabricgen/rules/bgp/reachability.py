@@ -22,17 +22,17 @@ _INTERFACES = ("INTERFACE", "PORTCHANNEL_INTERFACE", "VLAN_INTERFACE", "LOOPBACK
 
 @rule("FG360", Severity.ERROR, "Hosts cannot reach each other", Basis.CONSEQUENCE)
 def lost_hosts(fabric: Fabric) -> Iterator[Defect]:
-    """What: over the routes that SONiC makes of the files, each host reaches each other host of its plane that the
+    """What: Over the routes that SONiC makes of the files, each host reaches each other host of its plane that the
     links connect. Packets can take each of the next hops, so all of them must lead to the host. Without fabric.json,
     the announced prefixes count as hosts.
 
-    Why: all sessions can look correct, and packets are lost nevertheless: a route map permits no route, the BGP
+    Why: All sessions can look correct, and packets are lost nevertheless: a route map permits no route, the BGP
     container is disabled, FRR reads other files, leaves are under TSA, a blackhole route wins over BGP, or a port is
     in another VRF. A fault in a template is the same on all switches, so a comparison of switches does not show it.
 
     Example: ROUTE_MAP|PASS|10 has route_operation deny on all switches.
 
-    Fix: correct the row that the message names. It is one finding for all pairs that the same kind of row disconnects.
+    Fix: Correct the row that the message names. It is one finding for all pairs that the same kind of row disconnects.
     Hosts behind a switch with state drained, planned or failed in the inventory are not counted.
 
     Source: RFC 4271; sonic-buildimage dockers/docker-fpm-frr, src/sonic-bgpcfgd, src/sonic-frr-mgmt-framework.
@@ -57,15 +57,15 @@ def lost_hosts(fabric: Fabric) -> Iterator[Defect]:
 
 @rule("FG366", Severity.ERROR, "The interface of a session cannot carry it", Basis.CONSEQUENCE, breaks=Breaks.SESSION)
 def interfaces_of_sessions(fabric: Fabric) -> Iterator[Defect]:
-    """What: the interfaces at both ends of a session between switches of the bundle can carry it: they are in the VRF
+    """What: The interfaces at both ends of a session between switches of the bundle can carry it: they are in the VRF
     of the neighbor, and SONiC applies their rows. Other rules judge the rows of the neighbors.
 
-    Why: without the session the link carries no traffic. Hosts may still reach each other over other links, with less
+    Why: Without the session the link carries no traffic. Hosts may still reach each other over other links, with less
     bandwidth than planned.
 
-    Example: the ports of half of the uplinks are in VRF Vrf_gpu, but their neighbors are in the default VRF.
+    Example: The ports of half of the uplinks are in VRF Vrf_gpu, but their neighbors are in the default VRF.
 
-    Fix: correct the row that the message names.
+    Fix: Correct the row that the message names.
 
     Source: sonic-buildimage src/sonic-bgpcfgd, src/sonic-frr-mgmt-framework; RFC 4271.
     """
@@ -81,14 +81,14 @@ def interfaces_of_sessions(fabric: Fabric) -> Iterator[Defect]:
 
 @rule("FG361", Severity.ERROR, "Switches are connected, but none has a BGP neighbor", breaks=Breaks.SESSION)
 def no_neighbors(fabric: Fabric) -> Iterator[Defect]:
-    """What: a network of switches with routed links between them has BGP_NEIGHBOR rows.
+    """What: A network of switches with routed links between them has BGP_NEIGHBOR rows.
 
-    Why: without a session no switch learns a route. Each host reaches only the hosts of the same switch, and no verdict
+    Why: Without a session no switch learns a route. Each host reaches only the hosts of the same switch, and no verdict
     about routes says anything.
 
-    Example: twenty switches with addresses on all links, and no BGP_NEIGHBOR table in any file.
+    Example: Twenty switches with addresses on all links, and no BGP_NEIGHBOR table in any file.
 
-    Fix: add the BGP_NEIGHBOR rows of all links.
+    Fix: Add the BGP_NEIGHBOR rows of all links.
 
     With docker_routing_config_mode split it is a note: FRR has its own files, which no rule about routes reads.
 

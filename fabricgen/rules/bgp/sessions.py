@@ -117,7 +117,7 @@ def own_asn(fabric: Fabric) -> Iterator[Defect]:
 
     Example: leaf1 has bgp_asn 4200000009, but its four spines have 4200000001 in their rows for leaf1.
 
-    Fix: set bgp_asn to the ASN of the plan, or correct the rows of the neighbors.
+    Fix: Set bgp_asn to the ASN of the plan, or correct the rows of the neighbors.
 
     Source: RFC 4271; sonic-buildimage src/sonic-bgpcfgd.
     """
@@ -137,13 +137,13 @@ def own_asn(fabric: Fabric) -> Iterator[Defect]:
 
 @rule("FG332", Severity.ERROR, "A link between switches has no BGP session", breaks=Breaks.SESSION)
 def missing_session(fabric: Fabric) -> Iterator[Defect]:
-    """What: each end of a routed link between switches has a BGP_NEIGHBOR row for the far end's address.
+    """What: Each end of a routed link between switches has a BGP_NEIGHBOR row for the far end's address.
 
-    Why: without a session the link carries no traffic. The fabric loses a path, and the load on its rails is uneven.
+    Why: Without a session the link carries no traffic. The fabric loses a path, and the load on its rails is uneven.
 
     Example: leaf1 has no row for spine3's address 10.128.0.5.
 
-    Fix: add the row with asn, name and local_addr.
+    Fix: Add the row with asn, name and local_addr.
 
     Source: sonic-buildimage src/sonic-bgpcfgd managers_bgp.py.
     """
@@ -167,9 +167,9 @@ def neighbor_asn(fabric: Fabric) -> Iterator[Defect]:
 
     Why: BGP rejects the OPEN message of the peer with "bad peer AS", and the session stays down.
 
-    Example: the row for spine1 has asn 65101, but spine1 has bgp_asn 65100.
+    Example: The row for spine1 has asn 65101, but spine1 has bgp_asn 65100.
 
-    Fix: set asn to the bgp_asn of the neighbor.
+    Fix: Set asn to the bgp_asn of the neighbor.
 
     Source: RFC 4271 section 6.2.
     """
@@ -192,12 +192,12 @@ def neighbor_asn(fabric: Fabric) -> Iterator[Defect]:
 def neighbor_name(fabric: Fabric) -> Iterator[Defect]:
     """What: BGP_NEIGHBOR.name is the name of the switch that has the address.
 
-    Why: operators and alerts use the name. With use_neighbors_meta the session waits for a DEVICE_NEIGHBOR_METADATA row
+    Why: Operators and alerts use the name. With use_neighbors_meta the session waits for a DEVICE_NEIGHBOR_METADATA row
     that does not exist.
 
-    Example: the row for 10.128.0.1 has the name spine2, but spine1 has the address.
+    Example: The row for 10.128.0.1 has the name spine2, but spine1 has the address.
 
-    Fix: set name to the name of the far switch.
+    Fix: Set name to the name of the far switch.
 
     Source: sonic-buildimage src/sonic-bgpcfgd (description; constants.yml use_neighbors_meta).
     """
@@ -219,7 +219,7 @@ def local_address(fabric: Fabric) -> Iterator[Defect]:
 
     Example: local_addr is 10.128.0.4, but the port to spine1 has 10.128.0.0.
 
-    Fix: set local_addr to the address of the port.
+    Fix: Set local_addr to the address of the port.
 
     Source: sonic-buildimage src/sonic-bgpcfgd managers_bgp.py.
     """
@@ -237,14 +237,14 @@ def local_address(fabric: Fabric) -> Iterator[Defect]:
 
 @rule("FG336", Severity.ERROR, "A BGP neighbor is not on a link of the switch", breaks=Breaks.SESSION)
 def stray_neighbor(fabric: Fabric) -> Iterator[Defect]:
-    """What: every BGP_NEIGHBOR address is in a subnet of one of the switch's ports. If the far end is a known switch,
+    """What: Every BGP_NEIGHBOR address is in a subnet of one of the switch's ports. If the far end is a known switch,
     it is the address of that switch.
 
-    Why: the switch retries the session for ever, and the correct session is missing.
+    Why: The switch retries the session for ever, and the correct session is missing.
 
     Example: leaf1 has a row for 10.128.0.9, but the address of spine1 is 10.128.0.1.
 
-    Fix: correct the address, or remove the row.
+    Fix: Correct the address, or remove the row.
 
     Source: RFC 4271 (eBGP peers are directly connected); sonic-buildimage src/sonic-bgpcfgd.
     """
@@ -272,7 +272,7 @@ def stray_neighbor(fabric: Fabric) -> Iterator[Defect]:
 
 @rule("FG305", Severity.WARNING, "A switch accepts BGP sessions from addresses of other switches")
 def wide_peer_range(fabric: Fabric) -> Iterator[Defect]:
-    """What: a range in BGP_PEER_RANGE, or a prefix in BGP_GLOBALS_LISTEN_PREFIX, does not contain addresses of other
+    """What: A range in BGP_PEER_RANGE, or a prefix in BGP_GLOBALS_LISTEN_PREFIX, does not contain addresses of other
     switches, apart from those in VLANs, and is not the whole address space.
 
     Why: FRR opens a session with each address of the range that connects, so any host can be a BGP speaker, and a
@@ -280,7 +280,7 @@ def wide_peer_range(fabric: Fabric) -> Iterator[Defect]:
 
     Example: BGP_PEER_RANGE|ALL has ip_range 0.0.0.0/0.
 
-    Fix: set the range to the subnets of the hosts that speak BGP.
+    Fix: Set the range to the subnets of the hosts that speak BGP.
 
     Source: sonic-buildimage src/sonic-bgpcfgd managers_bgp.py, bgpd/templates/dynamic; src/sonic-frr-mgmt-framework;
     FRR (bgp listen range).

@@ -21,7 +21,7 @@ def session_timers(fabric: Fabric) -> Iterator[Defect]:
     """What: holdtime is at least three times keepalive, and not above 600 s. It is not 0. A holdtime of 1 or 2 s is an
     error. A missing timer has the default of SONiC, 60 s for keepalive and 180 s for holdtime.
 
-    Why: a session ends if no message arrives for the hold time. If the keepalive interval is not much shorter, one lost
+    Why: A session ends if no message arrives for the hold time. If the keepalive interval is not much shorter, one lost
     message ends the session, and FRR uses another interval than the file says. With holdtime 0 a session never ends,
     and with a long one a dead path gets traffic for minutes. BGP rejects a hold time of 1 or 2 s.
 
@@ -62,14 +62,14 @@ def _of_row(switch: Switch, table: str, key: str, row: Row) -> Iterator[Defect]:
 
 @rule("FG356", Severity.ERROR, "A session between ASNs is configured as one within an ASN", breaks=Breaks.SESSION)
 def reflected_session(fabric: Fabric) -> Iterator[Defect]:
-    """What: no neighbor with another ASN has rrclient 1.
+    """What: No neighbor with another ASN has rrclient 1.
 
-    Why: only a session within one ASN can have a route reflector's client. FRR rejects the command, and with it the
+    Why: Only a session within one ASN can have a route reflector's client. FRR rejects the command, and with it the
     session's other settings of the same batch.
 
     Example: leaf1 has bgp_asn 4200000001, and its neighbor with asn 4200000000 has rrclient 1.
 
-    Fix: remove rrclient.
+    Fix: Remove rrclient.
 
     Source: RFC 4456; FRR bgpd ("Invalid command. Not an internal neighbor").
     """

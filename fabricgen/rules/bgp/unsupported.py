@@ -17,14 +17,14 @@ _NO_SIDS = ("Tomahawk", "Tomahawk2", "Trident3")
 
 @rule("FG370", Severity.ERROR, "No release of SONiC reads the tables of adaptive routing")
 def adaptive_routing(fabric: Fabric) -> Iterator[Defect]:
-    """What: the file has no ARS_ table.
+    """What: The file has no ARS_ table.
 
-    Why: the design of adaptive routing and switching is merged, its code is not: no release and no YANG model has the
+    Why: The design of adaptive routing and switching is merged, its code is not: no release and no YANG model has the
     tables. They are ignored without a message, and the switch hashes as before.
 
     Example: ARS_PROFILE|default.
 
-    Fix: remove the tables. Images of vendors that have the feature use their own tables; accept the finding there.
+    Fix: Remove the tables. Images of vendors that have the feature use their own tables; accept the finding there.
 
     Source: SONiC HLD doc/ARS (pull request 1958); sonic-swss pull request 3597 and sonic-buildimage 22264, both open.
     """
@@ -36,16 +36,16 @@ def adaptive_routing(fabric: Fabric) -> Iterator[Defect]:
 
 @rule("FG371", Severity.ERROR, "The image or chip does not have these SRv6 SIDs")
 def srv6_sids(fabric: Fabric) -> Iterator[Defect]:
-    """What: rows of SRV6_MY_SIDS are on release 202511 or later, and on chips that take them. The action uA is on the
+    """What: Rows of SRV6_MY_SIDS are on release 202511 or later, and on chips that take them. The action uA is on the
     master branch only. A missing decap_dscp_mode is a warning.
 
-    Why: release 202505 does not make the interface sr0, so static SIDs fail. Tomahawk, Tomahawk 2 and Trident 3 refuse
+    Why: Release 202505 does not make the interface sr0, so static SIDs fail. Tomahawk, Tomahawk 2 and Trident 3 refuse
     them. Earlier images do not have the action uA. Images before and after April 2026 take different modes where
     decap_dscp_mode is missing.
 
-    Example: a row with action uA on release 202511.
+    Example: A row with action uA on release 202511.
 
-    Fix: use uN, a later release, or switches whose chip has SRv6; encapsulate at the hosts.
+    Fix: Use uN, a later release, or switches whose chip has SRv6; encapsulate at the hosts.
 
     Source: sonic-buildimage issue 21857, pull requests 27902 and 27903; sonic-mgmt issue 24698; sonic-swss pull
     request 4457; src/sonic-bgpcfgd managers_srv6.py.

@@ -16,14 +16,14 @@ _FIELD = "wcmp_enabled"
 
 @rule("FG372", Severity.WARNING, "Weighted ECMP has no effect")
 def unread_weights(fabric: Fabric) -> Iterator[Defect]:
-    """What: under the management framework, BGP_DEVICE_GLOBAL|STATE has no wcmp_enabled "true".
+    """What: Under the management framework, BGP_DEVICE_GLOBAL|STATE has no wcmp_enabled "true".
 
-    Why: only bgpcfgd reads the field, and the image starts frrcfgd instead of it. The switch announces no bandwidth,
+    Why: Only bgpcfgd reads the field, and the image starts frrcfgd instead of it. The switch announces no bandwidth,
     and its neighbors spread evenly, although fewer links are left behind one of their next hops.
 
     Example: wcmp_enabled is true on a switch with unnumbered sessions.
 
-    Fix: use sessions between addresses (`bgp: numbered`), or remove the field.
+    Fix: Use sessions between addresses (`bgp: numbered`), or remove the field.
 
     Source: sonic-buildimage dockers/docker-fpm-frr/frr/supervisord; src/sonic-bgpcfgd managers_device_global.py.
     """
@@ -35,14 +35,14 @@ def unread_weights(fabric: Fabric) -> Iterator[Defect]:
 
 @rule("FG373", Severity.WARNING, "Some switches of a tier announce no bandwidth", Basis.PEERS)
 def partly_weighted(fabric: Fabric) -> Iterator[Defect]:
-    """What: if a switch has wcmp_enabled, the other switches of its tier and plane have it, too.
+    """What: If a switch has wcmp_enabled, the other switches of its tier and plane have it, too.
 
     Why: FRR weights the paths to a prefix only if all of them have a bandwidth. One spine without it makes all leaves
     spread evenly over all spines.
 
     Example: wcmp_enabled is true on all spines but one.
 
-    Fix: set the field on all switches of the plane, or on none.
+    Fix: Set the field on all switches of the plane, or on none.
 
     Source: SONiC HLD doc/wcmp; FRR doc/user/bgp.rst (weighted ECMP using BGP link bandwidth).
     """

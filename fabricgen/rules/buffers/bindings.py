@@ -16,15 +16,15 @@ _TABLES = ("BUFFER_PG", "BUFFER_QUEUE")
 
 @rule("FG573", Severity.ERROR, "A priority group or queue in use has no profile", breaks=Breaks.LOSSLESS)
 def unbound(fabric: Fabric) -> Iterator[Defect]:
-    """What: on wired ports with rows in BUFFER_PG and BUFFER_QUEUE, each priority group and queue that a lossy class in
+    """What: On wired ports with rows in BUFFER_PG and BUFFER_QUEUE, each priority group and queue that a lossy class in
     use maps to has a row with a profile. FG514 and FG515 cover lossless ones.
 
-    Why: without a profile the group or queue has no guaranteed buffer and no share of the pool. Best effort, BGP and
+    Why: Without a profile the group or queue has no guaranteed buffer and no share of the pool. Best effort, BGP and
     CNPs drop as soon as the port is busy.
 
-    Example: all lossy classes map to group 0, and BUFFER_PG has rows for group 3 only.
+    Example: All lossy classes map to group 0, and BUFFER_PG has rows for group 3 only.
 
-    Fix: add BUFFER_PG|<port>|0 with ingress_lossy_profile, or map the class to a group that has a profile.
+    Fix: Add BUFFER_PG|<port>|0 with ingress_lossy_profile, or map the class to a group that has a profile.
 
     Source: sonic-buildimage files/build_templates/buffers_config.j2 (group 0 and queues of each active port).
     """

@@ -23,14 +23,14 @@ _LONGEST_M = 300  # the last row of the headroom tables that all NVIDIA SKUs hav
 
 @rule("FG568", Severity.WARNING, "Alpha of lossless groups leaves most of the buffer unused")
 def idle_pool(fabric: Fabric) -> Iterator[Defect]:
-    """What: with default_dynamic_th all lossless groups of the wired ports can together fill half of the shared pool.
+    """What: With default_dynamic_th all lossless groups of the wired ports can together fill half of the shared pool.
 
-    Why: a group pauses at alpha/(1 + alpha n) of the pool, with alpha 2 to the power of default_dynamic_th and n full
+    Why: A group pauses at alpha/(1 + alpha n) of the pool, with alpha 2 to the power of default_dynamic_th and n full
     groups. With a small alpha the switch pauses its neighbors while most of its memory is free.
 
     Example: default_dynamic_th -8 with 64 lossless groups: all of them together pause at 20 % of the pool.
 
-    Fix: set default_dynamic_th to 0, the value of SONiC's templates.
+    Fix: Set default_dynamic_th to 0, the value of SONiC's templates.
 
     Source: sonic-buildimage files/build_templates/buffers_config.j2; sonic-swss cfgmgr/buffermgrdyn.cpp; Guo et al.,
     SIGCOMM 2016 (pause storms from a small alpha).
@@ -57,13 +57,13 @@ def idle_pool(fabric: Fabric) -> Iterator[Defect]:
 def thin_headroom(fabric: Fabric) -> Iterator[Defect]:
     """What: over_subscribe_ratio is at most 2.
 
-    Why: the switch divides the headroom of all ports by the ratio. With 2, half of the ports can receive at full speed
+    Why: The switch divides the headroom of all ports by the ratio. With 2, half of the ports can receive at full speed
     after they sent a pause. With 8, an incast from more than an eighth of the ports overflows the shared headroom, and
     lossless packets drop.
 
     Example: over_subscribe_ratio 8.
 
-    Fix: set the ratio to 2, or remove it: then each group has its own headroom.
+    Fix: Set the ratio to 2, or remove it: then each group has its own headroom.
 
     Source: SONiC HLD on shared headroom; sonic-swss cfgmgr/buffer_pool_mellanox.lua; sonic-buildimage device/mellanox
     templates (ratio 2).
@@ -78,15 +78,15 @@ def thin_headroom(fabric: Fabric) -> Iterator[Defect]:
 
 @rule("FG519", Severity.ERROR, "The headroom of a dynamic switch does not fit its memory")
 def impossible_headroom(fabric: Fabric) -> Iterator[Defect]:
-    """What: on a switch of the dynamic model, what the ports that are up reserve leaves memory for the ingress pools.
+    """What: On a switch of the dynamic model, what the ports that are up reserve leaves memory for the ingress pools.
     The headroom is what the switch's own script computes for speed, cable length, MTU and traffic pattern.
 
-    Why: the switch gives the pools what the ports do not reserve. If they reserve more than there is, the pool has 0
+    Why: The switch gives the pools what the ports do not reserve. If they reserve more than there is, the pool has 0
     bytes, and the ASIC refuses part of the headroom: PFC is enabled, and packets drop. No daemon logs an error at boot.
 
     Example: 64 lossless ports of 800G with cables of 10 km need 690 MB, the memory has 158 MB.
 
-    Fix: shorten the cables of lossless ports, or reduce the lossless ports and classes. Traffic between buildings can
+    Fix: Shorten the cables of lossless ports, or reduce the lossless ports and classes. Traffic between buildings can
     use a plane without PFC (`lossless: none`).
 
     FG520 warns of headroom that leaves little. The traditional model has headroom tables, see FG539.
@@ -113,16 +113,16 @@ def impossible_headroom(fabric: Fabric) -> Iterator[Defect]:
 
 @rule("FG520", Severity.WARNING, "The headroom of a dynamic switch leaves little shared memory")
 def large_headroom(fabric: Fabric) -> Iterator[Defect]:
-    """What: on a switch of the dynamic model, the headroom of all lossless groups is at most half of the memory, and no
+    """What: On a switch of the dynamic model, the headroom of all lossless groups is at most half of the memory, and no
     lossless cable is longer than 300 m.
 
-    Why: queues grow in the pool that is left. If it is small, groups pause after a few packets: PFC acts before ECN,
+    Why: Queues grow in the pool that is left. If it is small, groups pause after a few packets: PFC acts before ECN,
     and pauses spread. Beyond 300 m the round trip is longer than DCQCN's usual settings assume, and NVIDIA's headroom
     tables do not have the length for most SKUs: only the formula gives it. The message states the numbers.
 
     Example: 64 lossless ports of 800G over 1000 m: 78 MB of headroom, half of the memory of 158 MB.
 
-    Fix: shorten the cables of lossless ports, or reduce the lossless ports and classes. If the distance is intended,
+    Fix: Shorten the cables of lossless ports, or reduce the lossless ports and classes. If the distance is intended,
     compare the numbers with `show buffer_pool watermark`, and suppress the finding with the reason.
 
     FG519 is the error if nothing is left. FG543 compares the pause threshold with ECN.

@@ -40,13 +40,13 @@ def _cable(end: End) -> str:
 def missing_length(fabric: Fabric) -> Iterator[Defect]:
     """What: CABLE_LENGTH has a length above 0m for every wired port that carries lossless traffic.
 
-    Why: the switch creates headroom only if it knows speed and cable length. Without the entry buffermgrd retries for
+    Why: The switch creates headroom only if it knows speed and cable length. Without the entry buffermgrd retries for
     ever; "0m" means no headroom. In both cases PFC is enabled and packets drop. On ports that are down and have no
     cable this is a warning.
 
     Example: CABLE_LENGTH|AZURE has no entry for Ethernet256.
 
-    Fix: add the length, rounded up to a length in the SKU's headroom table.
+    Fix: Add the length, rounded up to a length in the SKU's headroom table.
 
     Source: sonic-swss issue 465, pull request 3548, cfgmgr/buffermgr.cpp.
     """
@@ -76,12 +76,12 @@ def wrong_length(fabric: Fabric) -> Iterator[Defect]:
     next length of the SKU's headroom table (a warning). Both ends have the same length, or each the next one of its
     SKU's table. Without fabric.json, a cable to a host is at most 500 m, another one at most 10 km.
 
-    Why: headroom stores the data in flight on the cable. Headroom for a shorter cable overflows under pause, on long
+    Why: Headroom stores the data in flight on the cable. Headroom for a shorter cable overflows under pause, on long
     links first. Headroom for a much longer cable takes the memory that all queues share: they pause earlier.
 
     Example: fabric.json has 40 m, CABLE_LENGTH has 5m.
 
-    Fix: at both ends, set the next length of the SKU's headroom table that is not shorter than the cable.
+    Fix: At both ends, set the next length of the SKU's headroom table that is not shorter than the cable.
 
     Source: IEEE 802.1Qbb headroom; sonic-swss cfgmgr/buffermgr.cpp.
     """
@@ -147,15 +147,15 @@ def _longest_m(end: End) -> float:
 
 @rule("FG533", Severity.ERROR, "A lossless group uses a profile for another speed or cable length")
 def profile_name(fabric: Fabric) -> Iterator[Defect]:
-    """What: in the traditional model the lossless groups of a port use the profile for the port's speed and cable
+    """What: In the traditional model the lossless groups of a port use the profile for the port's speed and cable
     length.
 
-    Why: a profile for another speed or cable has the wrong headroom, and buffermgrd replaces it at the next link event:
+    Why: A profile for another speed or cable has the wrong headroom, and buffermgrd replaces it at the next link event:
     the running configuration then differs from the file.
 
-    Example: a 400G port with a cable of 40m uses pg_lossless_400000_5m_profile.
+    Example: A 400G port with a cable of 40m uses pg_lossless_400000_5m_profile.
 
-    Fix: bind pg_lossless_<speed>_<cable>_profile.
+    Fix: Bind pg_lossless_<speed>_<cable>_profile.
 
     Source: sonic-swss pull requests 278 and 4004; sonic-mgmt tests/qos/test_buffer_traditional.py.
     """
@@ -189,7 +189,7 @@ def _is_too_short(end: End) -> bool:
 
 @rule("FG539", Severity.ERROR, "The SKU has no headroom for the speed and cable length of a port")
 def no_headroom_row(fabric: Fabric) -> Iterator[Defect]:
-    """What: in the traditional model the SKU's headroom table has a row for the speed and the cable length of each
+    """What: In the traditional model the SKU's headroom table has a row for the speed and the cable length of each
     lossless port.
 
     Why: buffermgrd finds no profile ("No PG profile configured for speed … and cable length …") and leaves the group as
@@ -197,9 +197,9 @@ def no_headroom_row(fabric: Fabric) -> Iterator[Defect]:
 
     Example: CABLE_LENGTH has 2000m, the SKU's table ends at 300m.
 
-    Fix: use the next longer length of the table.
+    Fix: Use the next longer length of the table.
 
-    Source: measured with sonic-swss 6079a435; cfgmgr/buffermgr.cpp; sonic-buildimage device/…/pg_profile_lookup.ini.
+    Source: Measured with sonic-swss 6079a435; cfgmgr/buffermgr.cpp; sonic-buildimage device/…/pg_profile_lookup.ini.
     """
     texts = cable_texts(fabric)
     for ports in port_classes(fabric):
@@ -225,16 +225,16 @@ def _has_no_row(ports: PortClass, speed: int | None, text: str) -> bool:
 
 @rule("FG540", Severity.ERROR, "A port has two cable lengths")
 def two_lengths(fabric: Fabric) -> Iterator[Defect]:
-    """What: all rows of CABLE_LENGTH that have a port have one length for it.
+    """What: All rows of CABLE_LENGTH that have a port have one length for it.
 
-    Why: the daemon applies each row that it reads, and the last one wins: the headroom of the port is that of any of
+    Why: The daemon applies each row that it reads, and the last one wins: the headroom of the port is that of any of
     the lengths. In the traditional model buffermgrd also writes another profile into BUFFER_PG.
 
     Example: CABLE_LENGTH|AZURE has 5m for Ethernet0, CABLE_LENGTH|AZURE2 has 40m.
 
-    Fix: keep one row with the length of the cable.
+    Fix: Keep one row with the length of the cable.
 
-    Source: measured with sonic-swss 6079a435; cfgmgr/buffermgr.cpp, buffermgrdyn.cpp (doCableTask).
+    Source: Measured with sonic-swss 6079a435; cfgmgr/buffermgr.cpp, buffermgrdyn.cpp (doCableTask).
     """
     for switch in fabric.switches.values():
         rows = switch.device.table("CABLE_LENGTH")
@@ -253,12 +253,12 @@ def below_floor(fabric: Fabric) -> Iterator[Defect]:
     """What: xoff of a lossless profile covers at least a round trip of the cable, a frame at each end and the pause
     frame.
 
-    Why: this amount of data arrives after the switch decided to pause, on any chip. With less headroom every switch
+    Why: This amount of data arrives after the switch decided to pause, on any chip. With less headroom every switch
     drops packets. Real hardware needs more: if the SKU's row is known, FG524 compares the profile with it.
 
     Example: xoff is 20480, 400G over 40 m needs at least 38284 bytes.
 
-    Fix: use the SKU's row for the speed and cable length.
+    Fix: Use the SKU's row for the speed and cable length.
 
     Source: IEEE 802.1Qbb; fabricgen/physics.py.
     """

@@ -20,15 +20,15 @@ def _is_voq(qos: QosTables) -> bool:
 
 @rule("FG528", Severity.WARNING, "Alpha of lossless groups differs within a tier")
 def alpha_of_tier(fabric: Fabric) -> Iterator[Defect]:
-    """What: the switches of a plane and role have one dynamic_th in their headroom profiles, even if their SKUs differ.
+    """What: The switches of a plane and role have one dynamic_th in their headroom profiles, even if their SKUs differ.
     If both values come from the SKUs' own tables, the finding is a note.
 
     Why: alpha determines how much of the pool a group uses before it pauses. A new model with a smaller alpha pauses
     much earlier than the old model, and pauses spread.
 
-    Example: the old leaves have alpha 1/16, those of the new SKU 1/64.
+    Example: The old leaves have alpha 1/16, those of the new SKU 1/64.
 
-    Fix: give all of them the same dynamic_th.
+    Fix: Give all of them the same dynamic_th.
 
     Source: Guo et al., SIGCOMM 2016 (buffer misconfiguration after a hardware refresh).
     """
@@ -54,14 +54,14 @@ def alpha_of_tier(fabric: Fabric) -> Iterator[Defect]:
 
 @rule("FG529", Severity.WARNING, "A static threshold limits a group of a dynamic pool")
 def static_cap(fabric: Fabric) -> Iterator[Defect]:
-    """What: a profile of a dynamic pool has no static_th below the pool's size, unless the SKU's own profile has it.
+    """What: A profile of a dynamic pool has no static_th below the pool's size, unless the SKU's own profile has it.
 
-    Why: the group stops at the limit while the pool is empty: lossy traffic drops, lossless traffic pauses, and no
+    Why: The group stops at the limit while the pool is empty: lossy traffic drops, lossless traffic pauses, and no
     counter shows the cause.
 
     Example: static_th 1048576 in a dynamic pool of 40 MB.
 
-    Fix: use dynamic_th, or raise static_th to the pool's size.
+    Fix: Use dynamic_th, or raise static_th to the pool's size.
 
     Source: sonic-buildimage pull request 28277.
     """
@@ -77,13 +77,13 @@ def static_cap(fabric: Fabric) -> Iterator[Defect]:
 
 @rule("FG535", Severity.WARNING, "The shared headroom is configured twice")
 def headroom_twice(fabric: Fabric) -> Iterator[Defect]:
-    """What: only one of xoff of ingress_lossless_pool and over_subscribe_ratio is set.
+    """What: Only one of xoff of ingress_lossless_pool and over_subscribe_ratio is set.
 
     Why: xoff overrides the ratio, which then has no effect.
 
     Example: xoff 3000000 in the pool and over_subscribe_ratio 2.
 
-    Fix: remove one of the two.
+    Fix: Remove one of the two.
 
     Source: sonic-swss pull request 1581, cfgmgr/buffermgrdyn.cpp.
     """
@@ -101,15 +101,15 @@ def headroom_twice(fabric: Fabric) -> Iterator[Defect]:
 
 @rule("FG536", Severity.ERROR, "A profile needs shared headroom that its pool does not have")
 def no_shared_headroom(fabric: Fabric) -> Iterator[Defect]:
-    """What: if a headroom profile's size equals its xon, its xoff comes from the shared headroom. The pool then has an
+    """What: If a headroom profile's size equals its xon, its xoff comes from the shared headroom. The pool then has an
     xoff.
 
-    Why: without it the switch cannot store the data that arrives after the pause. The SAI rejects the profile, and
+    Why: Without it the switch cannot store the data that arrives after the pause. The SAI rejects the profile, and
     orchagent stops.
 
     Example: size 18432, xon 18432, xoff 165888, and no xoff in ingress_lossless_pool.
 
-    Fix: set xoff of the pool, or size of the profile to xon plus xoff.
+    Fix: Set xoff of the pool, or size of the profile to xon plus xoff.
 
     Source: sonic-swss pull request 3387.
     """
@@ -125,13 +125,13 @@ def no_shared_headroom(fabric: Fabric) -> Iterator[Defect]:
 
 @rule("FG537", Severity.ERROR, "A pool has a type that the chip does not support")
 def voq_pool(fabric: Fabric) -> Iterator[Defect]:
-    """What: on switches with virtual output queues (switch_type voq) pools are of type both.
+    """What: On switches with virtual output queues (switch_type voq) pools are of type both.
 
-    Why: such a chip has one buffer for both directions, and its SAI rejects ingress and egress pools.
+    Why: Such a chip has one buffer for both directions, and its SAI rejects ingress and egress pools.
 
     Example: BUFFER_POOL type ingress, switch_type voq.
 
-    Fix: set type to both.
+    Fix: Set type to both.
 
     Source: sonic-buildimage issue 7497; sonic-swss pull request 1735.
     """
@@ -153,17 +153,17 @@ _LOOKUP = "take the row of this speed and length from pg_profile_lookup.ini of t
 
 @rule("FG538", Severity.ERROR, "A headroom profile is unusable or unused")
 def empty_headroom(fabric: Fabric) -> Iterator[Defect]:
-    """What: a profile with xoff has a size and an xoff above zero. In the dynamic model it has xon, and size covers xon
+    """What: A profile with xoff has a size and an xoff above zero. In the dynamic model it has xon, and size covers xon
     and xoff unless a shared headroom is configured. A priority group uses each static profile of the traditional model
     (else a warning); those that buffermgrd makes, pg_lossless_SPEED_LENGTH_profile, may wait for their ports.
 
-    Why: such rows remain from tests. The SAI rejects them, and orchagent retries or stops. In the dynamic model a
+    Why: Such rows remain from tests. The SAI rejects them, and orchagent retries or stops. In the dynamic model a
     profile without xon keeps all ports down; one with a smaller size turns the shared headroom on for the whole switch.
     In the traditional model a size below xon is not a fault: rows of several pg_profile_lookup.ini of SONiC have it.
 
     Example: BUFFER_PROFILE|test_profile with size 0 and xoff 1000000.
 
-    Fix: remove a row that no priority group uses. Else take the values from pg_profile_lookup.ini of the SKU.
+    Fix: Remove a row that no priority group uses. Else take the values from pg_profile_lookup.ini of the SKU.
 
     Source: sonic-mgmt issue 25395; measured with sonic-swss 6079a435 ("stoul", shared headroom of 655360 bytes);
     sonic-buildimage device/nokia/x86_64-nokia_ixr7220_d4-r0/Nokia-IXR7220-D4-36D/pg_profile_lookup.ini.
@@ -204,13 +204,13 @@ def _shares_headroom(qos: QosTables) -> bool:
 
 @rule("FG517", Severity.ERROR, "A profile of lossless traffic trims packets")
 def trimmed(fabric: Fabric) -> Iterator[Defect]:
-    """What: profiles of lossless groups and queues do not have packet_discard_action trim.
+    """What: Profiles of lossless groups and queues do not have packet_discard_action trim.
 
-    Why: a trimmed RDMA packet has no payload, so the receiver requests it again.
+    Why: A trimmed RDMA packet has no payload, so the receiver requests it again.
 
     Example: egress_lossless_profile with packet_discard_action trim.
 
-    Fix: remove the field from the profile, or bind another profile to the lossless queue.
+    Fix: Remove the field from the profile, or bind another profile to the lossless queue.
 
     Source: SONiC HLD packet trimming; sonic-buildimage sonic-buffer-profile.yang.
     """

@@ -21,12 +21,12 @@ _SMALL_PACKETS_PERCENT = 50  # files/build_templates/buffers_config.j2
 def pools(fabric: Fabric) -> Iterator[Defect]:
     """What: BUFFER_POOL has the pools of the SKU's own template with their size, xoff, mode and type.
 
-    Why: the sizes add up to the chip's memory. The chip rejects a larger pool, and after a cold boot the lossless
+    Why: The sizes add up to the chip's memory. The chip rejects a larger pool, and after a cold boot the lossless
     groups are missing without an error; a smaller pool wastes memory and pauses early.
 
     Example: ingress_lossless_pool has size 186115492, the SKU has 166115492.
 
-    Fix: copy the row from the SKU's buffers_defaults template.
+    Fix: Copy the row from the SKU's buffers_defaults template.
 
     Source: sonic-buildimage device/<vendor>/<platform>/<hwsku>/buffers_defaults_*.j2; issue 28657, pull request 25945.
     """
@@ -40,12 +40,12 @@ def profiles(fabric: Fabric) -> Iterator[Defect]:
     """What: BUFFER_PROFILE has the profiles of the SKU's own template with their pool, size and threshold. A profile
     that trims packets has those of the SKU's lossy queues.
 
-    Why: the threshold determines how much of the shared pool one queue can use. One wrong alpha on many switches has
+    Why: The threshold determines how much of the shared pool one queue can use. One wrong alpha on many switches has
     caused pause storms in production.
 
     Example: egress_lossy_profile has dynamic_th 3, the SKU has 0.
 
-    Fix: copy the row from the SKU's template. FG524 covers headroom profiles (pg_lossless_…).
+    Fix: Copy the row from the SKU's template. FG524 covers headroom profiles (pg_lossless_…).
 
     Source: sonic-buildimage device/…/buffers_defaults_*.j2; Guo et al., SIGCOMM 2016 (alpha 1/16 and 1/64).
     """
@@ -105,16 +105,16 @@ def _shown(value: object) -> str:
 
 @rule("FG271", Severity.NOTE, "The SKU's facts are those of another release")
 def facts_of_another_release(fabric: Fabric) -> Iterator[Defect]:
-    """What: the branch of the switch's SONiC release has the SKU's folder, with its pools and headroom.
+    """What: The branch of the switch's SONiC release has the SKU's folder, with its pools and headroom.
 
-    Why: pools, thresholds and headroom change between releases with the SAI. If the branch does not have them, those of
+    Why: Pools, thresholds and headroom change between releases with the SAI. If the branch does not have them, those of
     sonic-buildimage's master branch are rendered and compared: an image of this release may need others.
 
-    Example: the branch 202505 has no folder of Nokia-IXR7220-H6-O256.
+    Example: The branch 202505 has no folder of Nokia-IXR7220-H6-O256.
 
-    Fix: compare the numbers with the image that the switches run, or set `sonic.release` to a release with the SKU.
+    Fix: Compare the numbers with the image that the switches run, or set `sonic.release` to a release with the SKU.
 
-    Source: sonic-buildimage device/<vendor>/<platform>/<hwsku> of each branch, read by scripts/make_catalog.py.
+    Source: sonic-buildimage device/<vendor>/<platform>/<hwsku> of each branch.
     """
     for qos in qos_tables(fabric):
         layout, release = qos.layout, qos.switches[0].device.release
@@ -129,14 +129,14 @@ def facts_of_another_release(fabric: Fabric) -> Iterator[Defect]:
 
 @rule("FG523", Severity.ERROR, "A priority group uses a profile of the other buffer model")
 def mixed_models(fabric: Fabric) -> Iterator[Defect]:
-    """What: on a traditional switch no priority group has the profile NULL. On a dynamic switch the lossless groups
+    """What: On a traditional switch no priority group has the profile NULL. On a dynamic switch the lossless groups
     have it, unless a static profile is intended.
 
     Why: NULL lets buffermgrd compute the headroom. The traditional model does not compute it, so the group has none.
 
     Example: BUFFER_PG|Ethernet0|3-4 with profile NULL, buffer_model traditional.
 
-    Fix: use the headroom profile (traditional), or NULL (dynamic).
+    Fix: Use the headroom profile (traditional), or NULL (dynamic).
 
     Source: sonic-swss cfgmgr/buffermgr.cpp, buffermgrdyn.cpp; pull requests 1956 and 1975.
     """
@@ -154,15 +154,15 @@ def mixed_models(fabric: Fabric) -> Iterator[Defect]:
 
 @rule("FG524", Severity.ERROR, "A headroom profile differs from the SKU's")
 def headroom_profiles(fabric: Fabric) -> Iterator[Defect]:
-    """What: a profile pg_lossless_<speed>_<cable>_profile has size, xon, xoff, threshold and xon_offset of the SKU's
+    """What: A profile pg_lossless_<speed>_<cable>_profile has size, xon, xoff, threshold and xon_offset of the SKU's
     row for this speed and cable, and belongs to ingress_lossless_pool.
 
-    Why: the vendor measured the row on this chip. With a smaller xoff the data that arrives after the pause drops, and
+    Why: The vendor measured the row on this chip. With a smaller xoff the data that arrives after the pause drops, and
     buffermgrd overwrites other values at the next link event.
 
     Example: xoff is 512140, the SKU's row for 400G and 40m has 612140.
 
-    Fix: copy the row of pg_profile_lookup.ini.
+    Fix: Copy the row of pg_profile_lookup.ini.
 
     Source: sonic-buildimage device/…/pg_profile_lookup.ini; sonic-swss cfgmgr/buffermgr.cpp.
     """
@@ -221,15 +221,15 @@ def expected_headroom(qos: QosTables, name: str) -> Mapping[str, str] | None:
 
 @rule("FG525", Severity.ERROR, "The profile lists of a port differ from the platform's")
 def profile_lists(fabric: Fabric) -> Iterator[Defect]:
-    """What: if the platform's templates have BUFFER_PORT_INGRESS_PROFILE_LIST and BUFFER_PORT_EGRESS_PROFILE_LIST, each
+    """What: If the platform's templates have BUFFER_PORT_INGRESS_PROFILE_LIST and BUFFER_PORT_EGRESS_PROFILE_LIST, each
     wired port has its rows; on other platforms no port has them.
 
-    Why: on NVIDIA switches a port without the lists gets no space in the shared pools. Broadcom's SAI does not support
+    Why: On NVIDIA switches a port without the lists gets no space in the shared pools. Broadcom's SAI does not support
     them.
 
     Example: BUFFER_PORT_INGRESS_PROFILE_LIST has no row for a port of an SN5600.
 
-    Fix: give the port the platform's list.
+    Fix: Give the port the platform's list.
 
     Source: sonic-buildimage files/build_templates/buffers_config.j2, device/mellanox templates.
     """
@@ -254,15 +254,15 @@ def _names(profile_list: object) -> frozenset[str]:
 
 @rule("FG526", Severity.ERROR, "The dynamic model assumes RoCE packets that are too small")
 def traffic_pattern(fabric: Fabric) -> Iterator[Defect]:
-    """What: on a dynamic switch LOSSLESS_TRAFFIC_PATTERN.mtu is at least the RoCE MTU, and its small_packet_percentage
+    """What: On a dynamic switch LOSSLESS_TRAFFIC_PATTERN.mtu is at least the RoCE MTU, and its small_packet_percentage
     at least that of SONiC's templates.
 
-    Why: the vendor's Lua script uses this size for packets in flight; a smaller size gives too little headroom. FG587
+    Why: The vendor's Lua script uses this size for packets in flight; a smaller size gives too little headroom. FG587
     covers a missing row.
 
     Example: mtu 1024 (SONiC's template) with a RoCE MTU of 4096.
 
-    Fix: set mtu to the RoCE MTU.
+    Fix: Set mtu to the RoCE MTU.
 
     Source: sonic-swss cfgmgr/buffer_headroom_mellanox.lua, buffermgrdyn.cpp.
     """

@@ -17,7 +17,7 @@ _DIRECTIONS = {"BUFFER_PG": ("ingress", "priority group"), "BUFFER_QUEUE": ("egr
 
 @rule("FG527", Severity.ERROR, "A buffer profile has the wrong direction")
 def direction(fabric: Fabric) -> Iterator[Defect]:
-    """What: the profiles of priority groups use a pool of type ingress, those of queues a pool of type egress. A pool
+    """What: The profiles of priority groups use a pool of type ingress, those of queues a pool of type egress. A pool
     of type both serves both. In the traditional model a group or queue may have the profile that the SKU's own template
     binds to it.
 
@@ -26,11 +26,11 @@ def direction(fabric: Fabric) -> Iterator[Defect]:
 
     Example: BUFFER_PG|Ethernet0|0 has egress_lossy_profile.
 
-    Fix: bind a profile of the right direction.
+    Fix: Bind a profile of the right direction.
 
     FG522 covers profiles whose own pool is wrong.
 
-    Source: measured with sonic-swss 6079a435 ("Egress buffer profile configured on PG"); cfgmgr/buffermgrdyn.cpp
+    Source: Measured with sonic-swss 6079a435 ("Egress buffer profile configured on PG"); cfgmgr/buffermgrdyn.cpp
     (checkBufferProfileDirection).
     """
     for ports in port_classes(fabric):
@@ -64,18 +64,18 @@ def _direction(qos: QosTables, profile: str) -> str:
 
 @rule("FG587", Severity.ERROR, "A parameter of the dynamic buffer model is missing")
 def dynamic_parameters(fabric: Fabric) -> Iterator[Defect]:
-    """What: a switch of the dynamic model has a row in DEFAULT_LOSSLESS_BUFFER_PARAMETER and, if a priority group has
+    """What: A switch of the dynamic model has a row in DEFAULT_LOSSLESS_BUFFER_PARAMETER and, if a priority group has
     the profile NULL, a row in LOSSLESS_TRAFFIC_PATTERN.
 
-    Why: without the first, buffermgrd waits for it, programs no buffer at all, and no port of the switch comes up: no
+    Why: Without the first, buffermgrd waits for it, programs no buffer at all, and no port of the switch comes up: no
     daemon logs an error. Without the second, the vendor's Lua script fails, and PFC is enabled on groups that have no
     headroom; before release 202605 orchagent ends with the first such group, and no port works.
 
-    Example: a file of the dynamic model without DEFAULT_LOSSLESS_BUFFER_PARAMETER.
+    Example: A file of the dynamic model without DEFAULT_LOSSLESS_BUFFER_PARAMETER.
 
-    Fix: add the row; FG526 explains the right mtu.
+    Fix: Add the row; FG526 explains the right mtu.
 
-    Source: measured with sonic-swss 6079a435 and branch 202505; cfgmgr/buffermgrdyn.cpp,
+    Source: Measured with sonic-swss 6079a435 and branch 202505; cfgmgr/buffermgrdyn.cpp,
     cfgmgr/buffer_headroom_mellanox.lua.
     """
     computed = {
@@ -98,19 +98,19 @@ def dynamic_parameters(fabric: Fabric) -> Iterator[Defect]:
 
 @rule("FG588", Severity.ERROR, "The switch cannot create a buffer pool or profile")
 def refused_definitions(fabric: Fabric) -> Iterator[Defect]:
-    """What: in the traditional model each pool has a size. Each profile has exactly one of dynamic_th and static_th; in
+    """What: In the traditional model each pool has a size. Each profile has exactly one of dynamic_th and static_th; in
     the dynamic model it is the one of its pool's mode. No profile of an ingress pool trims packets.
 
-    Why: the SAI refuses the pool or the profile. No port that uses it becomes ready, and no port of the switch comes
+    Why: The SAI refuses the pool or the profile. No port that uses it becomes ready, and no port of the switch comes
     up; the error is in syslog, if at all.
 
     Example: BUFFER_PROFILE|my_profile has neither dynamic_th nor static_th.
 
-    Fix: complete the row as the message says.
+    Fix: Complete the row as the message says.
 
     FG521 and FG522 cover rows of the SKU's own template.
 
-    Source: measured with sonic-swss 6079a435; orchagent/bufferorch.cpp, cfgmgr/buffermgrdyn.cpp.
+    Source: Measured with sonic-swss 6079a435; orchagent/bufferorch.cpp, cfgmgr/buffermgrdyn.cpp.
     """
     for qos in qos_tables(fabric):
         skus = qos.defaults

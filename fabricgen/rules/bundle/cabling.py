@@ -54,15 +54,15 @@ class _Table:
 
 @rule("FG258", Severity.ERROR, "cabling.csv differs from fabric.json")
 def cabling(fabric: Fabric) -> Iterator[Defect]:
-    """What: each cable of fabric.json has a row in cabling.csv with its plane, kind, ports, racks, length, medium and
+    """What: Each cable of fabric.json has a row in cabling.csv with its plane, kind, ports, racks, length, medium and
     speed, and its state while a link is cordoned. A breakout cable has a row for each leg.
     cabling.csv has no other rows.
 
-    Why: people plug the cables by this file. A wrong row is a wrong cable, and a missing row is a link that stays down.
+    Why: People plug the cables by this file. A wrong row is a wrong cable, and a missing row is a link that stays down.
 
-    Example: the file ends in the middle of a row, and the cables of two leaves are missing.
+    Example: The file ends in the middle of a row, and the cables of two leaves are missing.
 
-    Fix: render again. To change a cable, change the inventory.
+    Fix: Render again. To change a cable, change the inventory.
 
     Source: fabric.json, whose links and cables the file lists.
     """

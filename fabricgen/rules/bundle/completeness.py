@@ -28,17 +28,17 @@ _SHOWN = 5
 
 @rule("FG220", Severity.ERROR, "A file of the bundle is missing", Basis.FORM)
 def missing_files(fabric: Fabric) -> Iterator[Defect]:
-    """What: the bundle contains every file that manifest.json lists. A group of hosts without any file is one finding.
+    """What: The bundle contains every file that manifest.json lists. A group of hosts without any file is one finding.
     Without manifest.json, it contains a config_db.json for every SONiC switch of fabric.json.
 
-    Why: a switch without a file is not checked, so it would appear correct. A host or a subnet manager without a file
+    Why: A switch without a file is not checked, so it would appear correct. A host or a subnet manager without a file
     keeps its defaults.
 
     Example: sonic/leaf7/config_db.json was lost in a merge.
 
-    Fix: restore the file, or render again. A bundle of `render --only` lists only the chosen switches.
+    Fix: Restore the file, or render again. A bundle of `render --only` lists only the chosen switches.
 
-    Source: the format of the bundle.
+    Source: The format of the bundle.
     """
     root, found = fabric.bundle.root, rendered_files(fabric)
     if root is None:
@@ -71,16 +71,16 @@ def _without_file(bundle: Bundle) -> Iterator[str]:
 
 @rule("FG255", Severity.WARNING, "A file differs from the rendered one", Basis.FORM)
 def changed_files(fabric: Fabric) -> Iterator[Defect]:
-    """What: the sha256 of every file is that in manifest.json. It is a note for a file whose values other rules check.
+    """What: The sha256 of every file is that in manifest.json. It is a note for a file whose values other rules check.
     `validate --deploy` refuses the bundle.
 
-    Why: no other rule finds a fault in a program or a unit that was cut, and every rule relies on fabric.json.
+    Why: No other rule finds a fault in a program or a unit that was cut, and every rule relies on fabric.json.
 
     Example: hosts/gpu/fabricgen-roce was edited on a host and copied back.
 
-    Fix: make the change in the inventory or in a template, and render again.
+    Fix: Make the change in the inventory or in a template, and render again.
 
-    Source: the format of the bundle.
+    Source: The format of the bundle.
     """
     root, found = fabric.bundle.root, rendered_files(fabric)
     for path in found.changed if root and found else ():
@@ -96,14 +96,14 @@ def unlisted_files(fabric: Fabric) -> Iterator[Defect]:
     """What: sonic/, hosts/ and infiniband/ contain only files that manifest.json lists. A file that is neither copied
     to a host nor read by a switch or a subnet manager is a note, for example README.md.
 
-    Why: handoffs and people deploy whole folders. A switch of another fabric gets a configuration, or each host of a
+    Why: Handoffs and people deploy whole folders. A switch of another fabric gets a configuration, or each host of a
     group gets an unknown unit. `render` never removes such a file.
 
     Example: sonic/leaf99/config_db.json is left from another fabric.
 
-    Fix: remove the file, or add the device to the inventory and render.
+    Fix: Remove the file, or add the device to the inventory and render.
 
-    Source: the format of the bundle.
+    Source: The format of the bundle.
     """
     root, found = fabric.bundle.root, rendered_files(fabric)
     for path in found.unlisted if root and found else ():
@@ -126,13 +126,13 @@ def readable_manifest(fabric: Fabric) -> Iterator[Defect]:
     """What: manifest.json lists each rendered file with its sha256. Only `validate --deploy` refuses a bundle
     without this file.
 
-    Why: without the list, a file that is missing, changed or added is not found.
+    Why: Without the list, a file that is missing, changed or added is not found.
 
-    Example: a merge left conflict markers in manifest.json.
+    Example: A merge left conflict markers in manifest.json.
 
-    Fix: render again. Never merge manifest.json by hand.
+    Fix: Render again. Never merge manifest.json by hand.
 
-    Source: the format of the bundle.
+    Source: The format of the bundle.
     """
     root = fabric.bundle.root
     if root is None or fabric.bundle.wiring is None or not (root / NAME).exists():

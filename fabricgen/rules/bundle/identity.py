@@ -26,12 +26,12 @@ def hostname(fabric: Fabric) -> Iterator[Defect]:
     """What: DEVICE_METADATA.hostname equals the name of the device in the bundle. In loose files it is not the hostname
     of another file, and not the name of another device.
 
-    Why: neighbors, LLDP and deployment tools identify a switch by its name. A file with another switch's hostname is
+    Why: Neighbors, LLDP and deployment tools identify a switch by its name. A file with another switch's hostname is
     usually the file of that switch.
 
     Example: sonic/leaf1/config_db.json has hostname leaf2.
 
-    Fix: set hostname to the device's name, or rename the folder.
+    Fix: Set hostname to the device's name, or rename the folder.
 
     Source: sonic-buildimage src/sonic-yang-models/yang-models/sonic-device_metadata.yang.
     """
@@ -51,12 +51,12 @@ def hostname(fabric: Fabric) -> Iterator[Defect]:
 def duplicate_mac(fabric: Fabric) -> Iterator[Defect]:
     """What: DEVICE_METADATA.mac is different on every switch.
 
-    Why: routed ports answer ARP with this address. If two switches with a common neighbor share it, packets reach
+    Why: Routed ports answer ARP with this address. If two switches with a common neighbor share it, packets reach
     either of them.
 
     Example: leaf1 and leaf2 both have mac 02:00:00:00:00:01 after a copied file.
 
-    Fix: give each switch the base MAC in its EEPROM, or remove the field.
+    Fix: Give each switch the base MAC in its EEPROM, or remove the field.
 
     Source: sonic-buildimage sonic-device_metadata.yang; sonic-swss orchagent reads it as the router MAC.
     """
@@ -76,12 +76,12 @@ def duplicate_mac(fabric: Fabric) -> Iterator[Defect]:
 def unicast_mac(fabric: Fabric) -> Iterator[Defect]:
     """What: DEVICE_METADATA.mac is not a group address, and not zero.
 
-    Why: the switch sends frames from this address and answers ARP with it. Hosts and switches discard frames from a
+    Why: The switch sends frames from this address and answers ARP with it. Hosts and switches discard frames from a
     group address, and flood frames to it.
 
     Example: mac is 01:00:5e:00:00:01.
 
-    Fix: set mac to the base MAC in the EEPROM of the switch, or remove the field.
+    Fix: Set mac to the base MAC in the EEPROM of the switch, or remove the field.
 
     Source: IEEE 802.3 clause 3.2.3; sonic-swss orchagent reads it as the router MAC.
     """
@@ -114,12 +114,12 @@ def without_mac(bundle: Bundle) -> Iterator[Finding]:
 def planned_hwsku(fabric: Fabric) -> Iterator[Defect]:
     """What: DEVICE_METADATA.hwsku is that of the device in fabric.json.
 
-    Why: the hwsku selects port lanes, buffer tables and SerDes settings of the whole switch. With a wrong hwsku the
+    Why: The hwsku selects port lanes, buffer tables and SerDes settings of the whole switch. With a wrong hwsku the
     ports do not match the cables.
 
     Example: fabric.json plans Arista-7060X6-64PE-O128S2, the file has Arista-7060X6-64PE-64x400G.
 
-    Fix: set hwsku to the planned one, or change the platform in the inventory and render again.
+    Fix: Set hwsku to the planned one, or change the platform in the inventory and render again.
 
     Source: sonic-buildimage device/<vendor>/<platform>/<hwsku>.
     """
@@ -138,7 +138,7 @@ def platform_of_hwsku(fabric: Fabric) -> Iterator[Defect]:
 
     Example: hwsku Mellanox-SN5600-O128 with platform x86_64-mlnx_msn4700-r0.
 
-    Fix: set platform to the ONIE name of the model.
+    Fix: Set platform to the ONIE name of the model.
 
     Source: sonic-buildimage device/<vendor>/<platform>/<hwsku>.
     """
@@ -154,7 +154,7 @@ def platform_of_hwsku(fabric: Fabric) -> Iterator[Defect]:
 def buffer_model(fabric: Fabric) -> Iterator[Defect]:
     """What: DEVICE_METADATA.buffer_model is that of the platform's image: dynamic only if it has Lua scripts.
 
-    Why: in the dynamic model buffermgrd computes pools and headroom with the vendor's Lua scripts. Without them the
+    Why: In the dynamic model buffermgrd computes pools and headroom with the vendor's Lua scripts. Without them the
     switch has no headroom. A traditional file on a dynamic switch crashes orchagent with a pool without size.
 
     Example: buffer_model "dynamic" on a Broadcom switch.
@@ -173,7 +173,7 @@ def buffer_model(fabric: Fabric) -> Iterator[Defect]:
 
 @rule("FG226", Severity.NOTE, "The hwsku is unknown")
 def unknown_hwsku(fabric: Fabric) -> Iterator[Defect]:
-    """What: the catalog has no platform with this hwsku, so some checks are not done for the switch.
+    """What: The catalog has no platform with this hwsku, so some checks are not done for the switch.
 
     Why: lanes, aliases, pool sizes and headroom are facts about the hardware. fabricgen does not guess them.
 
@@ -197,11 +197,11 @@ def unknown_hwsku(fabric: Fabric) -> Iterator[Defect]:
 def type_of_tier(fabric: Fabric) -> Iterator[Defect]:
     """What: DEVICE_METADATA.type is present, differs between the tiers, and is never ToRRouter above the leaves.
 
-    Why: without a type bgpcfgd starts no BGP session. The type sets the ECMP hash seed, so two tiers with one type use
+    Why: Without a type bgpcfgd starts no BGP session. The type sets the ECMP hash seed, so two tiers with one type use
     the same hash, and traffic polarizes. ToRRouter accepts its own ASN once in a path: above the leaves this allows
     valley routes and thus cyclic buffer dependencies.
 
-    Example: a spine has type ToRRouter, or leaves and spines both have LeafRouter.
+    Example: A spine has type ToRRouter, or leaves and spines both have LeafRouter.
 
     Fix: leaf ToRRouter, spine LeafRouter, core SpineRouter.
 

@@ -20,16 +20,16 @@ def _literals(switch: Switch) -> list[tuple[str, str, str]]:
 
 @rule(CODE, Severity.WARNING, "A file of the bundle contains a secret", Basis.SCHEMA)
 def literal_secret(fabric: Fabric) -> Iterator[Defect]:
-    """What: the config_db.json files of a bundle have placeholders such as `${secret:snmp/read}` in place of SNMP
+    """What: The config_db.json files of a bundle have placeholders such as `${secret:snmp/read}` in place of SNMP
     communities, passwords, their hashes, and private keys.
 
-    Why: bundles are kept in git and copied to pipelines and file servers. Each reader of one has the secret, and git
+    Why: Bundles are kept in git and copied to pipelines and file servers. Each reader of one has the secret, and git
     keeps it after the file is corrected. With `validate --deploy` the finding is an error. The files of running
     switches contain their secrets, so only files beside fabric.json are judged.
 
     Example: TACPLUS|global has the passkey itself.
 
-    Fix: write `!secret NAME` in the inventory, or the placeholder in base files and templates. Render again, and change
+    Fix: Write `!secret NAME` in the inventory, or the placeholder in base files and templates. Render again, and change
     the secret, because others may have read it.
 
     Source: SONiC's YANG models of SNMP_USER, TACPLUS, RADIUS, LDAP, MACSEC_PROFILE, NTP_KEY and BGP_NEIGHBOR; crypt(5);

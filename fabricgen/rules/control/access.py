@@ -30,15 +30,15 @@ def _of_switch(switch: Switch) -> ControlAcl:
 
 @rule("FG301", Severity.ERROR, "No address can reach SSH of a switch")
 def unreachable_ssh(fabric: Fabric) -> Iterator[Defect]:
-    """What: where control-plane ACLs drop packets, some address can open a new connection to TCP port 22, in a family
+    """What: Where control-plane ACLs drop packets, some address can open a new connection to TCP port 22, in a family
     of the addresses of the management port.
 
-    Why: as soon as caclmgrd installs one rule of any service, it drops everything that no rule accepts, for both
+    Why: As soon as caclmgrd installs one rule of any service, it drops everything that no rule accepts, for both
     families. Only sessions that are open stay. After a reboot only the console reaches the switch.
 
     Example: ACL_TABLE has only SNMP_ONLY; or SSH_ONLY has rules of IPv6 only, and eth0 has an IPv4 address.
 
-    Fix: add a table of type CTRLPLANE with the service SSH for each family, with a rule that accepts your addresses.
+    Fix: Add a table of type CTRLPLANE with the service SSH for each family, with a rule that accepts your addresses.
 
     Source: sonic-host-services scripts/caclmgrd.
     """
@@ -51,7 +51,7 @@ def unreachable_ssh(fabric: Fabric) -> Iterator[Defect]:
 
 @rule("FG302", Severity.WARNING, "No address can reach SNMP or gNMI of a switch")
 def unreachable_service(fabric: Fabric) -> Iterator[Defect]:
-    """What: where control-plane ACLs drop packets, some address can reach SNMP if the file has a community or a user,
+    """What: Where control-plane ACLs drop packets, some address can reach SNMP if the file has a community or a user,
     and gNMI if the file has its server.
 
     Why: caclmgrd drops everything that no rule accepts, so monitoring sees no data. gNMI has no separate service: its
@@ -59,7 +59,7 @@ def unreachable_service(fabric: Fabric) -> Iterator[Defect]:
 
     Example: management.gnmi has port 8080, and the ACLs accept only SSH and SNMP.
 
-    Fix: add a table for the service, for each family.
+    Fix: Add a table for the service, for each family.
 
     Source: sonic-host-services scripts/caclmgrd; sonic-buildimage dockers/docker-sonic-gnmi/gnmi-native.sh.
     """
@@ -81,7 +81,7 @@ def unreachable_service(fabric: Fabric) -> Iterator[Defect]:
 
 @rule("FG303", Severity.ERROR, "caclmgrd does not apply a control-plane ACL as it is written")
 def ignored_rules(fabric: Fabric) -> Iterator[Defect]:
-    """What: each table of type CTRLPLANE has rules of one family, with distinct priorities, an address and the action
+    """What: Each table of type CTRLPLANE has rules of one family, with distinct priorities, an address and the action
     ACCEPT or DROP; its services are known; all rules of an EXTERNAL_CLIENT table have one destination port.
 
     Why: caclmgrd takes the family of a table from the first rule that it reads, in the order of the keys, and only logs
@@ -89,7 +89,7 @@ def ignored_rules(fabric: Fabric) -> Iterator[Defect]:
 
     Example: SSH_ONLY|RULE_1 has SRC_IP 10.0.0.0/8, and SSH_ONLY|RULE_2 has SRC_IPV6 fc00::/7.
 
-    Fix: write one table for each family and port.
+    Fix: Write one table for each family and port.
 
     Source: sonic-host-services scripts/caclmgrd (compared in tests with the answers of each release); sonic-swss-common
     common/configdb.cpp (order of the rows).
@@ -101,15 +101,15 @@ def ignored_rules(fabric: Fabric) -> Iterator[Defect]:
 
 @rule("FG304", Severity.NOTE, "The gNMI server has no certificate")
 def open_gnmi(fabric: Fabric) -> Iterator[Defect]:
-    """What: where a file configures the gNMI server, GNMI|certs has server_crt and server_key.
+    """What: Where a file configures the gNMI server, GNMI|certs has server_crt and server_key.
 
-    Why: without a certificate the container starts the server with --noTLS. In images up to 202605 it then sends
+    Why: Without a certificate the container starts the server with --noTLS. In images up to 202605 it then sends
     passwords and data in clear text, to any address. In later ones it listens on 127.0.0.1 only, so no collector
     reaches it. With one of the two fields missing it makes its own certificate, which no client can verify.
 
     Example: GNMI has only the row gnmi with port 8080.
 
-    Fix: set management.gnmi.certificates in the inventory to the files on the switch.
+    Fix: Set management.gnmi.certificates in the inventory to the files on the switch.
 
     Source: sonic-buildimage dockers/docker-sonic-gnmi/gnmi-native.sh, pull request 28110; sonic-gnmi pull request 712.
     """

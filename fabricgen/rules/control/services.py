@@ -23,17 +23,17 @@ class _Server(NamedTuple):
 
 @rule("FG287", Severity.WARNING, "A server is in a VRF without a route to it")
 def unreachable_servers(fabric: Fabric) -> Iterator[Defect]:
-    """What: the servers of NTP, syslog, TACACS+ and RADIUS are inside a subnet of their VRF, or the VRF has a route
+    """What: The servers of NTP, syslog, TACACS+ and RADIUS are inside a subnet of their VRF, or the VRF has a route
     to them. The management VRF has the gateways of MGMT_INTERFACE. The default VRF has them only while the
     management VRF is off. Of the default VRF, routes that BGP learns from devices outside the fabric are not known:
     with such devices, its servers are not judged.
 
-    Why: the clock of the switch drifts, its logs are lost, or no login works while the local password is unknown.
+    Why: The clock of the switch drifts, its logs are lost, or no login works while the local password is unknown.
     Nothing reports it on the switch.
 
     Example: mgmtVrfEnabled is true, and SYSLOG_SERVER|10.255.0.3 has no vrf.
 
-    Fix: set the VRF from which the server can be reached.
+    Fix: Set the VRF from which the server can be reached.
 
     Source: sonic-host-services scripts/hostcfgd (NtpCfg, RSyslogCfg, AaaCfg, MgmtIfaceCfg); sonic-buildimage
     files/image_config/interfaces/interfaces.j2 (table 5000 of the management VRF has the gateways).
@@ -120,15 +120,15 @@ def _static(switch: Switch, vrf: str, address: Address) -> bool:
 
 @rule("FG291", Severity.WARNING, "A row is for a VRF that the switch does not have")
 def unknown_vrf(fabric: Fabric) -> Iterator[Defect]:
-    """What: the VRF of a static route, of its next hop, and of an address of the SNMP agent is `default`, a row of VRF,
+    """What: The VRF of a static route, of its next hop, and of an address of the SNMP agent is `default`, a row of VRF,
     or `mgmt` while the management VRF is on. The models of other tables refer to VRF (FG408), and FG287 judges servers.
 
-    Why: the route never enters a routing table, and its prefix is unreachable. The SNMP agent cannot bind the address,
+    Why: The route never enters a routing table, and its prefix is unreachable. The SNMP agent cannot bind the address,
     and does not start.
 
     Example: STATIC_ROUTE|Vrf-blue|0.0.0.0/0, but VRF has no row Vrf-blue.
 
-    Fix: add the VRF, or correct its name.
+    Fix: Add the VRF, or correct its name.
 
     Source: sonic-buildimage src/sonic-bgpcfgd/bgpcfgd/managers_static_rt.py (ip route ... vrf), dockers/docker-snmp
     snmpd.conf.j2 (agentAddress).

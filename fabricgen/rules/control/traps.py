@@ -39,12 +39,12 @@ def dropped_protocols(fabric: Fabric) -> Iterator[Defect]:
     to the switch's own addresses to the processor, LACP where there are port channels, and EAPOL where there is MACsec.
     A rate below 100 packets per second and LLDP are warnings.
 
-    Why: the chip drops the packets before the processor sees them. Sessions end after their hold time, port channels go
+    Why: The chip drops the packets before the processor sees them. Sessions end after their hold time, port channels go
     down, and neighbors are not resolved, although all daemons run and each table is valid.
 
     Example: COPP_GROUP|queue4_group1 has trap_action drop: the group carries BGP and LACP.
 
-    Fix: remove the row, so that the image's own row holds, or set trap_action to trap and a rate of at least 100.
+    Fix: Remove the row, so that the image's own row holds, or set trap_action to trap and a rate of at least 100.
 
     Source: sonic-swss cfgmgr/coppmgr.cpp (mergeConfig); sonic-buildimage files/image_config/copp/copp_cfg.j2.
     """

@@ -15,15 +15,15 @@ from fabricgen.vocabulary import Purpose
 
 @rule("FG908", Severity.ERROR, "An address of a host does not match its switch port", Basis.AGREEMENT)
 def host_addresses(fabric: Fabric) -> Iterator[Defect]:
-    """What: the netplan file gives each NIC with a cable the other address of each subnet of its switch port, and
+    """What: The netplan file gives each NIC with a cable the other address of each subnet of its switch port, and
     routes over the address of this port. NCCL_IB_ADDR_RANGE covers the addresses of all compute NICs.
 
-    Why: with an address in another subnet the NIC cannot reach its leaf. RoCE uses the next hop of the kernel: with a
+    Why: With an address in another subnet the NIC cannot reach its leaf. RoCE uses the next hop of the kernel: with a
     wrong gateway, queue pairs fail to connect with error 110.
 
     Example: rail0 has 10.64.0.3/31, but its switch port has 10.64.0.0/31.
 
-    Fix: render the file again, or move the cable.
+    Fix: Render the file again, or move the cable.
 
     Source: torvalds/linux drivers/infiniband/core/addr.c; RFC 3021.
     """

@@ -15,12 +15,12 @@ from fabricgen.rules.view.switch import number
 def nic_cable(fabric: Fabric) -> Iterator[Defect]:
     """What: CABLE_M is the length of the longest cable of the plane's NICs, rounded up to whole meters.
 
-    Why: the NIC derives the headroom of its receive buffer from this length. If it is too small, the NIC drops packets
+    Why: The NIC derives the headroom of its receive buffer from this length. If it is too small, the NIC drops packets
     that arrive after it sends a pause frame.
 
     Example: CABLE_M is 1, but the cables have 5 m.
 
-    Fix: use the true length, rounded up.
+    Fix: Use the true length, rounded up.
 
     Source: Mellanox/mlnx-tools@8fbfd9c python/mlnx_qos (--cable_len).
     """

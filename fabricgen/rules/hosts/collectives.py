@@ -21,20 +21,20 @@ _ADAPTIVE = "NCCL_IB_ADAPTIVE_ROUTING"
 
 @rule("FG910", Severity.ERROR, "NCCL settings do not match the network", Basis.AGREEMENT)
 def nccl_plan(fabric: Fabric) -> Iterator[Defect]:
-    """What: on RoCE, NCCL_IB_SL, NVSHMEM_IB_SL, and UCX_IB_SL if it is set, is the TC to which the switches map
+    """What: On RoCE, NCCL_IB_SL, NVSHMEM_IB_SL, and UCX_IB_SL if it is set, is the TC to which the switches map
     NCCL_IB_TC.
     NCCL_IB_ROCE_VERSION_NUM is 2, and NCCL_IB_ADDR_FAMILY is that of the hosts' pools. NCCL_IB_GID_INDEX and
     UCX_IB_GID_INDEX are not set. On rail-only designs NCCL_CROSS_NIC and NCCL_PXN_DISABLE are 0. On InfiniBand,
     NCCL_IB_TC and UCX_IB_TRAFFIC_CLASS are not set, UCX_IB_SL and NVSHMEM_IB_SL are no other SL than NCCL_IB_SL, and
     NCCL_COLLNET_ENABLE is set only where switches aggregate (SHARP). `simulate deadlock` judges NCCL_IB_SL there.
 
-    Why: a ring that crosses rails hangs if no switch connects the rails. NCCL uses a traffic class as the SL if
+    Why: A ring that crosses rails hangs if no switch connects the rails. NCCL uses a traffic class as the SL if
     NCCL_IB_SL is not set. The index of a GID changes when the host gets another address. RoCE version 1 has no IP
     header, so that no switch routes it.
 
     Example: NCCL_CROSS_NIC is 2 on a rail-only design.
 
-    Fix: use the rendered values.
+    Fix: Use the rendered values.
 
     Source: NVIDIA/nccl@5067397 src/transport/net_ib/connect.cc (ncclIbGetGidIndex, envIbAddrFamily), src/graph
     (NCCL_CROSS_NIC, NCCL_PXN_DISABLE); openucx/ucx@9466d10 src/uct/ib/base/ib_iface.c; OpenSM doc/current-routing.txt.
@@ -159,16 +159,16 @@ def _priority(group: HostFiles, plane: WiredPlane, found: Mapping[str, str]) -> 
 
 @rule("FG917", Severity.WARNING, "NCCL and the fabric disagree on adaptive routing", Basis.AGREEMENT)
 def adaptive_routing(fabric: Fabric) -> Iterator[Defect]:
-    """What: where all compute planes of the hosts are RoCE, NCCL_IB_ADAPTIVE_ROUTING is 1 if the switches of one select
+    """What: Where all compute planes of the hosts are RoCE, NCCL_IB_ADAPTIVE_ROUTING is 1 if the switches of one select
     a path for each packet (load_balancing in fabric.json), and else is not 1.
 
-    Why: with 1, NCCL sends each large message as two, a write and an empty write with immediate data, so that data may
+    Why: With 1, NCCL sends each large message as two, a write and an empty write with immediate data, so that data may
     arrive out of order. Without it the last write completes the message, although others may still be on their way.
     Over a hash nothing arrives out of order, and the second message costs time.
 
     Example: NCCL_IB_ADAPTIVE_ROUTING=1 on hosts of a RoCE plane with ECMP.
 
-    Fix: render the file again. NCCL uses 0 on RoCE and 1 on InfiniBand where the setting is missing.
+    Fix: Render the file again. NCCL uses 0 on RoCE and 1 on InfiniBand where the setting is missing.
 
     Source: NVIDIA/nccl src/transport/net_ib (ADAPTIVE_ROUTING, AR_THRESHOLD); SONiC HLD doc/ARS.
     """

@@ -30,11 +30,11 @@ def host_files(fabric: Fabric) -> Iterator[Defect]:
     script, its unit and the files for NCCL and UCX exist. Each host has a netplan file. The reader of each file reads
     every line as it looks: sh, NCCL and UCX have different rules for blanks, quotes and carriage returns.
 
-    Why: without a setting the NIC keeps the default of its firmware: no PFC and no marking.
+    Why: Without a setting the NIC keeps the default of its firmware: no PFC and no marking.
 
     Example: roce/compute.conf has TRUST = dscp, which sh takes for the command TRUST.
 
-    Fix: render the file again, or correct the line.
+    Fix: Render the file again, or correct the line.
 
     Source: templates/hosts/fabricgen-roce.j2, which reads the settings; POSIX.1-2017, Shell Command Language;
     NVIDIA/nccl@5067397 src/misc/param.cc (setEnvFile); openucx/ucx@9466d10 src/ucs/config/ini.c.
@@ -99,12 +99,12 @@ def host_devices(fabric: Fabric) -> Iterator[Defect]:
     list the RDMA devices of the compute NICs, the latter in the order of the rails. So does NVSHMEM_HCA_LIST, with
     NVSHMEM_ENABLE_NIC_PE_MAPPING=1. NCCL_SOCKET_IFNAME lists the in-band NICs.
 
-    Why: a NIC that is not listed keeps its defaults and is lossy. A job that uses a storage NIC sends collectives over
+    Why: A NIC that is not listed keeps its defaults and is lossy. A job that uses a storage NIC sends collectives over
     the wrong network. Without the leading =, mlx5_1 also matches mlx5_10 and mlx5_11.
 
     Example: NCCL_IB_HCA is mlx5_0,mlx5_1 on a DGX H100, but its second rail is mlx5_3.
 
-    Fix: list the devices of the host model, as rendered.
+    Fix: List the devices of the host model, as rendered.
 
     Source: NVIDIA/nccl@5067397 src/misc/param.cc and net_ib (device lists); NVIDIA/nvshmem@2d7d25f
     src/modules/transport/common/env_defs.h; DGX H100 User Guide, Network Modules.
@@ -151,12 +151,12 @@ def _listed(
 def interface_names(fabric: Fabric) -> Iterator[Defect]:
     """What: links/10-<NIC>.link assigns the name of the NIC to its PCI address in the host model.
 
-    Why: the addresses, routes and settings of a rail belong to the name. If two names are exchanged, each NIC has an
+    Why: The addresses, routes and settings of a rail belong to the name. If two names are exchanged, each NIC has an
     address in the wrong subnet and cannot reach its leaf.
 
     Example: 10-rail0.link has Path=pci-0000:40:00.0, which is the slot of rail 1.
 
-    Fix: render the file again, or correct the host model.
+    Fix: Render the file again, or correct the host model.
 
     Source: systemd.link(5), Path= and Name=.
     """

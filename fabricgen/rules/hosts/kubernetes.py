@@ -19,17 +19,17 @@ IPV4, IPV6 = 4, 6
 
 @rule("FG921", Severity.ERROR, "An object of Kubernetes does not agree with the fabric", Basis.AGREEMENT)
 def kubernetes_objects(fabric: Fabric) -> Iterator[Defect]:
-    """What: in the objects of kubernetes/ in the bundle (`fabricgen handoff kubernetes build --output
+    """What: In the objects of kubernetes/ in the bundle (`fabricgen handoff kubernetes build --output
     build/kubernetes`), pools have the addresses that the switches expect from each host, policies and rails an MTU
     that the switch port takes, and templates the values of roce/<plane>.conf. The variables of pods are those of
     nccl.conf.
 
-    Why: operators write these values to the NICs and the pods. A pod with another address does not reach its leaf, and
+    Why: Operators write these values to the NICs and the pods. A pod with another address does not reach its leaf, and
     a NIC with other priorities sends RoCE into a lossy class.
 
     Example: qos.pfc of roceOptimized is 0,0,0,0,1,0,0,0, but PFC of roce/compute.conf is 0,0,0,1,0,0,0,0.
 
-    Fix: write the objects again, or correct the value.
+    Fix: Write the objects again, or correct the value.
 
     Source: Mellanox/nic-configuration-operator@8bfbeb34, Mellanox/spectrum-x-operator@246268d5,
     Mellanox/nvidia-k8s-ipam@3ce4a34 and k8snetworkplumbingwg/sriov-network-operator@249e2001: their definitions and

@@ -15,15 +15,15 @@ _NETWORKS, _RESOURCE = "k8s.v1.cni.cncf.io/networks", "k8s.v1.cni.cncf.io/resour
 
 @rule("FG923", Severity.ERROR, "An object of Kubernetes names another that does not exist", Basis.AGREEMENT)
 def kubernetes_references(fabric: Fabric) -> Iterator[Defect]:
-    """What: the CIDRPool of each network and rail, the resource of each network and pod, the networks of each pod and
+    """What: The CIDRPool of each network and rail, the resource of each network and pod, the networks of each pod and
     the templates of its claims are among the objects of kubernetes/. The JSON of networks can be read, and has the
     plug-ins that several rails need.
 
-    Why: the API server does not compare objects. A pod that names a missing network or resource waits for ever.
+    Why: The API server does not compare objects. A pod that names a missing network or resource waits for ever.
 
-    Example: the network gpu-rail0 has the pool gpu-rail8.
+    Example: The network gpu-rail0 has the pool gpu-rail8.
 
-    Fix: correct the name.
+    Fix: Correct the name.
 
     Source: k8snetworkplumbingwg/multus-cni, annotations of pods; Mellanox/nvidia-k8s-ipam@3ce4a34 (poolName, poolType);
     k8snetworkplumbingwg/sriov-network-operator@249e2001 (resourceName).

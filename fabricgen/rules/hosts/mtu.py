@@ -14,15 +14,15 @@ from fabricgen.rules.view.switch import number
 
 @rule("FG906", Severity.ERROR, "The MTU of a host does not fit the switch or RoCE", Basis.AGREEMENT)
 def host_mtu(fabric: Fabric) -> Iterator[Defect]:
-    """What: the MTU of a NIC is at least the plane's RoCE MTU and 96 bytes of headers (4192 for 4096), and at most the
+    """What: The MTU of a NIC is at least the plane's RoCE MTU and 96 bytes of headers (4192 for 4096), and at most the
     MTU of the switch port. All NICs of a group on a plane have the same MTU.
 
-    Why: the kernel silently uses the next smaller RoCE MTU: 1024 with an MTU of 1500. If the MTU is larger than on the
+    Why: The kernel silently uses the next smaller RoCE MTU: 1024 with an MTU of 1500. If the MTU is larger than on the
     switch port, the switch drops every full packet.
 
     Example: mtu is 4096 for RoCE packets of 4096 bytes.
 
-    Fix: use the MTU of the switch port.
+    Fix: Use the MTU of the switch port.
 
     Source: torvalds/linux include/rdma/ib_addr.h (iboe_get_mtu).
     """

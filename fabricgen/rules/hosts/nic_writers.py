@@ -21,12 +21,12 @@ def one_writer(fabric: Fabric) -> Iterator[Defect]:
     its folder with `script` only. A NicConfigurationTemplate in kubernetes/ enables the one of roceOptimized and
     spectrumXOptimized that `nic_settings` names, and no NIC has two templates.
 
-    Why: the script and the operator write trust, PFC and CNPs by turns, each time one of them starts. The API server
+    Why: The script and the operator write trust, PFC and CNPs by turns, each time one of them starts. The API server
     refuses a template with both, and of two templates for one NIC the operator applies none.
 
     Example: kubernetes/gpu/nic-settings.yaml enables roceOptimized, and hosts/gpu has fabricgen-roce.
 
-    Fix: set `nic_settings` of the group in the inventory, and render.
+    Fix: Set `nic_settings` of the group in the inventory, and render.
 
     Source: Mellanox/nic-configuration-operator@8bfbeb34 config/crd/bases (validation of the template) and
     internal/controller/nicconfigurationtemplate_controller.go; templates/hosts/fabricgen-roce.j2.

@@ -32,17 +32,17 @@ _RENDER = "run `fabricgen render`"
 
 @rule("FG914", Severity.ERROR, "The settings of NICs are not applied when they appear")
 def applied_settings(fabric: Fabric) -> Iterator[Defect]:
-    """What: fabricgen-roce is a script that uses every setting of roce/<plane>.conf, serves the driver of each NIC,
+    """What: Fabricgen-roce is a script that uses every setting of roce/<plane>.conf, serves the driver of each NIC,
     calls each of its functions and does not stop before its end. fabricgen-roce@.service starts it for an interface,
     and belongs to the device of the interface.
 
-    Why: the QoS of a NIC does not outlive its driver. Without the script or the unit, each reboot returns the NIC to
+    Why: The QoS of a NIC does not outlive its driver. Without the script or the unit, each reboot returns the NIC to
     the defaults of its firmware: no PFC, and RoCE in a lossy class. The settings then look correct and have no
     effect.
 
-    Example: the script contains only exit 0.
+    Example: The script contains only exit 0.
 
-    Fix: render the file again. To change it, change the template.
+    Fix: Render the file again. To change it, change the template.
 
     Source: templates/hosts/fabricgen-roce.j2; systemd.unit(5), BindsTo= and the specifier %i.
     """

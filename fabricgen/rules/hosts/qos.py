@@ -42,7 +42,7 @@ def nic_dscp(fabric: Fabric) -> Iterator[Defect]:
 
     Example: DSCP_PRIORITY is "26:4", but DSCP_TO_TC_MAP has "26": "3".
 
-    Fix: use the same priority on both sides.
+    Fix: Use the same priority on both sides.
 
     Source: Mellanox/mlnx-tools@8fbfd9c python/mlnx_qos (dscp2prio); sonic-swss orchagent/qosorch.cpp.
     """
@@ -93,14 +93,14 @@ def _map(text: str) -> dict[int, int] | None:
 
 @rule("FG903", Severity.ERROR, "PFC is on for different priorities on NICs and switches", Basis.AGREEMENT)
 def nic_pfc(fabric: Fabric) -> Iterator[Defect]:
-    """What: the priorities with PFC on the NICs are exactly those in pfc_enable of the switch ports.
+    """What: The priorities with PFC on the NICs are exactly those in pfc_enable of the switch ports.
 
-    Why: a priority with PFC at only one end is lossy in one direction: one end does not stop, and the other end drops
+    Why: A priority with PFC at only one end is lossy in one direction: one end does not stop, and the other end drops
     packets.
 
     Example: PFC is 0,0,0,1,0,0,0,0, but pfc_enable is 3,4.
 
-    Fix: use the same priorities, on the hosts or in `lossless` of the plane.
+    Fix: Use the same priorities, on the hosts or in `lossless` of the plane.
 
     Source: IEEE 802.1Qbb; Mellanox/mlnx-tools@8fbfd9c python/mlnx_qos (--pfc).
     """
@@ -130,7 +130,7 @@ def nic_pfc(fabric: Fabric) -> Iterator[Defect]:
     Basis.AGREEMENT,
 )
 def nic_tos(fabric: Fabric) -> Iterator[Defect]:
-    """What: the ToS byte is the same for the NICs (TOS), NCCL (NCCL_IB_TC, and NCCL_IB_FIFO_TC if it is set), UCX
+    """What: The ToS byte is the same for the NICs (TOS), NCCL (NCCL_IB_TC, and NCCL_IB_FIFO_TC if it is set), UCX
     (UCX_IB_TRAFFIC_CLASS) and NVSHMEM (NVSHMEM_IB_TRAFFIC_CLASS), as each of them reads its number. The switches map
     its DSCP to a TC with PFC. Its two ECN bits are 10, ECT(0). 11 means that every packet is marked; with 00 the NIC
     must set the bits.
@@ -142,7 +142,7 @@ def nic_tos(fabric: Fabric) -> Iterator[Defect]:
 
     Example: NCCL_IB_TC is 26.
 
-    Fix: set the byte to DSCP x 4 + 2, for example 106 for DSCP 26.
+    Fix: Set the byte to DSCP x 4 + 2, for example 106 for DSCP 26.
 
     Source: RFC 3168 section 5; NVIDIA/nccl@5067397 src/transport/net_ib/connect.cc (trafficClass, ncclParamIbFifoTc),
     src/misc/param.cc (ncclLoadParam); openucx/ucx@9466d10 src/uct/ib/base/ib_iface.c, src/ucs/config/parser.c.
@@ -233,11 +233,11 @@ def nic_cnp(fabric: Fabric) -> Iterator[Defect]:
     """What: CNP_DSCP is the CNP DSCP of the plane. The switches map it to a TC without PFC and with a strict queue.
     CNP_PRIORITY is this TC.
 
-    Why: a CNP that waits behind data packets arrives too late, and a CNP in a paused queue does not arrive.
+    Why: A CNP that waits behind data packets arrives too late, and a CNP in a paused queue does not arrive.
 
     Example: CNP_DSCP is 4, the value of NVIDIA's nic-configuration-operator, and DSCP 4 is lossless on the switch.
 
-    Fix: use the DSCP and the TC of CNPs on the switches.
+    Fix: Use the DSCP and the TC of CNPs on the switches.
 
     Source: Zhu et al., SIGCOMM 2015 (DCQCN); nic-configuration-operator@8bfbeb3 (CNP_DSCP=4).
     """
@@ -285,12 +285,12 @@ def nic_stall(fabric: Fabric) -> Iterator[Defect]:
     """What: STALL_MS is below the detection_time of PFC_WD on the switch ports, and at least 80 ms, the minimum of the
     driver. After this time, a NIC with a stuck receiver stops sending pause frames.
 
-    Why: the NIC must stop pausing before the watchdog acts, so that only the faulty host loses packets. Otherwise the
+    Why: The NIC must stop pausing before the watchdog acts, so that only the faulty host loses packets. Otherwise the
     switch's watchdog drops packets of all senders to this queue. The default of the NIC is 8 s.
 
     Example: STALL_MS is 8000, but detection_time is 200.
 
-    Fix: use a time between 80 ms and the detection time.
+    Fix: Use a time between 80 ms and the detection time.
 
     Source: torvalds/linux drivers/net/ethernet/mellanox/mlx5/core/en_ethtool.c (pfc-prevention-tout).
     """

@@ -38,18 +38,18 @@ _RENDER = "run `fabricgen render`"
 
 @rule("FG909", Severity.ERROR, "The routing tables of a host do not separate its NICs")
 def host_routes(fabric: Fabric) -> Iterator[Defect]:
-    """What: each NIC has a separate routing table with the subnet of its port and a route to every host pool of the
+    """What: Each NIC has a separate routing table with the subnet of its port and a route to every host pool of the
     plane. A routing rule before the main table selects this table for the source addresses of the NIC. A NIC without a
     rail also has these routes in the main table, each with a unique metric. networkd sets the NICs up, and no VRF, bond
     or bridge takes one of them.
 
-    Why: without the rule, packets of all rails leave through one NIC. Its leaf drops them or sends them over the
+    Why: Without the rule, packets of all rails leave through one NIC. Its leaf drops them or sends them over the
     spines. The same happens to one of two NICs that share a table. netplan writes no routing rules for NetworkManager,
     and gives no error. A NIC in a VRF has the table of the VRF, and its rule is not asked.
 
-    Example: the rule of rail1 selects table 100, which is the table of rail0.
+    Example: The rule of rail1 selects table 100, which is the table of rail0.
 
-    Fix: render the file again.
+    Fix: Render the file again.
 
     Source: ip-rule(8); netplan reference, routes and routing-policy; canonical/netplan src/nm.c, which has no
     routing-policy (netplan 0.106: `netplan generate` drops the rules); linux Documentation/networking/vrf.rst.
@@ -165,16 +165,16 @@ def _routes(one: Interface, addresses: Sequence[IpInterface], rows: Rows, table:
 
 @rule("FG911", Severity.ERROR, "A host answers ARP on one NIC for the addresses of another")
 def host_neighbors(fabric: Fabric) -> Iterator[Defect]:
-    """What: on a host with several RoCE ports, sysctl.conf sets arp_ignore to 1 or 2, arp_announce to 2 and rp_filter
+    """What: On a host with several RoCE ports, sysctl.conf sets arp_ignore to 1 or 2, arp_announce to 2 and rp_filter
     to 0 or 2 for each of them. NICs accept no addresses from router advertisements.
 
-    Why: by default Linux answers ARP for all of its addresses on every interface, and traffic of a rail arrives on
+    Why: By default Linux answers ARP for all of its addresses on every interface, and traffic of a rail arrives on
     another NIC. A strict rp_filter drops packets that return over another rail. An additional address changes the GID
     indices.
 
     Example: net/ipv4/conf/rail0/rp_filter is 1.
 
-    Fix: use the rendered values.
+    Fix: Use the rendered values.
 
     Source: torvalds/linux Documentation/networking/ip-sysctl.rst.
     """
@@ -211,13 +211,13 @@ def kernel_settings(group: HostFiles) -> Mapping[str, str]:
 def host_forwarding(fabric: Fabric) -> Iterator[Defect]:
     """What: sysctl.conf of the hosts does not turn on forwarding of IPv4 or IPv6.
 
-    Why: a host that forwards connects networks that the switches separate: rails, planes and tenants. Forwarded RoCE is
+    Why: A host that forwards connects networks that the switches separate: rails, planes and tenants. Forwarded RoCE is
     lossy, and ICMP redirects and asymmetric paths follow. With IPv6, a host that forwards also ignores router
     advertisements.
 
     Example: net/ipv4/ip_forward is 1.
 
-    Fix: remove the line. Software that needs forwarding, such as the network of Kubernetes, sets it in its own file.
+    Fix: Remove the line. Software that needs forwarding, such as the network of Kubernetes, sets it in its own file.
 
     Source: torvalds/linux Documentation/networking/ip-sysctl.rst (ip_forward, forwarding).
     """
@@ -233,12 +233,12 @@ def foreign_rules(fabric: Fabric) -> Iterator[Defect]:
     """What: networkd.conf of hosts with NICs that are set up has ManageForeignRoutingPolicyRules=no and
     ManageForeignRoutes=no.
 
-    Why: the rendered netplan files make networkd active. At each start, and so at each `netplan apply`, it deletes all
+    Why: The rendered netplan files make networkd active. At each start, and so at each `netplan apply`, it deletes all
     rules and routes that no .network file has: those of Cilium, Calico, FRR and VPNs. Pods lose their network.
 
     Example: networkd.conf is missing.
 
-    Fix: render the file again, and install it in /etc/systemd/networkd.conf.d.
+    Fix: Render the file again, and install it in /etc/systemd/networkd.conf.d.
 
     Source: networkd.conf(5), ManageForeignRoutingPolicyRules=; Cilium documentation, System Requirements (systemd).
     """

@@ -39,7 +39,7 @@ class _Port:
 
 @rule("FG845", Severity.ERROR, "Hosts of a tenant do not share the P_Key that NCCL uses", Basis.AGREEMENT)
 def tenant_keys(fabric: Fabric) -> Iterator[Defect]:
-    """What: on compute planes with tenants, the P_Key table of each port has the full key of its tenant at the index
+    """What: On compute planes with tenants, the P_Key table of each port has the full key of its tenant at the index
     NCCL_IB_PKEY of its hosts (without the setting, index 0). The tenant of a port is the smallest partition in which it
     is a full member. Every pair of hosts of a tenant then shares a full key. Ports in no tenant are a warning on hosts
     with another port in a tenant, else a note.
@@ -49,7 +49,7 @@ def tenant_keys(fabric: Fabric) -> Iterator[Defect]:
 
     Example: nccl.conf without NCCL_IB_PKEY on hosts with the keys 0x7fff and 0x8001.
 
-    Fix: use the rendered value. If it is missing because the indexes of a group differ, use a group of hosts for each
+    Fix: Use the rendered value. If it is missing because the indexes of a group differ, use a group of hosts for each
     tenant, or give shared partitions a P_Key whose low byte is greater than those of the tenants.
 
     Source: NVIDIA/nccl@5067397 src/transport/net_ib (ncclParamIbPkey); opensm 3.3.23, osm_pkey_mgr.c; measured with
@@ -78,7 +78,7 @@ def tenant_keys(fabric: Fabric) -> Iterator[Defect]:
 
 @rule("FG862", Severity.WARNING, "NCCL does not use the SL of its tenant", Basis.AGREEMENT)
 def tenant_levels(fabric: Fabric) -> Iterator[Defect]:
-    """What: on compute planes, NCCL_IB_SL of hosts (without the setting, SL 0) is the SL of their tenant in
+    """What: On compute planes, NCCL_IB_SL of hosts (without the setting, SL 0) is the SL of their tenant in
     partitions.conf. The tenant of a port is the smallest partition in which it is a full member.
 
     Why: NCCL requests no path record, so neither partitions.conf nor the QoS policy changes the SL of its packets. With
@@ -86,7 +86,7 @@ def tenant_levels(fabric: Fabric) -> Iterator[Defect]:
 
     Example: nccl.conf with NCCL_IB_SL=0 on hosts of blue=0x8001, sl=1.
 
-    Fix: set NCCL_IB_SL to the SL of the tenant. If the tenants of a group have different SLs, use a group of hosts for
+    Fix: Set NCCL_IB_SL to the SL of the tenant. If the tenants of a group have different SLs, use a group of hosts for
     each tenant.
 
     Source: NVIDIA/nccl@5067397 src/transport/net_ib (ncclParamIbSl); opensm 3.3.23, doc/partition-config.txt.

@@ -54,18 +54,18 @@ _PAIR_LENGTHS = {4: 31, 6: 127}
 
 @rule("FG916", Severity.ERROR, "A job does not use RDMA, or not on its partition", Basis.AGREEMENT)
 def transports(fabric: Fabric) -> Iterator[Defect]:
-    """What: the settings of NCCL do not disable RDMA, GPUDirect or the links between GPUs, and timeouts and counts
+    """What: The settings of NCCL do not disable RDMA, GPUDirect or the links between GPUs, and timeouts and counts
     are in their range. UCX_TLS contains a transport over RDMA. UCX_IB_ROCE_REACHABILITY_MODE is not local_subnet, and
     UCX_IB_ROCE_LOCAL_SUBNET is not y, where a port has a separate subnet. NCCL_IB_PKEY is the index of a P_Key that
     every compute port has: 0 on RoCE, and on InfiniBand less than the number of partitions of the port. UCX_IB_PKEY is
     the P_Key itself.
 
-    Why: with NCCL_IB_DISABLE=1 a job runs over TCP on one NIC, many times slower, and reports no error. NCCL_IB_PKEY
+    Why: With NCCL_IB_DISABLE=1 a job runs over TCP on one NIC, many times slower, and reports no error. NCCL_IB_PKEY
     is an index into the table of the port, not the P_Key; queue pairs with an index that the port does not have fail.
 
     Example: NCCL_IB_PKEY is 0x8001, the P_Key of the tenant.
 
-    Fix: remove the setting.
+    Fix: Remove the setting.
 
     Source: NVIDIA/nccl@5067397 src/transport/net_ib (ncclParamIbDisable, ncclParamIbPkey), src/graph;
     openucx/ucx@9466d10 src/uct/ib/base/ib_iface.c (ROCE_REACHABILITY_MODE, ROCE_LOCAL_SUBNET, PKEY).

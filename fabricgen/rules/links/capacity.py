@@ -18,12 +18,12 @@ def narrow_link(fabric: Fabric) -> Iterator[Defect]:
     """What: PORT.mtu of a link between switches is at least that of every port to a host in the plane. FG244 reports an
     MTU that RoCE packets do not fit.
 
-    Why: a leaf accepts a packet of the host and cannot forward it: the switch drops it, and path MTU discovery reduces
+    Why: A leaf accepts a packet of the host and cannot forward it: the switch drops it, and path MTU discovery reduces
     the rate of TCP at best. Control traffic and small messages work, so the fault is hard to find.
 
     Example: ports to hosts have mtu 9100, ports to spines have 4200.
 
-    Fix: use one MTU everywhere; 9100 is SONiC's default.
+    Fix: Use one MTU everywhere; 9100 is SONiC's default.
 
     Source: RFC 1191 and 8201 (path MTU); sonic-buildimage sonic-port.yang.
     """
@@ -53,12 +53,12 @@ def _mtu(end: End) -> int:
 def optical_negotiation(fabric: Fabric) -> Iterator[Defect]:
     """What: autoneg and link_training are not on for a port whose cable is longer than copper cables are, 10 m.
 
-    Why: auto-negotiation and link training of clause 73 exist for copper cables and backplanes only. An optical
+    Why: Auto-negotiation and link training of clause 73 exist for copper cables and backplanes only. An optical
     module does not carry its messages, so the link stays down.
 
     Example: autoneg on for a port with a cable of 40 m.
 
-    Fix: set autoneg to off, or remove it.
+    Fix: Set autoneg to off, or remove it.
 
     Source: IEEE 802.3 clause 73; sonic-buildimage sonic-port.yang (default off).
     """

@@ -11,15 +11,15 @@ from fabricgen.rules.view.fabric import Fabric
 
 @rule("FG264", Severity.ERROR, "A cordoned link disconnects a host or a rail of it")
 def cordoned_hosts(fabric: Fabric) -> Iterator[Defect]:
-    """What: each host has a link in service on each of its planes, and on each of its rails. A host without any link is
+    """What: Each host has a link in service on each of its planes, and on each of its rails. A host without any link is
     an error, a rail without one a warning.
 
-    Why: a link with state cordoned is down at both ends. A job on a host that lost a rail fails or waits, because
+    Why: A link with state cordoned is down at both ends. A job on a host that lost a rail fails or waits, because
     collectives use every rail; the scheduler places jobs there until someone drains the host.
 
-    Example: the link of gpu-000 rail0 is cordoned, and no other NIC of the host is on rail 0.
+    Example: The link of gpu-000 rail0 is cordoned, and no other NIC of the host is on rail 0.
 
-    Fix: drain the host in the scheduler until the cable is replaced. If the wrong link is cordoned, correct `links` of
+    Fix: Drain the host in the scheduler until the cable is replaced. If the wrong link is cordoned, correct `links` of
     the inventory.
 
     Source: fabric.json, which lists the cordoned links.

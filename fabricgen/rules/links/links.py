@@ -25,11 +25,11 @@ _PORT_DEFAULTS = {"mtu": str(DEFAULT_MTU_BYTES), "autoneg": "off", "link_trainin
 def link_speed(fabric: Fabric) -> Iterator[Defect]:
     """What: PORT.speed of a wired port is the speed of the link; without fabric.json, that of the far end.
 
-    Why: ends with different speeds give no link. Headroom and ECN thresholds also depend on the speed.
+    Why: Ends with different speeds give no link. Headroom and ECN thresholds also depend on the speed.
 
-    Example: the link is 400G, leaf1 has speed 400000 and spine1 has 100000.
+    Example: The link is 400G, leaf1 has speed 400000 and spine1 has 100000.
 
-    Fix: set both ends to the link's speed, with the headroom profiles for it.
+    Fix: Set both ends to the link's speed, with the headroom profiles for it.
 
     Source: sonic-buildimage sonic-port.yang; sonic-swss cfgmgr/buffermgr.cpp (profile by speed).
     """
@@ -45,11 +45,11 @@ def link_speed(fabric: Fabric) -> Iterator[Defect]:
 def link_fec(fabric: Fabric) -> Iterator[Defect]:
     """What: fec, autoneg and link_training are the same at both ends.
 
-    Why: an end with FEC and an end without FEC get no link.
+    Why: An end with FEC and an end without FEC get no link.
 
     Example: leaf1 has fec rs, spine1 has fec none.
 
-    Fix: use the same values at both ends; rs on PAM4 links.
+    Fix: Use the same values at both ends; rs on PAM4 links.
 
     Source: IEEE 802.3; sonic-buildimage sonic-port.yang.
     """
@@ -61,12 +61,12 @@ def link_fec(fabric: Fabric) -> Iterator[Defect]:
 def link_mtu(fabric: Fabric) -> Iterator[Defect]:
     """What: PORT.mtu is the same at both ends of a link between switches.
 
-    Why: the end with the smaller MTU drops larger packets of the other end, and RDMA has no fragmentation: connections
+    Why: The end with the smaller MTU drops larger packets of the other end, and RDMA has no fragmentation: connections
     stall with retries while small packets and BGP work.
 
     Example: leaf1 has mtu 9100, spine1 has 1500.
 
-    Fix: use one MTU everywhere; 9100 is SONiC's default.
+    Fix: Use one MTU everywhere; 9100 is SONiC's default.
 
     Source: sonic-buildimage sonic-port.yang; SONiC facts on RoCE path MTU.
     """
@@ -77,11 +77,11 @@ def link_mtu(fabric: Fabric) -> Iterator[Defect]:
 def roce_mtu(fabric: Fabric) -> Iterator[Defect]:
     """What: PORT.mtu of every wired port is at least the plane's RoCE MTU plus the largest RoCEv2 headers (96 bytes).
 
-    Why: an RDMA packet above the MTU is dropped, and so is every retry.
+    Why: An RDMA packet above the MTU is dropped, and so is every retry.
 
     Example: RoCE MTU 4096 needs 4192 bytes, the port has mtu 1500.
 
-    Fix: raise mtu (9100), or lower the NICs' RoCE MTU.
+    Fix: Raise mtu (9100), or lower the NICs' RoCE MTU.
 
     Source: InfiniBand Architecture annex A17 (RoCEv2 headers); torvalds/linux include/rdma/ib_addr.h (iboe_get_mtu).
     """
@@ -98,15 +98,15 @@ def roce_mtu(fabric: Fabric) -> Iterator[Defect]:
 
 @rule("FG245", Severity.ERROR, "DEVICE_NEIGHBOR differs from the far end of the cable")
 def neighbor_row(fabric: Fabric) -> Iterator[Defect]:
-    """What: each wired port has a DEVICE_NEIGHBOR row with the far device's name and port. A switch without any row is
+    """What: Each wired port has a DEVICE_NEIGHBOR row with the far device's name and port. A switch without any row is
     one finding, and a note in files without fabric.json: labs and other controllers do not write the table.
 
     Why: SONiC treats the ports in this table as active: its templates give QoS and buffers only to them, and
     `pfcwd start_default` starts only on them. A wrong name hides a wrong cable from LLDP checks.
 
-    Example: the cable of Ethernet0 leads to Ethernet8 of spine1, the row has spine2.
+    Example: The cable of Ethernet0 leads to Ethernet8 of spine1, the row has spine2.
 
-    Fix: set the far end of the cable.
+    Fix: Set the far end of the cable.
 
     Source: sonic-buildimage files/build_templates/qos_config.j2 (PORT_ACTIVE); sonic-utilities pfcwd/main.py.
     """
@@ -140,11 +140,11 @@ def neighbor_metadata(fabric: Fabric) -> Iterator[Defect]:
     """What: type and hwsku of a neighbor switch are those in its DEVICE_METADATA, and the addresses are its own.
     Known neighbors have a type, and hosts do not have that of a switch (else a warning).
 
-    Why: in SONiC's templates the neighbor's type selects the default cable length and thus the headroom.
+    Why: In SONiC's templates the neighbor's type selects the default cable length and thus the headroom.
 
     Example: leaf1 has type SpineRouter for spine1, spine1 itself has LeafRouter.
 
-    Fix: copy the neighbor's own values.
+    Fix: Copy the neighbor's own values.
 
     Source: sonic-buildimage files/build_templates/buffers_config.j2 (cable_length macro, ports2cable).
     """
@@ -191,11 +191,11 @@ def _foreign_addresses(switch: Switch, far: Switch, row: Row) -> Iterator[Defect
 def stray_neighbor(fabric: Fabric) -> Iterator[Defect]:
     """What: DEVICE_NEIGHBOR has rows only for ports with a cable in fabric.json.
 
-    Why: the row enables QoS and watchdog on a port without a cable, and often another port lacks its row.
+    Why: The row enables QoS and watchdog on a port without a cable, and often another port lacks its row.
 
     Example: DEVICE_NEIGHBOR|Ethernet504 names spine4, but fabric.json has no cable at Ethernet504.
 
-    Fix: remove the row, or add the cable to the inventory.
+    Fix: Remove the row, or add the cable to the inventory.
 
     Source: sonic-buildimage files/build_templates/qos_config.j2 (PORT_ACTIVE).
     """
@@ -211,13 +211,13 @@ def stray_neighbor(fabric: Fabric) -> Iterator[Defect]:
 
 @rule("FG248", Severity.ERROR, "A cable ends at a port that does not exist", breaks=Breaks.CABLE)
 def wired_port_exists(fabric: Fabric) -> Iterator[Defect]:
-    """What: every switch port with a cable in fabric.json has a PORT row.
+    """What: Every switch port with a cable in fabric.json has a PORT row.
 
-    Why: the link cannot come up, and SONiC retries rows of other tables for this port for ever.
+    Why: The link cannot come up, and SONiC retries rows of other tables for this port for ever.
 
     Example: fabric.json has a cable at Ethernet516 of leaf1, but the last port in PORT is Ethernet512.
 
-    Fix: correct the inventory, or the layout of the switch.
+    Fix: Correct the inventory, or the layout of the switch.
 
     Source: sonic-swss orchagent/portsorch.cpp. If the SKU is known, FG231 reports missing ports.
     """
@@ -230,16 +230,16 @@ def wired_port_exists(fabric: Fabric) -> Iterator[Defect]:
 
 @rule("FG250", Severity.WARNING, "The description names another far end")
 def wrong_description(fabric: Fabric) -> Iterator[Defect]:
-    """What: if most wired ports of a switch have the name of the far device and its port in their description, all
+    """What: If most wired ports of a switch have the name of the far device and its port in their description, all
     ports have the correct ones.
 
-    Why: people and network maps rely on descriptions. With a wrong one, somebody pulls the wrong cable.
+    Why: People and network maps rely on descriptions. With a wrong one, somebody pulls the wrong cable.
 
-    Example: the description is "spine1:Ethernet8", the cable leads to Ethernet8 of spine2.
+    Example: The description is "spine1:Ethernet8", the cable leads to Ethernet8 of spine2.
 
-    Fix: set the name and port of the far end.
+    Fix: Set the name and port of the far end.
 
-    Source: derived from the bundle itself.
+    Source: Derived from the bundle itself.
     """
     contradicted = {one.near for one in fabric.bundle.contradictions if one.source == DESCRIPTIONS}  # FG416 has them
     for switch in fabric.switches.values():
@@ -258,17 +258,17 @@ def wrong_description(fabric: Fabric) -> Iterator[Defect]:
 
 @rule("FG416", Severity.WARNING, "The sources of a link contradict each other")
 def contradicting_sources(fabric: Fabric) -> Iterator[Defect]:
-    """What: without fabric.json, all that the files say about the far end of a port is the same: DEVICE_NEIGHBOR, the
+    """What: Without fabric.json, all that the files say about the far end of a port is the same: DEVICE_NEIGHBOR, the
     addresses of BGP sessions and static routes (of CONFIG_DB, and of frr.conf beside it), subnets for two ports, and
     descriptions of ports.
 
-    Why: the link counts as the first of these sources says. If another one is right, the verdicts are those of another
+    Why: The link counts as the first of these sources says. If another one is right, the verdicts are those of another
     fabric.
 
     Example: DEVICE_NEIGHBOR connects leaf1 Ethernet0 with spine1 Ethernet4, the description of Ethernet0 is
     "spine2:Ethernet4".
 
-    Fix: correct the wrong source, or give the cables with --lldp or --links.
+    Fix: Correct the wrong source, or give the cables with --lldp or --links.
 
     Source: docs/brownfield.md, section "Links".
     """

@@ -17,15 +17,15 @@ _SECRET = frozenset({"primary_cak"})
 
 @rule("FG277", Severity.ERROR, "MACsec differs at the two ends of a link", breaks=Breaks.LINK)
 def macsec_ends(fabric: Fabric) -> Iterator[Defect]:
-    """What: if one end of a link has a MACsec profile, the other end has one, too, with the same primary_ckn,
+    """What: If one end of a link has a MACsec profile, the other end has one, too, with the same primary_ckn,
     primary_cak, cipher_suite and policy. The far end of a port with MACsec is not a host without a file.
 
-    Why: with policy security the port drops each frame that is not encrypted, apart from those of the key exchange. The
+    Why: With policy security the port drops each frame that is not encrypted, apart from those of the key exchange. The
     exchange needs the same key at both ends. The link is up and carries nothing.
 
     Example: PORT|Ethernet448 of a leaf has macsec p1, and the port of the spine at the other end of the cable does not.
 
-    Fix: set macsec at both ends, with the same profile.
+    Fix: Set macsec at both ends, with the same profile.
 
     Source: sonic-swss cfgmgr/macsecmgr.cpp, orchagent/macsecorch.cpp; SONiC doc/macsec/MACsec_hld.md; IEEE 802.1X.
     """
@@ -65,15 +65,15 @@ def _profile(end: End, name: str) -> Row:
 
 @rule("FG278", Severity.WARNING, "A port has both PFC and MACsec")
 def pfc_over_macsec(fabric: Fabric) -> Iterator[Defect]:
-    """What: no port with pfc_enable has a MACsec profile.
+    """What: No port with pfc_enable has a MACsec profile.
 
-    Why: how pause frames pass an encrypted port depends on the chip, and it is an open fault on some: the port does not
+    Why: How pause frames pass an encrypted port depends on the chip, and it is an open fault on some: the port does not
     send pause frames when its buffers fill, so lossless classes lose packets. MACsec also adds 32 bytes to each packet,
     which headroom and thresholds do not count.
 
     Example: PORT|Ethernet448 has macsec p1, and PORT_QOS_MAP|Ethernet448 has pfc_enable "3".
 
-    Fix: encrypt at the hosts, or test PFC on your image with sonic-mgmt tests/macsec and suppress the finding.
+    Fix: Encrypt at the hosts, or test PFC on your image with sonic-mgmt tests/macsec and suppress the finding.
 
     Source: sonic-buildimage issues 25675 (open) and 20859; sonic-swss pull request 2095 (PFC modes of MACsec);
     IEEE 802.1AE (SecTAG and ICV).

@@ -15,16 +15,16 @@ _TABLE = "DEVICE_NEIGHBOR"
 
 @rule("FG260", Severity.ERROR, "A planned cable is not seen by LLDP", breaks=Breaks.CABLE)
 def dead_cable(fabric: Fabric) -> Iterator[Defect]:
-    """What: with --lldp, a switch with a dump sees a neighbor on each port with a planned cable to another switch,
+    """What: With --lldp, a switch with a dump sees a neighbor on each port with a planned cable to another switch,
     unless the configuration shuts one of the two ports down. The plan is fabric.json; without it, the plan is each link
     on which the DEVICE_NEIGHBOR rows of both ends agree.
 
-    Why: the cable is missing, broken or in no port, or a transceiver is. The capacity of the link is missing, and after
+    Why: The cable is missing, broken or in no port, or a transceiver is. The capacity of the link is missing, and after
     one more failure hosts can be disconnected.
 
-    Example: neither leaf1 Ethernet256 nor spine1 Ethernet0 has a neighbor.
+    Example: Neither leaf1 Ethernet256 nor spine1 Ethernet0 has a neighbor.
 
-    Fix: plug or replace the cable. Do not shut the port down: that only hides the fault.
+    Fix: Plug or replace the cable. Do not shut the port down: that only hides the fault.
 
     Source: IEEE 802.1AB; SONiC docker-lldp, which sends LLDP on every port that is up.
     """
@@ -41,15 +41,15 @@ def dead_cable(fabric: Fabric) -> Iterator[Defect]:
 
 @rule("FG261", Severity.ERROR, "A cable is plugged into another port than planned", breaks=Breaks.CABLE)
 def wrong_cable(fabric: Fabric) -> Iterator[Defect]:
-    """What: with --lldp, each cable that LLDP shows at a port with a planned cable is the planned one. A cable between
+    """What: With --lldp, each cable that LLDP shows at a port with a planned cable is the planned one. A cable between
     two ports without a planned cable is a note if the bundle has a fabric.json.
 
-    Why: the two ends of a wrong cable have addresses of different subnets, so no session starts. With unnumbered
+    Why: The two ends of a wrong cable have addresses of different subnets, so no session starts. With unnumbered
     sessions routes take a path that the plan does not have, which can close a buffer cycle.
 
-    Example: two cables of leaf1 are exchanged: Ethernet256 leads to spine2 instead of spine1.
+    Example: Two cables of leaf1 are exchanged: Ethernet256 leads to spine2 instead of spine1.
 
-    Fix: move the cable. Do not change the configuration to fit a wrong cable.
+    Fix: Move the cable. Do not change the configuration to fit a wrong cable.
 
     Source: IEEE 802.1AB; `fabricgen diff` lists the same differences.
     """

@@ -17,15 +17,15 @@ _MUCH_WORSE = 1.25  # times the usual oversubscription
 
 @rule("FG251", Severity.ERROR, "A NIC is cabled to a leaf of another rail")
 def rail_wiring(fabric: Fabric) -> Iterator[Defect]:
-    """What: in a plane whose leaves have rails, the NIC of rail r is cabled to a leaf of rail r. If leaves serve groups
+    """What: In a plane whose leaves have rails, the NIC of rail r is cabled to a leaf of rail r. If leaves serve groups
     of rails, the leaf's rail is the first of its group.
 
-    Why: collectives send between equal ranks, and NCCL expects equal ranks to be one hop apart. Every message of a NIC
+    Why: Collectives send between equal ranks, and NCCL expects equal ranks to be one hop apart. Every message of a NIC
     on the wrong leaf crosses the spines, and the NIC uses the port of another NIC.
 
-    Example: the cable of rail5 of gpu3 ends at su0-rail4-leaf.
+    Example: The cable of rail5 of gpu3 ends at su0-rail4-leaf.
 
-    Fix: move the cable, or correct the inventory.
+    Fix: Move the cable, or correct the inventory.
 
     Source: fabric.json (rails of leaves and NICs); NVIDIA DGX SuperPOD reference architecture (rail-optimized).
     """
@@ -54,17 +54,17 @@ def _rails(fabric: Fabric) -> Mapping[str, set[int]]:
 
 @rule("FG252", Severity.WARNING, "A leaf has a much higher oversubscription than its peers")
 def oversubscription(fabric: Fabric) -> Iterator[Defect]:
-    """What: the bandwidth of a leaf's host ports over that of its uplinks is at most 1.25 times the median of the
+    """What: The bandwidth of a leaf's host ports over that of its uplinks is at most 1.25 times the median of the
     leaves of its plane and platform, of which there are at least three.
 
-    Why: hosts below such a leaf get less bandwidth. In a collective all hosts wait for them, and their congestion
+    Why: Hosts below such a leaf get less bandwidth. In a collective all hosts wait for them, and their congestion
     pauses the others.
 
-    Example: fifteen leaves have 16 uplinks for 16 hosts, leaf7 has 8.
+    Example: Fifteen leaves have 16 uplinks for 16 hosts, leaf7 has 8.
 
-    Fix: add the missing uplinks, or move hosts to other leaves.
+    Fix: Add the missing uplinks, or move hosts to other leaves.
 
-    Source: derived from the wiring; Gangidi et al., SIGCOMM 2024 (spine capacity and pauses).
+    Source: Derived from the wiring; Gangidi et al., SIGCOMM 2024 (spine capacity and pauses).
     """
     groups: dict[tuple[str, str], list[tuple[Switch, float]]] = defaultdict(list)
     for switch in fabric.switches.values():
@@ -90,16 +90,16 @@ def _speed(end: End) -> int:
 
 @rule("FG253", Severity.WARNING, "The uplinks of a leaf are spread unevenly over the spines")
 def uneven_striping(fabric: Fabric) -> Iterator[Defect]:
-    """What: a leaf has as many links to one spine as to another, give or take one, if most leaves of its plane do.
+    """What: A leaf has as many links to one spine as to another, give or take one, if most leaves of its plane do.
 
     Why: ECMP gives each link the same share. A spine with fewer links to one leaf gets the same traffic for it as the
     others, and queues.
 
     Example: leaf3 has three links to spine1 and one to spine2, all other leaves two and two.
 
-    Fix: move a cable.
+    Fix: Move a cable.
 
-    Source: derived from the wiring; Gangidi et al., SIGCOMM 2024.
+    Source: Derived from the wiring; Gangidi et al., SIGCOMM 2024.
     """
     planes: dict[str, list[tuple[Switch, int]]] = defaultdict(list)
     for switch in fabric.switches.values():

@@ -13,17 +13,17 @@ from fabricgen.vocabulary import Role
 
 @rule("FG285", Severity.WARNING, "Several switches depend on a single one above them")
 def only_switch_above(fabric: Fabric) -> Iterator[Defect]:
-    """What: a leaf is connected to two spines in service, and pods to two cores, if there is a tier above. A drained
+    """What: A leaf is connected to two spines in service, and pods to two cores, if there is a tier above. A drained
     switch does not count.
 
-    Why: if the only switch above them fails, or is reloaded for an upgrade, the switches below it lose each other, and
+    Why: If the only switch above them fails, or is reloaded for an upgrade, the switches below it lose each other, and
     every job that runs on them stops.
 
-    Example: all 16 uplinks of each of four leaves lead to spine1.
+    Example: All 16 uplinks of each of four leaves lead to spine1.
 
-    Fix: add a second spine, and connect half of the uplinks to it.
+    Fix: Add a second spine, and connect half of the uplinks to it.
 
-    Source: derived from the wiring.
+    Source: Derived from the wiring.
     """
     below: dict[str, list[str]] = defaultdict(list)
     cores: dict[str, set[str]] = defaultdict(set)

@@ -25,12 +25,12 @@ def unreadable_list(fabric: Fabric) -> Iterator[Defect]:
     """What: root_guids, cn_guids, io_guids and guid_routing_order are not empty, and each line starts with a GUID with
     0x. A blank separates the GUID from other text.
 
-    Why: if one GUID has no 0x, or has colons or a comma, OpenSM ignores the whole file and selects roots by itself.
+    Why: If one GUID has no 0x, or has colons or a comma, OpenSM ignores the whole file and selects roots by itself.
     With an empty list of compute nodes ftree fails.
 
-    Example: the line 02fab00100000008.
+    Example: The line 02fab00100000008.
 
-    Fix: write 0x02fab00100000008.
+    Fix: Write 0x02fab00100000008.
 
     Source: opensm 3.3.23, ERR AA02 and AB27; measured with opensm 3.3.23.
     """
@@ -50,15 +50,15 @@ def unreadable_list(fabric: Fabric) -> Iterator[Defect]:
 def roots(fabric: Fabric) -> Iterator[Defect]:
     """What: root_guids lists exactly the node GUIDs of the switches of the highest tier. A missing GUID is a warning.
 
-    Why: a spine that is not in the list silently carries no traffic: with 2 of 4 spines in the list, updn and ftree
+    Why: A spine that is not in the list silently carries no traffic: with 2 of 4 spines in the list, updn and ftree
     leave the other 2 idle. With a leaf in the list ftree fails. If no GUID in the list exists, updn fails. In both
     cases OpenSM falls back to minhop.
 
     Example: root_guids lists three of four spines.
 
-    Fix: list all switches of the highest tier. After the replacement of a switch, list its new GUID.
+    Fix: List all switches of the highest tier. After the replacement of a switch, list its new GUID.
 
-    Source: measured with opensm 3.3.23: spines that are not listed carry 0 of 448 LIDs.
+    Source: Measured with opensm 3.3.23: spines that are not listed carry 0 of 448 LIDs.
     """
     for subnet in managed_subnets(fabric):
         found = subnet.guids("root_guid_file")
@@ -89,12 +89,12 @@ def endpoints(fabric: Fabric) -> Iterator[Defect]:
     """What: cn_guids, io_guids and guid_routing_order list port GUIDs of adapters of the subnet. No port is in both
     cn_guids and io_guids. A repeated port is a warning, and so is a missing port of a host group with listed ports.
 
-    Why: with a node GUID or an outdated GUID in cn_guids, ftree fails and OpenSM falls back to minhop. OpenSM does not
+    Why: With a node GUID or an outdated GUID in cn_guids, ftree fails and OpenSM falls back to minhop. OpenSM does not
     route ports that are not listed as compute nodes, or routes them last.
 
     Example: cn_guids lists 0x02fab00200000000, which is the node GUID of dgx-000 rail0.
 
-    Fix: list port GUIDs, as `ibstat` shows them.
+    Fix: List port GUIDs, as `ibstat` shows them.
 
     Source: opensm(8), ftree; measured with opensm 3.3.23.
     """
@@ -148,7 +148,7 @@ def torus_grid(fabric: Fabric) -> Iterator[Defect]:
 
     Example: torus 4 4 4 with xp_link but without xm_link.
 
-    Fix: render the file with fabricgen, which derives sizes and seeds from the design.
+    Fix: Render the file with fabricgen, which derives sizes and seeds from the design.
 
     Source: torus-2QoS.conf(5); measured with opensm 3.3.23.
     """
@@ -236,16 +236,16 @@ def _port_count(subnet: ManagedSubnet, file: str, content: TorusFile) -> Iterato
 
 @rule("FG832", Severity.ERROR, "OpenSM rejects or does not read the QoS policy")
 def qos_policy(fabric: Fabric) -> Iterator[Defect]:
-    """What: every section of qos-policy.conf is closed and has only valid keys. There is a level DEFAULT, or a default
+    """What: Every section of qos-policy.conf is closed and has only valid keys. There is a level DEFAULT, or a default
     in qos-ulps. Every level has a unique name and an SL from 0 to 15, and rules refer to existing levels. A policy
     beside an opensm.conf with qos FALSE is a warning.
 
     Why: OpenSM rejects the whole policy after one mistake (ERR AC05, AC10, AC11). With qos FALSE it does not read the
     policy.
 
-    Example: a qos-match-rule has qos-level-name: fast, but no level has this name.
+    Example: A qos-match-rule has qos-level-name: fast, but no level has this name.
 
-    Fix: correct the line, or set qos to TRUE.
+    Fix: Correct the line, or set qos to TRUE.
 
     Source: opensm 3.3.23, osm_qos_parser_y.y and osm_qos_policy.c; measured with opensm 3.3.23.
     """

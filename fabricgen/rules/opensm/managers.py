@@ -27,12 +27,12 @@ def copies(fabric: Fabric) -> Iterator[Defect]:
     """What: opensm.conf of every standby-N equals the master's, except for guid, sm_priority and logging. Every other
     file of the standby is a copy of the master's.
 
-    Why: after a failover the standby programs its own files: other P_Keys, routes and LIDs on all switches, while jobs
+    Why: After a failover the standby programs its own files: other P_Keys, routes and LIDs on all switches, while jobs
     run.
 
     Example: routing_engine is updn,no_fallback in standby-1/opensm.conf, but ftree,no_fallback in the master's.
 
-    Fix: copy the files of the master, and change only guid and sm_priority.
+    Fix: Copy the files of the master, and change only guid and sm_priority.
 
     Source: torus-2QoS.conf(5), on failover; measured with two OpenSM on one subnet.
     """
@@ -65,15 +65,15 @@ def _shown(name: str, text: str) -> str:
 
 @rule("FG834", Severity.WARNING, "The priorities of subnet managers do not select the master")
 def priorities(fabric: Fabric) -> Iterator[Defect]:
-    """What: with several managers the master has the highest sm_priority, and each standby has a lower one than the
+    """What: With several managers the master has the highest sm_priority, and each standby has a lower one than the
     managers before it. Two managers on the same port are an error.
 
-    Why: the manager with the highest priority is the master; of equal priorities, the one with the lowest GUID. A
+    Why: The manager with the highest priority is the master; of equal priorities, the one with the lowest GUID. A
     standby with a higher priority than the master takes over as soon as it starts.
 
     Example: sm_priority is 14 for both managers.
 
-    Fix: set sm_priority to 14 for the master and 13 for the first standby.
+    Fix: Set sm_priority to 14 for the master and 13 for the first standby.
 
     Source: InfiniBand Architecture Specification, volume 1, section 14.4.1; measured with two OpenSM: within 0.25 s.
     """
@@ -95,16 +95,16 @@ def priorities(fabric: Fabric) -> Iterator[Defect]:
 
 @rule("FG835", Severity.WARNING, "A failover takes too long, or renumbers the fabric")
 def failover(fabric: Fabric) -> Iterator[Defect]:
-    """What: with several managers sminfo_polling_timeout times polling_retry_number is between 1 s and 10 s, and
+    """What: With several managers sminfo_polling_timeout times polling_retry_number is between 1 s and 10 s, and
     honor_guid2lid_file is TRUE (otherwise an error). no_clients_rereg and reassign_lids are FALSE for every manager (of
     the latter otherwise an error).
 
-    Why: by default (10 s x 4) no manager controls the subnet for 40 s after the master fails. A standby that does not
+    Why: By default (10 s x 4) no manager controls the subnet for 40 s after the master fails. A standby that does not
     honor its copy of guid2lid can assign other LIDs, which breaks every connection of every job.
 
     Example: sminfo_polling_timeout is 10000 and polling_retry_number is 4.
 
-    Fix: set sminfo_polling_timeout to 1000, polling_retry_number to 3 and honor_guid2lid_file to TRUE, and copy the
+    Fix: Set sminfo_polling_timeout to 1000, polling_retry_number to 3 and honor_guid2lid_file to TRUE, and copy the
     master's guid2lid to the standbys.
 
     Source: opensm 3.3.23, text of the options; measured: 4.2 s with 1000 ms x 3.
@@ -150,9 +150,9 @@ def manager_port(fabric: Fabric) -> Iterator[Defect]:
 
     Example: guid is 0x02fab00200000f00, which is the node GUID.
 
-    Fix: write the GUID of the port, as `ibstat -p` on the host shows it.
+    Fix: Write the GUID of the port, as `ibstat -p` on the host shows it.
 
-    Source: measured with opensm 3.3.23: osm_opensm_bind (0x2A); opensm(8), UPDN.
+    Source: Measured with opensm 3.3.23: osm_opensm_bind (0x2A); opensm(8), UPDN.
     """
     subnets = managed_subnets(fabric)
     is_decided = any(manager.content.number("guid") for subnet in subnets for manager in subnet.managers)
@@ -199,15 +199,15 @@ def _attached(subnet: ManagedSubnet, port: int) -> int | None:
 
 @rule("FG837", Severity.ERROR, "Two subnets have the same prefix")
 def shared_prefix(fabric: Fabric) -> Iterator[Defect]:
-    """What: subnets with common hosts have different values of subnet_prefix. Equal prefixes of other subnets are a
+    """What: Subnets with common hosts have different values of subnet_prefix. Equal prefixes of other subnets are a
     warning.
 
-    Why: software treats ports with equal prefixes as one network. A host on two rails, or on compute and storage,
+    Why: Software treats ports with equal prefixes as one network. A host on two rails, or on compute and storage,
     connects to peers that it cannot reach, and waits.
 
     Example: subnet_prefix is 0xfe80000000000000 for both compute and storage.
 
-    Fix: set a unique prefix for each subnet, for example 0xfec0000000000001.
+    Fix: Set a unique prefix for each subnet, for example 0xfec0000000000001.
 
     Source: InfiniBand Architecture Specification, volume 1, section 4.1.1; Open MPI FAQ, on subnet IDs.
     """

@@ -42,7 +42,7 @@ def files_for_ufm(fabric: Fabric) -> Iterator[Defect]:
 
     Example: routing_engine is minhop in mlnx-sm-5/opensm.conf.
 
-    Fix: render again.
+    Fix: Render again.
 
     Source: fabricgen/opensm/mlnx-sm-options.tsv, which names the public sources; UFM Enterprise User Manual v6.24.
     """

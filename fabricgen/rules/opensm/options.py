@@ -28,14 +28,14 @@ _RENDERED = {
 
 @rule("FG810", Severity.ERROR, "OpenSM does not have an option", Basis.SCHEMA)
 def unknown_option(fabric: Fabric) -> Iterator[Defect]:
-    """What: every line of opensm.conf starts with the exact name of an option of opensm 3.3.23.
+    """What: Every line of opensm.conf starts with the exact name of an option of opensm 3.3.23.
 
     Why: OpenSM reports an unknown option only on standard output, not in its log, and starts without it. OpenSM does
     not support the options of NVIDIA's subnet manager.
 
     Example: ar_mode 1
 
-    Fix: correct the name, or remove the option.
+    Fix: Correct the name, or remove the option.
 
     Source: opensm 3.3.23, osm_subn_parse_conf_file; its table of options.
     """
@@ -54,7 +54,7 @@ def unknown_option(fabric: Fabric) -> Iterator[Defect]:
 
 @rule("FG811", Severity.ERROR, "OpenSM does not use a value as written", Basis.SCHEMA)
 def illegal_value(fabric: Fabric) -> Iterator[Defect]:
-    """What: booleans are TRUE or FALSE in capitals, numbers are inside their range, and words are valid for their
+    """What: Booleans are TRUE or FALSE in capitals, numbers are inside their range, and words are valid for their
     option. There is no `=` between name and value, and no option is repeated.
 
     Why: OpenSM silently reads `true`, `yes` and 1 as FALSE. For most other invalid values it uses the default and
@@ -62,7 +62,7 @@ def illegal_value(fabric: Fabric) -> Iterator[Defect]:
 
     Example: qos true
 
-    Fix: write the value in the form that OpenSM expects.
+    Fix: Write the value in the form that OpenSM expects.
 
     Source: opensm 3.3.23, opts_parse_boolean and osm_subn_verify_config; measured with opensm 3.3.23.
     """
@@ -102,7 +102,7 @@ def harmful_options(fabric: Fabric) -> Iterator[Defect]:
 
     Example: sm_inactive TRUE
 
-    Fix: remove the line. The defaults of OpenSM are right.
+    Fix: Remove the line. The defaults of OpenSM are right.
 
     Source: opensm 3.3.23, texts of the options in osm_subnet.c, osm_state_mgr.c, osm_link_mgr.c (force_link_speed).
     """
@@ -169,7 +169,7 @@ def endless_lifetime(fabric: Fabric) -> Iterator[Defect]:
 
     Example: head_of_queue_lifetime 0x14
 
-    Fix: use the defaults of OpenSM: 0x12 in switches, 0x10 towards hosts.
+    Fix: Use the defaults of OpenSM: 0x12 in switches, 0x10 towards hosts.
 
     Source: opensm 3.3.23, text of the options; InfiniBand Architecture Specification, volume 1, section 18.2.5.4.
     """
@@ -198,7 +198,7 @@ def files_beside(fabric: Fabric) -> Iterator[Defect]:
 
     Example: partition_config_file is /etc/opensm/partitions.cfg, but the file is partitions.conf.
 
-    Fix: correct the path, add the file, or add the option that names it.
+    Fix: Correct the path, add the file, or add the option that names it.
 
     Source: opensm 3.3.23, its table of options (defaults of file names); opensm(8).
     """

@@ -37,15 +37,15 @@ def with_partitions(fabric: Fabric) -> Iterator[tuple[ManagedSubnet, str]]:
 
 @rule("FG819", Severity.ERROR, "OpenSM rejects partitions.conf", Basis.SCHEMA)
 def partition_syntax(fabric: Fabric) -> Iterator[Defect]:
-    """What: the file defines at least one partition. Every definition has its colon on its first line and a `;` at its
+    """What: The file defines at least one partition. Every definition has its colon on its first line and a `;` at its
     end. Every member is a GUID with 0x or a keyword of OpenSM, and no line is longer than 4,094 bytes.
 
-    Why: after one mistake OpenSM rejects the whole file and makes every port a full member of 0x7fff: tenants are not
+    Why: After one mistake OpenSM rejects the whole file and makes every port a full member of 0x7fff: tenants are not
     isolated. It cuts a longer line in the middle of a GUID, and a missing `;` merges two partitions.
 
     Example: blue=0x8001, ipoib : e8ebd30400000001=full ;
 
-    Fix: correct the word. A list continues on the next line until `;`; four members on a line are well below the limit.
+    Fix: Correct the word. A list continues on the next line until `;`; four members on a line are well below the limit.
 
     Source: opensm 3.3.23, osm_prtn_config.c; measured with opensm 3.3.23.
     """
@@ -61,14 +61,14 @@ def partition_syntax(fabric: Fabric) -> Iterator[Defect]:
 
 @rule("FG820", Severity.ERROR, "A partition member is not a port of the subnet")
 def unknown_member(fabric: Fabric) -> Iterator[Defect]:
-    """What: every GUID in partitions.conf is the GUID of an adapter port of the subnet.
+    """What: Every GUID in partitions.conf is the GUID of an adapter port of the subnet.
 
     Why: OpenSM silently ignores unknown GUIDs and node GUIDs. The port then does not have the P_Key of its tenant, and
     has no connectivity.
 
     Example: 0x02fab00200000000=full, but this is the node GUID of dgx-000 rail0.
 
-    Fix: write the GUID of the port, as `ibstat` shows it.
+    Fix: Write the GUID of the port, as `ibstat` shows it.
 
     Source: opensm 3.3.23, osm_prtn_config.c; measured with opensm 3.3.23.
     """
@@ -94,14 +94,14 @@ def _unknown_guid(subnet: ManagedSubnet, guid: int) -> tuple[str, str]:
 
 @rule("FG821", Severity.ERROR, "A P_Key is used twice, or OpenSM selects it")
 def clashing_keys(fabric: Fabric) -> Iterator[Defect]:
-    """What: each partition has a P_Key (optional for Default). The low 15 bits of all P_Keys are different and not 0.
+    """What: Each partition has a P_Key (optional for Default). The low 15 bits of all P_Keys are different and not 0.
 
-    Why: the top bit is the membership. 0x8001 and 0x0001 are the same partition, and two tenants share it. For 0, for
+    Why: The top bit is the membership. 0x8001 and 0x0001 are the same partition, and two tenants share it. For 0, for
     0x8000 and without a key OpenSM uses a free key, first 0x8001, which can be the key of a later tenant.
 
     Example: blue=0x8001 and green=0x0001.
 
-    Fix: use each key from 0x8001 to 0xfffe once.
+    Fix: Use each key from 0x8001 to 0xfffe once.
 
     Source: opensm 3.3.23, osm_prtn_make_new and osm_prtn_config.c; measured with opensm 3.3.23.
     """
@@ -125,7 +125,7 @@ def clashing_keys(fabric: Fabric) -> Iterator[Defect]:
 
 @rule("FG825", Severity.WARNING, "OpenSM misreads a word of a partition")
 def misread_word(fabric: Fabric) -> Iterator[Defect]:
-    """What: flags are ipoib, indx0, mtu, rate, sl, scope, Q_Key, TClass, FlowLabel and defmember; memberships are full,
+    """What: Flags are ipoib, indx0, mtu, rate, sl, scope, Q_Key, TClass, FlowLabel and defmember; memberships are full,
     limited and both; groups are ALL, ALL_CAS, ALL_SWITCHES, ALL_ROUTERS, SELF and NONE. Each member is listed once.
     With `both` allow_both_pkeys must be TRUE; otherwise it is an error.
 
@@ -134,7 +134,7 @@ def misread_word(fabric: Fabric) -> Iterator[Defect]:
 
     Example: blue=0x8001, ipiob : 0x02fab00200000001=member ;
 
-    Fix: write the complete word.
+    Fix: Write the complete word.
 
     Source: opensm 3.3.23, partition_add_flag and partition_add_port; measured with opensm 3.3.23.
     """
@@ -180,14 +180,14 @@ def _membership_word(subnet: ManagedSubnet, file: str, partition: PartitionEntry
 
 @rule("FG826", Severity.ERROR, "A port has more P_Keys than its table can hold")
 def full_tables(fabric: Fabric) -> Iterator[Defect]:
-    """What: an adapter port is in at most 128 partitions, where `both` counts twice. Switches in more than 8 partitions
+    """What: An adapter port is in at most 128 partitions, where `both` counts twice. Switches in more than 8 partitions
     are a warning: 8 is the limit in ibsim; the limit of hardware is in its data sheet.
 
     Why: OpenSM logs ERR 0512 and does not program the remaining keys: some tenants of the port have no connectivity.
 
     Example: 140 partitions have the member ALL.
 
-    Fix: use fewer partitions for the port. Use ALL_CAS instead of ALL, so that switches are only in Default.
+    Fix: Use fewer partitions for the port. Use ALL_CAS instead of ALL, so that switches are only in Default.
 
     Source: opensm 3.3.23, osm_pkey_mgr.c; measured: 140 partitions of ALL.
     """

@@ -19,16 +19,16 @@ _UNLIMITED = 255
 
 @rule("FG860", Severity.ERROR, "The QoS policy gives a partition another SL", Basis.AGREEMENT)
 def level_of_partition(fabric: Fabric) -> Iterator[Defect]:
-    """What: with qos TRUE, the SL of a partition in partitions.conf is the SL that qos-policy.conf gives to path
+    """What: With qos TRUE, the SL of a partition in partitions.conf is the SL that qos-policy.conf gives to path
     queries with its P_Key: that of the first rule with this key, else that of the level DEFAULT.
 
-    Why: the SL of a partition counts for its multicast group only if a QoS level gives another one. The level DEFAULT,
+    Why: The SL of a partition counts for its multicast group only if a QoS level gives another one. The level DEFAULT,
     without which OpenSM rejects the policy, gives one to every query. IPoIB and rdma_cm then send on the SL of the
     policy, without a message in the log.
 
     Example: blue=0x8001, sl=1 with a policy that has only the level DEFAULT with sl: 0.
 
-    Fix: add a level with this SL and a rule with the P_Key, as fabricgen renders them.
+    Fix: Add a level with this SL and a rule with the P_Key, as fabricgen renders them.
 
     Source: opensm 3.3.23, osm_sa_path_record.c and osm_qos_policy.c; measured with opensm 3.3.23: SL 0 with DEFAULT
     alone, SL 1 with the rule.
@@ -61,15 +61,15 @@ def _policy(subnet: ManagedSubnet) -> tuple[str, PolicyFile] | None:
 
 @rule("FG861", Severity.ERROR, "No arbitration table serves a lane that is used")
 def served_lanes(fabric: Fabric) -> Iterator[Defect]:
-    """What: the lane of SL 0, and of each SL of a partition or of a QoS level, has a weight above 0 in qos_vlarb_high
+    """What: The lane of SL 0, and of each SL of a partition or of a QoS level, has a weight above 0 in qos_vlarb_high
     or qos_vlarb_low. If qos_high_limit is 255, it has one in qos_vlarb_high (a warning).
 
-    Why: a port sends packets of a lane only in its turns. A lane without a weight has no turn, and the tenant has no
+    Why: A port sends packets of a lane only in its turns. A lane without a weight has no turn, and the tenant has no
     connectivity. With limit 255 the low table has no turn while the high table has packets.
 
     Example: qos_sl2vl 0,1,… with qos_vlarb_high 0:64 and qos_vlarb_low 0:64.
 
-    Fix: add the lane with a weight to one of the tables.
+    Fix: Add the lane with a weight to one of the tables.
 
     Source: InfiniBand Architecture Specification, volume 1, section 7.6.9; opensm 3.3.23, osm_qos.c.
     """

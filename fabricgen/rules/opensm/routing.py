@@ -29,7 +29,7 @@ def unknown_engine(fabric: Fabric) -> Iterator[Defect]:
 
     Example: routing_engine ftre
 
-    Fix: use one of minhop, updn, dnup, file, ftree, lash, dor, torus-2QoS, nue, dfsssp, sssp.
+    Fix: Use one of minhop, updn, dnup, file, ftree, lash, dor, torus-2QoS, nue, dfsssp, sssp.
 
     Source: opensm 3.3.23, osm_opensm.c (routing_modules); measured with opensm 3.3.23.
     """
@@ -44,7 +44,7 @@ def unknown_engine(fabric: Fabric) -> Iterator[Defect]:
 
 @rule("FG813", Severity.ERROR, "OpenSM can silently fall back to minhop")
 def silent_fallback(fabric: Fabric) -> Iterator[Defect]:
-    """What: if routing_engine names an engine other than minhop, the list also has no_fallback. On a tree a missing
+    """What: If routing_engine names an engine other than minhop, the list also has no_fallback. On a tree a missing
     no_fallback is a warning.
 
     Why: OpenSM tries the engines in order, and falls back to minhop if all of them fail. One missing cable, one
@@ -53,7 +53,7 @@ def silent_fallback(fabric: Fabric) -> Iterator[Defect]:
 
     Example: routing_engine torus-2QoS
 
-    Fix: write routing_engine torus-2QoS,no_fallback.
+    Fix: Write routing_engine torus-2QoS,no_fallback.
 
     Source: opensm(8), no_fallback; measured: updn on a torus, dfsssp on 4x4x4 become minhop and loop.
     """
@@ -68,19 +68,19 @@ def silent_fallback(fabric: Fabric) -> Iterator[Defect]:
 
 @rule("FG814", Severity.ERROR, "The routing engine does not support the wiring")
 def engine_for_wiring(fabric: Fabric) -> Iterator[Defect]:
-    """What: every engine in routing_engine can route the wiring without credit loops. On trees: all engines except dor
+    """What: Every engine in routing_engine can route the wiring without credit loops. On trees: all engines except dor
     and torus-2QoS. On a torus: torus-2QoS, nue, lash, and in two dimensions dfsssp. On a mesh: torus-2QoS, nue, dor and
     dfsssp. On a dragonfly: dfsssp, nue and lash. lash on a tree is a warning, because it leaves spines idle. ftree and
     lash need lmc 0. ftree needs compute nodes on two leaves. connect_roots is FALSE.
 
-    Why: the shortest paths of minhop close credit loops on topologies with rings. An engine that fails leaves the
+    Why: The shortest paths of minhop close credit loops on topologies with rings. An engine that fails leaves the
     subnet to minhop.
 
     Example: routing_engine minhop on a torus; ftree with lmc 2.
 
-    Fix: use an engine for the wiring, as fabricgen renders it.
+    Fix: Use an engine for the wiring, as fabricgen renders it.
 
-    Source: measured with opensm 3.3.23 under ibsim, engine by engine and wiring by wiring; opensm(8).
+    Source: Measured with opensm 3.3.23 under ibsim, engine by engine and wiring by wiring; opensm(8).
     """
     for subnet in managed_subnets(fabric):
         if subnet.topology is None:
@@ -157,17 +157,17 @@ def _suitable(manager: ManagerFile) -> str:
 
 @rule("FG815", Severity.ERROR, "The routing engine does not have the lanes that it needs")
 def lanes_of_engine(fabric: Fabric) -> Iterator[Defect]:
-    """What: with dfsssp, lash, torus-2QoS, and nue on several lanes, qos is TRUE and max_op_vls allows the lanes that
+    """What: With dfsssp, lash, torus-2QoS, and nue on several lanes, qos is TRUE and max_op_vls allows the lanes that
     the engine needs: 2 for torus-2QoS, nue_max_num_vls for nue, and on topologies other than trees 3 for lash and 8 for
     dfsssp.
 
-    Why: these engines break credit loops by moving paths to other lanes. With qos FALSE, OpenSM does not program
+    Why: These engines break credit loops by moving paths to other lanes. With qos FALSE, OpenSM does not program
     SL-to-VL tables: torus-2QoS fails, and with dfsssp and lash the firmware of the switches decides whether packets
     deadlock.
 
     Example: routing_engine dfsssp,no_fallback with qos FALSE.
 
-    Fix: set qos to TRUE and max_op_vls to 4 (8 lanes). Applications must use the SL of the path record.
+    Fix: Set qos to TRUE and max_op_vls to 4 (8 lanes). Applications must use the SL of the path record.
 
     Source: opensm(8); measured: all paths on VL 0 close a loop, one lane for each SL does not.
     """
@@ -196,7 +196,7 @@ def _code(lanes: int) -> int:
 
 @rule("FG816", Severity.ERROR, "A table of service levels or lanes is wrong")
 def lane_tables(fabric: Fabric) -> Iterator[Defect]:
-    """What: a qos_sl2vl option has 16 lanes, all of them below the limit of max_op_vls and none of them 15. A qos_vlarb
+    """What: A qos_sl2vl option has 16 lanes, all of them below the limit of max_op_vls and none of them 15. A qos_vlarb
     option has pairs VL:weight with lanes up to 14 and weights up to 255. With an engine that uses several lanes, every
     lane has the same weight in qos_vlarb_high and qos_vlarb_low, and qos_high_limit is not 255.
 
@@ -206,7 +206,7 @@ def lane_tables(fabric: Fabric) -> Iterator[Defect]:
 
     Example: qos_sl2vl 0,1,2,3; qos_vlarb_high 0:300.
 
-    Fix: use the tables that fabricgen renders: 16 lanes with equal weights.
+    Fix: Use the tables that fabricgen renders: 16 lanes with equal weights.
 
     Source: opensm 3.3.23, osm_qos.c and its defaults; measured with opensm 3.3.23.
     """
@@ -277,13 +277,13 @@ def _used(manager: ManagerFile) -> list[int]:
 
 @rule("FG830", Severity.ERROR, "The ports need more LIDs than a subnet has")
 def too_many_lids(fabric: Fabric) -> Iterator[Defect]:
-    """What: the number of adapter ports times 2^lmc, plus one LID for each switch, is at most 49,151.
+    """What: The number of adapter ports times 2^lmc, plus one LID for each switch, is at most 49,151.
 
     Why: OpenSM runs out of LIDs, and the last ports have no LID.
 
     Example: lmc 2 on 16,384 ports needs 65,536 LIDs.
 
-    Fix: use a smaller lmc, or several subnets.
+    Fix: Use a smaller lmc, or several subnets.
 
     Source: InfiniBand Architecture Specification, volume 1, section 4.1.3 (unicast LIDs 0x0001 to 0xBFFF).
     """

@@ -23,15 +23,15 @@ _MTU_OF = {code: size for size, code in MTU_CODES.items()}
 
 @rule("FG822", Severity.ERROR, "The members of a tenant cannot reach each other")
 def limited_tenant(fabric: Fabric) -> Iterator[Defect]:
-    """What: a tenant has members, and at least one of them is full or both. A host whose ports in the tenant differ
+    """What: A tenant has members, and at least one of them is full or both. A host whose ports in the tenant differ
     from those of most of its hosts is a warning.
 
-    Why: limited members reach only full members. A tenant with only limited members has no connectivity. If a host has
+    Why: Limited members reach only full members. A tenant with only limited members has no connectivity. If a host has
     seven of its eight ports in the tenant, one rail cannot reach the others, and the whole collective waits for it.
 
     Example: blue=0x8001 : 0x02fab00200000001, 0x02fab00200000003 ; without `=full`.
 
-    Fix: write `=full` for all members, or for those that all others must reach, or set the flag defmember=full.
+    Fix: Write `=full` for all members, or for those that all others must reach, or set the flag defmember=full.
 
     Source: InfiniBand Architecture Specification, volume 1, section 10.9; opensm doc/partition-config.txt.
     """
@@ -70,16 +70,16 @@ def _partial_hosts(subnet: ManagedSubnet, file: str, partition: PartitionEntry) 
 
 @rule("FG823", Severity.WARNING, "The Default partition does not isolate tenants, or disconnects the subnet manager")
 def default_partition(fabric: Fabric) -> Iterator[Defect]:
-    """What: there is a Default partition (0x7fff) with all adapters, and the ports of the subnet managers are full
+    """What: There is a Default partition (0x7fff) with all adapters, and the ports of the subnet managers are full
     members. With tenants, hosts are limited members of it, and switches enforce P_Keys in both directions.
 
-    Why: hosts query the subnet manager for paths over 0x7fff, and get no answer if the manager is a limited member.
+    Why: Hosts query the subnet manager for paths over 0x7fff, and get no answer if the manager is a limited member.
     Without the partition all ports are limited members, and IPoIB between hosts fails. If all hosts are full members,
     or switches pass any key, tenants reach each other. Without tenants, limited hosts do not reach each other.
 
     Example: Default=0x7fff, ipoib : ALL_CAS=full ; with two tenants.
 
-    Fix: write Default=0x7fff, ipoib : ALL_CAS=limited, ALL_SWITCHES=full, SELF=full ; and set part_enforce to both.
+    Fix: Write Default=0x7fff, ipoib : ALL_CAS=limited, ALL_SWITCHES=full, SELF=full ; and set part_enforce to both.
 
     Source: opensm 3.3.23, doc/partition-config.txt and osm_prtn.c; measured with opensm 3.3.23.
     """
@@ -141,13 +141,13 @@ def group_speeds(fabric: Fabric) -> Iterator[Defect]:
     member port. sl is a number from 0 to 15 that switches map to a lane, and that the routing engine does not choose by
     itself.
 
-    Why: with disable_multicast OpenSM makes no group, and IPoIB is down. With 4096 or 400 OpenSM does not create the
+    Why: With disable_multicast OpenSM makes no group, and IPoIB is down. With 4096 or 400 OpenSM does not create the
     broadcast group (ERR 1B26), and IPoIB is down. A port that is slower than the group cannot join it. Switches without
     a mapping for an SL use any lane, which can close a credit loop, or drop the packets.
 
     Example: blue=0x8001, ipoib, mtu=4096, rate=400 : …
 
-    Fix: write mtu=5 and rate=21.
+    Fix: Write mtu=5 and rate=21.
 
     Source: opensm 3.3.23, include/iba/ib_types.h and doc/partition-config.txt; measured with opensm 3.3.23.
     """

@@ -17,7 +17,7 @@ Cable = tuple[End, End]  # both ends, sorted
 
 @rule("FG841", Severity.ERROR, "topology.topo does not match the planned fabric")
 def topo(fabric: Fabric) -> Iterator[Defect]:
-    """What: each line of topology.topo is a system (TYPE NAME) or one of its ports (PORT -> TYPE NAME PORT). Each cable
+    """What: Each line of topology.topo is a system (TYPE NAME) or one of its ports (PORT -> TYPE NAME PORT). Each cable
     is listed at both ends. The cables are those of fabric.json. Without fabric.json, they are those of topology.ibsim
     if the names agree.
 
@@ -26,7 +26,7 @@ def topo(fabric: Fabric) -> Iterator[Defect]:
 
     Example: compute-su00-leaf-00 P3 leads to compute-su00-leaf-02, but in fabric.json to compute-su00-leaf-01.
 
-    Fix: render again. If the real fabric differs, change the inventory.
+    Fix: Render again. If the real fabric differs, change the inventory.
 
     Source: ibutils, ibdm (its topology files); fabric.json.
     """

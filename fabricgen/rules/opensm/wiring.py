@@ -32,12 +32,12 @@ def netlist(fabric: Fabric) -> Iterator[Defect]:
     ends. The cables are those of fabric.json. The names in node-name-map are those of its switches and hosts (otherwise
     a warning).
 
-    Why: other rules and the proofs use the netlist to check engines and lists. OpenSM exits if two nodes have the same
+    Why: Other rules and the proofs use the netlist to check engines and lists. OpenSM exits if two nodes have the same
     GUID. A wrong name sends an operator to the wrong switch.
 
-    Example: the netlist connects compute-su00-r0-leaf port 33 to compute-spine-01, fabric.json to compute-spine-00.
+    Example: The netlist connects compute-su00-r0-leaf port 33 to compute-spine-01, fabric.json to compute-spine-00.
 
-    Fix: render again. If the real fabric differs, change the inventory.
+    Fix: Render again. If the real fabric differs, change the inventory.
 
     Source: fabric.json; opensm 3.3.23, exit_on_fatal.
     """
@@ -140,15 +140,15 @@ def _names(subnet: ManagedSubnet) -> Iterator[Defect]:
 
 @rule("FG839", Severity.WARNING, "A NIC is on another rail, or switches have unequal uplinks")
 def rails_and_uplinks(fabric: Fabric) -> Iterator[Defect]:
-    """What: in a plane with rails, each NIC is on a leaf of its rail. In a plane with tiers, a switch has the same
+    """What: In a plane with rails, each NIC is on a leaf of its rail. In a plane with tiers, a switch has the same
     number of cables to each switch above it. All switches of a tier reach the same number of switches above.
 
-    Why: messages of a NIC on another rail cross the spines. Without a list of roots, ftree fails after one missing
+    Why: Messages of a NIC on another rail cross the spines. Without a list of roots, ftree fails after one missing
     cable between leaf and spine (AB09, AB0D). Unequal numbers of parallel links lead to unequal load.
 
     Example: compute-su00-r3-leaf reaches 3 spines, but the other leaves reach 4.
 
-    Fix: add the missing cable, or move it to the correct port.
+    Fix: Add the missing cable, or move it to the correct port.
 
     Source: NVIDIA DGX SuperPOD reference architecture (rail-aligned); measured with opensm 3.3.23 and one cable
     missing.

@@ -45,17 +45,17 @@ _POPULATIONS = (
 
 @rule("FG593", Severity.WARNING, "The configuration of a port differs from its peers", Basis.PEERS)
 def port_deviation(fabric: Fabric) -> Iterator[Defect]:
-    """What: wired ports of one kind (plane, role, hwsku, speed, length of cable and role of the far end) have the same
+    """What: Wired ports of one kind (plane, role, hwsku, speed, length of cable and role of the far end) have the same
     MTU, FEC, cable length, QoS maps, buffers, schedulers and watchdog; more than half of at least three must agree.
     Unused ports of a switch model and speed are compared, too.
 
-    Why: an unplanned difference is usually a mistake, and the flows that use the port are slow.
+    Why: An unplanned difference is usually a mistake, and the flows that use the port are slow.
 
-    Example: all uplinks have QUEUE|…|3 with scheduler.1, leaf2's Ethernet260 has scheduler.0.
+    Example: All uplinks have QUEUE|…|3 with scheduler.1, leaf2's Ethernet260 has scheduler.0.
 
-    Fix: use the same configuration, or suppress the finding with the reason.
+    Fix: Use the same configuration, or suppress the finding with the reason.
 
-    Source: derived from the bundle itself.
+    Source: Derived from the bundle itself.
     """
     by_kind: dict[tuple[object, ...], list[tuple[PortClass, End]]] = defaultdict(list)
     for ports in port_classes(fabric):
@@ -138,17 +138,17 @@ def _own_row_deviations(
 
 @rule("FG594", Severity.WARNING, "A session, route or interface has unusual options", Basis.PEERS)
 def row_deviation(fabric: Fabric) -> Iterator[Defect]:
-    """What: the rows of BGP_NEIGHBOR, BGP_NEIGHBOR_AF, DEVICE_NEIGHBOR_METADATA, STATIC_ROUTE, INTERFACE,
+    """What: The rows of BGP_NEIGHBOR, BGP_NEIGHBOR_AF, DEVICE_NEIGHBOR_METADATA, STATIC_ROUTE, INTERFACE,
     LOOPBACK_INTERFACE and MGMT_INTERFACE of switches of one plane and role have the same options, apart from names,
     numbers and addresses; all have a management address if most have one, and unnumbered sessions the same families.
 
-    Why: one session with other timers, or one interface in another VRF, fails while its peers work.
+    Why: One session with other timers, or one interface in another VRF, fails while its peers work.
 
-    Example: all sessions have holdtime 9, but leaf1's session with spine2 has 180.
+    Example: All sessions have holdtime 9, but leaf1's session with spine2 has 180.
 
-    Fix: use the same configuration, or suppress the finding with the reason.
+    Fix: Use the same configuration, or suppress the finding with the reason.
 
-    Source: derived from the bundle itself.
+    Source: Derived from the bundle itself.
     """
     for (_, role), switches in groups(fabric, lambda switch: (switch.network, switch.role)):
         for table in _POPULATIONS:

@@ -43,12 +43,12 @@ def plane_maps(fabric: Fabric) -> Iterator[Defect]:
     """What: DSCP_TO_TC_MAP, TC_TO_QUEUE_MAP, TC_TO_PRIORITY_GROUP_MAP and MAP_PFC_PRIORITY_TO_QUEUE are the same on
     every switch of a plane, leaf or spine. An equal map under another name is the same.
 
-    Why: every hop classifies a packet again. One switch with another map makes a class lossy, or mixes it with others,
+    Why: Every hop classifies a packet again. One switch with another map makes a class lossy, or mixes it with others,
     for all traffic that crosses it.
 
-    Example: all switches map DSCP 46 to TC 5, but spine2 maps it to TC 1.
+    Example: All switches map DSCP 46 to TC 5, but spine2 maps it to TC 1.
 
-    Fix: use one set of maps.
+    Fix: Use one set of maps.
 
     Source: sonic-buildimage issues 27310 and 8770.
     """
@@ -61,19 +61,19 @@ def plane_maps(fabric: Fabric) -> Iterator[Defect]:
 
 @rule("FG592", Severity.WARNING, "The configuration of a switch differs from its peers", Basis.PEERS)
 def switch_deviation(fabric: Fabric) -> Iterator[Defect]:
-    """What: switches of one plane, role and hwsku have the same tables, except for their own ports, addresses and
+    """What: Switches of one plane, role and hwsku have the same tables, except for their own ports, addresses and
     sessions. At least three switches are compared, and more than half must agree. A difference that exactly the
     switches of a rail, an SU or a pod share is intended. If fabric.json has only two equal switches, differences are
     reported for both: it is unknown which one is right. The policies of a drained switch are its own.
 
-    Why: an unplanned difference is a mistake or a remainder of an old configuration. It makes one rail slower than the
+    Why: An unplanned difference is a mistake or a remainder of an old configuration. It makes one rail slower than the
     others.
 
     Example: 15 leaves have green_max_threshold 2097152, but leaf7 has 20971520.
 
-    Fix: use the same value, or suppress the finding with the reason for the difference.
+    Fix: Use the same value, or suppress the finding with the reason for the difference.
 
-    Source: derived from the bundle itself.
+    Source: Derived from the bundle itself.
     """
     names = usual_names(fabric)
     for ((plane, *_), role, hwsku, _), switches in groups(

@@ -23,15 +23,15 @@ _HINT = "use optical modules (`medium: aoc`, mmf or smf): a gearbox in the modul
 
 @rule("FG272", Severity.ERROR, "A passive copper cable joins ports with different lanes", breaks=Breaks.LINK)
 def copper_lanes(fabric: Fabric) -> Iterator[Defect]:
-    """What: both ports of a link on passive copper (medium dac in fabric.json) have the same number of lanes. A NIC of
+    """What: Both ports of a link on passive copper (medium dac in fabric.json) have the same number of lanes. A NIC of
     a known model can run the lanes of the switch port.
 
-    Why: a passive cable has no electronics. 8 lanes of 50G and 4 lanes of 100G are both 400G, but the link never comes
+    Why: A passive cable has no electronics. 8 lanes of 50G and 4 lanes of 100G are both 400G, but the link never comes
     up. Optical modules have a gearbox that changes the lanes.
 
-    Example: a port of 400G with 8 lanes and a ConnectX-7, which has 4 lanes, on a cable of 3 m.
+    Example: A port of 400G with 8 lanes and a ConnectX-7, which has 4 lanes, on a cable of 3 m.
 
-    Fix: use optical modules, or a layout whose ports have as many lanes as the far end.
+    Fix: Use optical modules, or a layout whose ports have as many lanes as the far end.
 
     Source: IEEE 802.3bs (400GAUI-8), 802.3ck (400GBASE-CR4); sonic-buildimage issue 14165.
     """
@@ -56,15 +56,15 @@ def copper_lanes(fabric: Fabric) -> Iterator[Defect]:
 
 @rule("FG273", Severity.ERROR, "Plugs of several cables are in one cage")
 def plugs(fabric: Fabric) -> Iterator[Defect]:
-    """What: the ports of a cage (equal index in PORT) are on one cable, if it is a dac, aec or aoc.
+    """What: The ports of a cage (equal index in PORT) are on one cable, if it is a dac, aec or aoc.
 
-    Why: the plug of such a cable fills the cage. Two hosts at one split cage need a breakout cable with two legs, not
+    Why: The plug of such a cable fills the cage. Two hosts at one split cage need a breakout cable with two legs, not
     two straight cables. It is a warning where no breakout cable fits either: the far ends share their cages with links
     to elsewhere.
 
     Example: Ethernet0 and Ethernet4 have index 1, and a dac of 3 m leads from each to another host.
 
-    Fix: render again, so that the links share a breakout cable. Where the far ends are in cages with other links, use
+    Fix: Render again, so that the links share a breakout cable. Where the far ends are in cages with other links, use
     optical modules.
 
     Source: OSFP MSA and QSFP-DD MSA: one electrical connector in a cage.

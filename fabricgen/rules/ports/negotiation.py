@@ -16,15 +16,15 @@ _OPTICAL = (Medium.AOC, *FIBRES)
 
 @rule("FG307", Severity.ERROR, "A port offers speeds that its cable or the far end does not have", breaks=Breaks.LINK)
 def offered_speeds(fabric: Fabric) -> Iterator[Defect]:
-    """What: where autoneg is on, adv_speeds has the speed of the link, nothing faster that the far end offers too,
+    """What: Where autoneg is on, adv_speeds has the speed of the link, nothing faster that the far end offers too,
     and a speed in common with the far end. autoneg is off on optical cables of any length.
 
-    Why: the ends choose the fastest speed that both offer. Without a common one the link stays down. With one that the
+    Why: The ends choose the fastest speed that both offer. Without a common one the link stays down. With one that the
     cable is not made for, it comes up with errors, or not at all. Optical modules do not carry the messages.
 
     Example: adv_speeds is 800000 at both ends of a cable of 400G.
 
-    Fix: offer the speed of the link only, or set autoneg to off.
+    Fix: Offer the speed of the link only, or set autoneg to off.
 
     Source: IEEE 802.3 clause 73; sonic-swss orchagent/portsorch.cpp (setPortAdvSpeeds); sonic-buildimage
     sonic-port.yang.

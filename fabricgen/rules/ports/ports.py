@@ -21,12 +21,12 @@ _PAM4_LANE_MBPS = 50_000
 def ports_of_layout(fabric: Fabric) -> Iterator[Defect]:
     """What: PORT has exactly the ports of the hwsku's own port table.
 
-    Why: the SAI rejects a port that the SKU does not have. A missing port takes its cage out of service, and SONiC
+    Why: The SAI rejects a port that the SKU does not have. A missing port takes its cage out of service, and SONiC
     retries rows of other tables for it for ever.
 
     Example: PORT has Ethernet2 on a SKU whose ports are four lanes wide.
 
-    Fix: use the ports of the SKU's port_config.ini. Another breakout needs another hwsku or a change of BREAKOUT_CFG.
+    Fix: Use the ports of the SKU's port_config.ini. Another breakout needs another hwsku or a change of BREAKOUT_CFG.
 
     Source: sonic-buildimage device/<vendor>/<platform>/<hwsku>/port_config.ini.
     """
@@ -56,7 +56,7 @@ def port_identity(fabric: Fabric) -> Iterator[Defect]:
 
     Example: Ethernet0 of an Arista 7060X6 has lanes 1,2,3,4, which belong to Ethernet8.
 
-    Fix: copy the values from the SKU's port_config.ini and platform.json; they cannot be computed.
+    Fix: Copy the values from the SKU's port_config.ini and platform.json; they cannot be computed.
 
     Source: sonic-buildimage port_config.ini, platform.json; sonic-platform-daemons xcvrd (subport), pull request 342;
     sonic-buildimage pull request 18499.
@@ -83,13 +83,13 @@ def port_identity(fabric: Fabric) -> Iterator[Defect]:
 
 @rule("FG233", Severity.ERROR, "Two ports share a lane or an alias")
 def shared_lane(fabric: Fabric) -> Iterator[Defect]:
-    """What: on one switch each lane belongs to one port, and each alias names one port.
+    """What: On one switch each lane belongs to one port, and each alias names one port.
 
-    Why: the SAI rejects ports that overlap, or one port goes down when the other comes up.
+    Why: The SAI rejects ports that overlap, or one port goes down when the other comes up.
 
     Example: Ethernet0 has lanes 1,2,3,4 and Ethernet2 has 3,4.
 
-    Fix: correct the lanes; see the SKU's port_config.ini.
+    Fix: Correct the lanes; see the SKU's port_config.ini.
 
     Source: sonic-buildimage issues 10131 and 7779. Only for a hwsku without a catalog entry; FG232 covers the others.
     """
@@ -112,14 +112,14 @@ def shared_lane(fabric: Fabric) -> Iterator[Defect]:
 
 @rule("FG234", Severity.WARNING, "The speed of an unused port differs from the SKU's")
 def unused_port_speed(fabric: Fabric) -> Iterator[Defect]:
-    """What: a port without a cable has the default speed of its SKU.
+    """What: A port without a cable has the default speed of its SKU.
 
-    Why: speed and lanes belong together. A port with another speed gets no link when a cable is connected. FG241 covers
+    Why: Speed and lanes belong together. A port with another speed gets no link when a cable is connected. FG241 covers
     ports with a cable.
 
-    Example: an unused port of a 128x400G SKU has speed 100000.
+    Example: An unused port of a 128x400G SKU has speed 100000.
 
-    Fix: set speed to the SKU's.
+    Fix: Set speed to the SKU's.
 
     Source: sonic-buildimage port_config.ini, hwsku.json.
     """
@@ -140,14 +140,14 @@ _MOST_LANE_MBPS = 200_000  # IEEE 802.3dj, for a switch that the catalog does no
 
 @rule("FG238", Severity.ERROR, "The speed does not exist in Ethernet, or its lanes cannot carry it", breaks=Breaks.LINK)
 def ethernet_speed(fabric: Fabric) -> Iterator[Defect]:
-    """What: the speed of a port is a speed of Ethernet, and not above what its lanes carry on this model.
+    """What: The speed of a port is a speed of Ethernet, and not above what its lanes carry on this model.
 
     Why: YANG accepts any number up to 1600000. orchagent hands it to the SAI, which refuses it or not; buffermgrd finds
     no headroom for it.
 
     Example: speed 850000; speed 800000 on four lanes of 100 Gb/s.
 
-    Fix: set the speed of the link, or give the port the lanes of the SKU for this speed.
+    Fix: Set the speed of the link, or give the port the lanes of the SKU for this speed.
 
     Source: IEEE 802.3; sonic-swss orchagent/portsorch.cpp (supported speeds of the port); measured with sonic-swss
     6079a435 (programmed as written).
@@ -181,9 +181,9 @@ def fec(fabric: Fabric) -> Iterator[Defect]:
 
     Why: PAM4 links need RS-FEC for a usable error rate: otherwise SONiC rejects the port, or the link stays down.
 
-    Example: a 400G port of four lanes with fec "fc".
+    Example: A 400G port of four lanes with fec "fc".
 
-    Fix: set fec to rs on PAM4 ports at both ends.
+    Fix: Set fec to rs on PAM4 ports at both ends.
 
     Source: IEEE 802.3 clause 91 and 119; sonic-utilities pull request 3908.
     """
@@ -207,12 +207,12 @@ def breakout_mode(fabric: Fabric) -> Iterator[Defect]:
     """What: BREAKOUT_CFG has every cage with the mode of the SKU's ports. Cages whose mode no source states are not
     judged.
 
-    Why: the next dynamic breakout starts from this row. If it is wrong, the CLI deletes or creates the wrong ports; the
+    Why: The next dynamic breakout starts from this row. If it is wrong, the CLI deletes or creates the wrong ports; the
     YANG model accepts any text.
 
-    Example: two 400G ports are in a cage whose row has 1x800G.
+    Example: Two 400G ports are in a cage whose row has 1x800G.
 
-    Fix: set brkout_mode to the SKU's.
+    Fix: Set brkout_mode to the SKU's.
 
     Source: sonic-buildimage hwsku.json, platform.json; sonic-buildimage issue 9478.
     """
@@ -234,14 +234,14 @@ def breakout_mode(fabric: Fabric) -> Iterator[Defect]:
 
 @rule("FG237", Severity.ERROR, "A port with a cable is not up, or a cordoned one is not down", breaks=Breaks.LINK)
 def admin_status(fabric: Fabric) -> Iterator[Defect]:
-    """What: every port with a cable has admin_status up, and both ports of a cordoned link have admin_status down.
+    """What: Every port with a cable has admin_status up, and both ports of a cordoned link have admin_status down.
 
     Why: SONiC's default is down. A link that is down at one end carries no traffic, and ECMP loses a path without an
     error. A cordoned link that is up carries traffic over a cable that is taken out of service.
 
     Example: PORT|Ethernet256 leads to spine1 and has no admin_status.
 
-    Fix: set admin_status to up. A device that is drained on purpose has state drained in the inventory, and a link
+    Fix: Set admin_status to up. A device that is drained on purpose has state drained in the inventory, and a link
     that is out of service has state cordoned.
 
     Source: sonic-buildimage src/sonic-yang-models/yang-models/sonic-port.yang (default down).

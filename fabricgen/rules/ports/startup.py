@@ -40,17 +40,17 @@ _WITHOUT_OUTPUT_QUEUES = ("Tomahawk", "Trident", "Spectrum")
 
 @rule("FG357", Severity.ERROR, "A container that forwarding needs is disabled", breaks=Breaks.SESSION)
 def disabled_container(fabric: Fabric) -> Iterator[Defect]:
-    """What: the containers database, swss, syncd and pmon are not disabled in FEATURE, and teamd and macsec are
+    """What: The containers database, swss, syncd and pmon are not disabled in FEATURE, and teamd and macsec are
     not if the file has port channels or MACsec profiles. lldp disabled is a warning, and so are snmp, gnmi, telemetry
     and sflow whose tables have rows. FG362 judges bgp.
 
-    Why: the table is applied at each start. Without swss or syncd nothing programs the chip: all ports stay down, and
+    Why: The table is applied at each start. Without swss or syncd nothing programs the chip: all ports stay down, and
     only the management port answers. Without pmon no xcvrd sets up the data path of CMIS optics, so links of 400G and
     800G stay down. Without lldp no tool can compare the cables with the plan.
 
     Example: FEATURE|syncd has state disabled.
 
-    Fix: set the state to enabled, or remove the row: then the image's own state holds.
+    Fix: Set the state to enabled, or remove the row: then the image's own state holds.
 
     Source: sonic-buildimage src/sonic-host-services (featured), files/build_templates/init_cfg.json.j2; issue 20430
     (CMIS data path by xcvrd of pmon).
@@ -74,7 +74,7 @@ def type_of_chip(fabric: Fabric) -> Iterator[Defect]:
 
     Example: switch_type voq on a Tomahawk 5.
 
-    Fix: remove switch_type.
+    Fix: Remove switch_type.
 
     Source: sonic-swss orchagent/main.cpp (gMySwitchType); sonic-buildimage sonic-device_metadata.yang.
     """

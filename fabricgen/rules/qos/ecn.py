@@ -22,14 +22,14 @@ _MARKS_GREEN = frozenset({"ecn_green", "ecn_green_yellow", "ecn_green_red", "ecn
 
 @rule("FG541", Severity.ERROR, "A lossless queue has no WRED profile")
 def unmarked_queue(fabric: Fabric) -> Iterator[Defect]:
-    """What: the QUEUE rows of lossless queues name a WRED profile.
+    """What: The QUEUE rows of lossless queues name a WRED profile.
 
-    Why: without a profile no packet is marked. DCQCN never slows a sender down, and every congestion causes pauses that
+    Why: Without a profile no packet is marked. DCQCN never slows a sender down, and every congestion causes pauses that
     spread.
 
     Example: QUEUE|Ethernet0|3 has only a scheduler.
 
-    Fix: set wred_profile.
+    Fix: Set wred_profile.
 
     Source: SONiC issue 788; Zhu et al., SIGCOMM 2015 (DCQCN).
     """
@@ -43,7 +43,7 @@ def unmarked_queue(fabric: Fabric) -> Iterator[Defect]:
 
 @rule("FG542", Severity.ERROR, "A WRED profile does not mark packets")
 def marking_off(fabric: Fabric) -> Iterator[Defect]:
-    """What: the profile of a lossless queue has ecn for green, wred_green_enable true, thresholds and a probability
+    """What: The profile of a lossless queue has ecn for green, wred_green_enable true, thresholds and a probability
     above zero. Each colour with a lower threshold has an upper one, and each colour that is enabled has a probability.
 
     Why: RoCE packets are green. With wred_green_enable false, SONiC's default, ecn_all marks no packet. For a missing
@@ -92,7 +92,7 @@ def marks_too_late(fabric: Fabric) -> Iterator[Defect]:
 
     Example: Kmax 100 MB, a group with alpha 1 in a 166 MB pool pauses at 83 MB.
 
-    Fix: lower the thresholds, or raise alpha.
+    Fix: Lower the thresholds, or raise alpha.
 
     FG546 covers switches with virtual output queues.
 
@@ -143,13 +143,13 @@ def unfit_thresholds(fabric: Fabric) -> Iterator[Defect]:
     one (else a warning). On ports of 100G and more, the port sends green_min_threshold within 100 us and
     green_max_threshold within 200 us (else a warning).
 
-    Why: below two packets every packet that waits behind another one is marked, and all senders stay at their lowest
+    Why: Below two packets every packet that waits behind another one is marked, and all senders stay at their lowest
     rate. A queue of more than 100 us is several times what a round trip needs: DCQCN reacts only after the queue has
     filled the buffers that other ports need, and PFC does its work. A factor of 1000 is usually a wrong unit.
 
     Example: green_max_threshold 2 with RoCE packets of 4192 bytes; green_min_threshold 13107200 at 400G is 262 us.
 
-    Fix: set both in bytes, to the queue that a port sends in some microseconds: 131072 and 262144 are 2.6 us and 5.2 us
+    Fix: Set both in bytes, to the queue that a port sends in some microseconds: 131072 and 262144 are 2.6 us and 5.2 us
     at 400G.
 
     FG543 compares with the pause threshold. Switches with virtual output queues have larger thresholds, see FG546.
@@ -184,13 +184,13 @@ def unfit_thresholds(fabric: Fabric) -> Iterator[Defect]:
 
 @rule("FG544", Severity.WARNING, "A lossy queue has a WRED profile that lossless queues use")
 def wred_on_lossy(fabric: Fabric) -> Iterator[Defect]:
-    """What: queues of lossy classes do not use the WRED profile of lossless ones.
+    """What: Queues of lossy classes do not use the WRED profile of lossless ones.
 
-    Why: for traffic without ECN the same thresholds drop packets, first of all CNPs and BGP.
+    Why: For traffic without ECN the same thresholds drop packets, first of all CNPs and BGP.
 
     Example: QUEUE|Ethernet0|6, the CNP queue, with wred_profile AZURE_LOSSLESS.
 
-    Fix: remove wred_profile from the lossy queue.
+    Fix: Remove wred_profile from the lossy queue.
 
     Source: sonic-swss orchagent/qosorch.cpp; RFC 3168 (non-ECT packets are dropped).
     """
@@ -217,15 +217,15 @@ def _lossless_profiles(fabric: Fabric) -> Iterator[tuple[PortClass, str]]:
 
 @rule("FG546", Severity.WARNING, "WRED drops before PFC pauses")
 def drops_before_pause(fabric: Fabric) -> Iterator[Defect]:
-    """What: on switches with virtual output queues (switch_type voq) green_max_threshold of a lossless queue's profile
+    """What: On switches with virtual output queues (switch_type voq) green_max_threshold of a lossless queue's profile
     is at least the xoff of its group.
 
-    Why: such a chip queues packets at ingress, where WRED and PFC use the same queue: packets that cannot be marked are
+    Why: Such a chip queues packets at ingress, where WRED and PFC use the same queue: packets that cannot be marked are
     dropped before PFC pauses.
 
     Example: green_max_threshold 100000, the group pauses at an xoff of 612140.
 
-    Fix: raise the thresholds above xoff.
+    Fix: Raise the thresholds above xoff.
 
     Source: sonic-buildimage issue 27606.
     """

@@ -25,14 +25,14 @@ def _by_end(fabric: Fabric) -> Mapping[End, PortClass]:
 
 @rule("FG516", Severity.ERROR, "PFC differs at the two ends of a link")
 def pfc_of_link(fabric: Fabric) -> Iterator[Defect]:
-    """What: the switches at the ends of a link have PFC on the same priorities. This rule reports links whose ends are
+    """What: The switches at the ends of a link have PFC on the same priorities. This rule reports links whose ends are
     each consistent; otherwise FG513 reports the wrong end.
 
-    Why: an end without PFC on a priority ignores pauses for it, and the headroom of the other end overflows.
+    Why: An end without PFC on a priority ignores pauses for it, and the headroom of the other end overflows.
 
     Example: leaf1 has PFC on 3 and 4 on the link, spine1 only on 3.
 
-    Fix: use one set of priorities in the whole fabric.
+    Fix: Use one set of priorities in the whole fabric.
 
     Source: IEEE 802.1Qbb.
     """
@@ -57,15 +57,15 @@ def pfc_of_link(fabric: Fabric) -> Iterator[Defect]:
 
 @rule("FG545", Severity.WARNING, "ECN differs at the two ends of a link")
 def ecn_of_link(fabric: Fabric) -> Iterator[Defect]:
-    """What: two switches of one hwsku at the ends of a link mark at the same thresholds and with the same probability
+    """What: Two switches of one hwsku at the ends of a link mark at the same thresholds and with the same probability
     in each lossless queue. FG592 reports a switch that differs from the others of its role.
 
-    Why: with one speed and one chip there is no reason for different thresholds. One hop slows flows down for a queue
+    Why: With one speed and one chip there is no reason for different thresholds. One hop slows flows down for a queue
     size that the next hop accepts, and shares become unfair.
 
     Example: leaves mark from 131072 bytes, spines of the same model from 1048576 bytes.
 
-    Fix: use one WRED profile for a speed.
+    Fix: Use one WRED profile for a speed.
 
     Source: Zhu et al., SIGCOMM 2015.
     """
@@ -120,14 +120,14 @@ def _wred_of_tiers(fabric: Fabric) -> Mapping[tuple[object, ...], set[str]]:
 
 @rule("FG509", Severity.WARNING, "A VLAN spans lossless links of the fabric")
 def switched_fabric(fabric: Fabric) -> Iterator[Defect]:
-    """What: ports with PFC to another switch are routed ports and not members of a VLAN.
+    """What: Ports with PFC to another switch are routed ports and not members of a VLAN.
 
-    Why: the switch floods a frame to an address that has aged out to every port of the VLAN. Flooded lossless frames go
+    Why: The switch floods a frame to an address that has aged out to every port of the VLAN. Flooded lossless frames go
     up and down, so that pauses can form a cycle.
 
     Example: VLAN_MEMBER has Vlan100|Ethernet256, which leads to spine1 and has pfc_enable.
 
-    Fix: remove the port from the VLAN and give it an address.
+    Fix: Remove the port from the VLAN and give it an address.
 
     Source: Guo et al., SIGCOMM 2016 (deadlock by flooding).
     """
@@ -148,14 +148,14 @@ def switched_fabric(fabric: Fabric) -> Iterator[Defect]:
     "FG518", Severity.ERROR, "A map, WRED profile or scheduler that most ports use is missing", breaks=Breaks.LOSSLESS
 )
 def missing_definition(fabric: Fabric) -> Iterator[Defect]:
-    """What: the maps that PORT_QOS_MAP names, and the schedulers and WRED profiles that QUEUE names, exist.
+    """What: The maps that PORT_QOS_MAP names, and the schedulers and WRED profiles that QUEUE names, exist.
 
     Why: orchagent waits for the row, and the ports have no QoS until it exists. FG408 reports each reference; this rule
     reports a row that more than half of the ports need.
 
     Example: 32 ports use the scheduler LOSSY, but SCHEDULER has only LOSSLESS and STRICT.
 
-    Fix: add the row under the name that the ports use.
+    Fix: Add the row under the name that the ports use.
 
     Source: sonic-swss orchagent/qosorch.cpp (need_retry).
     """

@@ -21,14 +21,14 @@ _DSCP = "DSCP_TO_TC_MAP"
 
 @rule("FG501", Severity.ERROR, "DSCP values without a class", breaks=Breaks.LOSSLESS)
 def unmapped_dscp(fabric: Fabric) -> Iterator[Defect]:
-    """What: a DSCP_TO_TC_MAP in use has all 64 DSCP values, 0 to 63, and no other.
+    """What: A DSCP_TO_TC_MAP in use has all 64 DSCP values, 0 to 63, and no other.
 
-    Why: a DSCP without an entry goes to class 0 without a log message. The switch accepts a value above 63, which never
+    Why: A DSCP without an entry goes to class 0 without a log message. The switch accepts a value above 63, which never
     matches.
 
-    Example: the map ends at 62, and traffic marked 63 shares the queue of best effort.
+    Example: The map ends at 62, and traffic marked 63 shares the queue of best effort.
 
-    Fix: write all 64 entries.
+    Fix: Write all 64 entries.
 
     Source: sonic-mgmt tests/qos test_qos_dscp_mapping; measured: orchagent accepts DSCP 64.
     """
@@ -45,14 +45,14 @@ def unmapped_dscp(fabric: Fabric) -> Iterator[Defect]:
 
 @rule("FG502", Severity.ERROR, "RoCE traffic is not in its lossless class", breaks=Breaks.LOSSLESS)
 def roce_dscp(fabric: Fabric) -> Iterator[Defect]:
-    """What: each DSCP of a RoCE class maps to the class's own TC, and no other DSCP maps to a lossless TC.
+    """What: Each DSCP of a RoCE class maps to the class's own TC, and no other DSCP maps to a lossless TC.
 
-    Why: if a switch maps RoCE's DSCP to another class, RDMA is lossy on that hop. Another DSCP in a lossless class
+    Why: If a switch maps RoCE's DSCP to another class, RDMA is lossy on that hop. Another DSCP in a lossless class
     fills headroom that was not sized for it, and is paused together with RoCE.
 
-    Example: the NICs send RoCE with DSCP 26, the map sends 26 to TC 1 (SONiC's own default).
+    Example: The NICs send RoCE with DSCP 26, the map sends 26 to TC 1 (SONiC's own default).
 
-    Fix: map the plane's DSCP values to their TCs, all others to lossy ones.
+    Fix: Map the plane's DSCP values to their TCs, all others to lossy ones.
 
     Source: sonic-buildimage issues 27310 and 8770, files/build_templates/qos_config.j2 (default map).
     """
@@ -73,13 +73,13 @@ def roce_dscp(fabric: Fabric) -> Iterator[Defect]:
 
 @rule("FG503", Severity.ERROR, "Congestion notifications travel in a lossless class")
 def cnp_dscp(fabric: Fabric) -> Iterator[Defect]:
-    """What: the DSCP of CNPs maps to a lossy TC other than that of best-effort traffic, and its queue is another one.
+    """What: The DSCP of CNPs maps to a lossy TC other than that of best-effort traffic, and its queue is another one.
 
-    Why: a CNP that waits behind paused data arrives too late, and the rate control it drives starts to oscillate.
+    Why: A CNP that waits behind paused data arrives too late, and the rate control it drives starts to oscillate.
 
     Example: CNPs have DSCP 48, the map sends 48 to TC 3.
 
-    Fix: map the CNP's DSCP to a separate TC with a strict queue.
+    Fix: Map the CNP's DSCP to a separate TC with a strict queue.
 
     Source: sonic-mgmt pull request 25347; Zhu et al., SIGCOMM 2015 (DCQCN).
     """
@@ -106,15 +106,15 @@ def _best_effort_queue(ports: PortClass) -> int | None:
 
 @rule("FG504", Severity.ERROR, "TC to priority group does not separate lossless classes", breaks=Breaks.LOSSLESS)
 def tc_to_group(fabric: Fabric) -> Iterator[Defect]:
-    """What: a lossless TC maps to the priority group that its PFC priority controls, no lossy TC maps to this group,
+    """What: A lossless TC maps to the priority group that its PFC priority controls, no lossy TC maps to this group,
     and every TC in use has an entry. A TC from 0 to 7 that no DSCP maps to has one, too (else a warning).
 
-    Why: lossy traffic in a lossless group fills the headroom, and the switch then pauses RDMA. A lossless TC in a lossy
+    Why: Lossy traffic in a lossless group fills the headroom, and the switch then pauses RDMA. A lossless TC in a lossy
     group drops packets.
 
     Example: TC_TO_PRIORITY_GROUP_MAP has "1": "3".
 
-    Fix: map each lossless TC to its own group and all others to group 0.
+    Fix: Map each lossless TC to its own group and all others to group 0.
 
     Source: sonic-mgmt issue 14123; sonic-buildimage issue 19764; measured: orchagent accepts group 8.
     """
@@ -124,15 +124,15 @@ def tc_to_group(fabric: Fabric) -> Iterator[Defect]:
 
 @rule("FG505", Severity.ERROR, "TC to queue does not separate lossless classes", breaks=Breaks.LOSSLESS)
 def tc_to_queue(fabric: Fabric) -> Iterator[Defect]:
-    """What: a lossless TC uses the queue that its PFC priority stops, no lossy TC uses this queue, and every TC in use
+    """What: A lossless TC uses the queue that its PFC priority stops, no lossy TC uses this queue, and every TC in use
     has an entry. A TC from 0 to 7 that no DSCP maps to has one, too (else a warning).
 
-    Why: a pause stops a whole queue. Lossy traffic in the queue stops, too. Lossless traffic in another queue does not
+    Why: A pause stops a whole queue. Lossy traffic in the queue stops, too. Lossless traffic in another queue does not
     stop and overflows the peer's buffer.
 
     Example: TC_TO_QUEUE_MAP has "3": "1" while MAP_PFC_PRIORITY_TO_QUEUE has "3": "3".
 
-    Fix: map each lossless TC to the queue of its priority.
+    Fix: Map each lossless TC to the queue of its priority.
 
     Source: sonic-swss orchagent/qosorch.cpp.
     """
@@ -144,11 +144,11 @@ def tc_to_queue(fabric: Fabric) -> Iterator[Defect]:
 def pfc_to_queue(fabric: Fabric) -> Iterator[Defect]:
     """What: MAP_PFC_PRIORITY_TO_QUEUE gives each lossless priority the queue of its TC.
 
-    Why: a pause that stops the wrong queue does not stop the traffic: the peer's headroom overflows and packets drop.
+    Why: A pause that stops the wrong queue does not stop the traffic: the peer's headroom overflows and packets drop.
 
     Example: PFC for priority 3 stops queue 4, but TC 3 uses queue 3.
 
-    Fix: make the map the inverse of TC_TO_QUEUE_MAP for lossless classes.
+    Fix: Make the map the inverse of TC_TO_QUEUE_MAP for lossless classes.
 
     Source: sonic-swss orchagent/qosorch.cpp; IEEE 802.1Qbb.
     """
@@ -166,15 +166,15 @@ def pfc_to_queue(fabric: Fabric) -> Iterator[Defect]:
 
 @rule("FG507", Severity.ERROR, "PFC controls a priority group that does not hold the class", breaks=Breaks.LOSSLESS)
 def pfc_to_group(fabric: Fabric) -> Iterator[Defect]:
-    """What: on ASICs that support it, PFC_PRIORITY_TO_PRIORITY_GROUP_MAP gives each lossless priority the group of its
+    """What: On ASICs that support it, PFC_PRIORITY_TO_PRIORITY_GROUP_MAP gives each lossless priority the group of its
     TC. On other ASICs, ports name no such map.
 
-    Why: the group that fills must be the one that sends the pause. NVIDIA switches need the map; Broadcom's SAI rejects
+    Why: The group that fills must be the one that sends the pause. NVIDIA switches need the map; Broadcom's SAI rejects
     it.
 
-    Example: on an SN5600 TC 3 fills group 3, the map has "3": "2".
+    Example: On an SN5600 TC 3 fills group 3, the map has "3": "2".
 
-    Fix: make the map the inverse of TC_TO_PRIORITY_GROUP_MAP, or remove it if the ASIC does not support it.
+    Fix: Make the map the inverse of TC_TO_PRIORITY_GROUP_MAP, or remove it if the ASIC does not support it.
 
     Source: sonic-buildimage files/build_templates/qos_config.j2 (pfc_to_pg_map_supported_asics).
     """
@@ -205,11 +205,11 @@ def pfc_to_group(fabric: Fabric) -> Iterator[Defect]:
 def dot1p_trust(fabric: Fabric) -> Iterator[Defect]:
     """What: PORT_QOS_MAP of a wired port has no dot1p_to_tc_map next to its dscp_to_tc_map.
 
-    Why: frames on a routed link have no VLAN tag and thus no 802.1p priority; the class must come from DSCP.
+    Why: Frames on a routed link have no VLAN tag and thus no 802.1p priority; the class must come from DSCP.
 
     Example: PORT_QOS_MAP|Ethernet0 with dot1p_to_tc_map AZURE.
 
-    Fix: remove dot1p_to_tc_map.
+    Fix: Remove dot1p_to_tc_map.
 
     Source: sonic-buildimage issue 3539; Guo et al., SIGCOMM 2016 (DSCP-based PFC).
     """
@@ -245,14 +245,14 @@ def _classes_apart(ports: PortClass, field: str, table: str, what: str) -> Itera
 
 @rule("FG414", Severity.ERROR, "The DSCP map of the switch differs from that of its ports")
 def switch_map(fabric: Fabric) -> Iterator[Defect]:
-    """What: the map that PORT_QOS_MAP|global names has the same entries as those of the ports with lossless classes.
+    """What: The map that PORT_QOS_MAP|global names has the same entries as those of the ports with lossless classes.
 
     Why: orchagent sets it on the switch, for every port whose own row has no map and for packets that leave a tunnel.
     These packets get another class than on the next port: RoCE becomes lossy, or other traffic lossless.
 
     Example: PORT_QOS_MAP|global has dscp_to_tc_map OTHER, which sends DSCP 26 to TC 1; the ports have AZURE.
 
-    Fix: name the map of the ports.
+    Fix: Name the map of the ports.
 
     Source: sonic-swss orchagent/qosorch.cpp (handleGlobalQosMap: SAI_SWITCH_ATTR_QOS_DSCP_TO_TC_MAP).
     """

@@ -17,16 +17,16 @@ _DEFAULT_DSCP, _DEFAULT_QUEUE = "8", "0"  # sonic-swss orchagent/mirrororch.cpp 
 
 @rule("FG559", Severity.WARNING, "Mirrored packets travel in a lossless class")
 def lossless_copies(fabric: Fabric) -> Iterator[Defect]:
-    """What: the dscp of a mirror session to an address maps to a lossy class that is not the one of CNPs, and its queue
+    """What: The dscp of a mirror session to an address maps to a lossy class that is not the one of CNPs, and its queue
     is a lossy queue, on the ports of its switch.
 
-    Why: the switch sends the copies with this DSCP, so each hop puts them into the lossless queue. Copies of a full
+    Why: The switch sends the copies with this DSCP, so each hop puts them into the lossless queue. Copies of a full
     port fill it up to the collector, and their pauses stop the traffic that somebody wants to observe. In the class
     of CNPs, copies delay CNPs and go before all other traffic.
 
     Example: MIRROR_SESSION|everflow has dscp 26, the DSCP of RoCE.
 
-    Fix: set dscp to that of a lossy class, such as 0 or 8, and queue to 0.
+    Fix: Set dscp to that of a lossy class, such as 0 or 8, and queue to 0.
 
     Source: sonic-swss orchagent/mirrororch.cpp (SAI_MIRROR_SESSION_ATTR_TOS and _TC); opencomputeproject SAI pull
     request 786; sonic-buildimage issue 20652.
@@ -72,12 +72,12 @@ def _own_class(ports: PortClass, cnp_dscp: int) -> int:
 def copies_to_fabric(fabric: Fabric) -> Iterator[Defect]:
     """What: dst_port of a mirror session is a port without a cable of the plan.
 
-    Why: the copies keep the headers of the mirrored packets. A host or a switch at the port receives packets that are
+    Why: The copies keep the headers of the mirrored packets. A host or a switch at the port receives packets that are
     not for it, with their DSCP, so they fill lossless queues there, and a switch may forward them a second time.
 
     Example: MIRROR_SESSION|span has dst_port Ethernet256, an uplink.
 
-    Fix: set dst_port to the port of the collector, or use a session of type ERSPAN.
+    Fix: Set dst_port to the port of the collector, or use a session of type ERSPAN.
 
     Source: sonic-swss orchagent/mirrororch.cpp (SPAN: SAI_MIRROR_SESSION_ATTR_MONITOR_PORT).
     """

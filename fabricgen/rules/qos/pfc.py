@@ -18,17 +18,17 @@ _PORT_MAPS = (*_LOSSY_MAPS, "pfc_to_queue_map")
 
 @rule("FG511", Severity.ERROR, "A wired port has no QoS maps", breaks=Breaks.LOSSLESS)
 def port_without_maps(fabric: Fabric) -> Iterator[Defect]:
-    """What: every port with a cable has a PORT_QOS_MAP row that names its maps and its PFC priorities. A port with PFC
+    """What: Every port with a cable has a PORT_QOS_MAP row that names its maps and its PFC priorities. A port with PFC
     has its own DSCP map, also where PORT_QOS_MAP|global has one.
 
-    Why: the QoS row is per port. A port without it treats every packet as lossy class 0, and one such hop is enough
+    Why: The QoS row is per port. A port without it treats every packet as lossy class 0, and one such hop is enough
     to drop RDMA packets of the whole fabric. On planes without lossless classes, control traffic waits behind all other
     traffic. Whether a port without a DSCP map has that of the switch depends on the chip, and
     SONiC's template sets one on each port in all releases.
 
     Example: PORT_QOS_MAP has rows for Ethernet0 to Ethernet504 but none for Ethernet508, which leads to spine4.
 
-    Fix: give the port the same row as the other ports: dscp_to_tc_map, tc_to_queue_map, tc_to_pg_map, and with lossless
+    Fix: Give the port the same row as the other ports: dscp_to_tc_map, tc_to_queue_map, tc_to_pg_map, and with lossless
     classes pfc_to_queue_map, pfc_enable and pfcwd_sw_enable.
 
     Source: sonic-buildimage files/build_templates/qos_config.j2 (PORT_ACTIVE); sonic-swss orchagent/qosorch.cpp.
@@ -65,12 +65,12 @@ def port_without_maps(fabric: Fabric) -> Iterator[Defect]:
 def watchdog_priorities(fabric: Fabric) -> Iterator[Defect]:
     """What: pfcwd_sw_enable of a port lists exactly the lossless priorities.
 
-    Why: the PFC watchdog monitors only the queues in this mask. Without a watchdog, one broken NIC can stop a priority
+    Why: The PFC watchdog monitors only the queues in this mask. Without a watchdog, one broken NIC can stop a priority
     for ever. With an empty mask the watchdog does not start.
 
     Example: pfc_enable is "3,4" and pfcwd_sw_enable is "3": the watchdog never ends a storm on priority 4.
 
-    Fix: set pfcwd_sw_enable to the same list as pfc_enable.
+    Fix: Set pfcwd_sw_enable to the same list as pfc_enable.
 
     Source: sonic-swss orchagent/pfcwdorch.cpp getLosslessTcsForPort; sonic-swss pull request 795.
     """
@@ -85,13 +85,13 @@ def watchdog_priorities(fabric: Fabric) -> Iterator[Defect]:
 def pfc_priorities(fabric: Fabric) -> Iterator[Defect]:
     """What: pfc_enable of a port lists exactly the lossless priorities of its plane.
 
-    Why: a lossless priority without PFC drops as soon as its headroom is full; a lossy priority with PFC pauses
+    Why: A lossless priority without PFC drops as soon as its headroom is full; a lossy priority with PFC pauses
     traffic that has no headroom. Without fabric.json the expected priorities are those that most of the port's priority
     groups, queues and watchdog mask have.
 
-    Example: the plane's RoCE classes are 3 and 4, Ethernet8 has pfc_enable "3".
+    Example: The plane's RoCE classes are 3 and 4, Ethernet8 has pfc_enable "3".
 
-    Fix: set pfc_enable to the lossless priorities.
+    Fix: Set pfc_enable to the lossless priorities.
 
     Source: IEEE 802.1Qbb; sonic-swss orchagent/qosorch.cpp; sonic-mgmt tests/qos/test_buffer_traditional.py.
     """
@@ -109,15 +109,15 @@ def pfc_priorities(fabric: Fabric) -> Iterator[Defect]:
     breaks=Breaks.LOSSLESS,
 )
 def lossless_groups(fabric: Fabric) -> Iterator[Defect]:
-    """What: exactly the priority groups of lossless classes have a profile with headroom in BUFFER_PG.
+    """What: Exactly the priority groups of lossless classes have a profile with headroom in BUFFER_PG.
 
-    Why: a group without headroom cannot store the packets that arrive after the pause frame was sent: it drops them
+    Why: A group without headroom cannot store the packets that arrive after the pause frame was sent: it drops them
     even with PFC. A lossy group with headroom wastes buffer and hides a wrong map. On ports that are down and have no
     cable the fault has no effect yet (a warning).
 
     Example: pfc_enable is "3,4", BUFFER_PG has Ethernet0|3 with pg_lossless_400000_40m_profile and no row for 4.
 
-    Fix: bind the lossless profile (dynamic model: NULL) to the group, or ingress_lossy_profile to a lossy one.
+    Fix: Bind the lossless profile (dynamic model: NULL) to the group, or ingress_lossy_profile to a lossy one.
 
     Source: sonic-swss cfgmgr/buffermgr.cpp; sonic-mgmt tests/qos/test_buffer_traditional.py.
     """
@@ -133,15 +133,15 @@ def lossless_groups(fabric: Fabric) -> Iterator[Defect]:
     breaks=Breaks.LOSSLESS,
 )
 def lossless_queues(fabric: Fabric) -> Iterator[Defect]:
-    """What: exactly the queues of lossless classes have the lossless egress profile in BUFFER_QUEUE.
+    """What: Exactly the queues of lossless classes have the lossless egress profile in BUFFER_QUEUE.
 
-    Why: a lossless queue with a lossy profile drops packets at egress before the switch pauses its neighbor. A lossy
+    Why: A lossless queue with a lossy profile drops packets at egress before the switch pauses its neighbor. A lossy
     queue with the lossless profile can use the buffer that lossless traffic needs. On ports that are down and have no
     cable this is a warning.
 
     Example: TC 3 uses queue 3, but BUFFER_QUEUE|Ethernet0|3 has egress_lossy_profile.
 
-    Fix: bind the platform's lossless queue profile to the queues of lossless classes, and to no other queue.
+    Fix: Bind the platform's lossless queue profile to the queues of lossless classes, and to no other queue.
 
     Source: sonic-buildimage files/build_templates/buffers_config.j2; sonic-mgmt tests/qos.
     """
@@ -182,13 +182,13 @@ def _compare(
 def asymmetric_pfc(fabric: Fabric) -> Iterator[Defect]:
     """What: pfc_asym is not on.
 
-    Why: such a port obeys pause frames on all eight priorities and sends them only on the lossless ones. The far end
+    Why: Such a port obeys pause frames on all eight priorities and sends them only on the lossless ones. The far end
     can stop its lossy queues, too. The deadlock verdict assumes PFC on the same priorities in both directions and does
     not hold.
 
     Example: PORT|Ethernet0 has pfc_asym on.
 
-    Fix: remove pfc_asym, or set it to off.
+    Fix: Remove pfc_asym, or set it to off.
 
     Source: sonic-swss orchagent/portsorch.cpp (setPortPfcAsym); sonic-port.yang.
     """

@@ -20,15 +20,15 @@ _SEPARATE = "separate the planes: only hosts are on several planes"
 
 @rule("FG595", Severity.ERROR, "A management network is lossless")
 def lossless_management(fabric: Fabric) -> Iterator[Defect]:
-    """What: no port of a switch on a plane for in-band or out-of-band management has pfc_enable or pfcwd_sw_enable, a
+    """What: No port of a switch on a plane for in-band or out-of-band management has pfc_enable or pfcwd_sw_enable, a
     priority group with headroom, or a queue with the lossless profile.
 
-    Why: a pause stops all traffic of the queue, and spreads. On these planes this is SSH, telemetry and the traffic of
+    Why: A pause stops all traffic of the queue, and spreads. On these planes this is SSH, telemetry and the traffic of
     controllers: the fabric cannot be monitored or repaired when this is most needed. These planes carry no RDMA.
 
     Example: Ethernet0 of in-band-leaf1 has pfc_enable "3,4", copied from a compute leaf.
 
-    Fix: remove the fields, and bind the lossy profiles.
+    Fix: Remove the fields, and bind the lossy profiles.
 
     Source: fabric.json (purpose of the plane); IEEE 802.1Qbb; Guo et al., SIGCOMM 2016 (how pauses spread).
     """
@@ -54,15 +54,15 @@ def _purpose(ports: PortClass) -> str:
 
 @rule("FG596", Severity.ERROR, "A link, a neighbor or a session connects two planes")
 def joined_planes(fabric: Fabric) -> Iterator[Defect]:
-    """What: the ends of every link, every neighbor in DEVICE_NEIGHBOR and every BGP neighbor of a switch are on the
+    """What: The ends of every link, every neighbor in DEVICE_NEIGHBOR and every BGP neighbor of a switch are on the
     switch's own plane.
 
-    Why: planes are separate PFC domains and separate routing domains. With one link between them, congestion in storage
+    Why: Planes are separate PFC domains and separate routing domains. With one link between them, congestion in storage
     pauses compute, each plane learns the other's routes, and the verdicts on the planes are invalid.
 
     Example: Ethernet256 of storage-leaf1 leads to compute-spine-00.
 
-    Fix: separate the cables and the configuration of the planes.
+    Fix: Separate the cables and the configuration of the planes.
 
     Source: fabric.json (planes of the devices and of the hosts' NICs); IEEE 802.1Qbb.
     """
@@ -123,15 +123,15 @@ class _Row:
 
 @rule("FG328", Severity.ERROR, "Addresses of two planes overlap")
 def overlapping_planes(fabric: Fabric) -> Iterator[Defect]:
-    """What: the loopbacks, announced prefixes and link subnets of a plane do not overlap those of another plane with
+    """What: The loopbacks, announced prefixes and link subnets of a plane do not overlap those of another plane with
     common hosts. FG317 covers interface subnets that contain each other, FG313 equal addresses.
 
-    Why: a host on both planes has a route to each. If they overlap, the longer prefix wins on any plane: storage
+    Why: A host on both planes has a route to each. If they overlap, the longer prefix wins on any plane: storage
     traffic leaves through a compute NIC, or answers arrive at a different NIC.
 
     Example: compute-leaf announces 10.64.0.0/24, and the loopback of storage-spine is 10.64.0.7.
 
-    Fix: give each plane separate pools.
+    Fix: Give each plane separate pools.
 
     Source: RFC 4632 (longest match); fabric.json (planes of the hosts' NICs).
     """
@@ -190,14 +190,14 @@ def _sharing_hosts(fabric: Fabric) -> Mapping[str, set[str]]:
 
 @rule("FG329", Severity.ERROR, "A host has the same prefix on two planes")
 def host_prefix_twice(fabric: Fabric) -> Iterator[Defect]:
-    """What: the switch ports of a host's NICs on two planes have subnets that do not overlap.
+    """What: The switch ports of a host's NICs on two planes have subnets that do not overlap.
 
-    Why: a host with one prefix on two NICs sends all traffic for it through one of them. The other plane gets no
+    Why: A host with one prefix on two NICs sends all traffic for it through one of them. The other plane gets no
     traffic, and ARP requests for its gateway go to the wrong cable.
 
     Example: rail0 of gpu-000 is in 10.64.0.0/31 on plane compute, and so is its storage0 on plane storage.
 
-    Fix: give each plane a separate pool for host links.
+    Fix: Give each plane a separate pool for host links.
 
     Source: RFC 1122 section 3.3.4 (multihomed hosts); fabric.json (the cables of the NICs).
     """

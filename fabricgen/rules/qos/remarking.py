@@ -14,15 +14,15 @@ _TABLE = "TC_TO_DSCP_MAP"
 
 @rule("FG548", Severity.ERROR, "A switch rewrites the DSCP of RoCE or of CNPs")
 def rewritten_dscp(fabric: Fabric) -> Iterator[Defect]:
-    """What: if a port has tc_to_dscp_map, the map gives each lossless class and the class of CNPs a DSCP that
+    """What: If a port has tc_to_dscp_map, the map gives each lossless class and the class of CNPs a DSCP that
     dscp_to_tc_map maps back to this class. With fabric.json it is a DSCP that the plane uses for the class.
 
-    Why: with this map the port writes a DSCP into every packet that leaves. The next switch, or the NIC, then puts RoCE
+    Why: With this map the port writes a DSCP into every packet that leaves. The next switch, or the NIC, then puts RoCE
     into another class, which is lossy there.
 
     Example: tc_to_dscp_map writes 24 for TC 3, but RoCE uses 26, and 24 is best effort.
 
-    Fix: remove tc_to_dscp_map from the port, or write the DSCP of the class.
+    Fix: Remove tc_to_dscp_map from the port, or write the DSCP of the class.
 
     Source: sonic-swss orchagent/qosorch.cpp (SAI_PORT_ATTR_QOS_TC_AND_COLOR_TO_DSCP_MAP).
     """

@@ -14,17 +14,17 @@ from fabricgen.vocabulary import Recovery
 
 @rule("FG579", Severity.ERROR, "Packets arrive out of order at NICs that repeat them")
 def repeated(fabric: Fabric) -> Iterator[Defect]:
-    """What: where fabric.json says that the switches of a plane select a path for each packet (load_balancing, per
+    """What: Where fabric.json says that the switches of a plane select a path for each packet (load_balancing, per
     packet), the NICs place packets that arrive out of order. NICs with selective repeat are a warning.
 
-    Why: packets overtake each other on paths with different queues. A go-back-N receiver takes each gap for a loss, and
+    Why: Packets overtake each other on paths with different queues. A go-back-N receiver takes each gap for a loss, and
     the sender repeats all that followed, on a lossless plane as well. A sender with selective repeat sends single
     packets twice. `simulate packets` computes the cost.
 
     Example: adaptive per packet on a plane with BCM57608, for which no public source states that it takes packets out
     of order, so that go-back-N is assumed.
 
-    Fix: balance per flowlet, or by ecmp with more queue pairs, or use NICs that place data out of order. If the vendor
+    Fix: Balance per flowlet, or by ecmp with more queue pairs, or use NICs that place data out of order. If the vendor
     of the NIC states it, accept the finding.
 
     Source: Mittal et al., Revisiting Network Support for RDMA (SIGCOMM 2018); NVIDIA MLNX_OFED 5.8, Out-of-Order Data
@@ -47,7 +47,7 @@ def repeated(fabric: Fabric) -> Iterator[Defect]:
 
 @rule("FG918", Severity.NOTE, "NICs take packets out of order only with a setting that a boot resets")
 def set_at_boot(fabric: Fabric) -> Iterator[Defect]:
-    """What: on planes whose switches select a path for each packet, no NIC needs a setting at each boot to take
+    """What: On planes whose switches select a path for each packet, no NIC needs a setting at each boot to take
     packets out of order. The files of the bundle do not contain it.
 
     Why: mlxreg sets adaptive_routing_forced_en of the register ROCE_ACCL until the next boot. Without it the NIC drops
@@ -55,10 +55,10 @@ def set_at_boot(fabric: Fabric) -> Iterator[Defect]:
 
     Example: adaptive per packet on a plane with ConnectX-7.
 
-    Fix: run `mlxreg -d DEVICE --reg_name ROCE_ACCL --set adaptive_routing_forced_en=1 --yes` for each NIC at every
+    Fix: Run `mlxreg -d DEVICE --reg_name ROCE_ACCL --set adaptive_routing_forced_en=1 --yes` for each NIC at every
     boot, before jobs start, and accept the finding.
 
-    Source: the NIC files of the catalog.
+    Source: The NIC files of the catalog.
     """
     for plane in _per_packet(fabric):
         wiring = fabric.bundle.wiring

@@ -15,14 +15,14 @@ from fabricgen.units import whole_number
 
 @rule("FG551", Severity.ERROR, "A queue in use has no scheduler")
 def unscheduled_queue(fabric: Fabric) -> Iterator[Defect]:
-    """What: every queue that a DSCP maps to has a QUEUE row with a scheduler, on every wired port.
+    """What: Every queue that a DSCP maps to has a QUEUE row with a scheduler, on every wired port.
 
-    Why: a queue without a scheduler uses the chip's default, which differs between platforms. The shares and priorities
+    Why: A queue without a scheduler uses the chip's default, which differs between platforms. The shares and priorities
     of the classes then depend on the switches that a packet crosses.
 
     Example: DSCP 46 maps to TC 5 and queue 5, but QUEUE has no row Ethernet0|5.
 
-    Fix: add the row with a scheduler.
+    Fix: Add the row with a scheduler.
 
     Source: sonic-swss orchagent/qosorch.cpp; sonic-buildimage files/build_templates/qos_config.j2.
     """
@@ -53,7 +53,7 @@ def impossible_queue(fabric: Fabric) -> Iterator[Defect]:
 
     Example: QUEUE|Ethernet0|40.
 
-    Fix: use a queue that the port has; RoCE, CNPs and control use 0 to 7.
+    Fix: Use a queue that the port has; RoCE, CNPs and control use 0 to 7.
 
     Source: sonic-swss orchagent/qosorch.cpp (queue index against the port's own queues).
     """
@@ -68,7 +68,7 @@ def impossible_queue(fabric: Fabric) -> Iterator[Defect]:
 
 @rule("FG552", Severity.ERROR, "A lossless queue has strict priority")
 def strict_lossless(fabric: Fabric) -> Iterator[Defect]:
-    """What: lossless queues share the link by weight (DWRR or WRR).
+    """What: Lossless queues share the link by weight (DWRR or WRR).
 
     Why: RDMA fills a link. A strict RDMA queue starves every lower class, including BGP and CNPs.
 
@@ -87,13 +87,13 @@ def strict_lossless(fabric: Fabric) -> Iterator[Defect]:
 
 @rule("FG553", Severity.WARNING, "The queue of congestion notifications does not have strict priority")
 def cnp_queue(fabric: Fabric) -> Iterator[Defect]:
-    """What: the queue of the CNP's class has a scheduler of type STRICT.
+    """What: The queue of the CNP's class has a scheduler of type STRICT.
 
-    Why: a notification that waits behind data reaches the sender late; meanwhile the congested queue grows.
+    Why: A notification that waits behind data reaches the sender late; meanwhile the congested queue grows.
 
     Example: CNPs use queue 6, whose scheduler is DWRR with weight 14.
 
-    Fix: give the queue a scheduler of type STRICT.
+    Fix: Give the queue a scheduler of type STRICT.
 
     Source: Zhu et al., SIGCOMM 2015; NVIDIA and Broadcom RoCE guides.
     """
@@ -110,7 +110,7 @@ def cnp_queue(fabric: Fabric) -> Iterator[Defect]:
 
 @rule("FG554", Severity.ERROR, "A weighted scheduler has no usable weight")
 def weights(fabric: Fabric) -> Iterator[Defect]:
-    """What: schedulers of type DWRR or WRR have a weight of 1 to 100, and every scheduler has a type. Their meter_type
+    """What: Schedulers of type DWRR or WRR have a weight of 1 to 100, and every scheduler has a type. Their meter_type
     is bytes (else a warning).
 
     Why: orchagent accepts weight 0, and the queue then gets no bandwidth. Without a weight the chip uses its default. A
@@ -118,9 +118,9 @@ def weights(fabric: Fabric) -> Iterator[Defect]:
 
     Example: scheduler.1 of type DWRR without weight.
 
-    Fix: set weight.
+    Fix: Set weight.
 
-    Source: measured with sonic-swss (weight 0 is accepted); sonic-buildimage sonic-scheduler.yang.
+    Source: Measured with sonic-swss (weight 0 is accepted); sonic-buildimage sonic-scheduler.yang.
     """
     for switch in fabric.switches.values():
         for key, row in switch.device.table("SCHEDULER").items():
@@ -140,9 +140,9 @@ def weights(fabric: Fabric) -> Iterator[Defect]:
 
 @rule("FG556", Severity.WARNING, "The best-effort queue has strict priority")
 def strict_best_effort(fabric: Fabric) -> Iterator[Defect]:
-    """What: the queue of DSCP 0 shares the link by weight, on wired ports that have other queues in use.
+    """What: The queue of DSCP 0 shares the link by weight, on wired ports that have other queues in use.
 
-    Why: a strict best-effort queue is served before all weighted queues, so a backup starves RDMA. With several strict
+    Why: A strict best-effort queue is served before all weighted queues, so a backup starves RDMA. With several strict
     queues, the lower numbers starve.
 
     Example: queue 0 with a scheduler of type STRICT.

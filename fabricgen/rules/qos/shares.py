@@ -18,15 +18,15 @@ _LEAST_SHARE_OF_CNPS = 0.001  # notifications are 64 bytes, at most one in 50 us
 
 @rule("FG557", Severity.WARNING, "A lossless queue has a smaller weight than a lossy one")
 def small_share(fabric: Fabric) -> Iterator[Defect]:
-    """What: no lossy queue that a DSCP maps to, except that of CNPs, has a larger weight than a lossless queue of the
+    """What: No lossy queue that a DSCP maps to, except that of CNPs, has a larger weight than a lossless queue of the
     port. If the file has schedulers of several weights, a lossless queue and such a lossy queue do not have the same.
 
-    Why: when both have traffic, RDMA gets the smaller share of the link. Its queue fills, and pauses spread through the
+    Why: When both have traffic, RDMA gets the smaller share of the link. Its queue fills, and pauses spread through the
     fabric because of a backup that has no need for speed.
 
-    Example: the scheduler of queue 3 has weight 5, that of best effort 40: the two are swapped.
+    Example: The scheduler of queue 3 has weight 5, that of best effort 40: the two are swapped.
 
-    Fix: give the lossless queues the larger weight.
+    Fix: Give the lossless queues the larger weight.
 
     Source: sonic-buildimage files/build_templates/qos_config.j2 (15 for lossless queues, 14 for lossy ones); sonic-swss
     orchagent/qosorch.cpp (the weight is the share).
@@ -88,7 +88,7 @@ def _scheduler(ports: PortClass, queue: int) -> tuple[str, str, int] | None:
 
 @rule("FG558", Severity.WARNING, "A scheduler limits the rate of a lossless queue")
 def limited_rate(fabric: Fabric) -> Iterator[Defect]:
-    """What: the scheduler of a lossless queue has no pir below the speed of the port. The scheduler of the queue for
+    """What: The scheduler of a lossless queue has no pir below the speed of the port. The scheduler of the queue for
     CNPs has no pir below a thousandth of it.
 
     Why: pir is in bytes per second, or packets per second by meter_type. A limit on lossless traffic never drops: it
@@ -96,7 +96,7 @@ def limited_rate(fabric: Fabric) -> Iterator[Defect]:
 
     Example: pir 400000, meant as Mb/s, lets 3.2 Mb/s through.
 
-    Fix: remove pir, or set it in bytes per second.
+    Fix: Remove pir, or set it in bytes per second.
 
     Source: sonic-buildimage sonic-scheduler.yang (pir in bytes or packets per second); sonic-swss
     orchagent/qosorch.cpp.
@@ -121,15 +121,15 @@ def limited_rate(fabric: Fabric) -> Iterator[Defect]:
 
 @rule("FG550", Severity.WARNING, "A scheduler limits the rate of a port with lossless classes")
 def limited_port(fabric: Fabric) -> Iterator[Defect]:
-    """What: the scheduler that PORT_QOS_MAP names for a port with lossless priorities has no pir below the speed of the
+    """What: The scheduler that PORT_QOS_MAP names for a port with lossless priorities has no pir below the speed of the
     port.
 
-    Why: it shapes the whole port. The limit fills the lossless queues, and their pauses spread to all senders, although
+    Why: It shapes the whole port. The limit fills the lossless queues, and their pauses spread to all senders, although
     the link itself is not full.
 
     Example: PORT_QOS_MAP|Ethernet0 has scheduler port_shaper with pir 1250000000, which is 10G.
 
-    Fix: remove scheduler from the row of the port, or pir from the scheduler.
+    Fix: Remove scheduler from the row of the port, or pir from the scheduler.
 
     Source: sonic-swss orchagent/qosorch.cpp (handlePortQosMapTable: SAI_PORT_ATTR_QOS_SCHEDULER_PROFILE_ID).
     """

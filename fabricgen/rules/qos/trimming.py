@@ -19,12 +19,12 @@ _FIXED_CHIP, _FIXED_SIZE = "Tomahawk5", 206
 def lossless_trimming(fabric: Fabric) -> Iterator[Defect]:
     """What: queue_index of SWITCH_TRIMMING is not a lossless queue, and dscp_value does not map to a lossless class.
 
-    Why: trimmed packets report congestion and need a queue that is never paused. In a lossless class they wait behind
+    Why: Trimmed packets report congestion and need a queue that is never paused. In a lossless class they wait behind
     the data whose loss they report, fill its headroom without limit, and the next switch pauses because of them.
 
     Example: SWITCH_TRIMMING|GLOBAL has dscp_value 26, the DSCP of RoCE.
 
-    Fix: use a DSCP and a queue with strict priority that no lossless class uses.
+    Fix: Use a DSCP and a queue with strict priority that no lossless class uses.
 
     Source: SONiC HLD packet trimming; sonic-swss orchagent/switch/trimming.
     """
@@ -47,14 +47,14 @@ def lossless_trimming(fabric: Fabric) -> Iterator[Defect]:
 
 @rule("FG575", Severity.ERROR, "A list of profiles contains one that trims")
 def trimming_in_list(fabric: Fabric) -> Iterator[Defect]:
-    """What: no profile of BUFFER_PORT_INGRESS_PROFILE_LIST and BUFFER_PORT_EGRESS_PROFILE_LIST has
+    """What: No profile of BUFFER_PORT_INGRESS_PROFILE_LIST and BUFFER_PORT_EGRESS_PROFILE_LIST has
     packet_discard_action trim.
 
     Why: orchagent refuses the whole list. It takes a profile that trims only for queues (BUFFER_QUEUE).
 
     Example: egress_lossy_profile trims, and is in the egress list of every port.
 
-    Fix: give the queues that trim a separate profile, and keep the one of the list without packet_discard_action.
+    Fix: Give the queues that trim a separate profile, and keep the one of the list without packet_discard_action.
 
     Source: sonic-swss orchagent/bufferorch.cpp, orchagent/buffer/buffercontainer.h.
     """
@@ -72,13 +72,13 @@ def trimming_in_list(fabric: Fabric) -> Iterator[Defect]:
 
 @rule("FG576", Severity.ERROR, "The chip does not trim to this size")
 def trimming_size(fabric: Fabric) -> Iterator[Defect]:
-    """What: on Tomahawk 5, size of SWITCH_TRIMMING is 206.
+    """What: On Tomahawk 5, size of SWITCH_TRIMMING is 206.
 
-    Why: the chip has this size only. The SAI refuses another one, and no packet is trimmed: full queues drop.
+    Why: The chip has this size only. The SAI refuses another one, and no packet is trimmed: full queues drop.
 
     Example: size is 256 on a switch with Tomahawk 5.
 
-    Fix: set size to 206.
+    Fix: Set size to 206.
 
     Source: sonic-mgmt@31255b46 tests/packet_trimming/packet_trimming_config.py.
     """
@@ -92,15 +92,15 @@ def trimming_size(fabric: Fabric) -> Iterator[Defect]:
 
 @rule("FG577", Severity.ERROR, "Trimmed packets change their queue at a later hop")
 def trimmed_queue(fabric: Fabric) -> Iterator[Defect]:
-    """What: every switch of a network maps dscp_value of SWITCH_TRIMMING to the queue that the trimming switches use
+    """What: Every switch of a network maps dscp_value of SWITCH_TRIMMING to the queue that the trimming switches use
     (queue_index), if both are numbers.
 
-    Why: the switch that trims puts the packet into queue_index. Every later switch classifies it by its DSCP. In
+    Why: The switch that trims puts the packet into queue_index. Every later switch classifies it by its DSCP. In
     another queue the news of the loss waits behind data, or is lost.
 
     Example: leaves trim into queue 6 with DSCP 48, and a spine maps DSCP 48 to queue 0.
 
-    Fix: map the DSCP to a TC of this queue on all switches, or change queue_index.
+    Fix: Map the DSCP to a TC of this queue on all switches, or change queue_index.
 
     Source: SONiC HLD packet trimming; sonic-swss orchagent/switch/trimming.
     """
@@ -128,15 +128,15 @@ def trimmed_queue(fabric: Fabric) -> Iterator[Defect]:
 
 @rule("FG578", Severity.WARNING, "RoCE without PFC has no other control of congestion")
 def uncontrolled(fabric: Fabric) -> Iterator[Defect]:
-    """What: on a compute plane with `lossless: none`, some queue marks ECN, or the switches trim packets.
+    """What: On a compute plane with `lossless: none`, some queue marks ECN, or the switches trim packets.
 
-    Why: without PFC full queues drop. Without ECN the senders do not slow down before, and without trimming they learn
+    Why: Without PFC full queues drop. Without ECN the senders do not slow down before, and without trimming they learn
     of a loss late. A NIC that goes back to the lost packet repeats all that followed. NICs with selective repeat lose
     less: if all have it, accept the finding.
 
-    Example: a compute plane with `lossless: none`, and neither WRED_PROFILE nor SWITCH_TRIMMING.
+    Example: A compute plane with `lossless: none`, and neither WRED_PROFILE nor SWITCH_TRIMMING.
 
-    Fix: use a lossless profile, set a WRED profile with ecn on the queue of RoCE, or SWITCH_TRIMMING.
+    Fix: Use a lossless profile, set a WRED profile with ecn on the queue of RoCE, or SWITCH_TRIMMING.
 
     Source: Mittal et al., Revisiting Network Support for RDMA (SIGCOMM 2018); SONiC HLD packet trimming.
     """

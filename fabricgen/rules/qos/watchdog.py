@@ -36,16 +36,16 @@ def is_action_of_queue(switch: Switch) -> bool:
 
 @rule("FG561", Severity.ERROR, "A lossless port has no watchdog")
 def missing_watchdog(fabric: Fabric) -> Iterator[Defect]:
-    """What: every wired port with lossless classes has a PFC_WD row with action, detection_time and restoration_time.
+    """What: Every wired port with lossless classes has a PFC_WD row with action, detection_time and restoration_time.
 
-    Why: one broken NIC that pauses without end stops the queues of a whole fabric. Only the watchdog ends this. A row
+    Why: One broken NIC that pauses without end stops the queues of a whole fabric. Only the watchdog ends this. A row
     without detection_time is refused, and one without restoration_time never restores the queue. A missing action is
     drop where each queue has its own action (NVIDIA; a warning). On other chips it makes the daemon refuse the rows of
     all other ports.
 
     Example: PFC_WD has no row for Ethernet4.
 
-    Fix: add the row with the values of the other ports.
+    Fix: Add the row with the values of the other ports.
 
     Source: Guo et al., SIGCOMM 2016 (NIC PFC storm); sonic-swss orchagent/pfcwdorch.cpp; measured with sonic-swss
     6079a435.
@@ -75,13 +75,13 @@ def watchdog_times(fabric: Fabric) -> Iterator[Defect]:
     detection_time is at most three times as long, or 3 s. restoration_time is at most ten times detection_time, or
     10 s.
 
-    Why: every poll reads the counters of all lossless queues. If the interval is too short for a large switch, its CPU
+    Why: Every poll reads the counters of all lossless queues. If the interval is too short for a large switch, its CPU
     is overloaded and the watchdog mistakes the delay for a storm. During a long detection the storm stops the fabric,
     and the retries of RDMA connections end. During a long restoration the switch drops all RDMA of the queue.
 
     Example: detection_time 200 on a switch with 130 ports.
 
-    Fix: set the times that the message names.
+    Fix: Set the times that the message names.
 
     Source: sonic-utilities pfcwd/main.py start_default.
     """
@@ -119,11 +119,11 @@ def _watchdog_times(switch: Switch, floor: int) -> Iterator[Defect]:
 def poll_interval(fabric: Fabric) -> Iterator[Defect]:
     """What: PFC_WD|GLOBAL has POLL_INTERVAL where any port has a watchdog.
 
-    Why: the watchdog reads the counters at this interval. Without it, detection times have no effect.
+    Why: The watchdog reads the counters at this interval. Without it, detection times have no effect.
 
     Example: PFC_WD has rows for ports and no row GLOBAL.
 
-    Fix: add PFC_WD|GLOBAL with POLL_INTERVAL, not above the detection times.
+    Fix: Add PFC_WD|GLOBAL with POLL_INTERVAL, not above the detection times.
 
     Source: sonic-buildimage sonic-pfcwd.yang; sonic-utilities pfcwd/main.py.
     """
@@ -139,17 +139,17 @@ def poll_interval(fabric: Fabric) -> Iterator[Defect]:
 
 @rule("FG564", Severity.ERROR, "The watchdog action is not supported or not uniform")
 def watchdog_action(fabric: Fabric) -> Iterator[Defect]:
-    """What: all ports of a switch have the same action, and the platform supports it. The action is not alert (a
+    """What: All ports of a switch have the same action, and the platform supports it. The action is not alert (a
     warning).
 
-    Why: where the chip recovers from a storm by itself (Broadcom), the switch has one action. The daemon takes that of
+    Why: Where the chip recovers from a storm by itself (Broadcom), the switch has one action. The daemon takes that of
     the first row and refuses the rows with another one: these ports have no watchdog. On NVIDIA switches each port has
     its action, and the finding is a warning. With alert, the switch only logs a storm: the queues stay stopped, and
     the storm spreads as without a watchdog.
 
     Example: Ethernet0 to Ethernet504 drop, Ethernet508 forwards.
 
-    Fix: use one action, drop unless there is a reason against it.
+    Fix: Use one action, drop unless there is a reason against it.
 
     Source: sonic-swss orchagent/pfcwdorch.cpp (one action where the chip recovers by itself); measured with sonic-swss
     6079a435 ("Invalid PFC Watchdog action drop as switch level action forward is set").
@@ -183,13 +183,13 @@ def watchdog_action(fabric: Fabric) -> Iterator[Defect]:
 def flex_counters(fabric: Fabric) -> Iterator[Defect]:
     """What: FLEX_COUNTER_TABLE has PFCWD, PORT, QUEUE and PG_WATERMARK enabled where ports have a watchdog.
 
-    Why: while PFCWD is disabled, the watchdog detects nothing. Without its row the watchdog polls all the same, but no
+    Why: While PFCWD is disabled, the watchdog detects nothing. Without its row the watchdog polls all the same, but no
     tool shows this (a warning). The other counters are needed to troubleshoot; without their rows the image's defaults
     hold (a warning).
 
     Example: FLEX_COUNTER_TABLE|PFCWD with FLEX_COUNTER_STATUS disable.
 
-    Fix: set FLEX_COUNTER_STATUS to enable.
+    Fix: Set FLEX_COUNTER_STATUS to enable.
 
     Source: sonic-utilities counterpoll, pfcwd/main.py; sonic-buildimage sonic-flex_counter.yang; measured with
     sonic-swss 6079a435.
@@ -209,13 +209,13 @@ def flex_counters(fabric: Fabric) -> Iterator[Defect]:
 
 @rule("FG566", Severity.WARNING, "A watchdog guards a port without PFC")
 def idle_watchdog(fabric: Fabric) -> Iterator[Defect]:
-    """What: ports with a PFC_WD row have priorities in pfcwd_sw_enable.
+    """What: Ports with a PFC_WD row have priorities in pfcwd_sw_enable.
 
-    Why: the row has no effect; the switch logs that it found no lossless class on the port.
+    Why: The row has no effect; the switch logs that it found no lossless class on the port.
 
     Example: PFC_WD|Ethernet512, a port without a cable and without PORT_QOS_MAP.
 
-    Fix: remove the row, or enable PFC on the port.
+    Fix: Remove the row, or enable PFC on the port.
 
     Source: sonic-swss pull request 795, orchagent/pfcwdorch.cpp.
     """
@@ -228,12 +228,12 @@ def idle_watchdog(fabric: Fabric) -> Iterator[Defect]:
 def quick_restoration(fabric: Fabric) -> Iterator[Defect]:
     """What: restoration_time is at least detection_time.
 
-    Why: in a long storm the watchdog restores the queue before the next detection ends. The storm continues again and
+    Why: In a long storm the watchdog restores the queue before the next detection ends. The storm continues again and
     again, and each time fills buffers upstream.
 
     Example: detection_time 1000, restoration_time 400.
 
-    Fix: raise restoration_time to detection_time or more.
+    Fix: Raise restoration_time to detection_time or more.
 
     Source: sonic-utilities pfcwd/main.py start_default (equal times); sonic-buildimage issue 29203.
     """

@@ -40,7 +40,7 @@ EXCEPTIONS_ARE_CAUGHT = Statement(
 
 @rule("FG412", Severity.ERROR, "The daemon refuses a row that the YANG model accepts", Basis.SCHEMA)
 def refused_rows(fabric: Fabric) -> Iterator[Defect]:
-    """What: rows have no field that orchagent does not know, no number that it cannot read, and no empty list:
+    """What: Rows have no field that orchagent does not know, no number that it cannot read, and no empty list:
     SCHEDULER has no priority, thresholds of WRED_PROFILE are below 2147483648 bytes, and each hash of SWITCH_HASH
     has a field.
 
@@ -50,9 +50,9 @@ def refused_rows(fabric: Fabric) -> Iterator[Defect]:
 
     Example: SCHEDULER|scheduler.1 has priority 3; green_max_threshold is 4294967296; ecmp_hash is [].
 
-    Fix: remove the field, lower the number, or list the fields of the hash.
+    Fix: Remove the field, lower the number, or list the fields of the hash.
 
-    Source: measured with sonic-swss 6079a435 ("Unknown field:priority", "error=stoi") and with branch 202505, where
+    Source: Measured with sonic-swss 6079a435 ("Unknown field:priority", "error=stoi") and with branch 202505, where
     orchagent ends; orchagent/qosorch.cpp, orchagent/switch/switch_helper.cpp (parseSwHashFieldList), orchagent/orch.cpp
     (Consumer::drain catches exceptions from 202605 on).
     """
@@ -85,17 +85,17 @@ def _end(switch: Switch) -> str:
 
 @rule("FG440", Severity.ERROR, "A key has an index that orchagent does not read", Basis.SCHEMA)
 def unreadable_index(fabric: Fabric) -> Iterator[Defect]:
-    """What: the last part of a key of QUEUE, BUFFER_PG and BUFFER_QUEUE is a number, or a range whose first number is
+    """What: The last part of a key of QUEUE, BUFFER_PG and BUFFER_QUEUE is a number, or a range whose first number is
     below the second.
 
-    Why: the YANG models accept any text for QUEUE, and reversed ranges for all three. orchagent reads the numbers with
+    Why: The YANG models accept any text for QUEUE, and reversed ranges for all three. orchagent reads the numbers with
     stoul. Text that does not begin with a number ends orchagent before 202605; text after a number is ignored, so that
     "3,4" is queue 3. A refused range of BUFFER_PG or BUFFER_QUEUE keeps the port from being ready, and then no port of
     the switch gets maps, PFC or a watchdog.
 
     Example: QUEUE|Ethernet0|three; BUFFER_PG|Ethernet0|4-3.
 
-    Fix: write a number such as 3, or a range such as 3-4.
+    Fix: Write a number such as 3, or a range such as 3-4.
 
     Source: sonic-swss orchagent/orch.cpp parseIndexRange, the same in 202305 to 202605; measured with branch 202505.
     """
@@ -145,13 +145,13 @@ def _unread(index: str, table: str, switch: Switch) -> str:
 
 @rule("FG441", Severity.ERROR, "A map has an entry for a class that does not exist", Basis.SCHEMA)
 def unknown_class(fabric: Fabric) -> Iterator[Defect]:
-    """What: the traffic classes of TC_TO_PRIORITY_GROUP_MAP are 0 to 7.
+    """What: The traffic classes of TC_TO_PRIORITY_GROUP_MAP are 0 to 7.
 
-    Why: the YANG model accepts any text. orchagent reads the number and hands it to the chip, which has no such class.
+    Why: The YANG model accepts any text. orchagent reads the number and hands it to the chip, which has no such class.
 
     Example: TC_TO_PRIORITY_GROUP_MAP|AZURE has 8: "0".
 
-    Fix: remove the entry, or correct the class.
+    Fix: Remove the entry, or correct the class.
 
     Source: sonic-swss orchagent/qosorch.cpp (TcToPgHandler), 202305 to 202605; measured with branch 202505.
     """
@@ -166,14 +166,14 @@ def unknown_class(fabric: Fabric) -> Iterator[Defect]:
 
 @rule("FG442", Severity.ERROR, "A row of a priority group or queue names no profile", Basis.SCHEMA)
 def without_profile(fabric: Fabric) -> Iterator[Defect]:
-    """What: each row of BUFFER_PG and BUFFER_QUEUE has a profile.
+    """What: Each row of BUFFER_PG and BUFFER_QUEUE has a profile.
 
-    Why: the YANG models do not require it. orchagent drops the row, so the port is never ready: it stays down, and no
+    Why: The YANG models do not require it. orchagent drops the row, so the port is never ready: it stays down, and no
     port of the switch gets maps, PFC or a watchdog.
 
     Example: BUFFER_PG|Ethernet0|0 has no field.
 
-    Fix: name the profile, or remove the row.
+    Fix: Name the profile, or remove the row.
 
     Source: sonic-swss orchagent/bufferorch.cpp processPriorityGroup, processQueue (isPortReady), 202305 to 202605;
     measured with branch 202505 and both buffer models.
@@ -188,17 +188,17 @@ def without_profile(fabric: Fabric) -> Iterator[Defect]:
 
 @rule("FG444", Severity.NOTE, "The release takes no patch of the switch", Basis.SCHEMA)
 def unreadable_lists(fabric: Fabric) -> Iterator[Defect]:
-    """What: the YANG library of the switch's release reads each field. The release is that of the running
+    """What: The YANG library of the switch's release reads each field. The release is that of the running
     configuration, otherwise that of the bundle; without either the rule does not judge.
 
-    Why: before 202511 it does not read the leaf-lists of a grouping, such as route_map_in of a peer group. The rows are
+    Why: Before 202511 it does not read the leaf-lists of a grouping, such as route_map_in of a peer group. The rows are
     right, and FRR gets them at boot, but `config apply-patch` refuses every patch of the switch, whatever it changes,
     and from 202505 on `config reload FILE` aborts. `diff` has the route `reload` for such a switch; the Ansible role
     loads the file through /dev/stdin, and ZTP with `config load` and a reboot, which do not validate it.
 
     Example: BGP_PEER_GROUP_AF|default|FABRIC|ipv4_unicast has route_map_in on release 202505 (`bgp: unnumbered`).
 
-    Fix: load the file as /etc/sonic/config_db.json with `config reload`, or upgrade the switch to 202511.
+    Fix: Load the file as /etc/sonic/config_db.json with `config reload`, or upgrade the switch to 202511.
 
     Source: sonic-buildimage src/sonic-yang-mgmt/sonic_yang_ext.py, issues 22382 and 21525, pull request 21907; measured
     with the updater of 202505 ("All Keys are not parsed"); sonic-utilities config/main.py (reload).
@@ -216,17 +216,17 @@ def unreadable_lists(fabric: Fabric) -> Iterator[Defect]:
 
 @rule("FG413", Severity.ERROR, "Two rows configure the same priority group or queue", Basis.SCHEMA)
 def overlapping_rows(fabric: Fabric) -> Iterator[Defect]:
-    """What: each priority group and queue of a port is in one row of BUFFER_PG, BUFFER_QUEUE and QUEUE.
+    """What: Each priority group and queue of a port is in one row of BUFFER_PG, BUFFER_QUEUE and QUEUE.
 
-    Why: with different rows the order in which the daemon reads them decides, and it differs from port to port: a
+    Why: With different rows the order in which the daemon reads them decides, and it differs from port to port: a
     lossless group becomes lossy on some ports. buffermgrd of the dynamic model also counts the headroom of each row,
     so that two equal lossless rows take memory from the pool. Other equal rows are a warning: they have no effect.
 
     Example: BUFFER_PG has Ethernet0|3 with ingress_lossy_profile and Ethernet0|3-4 with NULL.
 
-    Fix: keep one row for each group and queue.
+    Fix: Keep one row for each group and queue.
 
-    Source: measured with sonic-swss 6079a435; cfgmgr/buffermgrdyn.cpp, orchagent/bufferorch.cpp.
+    Source: Measured with sonic-swss 6079a435; cfgmgr/buffermgrdyn.cpp, orchagent/bufferorch.cpp.
     """
     for ports in port_classes(fabric):
         for table, what in (("BUFFER_PG", "priority group"), ("BUFFER_QUEUE", "queue"), ("QUEUE", "queue")):

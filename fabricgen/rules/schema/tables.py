@@ -62,15 +62,15 @@ _WITHOUT_MODEL = frozenset({"bgpraw"})  # the same function passes over it
 
 @rule("FG401", Severity.ERROR, "A table has no YANG model in SONiC", Basis.SCHEMA)
 def unknown_table(fabric: Fabric) -> Iterator[Defect]:
-    """What: each table has a YANG model in the SONiC releases that fabricgen knows.
+    """What: Each table has a YANG model in the SONiC releases that fabricgen knows.
 
-    Why: from release 202505 on `config reload FILE` stops at a table without a model, and loads nothing. Older releases
+    Why: From release 202505 on `config reload FILE` stops at a table without a model, and loads nothing. Older releases
     do not validate it, so there it is a note. If neither the file nor its bundle names the release, it is a warning.
     The table may be from a vendor, or mistyped. Its rows are not checked.
 
     Example: WRED_PROFILES instead of WRED_PROFILE.
 
-    Fix: correct the name of the table if it is mistyped; else remove the table, or install its model on the switches.
+    Fix: Correct the name of the table if it is mistyped; else remove the table, or install its model on the switches.
 
     Source: sonic-buildimage src/sonic-yang-models; sonic-utilities config/main.py (config_file_yang_validation) of
     202411, 202505, 202511 and 202605.
@@ -84,16 +84,16 @@ def unknown_table(fabric: Fabric) -> Iterator[Defect]:
 
 @rule("FG443", Severity.ERROR, "The release does not have a table, row or field", Basis.SCHEMA)
 def unknown_to_release(fabric: Fabric) -> Iterator[Defect]:
-    """What: the YANG models of the switch's release have each table, row and field. The release is that of the running
+    """What: The YANG models of the switch's release have each table, row and field. The release is that of the running
     configuration, otherwise that of the bundle; without either the rule does not judge.
 
-    Why: from release 202505 on `config reload FILE` validates the file and loads nothing of it. Daemons refuse rows
+    Why: From release 202505 on `config reload FILE` validates the file and loads nothing of it. Daemons refuse rows
     with fields that they do not know: a row of PFC_WD with pfc_stat_history leaves the port without watchdog before
     202511. Before 202505 it is a warning.
 
     Example: PFC_WD|Ethernet0 has pfc_stat_history on release 202505.
 
-    Fix: remove it, or upgrade the switch first.
+    Fix: Remove it, or upgrade the switch first.
 
     Source: sonic-buildimage src/sonic-yang-models of each release; sonic-utilities config/main.py
     (config_file_yang_validation); sonic-swss orchagent/pfcwdorch.cpp createEntry, measured with branch 202505.
@@ -111,14 +111,14 @@ def unknown_to_release(fabric: Fabric) -> Iterator[Defect]:
 
 @rule("FG402", Severity.ERROR, "A field is unknown", Basis.SCHEMA)
 def unknown_field(fabric: Fabric) -> Iterator[Defect]:
-    """What: each field of a row is defined in the YANG model of its table.
+    """What: Each field of a row is defined in the YANG model of its table.
 
-    Why: daemons ignore unknown fields, and the setting has no effect. From release 202505 on `config reload FILE`
+    Why: Daemons ignore unknown fields, and the setting has no effect. From release 202505 on `config reload FILE`
     validates the file and loads nothing of it.
 
     Example: PORT_QOS_MAP|Ethernet0 has pfc_watchdog_status, but the mask of the watchdog is pfcwd_sw_enable.
 
-    Fix: correct or remove the field.
+    Fix: Correct or remove the field.
 
     Source: sonic-buildimage src/sonic-yang-models; SONiC pull request 950 (the field's name changed in review).
     """
@@ -150,15 +150,15 @@ def _taken_by(fabric: Fabric, defect: Defect, daemon: str) -> Defect:
 
 @rule("FG403", Severity.ERROR, "A mandatory field is missing", Basis.SCHEMA)
 def missing_field(fabric: Fabric) -> Iterator[Defect]:
-    """What: each row has all mandatory fields of its table.
+    """What: Each row has all mandatory fields of its table.
 
-    Why: the daemon skips the row or retries it for ever. A row of COPP_GROUP or COPP_TRAP that the image has, too, is a
+    Why: The daemon skips the row or retries it for ever. A row of COPP_GROUP or COPP_TRAP that the image has, too, is a
     warning, and a note before release 202505: coppmgrd takes missing fields from the image's own file, and only
     `config reload FILE` validates.
 
     Example: PORT|Ethernet0 has no lanes.
 
-    Fix: add the field.
+    Fix: Add the field.
 
     Source: sonic-buildimage src/sonic-yang-models (mandatory true); sonic-swss cfgmgr/coppmgr.cpp (mergeConfig).
     """
@@ -170,14 +170,14 @@ def missing_field(fabric: Fabric) -> Iterator[Defect]:
 
 @rule("FG404", Severity.ERROR, "A row key has the wrong form", Basis.SCHEMA)
 def wrong_key(fabric: Fabric) -> Iterator[Defect]:
-    """What: each row key has the form and the values that the YANG model of its table defines.
+    """What: Each row key has the form and the values that the YANG model of its table defines.
 
-    Why: no daemon reads a row with another key. The name of a map, scheduler or profile is a warning, and a note before
+    Why: No daemon reads a row with another key. The name of a map, scheduler or profile is a warning, and a note before
     release 202505: orchagent takes any name, and only `config reload FILE` validates.
 
     Example: INTERFACE|Ethernet0|10.0.0.1 has no prefix length; BUFFER_PG|Ethernet0|9.
 
-    Fix: correct the key.
+    Fix: Correct the key.
 
     Source: sonic-buildimage src/sonic-yang-models (list keys); sonic-swss orchagent/qosorch.cpp, bufferorch.cpp.
     """
@@ -189,9 +189,9 @@ def wrong_key(fabric: Fabric) -> Iterator[Defect]:
 
 @rule("FG405", Severity.ERROR, "A value has the wrong type", Basis.SCHEMA)
 def wrong_type(fabric: Fabric) -> Iterator[Defect]:
-    """What: each value is a JSON string of the type that its field has.
+    """What: Each value is a JSON string of the type that its field has.
 
-    Why: daemons parse text with C library calls that stop at the first unexpected character: a pool size of "14MB"
+    Why: Daemons parse text with C library calls that stop at the first unexpected character: a pool size of "14MB"
     silently becomes 14 bytes. Text that does not begin with a number ends orchagent before release 202605, and no port
     works; later releases try the row again for ever.
 
@@ -200,7 +200,7 @@ def wrong_type(fabric: Fabric) -> Iterator[Defect]:
     Example: BUFFER_POOL size is "14MB"; yang_config_validation is the JSON value true; mtu is the JSON number 9100
     (warning).
 
-    Fix: write the value as a JSON string in the unit of the field.
+    Fix: Write the value as a JSON string in the unit of the field.
 
     Source: sonic-buildimage src/sonic-yang-models; sonic-swss orchagent/bufferorch.cpp (stoul), orchagent/orch.cpp
     (Consumer catches exceptions from 202605 on); measured with branch 202505 ("one", "heavy", "three", "").
@@ -212,13 +212,13 @@ def wrong_type(fabric: Fabric) -> Iterator[Defect]:
 
 @rule("FG406", Severity.ERROR, "A value is out of range", Basis.SCHEMA)
 def out_of_range(fabric: Fabric) -> Iterator[Defect]:
-    """What: each number is inside the range of its field.
+    """What: Each number is inside the range of its field.
 
-    Why: some daemons reject the value. Others truncate it and program a different one.
+    Why: Some daemons reject the value. Others truncate it and program a different one.
 
     Example: scheduler weight 300, mtu 99999, watchdog detection_time 10.
 
-    Fix: use a value inside the range.
+    Fix: Use a value inside the range.
 
     Source: sonic-buildimage src/sonic-yang-models (range); measured with sonic-swss: weight 300 is not programmed.
     """
@@ -227,14 +227,14 @@ def out_of_range(fabric: Fabric) -> Iterator[Defect]:
 
 @rule("FG407", Severity.ERROR, "A value is not allowed", Basis.SCHEMA)
 def not_allowed(fabric: Fabric) -> Iterator[Defect]:
-    """What: each text is one of the allowed words of its field, or has the required form.
+    """What: Each text is one of the allowed words of its field, or has the required form.
 
-    Why: the daemon rejects the row, or silently uses a default. From release 202505 on `config reload FILE` validates
+    Why: The daemon rejects the row, or silently uses a default. From release 202505 on `config reload FILE` validates
     the file and loads nothing of it.
 
     Example: fec "rs544", pfc_enable "3;4", CABLE_LENGTH "40 m".
 
-    Fix: use one of the allowed values.
+    Fix: Use one of the allowed values.
 
     Source: sonic-buildimage src/sonic-yang-models (enum, pattern).
     """
@@ -243,7 +243,7 @@ def not_allowed(fabric: Fabric) -> Iterator[Defect]:
 
 @rule("FG408", Severity.ERROR, "A reference names a row that does not exist", Basis.SCHEMA)
 def dangling_reference(fabric: Fabric) -> Iterator[Defect]:
-    """What: each row that a field or a key refers to exists.
+    """What: Each row that a field or a key refers to exists.
 
     Why: orchagent waits for the row for ever and logs no error. One such priority group can stop all QoS of a switch.
     From release 202505 on `config reload FILE` validates the file and loads nothing of it.
@@ -254,7 +254,7 @@ def dangling_reference(fabric: Fabric) -> Iterator[Defect]:
 
     Example: QUEUE|Ethernet0|3 has scheduler "scheduler.9", which does not exist.
 
-    Fix: write the bare name of an existing row, or add the row. Split a list of ports into one row for each port.
+    Fix: Write the bare name of an existing row, or add the row. Split a list of ports into one row for each port.
 
     Source: sonic-buildimage src/sonic-yang-models (leafref); sonic-swss orchagent/qosorch.cpp (need_retry),
     cfgmgr/intfmgr.cpp (doIntfGeneralTask); measured with sonic-swss 6079a435 (a key with two ports makes no
@@ -291,16 +291,16 @@ def _lists_ports(switch: Switch, place: Place) -> bool:
 
 @rule("FG409", Severity.ERROR, "Values contradict each other", Basis.SCHEMA)
 def broken_must(fabric: Fabric) -> Iterator[Defect]:
-    """What: the conditions between fields or rows in the YANG models hold.
+    """What: The conditions between fields or rows in the YANG models hold.
 
     Why: SONiC rejects the configuration with YANG validation, and fails at run time without it. A scheduler with pir
     and without cir is a warning, and a note before release 202505: orchagent limits by pir alone. A condition that the
     message shows as XPath is a note before release 202505, whose `config reload FILE` does not validate.
 
-    Example: a WRED minimum above its maximum, which crashes orchagent; a watchdog detection time below its poll
+    Example: A WRED minimum above its maximum, which crashes orchagent; a watchdog detection time below its poll
     interval.
 
-    Fix: change one of the values in the message.
+    Fix: Change one of the values in the message.
 
     Source: sonic-buildimage src/sonic-yang-models (must); sonic-utilities pull request 579.
     """
@@ -315,19 +315,19 @@ def broken_must(fabric: Fabric) -> Iterator[Defect]:
 
 @rule("FG411", Severity.ERROR, "A reference is written in the old form", Basis.FORM)
 def old_reference(fabric: Fabric) -> Iterator[Defect]:
-    """What: references to rows do not have the form [TABLE|name]. The other rules read such a reference as the bare
+    """What: References to rows do not have the form [TABLE|name]. The other rules read such a reference as the bare
     name.
 
-    Why: since 202111 the daemons refuse such a row, and YANG rejects it. One priority group or profile in this form
+    Why: Since 202111 the daemons refuse such a row, and YANG rejects it. One priority group or profile in this form
     keeps all ports down: orchagent retries "malformed reference" without end. In PORT_QOS_MAP or QUEUE the port or the
     queue has no maps, PFC, scheduler and WRED. The database migration of an upgraded switch rewrites references, but
     not in files that are loaded later.
 
     Example: BUFFER_PG|Ethernet0|3-4 has profile "[BUFFER_PROFILE|pg_lossless_100000_5m_profile]".
 
-    Fix: write the bare name. If every switch runs a release before 202111, suppress the finding with this reason.
+    Fix: Write the bare name. If every switch runs a release before 202111, suppress the finding with this reason.
 
-    Source: measured with sonic-swss 6079a435; sonic-swss pull request 1754; sonic-utilities pull request 1626,
+    Source: Measured with sonic-swss 6079a435; sonic-swss pull request 1754; sonic-utilities pull request 1626,
     scripts/db_migrator.py.
     """
     for name, device in fabric.bundle.devices.items():

@@ -21,16 +21,16 @@ _OF_ALL_TABLES = (Basis.SCHEMA, Basis.PEERS, Basis.FORM)
 
 @rule(_CODE, Severity.NOTE, "A table that can stop traffic is not judged")
 def unread_tables(fabric: Fabric) -> Iterator[Defect]:
-    """What: each table with rows that can drop, redirect or hold back packets is read by a rule, apart from those that
+    """What: Each table with rows that can drop, redirect or hold back packets is read by a rule, apart from those that
     check its form and compare switches.
 
-    Why: a pass says nothing about such a table. The first line of the report lists it: "not judged: NAT_POOL".
+    Why: A pass says nothing about such a table. The first line of the report lists it: "not judged: NAT_POOL".
 
     Example: NAT_POOL has rows.
 
-    Fix: test what the rows do, and suppress the finding with the result. Remove rows without a use.
+    Fix: Test what the rows do, and suppress the finding with the result. Remove rows without a use.
 
-    Source: the daemons that read the tables are those in fabricgen/sonic/traffic_tables.py.
+    Source: The daemons that read the tables are those in fabricgen/sonic/traffic_tables.py.
     """
     having: dict[str, list[str]] = {}
     for name, switch in fabric.switches.items():
