@@ -15,15 +15,26 @@ class PartKind(enum.IntEnum):
     """What can be common to tests, the smallest part first."""
 
     NIC = 0
-    HOST = 1
-    UPLINKS = 2
-    SWITCH = 3
-    RAIL = 4
+    NIC_SENDING = 1
+    NIC_RECEIVING = 2
+    HOST = 3
+    UPLINKS = 4
+    UPLINKS_SENDING = 5
+    UPLINKS_RECEIVING = 6
+    SWITCH = 7
+    RAIL = 8
+
+
+# A direction is named from two bad tests: one alone can be the fault of either end.
+DIRECTIONS = (PartKind.NIC_SENDING, PartKind.NIC_RECEIVING, PartKind.UPLINKS_SENDING, PartKind.UPLINKS_RECEIVING)
 
 
 @dataclass(frozen=True, slots=True, order=True)
 class FabricPart:
-    """A part of the fabric: NICs have the host and the name, uplinks and switches the device, rails plane and NIC."""
+    """A part of the fabric: NICs have the host and the name, uplinks and switches the device, rails plane and NIC.
+
+    A NIC or the uplinks of a leaf can be a part in one direction only, as seen from the host or the leaf.
+    """
 
     kind: PartKind
     name: str
@@ -54,7 +65,7 @@ def culprits(parts_of: Mapping[str, Collection[FabricPart]], bad: Collection[str
     suspects = [
         part
         for part, tests in tests_of.items()
-        if bad_of[part] and len(bad_of[part]) >= max(_BAD_SHARE * len(tests), min(2, len(tests)))
+        if len(bad_of[part]) >= max(_BAD_SHARE * len(tests), 2 if part.kind in DIRECTIONS else min(2, len(tests)), 1)
     ]
     left = set(bad)
     found = []

@@ -6,13 +6,16 @@ from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from fabricgen.acceptance.causes import Cause, Observations, causes_of
 from fabricgen.acceptance.counters import counter_folders, read_counters
+from fabricgen.acceptance.given import given_tests, stray_files
+from fabricgen.acceptance.host_counters import nic_rises
 from fabricgen.acceptance.made import made_tests
 from fabricgen.acceptance.measured import MeasuredTest, Verdict, files_by_id, measure, result_names
 from fabricgen.acceptance.missing import missing, wrong
 from fabricgen.acceptance.planned import GBPS, PlannedTest, Stage, load_tests
 from fabricgen.acceptance.reported import observed
-from fabricgen.acceptance.slow import slow
+from fabricgen.acceptance.slow import find_slow, slow_findings
 from fabricgen.acceptance.traffic import traffic
 from fabricgen.acceptance.watermarks import watermarks
 from fabricgen.bundle.read import Bundle
@@ -29,10 +32,12 @@ TESTS_NAME = "tests.jsonl"
 
 @dataclass(frozen=True)
 class Accepted:
-    """The tests with their verdicts, and the findings."""
+    """The tests with their verdicts, the findings, the causes in words, and result files that belong to no test."""
 
     measured: tuple[MeasuredTest, ...]
     findings: tuple[Finding, ...]
+    causes: tuple[Cause, ...]
+    unjudged: tuple[str, ...] = ()
 
 
 def accept(
@@ -41,43 +46,59 @@ def accept(
     unit: str = GBPS,
     stages: Collection[str] = (),
     with_watermarks: bool = False,
+    cabling: Sequence[Finding] = (),
 ) -> Accepted:
     """Judge the results below `roots`. `unit` is that of perftest's bandwidths; `stages` are the stages to judge.
-    `with_watermarks` also judges the watermarks of buffers after the tests.
+    `with_watermarks` also judges the watermarks of buffers after the tests. `cabling` are findings about cables.
 
-    The tests are those of tests.jsonl below `roots`, otherwise those that the bundle needs. Raises UnreadableInputError
-    for a missing path or a list of tests of an unknown form, UsageError if the bundle or `stages` leave no test.
+    The tests are those of tests.jsonl below `roots`, otherwise those that the bundle needs. Files without the name of
+    a test are tests of their own, if their content says what they measured; if no file has such a name, they are the
+    only tests. Raises UnreadableInputError for a missing path or a list of tests of an unknown form, UsageError if the
+    bundle or `stages` leave no test.
     """
     for root in roots:
         if not root.exists():
             raise UnreadableInputError("no such file or folder", Location(str(root)))
-    known = _tests(bundle, roots)
-    _require_tests_of(roots, known)
+    known, unjudged, is_given = _with_given(bundle, roots, _tests(bundle, roots), unit)
     tests = [test for test in known if not stages or test.stage in stages]
     if not tests:
         raise UsageError("the bundle has no hosts with GPUs on a compute plane: there are no tests to judge")
     moments = [counter_folders(roots, moment, of_watchdog=True) for moment in ("before", "after")]
     found = measure(tests, roots, unit, *moments)
     before, after = (read_counters(counter_folders(roots, moment)) for moment in ("before", "after"))
-    findings = [*missing(found), *wrong(found), *slow(found, bundle, predictor(bundle)), *_watchdog(found)]
-    findings += traffic(found, bundle, before, after)
+    slow = find_slow(found, bundle, predictor(bundle))
+    findings = [*missing(found), *wrong(found), *slow_findings(slow, found, bundle), *_watchdog(found)]
+    findings += traffic(found, bundle, before, after, needs_all=not is_given)
+    nics = nic_rises(roots, [link.a for link in bundle.host_links])
+    causes = causes_of(found, slow, bundle, Observations(before, after, nics, (*cabling, *findings)))
     if with_watermarks:
         if not after:
             raise UsageError("the results have no counters of switches, which contain the watermarks")
         findings += watermarks(bundle, after)
-    return Accepted(tuple(found), tuple(findings))
+    return Accepted(tuple(found), tuple(findings), causes, unjudged)
 
 
-def _require_tests_of(roots: Sequence[Path], tests: Sequence[PlannedTest]) -> None:
-    """Raises UsageError for given files that belong to no test: their results would not be judged."""
-    files = [root for root in roots if root.is_file() and root.name != TESTS_NAME]
-    if not (files and tests):
-        return
+def _with_given(
+    bundle: Bundle, roots: Sequence[Path], tests: Sequence[PlannedTest], unit: str
+) -> tuple[Sequence[PlannedTest], tuple[str, ...], bool]:
+    """The tests with those of files that have no test's name, the files that were not judged, and whether these files
+    are all that there is.
+
+    Raises UsageError for a file, given by itself, that measured nothing of this fabric.
+    """
+    if not tests:
+        return tests, (), False
     names = {name for test in tests for name in result_names(test)}
-    used = {file for name, file in files_by_id(files).items() if name in names}
-    if others := [str(file) for file in files if file not in used]:
+    used = {file for name, file in files_by_id(roots).items() if name in names}
+    strays = [(root, file) for root, file in stray_files(roots, used) if file.name != TESTS_NAME]
+    given = given_tests(bundle, strays, unit)
+    if refused := [f"{file} belongs to no test: {why}" for file, why in given.others if file in roots]:
         needed = f"its name is the id of its test and a suffix, for example {result_names(tests[-1])[0]}.json"
-        raise UsageError(f"{', '.join(others)} belongs to no test. Give a folder of results, or a file: {needed}")
+        raise UsageError(f"{'; '.join(refused)}. Give a folder of results, or a file of a test: {needed}")
+    listed_here = any((root / TESTS_NAME).is_file() or root.name == TESTS_NAME for root in roots)
+    only = bool(given.tests) and not used and not listed_here
+    unjudged = tuple(f"{file}: {why}" for file, why in given.others) if only or not used else ()
+    return (given.tests if only else [*tests, *given.tests]), unjudged, only
 
 
 def _watchdog(found: Sequence[MeasuredTest]) -> list[Finding]:

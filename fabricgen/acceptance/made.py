@@ -89,7 +89,9 @@ def _of_rail(
         yield from _bisection(prefix, plane, far, uplinks)
     elif stage is Stage.RAILS and len(nics) > 1:
         hosts = tuple(nic.end[0] for nic in nics)
-        yield _collective(prefix, stage, plane, "all_reduce", hosts, nics[0].link.speed_mbps, 1, 1, nics[0].link.rail)
+        yield collective_test(
+            prefix, stage, plane, "all_reduce", hosts, nics[0].link.speed_mbps, 1, 1, nics[0].link.rail
+        )
     elif stage is Stage.INCAST and len(nics) > 2:
         yield _incast(prefix, plane, nics)
     elif stage is Stage.WATCHDOG and _is_watched(bundle, nics[0].link.b):
@@ -114,10 +116,19 @@ def _pair(prefix: str, stage: Stage, plane: WiredPlane, pair: Pair, share: float
     speed_mbps = min(one.link.speed_mbps, other.link.speed_mbps)
     expected = goodput_gbps(speed_mbps, plane)
     name = f"{prefix}/{one.end[0]}" + ("" if one is other else f"_{other.end[0]}")
-    limit, floor = expected * POINT_TO_POINT.passes * share, expected * POINT_TO_POINT.fails * share
+    return pair_test(name, stage, plane, expected, (one.end, other.end), one.link.rail, share, number)
+
+
+def pair_test(
+    name: str, stage: Stage, plane: WiredPlane, expected_gbps: float, ends: tuple[Endpoint, Endpoint],
+    rail: int | None, share: float = 1.0, number: int = 0,
+) -> PlannedTest:  # fmt: skip
+    """A test of two NICs, the writer first. `share` of the expected value is left where pairs collide; `number` is the
+    round."""
+    limit, floor = expected_gbps * POINT_TO_POINT.passes * share, expected_gbps * POINT_TO_POINT.fails * share
     return PlannedTest(
-        name, stage, GBPS, round(expected, 2), round(limit, 2), round(floor, 2), plane.name, one.link.rail,
-        one.end, other.end, round=number, must_not_rise=_QUIET,
+        name, stage, GBPS, round(expected_gbps, 2), round(limit, 2), round(floor, 2), plane.name, rail,
+        *ends, round=number, must_not_rise=_QUIET,
     )  # fmt: skip
 
 
@@ -173,9 +184,9 @@ def _collectives(wiring: Wiring, root: Locality) -> Iterator[PlannedTest]:
             continue
         ranks_of_host = gpus.get(first.model, len(nics))
         for collective in PACK_COLLECTIVES:
-            yield _collective(
+            yield collective_test(
                 f"{Stage.COLLECTIVES}/{group.name}/{collective}", Stage.COLLECTIVES, planes[nics[0].plane], collective,
-                group.hosts, nics[0].speed_mbps, len(nics), ranks_of_host, None,
+                group.hosts, nics[0].speed_mbps, len(nics), ranks_of_host,
             )  # fmt: skip
 
 
@@ -184,10 +195,11 @@ def _alike(group: Locality, hosts: Mapping[str, WiredHost]) -> bool:
     return len({hosts[name].model for name in group.hosts}) == 1
 
 
-def _collective(
+def collective_test(
     name: str, stage: Stage, plane: WiredPlane, collective: str, hosts: Sequence[str], speed_mbps: int, nics: int,
-    ranks_of_host: int, rail: int | None,
+    ranks_of_host: int, rail: int | None = None,
 ) -> PlannedTest:  # fmt: skip
+    """A test of a collective of COLLECTIVES among `hosts`, each with `nics` of `speed_mbps`."""
     ranks = len(hosts) * ranks_of_host
     expected = ceiling_gbytes(collective, goodput_gbps(speed_mbps, plane), nics, ranks, ranks_of_host)
     shares = shares_of(collective)

@@ -13,7 +13,7 @@ from fabricgen.errors import UnreadableInputError
 from fabricgen.inputs import read_text
 
 _ABOVE = 1.02  # of the expected value: more than the wire carries
-_SUFFIXES = (".json", ".txt", ".log")
+SUFFIXES = (".json", ".txt", ".log", ".out")
 
 
 class Verdict(enum.StrEnum):
@@ -65,7 +65,10 @@ def measure(
         if test.stage is Stage.LLDP:
             found.append(MeasuredTest(test, (), None, Verdict.NONE if files else Verdict.MISSING))
             continue
-        results = tuple(_result(file, unit if test.unit == GBPS else GBPS) for file in files)
+        ranks = len(test.hosts) * test.ranks_of_host
+        results = tuple(
+            _result(file, unit if test.unit == GBPS else GBPS).of_ranks(ranks, test.collective) for file in files
+        )
         values = [result.value for result in results if result.value is not None]
         value = sum(values) if len(values) == len(names) else None
         found.append(MeasuredTest(test, results, value, _verdict(test, value)))
@@ -88,7 +91,7 @@ def files_by_id(roots: Iterable[Path]) -> dict[str, Path]:
     """Id -> file: the path from the folder of results, or from any folder above, without the suffix."""
     found: dict[str, Path] = {}
     for root in roots:
-        files = [root] if root.is_file() else sorted(path for path in root.rglob("*") if path.suffix in _SUFFIXES)
+        files = [root] if root.is_file() else sorted(path for path in root.rglob("*") if path.suffix in SUFFIXES)
         for file in files:
             parts = file.with_suffix("").parts
             for depth in range(1, min(len(parts), 5) + 1):

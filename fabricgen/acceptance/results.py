@@ -1,16 +1,21 @@
-"""Results of measuring programs: nccl-tests and rccl-tests (text and JSON), perftest, iperf3.
+"""Results of measuring programs: nccl-tests and rccl-tests (text and JSON), perftest (text and JSON), OSU, iperf3.
 
-Sources: nccl-tests a0b82b2, src/util.cu; ROCm/cvs dddd914, rccl_lib.py; perftest 00b55b6, src/perftest_parameters.c.
+Sources: nccl-tests a0b82b2, src/util.cu (writeDeviceReport, writeResultHeader, writeBenchmarkLineBody); rccl-tests
+ae3e635, src/common.cu; ROCm/cvs dddd914, rccl_lib.py; perftest 00b55b6, src/perftest_parameters.c (ctx_print_test_info,
+print_full_bw_report) and perftest_communication.c (ctx_print_pingpong_data, PERF_GID_FMT); OSU Micro-Benchmarks 5 to 7,
+osu_util.c (print_header) and osu_bw.c, where a megabyte has 10^6 bytes.
 """
 
 import re
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from ipaddress import IPv6Address
 from pathlib import Path
 from typing import Any
 
 import orjson
 
+from fabricgen.acceptance.nccl_log import NcclLog, read_log
 from fabricgen.acceptance.planned import GBPS
 from fabricgen.errors import UnreadableInputError
 from fabricgen.findings import Location
@@ -19,9 +24,35 @@ from fabricgen.inputs import read_bytes
 MIBYTES = "MiB/s"
 UNITS = (GBPS, MIBYTES)
 _GBPS_OF = {GBPS: 1.0, MIBYTES: 8 * 2**20 / 1e9}
+BITS_OF_MBYTE = 8 / 1e3  # MB/s of 10^6 bytes in Gb/s
 _RANK = re.compile(r"^#\s+Rank\s+\d+\s.*?\bon\s+(\S+)\s+device\b")
 _MEASURED = re.compile(r"^\s*\d+\s+\d+\s+\w+\s+\w+\s+-?\d+\s+(.*)")
 _BARE_WORD = re.compile(rb'("sl"\s*:|\bsl:)')
+# The columns of each half of a row: time, algbw, busbw, #wrong, and four more if each iteration is timed.
+_COLUMNS, _COLUMNS_OF_ITERATIONS = 4, 8
+_PERFTEST_TITLE = re.compile(
+    r"^\s+(RDMA_Write|RDMA_Read|Send|Atomic)(?:_imm)? (Bidirectional )?.*\bBW Test\s*$", re.MULTILINE
+)
+_PERFTEST_UNIT = re.compile(r"#bytes.*BW average\[(\S+)\]")
+_PERFTEST_ROW = re.compile(r"^\s*\d+\s+\d+\s+[\d.]+\s+([\d.]+)\s+[\d.]+")
+_PERFTEST_GID = re.compile(r"^ GID: (\d+(?::\d+){15})\s*$", re.MULTILINE)
+_PERFTEST_DEVICE = re.compile(r"\bDevice\s*:\s*(\S+)")
+_PERFTEST_UNITS = {"Gb/sec": GBPS, "MiB/sec": "MiB/s", "MB/sec": "MiB/s"}  # MB/sec before 4.5, also of 2^20 bytes
+_OSU_TITLE = re.compile(r"^# OSU MPI\S* (.+?) (?:Latency )?Test\b", re.MULTILINE)
+_OSU_ROW = re.compile(r"^(\d+)\s+([\d.]+)")
+_OSU_PAIRS = {"Bandwidth": 1, "Bi-Directional Bandwidth": 2}  # title -> the directions that are added up
+_OSU_COLLECTIVES = {
+    "Allreduce": "all_reduce",
+    "Allgather": "all_gather",
+    "All-to-All Personalized Exchange": "alltoall",
+    "Broadcast": "broadcast",
+    "Reduce": "reduce",
+}
+_COLLECTIVE_NAMES = {
+    "allreduce": "all_reduce", "allgather": "all_gather", "reducescatter": "reduce_scatter", "alltoall": "alltoall",
+    "alltoallv": "alltoallv", "broadcast": "broadcast", "reduce": "reduce", "sendrecv": "sendrecv",
+}  # fmt: skip
+_PROGRAM = re.compile(r"\b([a-z_]+)_perf\b")
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,8 +60,11 @@ class Result:
     """What a file contains: the value in the unit of the planned test, None if the program measured nothing.
 
     `ranks` are the hosts of the ranks of a collective, one for each rank, or () if the file does not have them; `count`
-    is their number. `wrong` is the number of wrong elements. `problem` is why the file cannot be read,
-    and `line` is where.
+    is their number. `wrong` is the number of wrong elements. `collective` is the name of a collective as in
+    COLLECTIVES, "" if the file does not have it. A pair has the RDMA `device` of the file's host, and `ends`: the
+    addresses of writer and reader, () if the file does not have them. `times` are (bytes, microseconds) of a collective
+    whose bandwidth needs the number of ranks. `log` is what NCCL printed. `problem` is why the file cannot be read, and
+    `line` is where.
     """
 
     file: str
@@ -38,8 +72,28 @@ class Result:
     ranks: tuple[str, ...] = ()
     count: int | None = None
     wrong: int = 0
+    collective: str = ""
+    device: str = ""
+    ends: tuple[str, ...] = ()
+    times: tuple[tuple[int, float], ...] = ()
+    is_pair: bool = False
+    log: NcclLog | None = None
     problem: str = ""
     line: int = 0
+
+    def of_ranks(self, ranks: int, collective: str) -> "Result":
+        """The result with the largest bus bandwidth of its times, for a collective of `ranks`."""
+        if self.value is not None or not self.times:
+            return self
+        speeds = [bus_gbytes(self.collective or collective, size, time, ranks) for size, time in self.times]
+        return replace(self, value=max(speeds))
+
+
+def bus_gbytes(collective: str, size: int, time_us: float, ranks: int) -> float:
+    """The bus bandwidth as nccl-tests prints it, from the size that OSU prints: of the buffer of a rank, but in an
+    all-gather of one rank's part, and in an all-to-all of what goes to one rank."""
+    factor = {"all_reduce": 2 * (ranks - 1) / ranks, "all_gather": ranks - 1, "alltoall": ranks - 1}.get(collective, 1)
+    return size * factor / time_us / 1e3
 
 
 def read_result(file: Path, unit: str) -> Result:
@@ -55,7 +109,8 @@ def read_result(file: Path, unit: str) -> Result:
         if isinstance(content, list) or "busBw" in content:
             return _from_rccl(content if isinstance(content, list) else [content], file)
         if "test_info" in content:
-            return Result(str(file), _perftest_gbps(content["results"], unit))
+            device = str(content["test_info"].get("Device", ""))
+            return Result(str(file), _perftest_gbps(content["results"], unit), device=device, is_pair=True)
         if isinstance(content.get("end"), dict):
             return Result(str(file), content["end"]["sum_received"]["bits_per_second"] / 1e9)
         if "results" in content and "nccl_version" in content:
@@ -80,7 +135,7 @@ def _json(text: bytes, file: Path) -> Any:
 
 
 def _unknown(file: Path, why: str = "") -> UnreadableInputError:
-    known = "nccl-tests or rccl-tests (text or JSON), perftest JSON, iperf3 JSON"
+    known = "nccl-tests or rccl-tests (text or JSON), perftest (text or JSON), OSU Micro-Benchmarks, iperf3 JSON"
     return UnreadableInputError(f"not a result of a known program{why}; known are {known}", Location(str(file)))
 
 
@@ -92,34 +147,88 @@ def _from_nccl(content: dict[str, Any], file: Path) -> Result:
     rows = [half for row in content["results"] for name in ("out_of_place", "in_place") if (half := row.get(name))]
     ranks = [str(rank["hostname"]) for rank in content.get("devices", ())]
     wrong = sum(int(row["nwrong"]) for row in rows if row.get("nwrong"))
-    return _collective(file, (row["bus_bw"] for row in rows), ranks, wrong)
+    program = _program(" ".join(map(str, content.get("args", ()))))
+    return replace(_collective(file, (row["bus_bw"] for row in rows), ranks, wrong), collective=program)
+
+
+def _program(text: str) -> str:
+    """The collective of the first program such as all_reduce_perf in a text."""
+    found = _PROGRAM.search(text)
+    return _COLLECTIVE_NAMES.get(found[1].replace("_", ""), "") if found else ""
 
 
 def _from_rccl(rows: Sequence[dict[str, Any]], file: Path) -> Result:
     wrong = sum(int(row["wrong"]) for row in rows if str(row.get("wrong", "")).isdecimal())
     found = _collective(file, (row["busBw"] for row in rows), (), wrong)
-    return Result(found.file, found.value, (), int(rows[0]["ranks"]) if rows and "ranks" in rows[0] else None, wrong)
+    count = int(rows[0]["ranks"]) if rows and "ranks" in rows[0] else None
+    name = _COLLECTIVE_NAMES.get(str(rows[0].get("name", "")).lower() if rows else "", "")
+    return replace(found, count=count, collective=name)
 
 
 def _from_text(text: str, file: Path) -> Result:
-    """Rows of size, count, type, redop, root, then time, algbw, busbw and #wrong out of place and in place."""
+    if title := _PERFTEST_TITLE.search(text):
+        return _from_perftest(text, file, reads=title[1] == "RDMA_Read", directions=2 if title[2] else 1)
+    if title := _OSU_TITLE.search(text):
+        return _from_osu(text, file, title[1])
+    return _from_nccl_text(text, file)
+
+
+def _from_nccl_text(text: str, file: Path) -> Result:
+    """Rows of size, count, type, redop, root, then the columns out of place and in place."""
     ranks: list[str] = []
     speeds: list[str] = []
     wrong = 0
     lines = text.splitlines()
     if not any(line.startswith("#") and "nThread" in line for line in lines):
         raise _unknown(file)
+    columns = _COLUMNS_OF_ITERATIONS if "(+ per-iteration)" in text else _COLUMNS
     for line in lines:
         if rank := _RANK.match(line):
             ranks.append(rank[1])
         elif row := _MEASURED.match(line):
             words = row[1].split()
-            speeds += words[2::4]
-            wrong += sum(int(float(word)) for word in words[3::4] if word != "N/A")
+            speeds += words[2::columns]
+            wrong += sum(int(float(word)) for word in words[3::columns] if word != "N/A")
     try:
-        return _collective(file, speeds, ranks, wrong)
+        found = _collective(file, speeds, ranks, wrong)
     except ValueError as error:
         raise _unknown(file, f": {error}") from error
+    starts = next((line for line in lines if line.startswith("# Collective test starting:")), "")
+    return replace(found, collective=_program(starts), log=read_log(lines))
+
+
+def _from_perftest(text: str, file: Path, *, reads: bool, directions: int) -> Result:
+    """The last row, for one of its `directions`. GIDs are sixteen decimal numbers; the client writes to the server, or
+    reads from it."""
+    unit = _PERFTEST_UNIT.search(text)
+    values = [row[1] for line in text.splitlines() if (row := _PERFTEST_ROW.match(line))]
+    if unit and unit[1] not in _PERFTEST_UNITS:
+        raise _unknown(file, f": unit {unit[1]}")
+    value = float(values[-1]) * _GBPS_OF[_PERFTEST_UNITS[unit[1]]] / directions if unit and values else None
+    device = _PERFTEST_DEVICE.search(text)
+    gids = [_address(gid) for gid in _PERFTEST_GID.findall(text)]
+    ends = (gids[0], gids[-1]) if len(gids) > 1 else ()
+    if ("Waiting for client" in text) != reads:
+        ends = ends[::-1]
+    return Result(str(file), value, device=device[1] if device else "", ends=ends, is_pair=True)
+
+
+def _address(gid: str) -> str:
+    """The address of a GID: IPv4 where it is mapped to IPv6."""
+    address = IPv6Address(bytes(int(part) % 256 for part in gid.split(":")))
+    return str(address.ipv4_mapped or address)
+
+
+def _from_osu(text: str, file: Path, title: str) -> Result:
+    rows = [(int(row[1]), float(row[2])) for line in text.splitlines() if (row := _OSU_ROW.match(line))]
+    if title in _OSU_PAIRS:
+        value = max((speed for _, speed in rows), default=None)
+        gbps = None if value is None else value * BITS_OF_MBYTE / _OSU_PAIRS[title]
+        return Result(str(file), gbps, is_pair=True)
+    if title in _OSU_COLLECTIVES:
+        times = tuple((size, time) for size, time in rows if time > 0)
+        return Result(str(file), None, collective=_OSU_COLLECTIVES[title], times=times)
+    raise _unknown(file, f": OSU {title}")
 
 
 def _collective(file: Path, speeds: Iterable[object], ranks: Sequence[str], wrong: int) -> Result:

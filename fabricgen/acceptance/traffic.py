@@ -20,8 +20,11 @@ _LOADED = (Stage.NEAR, Stage.BACK, Stage.FAR, Stage.BISECTION)
 Readings = Mapping[str, Counters]
 
 
-def traffic(found: Sequence[MeasuredTest], bundle: Bundle, before: Readings, after: Readings) -> Iterator[Finding]:
-    """The findings. `before` and `after` are the readings by switch."""
+def traffic(
+    found: Sequence[MeasuredTest], bundle: Bundle, before: Readings, after: Readings, *, needs_all: bool = True
+) -> Iterator[Finding]:
+    """The findings. `before` and `after` are the readings by switch. With `needs_all`, a switch without readings is an
+    error, otherwise a note."""
     ran = [one for one in found if one.verdict is not Verdict.MISSING and one.test.stage is not Stage.LLDP]
     if not ran:
         return
@@ -29,7 +32,8 @@ def traffic(found: Sequence[MeasuredTest], bundle: Bundle, before: Readings, aft
         text = (
             f"no counters of {counted(len(absent), 'switch', 'switches')} before and after the tests: {listed(absent)}"
         )
-        yield observed("FG974", "", text, "run.sh collects them; or copy collected/ of collect.yml to before and after")
+        hint = "run.sh collects them; or copy collected/ of collect.yml to before and after"
+        yield observed("FG974", "", text, hint, severity=Severity.ERROR if needs_all else Severity.NOTE)
     both = {name: (before[name], after[name]) for name in bundle.devices if name in before and name in after}
     stormy = {one.test.at for one in ran if one.test.stage is Stage.WATCHDOG}
     lossy: dict[Endpoint, float] = {}

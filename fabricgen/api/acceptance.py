@@ -10,6 +10,7 @@ from fabricgen.api.validation import apply_rules
 from fabricgen.units import counted
 
 if TYPE_CHECKING:
+    from fabricgen.acceptance.causes import Cause
     from fabricgen.acceptance.measured import MeasuredTest
     from fabricgen.bundle.read import Bundle
 
@@ -19,11 +20,14 @@ WATERMARKS = ("FG980", "FG981", "FG982", "FG983", "FG984")
 
 @dataclass(frozen=True, kw_only=True)
 class Acceptance(Judgement):
-    """`measured` are the tests with their values and verdicts, in the order of their stages. `bundle` is what was
-    judged, with its cabling if the results have LLDP dumps."""
+    """`measured` are the tests with their values and verdicts, in the order of their stages. `causes` are what makes
+    the fabric slow, in words; `unjudged` are result files that say nothing of this fabric, with the reason. `bundle` is
+    what was judged, with its cabling if the results have LLDP dumps."""
 
     bundle: "Bundle"
     measured: tuple["MeasuredTest", ...] = ()
+    causes: tuple["Cause", ...] = ()
+    unjudged: tuple[str, ...] = ()
 
 
 def accept(
@@ -52,7 +56,7 @@ def accept(
     judging = open_judging([bundle], None, dumps, policy)
     if dumps is not None:
         apply_rules(judging, _CABLES, (), ())
-    found = judged(judging.bundle, results, unit, stages, watermarks)
+    found = judged(judging.bundle, results, unit, stages, watermarks, judging.findings)
     judging.findings += found.findings
     judging.codes |= codes_of("FG96", "FG97", *(WATERMARKS if watermarks else ()))
     progress.step("judged", counted(len(found.measured), "test"))
@@ -64,4 +68,6 @@ def accept(
         codes=frozenset(judging.codes),
         bundle=judging.bundle,
         measured=found.measured,
+        causes=found.causes,
+        unjudged=found.unjudged,
     )

@@ -57,7 +57,8 @@ def command(
     """Judge measured results against what the files of a bundle promise.
 
     RESULTS are the folder of `handoff acceptance` after its run, or files and folders with results of nccl-tests,
-    rccl-tests, perftest and iperf3, LLDP dumps, and counters of switches before and after.
+    rccl-tests, perftest, OSU and iperf3, LLDP dumps, and counters of switches and NICs before and after. The first
+    line is the cause of what is slow, with its evidence and the next command.
 
     \b
     Examples:
@@ -92,6 +93,7 @@ def command(
         fmt=fmt,
         output=output,
         fail_on=fail_on,
-        own=acceptance_json(found.measured),
-        lines=acceptance_lines(found.measured),
+        own=acceptance_json(found),
+        lines=acceptance_lines(found),
+        unjudged=found.unjudged,
     )

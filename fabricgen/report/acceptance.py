@@ -9,10 +9,22 @@ from fabricgen.units import counted
 
 if TYPE_CHECKING:
     from fabricgen.acceptance.measured import MeasuredTest
+    from fabricgen.api.acceptance import Acceptance
 
 
-def acceptance_json(measured: Sequence["MeasuredTest"]) -> Mapping[str, object]:
-    """The key `acceptance`: the number of tests by verdict, and each test with its value."""
+def acceptance_json(found: "Acceptance") -> Mapping[str, object]:
+    """The key `acceptance`: the causes in words, the number of tests by verdict, and each test with its value."""
+    measured = found.measured
+    causes = [
+        {
+            "cause": cause.kind,
+            "part": cause.part,
+            "sentence": cause.sentence,
+            "evidence": cause.evidence,
+            "next": cause.next_command,
+        }
+        for cause in found.causes
+    ]
     rows = [
         {
             "test": one.test.id,
@@ -27,12 +39,26 @@ def acceptance_json(measured: Sequence["MeasuredTest"]) -> Mapping[str, object]:
         }
         for one in measured
     ]
-    return {"acceptance": {"tests": len(rows), "verdicts": _verdicts(measured), "measurements": rows}}
+    return {
+        "acceptance": {
+            "causes": causes,
+            "tests": len(rows),
+            "verdicts": _verdicts(measured),
+            "measurements": rows,
+            "unjudged": found.unjudged,
+        }
+    }
 
 
-def acceptance_lines(measured: Sequence["MeasuredTest"]) -> list[str]:
-    """A line for each stage: the number of tests, their verdicts, and the median."""
+def acceptance_lines(found: "Acceptance") -> list[str]:
+    """Each cause with its evidence and the next command, then a line for each stage: the number of tests, their
+    verdicts, and the median."""
+    measured = found.measured
     lines = []
+    for cause in found.causes:
+        lines.append(f"cause: {cause.sentence}")
+        lines += [f"  evidence: {text}" for text in cause.evidence]
+        lines += [f"  next: {cause.next_command}"] if cause.next_command else []
     for stage in dict.fromkeys(one.test.stage for one in measured):
         tests = [one for one in measured if one.test.stage is stage]
         verdicts = ", ".join(f"{count} {name}" for name, count in _verdicts(tests).items())

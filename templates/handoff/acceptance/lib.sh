@@ -123,14 +123,26 @@ collective() {
     fi
 }
 
-# collect before|after: the counters of every switch.
+# collect before|after: the counters of every switch, and of the NICs of every host.
 collect() {
-    local name
+    local name nics
     while read -r name _; do
         counters "$name" "$RESULTS/counters/$1/$name" &
         throttle
     done < lists/switches.txt
+    while read -r name nics; do
+        nic_counters "$name" "$nics" "$RESULTS/counters/$1/$name" &
+        throttle
+    done < lists/hosts.txt
     wait
+}
+
+# nic_counters HOST NIC:RDMA... FOLDER
+nic_counters() {
+    local one
+    for one in $2; do
+        save "$3/ethtool-${one%:*}.txt" on "$1" "ethtool -S ${one%:*}"
+    done
 }
 
 # counters SWITCH FOLDER. A release without one of the commands has no such file.

@@ -1,0 +1,440 @@
+"""The result of an acceptance run in words: the cause, what shows it, and the next command; or that it cannot tell.
+
+A cause is stated only if the measurements exclude the others: two ends of one slow pair, or collectives without a
+measurement of the pairs below them, are not enough.
+"""
+
+import enum
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+from fabricgen.acceptance.counters import Counters, rise
+from fabricgen.acceptance.culprits import Culprit, FabricPart, PartKind
+from fabricgen.acceptance.host_counters import NicRise
+from fabricgen.acceptance.measured import MeasuredTest, Verdict
+from fabricgen.acceptance.planned import Stage
+from fabricgen.acceptance.reported import ALONE
+from fabricgen.acceptance.slow import Slow, is_collision, name_of
+from fabricgen.bundle.read import Bundle
+from fabricgen.bundle.wiring import Endpoint
+from fabricgen.findings import Finding, Severity
+from fabricgen.units import counted, listed
+from fabricgen.vocabulary import LinkKind
+
+Readings = Mapping[str, Counters]
+
+# Pairs that are slow together within this share of each other do not collide: hashes spread unevenly.
+_ALIKE = 0.9
+_ENOUGH_PAIRS = 4
+_UNEVEN = 1.3  # the fullest uplink over the mean
+
+
+class CauseKind(enum.StrEnum):
+    """What the cause is."""
+
+    NONE = "none"  # every measured part carries what the files promise
+    CABLING = "cabling"
+    LOST_PACKETS = "lost packets"
+    TRAFFIC_CLASS = "traffic class"
+    PAUSE_STORM = "pause storm"
+    NIC = "nic"
+    CABLE = "cable"  # a NIC whose link has errors
+    DIRECTION = "direction"
+    HOST = "host"
+    LEAF = "leaf"
+    UPLINKS = "uplinks"
+    RAIL = "rail"
+    COLLISIONS = "hash collisions"
+    COLLECTIVES = "collectives"  # links are good: NCCL or the hosts
+    UNKNOWN = "unknown"
+
+
+@dataclass(frozen=True, slots=True)
+class Cause:
+    """A cause: the part of the fabric, "" if it is none, a sentence, what shows it, and the command to run next."""
+
+    kind: CauseKind
+    part: str
+    sentence: str
+    evidence: tuple[str, ...] = ()
+    next_command: str = ""
+
+
+@dataclass(frozen=True)
+class Observations:
+    """What a run measured besides its tests: counters of switches and NICs, and the findings about cables."""
+
+    before: Readings
+    after: Readings
+    nics: Mapping[Endpoint, NicRise]
+    findings: Sequence[Finding]
+
+
+_OF_FINDINGS = {
+    "FG260": CauseKind.CABLING,
+    "FG261": CauseKind.CABLING,
+    "FG966": CauseKind.LOST_PACKETS,
+    "FG965": CauseKind.TRAFFIC_CLASS,
+    "FG968": CauseKind.PAUSE_STORM,
+}
+
+
+def causes_of(found: Sequence[MeasuredTest], slow: Slow, bundle: Bundle, seen: Observations) -> tuple[Cause, ...]:
+    """The causes, those first that explain others; exactly one of NONE or UNKNOWN if there is no other."""
+    writer = _Causes(found, slow, bundle, seen)
+    causes = list(writer.all())
+    return tuple(causes) or (writer.nothing_slow(),)
+
+
+@dataclass(frozen=True)
+class _Causes:
+    found: Sequence[MeasuredTest]
+    slow: Slow
+    bundle: Bundle
+    seen: Observations
+
+    def all(self) -> Iterator[Cause]:
+        of_findings = list(self._from_findings())
+        yield from of_findings
+        explained = {cause.part for cause in of_findings}
+        for culprit in self.slow.blamed:
+            if explained.isdisjoint(self._places(culprit.part)):
+                yield self._blamed(culprit)
+        yield from self._together()
+        yield from self._collectives()
+        if self.slow.single and not of_findings:
+            yield self._single()
+
+    def _from_findings(self) -> Iterator[Cause]:
+        """Cables in wrong ports, and what counters of switches show."""
+        for finding in self.seen.findings:
+            kind = _OF_FINDINGS.get(finding.code)
+            if kind is None or finding.severity is not Severity.ERROR or _failed_watchdog(finding):
+                continue
+            port = finding.path.partition("|")[2].partition("|")[0] if "|" in finding.path else finding.path
+            part = f"{finding.device} {port}".strip()
+            yield Cause(kind, part, finding.message, (), finding.hint)
+
+    def _places(self, part: FabricPart) -> set[str]:
+        """The names under which findings about counters have a part."""
+        link = self.bundle.link_at.get((part.name, part.port))
+        at = f"{link.b[0]} {link.b[1]}" if link else ""
+        return {f"{part.name} {part.port}".rstrip(), part.name if part.kind is PartKind.HOST else at} - {""}
+
+    # Parts that are common to slow tests.
+
+    def _blamed(self, culprit: Culprit) -> Cause:
+        tests = [one for one in self.found if one.test.id in set(culprit.tests)]
+        part, name = culprit.part, name_of(culprit.part)
+        shown = (self._worst(tests), f"{len(tests)} of {counted(culprit.total, 'test')} with {name} slow")
+        link_errors = [
+            (end, self.seen.nics[end])
+            for end in [(part.name, part.port), *((other.name, other.port) for other in culprit.or_else)]
+            if end in self.seen.nics
+        ]
+        with_errors = [(end, risen) for end, risen in link_errors if risen.errors]
+        held = [(end, risen) for end, risen in link_errors if risen.pauses or risen.stalled]
+        if len(with_errors) == 1:
+            return self._cable(*with_errors[0], shown)
+        if len(held) == 1 and not with_errors:
+            return self._held(*held[0], shown)
+        if culprit.or_else:
+            names = " or ".join(sorted(map(name_of, (part, *culprit.or_else))))
+            text = f"cannot tell whether {names} is slow: every slow test has both"
+            return Cause(CauseKind.UNKNOWN, "", text, shown, _with_a_third(culprit, self.bundle))
+        return self._of_part(culprit, shown)
+
+    def _of_part(self, culprit: Culprit, shown: tuple[str, ...]) -> Cause:
+        part, name = culprit.part, name_of(culprit.part)
+        shown = (*shown, *self._good_peers())
+        link = self.bundle.link_at.get((part.name, part.port))
+        at = f"{link.b[0]} {link.b[1]}" if link else ""
+        if part.kind is PartKind.NIC:
+            text = f"{name} is slow with every partner, and other NICs are not"
+            return Cause(
+                CauseKind.NIC,
+                name,
+                text,
+                shown,
+                f"on {part.name}: ethtool -S {part.port}; at {at}: show interfaces counters errors",
+            )
+        if part.kind in (PartKind.NIC_SENDING, PartKind.NIC_RECEIVING):
+            way = (
+                "sends slowly and receives well"
+                if part.kind is PartKind.NIC_SENDING
+                else "receives slowly and sends well"
+            )
+            nic = f"{part.name} {part.port}"
+            text = f"one direction is slow: {nic} {way}"
+            return Cause(CauseKind.DIRECTION, nic, text, shown, f"at {at}: show queue counters, show pfc counters")
+        if part.kind in (PartKind.UPLINKS_SENDING, PartKind.UPLINKS_RECEIVING):
+            way = "from" if part.kind is PartKind.UPLINKS_SENDING else "to"
+            text = f"one direction is slow: what goes {way} {part.name} over the spines; the other direction is not"
+            return Cause(
+                CauseKind.DIRECTION,
+                part.name,
+                text,
+                shown,
+                f"on {part.name}: show queue counters, show pfc counters of the uplinks",
+            )
+        if part.kind is PartKind.HOST:
+            rises = [(end, risen) for end, risen in self.seen.nics.items() if end[0] == part.name]
+            shown = (*shown, *(line for end, risen in rises for line in _risen(end, risen)))
+            text = f"one host is slow: all NICs of {part.name}, with every partner"
+            command = (
+                f"on {part.name}: lspci -vv | grep -E 'LnkSta:|MaxPayload|MaxReadReq', and compare with a good host"
+            )
+            return Cause(CauseKind.HOST, part.name, text, shown, command)
+        if part.kind is PartKind.RAIL:
+            text = f"one rail is slow: {part.port} of all hosts, at every leaf; the other rails are not"
+            command = f"compare the NIC settings and the leaves of {part.port} with those of another rail"
+            return Cause(CauseKind.RAIL, part.port, text, shown, command)
+        if part.kind is PartKind.SWITCH:
+            text = f"one leaf is slow: all NICs at {part.name}; other leaves are not"
+            return Cause(
+                CauseKind.LEAF,
+                part.name,
+                text,
+                shown,
+                f"fabricgen diff RUNNING BUNDLE, for {part.name}",
+            )
+        text = f"the uplinks of {part.name} are slow: its NICs reach each other at full speed, but not other leaves"
+        return Cause(
+            CauseKind.UPLINKS, part.name, text, shown, f"on {part.name}: show interfaces status, show ip route"
+        )
+
+    def _cable(self, end: Endpoint, risen: NicRise, shown: tuple[str, ...]) -> Cause:
+        link = self.bundle.link_at.get(end)
+        at = f"{link.b[0]} {link.b[1]}" if link else ""
+        text = f"the cable of {end[0]} {end[1]} has errors" + (f", from {at}" if at else "")
+        command = f"clean or replace the cable{f' {link.cable}' if link else ''}, then measure again"
+        return Cause(CauseKind.CABLE, f"{end[0]} {end[1]}", text, (*shown, *_risen(end, risen)), command)
+
+    def _held(self, end: Endpoint, risen: NicRise, shown: tuple[str, ...]) -> Cause:
+        text = f"{end[0]} does not take what arrives at {end[1]}: its NIC pauses the leaf, so the link is not the cause"
+        command = (
+            f"on {end[0]}: lspci -vv | grep -E 'LnkSta:|MaxPayload|MaxReadReq'; check the NUMA node, IOMMU and ACS"
+        )
+        return Cause(CauseKind.HOST, f"{end[0]} {end[1]}", text, (*shown, *_risen(end, risen)), command)
+
+    def _worst(self, tests: Sequence[MeasuredTest]) -> str:
+        worst = min(tests, key=_share)
+        return f"{worst.test.id}: {_measured(worst)}, {_share(worst):.0%}"
+
+    def _good_peers(self) -> tuple[str, ...]:
+        """The tests that are good."""
+        bad = {test for culprit in self.slow.blamed for test in culprit.tests}
+        good = [one for one in self.found if one.test.stage in ALONE and one.value and one.test.id not in bad]
+        if not good:
+            return ()
+        return (f"{counted(len(good), 'test')} without it: {min(map(_share, good)):.0%} or more",)
+
+    # Pairs that are slow at the same time only.
+
+    def _together(self) -> Iterator[Cause]:
+        by_leaf: dict[str, list[MeasuredTest]] = {}
+        for one in self.slow.together:
+            by_leaf.setdefault(self._leaf(one), []).append(one)
+        alone = {end for one in self.found if one.test.stage is Stage.FAR and one.verdict is Verdict.PASS
+                 for end in (one.test.a, one.test.b)}  # fmt: skip
+        for leaf, tests in sorted(by_leaf.items()):
+            of_leaf = [one for one in self.found if one.test.stage is Stage.BISECTION and self._leaf(one) == leaf]
+            shown: tuple[str, ...] = (
+                f"{len(tests)} of {counted(len(of_leaf), 'pair')} from {leaf} slow at the same time",
+                self._worst(tests),
+            )
+            shown = (*shown, *self._uplinks(leaf))
+            if not all(one.test.a in alone for one in tests):
+                text = (
+                    f"cannot tell uplinks from hash collisions: the pairs from {leaf} are slow together, and were not "
+                    "measured alone"
+                )
+                yield Cause(
+                    CauseKind.UNKNOWN, "", text, shown, "measure the same pairs one after the other (stage far)"
+                )
+                continue
+            shares = [_share(one) for one in of_leaf if one.value is not None]
+            if len(of_leaf) == len(tests) >= _ENOUGH_PAIRS and min(shares) > _ALIKE * max(shares):
+                text = (
+                    f"the uplinks of {leaf} carry less together than alone: all its pairs lose the same, and hash "
+                    "collisions are uneven"
+                )
+                command = f"on {leaf}: show interfaces status, show ip route: count the uplinks that are up and in use"
+                yield Cause(CauseKind.UPLINKS, leaf, text, shown, command)
+            else:
+                text = f"hash collisions on the uplinks of {leaf}: its pairs are good alone and uneven together"
+                command = f"on {leaf}: show interfaces counters of the uplinks; then raise NCCL_IB_QPS_PER_CONNECTION"
+                yield Cause(CauseKind.COLLISIONS, leaf, text, shown, command)
+
+    def _leaf(self, one: MeasuredTest) -> str:
+        return self.slow.leaf_of.get(one.test.a, "") if one.test.a else ""
+
+    def _uplinks(self, leaf: str) -> tuple[str, ...]:
+        """The packets that the uplinks of a leaf sent, if its counters were read."""
+        if not (leaf in self.seen.before and leaf in self.seen.after):
+            return ()
+        risen = rise(self.seen.before[leaf].queued, self.seen.after[leaf].queued)
+        ports = [link.a[1] for link in self.bundle.links if link.kind == LinkKind.LEAF_SPINE and link.a[0] == leaf]
+        packets = {port: sum(count for (at, _), count in risen.items() if at == port) for port in ports}
+        total = sum(packets.values())
+        if len(ports) < 2 or not total:
+            return ()
+        fullest = max(packets, key=lambda port: packets[port])
+        ratio = packets[fullest] * len(ports) / total
+        word = "uneven" if ratio > _UNEVEN else "even"
+        return (f"uplinks of {leaf} are {word}: {fullest} sent {ratio:.2f} times the mean of {len(ports)}",)
+
+    # Collectives.
+
+    def _collectives(self) -> Iterator[Cause]:
+        if not self.slow.collectives:
+            return
+        worst = min((one for one, _ in self.slow.collectives), key=_share)
+        names = sorted({one.test.collective for one, _ in self.slow.collectives})
+        shown: tuple[str, ...] = (f"{worst.test.collective}: {_measured(worst)}, {_share(worst):.0%}",)
+        unmeasured = self._unmeasured()
+        if unmeasured:
+            text = f"cannot tell why {listed(names)} is slow: {unmeasured}"
+            command = "measure pairs of NICs at one leaf and across spines (stages near and far), then run it again"
+            yield Cause(CauseKind.UNKNOWN, "", text, (*shown, *self._logs()), command)
+            return
+        pairs = self._pairs()
+        shown = (f"slowest pair {min(map(_value, pairs)):.1f} Gb/s, {min(map(_share, pairs)):.0%}", *shown)
+        left = []
+        for one, share in self.slow.collectives:
+            if is_collision(one, share):
+                expected = share * (one.test.expected or 0)
+                text = f"hash collisions explain {one.test.collective}: they leave {expected:.1f} GB/s"
+                yield Cause(CauseKind.COLLISIONS, "", text, (_measured(one), *shown[:1]), _MORE_PATHS)
+            else:
+                left.append((one, share))
+        if left:
+            yield self._nccl(left, pairs, shown)
+
+    def _nccl(self, left: list[tuple[MeasuredTest, float]], pairs: list[MeasuredTest], shown: tuple[str, ...]) -> Cause:
+        rails = {end[1] for one in pairs for end in (one.test.a, one.test.b) if end}
+        alike = f", all {counted(len(rails), 'rail')} alike" if len(rails) > 1 else ""
+        links = f"links are not the cause: every pair reaches {min(map(_value, pairs)):.0f} Gb/s{alike}"
+        shares = sorted({share for _, share in left if share < 1})
+        if shares:
+            shown = (*shown, f"hash collisions alone would leave {shares[0]:.0%}")
+        logs = self._logs()
+        return Cause(
+            CauseKind.COLLECTIVES, "", f"{links}; {logs[0] if logs else 'look at NCCL: channels, PXN, GPUDirect RDMA'}",
+            (*shown, *logs[1:]), _DEBUG,
+        )  # fmt: skip
+
+    def _pairs(self) -> list[MeasuredTest]:
+        return [one for one in self.found if one.test.stage in _PAIRS and one.value is not None]
+
+    def _unmeasured(self) -> str:
+        """What is not known of the links below the slow collectives; "" if all their NICs and the spines are good."""
+        good = [one for one in self._pairs() if one.verdict is Verdict.PASS]
+        ends = {end for one in good for end in (one.test.a, one.test.b) if end}
+        hosts = {host for one, _ in self.slow.collectives for host in one.test.hosts}
+        used = {end: leaf for end, leaf in self.slow.leaf_of.items() if end[0] in hosts and self._is_compute(end)}
+        if not good:
+            return "no pair of NICs was measured"
+        if missing := sorted(f"{host} {nic}" for host, nic in used.keys() - ends):
+            return f"{counted(len(missing), 'NIC')} of its hosts have no good pair test: {listed(missing, 3)}"
+        leaves_of: dict[str, set[str]] = {}
+        for (_, nic), leaf in used.items():
+            leaves_of.setdefault(nic, set()).add(leaf)
+        crossing = any(len(leaves) > 1 for leaves in leaves_of.values())
+        if crossing and not any(one.test.stage is Stage.FAR for one in good):
+            return "no pair across spines was measured"
+        return ""
+
+    def _is_compute(self, end: Endpoint) -> bool:
+        link = self.bundle.link_at.get(end)
+        return bool(link and any(one.test.plane == link.plane for one, _ in self.slow.collectives))
+
+    def _logs(self) -> tuple[str, ...]:
+        """What the logs of NCCL in the results show, the worst first."""
+        found: dict[str, None] = {}
+        nics = max((len({end[1] for end in self.slow.leaf_of if end[0] == host}) for one, _ in self.slow.collectives
+                    for host in one.test.hosts), default=0)  # fmt: skip
+        for one, _ in self.slow.collectives:
+            compute = sum(self._is_compute(end) for end in self.slow.leaf_of if end[0] == one.test.hosts[0])
+            for log in (result.log for result in one.results if result.log):
+                if log.transport == "Socket":
+                    found["NCCL uses TCP sockets, not RDMA"] = None
+                elif log.devices and len(log.devices) < compute and one.test.stage is Stage.COLLECTIVES:
+                    found[f"NCCL uses {len(log.devices)} of {compute} NICs of a host: {listed(log.devices, 8)}"] = None
+                if log.gdr < log.sends:
+                    found[f"{log.sends - log.gdr} of {log.sends} connections of NCCL are without GPUDirect RDMA"] = None
+                if log.channels is not None and log.channels < min(nics, len(log.devices)):
+                    found[f"NCCL has {log.channels} channels for {len(log.devices)} NICs"] = None
+        return tuple(found)
+
+    def _single(self) -> Cause:
+        tests = self.slow.single
+        text = f"cannot tell: {counted(len(tests), 'slow test')} without a NIC, host, leaf or rail in common"
+        command = "run the same tests again: " + listed([one.test.id for one in tests], 3)
+        return Cause(CauseKind.UNKNOWN, "", text, (self._worst(tests),), command)
+
+    def nothing_slow(self) -> Cause:
+        """Nothing was slow: that is good only as far as it was measured."""
+        measured = [one for one in self.found if one.value is not None]
+        missing = sum(one.verdict is Verdict.MISSING for one in self.found)
+        if not measured:
+            return Cause(
+                CauseKind.UNKNOWN,
+                "",
+                "cannot tell: no result says what it measured on this fabric",
+                (),
+                "run the tests of `fabricgen handoff acceptance`",
+            )
+        if missing:
+            text = (
+                f"cannot tell: {missing} of {counted(len(self.found), 'test')} have no result; the others are not slow"
+            )
+            return Cause(CauseKind.UNKNOWN, "", text, (), "run the missing tests")
+        pairs = [one for one in measured if one.test.stage in _PAIRS]
+        collectives = [one for one in measured if one.test.hosts]
+        parts = [counted(len(pairs), "pair")] if pairs else []
+        parts += [counted(len(collectives), "collective")] if collectives else []
+        text = f"nothing is slow: {' and '.join(parts) or counted(len(measured), 'test')} reach what the files promise"
+        return Cause(
+            CauseKind.NONE, "", text, tuple(f"lowest {self._worst(group)}" for group in (pairs, collectives) if group)
+        )
+
+
+_PAIRS = (Stage.NEAR, Stage.BACK, Stage.FAR)
+_MORE_PATHS = "raise NCCL_IB_QPS_PER_CONNECTION and set NCCL_IB_SPLIT_DATA_ON_QPS=1, or use adaptive routing"
+_DEBUG = (
+    "NCCL_DEBUG=INFO NCCL_DEBUG_SUBSYS=INIT,GRAPH,NET all_reduce_perf …: compare the NICs in use, channels, PXN and "
+    "GDRDMA with a good host"
+)
+
+
+def _failed_watchdog(finding: Finding) -> bool:
+    """The watchdog's own test failed: nothing is slow by it."""
+    return finding.code == "FG968" and finding.message.startswith("no storm")
+
+
+def _share(one: MeasuredTest) -> float:
+    return (one.value or 0) / (one.test.expected or 1)
+
+
+def _value(one: MeasuredTest) -> float:
+    return one.value or 0
+
+
+def _measured(one: MeasuredTest) -> str:
+    return f"{_value(one):.1f} of {one.test.expected} {one.test.unit}"
+
+
+def _risen(end: Endpoint, risen: NicRise) -> list[str]:
+    counters = {**risen.errors, **risen.pauses, **risen.stalled}
+    return [f"{end[0]} {end[1]}: {name} rose by {value}" for name, value in sorted(counters.items())]
+
+
+def _with_a_third(culprit: Culprit, bundle: Bundle) -> str:
+    part = culprit.part
+    ends = {(one.name, one.port) for one in (part, *culprit.or_else)}
+    link = bundle.link_at.get((part.name, part.port))
+    if link is None:
+        return "measure each with a third partner"
+    third = next((one.a for one in bundle.host_links if one.b[0] == link.b[0] and one.a not in ends), None)
+    return "measure each with a third NIC" + (f", for example {third[0]} {third[1]}" if third else "")

@@ -1,0 +1,67 @@
+"""Counters of NICs before and after the tests, as `ethtool -S` prints them.
+
+Names: mlx5 (Linux, Documentation/networking/device_drivers/ethernet/mellanox/mlx5/counters.rst), bnxt_en
+(drivers/net/ethernet/broadcom/bnxt/bnxt_ethtool.c) and ice (drivers/net/ethernet/intel/ice/ice_ethtool.c).
+"""
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from fabricgen.bundle.wiring import Endpoint
+from fabricgen.inputs import read_text
+
+_TITLE = "NIC statistics:"
+_LINE = re.compile(r"^\s+([\w.\-\[\]: ]+?):\s+(\d+)\s*$")
+# Errors of the link: bits that arrive wrong, and links that go down.
+_ERRORS = re.compile(
+    r"rx_(?:pcs_)?symbol_err(?:_phy)?|rx_crc_errors_phy|link_down_events(?:_phy)?|rx_fcs_err_frames|rx_crc_errors\.nic"
+)
+# PFC frames that the NIC sends: its host does not take what arrives.
+_PAUSES = re.compile(r"tx_prio\d_pause|tx_pfc_ena_frames_pri\d|tx_priority_\d_xoff\.nic")
+# Cycles in which the PCIe bus of the host does not take what has arrived.
+_STALLED = re.compile(r"outbound_pci_stalled_wr(?:_events)?|rx_discards_phy")
+
+
+@dataclass(frozen=True, slots=True)
+class NicRise:
+    """What rose on a NIC during the tests: counter -> by how much."""
+
+    errors: Mapping[str, int]
+    pauses: Mapping[str, int]
+    stalled: Mapping[str, int]
+
+
+def nic_rises(roots: Sequence[Path], nics: Sequence[Endpoint]) -> dict[Endpoint, NicRise]:
+    """(host, NIC) -> what rose, for NICs with a file before and one after: before/HOST/NIC.txt, after/HOST/NIC.txt,
+    also with ethtool- in front of the name."""
+    before, after = (_files(roots, moment) for moment in ("before", "after"))
+    found = {}
+    for end in nics:
+        if end in before and end in after:
+            first, last = _read(before[end]), _read(after[end])
+            risen = {name: value - first.get(name, 0) for name, value in last.items() if value > first.get(name, 0)}
+            found[end] = NicRise(*(_of(risen, pattern) for pattern in (_ERRORS, _PAUSES, _STALLED)))
+    return found
+
+
+def _of(risen: Mapping[str, int], pattern: re.Pattern[str]) -> dict[str, int]:
+    return {name: value for name, value in risen.items() if pattern.fullmatch(name)}
+
+
+def _files(roots: Sequence[Path], moment: str) -> dict[Endpoint, Path]:
+    found: dict[Endpoint, Path] = {}
+    for root in roots:
+        for file in sorted(root.rglob("*.txt")) if root.is_dir() else ():
+            if moment in file.parent.relative_to(root.parent).parts:
+                found.setdefault((file.parent.name, file.stem.removeprefix("ethtool-")), file)
+    return found
+
+
+def _read(file: Path) -> dict[str, int]:
+    """Counter -> value; nothing if the file is of another program."""
+    text = read_text(file)
+    if not text.lstrip().startswith(_TITLE):
+        return {}
+    return {found[1]: int(found[2]) for line in text.splitlines() if (found := _LINE.match(line))}

@@ -1,0 +1,54 @@
+"""What NCCL or RCCL prints with NCCL_DEBUG=INFO: the NICs that it uses, GPUDirect RDMA, and channels.
+
+Source: NVIDIA/nccl 5067397c (2.30.7). src/transport/net_ib/init.cc: "NET/IB : Using [0]mlx5_0:1/RoCE …";
+src/transport/net.cc, sendSetup: "Channel 00/0 : 8[0] -> 0[0] [send] via NET/IB/0(9)/GDRDMA/Shared", where the number in
+brackets is the proxy's rank if PXN uses the NIC of another GPU; src/init.cc: "16 coll channels, …".
+"""
+
+import re
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+_USING = re.compile(r"NET/IB : Using(.*)")
+_DEVICE = re.compile(r"\[\d+\]([\w.-]+):\d+")
+_SEND = re.compile(r"Channel \d+/\d+ : \d+\[\d+\] -> \d+\[\d+\] \[send\] via NET/(\w+)/\d+(\(\d+\))?(\S*)")
+_CHANNELS = re.compile(r"\b(\d+) coll channels\b")
+
+
+@dataclass(frozen=True, slots=True)
+class NcclLog:
+    """The network part of a log.
+
+    `devices` are the RDMA devices in use, in order; `transport` is the network: IB or Socket. `sends` counts the
+    connections that send through NICs, `gdr` those of them with GPUDirect RDMA, and `pxn` those through the NIC of
+    another GPU. `channels` is the least number of channels of the communicators, None if it is not in the log.
+    """
+
+    devices: tuple[str, ...]
+    transport: str
+    sends: int
+    gdr: int
+    pxn: int
+    channels: int | None
+
+
+def read_log(lines: Iterable[str]) -> NcclLog | None:
+    """The log within the lines; None if there is none."""
+    devices: dict[str, None] = {}
+    transports: set[str] = set()
+    sends = gdr = pxn = 0
+    channels: list[int] = []
+    for line in lines:
+        if "NCCL INFO" not in line:
+            continue
+        if using := _USING.search(line):
+            devices |= dict.fromkeys(_DEVICE.findall(using[1]))
+        elif send := _SEND.search(line):
+            transports.add(send[1])
+            sends, gdr, pxn = sends + 1, gdr + ("/GDRDMA" in send[3]), pxn + bool(send[2])
+        elif found := _CHANNELS.search(line):
+            channels.append(int(found[1]))
+    if not (devices or sends or channels):
+        return None
+    transport = "Socket" if "Socket" in transports else "IB" if "IB" in transports or devices else ""
+    return NcclLog(tuple(devices), transport, sends, gdr, pxn, min(channels, default=None))

@@ -1,0 +1,402 @@
+"""Result files as people have them: the first line names the true cause, or says that it cannot tell; never another."""
+
+import json
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from fabricgen.acceptance.planned import GBPS
+from fabricgen.acceptance.results import read_result
+from fabricgen.bundle.read import Bundle
+from fabricgen.bundle.wiring import Endpoint
+from tests.acceptance.printed import (
+    ethtool,
+    nccl_json,
+    nccl_log,
+    nccl_text,
+    osu_bw,
+    osu_collective,
+    perftest_json,
+    perftest_text,
+    rccl_json,
+)  # fmt: skip
+from tests.acceptance.runs import put
+from tests.acceptance.test_faults import judged
+from tests.conftest import Cli
+from tests.inventories import rail_optimized, write
+
+GOOD, UNITS = 388.0, 2
+HOSTS = [f"gpu-{number:03d}" for number in range(8)]
+RAILS = [f"rail{number}" for number in range(8)]
+L0, L1 = "compute-su00-r0-leaf", "compute-su01-r0-leaf"
+RANKS = [host for host in HOSTS for _ in range(8)]
+
+
+@dataclass
+class Lab:
+    """Files of a fabric of two units of four hosts with eight rails."""
+
+    bundle: Bundle
+    folder: Path
+    shares: dict[tuple[Endpoint, Endpoint], float] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        assert self.bundle.wiring
+        self.address = {
+            (host.name, nic.name): nic.addresses[0].partition("/")[0]
+            for host in self.bundle.wiring.hosts
+            for nic in host.nics
+            if nic.addresses
+        }
+        self.leaf = {link.a: link.b for link in self.bundle.host_links}
+
+    def near(self) -> list[tuple[Endpoint, Endpoint]]:
+        """Pairs at one leaf, in each direction, each NIC with two partners."""
+        return [
+            ((HOSTS[4 * unit + a], rail), (HOSTS[4 * unit + b], rail))
+            for unit in range(UNITS)
+            for rail in RAILS
+            for a, b in ((0, 1), (1, 0), (2, 3), (3, 2), (0, 2), (2, 0), (1, 3), (3, 1))
+        ]
+
+    def far(self) -> list[tuple[Endpoint, Endpoint]]:
+        """Pairs across spines, in each direction."""
+        pairs = [((HOSTS[number], rail), (HOSTS[4 + number], rail)) for rail in RAILS for number in range(4)]
+        return [*pairs, *((b, a) for a, b in pairs)]
+
+    def pairs(
+        self, slow: Callable[[Endpoint, Endpoint], float] = lambda _a, _b: 1.0, *, folder: str = "pairs",
+        near: bool = True, far: bool = True, form: str = "text",
+    ) -> None:  # fmt: skip
+        """A file of ib_write_bw or osu_bw for each pair; `slow` is the share that a pair reaches."""
+        for a, b in [*(self.near() if near else ()), *(self.far() if far else ())]:
+            value = GOOD * slow(a, b)
+            name = f"{folder}/{a[0]}_{a[1]}_{b[0]}_{b[1]}"
+            if form == "json":
+                put(self.folder / f"{name}.json", perftest_json(value, f"mlx5_{RAILS.index(a[1])}"))
+            elif form == "osu":
+                put(self.folder / f"{a[1]}/{a[0]}_{b[0]}.txt", osu_bw(value))
+            else:
+                server = form == "server"
+                ends = (self.address[b], self.address[a]) if server else (self.address[a], self.address[b])
+                unit = "MiB/sec" if form == "mib" else "Gb/sec"
+                number = len(list((self.folder / folder).glob("*"))) if (self.folder / folder).is_dir() else 0
+                text = perftest_text(*ends, value, device=f"mlx5_{RAILS.index(a[1])}", server=server, unit=unit)
+                put(self.folder / folder / f"run{number:04d}.txt", text)
+
+    def counters(self, nic: Endpoint, **risen: int) -> None:
+        """ethtool -S of a NIC before and after."""
+        usual = {"rx_packets": 5, "rx_prio3_pause": 0, "tx_prio3_pause": 0, "rx_symbol_err_phy": 0}
+        put(self.folder / "before" / nic[0] / f"ethtool-{nic[1]}.txt", ethtool(usual))
+        after = {
+            **usual,
+            "rx_packets": 9_000_000,
+            **{name: usual.get(name, 0) + value for name, value in risen.items()},
+        }
+        put(self.folder / "after" / nic[0] / f"ethtool-{nic[1]}.txt", ethtool(after))
+
+    def uplinks(self, leaf: str, packets: list[int]) -> None:
+        """`show queue counters --json` of a leaf before and after: packets of queue 3 of its uplinks."""
+        ports = sorted(link.a[1] for link in self.bundle.links if link.a[0] == leaf)
+        for moment, factor in (("before", 0), ("after", 1)):
+            queues = {
+                port: {"UC3": {"totalpacket": f"{packets[number % len(packets)] * factor:,}"}}
+                for number, port in enumerate(ports)
+            }
+            put(self.folder / moment / leaf / "queue-counters.json", json.dumps(queues))
+
+
+def touches(*ends: Endpoint) -> Callable[[Endpoint, Endpoint], bool]:
+    return lambda a, b: a in ends or b in ends
+
+
+def slow_if(test: Callable[[Endpoint, Endpoint], bool], share: float) -> Callable[[Endpoint, Endpoint], float]:
+    return lambda a, b: share if test(a, b) else 1.0
+
+
+Build = Callable[[Lab], None]
+
+
+def pairs_and(build: Build) -> Build:
+    def both(lab: Lab) -> None:
+        lab.pairs()
+        build(lab)
+
+    return both
+
+
+def collective(program: str, value: float, **options: Any) -> Build:
+    return lambda lab: put(lab.folder / f"{program}.txt", nccl_text(program, RANKS, value, **options))
+
+
+def without_gdr(lab: Lab) -> None:
+    log = nccl_log(HOSTS[0], [f"mlx5_{number}" for number in range(8)], gdr=False)
+    collective("all_reduce", 96.0, log=log)(lab)
+
+
+def four_nics(lab: Lab) -> None:
+    log = nccl_log(HOSTS[0], [f"mlx5_{number}" for number in range(4)])
+    put(lab.folder / "ar.log", nccl_text("all_gather", RANKS, 190.0, log=log, per_iteration=True))
+
+
+def sockets(lab: Lab) -> None:
+    log = nccl_log(HOSTS[0], [], gdr=False, transport="Socket")
+    put(lab.folder / "all_reduce.log", nccl_text("all_reduce", RANKS, 11.0, log=log, is_rccl=True))
+
+
+def bad_cable(lab: Lab) -> None:
+    lab.pairs(slow_if(touches(("gpu-005", "rail2")), 0.6), form="server")
+    lab.counters(("gpu-005", "rail2"), rx_symbol_err_phy=812_334)
+
+
+def held_by_pcie(lab: Lab) -> None:
+    lab.pairs(slow_if(lambda _a, b: b == ("gpu-006", "rail4"), 0.48), near=True, far=True)
+    lab.counters(("gpu-006", "rail4"), tx_prio3_pause=44_121)
+
+
+def collided(lab: Lab) -> None:
+    lab.pairs()
+    order = [0.98, 0.5, 0.97, 0.33]
+    lab_far = [pair for pair in lab.far() if lab.leaf[pair[0]][0] == L0]
+    for number, (a, b) in enumerate(lab_far):
+        text = perftest_text(lab.address[a], lab.address[b], GOOD * order[number])
+        put(lab.folder / "bisection" / f"run{number}.txt", text)
+    lab.uplinks(L0, [9_000_000, 1_000_000, 1_200_000, 800_000])
+
+
+def lost_uplinks(lab: Lab) -> None:
+    lab.pairs()
+    for number, (a, b) in enumerate(pair for pair in lab.far() if lab.leaf[pair[0]][0] == L0):
+        put(lab.folder / "together" / f"run{number}.txt", perftest_text(lab.address[a], lab.address[b], GOOD * 0.42))
+    lab.uplinks(L0, [3_000_000])
+
+
+def one_slow_pair(lab: Lab) -> None:
+    a, b = ("gpu-000", "rail0"), ("gpu-001", "rail0")
+    put(lab.folder / "pair.txt", perftest_text(lab.address[a], lab.address[b], 180.0))
+
+
+def one_slow_pair_with_errors(lab: Lab) -> None:
+    one_slow_pair(lab)
+    lab.counters(("gpu-001", "rail0"), rx_pcs_symbol_err_phy=9_911)
+
+
+def osu_slow_all_reduce(lab: Lab) -> None:
+    """200 GB/s of 16 ranks."""
+    times = {1 << 28: 2 * (1 << 28) * 15 / 16 / 180e3, 1 << 30: 2 * (1 << 30) * 15 / 16 / 200e3}
+    put(lab.folder / "osu_allreduce" / "gpu-000_gpu-001.txt", osu_collective("Allreduce", times))
+
+
+def osu_with_pairs(lab: Lab) -> None:
+    lab.pairs(slow_if(touches(("gpu-003", "rail6")), 0.7), form="osu")
+
+
+@dataclass(frozen=True)
+class Case:
+    name: str
+    build: Build
+    cause: str  # as in the JSON report
+    words: str  # in the sentence or its evidence
+
+
+CASES = [
+    Case(
+        "nccl-text", pairs_and(collective("all_reduce", 216.5)),
+        "collectives", "every pair reaches 388 Gb/s, all 8 rails alike",
+    ),
+    Case(
+        "nccl-json", pairs_and(lambda lab: put(lab.folder / "x.json", nccl_json("all_gather", RANKS, 101.0))),
+        "collectives", "links are not the cause",
+    ),
+    Case(
+        "nccl-without-gdr", pairs_and(without_gdr),
+        "collectives", "16 of 16 connections of NCCL are without GPUDirect RDMA",
+    ),
+    Case(
+        "nccl-four-nics", pairs_and(four_nics),
+        "collectives", "NCCL uses 4 of 8 NICs of a host",
+    ),
+    Case(
+        "rccl-sockets", pairs_and(sockets),
+        "collectives", "NCCL uses TCP sockets, not RDMA",
+    ),
+    Case(
+        "rccl-json", pairs_and(lambda lab: put(lab.folder / "r.json", rccl_json("AllReduce", 8, 64, 150.0))),
+        "collectives", "links are not the cause",
+    ),
+    Case(
+        "slow-nic", lambda lab: lab.pairs(slow_if(touches(("gpu-002", "rail3")), 0.5)),
+        "nic", "gpu-002 rail3 is slow with every partner",
+    ),
+    Case(
+        "slow-nic-json", lambda lab: lab.pairs(slow_if(touches(("gpu-007", "rail0")), 0.8), form="json"),
+        "nic", "gpu-007 rail0",
+    ),
+    Case(
+        "slow-nic-osu", osu_with_pairs,
+        "nic", "gpu-003 rail6",
+    ),
+    Case(
+        "bad-cable", bad_cable,
+        "cable", "the cable of gpu-005 rail2 has errors",
+    ),
+    Case(
+        "slow-host", lambda lab: lab.pairs(slow_if(lambda a, b: "gpu-004" in (a[0], b[0]), 0.7), form="mib"),
+        "host", "all NICs of gpu-004",
+    ),
+    Case(
+        "held-by-pcie", held_by_pcie,
+        "host", "gpu-006 does not take what arrives at rail4",
+    ),
+    Case(
+        "slow-rail", lambda lab: lab.pairs(slow_if(lambda a, _b: a[1] == "rail5", 0.5)),
+        "rail", "one rail is slow: rail5",
+    ),
+    Case(
+        "slow-leaf", lambda lab: lab.pairs(slow_if(lambda a, b: L1 in (lab.leaf[a][0], lab.leaf[b][0]), 0.6)),
+        "leaf", f"all NICs at {L1}",
+    ),
+    Case(
+        "one-direction", lambda lab: lab.pairs(slow_if(lambda a, _b: a == ("gpu-001", "rail7"), 0.4)),
+        "direction", "gpu-001 rail7 sends slowly and receives well",
+    ),
+    Case(
+        "one-direction-of-uplinks",
+        lambda lab: lab.pairs(slow_if(lambda a, b: lab.leaf[b][0] == L0 != lab.leaf[a][0], 0.5)),
+        "direction", "over the spines",
+    ),
+    Case(
+        "hash-collision", collided,
+        "hash collisions", f"hash collisions on the uplinks of {L0}",
+    ),
+    Case(
+        "lost-uplinks", lost_uplinks,
+        "uplinks", f"the uplinks of {L0} carry less together than alone",
+    ),
+    Case(
+        "one-slow-pair", one_slow_pair,
+        "unknown", "cannot tell whether gpu-000 rail0 or gpu-001 rail0 is slow",
+    ),
+    Case(
+        "only-osu-all-reduce", osu_slow_all_reduce,
+        "unknown", "cannot tell why all_reduce is slow: no pair of NICs was measured",
+    ),
+    Case(
+        "one-slow-pair-with-errors", one_slow_pair_with_errors,
+        "cable", "the cable of gpu-001 rail0 has errors",
+    ),
+]  # fmt: skip
+
+
+def causes(cli: Cli, fabric: Path, folder: Path) -> list[dict[str, Any]]:
+    _, report = judged(cli, fabric, folder)
+    found: list[dict[str, Any]] = report["acceptance"]["causes"]
+    return found
+
+
+@pytest.mark.parametrize("case", CASES, ids=[case.name for case in CASES])
+def test_the_sentence_names_the_cause(case: Case, fabric: Path, opened: Bundle, tmp_path: Path, cli: Cli) -> None:
+    case.build(Lab(opened, tmp_path / "results"))
+    found = causes(cli, fabric, tmp_path / "results")
+    said = [(one["cause"], one["sentence"], one["evidence"]) for one in found]
+    assert [one["cause"] for one in found] == [case.cause], said
+    assert case.words in " ".join([found[0]["sentence"], *found[0]["evidence"]]), said
+    assert found[0]["next"]
+
+
+def test_good_files_have_no_cause(fabric: Path, opened: Bundle, tmp_path: Path, cli: Cli) -> None:
+    lab = Lab(opened, tmp_path / "results")
+    pairs_and(collective("all_reduce", 371.0))(lab)
+    put(lab.folder / "notes.txt", "run on Tuesday\n")
+    outcome = cli("accept", fabric, lab.folder)
+    assert (outcome.code, "cause: nothing is slow: 192 pairs and 1 collective reach" in outcome.out) == (0, True)
+    assert "notes.txt: not a result of a known program" in outcome.out
+
+
+# Published runs (facts: the repositories and numbers stand beside each).
+
+
+def test_gb300_of_nvidia_aicr_passes(tmp_path: Path, cli: Cli) -> None:
+    """NVIDIA/aicr 1413 and 1428: 2 hosts of 4 GPUs and 8 devices of 400G, NCCL 2.29, all_reduce of 8 GB: 387 GB/s,
+    98.7 % of the ceiling."""
+    from fabricgen.api import render
+
+    tree = rail_optimized(hosts=2, unit=2, planned=1, model="gb300", subplanes=2)
+    nic = {"model": "ConnectX-8", "speed": "400G", "plane": "compute", "rails": 4}
+    nics = [{"name": f"rail{{rail}}{'ab'[port]}", "port": port, **nic} for port in (0, 1)]
+    tree["host_models"] = {"gb300": {"gpus": 4, "nvlink_domain": 4, "nics": nics}}
+    render(write(tmp_path / "in", tree), tmp_path / "bundle")
+    hosts = [host for host in ("gpu-000", "gpu-001") for _ in range(4)]
+    put(tmp_path / "all_reduce.txt", nccl_text("all_reduce", hosts, 387.0, version="2.17.6"))
+    code, report = judged(cli, tmp_path / "bundle", tmp_path / "all_reduce.txt")
+    row = report["acceptance"]["measurements"][0]
+    assert (code, row["verdict"], row["expected"], row["limit"]) == (0, "pass", 392.15, 352.93)
+    assert row["value"] / row["expected"] == pytest.approx(0.987, abs=0.001)
+    assert report["acceptance"]["causes"][0]["cause"] == "none"
+
+
+PUBLISHED = [
+    ("all_reduce", 216.5),
+    ("all_reduce", 231.0),
+    ("all_gather", 101.0),
+    ("alltoall", 25.0),
+    ("sendrecv", 13.1),
+]
+
+
+@pytest.mark.parametrize(("program", "value"), PUBLISHED)
+def test_the_pairs_of_nccl_2409_are_good_and_its_collectives_are_not(
+    program: str, value: float, fabric: Path, opened: Bundle, tmp_path: Path, cli: Cli
+) -> None:
+    """NVIDIA/nccl 2409: 2 hosts of 8 H100 and 8 NICs of 400G, NCCL 2.31.2: pairs at 392 Gb/s, collectives at half."""
+    lab = Lab(opened, tmp_path / "results")
+    for rail in RAILS:
+        for a, b in ((HOSTS[0], HOSTS[1]), (HOSTS[1], HOSTS[0])):
+            text = perftest_text(lab.address[a, rail], lab.address[b, rail], 392.0)
+            put(lab.folder / f"{a}-{rail}.txt", text)
+    ranks = [host for host in HOSTS[:2] for _ in range(8)]
+    put(lab.folder / "nccl.txt", nccl_text(program, ranks, value))
+    code, report = judged(cli, fabric, lab.folder)
+    verdicts = {one["test"]: one["verdict"] for one in report["acceptance"]["measurements"]}
+    assert (code, verdicts.pop("nccl"), set(verdicts.values())) == (1, "fail", {"pass"})
+    (cause,) = report["acceptance"]["causes"]
+    assert cause["sentence"] == (
+        "links are not the cause: every pair reaches 392 Gb/s, all 8 rails alike; "
+        "look at NCCL: channels, PXN, GPUDirect RDMA"
+    )
+    assert "NCCL_DEBUG=INFO" in cause["next"]
+
+
+@pytest.mark.parametrize("reads", [False, True])
+@pytest.mark.parametrize("server", [False, True])
+def test_the_direction_of_perftest(reads: bool, server: bool, tmp_path: Path) -> None:
+    """The client writes to the server, and reads from it."""
+    title = "RDMA_Read BW" if reads else "RDMA_Write BW"
+    put(tmp_path / "a.txt", perftest_text("10.64.0.1", "fd00::9", 200.0, server=server, title=title))
+    found = read_result(tmp_path / "a.txt", GBPS)
+    expected = ("10.64.0.1", "fd00::9")
+    assert (found.value, found.ends) == (200.0, expected if reads == server else expected[::-1])
+    put(tmp_path / "a.txt", perftest_text("10.64.0.1", "fd00::9", 700.0, title="Send Bidirectional BW"))
+    assert read_result(tmp_path / "a.txt", GBPS).value == 350.0
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "reason"),
+    [
+        ("a.txt", perftest_text("192.0.2.1", "192.0.2.2", 200.0), "no host of the fabric has the address 192.0.2.1"),
+        ("gpu-000_gpu-001.txt", osu_bw(200.0), "does not say which of the 8 NICs of gpu-000 it measured"),
+        ("x.txt", osu_bw(200.0), "its path does not have the names of two hosts"),
+        ("x.txt", osu_collective("Allreduce", {1: 1.0}), "it does not say which hosts ran"),
+        ("x.txt", osu_collective("Alltoallv", {1: 1.0}), "OSU Alltoallv"),
+        ("all_reduce.txt", nccl_text("all_reduce", ["other"] * 8 + ["gpu-000"] * 8, 1.0), "other is not a host"),
+    ],
+)
+def test_a_file_that_says_nothing_of_this_fabric(
+    name: str, content: str, reason: str, fabric: Path, tmp_path: Path, cli: Cli
+) -> None:
+    put(tmp_path / "r" / name, content)
+    outcome = cli("accept", fabric, tmp_path / "r" / name)
+    assert (outcome.code, reason in outcome.err) == (2, True), outcome.err
