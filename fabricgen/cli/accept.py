@@ -93,7 +93,7 @@ def command(
         fmt=fmt,
         output=output,
         fail_on=fail_on,
-        own=acceptance_json(found),
-        lines=acceptance_lines(found),
+        own=acceptance_json(found.measured, found.causes, found.unjudged),
+        lines=acceptance_lines(found.measured, found.causes),
         unjudged=found.unjudged,
     )

@@ -8,14 +8,15 @@ from typing import TYPE_CHECKING
 from fabricgen.units import counted
 
 if TYPE_CHECKING:
+    from fabricgen.acceptance.causes import Cause
     from fabricgen.acceptance.measured import MeasuredTest
-    from fabricgen.api.acceptance import Acceptance
 
 
-def acceptance_json(found: "Acceptance") -> Mapping[str, object]:
+def acceptance_json(
+    measured: Sequence["MeasuredTest"], causes: Sequence["Cause"], unjudged: Sequence[str]
+) -> Mapping[str, object]:
     """The key `acceptance`: the causes in words, the number of tests by verdict, and each test with its value."""
-    measured = found.measured
-    causes = [
+    written = [
         {
             "cause": cause.kind,
             "part": cause.part,
@@ -23,7 +24,7 @@ def acceptance_json(found: "Acceptance") -> Mapping[str, object]:
             "evidence": cause.evidence,
             "next": cause.next_command,
         }
-        for cause in found.causes
+        for cause in causes
     ]
     rows = [
         {
@@ -41,21 +42,20 @@ def acceptance_json(found: "Acceptance") -> Mapping[str, object]:
     ]
     return {
         "acceptance": {
-            "causes": causes,
+            "causes": written,
             "tests": len(rows),
             "verdicts": _verdicts(measured),
             "measurements": rows,
-            "unjudged": found.unjudged,
+            "unjudged": unjudged,
         }
     }
 
 
-def acceptance_lines(found: "Acceptance") -> list[str]:
+def acceptance_lines(measured: Sequence["MeasuredTest"], causes: Sequence["Cause"]) -> list[str]:
     """Each cause with its evidence and the next command, then a line for each stage: the number of tests, their
     verdicts, and the median."""
-    measured = found.measured
     lines = []
-    for cause in found.causes:
+    for cause in causes:
         lines.append(f"cause: {cause.sentence}")
         lines += [f"  evidence: {text}" for text in cause.evidence]
         lines += [f"  next: {cause.next_command}"] if cause.next_command else []
