@@ -3,4 +3,4 @@
 __version__ = "0.1.0"
 
 # Incremented if a rendered byte may change for an unchanged inventory and lock file.
-OUTPUT_VERSION = 5
+OUTPUT_VERSION = 6

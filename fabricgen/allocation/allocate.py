@@ -100,8 +100,8 @@ def _allocated(fabric: Fabric, lock: Lock | None, refusals: list[Refused]) -> tu
             _give_addresses(fabric, design.plane, addressing, new, findings, refusals)
     _give_management(fabric, notes, new, findings, refusals)
     keys = [switch.key for switch in fabric.switches]
-    blocks = [block.key for block in _numbered_blocks(fabric)]
-    own = [link.id for link in fabric.links if link.pool_is_links]
+    blocks = {block.key: None for block in _numbered_blocks(fabric)}
+    own = [link.id for link in fabric.links if link.pool_is_links and link.block.key in blocks]
     host_names = name_hosts(fabric, names.values(), findings)
     check_notes(fabric, names, host_names, findings)
     allocation = Allocation(

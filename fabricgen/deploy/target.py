@@ -13,6 +13,7 @@ from ..diff.plan import Plan as SwitchPlan
 from ..diff.plan import make_plan
 from ..sonic.switch_made import maker
 from ..sonic.tables import ConfigDb, Table
+from .isolation import is_isolated, isolation
 
 Tables = dict[str, Any]
 
@@ -43,8 +44,13 @@ def aim(running: ConfigDb, rendered: ConfigDb, shared: Collection[str], owned_be
     """The running configuration with the rendered tables, and without empty tables, which Redis does not keep.
 
     `shared` tables are also written by the image: rendered fields replace only the same fields. Tables of
-    `owned_before` that are no longer rendered are removed.
+    `owned_before` that are no longer rendered are removed. A switch that was isolated by hand stays isolated.
     """
+    if is_isolated(running):
+        rendered = {
+            **rendered,
+            **{table: _merged(rendered.get(table, {}), rows) for table, rows in isolation(rendered).items()},
+        }
     removed = set(owned_before) - set(shared) - set(rendered)
     target: dict[str, Table] = {table: rows for table, rows in running.items() if table not in removed}
     for table, rows in rendered.items():

@@ -48,8 +48,9 @@ def static_routes(routes: Sequence[StaticRoute]) -> tuple[StaticRouteContext, ..
     return tuple(found)
 
 
-def outside_context(link: OutsideLink, plane: Plane) -> OutsideContext:
-    """The context of one link to the outside."""
+def outside_context(link: OutsideLink, plane: Plane, *, drained: str) -> OutsideContext:
+    """The context of one link to the outside. `drained` is the source of the state of a drained switch, which announces
+    nothing there."""
     device = link.device
     own = plane.addressing.pools.values() if plane.addressing else ()
     pools = networks(text for pool in own for text in pool.prefixes)
@@ -61,7 +62,7 @@ def outside_context(link: OutsideLink, plane: Plane) -> OutsideContext:
             start = f"{device.name}-{link.port}"
             policies = (
                 _policy(device, "in", f"{start}-in-ipv{version}", device.accepts, version, pools),
-                _policy(device, "out", f"{start}-out-ipv{version}", device.announces, version, ()),
+                _policy(device, "out", f"{start}-out-ipv{version}", () if drained else device.announces, version, ()),
             )
         sessions.append(
             OutsideSession(

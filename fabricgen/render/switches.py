@@ -183,7 +183,7 @@ class SwitchRenderer:
             tuple([(one.prefix, one.next_hop, one.port, Same(one.spec)) for one in routes]),
             bool(mac),
             key in self.control.asns,
-            note.source("state") if note and note.state is DeviceState.DRAINED else "",
+            self._drained(key),
         )
         known = self._known.get(kind)
         if known is None:
@@ -223,6 +223,11 @@ class SwitchRenderer:
         name = self.allocation.names[switch.key]
         return tuple([self.library.form(template, seen, name) for template in DEVICE_TEMPLATES])
 
+    def _drained(self, key: str) -> str:
+        """The source of the state of a drained switch, "" for others."""
+        note = self.allocation.notes.get(key)
+        return note.source("state") if note and note.state is DeviceState.DRAINED else ""
+
     def _kind(self, switch: Switch, port: PlatformPort, end: LinkEnd | None, plan: LosslessPlan) -> _PortKind:
         training, cordon = None, None
         seen: _LinkKind | str | None = None
@@ -260,7 +265,7 @@ class SwitchRenderer:
         forms = [self.library.form(PORT_TEMPLATE, {"sonic": self._sonic, "port": port}, device)]
         seen = {"sonic": self._sonic, "plane": self._planes[kind.plane], "port": port, "plan": plan}
         if end and isinstance(end.link, OutsideLink):
-            outside = outside_context(end.link, plane)
+            outside = outside_context(end.link, plane, drained=self._drained(end.link.switch.key))
             forms.append(self.library.form(OUTSIDE_TEMPLATE, {**seen, "link": outside}, device))
         elif isinstance(link, _LinkKind):
             unnumbered = plane.bgp == BgpAddressing.UNNUMBERED

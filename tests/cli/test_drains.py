@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 
+from fabricgen.resources import resource
 from tests.conftest import Cli
 from tests.inventories import QUICKSTART
 
@@ -13,10 +14,10 @@ LEAF, SPINE = "compute-su00-r0-leaf", "compute-spine-00"
 ADDRESSING = ["numbered", "unnumbered"]
 
 
-def drained(folder: Path, *names: str) -> Path:
-    """The quickstart with these switches drained."""
+def drained(folder: Path, *names: str, example: Path = QUICKSTART) -> Path:
+    """An example with these switches drained."""
     folder.mkdir()
-    for file in QUICKSTART.iterdir():
+    for file in example.iterdir():
         (folder / file.name).write_text(file.read_text())
     entries = "".join(f"  - {{name: {name}, state: drained}}\n" for name in names)
     with (folder / "fabric.yaml").open("a") as file:
@@ -53,6 +54,14 @@ def test_only_its_own_file_drains(cli: Cli, tmp_path: Path, addressing: str) -> 
         assert permitted == {key.split("|")[1] for key in config["LOOPBACK_INTERFACE"] if "|" in key}
     other = _config(tmp_path / "after", "compute-spine-01")
     assert "DRAINED" not in json.dumps(other) and "tsa_enabled" not in json.dumps(other)
+
+
+def test_a_drained_border_announces_nothing_to_the_outside(cli: Cli, tmp_path: Path) -> None:
+    inventory = drained(tmp_path / "inventory", LEAF, example=resource("inventories", "border"))
+    assert cli("check", inventory, "--fail-on", "warning").code == 0
+    assert cli("render", inventory, "-o", tmp_path / "after", "-q").code == 0
+    config = _config(tmp_path / "after", LEAF)
+    assert config["ROUTE_MAP"]["wan1-Ethernet384-out-ipv4|20"] == {"route_operation": "deny"}
 
 
 def test_files_that_still_attract_traffic_are_reported(cli: Cli, tmp_path: Path) -> None:

@@ -40,10 +40,12 @@ def fabricgen(*arguments: str) -> int:
     return ended.value.code
 
 
-def rendered(folder: Path) -> Path:
+def rendered(folder: Path, *settings: str) -> Path:
     """The bundle of a lab of two leaves and two spines, with secrets."""
-    bundle = folder / "bundle"
-    assert fabricgen("-q", "render", str(resource("inventories", "explicit")), "--output", str(bundle), "--locked") == 0
+    bundle, inventory = folder / "bundle", folder / "inventory"
+    shutil.copytree(resource("inventories", "explicit"), inventory)
+    lock = () if settings else ("--locked",)
+    assert fabricgen("-q", "render", str(inventory), "--output", str(bundle), *lock, *settings) == 0
     for name in LEAVES:
         file = bundle / "sonic" / name / "config_db.json"
         file.write_bytes(dump(json.loads(file.read_text()) | PLACES))
@@ -126,12 +128,19 @@ class Site:
     def reset(self) -> None:
         """leaf1 needs a patch, leaf2 a reload; their neighbors and sessions are as planned."""
         for name, switch in self.switches.items():
-            for file in ("mishap", "lose", "down", "storm", "no_group", "lost_profile"):
+            for file in ("mishap", "lose", "down", "storm", "no_group", "lost_profile", "no_frrcfgd"):
                 (switch.folder / file).unlink(missing_ok=True)
             shutil.rmtree(switch.folder / "etc" / "fabricgen", ignore_errors=True)
             switch.hold(older(self.tables(name), takes_reload=name == "leaf2"))
             (switch.folder / "lldp.json").write_text(json.dumps(seen_by(self.bundle, name)))
             switch.log()
+
+    def hand_off(self) -> None:
+        """Write the project, with the logins of the stand-ins."""
+        write_folder(self.project, ansible_files(self.bundle, "leaf*"))
+        for name, switch in self.switches.items():
+            file = self.project / "host_vars" / f"{name}.yml"
+            file.write_text(yaml.safe_dump(yaml.safe_load(file.read_text()) | switch.host_vars))
 
     def play(self, book: str, *options: str, secrets: dict[str, str] | None = None, code: int = 0) -> str:
         """The output of a run, which must end with `code`. The output must not contain a secret."""
@@ -169,10 +178,7 @@ def opened(folder: Path) -> Iterator[Site]:
     bundle = open_bundle([rendered(folder)])
     with contextmanager(_switches)() as switches:
         site = Site(folder, bundle, switches)
-        write_folder(site.project, ansible_files(bundle, "leaf*"))
-        for name, switch in switches.items():
-            file = site.project / "host_vars" / f"{name}.yml"
-            file.write_text(yaml.safe_dump(yaml.safe_load(file.read_text()) | switch.host_vars))
+        site.hand_off()
         yield site
 
 

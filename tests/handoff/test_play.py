@@ -3,11 +3,14 @@
 import json
 import re
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 
+from fabricgen.bundle.read import open_bundle
 from fabricgen.diff.cables import compare_cables
-from tests.handoff.site import LEAVES, Site, assert_holds, counts, fabricgen, filled, opened
+from tests.handoff.site import LEAVES, Site, assert_holds, counts, fabricgen, filled, opened, rendered
+from tests.handoff.switch.config_db import merge
 
 
 @pytest.fixture(scope="module")
@@ -127,6 +130,37 @@ def test_verify_and_collect_find_wrong_sessions_and_cables(site: Site) -> None:
     assert fabricgen("-q", "validate", bundle, "--lldp", str(collected / "lldp"), "--fail-on", "never") == 0
     assert json.loads((collected / "counters/leaf1/pg-headroom.json").read_text()) == {}
     assert (collected / "running/leaf1.json").stat().st_mode & 0o077 == 0
+
+
+def test_drain_and_undrain_of_unnumbered_sessions(site: Site, tmp_path: Path) -> None:
+    """The rows that `state: drained` renders, under another name; a later apply.yml keeps them. The lock file has a
+    subnet for each link of the time before."""
+    bundle = open_bundle([rendered(tmp_path, "--set", "planes.compute.bgp=unnumbered")])
+    site = Site(tmp_path, bundle, site.switches)
+    site.hand_off()
+    leaf1, tables = site.switches["leaf1"], filled(site.tables("leaf1"))
+    leaf1.hold(tables)
+    before = leaf1.running
+    site.play("drain", "--limit", "leaf1")
+    drained = leaf1.running
+    assert leaf1.startup == drained
+    assert leaf1.log() == ["config save -y"]
+    outbound = {row["route_map_out"][0] for row in drained["BGP_PEER_GROUP_AF"].values()}
+    assert outbound == {"ISOLATED"}
+    assert drained["PREFIX"] == {"ISOLATED-IPv4|10.0.0.1/32|exact": {"action": "permit"}}
+    assert drained["ROUTE_MAP"]["ISOLATED|10"] == {"match_prefix_set": "ISOLATED-IPv4", "route_operation": "permit"}
+    assert counts(site.play("drain", "--limit", "leaf1"), "leaf1")["changed"] == 0
+
+    assert counts(site.play("apply", "--limit", "leaf1"), "leaf1")["changed"] == 0
+    assert leaf1.running == drained
+    merge(leaf1.redis, {"PORT": {"Ethernet0": {"mtu": "1500"}}})
+    site.play("apply", "--limit", "leaf1")
+    assert leaf1.running == drained
+
+    leaf1.log()
+    site.play("undrain", "--limit", "leaf1")
+    assert leaf1.running == leaf1.startup == before
+    assert leaf1.log() == ["config save -y"]
 
 
 def test_drain_undrain_and_replace(site: Site) -> None:

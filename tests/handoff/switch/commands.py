@@ -1,7 +1,8 @@
 """SONiC's commands on the stand-in: `commands.py FOLDER NAME ARGUMENTS...`.
 
 FOLDER contains etc/ (config_db.json, checkpoints/), redis.sock, init_cfg.json, yang_tables, units/, log, and the files
-of a test: mishap (the failure to simulate), down and lose (BGP peers), lldp.json, storm, no_group, lost_profile.
+of a test: mishap (the failure to simulate), down and lose (BGP peers), lldp.json, storm, no_group, lost_profile,
+no_frrcfgd.
 STAND_IN_SECOND_S is the length of a second.
 
 Each start and end of a command and each write to CONFIG_DB is a moment. A command that is repeated until its output
@@ -15,6 +16,7 @@ import signal
 import subprocess
 import sys
 import time
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -168,6 +170,9 @@ class Config:
 
 
 def sonic_cfggen(words: list[str]) -> None:
+    if words[0] == "-a" and words[2:] == ["-w"]:
+        merge(config_db(), json.loads(words[1]))
+        return
     assert words == ["-d", "--print-data"], words
     say(json.dumps(dump(config_db())))
 
@@ -200,7 +205,21 @@ def run_daemons() -> None:
         redis.all([("HSET", key, *(part for item in row.items() for part in item)) for key, row in rows.items() if row])
 
 
+def frr_configuration() -> Iterator[str]:
+    """What frrcfgd has made of CONFIG_DB, as bgpd (bgp_config_write_filter, route_map_config_write) prints it."""
+    tables = dump(config_db())
+    for table in ("BGP_PEER_GROUP_AF", "BGP_NEIGHBOR_AF"):
+        for key, row in tables.get(table, {}).items():
+            for name in row.get("route_map_out", []):
+                yield f"  neighbor {key.split('|')[1]} route-map {name} out"
+    for key, row in tables.get("ROUTE_MAP", {}).items():
+        yield "route-map {0} {2} {1}".format(*key.split("|"), row["route_operation"])
+
+
 def vtysh(words: list[str]) -> None:
+    if words == ["-c", "show running-config"]:
+        say("\n".join(frr_configuration() if not (ROOT / "no_frrcfgd").exists() else ()))
+        return
     assert words == ["-c", "show bgp summary json"], words
     down = (ROOT / "down").read_text().split() if (ROOT / "down").exists() else []
     if (ROOT / "lose").exists():  # a session that is down after the first reading

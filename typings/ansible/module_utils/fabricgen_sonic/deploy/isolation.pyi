@@ -1,0 +1,1 @@
+from fabricgen.deploy.isolation import move as move
