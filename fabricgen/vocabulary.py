@@ -124,6 +124,13 @@ class NicSettings(Word):
     SPECTRUM_X = "spectrum-x"  # the same operator, with NVIDIA's values for Spectrum-X
 
 
+class RdmaNames(Word):
+    """What names the RDMA devices of a group of hosts."""
+
+    DRIVER = "driver"  # the driver, in the order of PCI addresses, as the host model has the names
+    NIC = "nic"  # a udev rule, after the NIC at the PCI address
+
+
 class BalanceMode(Word):
     """How the switches of a plane spread packets over equal paths."""
 

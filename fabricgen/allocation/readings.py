@@ -12,6 +12,9 @@ from fabricgen.design.model import Host, PlaneDesign
 from fabricgen.findings import Finding, Severity
 from fabricgen.inventory.readings import Reading, SeenAdapter, SeenSwitch
 from fabricgen.opensm.guids import NodeGuid
+from fabricgen.platforms.catalog import nic_model
+from fabricgen.platforms.rdma_names import rdma_device
+from fabricgen.vocabulary import RdmaNames
 
 _MANAGED = re.compile(r"MF0;([^:]+):.*")  # the description of a managed switch: MF0;NAME:MODEL/U1
 _SHOWN = 3
@@ -42,8 +45,11 @@ class Matching:
         for link in links:
             ends = self._ends.setdefault(hosts[link.a.key], {})
             ends[link.a_port] = link.a_port
-            if link.nic is not None and link.nic.rdma:
-                ends.setdefault(link.nic.rdma, link.a_port)
+            if link.nic is not None:
+                model = nic_model(link.nic.model)
+                for source in RdmaNames:  # a reading can be older than the names
+                    device = rdma_device(source, link.nic.name, link.nic.rdma, model.driver if model else "")
+                    ends.setdefault(device or link.a_port, link.a_port)
             self._wired[link.b.key, link.b.layout.port_numbers[link.b_port]] = link.a.key, link.a_port
         self._host_named = {hosts[link.a.key]: link.a.key for link in links}
 

@@ -36,6 +36,7 @@ from fabricgen.vocabulary import (
     Medium,
     NicSettings,
     Purpose,
+    RdmaNames,
     Repair,
     Role,
     Technology,
@@ -43,6 +44,7 @@ from fabricgen.vocabulary import (
 )
 
 FORMAT_VERSION = "1"
+_HOST_DEFAULTS = {"nic_settings": NicSettings.SCRIPT.value, "rdma_names": RdmaNames.DRIVER.value}
 
 
 def dump_wiring(wiring: Wiring) -> bytes:
@@ -73,7 +75,7 @@ def _without_unknown(
 
 def _host_keys(host: WiredHost) -> dict[str, object]:
     keys = _without_unknown(host, "rack", "unit", "serial", "nvlink_domain")
-    return {key: value for key, value in keys.items() if key != "nic_settings" or value != NicSettings.SCRIPT}
+    return {key: value for key, value in keys.items() if value != _HOST_DEFAULTS.get(key)}
 
 
 def load_wiring(text: bytes) -> Wiring:
@@ -153,9 +155,9 @@ def _device(raw: Mapping[str, Any]) -> WiredDevice:
 
 
 def _host(raw: Mapping[str, Any]) -> WiredHost:
-    row = {"nic_settings": NicSettings.SCRIPT.value, **raw}
+    row = {**_HOST_DEFAULTS, **raw}
     nics = each(raw, "nics", lambda nic: WiredNic(**_tuples({"addresses": [], **nic}, "addresses")))
-    return WiredHost(**{**_words(row, nic_settings=NicSettings), "nics": nics})
+    return WiredHost(**{**_words(row, nic_settings=NicSettings, rdma_names=RdmaNames), "nics": nics})
 
 
 def _link(raw: Mapping[str, Any]) -> WiredLink:

@@ -18,12 +18,21 @@ from fnmatch import fnmatchcase
 _NCCL_VALUE_BYTES = 1023
 _UCX_LINE_BYTES = 198  # INI_MAX_LINE without newline and NUL: the rest of a longer line becomes another line
 _NUMBER = re.compile(r"[ \t\n\v\f\r]*([+-]?)(0[xX][0-9a-fA-F]+|0[0-7]*|[1-9][0-9]*)")
+_SIZE = re.compile(r"(\d+) *([BKMGT]?)")  # systemd v252 src/basic/parse-util.c, parse_size with base 1024
 _UCX_NUMBER = re.compile(r"[ \t\n\v\f\r]*\+?([0-9]+)")
 _NAME = re.compile(r"[A-Za-z_]\w*", re.ASCII)
 _ASSIGNMENT = re.compile(r"([A-Za-z_]\w*)=(.*)", re.ASCII | re.DOTALL)
 _MEANS_MORE = re.compile(r"[$`;&|<>()\\]")  # to sh, outside single quotes
 _SHELL_COMMENT = re.compile(r"""((?:'[^']*'|"(?:[^"\\]|\\.)*"|\\.|[^'"\\#\s]#*|\s+(?!#))*)\s#.*""")
+# systemd v252 src/udev/udev-rules.c, parse_line and parse_token; linux-rdma/rdma-core kernel-boot/rdma_rename.c.
+_UDEV_PAIR = re.compile(r'([A-Z_]+(?:\{[^}]*\})?)\s*(==|!=|\+=|-=|:=|=)\s*i?e?"((?:[^"\\]|\\.)*)"')
+_UDEV_MATCHES = ("ACTION", "DEVPATH", "KERNEL", "KERNELS", "SUBSYSTEM", "SUBSYSTEMS", "DRIVER", "DRIVERS")
+_PCI_ADDRESS = re.compile(r"[0-9a-fA-F]{4,8}:[0-9a-fA-F]{2}:[0-9a-fA-F]{2}\.[0-9a-fA-F]")
+_RENAMED = re.compile(r"rdma_rename\s+%k\s+(NAME_\w+)\s*(\S+)?")
 _LARGEST = (1 << 63) - 1
+# NVIDIA/nccl@5067397 src/misc/socket.cc, ncclFindInterfaces: interfaces that are used only if there are no others.
+NCCL_LEAVES_OUT = ("docker", "lo", "virbr")
+NCCL_MOST_NAMES = 16  # MAX_IFS: of a list of interfaces, the rest is not read
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,10 +84,30 @@ def nccl_number(text: str | None) -> int | None:
     return number if -_LARGEST - 1 <= number <= _LARGEST else None
 
 
+def nccl_selects(text: str | None, interface: str) -> bool:
+    """Whether NCCL may use an interface for sockets with this NCCL_SOCKET_IFNAME: a list of names or, without =, of
+    begins of names; ^ selects all others. A text of one character is as good as none."""
+    if not text or len(text) < 2:
+        text = "^" + ",".join(NCCL_LEAVES_OUT)
+    is_not = text.startswith("^")
+    text = text.removeprefix("^")
+    is_exact = text.startswith("=")
+    entries = [entry for entry in text.removeprefix("=").split(",") if entry]
+    names = [name for entry in entries if (name := entry.partition(":")[0])][:NCCL_MOST_NAMES]
+    is_listed = not names or any(interface == name if is_exact else interface.startswith(name) for name in names)
+    return is_listed != is_not
+
+
 def ucx_number(text: str | None) -> int | None:
     """A number as UCX reads it: sscanf %lu, so that 0x6a is 0. None for auto, and for a value that UCX refuses."""
     match = _UCX_NUMBER.match(text or "")
     return int(match[1]) if match else None
+
+
+def systemd_bytes(text: str) -> int | None:
+    """A size as systemd reads it, such as 9100 or 9K, which is 9216. None for a text that systemd refuses."""
+    match = _SIZE.fullmatch(text.strip())
+    return int(match[1]) << (10 * "BKMGT".index(match[2] or "B")) if match else None
 
 
 def _nccl(text: str) -> HostSettings:
@@ -212,6 +241,45 @@ def _systemd(text: str) -> HostSettings:
     return found
 
 
+def _udev(text: str) -> HostSettings:
+    """The names that a file of udev rules gives to RDMA devices: PCI address -> name, of the first line that renames
+    it. udev ignores a line that it cannot parse."""
+    found, for_all = HostSettings(), 0
+    open_line, first = "", 0
+    for number, line in enumerate(text.split("\n"), 1):
+        open_line, first = (open_line + line, first) if open_line else (line, number)
+        if open_line.endswith("\\"):
+            open_line = open_line[:-1]
+            continue
+        start, open_line = open_line.strip(), ""
+        if not start or start[0] == "#":
+            continue
+        pairs = _UDEV_PAIR.findall(start)
+        if _UDEV_PAIR.sub("", start).strip(", \t") or any(
+            key in _UDEV_MATCHES and operator not in ("==", "!=") for key, operator, _ in pairs
+        ):
+            pci = _PCI_ADDRESS.search(start)
+            message = f'udev ignores the line {start[:40]!r}…: pairs KEY=="value" with commas between them are expected'
+            hint = "correct the line: `udevadm verify FILE` of systemd 254 names the fault"
+            found.faults.append(SettingsFault(first, pci[0] if pci else "", message, hint))
+            continue
+        renamed = next(
+            (match for key, _, value in pairs if key == "PROGRAM" and (match := _RENAMED.search(value))), None
+        )
+        places = [value for key, operator, value in pairs if key in ("DEVPATH", "KERNELS") and operator == "=="]
+        pci = next((match for value in places if (match := _PCI_ADDRESS.search(value))), None)
+        if renamed is None:
+            continue
+        if pci is None:
+            for_all = for_all or (first if renamed[1] != "NAME_KERNEL" else 0)
+        elif for_all:
+            message = f"line {for_all} has renamed the device already, and a name is given once"
+            found.faults.append(SettingsFault(first, pci[0], message, f"move the line before line {for_all}"))
+        elif pci[0] not in found.values:
+            found.add(first, pci[0], renamed[2] or renamed[1])
+    return found
+
+
 # systemd.unit(5), systemd.service(5), systemd.link(5), networkd.conf(5): the section of each key that is judged.
 _SECTION_OF = {
     **dict.fromkeys(("BindsTo", "After", "Description"), "Unit"),
@@ -231,6 +299,7 @@ _READERS: tuple[tuple[str, Callable[[str], HostSettings]], ...] = (
     ("nvshmem.conf", _shell),
     ("*.service", _systemd),
     ("links/*.link", _systemd),
+    ("udev/*.rules", _udev),
     ("networkd.conf", _systemd),
 )
 

@@ -1,11 +1,13 @@
-"""The NICs of a plane by model, with what they do with packets that arrive out of order."""
+"""The NICs of a host with their RDMA devices, and those of a plane by model."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
-from fabricgen.bundle.wiring import Endpoint, Wiring
-from fabricgen.platforms.catalog import reordering
+from fabricgen.bundle.wiring import Endpoint, WiredAdapter, WiredModel, Wiring
+from fabricgen.platforms.catalog import nic_model, reordering
 from fabricgen.platforms.model import Reordering
-from fabricgen.vocabulary import Recovery
+from fabricgen.platforms.rdma_names import rdma_device
+from fabricgen.vocabulary import RdmaNames, Recovery
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,6 +24,15 @@ class NicKind:
         """For messages: the model, and what is assumed of it."""
         assumed = ", assumed" if self.reordering.is_assumed else ""
         return f"{self.model or 'unknown NICs'} ({self.reordering.recovery}{assumed})"
+
+
+def adapters_of(model: WiredModel | None, names: RdmaNames) -> Mapping[str, WiredAdapter]:
+    """The NICs of a model by name, with the RDMA devices of a group of hosts; empty without the model."""
+    found = {}
+    for nic in model.nics if model else ():
+        known = nic_model(nic.model)
+        found[nic.name] = replace(nic, rdma=rdma_device(names, nic.name, nic.rdma, known.driver if known else ""))
+    return found
 
 
 def nic_kinds(wiring: Wiring, plane: str) -> tuple[NicKind, ...]:

@@ -14,6 +14,7 @@ from fabricgen.vocabulary import (
     Medium,
     NicSettings,
     Purpose,
+    RdmaNames,
     Repair,
     Role,
     Technology,
@@ -110,11 +111,13 @@ class WiredHost:
     serial: str = ""
     nvlink_domain: str = ""
     nic_settings: NicSettings = NicSettings.SCRIPT
+    rdma_names: RdmaNames = RdmaNames.DRIVER
 
 
 @dataclass(frozen=True, slots=True)
 class WiredAdapter:
-    """One NIC port of a host model. `pci` and `rdma` are "" if they differ between machines."""
+    """One NIC port of a host model. `pci` and `rdma` are "" if they differ between machines. `rdma` is the name of the
+    driver; `adapters_of` in nic_kinds has those of a host."""
 
     name: str
     model: str

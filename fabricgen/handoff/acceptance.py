@@ -92,9 +92,13 @@ class _Lists:
 
     @cached_property
     def _adapters_of(self) -> Mapping[str, Mapping[str, "WiredAdapter"]]:
-        """Host -> the adapters of its model by name, which the hosts of a model share."""
-        models = {model.name: {nic.name: nic for nic in model.nics} for model in self._wiring.host_models}
-        return {host.name: models.get(host.model, {}) for host in self._wiring.hosts}
+        """Host -> its adapters by name, which the hosts of a group share."""
+        from fabricgen.bundle.nic_kinds import adapters_of
+
+        models = {model.name: model for model in self._wiring.host_models}
+        groups = {host.group: (models.get(host.model), host.rdma_names) for host in self._wiring.hosts}
+        adapters = {name: adapters_of(*group) for name, group in groups.items()}
+        return {host.name: adapters[host.group] for host in self._wiring.hosts}
 
     def _adapter(self, end: "Endpoint") -> "WiredAdapter | None":
         host, nic = end

@@ -1,5 +1,6 @@
 """Mistakes in host models that the schema cannot detect: equal NIC names, gaps in rails, unknown GPUs."""
 
+import re
 from collections import defaultdict
 from collections.abc import Iterator
 
@@ -9,6 +10,7 @@ from fabricgen.inventory.mistakes import error
 from fabricgen.inventory.model import Inventory
 from fabricgen.inventory.values import NAME
 
+PCI = re.compile(r"[0-9a-f]{4,8}:[0-9a-f]{2}:[0-9a-f]{2}\.[0-9a-f]")
 _EITHER = (("rail", "rails"), ("port", "ports"), ("gpu", "rails"))
 
 
@@ -47,6 +49,10 @@ def _check_row(model: OwnHostModel, row: OwnNic) -> Iterator[Finding]:
             hint = "write a list with one text for each NIC: all first ports, then all second ports"
             message = f"{texts} {key} {'text' if texts == 1 else 'texts'} for {len(row.made)} NICs"
             yield error("FG105", message, row, key, hint=hint)
+    for pci in sorted({nic.pci for nic in row.made if nic.pci and not PCI.fullmatch(nic.pci)}):
+        message = f"{pci!r} is not a PCI address in the form of sysfs"
+        hint = "write domain, bus, slot and function in lower case: 0000:18:00.0 (`lspci -D`)"
+        yield error("FG105", message, row, "pci", hint=hint)
 
 
 def _check_names(model: OwnHostModel) -> Iterator[Finding]:

@@ -30,7 +30,7 @@ from fabricgen.inventory.values import TEXT, Ends, Guid, Name, NumberOrText, Por
 from fabricgen.sonic import releases
 from fabricgen.sonic.release_models import release_number
 from fabricgen.suppressions import Suppression
-from fabricgen.vocabulary import DeviceState, LinkState, NicSettings, Repair, Role
+from fabricgen.vocabulary import DeviceState, LinkState, NicSettings, RdmaNames, Repair, Role
 
 _RELEASES = (202305, 202311, 202405, 202411, 202505, 202511, 202605, releases.MASTER_WORD)
 _INTEGER = notation_of(int)
@@ -53,6 +53,15 @@ class HostGroup(Part):
             "[Kubernetes](hosts.md#nvidias-operators): `roce-optimized`, `spectrum-x`",
         ),
     ] = NicSettings.SCRIPT
+    rdma_names: Annotated[
+        RdmaNames,
+        key(
+            "What names the RDMA devices: the driver, as the host model has the names, or a rendered udev rule, after "
+            "the NIC at each PCI address.",
+            page="what names the RDMA devices: `driver`, as the host model has the names, or `nic`, a [udev rule]"
+            "(hosts.md#names-of-rdma-devices) by PCI address",
+        ),
+    ] = RdmaNames.DRIVER
 
 
 @dataclass(frozen=True, kw_only=True)

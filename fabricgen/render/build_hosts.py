@@ -1,26 +1,41 @@
 """Contexts of what hosts read: their interfaces, addresses and routes, and the settings of collectives."""
 
-from collections.abc import Iterable, Mapping, Sequence
+import re
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from ipaddress import ip_network
 
+from fabricgen.bundle.host_settings import NCCL_LEAVES_OUT, NCCL_MOST_NAMES
 from fabricgen.control_plane.tenant_settings import TenantSettings
 from fabricgen.inventory.plane import Plane
 from fabricgen.lossless.hosts import NicPlan
 from fabricgen.origin import Origin, Value, joined, value
+from fabricgen.platforms.catalog import nic_model
 from fabricgen.platforms.model import HostModel, HostNic
-from fabricgen.render.contexts_hosts import CollectiveContext, HostAddress, InterfaceContext
+from fabricgen.platforms.rdma_names import NVSHMEM_PREFIX, common_part, rdma_device
+from fabricgen.render.contexts_hosts import CollectiveContext, HostAddress, InterfaceContext, RdmaContext
 from fabricgen.render.forms import Slot
-from fabricgen.vocabulary import BalanceUnit, Purpose, Technology
+from fabricgen.vocabulary import BalanceUnit, Purpose, RdmaNames, Technology
 
 FIRST_TABLE = 100
 FIRST_RULE = 1000  # Cilium moves the rule of the local table to 100 (RulePriorityLocalLookup), and adds others near it
 _LOCK = Origin(steps=("allocations.lock.yaml",))
 _HOST_LENGTH = {4: 32, 6: 128}
+_RAIL = re.compile(r"rail\d")
 
 
 def fact(model: HostModel, nic: HostNic, text: str) -> Value:
     """A text of a host model with its source."""
     return value(text, platform=model.sources.get(nic.plane, ""))
+
+
+def rdma_context(model: HostModel, nic: HostNic) -> RdmaContext:
+    """A NIC with the name that a udev rule gives its RDMA device."""
+    return RdmaContext(fact(model, nic, nic.pci), _rdma(model, RdmaNames.NIC, nic))
+
+
+def _rdma(model: HostModel, names: RdmaNames, nic: HostNic) -> Value:
+    card = nic_model(nic.model)
+    return fact(model, nic, rdma_device(names, nic.name, nic.rdma, card.driver if card else ""))
 
 
 def interface_context(
@@ -52,14 +67,19 @@ def interface_context(
 
 
 def collective_context(
-    model: HostModel, nics: Iterable[tuple[HostNic, Plane]], plans: Mapping[str, NicPlan], tenant: TenantSettings | None
+    model: HostModel,
+    names: RdmaNames,
+    nics: Iterable[tuple[HostNic, Plane]],
+    interfaces: Collection[str],
+    plans: Mapping[str, NicPlan],
+    tenant: TenantSettings | None,
 ) -> CollectiveContext:
-    """The settings of NCCL and UCX for a host's NICs; `plans` are the plans of planes with PFC, by name. `tenant`
-    has those of its InfiniBand tenant."""
+    """The settings of NCCL, UCX and NVSHMEM for a host's NICs; `plans` are the plans of planes with PFC, by name.
+    `interfaces` are the NICs that are set up. `tenant` has the settings of its InfiniBand tenant."""
     nics = tuple(nics)
     compute = [(nic, plane) for nic, plane in nics if plane.purpose == Purpose.COMPUTE]
     planes = list({plane.name: plane for _, plane in compute}.values())
-    devices = [fact(model, nic, nic.rdma) for nic, _ in compute]
+    devices = [_rdma(model, names, nic) for nic, _ in compute]
     plan = next((plans[plane.name] for plane in planes if plane.name in plans), None)
     pools = [plane.addressing.hosts for plane in planes if plane.technology == Technology.ROCE and plane.addressing]
     ranges = [value(prefix, inventory=pool.source()) for pool in pools for prefix in pool.prefixes]
@@ -86,7 +106,8 @@ def collective_context(
         split=value(1, "with a path for each packet; measured: up to 70 % more bus bandwidth with 4 queue pairs")
         if adaptive and several and (several.queue_pairs or 1) > 1
         else None,
-        sockets=_listed([fact(model, nic, nic.name) for nic, plane in nics if plane.purpose == Purpose.IN_BAND]),
+        sockets=_sockets(model, nics, interfaces),
+        hca_prefix=_hca_prefix(devices),
         amd=model.vendor == "amd",
     )
 
@@ -113,6 +134,26 @@ def _service_level(planes: Iterable[Plane], tenant: TenantSettings | None) -> Va
     subnet = next((plane for plane in planes if plane.technology == Technology.INFINIBAND), None)
     why = "the default of NCCL, which requests no path records; the routing engine needs no other SL"
     return value(0, why, inventory=subnet.source("technology")) if subnet else None
+
+
+def _sockets(model: HostModel, nics: Sequence[tuple[HostNic, Plane]], interfaces: Collection[str]) -> Value | None:
+    """NCCL_SOCKET_IFNAME: exactly the in-band NICs; without any, all but the rails and what NCCL leaves out itself."""
+    in_band = [fact(model, nic, nic.name) for nic, plane in nics if plane.purpose == Purpose.IN_BAND]
+    if in_band:
+        found = _listed(in_band)
+        return found and joined([f"={found}"], found.origin)
+    rails = [nic.name for nic, plane in nics if plane.purpose == Purpose.COMPUTE and nic.name in interfaces]
+    parts = list(dict.fromkeys("rail" if _RAIL.match(name) else name for name in rails))
+    if not parts or len(parts) + len(NCCL_LEAVES_OUT) > NCCL_MOST_NAMES:
+        return None
+    return value("^" + ",".join((*parts, *NCCL_LEAVES_OUT)), "not the rails, and not what NCCL leaves out by itself")
+
+
+def _hca_prefix(devices: Sequence[Value]) -> Value | None:
+    names = [str(device) for device in devices]
+    if not all(names) or all(NVSHMEM_PREFIX in name for name in names) or not (part := common_part(names)):
+        return None
+    return value(part, "NVSHMEM takes only devices with this in their name")
 
 
 def _listed(names: Sequence[Value], suffix: str = "") -> Value | None:

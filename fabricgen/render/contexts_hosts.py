@@ -44,6 +44,14 @@ class InterfaceContext(Context):
 
 
 @dataclass(frozen=True, eq=False)
+class RdmaContext(Context):
+    """One of `devices` of rdma.rules.j2: a NIC with the name of its RDMA device."""
+
+    pci: Value
+    name: Value
+
+
+@dataclass(frozen=True, eq=False)
 class CollectiveContext(Context):
     """`collective` of nccl.conf and ucx.conf; None where the file omits a variable."""
 
@@ -60,5 +68,6 @@ class CollectiveContext(Context):
     rail_only: Value | None
     queue_pairs: Value | None  # of a connection
     split: Value | None  # whether a message goes over all of them
-    sockets: Value | None  # interfaces of the in-band network
+    sockets: Value | None  # interfaces of the in-band network, or what NCCL must not use, in its own notation
+    hca_prefix: Value | None  # for NVSHMEM, where its own is not part of all names
     amd: bool

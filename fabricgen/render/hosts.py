@@ -1,6 +1,6 @@
 """The files of hosts: settings of NICs, kernel, NCCL and UCX that agree with the switches."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from ipaddress import ip_address
 
@@ -17,16 +17,18 @@ from fabricgen.lossless.plan import LosslessPlanner
 from fabricgen.origin import Origin
 from fabricgen.plain_yaml import compose
 from fabricgen.platforms.catalog import nic_model
-from fabricgen.platforms.model import HostModel
-from fabricgen.render.build_hosts import collective_context, interface_context
+from fabricgen.platforms.model import HostModel, HostNic
+from fabricgen.platforms.rdma_names import is_at, name_by_pci, protocol_of
+from fabricgen.render.build_hosts import collective_context, interface_context, rdma_context
 from fabricgen.render.contexts_hosts import GroupContext, InterfaceContext
 from fabricgen.render.forms import LineForm, Slot, unmarked
 from fabricgen.render.sources import DeviceSources
 from fabricgen.render.templates import TemplateLibrary
-from fabricgen.vocabulary import NicSettings, Purpose, Technology
+from fabricgen.vocabulary import NicSettings, Purpose, RdmaNames, Technology
 
 FOLDER = "hosts"
 LONGEST_NAME = 15  # linux IFNAMSIZ
+RDMA_RULES = "udev/60-rdma-persistent-naming.rules"  # rdma-core has a file of this name, which it replaces
 _SCRIPT, _UNIT, _CHECK = "fabricgen-roce", "fabricgen-roce@.service", "gpudirect-check"
 
 # Mellanox/nic-configuration-operator@8bfbeb34 nicconfigurationtemplate_types.go: nicType of spectrumXOptimized.
@@ -77,6 +79,12 @@ def host_groups(fabric: Fabric, allocation: Allocation) -> list[LinkedHosts]:
     return found
 
 
+def _with_rdma(group: LinkedHosts) -> Iterator[HostNic]:
+    """The NICs of a group with an RDMA device on a plane, in the order of the model."""
+    used = {link.a_port for link in group.links if nic_driver(link)}
+    return (nic for nic in group.model.nics if nic.name in used)
+
+
 def nic_driver(link: Link) -> str:
     """The driver of the NIC at a link's lower end; "" where its interface is not set up from here."""
     model = nic_model(link.nic.model) if link.nic else None
@@ -101,12 +109,37 @@ def host_problems(fabric: Fabric) -> Iterator[Finding]:
             bare[group, link.nic.model, plane.name] = None
         if plane.lossless.classes and (problem := _operator_problem(fabric, link)):
             yield error("FG920", problem[0], spec, "nic_settings", hint=problem[1])
+    yield from _rdma_problems(fabric, seen.values())
     for group, model, plane_name in bare:
         message = f"no settings are rendered for the {model} of group {group} on plane {plane_name}"
         hint = _HINTS.get(
             model, "configure these NICs by the guide of their vendor; docs/hosts.md lists the supported drivers"
         )
         yield note("FG930", message, fabric.inventory.hosts[group], "model", hint=hint)
+
+
+def _rdma_problems(fabric: Fabric, links: Iterable[Link]) -> Iterator[Finding]:
+    """Findings for RDMA devices that cannot get the names of their NICs, or have a name that another place gives."""
+    for link in links:
+        assert isinstance(link.a, Host) and link.nic is not None
+        spec, nic = fabric.inventory.hosts[link.a.group], link.nic
+        if spec.rdma_names == RdmaNames.NIC and nic_driver(link):
+            if is_of_spectrum_x(fabric, link):
+                message = f"NVIDIA's operator for Spectrum-X names the RDMA device of {nic.name}, too"
+                yield error("FG925", message, spec, "rdma_names", hint="remove `rdma_names`")
+            elif not nic.pci:
+                message = f"host model {spec.model} has no PCI address of {nic.name}, by which the udev rule finds it"
+                hint = "write the model in `host_models` with `pci` for each NIC, or remove `rdma_names`"
+                yield error("FG925", message, spec, "rdma_names", hint=hint)
+            continue
+        protocol = protocol_of(nic.rdma)
+        is_infiniband = fabric.inventory.planes[link.plane].technology == Technology.INFINIBAND
+        expected = "ib" if is_infiniband else "roce"
+        if protocol and (protocol != expected or not is_at(nic.rdma, nic.pci)):
+            right = name_by_pci(expected, nic.pci)
+            message = f"{nic.rdma} is not the RDMA device of {nic.name} at {nic.pci or 'an unknown PCI address'}"
+            hint = f"set `rdma` to {right}" if right else f"use a name that begins with {expected}"
+            yield error("FG925", message, spec, "model", hint=hint)
 
 
 def is_of_spectrum_x(fabric: Fabric, link: Link) -> bool:
@@ -210,7 +243,8 @@ class HostRenderer:
             if own:
                 roce = {**context, "plane": plane, "roce": plan, "nics": own}
                 yield self._file(group, f"roce/{plane}.conf", "roce.conf.j2", roce)
-        has_script = self.fabric.inventory.hosts[group.name].nic_settings == NicSettings.SCRIPT
+        spec = self.fabric.inventory.hosts[group.name]
+        has_script = spec.nic_settings == NicSettings.SCRIPT
         for name in (_SCRIPT, _UNIT) if drivers and has_script else ():
             yield self._file(group, name, f"{name}.j2", context)
         if nics:
@@ -219,12 +253,17 @@ class HostRenderer:
         for nic in nics.values():
             if nic.pci:
                 yield self._file(group, f"links/10-{nic.name}.link", "nic.link.j2", {**context, "nic": nic})
+        if spec.rdma_names == RdmaNames.NIC:
+            devices = [rdma_context(group.model, nic) for nic in _with_rdma(group)]
+            yield self._file(group, RDMA_RULES, "rdma.rules.j2", {**context, "devices": devices})
         planes = self.fabric.inventory.planes
         used = {link.a_port: (link.nic, planes[link.plane]) for link in group.links if link.nic}
         runs_nccl = group.model.gpus and group.model.vendor not in _WITHOUT_NCCL
         if runs_nccl and any(plane.purpose == Purpose.COMPUTE for _, plane in used.values()):
             ordered = [used[nic.name] for nic in group.model.nics if nic.name in used]
-            context["collective"] = collective_context(group.model, ordered, plans, self.tenants.get(group.name))
+            context["collective"] = collective_context(
+                group.model, spec.rdma_names, ordered, nics, plans, self.tenants.get(group.name)
+            )
             nccl = "rccl.conf" if group.model.vendor == "amd" else "nccl.conf"
             nvshmem = (("nvshmem.conf", "nvshmem.conf"),) if group.model.vendor == "nvidia" else ()
             for path, template in ((nccl, "nccl.conf"), ("ucx.conf", "ucx.conf"), *nvshmem, (_CHECK, _CHECK)):

@@ -181,6 +181,7 @@ def _hosts(fabric: Fabric, allocation: Allocation) -> Iterator[WiredHost]:
             tuple(nics.get(host.key, ())),
             **_place(allocation.host_notes.get(host.key)),
             nic_settings=fabric.inventory.hosts[host.group].nic_settings,
+            rdma_names=fabric.inventory.hosts[host.group].rdma_names,
             nvlink_domain=f"{host.group}-nvl{host.number // trays}" if trays > 1 else "",
         )
 

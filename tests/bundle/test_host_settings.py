@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from fabricgen.bundle.host_settings import nccl_number, read_settings, ucx_number
+from fabricgen.bundle.host_settings import nccl_number, nccl_selects, read_settings, systemd_bytes, ucx_number
 from tests.render.hosts.rendered import files_of, inventory
 
 LIBC = ctypes.CDLL(None, use_errno=True)
@@ -54,6 +54,64 @@ def test_nccl_reads_the_same(lines: list[str]) -> None:
     assert len(found.faults) >= len([name for name in expected if name not in named])
     for name, number in found.lines.items():
         assert lines[number - 1].startswith(f"{name}=")
+
+
+# Forms that people write, and lines of issues of NVIDIA/nccl.
+ODD = [
+    'NCCL_IB_TC="106"', "NCCL_IB_TC='106'", "NCCL_IB_TC=106 ", "NCCL_IB_TC= 106", "NCCL_IB_TC =106", " NCCL_IB_TC=106",
+    "\tNCCL_IB_TC=106", "NCCL_IB_TC=106\r", "NCCL_IB_TC=106 # why", "NCCL_IB_TC=106;", "NCCL_IB_TC:106", "NCCL_IB_TC",
+    "NCCL_IB_TC=", "=106", "==", "export NCCL_IB_TC=106", "setenv NCCL_IB_TC 106", "#NCCL_IB_TC=106",
+    " # NCCL_IB_TC=106", ";NCCL_IB_TC=106", "// NCCL_IB_TC=106", "[nccl]", "NCCL_IB_TC=106=107",
+    "NCCL_IB_HCA==mlx5_0,mlx5_1", "NCCL_IB_HCA=^=mlx5_0", "nccl_ib_tc=106", "NCCL-IB-TC=106",
+    "NCCL_IB_TC=106,NCCL_IB_SL=3", "NCCL_IB_TC=0x6a",
+    "NCCL_IB_TC=106\nNCCL_IB_TC=98", "NCCL_IB_TC=${TC}", "\ufeffNCCL_IB_TC=106", "NCCL_IB_TC=" + "1" * 1100, "",
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("text", ODD)
+def test_nccl_reads_odd_lines_the_same(text: str) -> None:
+    expected = {name.decode(): value.decode() for name, value in nccl(text.encode()).items()}
+    found = read_settings("nccl.conf", text)
+    assert found.values == {name: value for name, value in expected.items() if re.fullmatch(r"[A-Za-z_]\w*", name)}
+    if set(expected) != set(found.values):
+        assert found.faults, "a name that no variable has"
+
+
+def selects(text: str | None, interface: str) -> bool:
+    """ncclFindInterfaces and ncclOsFindInterfaces of NVIDIA/nccl@5067397, with parseStringList and matchIf, for a host
+    with this interface and others."""
+    given = text if text is not None and len(text) > 1 else "^docker,lo,virbr"
+    at = 1 if given[0] == "^" else 0
+    search_not, search_exact = at == 1, given[at : at + 1] == "="
+    at += search_exact
+    users: list[str] = []
+    for entry in filter(None, given[at:].split(",")):  # strtok_r skips empty entries
+        token = entry.split(":")[0]
+        if token and len(users) < 16:
+            users.append(token[:63])  # snprintf into prefix[64]
+    if not users:
+        matched = True
+    else:
+        lengths = [len(interface) + 1 if search_exact else len(user) for user in users]
+        matched = any(f"{interface}\0"[:n] == f"{user}\0"[:n] for user, n in zip(users, lengths, strict=True))
+    return matched ^ search_not
+
+
+@given(
+    st.none() | st.text(st.sampled_from("^=,:rail01lo"), max_size=14),
+    st.sampled_from(["rail0", "rail1", "rail10", "lo", "eno1", "docker0", "r"]),
+)
+def test_nccl_selects_the_same_interfaces(text: str | None, interface: str) -> None:
+    assert nccl_selects(text, interface) == selects(text, interface)
+
+
+@pytest.mark.parametrize(
+    ("text", "size"),
+    [("9100", 9100), ("9K", 9216), ("9 K", 9216), ("1M", 1 << 20), ("9100B", 9100), ("9k", None), ("", None)],
+)
+def test_sizes_are_those_of_systemd(text: str, size: int | None) -> None:
+    """systemd v252 src/test/test-parse-util.c has these forms."""
+    assert systemd_bytes(text) == size
 
 
 @given(st.text(st.sampled_from("0123456789abcxX-+ \t\r\"'"), max_size=22))

@@ -118,6 +118,12 @@ def test_an_unknown_nic_is_a_note_and_a_speed_that_a_nic_lacks_is_an_error(tmp_p
         ({**NIC, "gpu": 1}, "FG105", "'gpu' and 'rails' are in one row"),
         ({**NIC, "rdma": ["a", "b"]}, "FG105", "2 rdma texts for 8 NICs"),
         ({**NIC, "pci": "0000:01:00.0"}, "FG105", "1 pci text for 8 NICs"),
+        ({**NIC, "rails": 1, "pci": "18:00.0"}, "FG105", "'18:00.0' is not a PCI address in the form of sysfs"),
+        (
+            {**NIC, "rails": 1, "pci": "0000:AF:00.0"},
+            "FG105",
+            "'0000:AF:00.0' is not a PCI address in the form of sysfs",
+        ),
         ({**NIC, "speed": "400"}, "FG105", "host_models.own.nics[0].speed"),
         ({**NIC, "plane": "com pute"}, "FG105", "host_models.own.nics[0].plane"),
     ],

@@ -117,6 +117,7 @@ class Write:
     text: str
 
     def __call__(self, folder: Path) -> None:
+        (folder / self.file).parent.mkdir(exist_ok=True)
         (folder / self.file).write_text(self.text)
 
     def __str__(self) -> str:

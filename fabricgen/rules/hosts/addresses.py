@@ -5,6 +5,7 @@ from ipaddress import ip_network
 
 from fabricgen.findings import Severity
 from fabricgen.rules.defects import Defect
+from fabricgen.rules.hosts.files import NVSHMEM
 from fabricgen.rules.rule import Basis, rule
 from fabricgen.rules.view.addresses import parse_interface
 from fabricgen.rules.view.fabric import Fabric
@@ -16,7 +17,8 @@ from fabricgen.vocabulary import Purpose
 @rule("FG908", Severity.ERROR, "An address of a host does not match its switch port", Basis.AGREEMENT)
 def host_addresses(fabric: Fabric) -> Iterator[Defect]:
     """What: The netplan file gives each NIC with a cable the other address of each subnet of its switch port, and
-    routes over the address of this port. NCCL_IB_ADDR_RANGE covers the addresses of all compute NICs.
+    routes over the address of this port. NCCL_IB_ADDR_RANGE and NVSHMEM_IB_ADDR_RANGE cover the addresses of all
+    compute NICs.
 
     Why: With an address in another subnet the NIC cannot reach its leaf. RoCE uses the next hop of the kernel: with a
     wrong gateway, queue pairs fail to connect with error 110.
@@ -25,11 +27,13 @@ def host_addresses(fabric: Fabric) -> Iterator[Defect]:
 
     Fix: Render the file again, or move the cable.
 
-    Source: torvalds/linux drivers/infiniband/core/addr.c; RFC 3021.
+    Source: torvalds/linux drivers/infiniband/core/addr.c; RFC 3021; NVIDIA/nvshmem@2d7d25f
+    src/modules/transport/common/transport_ib_common.h (env_ib_addr_range: a text without / ends the program).
     """
     for group in host_groups(fabric):
         yield from _names(group)
-        yield from _range(group)
+        yield from _range(group, group.files.nccl_file, "NCCL_IB_ADDR_RANGE")
+        yield from _range(group, NVSHMEM, "NVSHMEM_IB_ADDR_RANGE")
     for one in interfaces(fabric):
         yield from _pairs(one)
 
@@ -77,23 +81,27 @@ def _pairs(one: Interface) -> Iterator[Defect]:
         yield Defect(one.place("addresses"), message, f"remove {', '.join(extra)}", one.switch_place("PORT"))
 
 
-def _range(group: HostFiles) -> Iterator[Defect]:
-    """Compares NCCL_IB_ADDR_RANGE with the addresses on the compute planes."""
-    if group.files.nccl_file not in group.files.files:
+def _range(group: HostFiles, file: str, key: str) -> Iterator[Defect]:
+    """Compares the range of addresses of a library with the addresses on the compute planes."""
+    if file not in group.files.files:
         return
     used = [plane for plane in group.planes.values() if plane.purpose == Purpose.COMPUTE and plane.name in group.ports]
     pools = ", ".join(prefix for plane in used for prefix in plane.host_prefixes)
-    text = group.files.settings(group.files.nccl_file).get("NCCL_IB_ADDR_RANGE")
-    place = group.place(group.files.nccl_file, "NCCL_IB_ADDR_RANGE")
-    hint = f"set NCCL_IB_ADDR_RANGE to the host pool of the plane, {pools}"
+    text = group.files.settings(file).get(key)
+    place = group.place(file, key)
+    hint = f"set {key} to the host pool of the plane, {pools}"
     if text is None:
         if len(used) == 1 and pools:
-            yield Defect(place, "NCCL_IB_ADDR_RANGE is missing: NCCL uses the first address of each NIC", hint)
+            yield Defect(place, f"{key} is missing: {key.partition('_')[0]} uses the first address of each NIC", hint)
         return
     try:
-        pool = ip_network(text)
+        pool = ip_network(text, strict=False)
     except ValueError:
         yield Defect(place, f"{text!r} is not a prefix", hint)
+        return
+    if not text.partition("/")[2].isdecimal():
+        effect = "NVSHMEM stops" if file == NVSHMEM else "NCCL uses the first address of each NIC"
+        yield Defect(place, f"{text!r} has no prefix length: {effect}", hint)
         return
     nics = [nic for host in group.hosts for nic in host.nics if group.planes[nic.plane] in used]
     addresses = [(parse_interface(text), nic.name) for nic in nics for text in nic.addresses]

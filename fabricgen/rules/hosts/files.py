@@ -4,14 +4,16 @@ import re
 from collections.abc import Callable, Iterator
 from pathlib import PurePosixPath
 
-from fabricgen.bundle.host_settings import judged_files
+from fabricgen.bundle.host_settings import judged_files, nccl_selects
 from fabricgen.findings import Severity
+from fabricgen.platforms.catalog import nic_model
+from fabricgen.platforms.rdma_names import NVSHMEM_PREFIX, common_part
 from fabricgen.rules.defects import Defect
 from fabricgen.rules.rule import Basis, rule
 from fabricgen.rules.view.fabric import Fabric
 from fabricgen.rules.view.host_groups import HostFiles, host_groups
 from fabricgen.units import whole_number
-from fabricgen.vocabulary import NicSettings, Purpose, Technology
+from fabricgen.vocabulary import NicSettings, Purpose, RdmaNames, Technology
 
 # The settings of roce/<plane>.conf by the type of their values.
 _NUMBERS = ("TOS", "CNP_DSCP", "CNP_PRIORITY", "CABLE_M")
@@ -21,6 +23,7 @@ _ONLY_PORT = re.compile(r":1?(:\d*){0,2}$")  # NVIDIA/nccl@5067397 src/misc/util
 # systemd.link(5), [Match]: further conditions.
 _MATCHES = ("OriginalName", "MACAddress", "PermanentMACAddress", "Driver", "Type", "Property", "Host", "Architecture")
 NVSHMEM = "nvshmem.conf"
+RDMA_RULES = "udev/60-rdma-persistent-naming.rules"
 SCRIPT, UNIT = "fabricgen-roce", "fabricgen-roce@.service"
 
 
@@ -97,10 +100,12 @@ def _settings(group: HostFiles, file: str) -> Iterator[Defect]:
 def host_devices(fabric: Fabric) -> Iterator[Defect]:
     """What: INTERFACES in the settings of a plane lists its NICs. NCCL_IB_HCA, with a leading =, and UCX_NET_DEVICES
     list the RDMA devices of the compute NICs, the latter in the order of the rails. So does NVSHMEM_HCA_LIST, with
-    NVSHMEM_ENABLE_NIC_PE_MAPPING=1. NCCL_SOCKET_IFNAME lists the in-band NICs.
+    NVSHMEM_ENABLE_NIC_PE_MAPPING=1, and NVSHMEM_HCA_PREFIX is part of their names. NCCL_SOCKET_IFNAME lists the in-band
+    NICs; without any, it selects no NIC of a compute plane.
 
     Why: A NIC that is not listed keeps its defaults and is lossy. A job that uses a storage NIC sends collectives over
-    the wrong network. Without the leading =, mlx5_1 also matches mlx5_10 and mlx5_11.
+    the wrong network. Without the leading =, mlx5_1 also matches mlx5_10 and mlx5_11. NCCL uses sockets for the set-up
+    of a job; over a rail they end with it.
 
     Example: NCCL_IB_HCA is mlx5_0,mlx5_1 on a DGX H100, but its second rail is mlx5_3.
 
@@ -127,8 +132,38 @@ def host_devices(fabric: Fabric) -> Iterator[Defect]:
             yield from _listed(group, "ucx.conf", "UCX_NET_DEVICES", ports)
             yield from _listed(group, NVSHMEM, "NVSHMEM_HCA_LIST", ports)
             yield from _listed(group, NVSHMEM, "NVSHMEM_ENABLE_NIC_PE_MAPPING", "1")
+            yield from _prefix(group, devices)
         if sockets:
             yield from _listed(group, group.files.nccl_file, "NCCL_SOCKET_IFNAME", "=" + ",".join(sockets), _exact_list)
+        else:
+            yield from _sockets(group, [nic for nic in compute if group.is_set_up(nic)])
+
+
+def _prefix(group: HostFiles, devices: list[str]) -> Iterator[Defect]:
+    """Transports of NVSHMEM from the GPU skip devices without the prefix in their name."""
+    found = group.files.settings(NVSHMEM).get("NVSHMEM_HCA_PREFIX")
+    prefix = NVSHMEM_PREFIX if found is None else found
+    skipped = [name for name in devices if prefix not in name]
+    if NVSHMEM in group.files.files and skipped:
+        shown = f"missing, and so {prefix}" if found is None else repr(found)
+        message = f"NVSHMEM_HCA_PREFIX is {shown}: NVSHMEM skips {', '.join(skipped)}"
+        part = common_part(devices)
+        hint = f"set NVSHMEM_HCA_PREFIX to {part}" if part else "give the devices names with a common begin"
+        yield Defect(group.place(NVSHMEM, "NVSHMEM_HCA_PREFIX"), message, hint)
+
+
+def _sockets(group: HostFiles, rails: list[str]) -> Iterator[Defect]:
+    """The rails that NCCL may select for its sockets, on hosts with RoCE."""
+    file, key = group.files.nccl_file, "NCCL_SOCKET_IFNAME"
+    ethernet = set(group.nics(lambda plane: plane.technology == Technology.ROCE))
+    found = group.files.settings(file).get(key)
+    chosen = [nic for nic in rails if nic in ethernet and nccl_selects(found, nic)]
+    if file in group.files.files and chosen:
+        shown = "missing" if found is None else found
+        names = ", ".join(chosen[:3]) + (", …" if len(chosen) > 3 else "")
+        message = f"{key} is {shown}: NCCL may use {names} for its sockets, so jobs cannot start when that rail fails"
+        hint = f"set {key} to the interface of the management network, such as =eno1"
+        yield Defect(group.place(file, key), message, hint, severity=Severity.WARNING)
 
 
 def _exact_list(text: str) -> str:
@@ -184,3 +219,43 @@ def interface_names(fabric: Fabric) -> Iterator[Defect]:
                 elif key in _MATCHES:
                     message = f"{key} is {text}: the file names {nic} only if it matches, too"
                     yield Defect(group.place(file, key), message, f"remove {key}")
+
+
+@rule("FG926", Severity.ERROR, "RDMA devices get other names than jobs use", Basis.AGREEMENT)
+def rdma_device_names(fabric: Fabric) -> Iterator[Defect]:
+    """What: With `rdma_names: nic` the udev rules of a group give the RDMA device at each PCI address the name that is
+    in the files of NCCL, UCX and NVSHMEM. No line before renames all devices. With `driver` no rule gives another name.
+
+    Why: NCCL_IB_HCA and UCX_NET_DEVICES list devices by name. If a name belongs to another NIC, a rank uses a rail far
+    from its GPU; if no device has it, NCCL uses TCP sockets.
+
+    Example: The device at 0000:40:00.0 gets the name mlx5_rail2.
+
+    Fix: Render the file again, and install it in /etc/udev/rules.d.
+
+    Source: linux-rdma/rdma-core@691953d8 kernel-boot/rdma_rename.c, rdma-persistent-naming.rules; udev(7).
+    """
+    for group in host_groups(fabric):
+        has_rules = RDMA_RULES in group.files.files
+        is_named = group.hosts[0].rdma_names == RdmaNames.NIC
+        found = group.files.settings(RDMA_RULES)
+        unread = {fault.word for fault in group.files.read(RDMA_RULES).faults}
+        used = {nic.name for host in group.hosts for nic in host.nics}
+        known = [nic for name, nic in group.adapters.items() if name in used and nic.pci]
+        expected = {nic.pci: nic for nic in known if (model := nic_model(nic.model)) and model.driver}
+        if is_named and expected and not has_rules:
+            message = "the udev rules that name RDMA devices are missing: jobs do not find them"
+            yield Defect(group.place(RDMA_RULES), message, _RENDER)
+            continue
+        for pci, nic in expected.items():
+            name = found.get(pci)
+            if pci in unread or name == nic.rdma or (name is None and not is_named):
+                continue
+            shown = f"the name {name}" if name else "no name"
+            message = f"the device of {nic.name} at {pci} gets {shown}, but jobs use {nic.rdma or 'no name'}"
+            yield Defect(group.place(RDMA_RULES, pci), message, f"set the name to {nic.rdma}" if nic.rdma else _RENDER)
+        for pci, name in found.items():
+            taken = next((nic for nic in expected.values() if nic.rdma == name), None)
+            if taken and pci not in expected:
+                message = f"the device at {pci} gets the name {name}, which is that of {taken.name} at {taken.pci}"
+                yield Defect(group.place(RDMA_RULES, pci), message, "remove the line")

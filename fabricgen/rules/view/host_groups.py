@@ -4,6 +4,7 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 
 from fabricgen.bundle.hosts import ObservedHosts
+from fabricgen.bundle.nic_kinds import adapters_of
 from fabricgen.bundle.wiring import WiredAdapter, WiredHost, WiredModel, WiredPlane
 from fabricgen.engine.derived import derived
 from fabricgen.platforms.catalog import nic_model
@@ -54,8 +55,8 @@ class HostFiles:
 
     @derived
     def adapters(self) -> Mapping[str, WiredAdapter]:
-        """The NICs of the model by name."""
-        return {nic.name: nic for nic in self.model.nics} if self.model else {}
+        """The NICs of the model by name, with the RDMA devices of the group."""
+        return adapters_of(self.model, self.hosts[0].rdma_names)
 
     def nics(self, planes: Callable[[WiredPlane], bool]) -> list[str]:
         """The NICs of the hosts on the given planes, in the order of the model."""

@@ -9,6 +9,7 @@ import yaml
 from fabricgen.render.plans import make_plans
 from tests.conftest import Cli
 from tests.render.hosts.rendered import STORAGE, files_of, inventory, write_bundle
+from tests.rules.hosts.inventories import BY_PCI, NAMED, RDMA_RULES
 
 GROUP = "hosts/gpu"
 
@@ -57,6 +58,36 @@ def test_devices_are_listed_exactly_and_in_the_order_of_the_rails() -> None:
     assert "NCCL_IB_GID_INDEX" not in found and found["NCCL_IB_ADDR_RANGE"] == "10.64.0.0/10"
     unknown = settings(inventory("hgx-h100"), "nccl.conf")
     assert "NCCL_IB_HCA" not in unknown and unknown["NCCL_IB_TC"] == "106"
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ("model: hgx-h100, count: 2, rdma_names: nic}", "has no PCI address of rail0, by which the udev rule finds it"),
+        ("model: box, count: 2}", "rocep64s0 is not the RDMA device of rail1 at 0000:41:00.0"),
+    ],
+)
+def test_names_that_no_device_can_have_are_refused(tmp_path: Path, change: str, message: str) -> None:
+    text = BY_PCI.replace("0000:40:00.0", "0000:41:00.0").replace("model: box, count: 2}", change)
+    (tmp_path / "fabric.yaml").write_text(text)
+    found = [one for one in make_plans(tmp_path).findings if one.code == "FG925"]
+    assert found and message in found[0].message
+    if "rocep" in message:
+        assert found[0].hint == "set `rdma` to rocep65s0"
+
+
+def test_devices_named_by_udev_are_listed_by_their_names() -> None:
+    devices = [f"mlx5_rail{rail}" for rail in range(8)]
+    assert settings(NAMED, "nccl.conf")["NCCL_IB_HCA"] == "=" + ",".join(devices)
+    assert settings(NAMED, "nvshmem.conf")["NVSHMEM_HCA_LIST"] == ",".join(f"{one}:1" for one in devices)
+    assert '"*/0000:40:00.0/infiniband/*", PROGRAM="rdma_rename %k NAME_FIXED mlx5_rail1"' in (
+        files_of(NAMED)[f"{GROUP}/{RDMA_RULES}"].decode()
+    )
+    assert f"{GROUP}/{RDMA_RULES}" not in files_of(inventory())
+
+
+def test_nccl_uses_no_rail_for_its_sockets() -> None:
+    assert settings(inventory(), "nccl.conf")["NCCL_SOCKET_IFNAME"] == "^rail,docker,lo,virbr"
 
 
 def test_queue_pairs_of_a_plane_are_those_of_nccl() -> None:

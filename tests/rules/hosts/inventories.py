@@ -10,7 +10,18 @@ IN_BAND = inventory(more=STORAGE.format(name="in-band"))
 SPRAYED = DGX.replace(
     "    speed: 400G\n", "    speed: 400G\n    load_balancing: {mode: spray, configured_by: platform}\n", 1
 )
+NAMED = DGX.replace("count: 2}", "count: 2, rdma_names: nic}", 1)
+BY_PCI = """\
+host_models:
+  box:
+    gpus: 8
+    vendor: nvidia
+    nics:
+      - {name: "rail{rail}", model: ConnectX-7, speed: 400G, plane: compute, rails: 2,
+         pci: ["0000:18:00.0", "0000:40:00.0"], rdma: [rocep24s0, rocep64s0]}
+""" + DGX.replace("dgx-h100", "box", 1)
 RAIL_ONLY = inventory(design="rail-only")
+RDMA_RULES = "udev/60-rdma-persistent-naming.rules"
 ROCE, NCCL, UCX, SYSCTL = "roce/compute.conf", "nccl.conf", "ucx.conf", "sysctl.conf"
 NETPLAN, RAIL0 = "netplan/gpu-000.yaml", "ethernets.rail0"
 INFINIBAND = """\

@@ -13,7 +13,7 @@ from fabricgen.errors import UnreadableInputError
 from fabricgen.findings import Finding
 from fabricgen.rules.run import run
 from tests.render.hosts.rendered import inventory, write_bundle
-from tests.rules.hosts.inventories import DGX, IN_BAND, INFINIBAND, RAIL_ONLY, TWO_PLANES
+from tests.rules.hosts.inventories import BY_PCI, DGX, IN_BAND, INFINIBAND, NAMED, RAIL_ONLY, TWO_PLANES
 
 SIX = inventory(pool="'fd00:64::/64'").replace("10.0.0.0/16", "[10.0.0.0/16, 'fd00:1::/64']")
 SIX = SIX.replace("10.128.0.0/10", "[10.128.0.0/10, 'fd00:2::/64']")
@@ -27,6 +27,8 @@ CLEAN = {
     "ipv6": SIX,
     "both families": BOTH,
     "no rdma names": inventory("hgx-h100"),
+    "names of rdma-core": BY_PCI,
+    "names of NICs": NAMED,
     "gaudi": inventory("gaudi-3").replace("speed: 400G", "speed: 200G"),
 }
 
