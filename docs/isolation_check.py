@@ -92,11 +92,33 @@ def confirm(reason, sources, targets, switches, part):
     elif reason[0] == "vrf":
         for *_, switch, port in sources:
             vrf = vrf_of(switches[switch], port)
-            for *_, far, far_port in targets:
-                same = vrf == vrf_of(switches[far], far_port) and (not vrf or switch == far)
+            for *_, address, far, far_port in targets:
+                other = vrf_of(switches[far], far_port)
+                same = vrf == other and (not vrf or switch == far)
                 assert not same, f"{switch} {port} and {far} {far_port} are in one VRF"
+                if not vrf or switch == far:  # routes lead from the default VRF of all switches, or within a switch
+                    assert not leaks(switches[far], vrf, other, address), f"{far} has a route from {vrf} to {address}"
     else:
         confirm_rule(*reason, sources, targets, switches)
+
+
+def leaks(config, vrf, other, address):
+    """Whether a VRF of a switch has a route to an address of another VRF."""
+    if config.get("VRF", {}).get(vrf, {}).get("fallback") == "true" and not other:
+        return True
+    imported = [row.get("import_vrf") for key, row in config.get("BGP_GLOBALS_AF", {}).items() if named(key) == vrf]
+    routes = [
+        row.get("nexthop-vrf", "")
+        for key, row in config.get("STATIC_ROUTE", {}).items()
+        if named(key) == vrf and ip_address(address) in ip_network(key.rpartition("|")[2], strict=False)
+    ]
+    names = [name for route in routes for name in route.split(",")]
+    return (other or "default") in [*imported, *names]
+
+
+def named(key):
+    vrf = key.partition("|")[0] if "|" in key else ""
+    return "" if vrf == "default" else vrf
 
 
 def confirm_rule(stage, rule, sources, targets, switches):

@@ -166,6 +166,7 @@ class Isolation(Word):
     """How the tenants of a RoCE plane are separated."""
 
     ACL = "acl"  # ingress ACLs on the ports of hosts
+    VRF = "vrf"  # a VRF of each tenant on each leaf, which ends there
 
 
 class BufferModel(enum.StrEnum):

@@ -80,7 +80,7 @@ class Draft:
         plans, library = self.plans, TemplateLibrary("sonic", self.plans.templates)
         renderer = SwitchRenderer(
             plans.rendered, plans.allocation, plans.control, plans.planner, library, plans.cordons,
-            plans.tenants.tables,
+            plans.tenants,
         )  # fmt: skip
         first = {
             (one.identity.plane, one.role, one.layout.hwsku, one.layout.name): one

@@ -53,6 +53,7 @@ def plan_control_plane(fabric: Fabric, allocation: Allocation, outside: OutsideP
     }
     ends: dict[str, dict[str, LinkEnd]] = {switch.key: {} for switch in fabric.switches}
     aggregates: dict[str, dict[str, None]] = {}
+    in_vrfs = {name for name, plane in fabric.inventory.planes.items() if plane.isolates_by_vrf}
     for link in fabric.links:
         addresses = allocation.link_addresses(link)
         lower, upper = link.a, link.b
@@ -67,7 +68,7 @@ def plan_control_plane(fabric: Fabric, allocation: Allocation, outside: OutsideP
                 link, link.a_port, allocation.names[upper.key], link.b_port, upper,
                 tuple(SessionAddress(a, length, b, asns.get(upper.key)) for a, b, length in addresses),
             )  # fmt: skip
-        else:
+        elif link.block.plane not in in_vrfs:
             for network in allocation.blocks.get(link.block.key, ()):
                 aggregates.setdefault(upper.key, {})[str(network)] = None
     for beyond in outside.links:

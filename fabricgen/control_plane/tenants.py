@@ -1,12 +1,13 @@
-"""Which ports of switches belong to which tenant, and the ACLs that keep tenants apart on RoCE planes.
+"""Which ports of switches belong to which tenant, and the ACLs or VRFs that keep tenants apart on RoCE planes.
 
-A table for each tenant and address family is bound to all ports of its hosts on a switch. It lets packets to the
-tenant's own subnets pass, and drops those to any other address of a host. Ports of hosts without a tenant drop all of
-them, so a host that no tenant has reaches no other host.
+With ACLs, a table for each tenant and address family is bound to all ports of its hosts on a switch. It lets packets to
+the tenant's own subnets pass, and drops those to any other address of a host. With VRFs, the ports of a tenant are in
+its VRF, and static routes lead to the hosts of tenants that share with it. Ports of hosts without a tenant have an ACL
+that drops packets to all hosts, so a host that no tenant has reaches no other host.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from ipaddress import IPv4Network, IPv6Network, collapse_addresses, ip_network
 from typing import NamedTuple
 
@@ -20,7 +21,7 @@ from fabricgen.inventory.prefixes import networks
 from fabricgen.inventory.tenants import ALL, TenantSpec
 from fabricgen.same import Same
 from fabricgen.sonic.canonical import natural_key
-from fabricgen.vocabulary import Isolation
+from fabricgen.sonic.vrfs import vrf_of
 
 IDLE = ""  # the tenant of a host that no tenant has
 
@@ -36,14 +37,34 @@ class TenantTable(NamedTuple):
     source: str
 
 
+class LeakedRoute(NamedTuple):
+    """A route to the subnet of a host in another VRF of the switch."""
+
+    prefix: str
+    next_hop: str
+    port: str
+    vrf: str
+
+
+class TenantVrf(NamedTuple):
+    """The VRF of a tenant on a switch, its ports and its routes to hosts of other tenants. `source` is the inventory
+    value."""
+
+    name: str
+    ports: tuple[str, ...]
+    leaks: tuple[LeakedRoute, ...]
+    source: str
+
+
 @dataclass(frozen=True)
 class TenantPlan:
-    """`tables` are those of each switch by its identity, `ends` the endpoints of each tenant, in the order of the
-    inventory, and `partners` the tenants that each one exchanges packets with."""
+    """`tables` and `vrfs` are those of each switch by its identity, `ends` the endpoints of each tenant, in the order
+    of the inventory, and `partners` the tenants that each one exchanges packets with."""
 
-    tables: Mapping[str, tuple[TenantTable, ...]]
-    ends: Mapping[str, Sequence[Link]]
-    partners: Mapping[str, tuple[str, ...]]
+    tables: Mapping[str, tuple[TenantTable, ...]] = field(default_factory=dict)
+    vrfs: Mapping[str, tuple[TenantVrf, ...]] = field(default_factory=dict)
+    ends: Mapping[str, Sequence[Link]] = field(default_factory=dict)
+    partners: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
 
 
 def with_tenant_blocks(fabric: Fabric) -> Fabric:
@@ -82,17 +103,26 @@ def plan_tenants(fabric: Fabric, allocation: Allocation) -> tuple[TenantPlan, li
         findings += _claim(tenant, endpoints, owners)
     partners = _partners(tenants)
     tables: dict[str, list[TenantTable]] = {}
+    vrfs: dict[str, list[TenantVrf]] = {}
     for design in designs:
-        if design.plane.isolation == Isolation.ACL:
-            owner_of = {
-                link: owners[link].name if link in owners else IDLE for link in endpoints[design.plane.name].links
-            }
-            for switch, table in _tables(design, allocation, owner_of, tenants, partners):
-                tables.setdefault(switch, []).append(table)
+        owner_of = {link: owners[link].name if link in owners else IDLE for link in endpoints[design.plane.name].links}
+        if design.plane.isolates_by_vrf:
+            findings += _check_vrfs(design)
+            for switch, vrf in _vrfs(allocation, owner_of, tenants, partners):
+                vrfs.setdefault(switch, []).append(vrf)
+            owner_of = {link: owner for link, owner in owner_of.items() if not owner}
+        for switch, table in _tables(design, allocation, owner_of, tenants, partners):
+            tables.setdefault(switch, []).append(table)
     ends: dict[str, list[Link]] = {name: [] for name in tenants} if designs else {}
     for link, owner in owners.items():
         ends[owner.name].append(link)
-    return TenantPlan({key: tuple(found) for key, found in tables.items()}, ends, partners), findings
+    plan = TenantPlan(
+        {key: tuple(found) for key, found in tables.items()},
+        {key: tuple(found) for key, found in vrfs.items()},
+        ends,
+        partners,
+    )
+    return plan, findings
 
 
 def _claim(tenant: TenantSpec, endpoints: Mapping[str, Endpoints], owners: dict[Link, TenantSpec]) -> Iterator[Finding]:
@@ -163,6 +193,41 @@ def _tables(
             bound = tuple(sorted(by_owner[owner], key=natural_key))
             for version in (version for version in (4, 6) if refused[version]):
                 yield switch, TenantTable(owner, version, bound, permitted[owner, version], refused[version], source)
+
+
+def _check_vrfs(design: PlaneDesign) -> Iterator[Finding]:
+    """A finding for a plane whose leaves are connected: a VRF ends at its leaf."""
+    plane = design.plane
+    link = next((link for link in design.links if not isinstance(link.a, Host)), None)
+    if link:
+        message = f"links connect the switches of plane {plane.name}, and a VRF ends at its switch"
+        hint = (
+            "use `isolation: acl`; `vrf` is for leaves that nothing connects, such as those of rail-only with one unit"
+        )
+        yield error("FG651", message, plane, "isolation", hint=hint)
+
+
+def _vrfs(
+    allocation: Allocation,
+    owner_of: Mapping[Link, str],
+    tenants: Mapping[str, TenantSpec],
+    partners: Mapping[str, tuple[str, ...]],
+) -> Iterator[tuple[str, TenantVrf]]:
+    """(switch, VRF) of all tenants of a plane."""
+    ends: dict[str, dict[str, list[Link]]] = {}
+    for link, owner in owner_of.items():
+        if owner:
+            ends.setdefault(link.b.key, {}).setdefault(owner, []).append(link)
+    for switch, by_owner in ends.items():
+        for owner in sorted(by_owner, key=natural_key):
+            leaks = [
+                LeakedRoute(str(ip_network(f"{host}/{length}", strict=False)), host, link.b_port, vrf_of(other))
+                for other in partners[owner]
+                for link in by_owner.get(other, ())
+                for host, _, length in allocation.link_addresses(link)
+            ]
+            ports = sorted((link.b_port for link in by_owner[owner]), key=natural_key)
+            yield switch, TenantVrf(vrf_of(owner), tuple(ports), tuple(leaks), tenants[owner].source("hosts"))
 
 
 def _pools(design: PlaneDesign) -> tuple[str, ...]:

@@ -312,9 +312,10 @@ class Plane(Part, definition="plane"):
     isolation: Annotated[
         Isolation | None,
         key(
-            "How the tenants of the fabric are separated on this plane. acl: ingress ACLs on the ports of hosts.",
+            "How the tenants of the fabric are separated on this plane. acl: ingress ACLs on the ports of hosts. vrf: "
+            "a VRF of each tenant on each leaf, where no links connect the leaves.",
             usual="none",
-            page="how [tenants](tenants.md) are separated on a RoCE plane: `acl`",
+            page="how [tenants](tenants.md) are separated on a RoCE plane: `acl` or `vrf`",
         ),
     ]
     external: Annotated[
@@ -369,6 +370,11 @@ class Plane(Part, definition="plane"):
     def uplink_mbps(self) -> int:
         """The speed of links between switches."""
         return self.uplink_speed_mbps or self.speed_mbps or 0
+
+    @property
+    def isolates_by_vrf(self) -> bool:
+        """Whether the ports of hosts that have a tenant are in VRFs."""
+        return self.isolation not in (None, Isolation.ACL)
 
     @property
     def is_management(self) -> bool:

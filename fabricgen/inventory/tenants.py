@@ -1,6 +1,6 @@
 """Tenants of an inventory, which share planes and must not reach each other."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Annotated
 
@@ -10,6 +10,7 @@ from fabricgen.inventory.part import Part, key, map_of, part_notation
 from fabricgen.inventory.plane import Plane
 from fabricgen.inventory.prefixes import Network, contains, networks
 from fabricgen.inventory.routing import PoolSpec
+from fabricgen.sonic.vrfs import LONGEST_NAME, vrf_of
 from fabricgen.vocabulary import Technology
 
 ALL = "ALL"  # in place of the names of all other tenants
@@ -58,16 +59,17 @@ def check_tenants(tenants: Mapping[str, TenantSpec], planes: Mapping[str, Plane]
             hint = "add `tenants:` with the hosts of each, or remove `isolation`"
             yield error("FG106", f"plane {plane.name} has `isolation`, and no tenants", plane, "isolation", hint=hint)
     yield from _check_addresses(tenants, planes)
+    yield from _check_vrfs(tenants, [planes[name] for name in separated if planes[name].isolates_by_vrf])
     for tenant in tenants.values():
         if not separated and not tenant.planes:
-            hint = "set `isolation: acl` on a plane, or remove the tenant"
+            hint = "set `isolation` on a plane, or remove the tenant"
             yield error("FG644", f"no plane separates tenant {tenant.name} from others", tenant, hint=hint)
         for index, name in enumerate(tenant.planes):
             if name not in planes:
                 hint = suggest(name, sorted(planes))
                 yield error("FG107", f"the plane {name!r} is not defined", tenant, "planes", index, hint=hint)
             elif name not in separated:
-                hint = f"set `isolation: acl` on plane {name}, or remove it from the planes of the tenant"
+                hint = f"set `isolation` on plane {name}, or remove it from the planes of the tenant"
                 message = f"plane {name} does not separate tenants"
                 yield error("FG644", message, tenant, "planes", index, hint=hint)
         for index, name in enumerate(tenant.shared_with):
@@ -77,6 +79,21 @@ def check_tenants(tenants: Mapping[str, TenantSpec], planes: Mapping[str, Plane]
             elif name != ALL and name not in tenants:
                 hint = suggest(name, [ALL, *sorted(tenants)])
                 yield error("FG107", f"the tenant {name!r} is not defined", tenant, "shared_with", index, hint=hint)
+
+
+def _check_vrfs(tenants: Mapping[str, TenantSpec], planes: Sequence[Plane]) -> Iterator[Finding]:
+    """Findings for names that a VRF cannot have, and for devices outside the fabric that no VRF reaches."""
+    for plane in planes:
+        for name in ("external", "static"):
+            if name in plane.node.mapping:
+                message = f"hosts of plane {plane.name} are in VRFs, and these routes are in the default VRF"
+                hint = "use `isolation: acl` on this plane, or remove the entries"
+                yield error("FG652", message, plane, name, hint=hint)
+    for tenant in tenants.values() if planes else ():
+        if len(vrf_of(tenant.name)) > LONGEST_NAME:
+            longest = LONGEST_NAME - len(vrf_of(""))
+            message = f"the name of VRF {vrf_of(tenant.name)} is longer than {LONGEST_NAME} characters"
+            yield error("FG653", message, tenant, hint=f"give the tenant a name of at most {longest} characters")
 
 
 def _check_addresses(tenants: Mapping[str, TenantSpec], planes: Mapping[str, Plane]) -> Iterator[Finding]:

@@ -6,10 +6,11 @@ from functools import cached_property
 
 from fabricgen.bundle.read import Bundle
 from fabricgen.bundle.wiring import WiredLink, Wiring
-from fabricgen.results.isolation import HostAddress
+from fabricgen.results.isolation import HostAddress, RowPlace
 from fabricgen.sonic.acl import AclTable, acl_tables, interfaces, members
 from fabricgen.sonic.addresses import Address, read_address
 from fabricgen.sonic.image import rows, text
+from fabricgen.sonic.vrfs import DEFAULT, Leaks
 
 _INTERFACES = ("INTERFACE", "PORTCHANNEL_INTERFACE", "VLAN_INTERFACE")
 
@@ -17,14 +18,16 @@ _INTERFACES = ("INTERFACE", "PORTCHANNEL_INTERFACE", "VLAN_INTERFACE")
 @dataclass(frozen=True)
 class Attachment:
     """An address of a host with what decides where its packets go. `part` names the switches that links connect, and
-    `domain` those and the VRF in which routing leads to an address. `sends` and `receives` are (switch, ACL) at its
-    port, for packets from it and to it."""
+    `domain` those and the VRF in which routing leads to an address. `leaks` are the other domains with a route to it,
+    and the (switch, table, key) of that route. `sends` and `receives` are (switch, ACL) at its port, for packets from
+    it and to it."""
 
     end: HostAddress
     address: Address
     part: str
     domain: tuple[str, ...]
-    vrf_row: tuple[str, str, str] | None
+    vrf_row: RowPlace | None
+    leaks: Mapping[tuple[str, ...], RowPlace]
     sends: tuple[tuple[str, AclTable], ...]
     receives: tuple[tuple[str, AclTable], ...]
 
@@ -38,7 +41,8 @@ class _Switch:
         joined = members(config)
         for group, port in joined:
             self._above.setdefault(port, []).append(group)
-        self._vrf: dict[str, tuple[str, tuple[str, str, str]]] = {}
+        self.leaks = Leaks(config)
+        self._vrf: dict[str, tuple[str, RowPlace]] = {}
         for table in _INTERFACES:
             for key, row in rows(config, table).items():
                 if "|" not in key and (vrf := text(row, "vrf_name")):
@@ -48,12 +52,21 @@ class _Switch:
             for port in interfaces(acl, joined):
                 self._acls.setdefault(port, []).append(acl)
 
-    def vrf(self, port: str) -> tuple[str, tuple[str, str, str] | None]:
-        """The VRF of a port, "" for the default one, and the row that says so."""
-        for interface in (port, *self._above.get(port, ())):
+    def interfaces(self, port: str) -> tuple[str, ...]:
+        """A port, and the port channels and VLANs above it."""
+        return (port, *self._above.get(port, ()))
+
+    def vrf(self, port: str) -> tuple[str, RowPlace | None]:
+        """The VRF of a port, and the row that says so."""
+        for interface in self.interfaces(port):
             if found := self._vrf.get(interface):
                 return found
-        return "", None
+        return DEFAULT, None
+
+    def domain(self, vrf: str, part: str) -> tuple[str, ...]:
+        """Where routing of a VRF leads. Without an L3 VNI a VRF ends at its switch: sessions of BGP run in the default
+        VRF."""
+        return (part,) if vrf == DEFAULT else (self.name, vrf)
 
     def acls(self, port: str, stage: str) -> tuple[tuple[str, AclTable], ...]:
         """(switch, ACL) of a stage that is bound to a port."""
@@ -102,13 +115,14 @@ def _of_link(
 ) -> Iterator[Attachment]:
     name, port = link.b
     vrf, row = switch.vrf(port)
-    # Without an L3 VNI a VRF ends at its switch: sessions of BGP run in the default VRF.
     part = part_of.get(name, name)
-    domain = (name, vrf) if vrf else (part,)
+    domain, interfaces = switch.domain(vrf, part), switch.interfaces(port)
     sends, receives = switch.acls(port, "ingress"), switch.acls(port, "egress")
     for address in addresses:
         end = HostAddress(*link.a, address.ip, tenant, name, port)
-        yield Attachment(end, address.host, part, domain, row, sends, receives)
+        found = switch.leaks.to(vrf, interfaces, address.host)
+        leaks = {switch.domain(leak.vrf, part): (name, *leak.row) for leak in found}
+        yield Attachment(end, address.host, part, domain, row, leaks, sends, receives)
 
 
 def _parts(bundle: Bundle, plane: str) -> dict[str, str]:

@@ -43,6 +43,6 @@ def _class(one: AddressClass) -> dict[str, Any]:
 
 
 def _reason(source: AddressClass, target: AddressClass) -> list[str]:
-    if source.domain != target.domain:
+    if source.domain != target.domain and source.domain not in target.leaks:
         return ["unconnected" if source.part != target.part else "vrf"]
     return list(decisive_rule(source, target) or ())

@@ -7,6 +7,11 @@ from fabricgen.findings import Finding, Location, Place, Related, Severity, in_o
 from fabricgen.results.isolation import HostAddress, IsolationResult, WrongPair
 from fabricgen.units import counted, listed
 
+_BETWEEN_VRFS = "remove this route between VRFs, or let the tenants share in the inventory"
+_HINTS = {
+    **dict.fromkeys(("STATIC_ROUTE", "BGP_GLOBALS_AF", "VRF"), _BETWEEN_VRFS),
+    "INTERFACE": "put each port into the VRF of its tenant",
+}
 _MOST = 20  # findings of a plane; the last one has the number of the others
 
 
@@ -43,8 +48,9 @@ def _of_pair(bundle: Bundle, pair: WrongPair) -> Finding:
     if pair.leaks:
         tenant = pair.source.tenant
         table_of = f"the ACL of tenant {tenant}" if tenant else "an ACL that drops packets to all hosts"
-        hint = (
-            f"bind {table_of} to the port, and give its DROP rule a higher PRIORITY than rules that forward to others"
+        hint = _HINTS.get(
+            table,
+            f"bind {table_of} to the port, and give its DROP rule a higher PRIORITY than rules that forward to others",
         )
     else:
         hint = "let a rule with a higher PRIORITY forward these packets, or put both ports into one VRF"

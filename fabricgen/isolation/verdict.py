@@ -14,12 +14,13 @@ from fabricgen.sonic.acl import AclTable
 
 @dataclass(frozen=True, eq=False)
 class AddressClass:
-    """Addresses of one tenant that switches treat in the same way, as source and as target. `sends` and `receives` are
-    the filters at their ports."""
+    """Addresses of one tenant that switches treat in the same way, as source and as target. `leaks` are the other
+    domains with a route to them, `sends` and `receives` the filters at their ports."""
 
     tenant: str
     part: str
     domain: tuple[str, ...]
+    leaks: frozenset[tuple[str, ...]]
     sends: tuple[Filter, ...]
     receives: tuple[Filter, ...]
     members: list[Attachment] = field(default_factory=list)
@@ -128,9 +129,10 @@ def address_classes(ends: Sequence[Attachment]) -> list[AddressClass]:
     for one, (sends, receives) in zip(ends, at_port, strict=True):
         as_source = tuple(index for index, prefix in enumerate(sources) if prefix.covers(one.address))
         as_target = tuple(each.as_target(one.address) for each in filters.values())
-        key = (one.end.tenant, one.part, one.domain, sends, receives, as_source, as_target)
+        leaks = frozenset(one.leaks)
+        key = (one.end.tenant, one.part, one.domain, leaks, sends, receives, as_source, as_target)
         if key not in found:
-            found[key] = AddressClass(one.end.tenant, one.part, one.domain, sends, receives)
+            found[key] = AddressClass(one.end.tenant, one.part, one.domain, leaks, sends, receives)
         found[key].members.append(one)
     return list(found.values())
 
@@ -142,7 +144,7 @@ def _ends(source: AddressClass, target: AddressClass) -> tuple[Attachment, Attac
 
 def _barrier(source: AddressClass, target: AddressClass) -> _Decision | None:
     """Why routing does not lead from one class to another; None if it does."""
-    if source.domain == target.domain:
+    if source.domain == target.domain or source.domain in target.leaks:
         return None
     first, last = _ends(source, target)
     rows = tuple(row for row in (first.vrf_row, last.vrf_row) if row)
@@ -154,11 +156,12 @@ def _leaking(source: AddressClass, target: AddressClass) -> _Decision:
     if barrier := _barrier(source, target):
         return barrier
     first, last = _ends(source, target)
+    leak = last.leaks.get(first.domain)
     decisions = any_passes((*source.sends, *target.receives), first.address, last.address)
     if decisions is None:
         return _Decision(False)
-    rows: list[RowPlace] = []
-    reasons: list[str] = []
+    rows: list[RowPlace] = [leak] if leak else []
+    reasons: list[str] = [f"a route of {first.end.switch} leads to its VRF"] if leak else []
     for one, (each, (switch, table)) in zip(decisions, _at_ports(source, target, first, last), strict=True):
         if one.rule is not None:
             rows.append((switch, "ACL_RULE", table.rules[one.rule][0]))
@@ -166,6 +169,8 @@ def _leaking(source: AddressClass, target: AddressClass) -> _Decision:
         elif each.applies(last.address):
             rows.append((switch, "ACL_TABLE", table.name))
             reasons.append("no rule drops the packets")
+    if not rows and first.vrf_row and last.vrf_row:
+        return _Decision(True, "both are in one VRF, and no ACL drops the packets", (first.vrf_row, last.vrf_row))
     if not rows:
         switch, port = first.end.switch, first.end.port
         reason = f"no ACL is bound to {port}, and both are in one VRF"

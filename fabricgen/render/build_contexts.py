@@ -4,7 +4,7 @@ from collections.abc import Iterable, Sequence
 from ipaddress import ip_address, ip_interface
 
 from fabricgen.control_plane.outside import StaticRoute
-from fabricgen.control_plane.tenants import TenantTable
+from fabricgen.control_plane.tenants import TenantTable, TenantVrf
 from fabricgen.design.model import Switch
 from fabricgen.inventory.management import Certificates, Management
 from fabricgen.inventory.model import Inventory
@@ -18,6 +18,7 @@ from fabricgen.render.build_outside import discard_routes, static_routes
 from fabricgen.render.contexts import (
     AllowedSource,
     CertificateFiles,
+    LeakedRouteContext,
     LinkAddress,
     LinkContext,
     ManagementAddress,
@@ -27,6 +28,7 @@ from fabricgen.render.contexts import (
     Prefix,
     SwitchContext,
     TenantContext,
+    VrfContext,
 )
 from fabricgen.render.forms import Slot
 from fabricgen.render.secrets import placeholder
@@ -138,6 +140,20 @@ def tenant_context(table: TenantTable) -> TenantContext:
         ports=texts("the ports of these hosts", of=table.ports),
         permitted=texts("subnets of the tenant", of=table.permitted.of),
         refused=texts("the pool of all hosts of the plane", of=table.refused),
+    )
+
+
+def vrf_context(vrf: TenantVrf) -> VrfContext:
+    """The context of the VRF of a tenant."""
+
+    def words(content: str, *steps: str) -> Value:
+        return value(content, *steps, inventory=vrf.source)
+
+    shared = "a host of a tenant that shares"
+    return VrfContext(
+        name=words(vrf.name),
+        ports=tuple(words(port, "the ports of these hosts") for port in vrf.ports),
+        leaks=tuple(LeakedRouteContext(*(words(content, shared) for content in leak)) for leak in vrf.leaks),
     )
 
 

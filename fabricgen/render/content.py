@@ -102,7 +102,7 @@ class BundleContent:
         self._library = TemplateLibrary("sonic", templates)
         self._renderer = SwitchRenderer(
             plans.rendered, plans.allocation, plans.control, plans.planner, self._library, plans.cordons,
-            plans.tenants.tables,
+            plans.tenants,
         )  # fmt: skip
         self._patterns = FilePatterns(lambda formed: self._renderer.stamped(formed).tables)
         marks = LineMarks(self._library.marks)

@@ -211,6 +211,25 @@ class TenantContext(Context):
 
 
 @dataclass(frozen=True, eq=False)
+class LeakedRouteContext(Context):
+    """A route of a VRF to the subnet of a host in the VRF `vrf` of the same switch."""
+
+    prefix: Value
+    next_hop: Value
+    port: Value
+    vrf: Value
+
+
+@dataclass(frozen=True, eq=False)
+class VrfContext(Context):
+    """`vrf`: the VRF of one tenant on a switch."""
+
+    name: Value
+    ports: tuple[Value, ...]
+    leaks: tuple[LeakedRouteContext, ...]
+
+
+@dataclass(frozen=True, eq=False)
 class PlaneContext(Context):
     """`plane`: what all switches and ports of a plane have in common."""
 

@@ -10,7 +10,7 @@ from fabricgen.allocation.allocate import Allocation
 from fabricgen.control_plane.bgp import ControlPlane, LinkEnd
 from fabricgen.control_plane.cordons import Cordons
 from fabricgen.control_plane.outside import OutsideLink, StaticRoute
-from fabricgen.control_plane.tenants import TenantTable
+from fabricgen.control_plane.tenants import TenantPlan, TenantTable, TenantVrf
 from fabricgen.design.model import Fabric, Switch
 from fabricgen.inventory.outside import discards
 from fabricgen.lossless.plan import LosslessPlan, LosslessPlanner, PortBuffers
@@ -22,6 +22,7 @@ from fabricgen.render.build_contexts import (
     port_context,
     switch_context,
     tenant_context,
+    vrf_context,
 )
 from fabricgen.render.build_outside import outside_context
 from fabricgen.render.contexts import ManagementContext, PlaneContext, SonicContext
@@ -36,6 +37,7 @@ PORT_TEMPLATE = "port.json.j2"
 LINK_TEMPLATE = "link.json.j2"
 OUTSIDE_TEMPLATE = "outside.json.j2"
 TENANT_TEMPLATE = "tenant.json.j2"
+VRF_TEMPLATE = "vrf.json.j2"
 
 
 @dataclass
@@ -101,11 +103,11 @@ class SwitchRenderer:
     planner: LosslessPlanner
     library: TemplateLibrary
     cordons: Cordons = field(default_factory=dict)
-    tenants: Mapping[str, Sequence[TenantTable]] = field(default_factory=dict)
+    tenants: TenantPlan = field(default_factory=TenantPlan)
 
     def __post_init__(self) -> None:
         # Most switches and ports are of the same few kinds. Contexts are made from the kind, so that is the whole key.
-        self._known: dict[_SwitchKind | _PortKind | TenantTable, tuple[int, ...]] = {}
+        self._known: dict[_SwitchKind | _PortKind | TenantTable | TenantVrf, tuple[int, ...]] = {}
         self._fixed: dict[Same[Layout], list[Slots]] = {}
 
     def render(self, switch: Switch) -> RenderedSwitch | None:
@@ -165,8 +167,8 @@ class SwitchRenderer:
         for name, texts in lists.items():
             slots |= {f"switch.{name}.{index}": text for index, text in enumerate(texts)}
         routes = self.control.outside.routes.get(key, ())
-        own = {*lists["aggregates"], *(route.prefix for route in routes)}
-        kept = [prefix for prefix in self._discards[switch.identity.plane] if prefix not in own]
+        announced = {*lists["aggregates"], *(route.prefix for route in routes)}
+        kept = [prefix for prefix in self._discards[switch.identity.plane] if prefix not in announced]
         versions = {name: tuple([6 if ":" in text else 4 for text in texts]) for name, texts in lists.items()}
         kind = _SwitchKind(
             plan,
@@ -188,18 +190,19 @@ class SwitchRenderer:
         known = self._known.get(kind)
         if known is None:
             known = self._known[kind] = self._expand_device(kind, switch, routes)
-        tables = self.tenants.get(key, ())
-        return slots, (
-            *known,
-            *[form for table in tables for form in self._expand_tenant(table, allocation.names[key])],
-        )
+        own: list[TenantTable | TenantVrf] = [*self.tenants.tables.get(key, ()), *self.tenants.vrfs.get(key, ())]
+        return slots, (*known, *[form for one in own for form in self._expand_tenant(one, allocation.names[key])])
 
-    def _expand_tenant(self, table: TenantTable, device: str) -> tuple[int, ...]:
-        """The form of a table, which switches with the same ports of a tenant share."""
-        known = self._known.get(table)
+    def _expand_tenant(self, own: TenantTable | TenantVrf, device: str) -> tuple[int, ...]:
+        """The form of a table or VRF, which switches with the same ports of a tenant share."""
+        known = self._known.get(own)
         if known is None:
-            seen = {"sonic": self._sonic, "tenant": tenant_context(table)}
-            known = self._known[table] = (self.library.form(TENANT_TEMPLATE, seen, device),)
+            template, seen = (
+                (VRF_TEMPLATE, {"vrf": vrf_context(own)})
+                if isinstance(own, TenantVrf)
+                else (TENANT_TEMPLATE, {"tenant": tenant_context(own)})
+            )
+            known = self._known[own] = (self.library.form(template, {"sonic": self._sonic, **seen}, device),)
         return known
 
     def _expand_device(self, kind: _SwitchKind, switch: Switch, routes: Sequence[StaticRoute]) -> tuple[int, ...]:

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from ipaddress import ip_address, ip_network
 from itertools import product
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from hypothesis import strategies as st
 
@@ -31,6 +31,22 @@ Config = dict[str, Any]
 Rule = Mapping[str, str]
 
 
+class Leak(NamedTuple):
+    """A static route of a VRF, "" for the default one; `port` and `host` are "" and None where it has no such field."""
+
+    leaf: str
+    vrf: str
+    prefix: str
+    target: str
+    port: str
+    host: int | None
+
+    @property
+    def key(self) -> str:
+        """The key of its row."""
+        return f"{self.vrf or 'default'}|{self.prefix}"
+
+
 @dataclass
 class SmallFabric:
     """`tenants` are those of the six hosts; h0 to h2 are on leaf1. `tables` are (leaf, ports, stage, rules)."""
@@ -38,6 +54,7 @@ class SmallFabric:
     tenants: Sequence[str]
     tables: Sequence[tuple[str, Sequence[str], str, Sequence[Rule]]]
     vrfs: Mapping[tuple[str, str], str] = field(default_factory=dict)
+    leaks: Sequence[Leak] = ()
     shared: bool = False
     joined: bool = True  # whether a spine connects the leaves
 
@@ -166,6 +183,15 @@ class SmallFabric:
             if leaf == name:
                 config["INTERFACE"][port] = {"vrf_name": vrf}
                 config["VRF"][vrf] = {}
+        config["STATIC_ROUTE"] = {
+            leak.key: {
+                "nexthop-vrf": leak.target or "default",
+                **({"ifname": leak.port} if leak.port else {}),
+                **({"nexthop": self.address(leak.host)} if leak.host is not None else {}),
+            }
+            for leak in self.leaks
+            if leak.leaf == name
+        }
         for index, (leaf, ports, stage, rules) in enumerate(self.tables):
             if leaf == name:
                 config["ACL_TABLE"][f"T{index}"] = {"type": "L3", "stage": stage, "ports": list(ports)}
@@ -181,8 +207,7 @@ class SmallFabric:
     def tried(self, source: int, target: int) -> tuple[bool, bool]:
         """Whether any of many packets passes, and whether all RoCE packets do."""
         (leaf, port), (far, far_port) = self.place(source), self.place(target)
-        vrf, far_vrf = self.vrfs.get((leaf, port), ""), self.vrfs.get((far, far_port), "")
-        if vrf != far_vrf or (leaf != far and (vrf or not self.joined)):
+        if not self._routed(leaf, self.vrfs.get((leaf, port), ""), target):
             return False, False
         tables = [
             rules
@@ -194,6 +219,23 @@ class SmallFabric:
         anything = any(all(_passes(rules, *addresses, packet, False) for rules in tables) for packet in _packets())
         roce = all(_passes(rules, *addresses, (17, 4791, DSCP), True) for rules in tables)
         return anything, roce
+
+    def _routed(self, leaf: str, vrf: str, target: int) -> bool:
+        """Whether routes of a VRF lead from a leaf to a host. Those of the default VRF lead to the other leaf."""
+        far, port = self.place(target)
+        if leaf != far:
+            return self.joined and not vrf and self._routed(far, vrf, target)
+        own, address = self.vrfs.get((far, port), ""), ip_address(self.address(target))
+        if own == vrf:
+            return True
+        routes = {leak.key: leak for leak in self.leaks if (leak.leaf, leak.vrf) == (leaf, vrf)}.values()
+        covering = [leak for leak in routes if address in ip_network(leak.prefix)]
+        longest = max((ip_network(leak.prefix).prefixlen for leak in covering), default=0)
+        return any(
+            ip_network(leak.prefix).prefixlen == longest
+            and (leak.target, leak.port or port, target if leak.host is None else leak.host) == (own, port, target)
+            for leak in covering
+        )
 
 
 def _packets() -> Iterator[tuple[int, int, int]]:
@@ -239,10 +281,21 @@ def small_fabrics(draw: st.DrawFn) -> SmallFabric:
         st.lists(_rules(), min_size=1, max_size=4),
     )
     ports = st.tuples(st.sampled_from(LEAVES), st.sampled_from(PORTS))
+    names = st.sampled_from(["", "VrfA", "VrfB"])
+    leaks = st.builds(
+        Leak,
+        st.sampled_from(LEAVES),
+        names,
+        st.sampled_from([prefix for prefix in PREFIXES if not prefix.endswith("/32")]),
+        names,
+        st.sampled_from(["", *PORTS]),
+        st.sampled_from([None, *range(6)]),
+    )
     return SmallFabric(
         draw(st.lists(st.sampled_from(["", "a", "b", "c"]), min_size=6, max_size=6).filter(any)),
         draw(st.lists(tables, max_size=4)),
         draw(st.dictionaries(ports, st.sampled_from(["VrfA", "VrfB"]), max_size=3)),
+        draw(st.lists(leaks, max_size=3)),
         draw(st.booleans()),
         draw(st.booleans()),
     )

@@ -15,7 +15,7 @@ from fabricgen.sonic.bgpcfgd import IDF_TYPES, IDF_WITHDRAWS
 from fabricgen.sonic.image import uses_frr_framework
 from fabricgen.sonic.releases import release_name
 from fabricgen.sonic.tables import Row
-from fabricgen.vocabulary import Role
+from fabricgen.vocabulary import Isolation, Role
 
 Network = IPv4Network | IPv6Network
 _STATIC_BFD_MENDED = 202505
@@ -71,12 +71,16 @@ def unannounced_hosts(fabric: Fabric) -> Iterator[Defect]:
     Example: INTERFACE of leaf1 has 32 host ports with addresses in 10.64.0.0/26, and STATIC_ROUTE is empty.
 
     Fix: Add STATIC_ROUTE|default|10.64.0.0/26 with blackhole "true" and without advertise "false". The connected /31
-    subnets are more specific and carry the traffic.
+    subnets are more specific and carry the traffic. A plane that separates tenants by VRFs announces none: FG648 judges
+    who reaches whom there.
 
     Source: sonic-buildimage bgpd.main.conf.j2 (redistribute static route-map STATIC_ROUTE_FILTER), staticroutebgp.
     """
     for switch in fabric.switches.values():
         if switch.device.metadata.get("frr_mgmt_framework_config") == "true" or not switch.asn:
+            continue
+        plane = fabric.planes.get(switch.plane)
+        if plane and plane.isolation not in (None, Isolation.ACL):
             continue
         announced = [network for _, network in _announced(switch)]
         missing = [one for one in _host_subnets(fabric, switch) if not any(map(one.is_inside, announced))]

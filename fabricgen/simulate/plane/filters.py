@@ -1,6 +1,7 @@
 """What the switches of a plane do not let through: RoCE between ports of other VRFs, and what ACLs drop.
 
-BGP and static routes are read of the default VRF, so a host in another VRF reaches only hosts of its VRF at its switch.
+BGP is read of the default VRF, so a host in another VRF reaches only hosts of its VRF at its switch, and those to
+which a route of its VRF leads.
 An ACL counts at the ports of both hosts, and at a switch whose ports to other switches are all bound to the table: the
 switch of a host, or every neighbor of it. ACLs at single ports in between are not followed.
 """
@@ -17,21 +18,24 @@ from fabricgen.routing.fabric import RoutedFabric
 from fabricgen.simulate.plane.ports import Flags, Ints
 from fabricgen.sonic.acl import AclTable, Packet, acl_tables, interfaces, members
 from fabricgen.sonic.addresses import Address, parse_address
+from fabricgen.sonic.vrfs import Leaks
 
 _UDP, _ROCE_PORT = 17, 4791
-_DEFAULT = 0  # the number of the default VRF
+_DEFAULT: tuple[str, ...] = ()  # the domain of the default VRF, which all switches share
 
 Tables = tuple[AclTable, ...]
 
 
 @dataclass(frozen=True, eq=False)
 class Filters:
-    """`vrf` is the number of the VRF of each adapter's port, 0 for the default one. `sends` and `receives` are the ACLs
-    at the port of each adapter for packets from it and to it; `leaves` and `enters` those where packets leave and enter
-    its switch towards others. `addresses` are those of the adapters, `dscp` that of RoCE if known."""
+    """`domain` is the number of the VRF and switch of each adapter's port; the default VRF is one of all switches.
+    `leaks` are the other domains with a route to it. `sends` and `receives` are the ACLs at its port for packets from
+    it and to it; `leaves` and `enters` those where packets leave and enter its switch towards others. `addresses` are
+    those of the adapters, `dscp` that of RoCE if known."""
 
     leaf: Ints
-    vrf: Ints
+    domain: Ints
+    leaks: Sequence[Set[int]]
     sends: Sequence[Tables]
     receives: Sequence[Tables]
     leaves: Sequence[Tables]
@@ -42,8 +46,10 @@ class Filters:
     def blocked(self, source: Ints, target: Ints) -> Flags:
         """Whether packets from each of some adapters to another are dropped."""
         apart = self.leaf[source] != self.leaf[target]
-        of_source, of_target = self.vrf[source], self.vrf[target]
-        found: Flags = (of_source != of_target) | (apart & (of_source != _DEFAULT))
+        domain = self.domain[source]
+        found: Flags = domain != self.domain[target]
+        for place in np.flatnonzero(found & self._has_leak[target]).tolist():
+            found[place] = int(domain[place]) not in self.leaks[int(target[place])]
         if self._has_acl.any():
             suspects = np.flatnonzero(~found & (self._has_acl[source] | self._has_acl[target]))
             known: dict[tuple[int, int], bool] = {}
@@ -53,6 +59,10 @@ class Filters:
                     known[pair] = self._is_dropped(*pair, apart=bool(apart[place]))
                 found[place] = known[pair]
         return found
+
+    @cached_property
+    def _has_leak(self) -> Flags:
+        return np.array(list(map(bool, self.leaks)), bool)
 
     @cached_property
     def _has_acl(self) -> Flags:
@@ -80,34 +90,35 @@ def filters_of(
     joined = {name: members(bundle.devices[name].config) for name in names | acls.keys()}
     uplinks = _to_switches(bundle) if acls else {}
     at = {name: _at_fabric_ports(uplinks.get(name, frozenset()), acls.get(name, ()), joined[name]) for name in joined}
-    numbers: dict[str, int] = {"": _DEFAULT}
+    numbers: dict[tuple[str, ...], int] = {_DEFAULT: 0}
+    routes = {name: Leaks(bundle.devices[name].config) for name in names}
     leaf = {name: number for number, name in enumerate(fabric.names)}
-    vrfs, sends, receives, leaves, enters = [], [], [], [], []
+    domains, leaks, sends, receives, leaves, enters = [], [], [], [], [], []
     beyond = {name: _of_all_neighbors(uplinks[name], at) for name in names} if acls else {}
-    for link in links:
+    parsed = [parse_address(text) if text else None for text in addresses]
+    for link, address in zip(links, parsed, strict=True):
         name, port = link.b
-        vrf = _vrf(fabric, name, port, joined[name])
-        vrfs.append(numbers.setdefault(vrf, len(numbers)))
+        ports = (port, *(group for group, member in joined[name] if member == port))
+        vrf = next((row[1] for one in ports if (row := fabric.vrfs.get((name, one)))), "")
+        domains.append(numbers.setdefault(_domain(name, vrf), len(numbers)))
+        own_leaks = routes[name].to(vrf, ports, address.host) if address else ()
+        leaks.append({numbers.setdefault(_domain(name, leak.vrf), len(numbers)) for leak in own_leaks})
         here = [table for table in acls.get(name, ()) if port in interfaces(table, joined[name])]
         sends.append(tuple(table for table in here if table.stage == "ingress"))
         receives.append(tuple(table for table in here if table.stage == "egress"))
         own, others = at[name], beyond.get(name, {})
         leaves.append((*own.get("egress", ()), *others.get("ingress", ())))
         enters.append((*own.get("ingress", ()), *others.get("egress", ())))
-    if not any(vrfs) and not any(map(any, (sends, receives, leaves, enters))):
+    if not any(domains) and not any(map(any, (sends, receives, leaves, enters))):
         return None
-    parsed = [parse_address(text) if text else None for text in addresses]
     return Filters(
-        np.array([leaf[link.b[0]] for link in links], np.int64), np.array(vrfs, np.int64), sends, receives, leaves,
-        enters, parsed, dscp,
+        np.array([leaf[link.b[0]] for link in links], np.int64), np.array(domains, np.int64), leaks, sends, receives,
+        leaves, enters, parsed, dscp,
     )  # fmt: skip
 
 
-def _vrf(fabric: RoutedFabric, name: str, port: str, joined: Sequence[tuple[str, str]]) -> str:
-    for interface in (port, *(group for group, member in joined if member == port)):
-        if found := fabric.vrfs.get((name, interface)):
-            return found[1]
-    return ""
+def _domain(switch: str, vrf: str) -> tuple[str, ...]:
+    return (switch, vrf) if vrf else _DEFAULT
 
 
 def _to_switches(bundle: Bundle) -> Mapping[str, set[tuple[str, str]]]:
