@@ -13,7 +13,7 @@ from pathlib import Path
 
 import numpy as np
 
-from fabricgen.api import simulate_packets
+from fabricgen.api import PacketsRequest, simulate_packets
 from fabricgen.api.aside import render_aside
 from fabricgen.api.candidates import equal_hosts, read_candidates, write_candidate
 from fabricgen.bundle.read import open_bundle
@@ -48,7 +48,9 @@ def packet_ns(bundle: Path, pattern: str, size_bytes: int, draws: int) -> float:
     """The last completion, mean of single runs with further seeds."""
     ends = []
     for seed in range(1, draws + 1):
-        (run,) = simulate_packets([bundle], pattern=pattern, size_bytes=size_bytes, seed=seed, max_hops=10**9).runs
+        (run,) = simulate_packets(
+            PacketsRequest(paths=[bundle], pattern=pattern, size_bytes=size_bytes, seed=seed, max_hops=10**9)
+        ).runs
         assert all(flow.fct_ns is not None for flow in run.flows), f"{pattern}: a flow does not finish"
         ends.append(max(flow.start_ns + (flow.fct_ns or 0) for flow in run.flows))
     return float(np.mean(ends))

@@ -19,7 +19,7 @@ from pathlib import Path
 from time import process_time
 
 from benchmarks.make_inventory import main as make_inventory
-from fabricgen.api import render, simulate_deadlock, validate
+from fabricgen.api import DeadlockRequest, render, simulate_deadlock, validate
 from fabricgen.bundle.read import open_bundle
 from fabricgen.handoff.ansible import ansible_files
 from fabricgen.handoff.folder import write_folder
@@ -40,7 +40,7 @@ def stages(folder: Path, switches: int) -> Stages:
     return {
         "render": lambda: render(inventory, bundle),
         "validate": lambda: validate([bundle]),
-        "deadlock": lambda: simulate_deadlock([bundle]),
+        "deadlock": lambda: simulate_deadlock(DeadlockRequest(paths=[bundle])),
         "handoff": lambda: _hand_over(bundle, folder / f"ansible-{switches}"),
     }
 

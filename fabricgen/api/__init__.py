@@ -14,10 +14,15 @@ if TYPE_CHECKING:
     from fabricgen.api.compared import CompareOptions
     from fabricgen.api.comparing import Comparison, compare
     from fabricgen.api.comparison import diff, rehearse, roll_out
-    from fabricgen.api.congestion import CongestionSimulation, simulate_congestion, simulate_congestion_of_scenario
-    from fabricgen.api.deadlock import DeadlockSimulation, FailureOptions, simulate_deadlock
+    from fabricgen.api.congestion import (
+        CongestionRequest,
+        CongestionSimulation,
+        simulate_congestion,
+        simulate_congestion_of_scenario,
+    )
+    from fabricgen.api.deadlock import DeadlockRequest, DeadlockSimulation, FailureOptions, simulate_deadlock
     from fabricgen.api.judgement import Judgement, Policy, Progress
-    from fabricgen.api.packets import PacketSimulation, simulate_packets, simulate_packets_of_scenario
+    from fabricgen.api.packets import PacketSimulation, PacketsRequest, simulate_packets, simulate_packets_of_scenario
     from fabricgen.api.rendering import FileCounts, Rendering, render
     from fabricgen.api.reporting import Report, report
     from fabricgen.api.tune import Tuning, tune
@@ -30,7 +35,9 @@ __all__ = [
     "Check",
     "CompareOptions",
     "Comparison",
+    "CongestionRequest",
     "CongestionSimulation",
+    "DeadlockRequest",
     "DeadlockSimulation",
     "FailureOptions",
     "FileCounts",
@@ -38,6 +45,7 @@ __all__ = [
     "Judgement",
     "Layers",
     "PacketSimulation",
+    "PacketsRequest",
     "Policy",
     "Progress",
     "Rendering",
@@ -61,6 +69,9 @@ __all__ = [
 ]
 
 _MODULES = {
+    "PacketsRequest": "fabricgen.api.packets",
+    "DeadlockRequest": "fabricgen.api.deadlock",
+    "CongestionRequest": "fabricgen.api.congestion",
     "Acceptance": "fabricgen.api.acceptance",
     "accept": "fabricgen.api.acceptance",
     "Check": "fabricgen.api.checking",

@@ -9,6 +9,7 @@ from fabricgen.api.coverage import add_coverage
 from fabricgen.api.jobs import SEARCH, JobsSource, simulate_jobs
 from fabricgen.api.judgement import DEFAULT_POLICY, SILENT, Judgement, Judging, Policy, Progress, codes_of, open_judging
 from fabricgen.api.outages import with_outages
+from fabricgen.api.requests import TrafficRequest
 from fabricgen.api.sizes import with_sizes
 from fabricgen.api.subnets import DEFAULT_SUBNETS, SubnetOptions, forwarding_of
 from fabricgen.errors import UsageError
@@ -16,7 +17,6 @@ from fabricgen.findings import Location
 from fabricgen.report.summary import Counts
 from fabricgen.results import CongestionModel, CongestionResult
 from fabricgen.units import counted
-from fabricgen.vocabulary import BalanceMode, HashModel
 
 if TYPE_CHECKING:
     from fabricgen.simulate.congestion.analysis import CongestionOptions
@@ -31,45 +31,34 @@ class CongestionSimulation(Judgement):
     planes: tuple[CongestionResult, ...] = ()
 
 
-def simulate_congestion(
-    paths: Sequence[Path],
-    *,
-    links: Path | None = None,
-    lldp: Path | None = None,
-    pattern: str | None = None,
-    size_bytes: int | None = None,
-    placement: str | Sequence[str] = "aligned",
-    queue_pairs: int | None = None,
-    hash_model: HashModel = HashModel.DEPLOYED,
-    balance: BalanceMode | None = None,
-    seed: int = 0,
-    draws: int = 1,
-    plane: str | None = None,
-    subnets: SubnetOptions = DEFAULT_SUBNETS,
-    failures: int = 0,
-    switch_failures: bool = False,
-    sizes: Sequence[int] = (),
-    jobs_file: Path | None = None,
-    save_jobs: Path | None = None,
-    svg: Path | None = None,
-    inventory: Path | None = None,
-    policy: Policy = DEFAULT_POLICY,
-    progress: Progress = SILENT,
-) -> CongestionSimulation:
-    """Compute link loads, fair rates, congestion trees and victims of a traffic pattern, per plane or for one `plane`.
+@dataclass(frozen=True, kw_only=True)
+class CongestionRequest(TrafficRequest):
+    """The analysis of a pattern, by default of 256 MiB a rank.
 
-    `pattern` is a name of `fabricgen.simulate.patterns`, by default ring-all-reduce. `size_bytes` is the buffer of one
-    rank, by default 256 MiB. `placement` is aligned, fragmented, the hosts in the order of their ranks, or
-    search: a better one is proposed, and written to `save_jobs`.
-    `queue_pairs` is their number per connection, each of which is hashed; None: that of the files of the hosts.
-    `hash_model` is what switches compute, `balance` how they spread packets (None: as fabric.json says). `seed` is that
-    of queue pair numbers, shuffles and permutations. `draws` is how many sets of these numbers are drawn for the spread
-    of the load. `subnets` are the options of InfiniBand planes. `failures` (0 to 2): what all sets of up to this many
-    links between switches, with `switch_failures` of switches too, leave of the bandwidth after BGP has converged.
-    `sizes` are buffers in bytes: the bandwidth for each, of `pattern` or of all collectives. `jobs_file` has several
-    jobs that run at the same time; `pattern`, `size_bytes` and `placement` are those of jobs without their own. `svg`
-    is a folder for
-    pictures of the congestion trees. See `validate` for the other arguments and the errors.
+    `placement` is aligned, fragmented, the hosts in the order of their ranks, or search: a better one is proposed, and
+    written to `save_jobs`. `failures` (0 to 2; None: 1 with `switch_failures`): what all sets of up to this many links
+    between switches, with `switch_failures` of switches too, leave of the bandwidth after BGP has converged. `sizes`
+    are buffers in bytes: the bandwidth for each, of `pattern` or of all collectives.
+    """
+
+    placement: str | Sequence[str] = "aligned"
+    save_jobs: Path | None = None
+    failures: int | None = None
+    switch_failures: bool = False
+    sizes: Sequence[int] = ()
+
+    @property
+    def most_failures(self) -> int:
+        """The failures at a time, with their default."""
+        return int(self.switch_failures) if self.failures is None else self.failures
+
+
+def simulate_congestion(
+    request: CongestionRequest, *, policy: Policy = DEFAULT_POLICY, progress: Progress = SILENT
+) -> CongestionSimulation:
+    """Compute link loads, fair rates, congestion trees and victims of a traffic pattern, per plane.
+
+    See `validate` for the other arguments and the errors.
     """
     from fabricgen.simulate.bandwidth.sizes import COLLECTIVES
     from fabricgen.simulate.bandwidth.sizes import SizesOptions as SizeOptions
@@ -79,48 +68,51 @@ def simulate_congestion(
     from fabricgen.simulate.outages.options import OutageOptions as OutageOptions
     from fabricgen.simulate.patterns import DEFAULT_BYTES, DEFAULT_PATTERN, check_pattern, read_order
 
-    name = pattern or DEFAULT_PATTERN
+    name, hashed = request.pattern or DEFAULT_PATTERN, (request.queue_pairs, request.hash_model)
+    seed, draws, balance = request.seed, request.draws, request.balance
     check_pattern(name)
-    size = DEFAULT_BYTES if size_bytes is None else size_bytes
-    judging = open_judging(paths, links, lldp, policy)
-    if jobs_file is not None or placement == SEARCH:
-        if sizes:
+    size = DEFAULT_BYTES if request.size_bytes is None else request.size_bytes
+    judging = open_judging(request.paths, request.links, request.lldp, policy)
+    if request.jobs_file is not None or request.placement == SEARCH:
+        if request.sizes:
             raise UsageError("--sizes: jobs have their sizes: give it without --jobs-file and search")
-        order = read_order("aligned" if placement == SEARCH else placement)
+        searches = request.placement == SEARCH
+        order = read_order("aligned" if searches else request.placement)
         results = simulate_jobs(
             judging,
-            JobsSource(jobs_file, name, size, order),
-            JobOptions(queue_pairs, hash_model, balance, seed, draws, search=placement == SEARCH),
-            OutageOptions(PATTERN, failures, switch_failures, seed=seed, draws=draws),
-            plane,
-            subnets,
-            save_jobs,
+            JobsSource(request.jobs_file, name, size, order),
+            JobOptions(*hashed, balance, seed, draws, search=searches),
+            OutageOptions(PATTERN, request.most_failures, request.switch_failures, seed=seed, draws=draws),
+            request.plane,
+            request.subnets,
+            request.save_jobs,
             progress,
         )
-        _draw(svg, results)
-        return _judgement(judging, results, inventory)
+        _draw(request.svg, results)
+        return _judgement(judging, results, request.inventory)
     with progress.stage(name):
-        ranks = read_order(placement)
+        ranks = read_order(request.placement)
         basic = CongestionOptions(
-            name, size, ranks, queue_pairs, seed, draws, hash_model=hash_model, each_link=True, balance=balance
-        )
-        results = analyse(judging, basic, plane, subnets)
+            name, size, ranks, request.queue_pairs, seed, draws, hash_model=request.hash_model, each_link=True,
+            balance=balance,
+        )  # fmt: skip
+        results = analyse(judging, basic, request.plane, request.subnets)
     progress.step("simulated", f"{name} on {counted(len(judging.bundle.devices), 'device')}")
-    if failures:
+    if request.most_failures:
         chosen = OutageOptions(
-            name, failures, switch_failures, size, ranks, queue_pairs, hash_model, seed, draws, balance
+            name, request.most_failures, request.switch_failures, size, ranks, *hashed, seed, draws, balance
         )
         with progress.stage("failures"):
-            results = with_outages(judging, results, chosen, plane)
-        progress.step("simulated", f"{name} after up to {counted(failures, 'failure')}")
-    if sizes:
-        patterns = (name,) if pattern else COLLECTIVES
-        options = SizeOptions(sizes, patterns, ranks, queue_pairs, hash_model, seed, draws, balance)
+            results = with_outages(judging, results, chosen, request.plane)
+        progress.step("simulated", f"{name} after up to {counted(request.most_failures, 'failure')}")
+    if request.sizes:
+        patterns = (name,) if request.pattern else COLLECTIVES
+        options = SizeOptions(request.sizes, patterns, ranks, *hashed, seed, draws, balance)
         with progress.stage("sizes"):
-            results = with_sizes(judging, results, options, plane, subnets)
-        progress.step("simulated", counted(len(sizes), "size"))
-    _draw(svg, results)
-    return _judgement(judging, results, inventory)
+            results = with_sizes(judging, results, options, request.plane, request.subnets)
+        progress.step("simulated", counted(len(request.sizes), "size"))
+    _draw(request.svg, results)
+    return _judgement(judging, results, request.inventory)
 
 
 def _judgement(judging: Judging, results: Sequence[CongestionResult], inventory: Path | None) -> CongestionSimulation:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 import orjson
 
 from fabricgen.api.judgement import DEFAULT_POLICY, SILENT, Judgement, Judging, Policy, Progress, codes_of, open_judging
+from fabricgen.api.requests import SimulationRequest
 from fabricgen.atomic import write_atomically
 from fabricgen.bundle.read import Bundle
 from fabricgen.errors import UsageError
@@ -51,41 +52,41 @@ class DeadlockSimulation(Judgement):
     packets: PacketsResult | None = None
 
 
-def simulate_deadlock(
-    paths: Sequence[Path],
-    *,
-    links: Path | None = None,
-    lldp: Path | None = None,
-    plane: str | None = None,
-    failures: FailureOptions = FailureOptions(),
-    lfts: Path | None = None,
-    demonstrate: bool = False,
-    certificate: Path | None = None,
-    routes: Path | None = None,
-    svg: Path | None = None,
-    inventory: Path | None = None,
-    policy: Policy = DEFAULT_POLICY,
-    progress: Progress = SILENT,
-) -> DeadlockSimulation:
-    """Prove that no cyclic buffer dependency can exist, or find one; per plane, or for one `plane`.
+@dataclass(frozen=True, kw_only=True)
+class DeadlockRequest(SimulationRequest):
+    """The proof, also after `failures`.
 
     `lfts` is a folder of dumped forwarding tables that replace a run of OpenSM. `demonstrate` runs flows around a cycle
     packet by packet. `certificate` and `routes` are files to write: the proof, and the next hops that it rests on.
-    `svg` is a folder for a picture of each cycle. See `validate` for the other arguments and the errors.
     """
-    if not paths and lfts is None:
+
+    failures: FailureOptions = FailureOptions()
+    lfts: Path | None = None
+    demonstrate: bool = False
+    certificate: Path | None = None
+    routes: Path | None = None
+
+
+def simulate_deadlock(
+    request: DeadlockRequest, *, policy: Policy = DEFAULT_POLICY, progress: Progress = SILENT
+) -> DeadlockSimulation:
+    """Prove that no cyclic buffer dependency can exist, or find one, per plane.
+
+    See `validate` for the other arguments and the errors.
+    """
+    if not request.paths and request.lfts is None:
         raise UsageError("nothing to judge: give a bundle or config_db files, or dumps with --lfts")
-    judging = open_judging(paths, links, lldp, policy)
-    if lfts is None:
+    judging = open_judging(request.paths, request.links, request.lldp, policy)
+    if request.lfts is None:
         from fabricgen.simulate.plane.names import require_plane
 
-        require_plane(judging.bundle, plane)
-    planes = prove(judging, plane, lfts, failures, progress)
-    _name_left_out(judging, planes, {"--certificate": certificate, "--routes": routes})
-    _write_proof(judging.bundle, planes, certificate, routes, svg)
+        require_plane(judging.bundle, request.plane)
+    planes = prove(judging, request.plane, request.lfts, request.failures, progress)
+    _name_left_out(judging, planes, {"--certificate": request.certificate, "--routes": request.routes})
+    _write_proof(judging.bundle, planes, request.certificate, request.routes, request.svg)
     progress.step("simulated", f"routes and buffer dependencies of {counted(len(judging.bundle.devices), 'device')}")
-    packets = _demonstrate(judging, planes, progress) if demonstrate else None
-    outcome = judging.outcome(inventory)
+    packets = _demonstrate(judging, planes, progress) if request.demonstrate else None
+    outcome = judging.outcome(request.inventory)
     return DeadlockSimulation(
         findings=outcome.findings,
         suppressed=outcome.suppressed,

@@ -18,12 +18,12 @@ from fabricgen.api.judgement import (
     open_judging,
     outcome_of_inventory,
 )
-from fabricgen.api.subnets import DEFAULT_SUBNETS, SubnetOptions, forwarding_of
+from fabricgen.api.requests import TrafficRequest
+from fabricgen.api.subnets import forwarding_of
 from fabricgen.findings import Location
 from fabricgen.report.summary import Counts
 from fabricgen.results import Compat, PacketsResult
 from fabricgen.units import counted
-from fabricgen.vocabulary import BalanceMode, HashModel
 
 if TYPE_CHECKING:
     from fabricgen.simulate.packets.failed_link import FailedLink
@@ -45,42 +45,30 @@ class PacketSimulation(Judgement):
     runs: tuple[PacketsResult, ...] = ()
 
 
-def simulate_packets(
-    paths: Sequence[Path],
-    *,
-    links: Path | None = None,
-    lldp: Path | None = None,
-    pattern: str | None = None,
-    size_bytes: int = DEFAULT_BYTES,
-    plane: str | None = None,
-    seed: int = 1,
-    draws: int = 1,
-    jobs: int = 1,
-    max_hops: int | None = None,
-    priorities: Sequence[int] = (),
-    queue_pairs: int | None = None,
-    hash_model: HashModel = HashModel.DEPLOYED,
-    balance: BalanceMode | None = None,
-    failed: "FailedLink | None" = None,
-    subnets: SubnetOptions = DEFAULT_SUBNETS,
-    jobs_file: Path | None = None,
-    series: Path | None = None,
-    svg: Path | None = None,
-    inventory: Path | None = None,
-    policy: Policy = DEFAULT_POLICY,
-    progress: Progress = SILENT,
-) -> PacketSimulation:
-    """Run a traffic pattern packet by packet, per plane or for one `plane`.
+@dataclass(frozen=True, kw_only=True)
+class PacketsRequest(TrafficRequest):
+    """A packet run of a pattern, by default of 4 MiB a rank.
 
-    `pattern` and `size_bytes` are those of `simulate_congestion`, by default 4 MiB. `seed` is that of marking and
-    hashing; `draws` runs use this seed and the next ones, in `jobs` processes. A run of more than `max_hops` packet
-    hops takes a slice of the hosts. The pattern runs on each of `priorities` at the same time, by default on the first
-    lossless one. `queue_pairs` and `hash_model` are those of `simulate_congestion`. `balance` replaces the load
-    balancing of RoCE planes that fabric.json has. `failed` is a link that goes down: only its plane runs. `subnets` are
-    the options of InfiniBand planes. `jobs_file` has jobs that send at the same time, in place of the pattern;
-    `pattern` and `size_bytes` are those of jobs without their own.
-    `series` is a folder for time series of the first draw and their pictures, `svg` one for the pictures only. See
-    `validate` for the other arguments. Raises UsageError if numba is not installed.
+    The `draws` use `seed` and the next ones, in `jobs` processes. A run of more than `max_hops` packet hops takes a
+    slice of the hosts. The pattern runs on each of `priorities` at the same time, by default on the first lossless one.
+    `failed` is a link that goes down: only its plane runs. `series` is a folder for time series of the first draw and
+    their pictures, `svg` one for the pictures only.
+    """
+
+    seed: int = 1
+    jobs: int = 1
+    max_hops: int | None = None
+    priorities: Sequence[int] = ()
+    failed: "FailedLink | None" = None
+    series: Path | None = None
+
+
+def simulate_packets(
+    request: PacketsRequest, *, policy: Policy = DEFAULT_POLICY, progress: Progress = SILENT
+) -> PacketSimulation:
+    """Run a traffic pattern packet by packet, per plane.
+
+    See `validate` for the other arguments. Raises UsageError if numba is not installed.
     """
     from fabricgen.simulate.packets import prepare
     from fabricgen.simulate.patterns import DEFAULT_PATTERN, Placement, check_pattern, uses_storage
@@ -88,8 +76,9 @@ def simulate_packets(
     from fabricgen.simulate.workload import runs_of
 
     prepare(progress.note)
-    judging = open_judging(paths, links, lldp, policy)
-    name = pattern or DEFAULT_PATTERN
+    judging = open_judging(request.paths, request.links, request.lldp, policy)
+    name, plane, subnets = request.pattern or DEFAULT_PATTERN, request.plane, request.subnets
+    size_bytes = DEFAULT_BYTES if request.size_bytes is None else request.size_bytes
     check_pattern(name)
     from fabricgen.simulate.packets.analysis import simulate_bundle
     from fabricgen.simulate.packets.ensemble import Draw, draw_of, in_draws, run_draws, with_spread
@@ -98,21 +87,22 @@ def simulate_packets(
     from fabricgen.simulate.packets.slicing import DEFAULT_MAX_HOPS
     from fabricgen.simulate.packets.subnets import choose_subnets
 
-    limit = DEFAULT_MAX_HOPS if max_hops is None else max_hops
+    seed, draws = request.seed, request.draws
+    limit = DEFAULT_MAX_HOPS if request.max_hops is None else request.max_hops
     stores = uses_storage(name)
     placed: tuple[PlacedJob, ...] = ()
     adapters: dict[str, Sequence[Adapter]] = {}
-    if jobs_file is None:
+    if request.jobs_file is None:
         add_coverage(judging, plane, to_storage=stores)
     else:
-        source = JobsSource(jobs_file, name, size_bytes, Placement.ALIGNED)
-        found_jobs = planes_of_jobs(judging, source, seed, plane, subnets, queue_pairs, hash_model)
+        source = JobsSource(request.jobs_file, name, size_bytes, Placement.ALIGNED)
+        found_jobs = planes_of_jobs(judging, source, seed, plane, subnets, request.queue_pairs, request.hash_model)
         if found_jobs.mistakes:
-            return _outcome(judging, inventory)
+            return _outcome(judging, request.inventory)
         name, placed = "jobs", found_jobs.placed
         stores = all(uses_storage(one.request.pattern) for one in placed)
         adapters = {plane_name: site.adapters for plane_name, site in found_jobs.sites.items()}
-    for_roce = {"--priorities": priorities, "--queue-pairs": queue_pairs, "--balance": balance}
+    for_roce = {"--priorities": request.priorities, "--queue-pairs": request.queue_pairs, "--balance": request.balance}
     if given := [option for option, value in for_roce.items() if value]:
         require_roce(judging.bundle, plane, given, to_storage=stores)
     forwarding = forwarding_of(judging, subnets, plane, to_storage=stores)
@@ -120,10 +110,10 @@ def simulate_packets(
 
     def run_one(own: int) -> Draw:
         """One draw; the first one also probes the ports."""
-        watch = _watching(progress, series, svg) if own == seed else _unwatched
+        watch = _watching(progress, request.series, request.svg) if own == seed else _unwatched
         runs = simulate_bundle(
-            judging.bundle, name, size_bytes, plane, own, watch, priorities, limit, chosen, queue_pairs, hash_model,
-            placed, balance, failed,
+            judging.bundle, name, size_bytes, plane, own, watch, request.priorities, limit, chosen,
+            request.queue_pairs, request.hash_model, placed, request.balance, request.failed,
         )  # fmt: skip
         results = [run.result for run in runs]
         if placed:
@@ -132,13 +122,13 @@ def simulate_packets(
         is_first = own == seed
         return draw_of(results, found, probe(judging.bundle, runs) if is_first else (), is_first=is_first)
 
-    drawn = list(run_draws(run_one, range(seed, seed + draws), jobs))
+    drawn = list(run_draws(run_one, range(seed, seed + draws), request.jobs))
     results = with_spread(drawn)
     hops = sum(draw.hops for draw in drawn)
     progress.step("simulated", f"{hops} packet hops in {counted(draws, 'draw')}, and each kind of port")
     judging.findings += [*in_draws(drawn), *drawn[0].probed, *left_out(chosen.left_out)]
     judging.codes |= codes_of(*CODES)
-    return _outcome(judging, inventory, results)
+    return _outcome(judging, request.inventory, results)
 
 
 def _outcome(judging: Judging, inventory: Path | None, results: Sequence[PacketsResult] = ()) -> PacketSimulation:
@@ -154,21 +144,16 @@ def _outcome(judging: Judging, inventory: Path | None, results: Sequence[Packets
 
 def simulate_packets_of_scenario(
     file: Path,
+    request: PacketsRequest = PacketsRequest(paths=()),
     *,
     compat: Compat | None = None,
-    balance: BalanceMode | None = None,
-    seed: int = 1,
-    draws: int = 1,
-    jobs: int = 1,
-    series: Path | None = None,
-    svg: Path | None = None,
     policy: Policy = DEFAULT_POLICY,
     progress: Progress = SILENT,
 ) -> PacketSimulation:
-    """Run the flows of a scenario file, with the clock and tie rules of `compat` and the load balancing of `balance`,
-    by default those of the file, and `draws` times with random marks of further seeds, in `jobs` processes.
+    """Run the flows of a scenario file, with the clock and tie rules of `compat`, by default those of the file.
 
-    Each mistake in the file is a finding. Such a file is not simulated, so the result has findings only.
+    Of the request it has `balance`, by default that of the file, `seed` and `draws`, `jobs`, `series` and `svg`. Each
+    mistake in the file is a finding. Such a file is not simulated, so the result has findings only.
     """
     from fabricgen.simulate.packets import prepare
 
@@ -181,19 +166,19 @@ def simulate_packets_of_scenario(
     if mistakes := check_scenario(file):
         outcome = outcome_of_inventory(mistakes, (), Location, policy)
         return PacketSimulation(findings=outcome.findings, suppressed=outcome.suppressed, codes=codes_of(*CODES))
-    scenario = read_scenario(file)
+    scenario, seed = read_scenario(file), request.seed
     if compat is not None:
         scenario = replace(scenario, compat=compat)
-    if balance is not None:
-        scenario = replace(scenario, balance=replace(scenario.balance, mode=balance))
+    if request.balance is not None:
+        scenario = replace(scenario, balance=replace(scenario.balance, mode=request.balance))
     place = Location(str(file))
 
     def run_one(own: int) -> Draw:
-        watch = _watching(progress, series, svg) if own == seed else _unwatched
+        watch = _watching(progress, request.series, request.svg) if own == seed else _unwatched
         result = simulate_scenario(scenario, own, watch)
         return draw_of([result], packet_findings(result, place), is_first=own == seed)
 
-    drawn = list(run_draws(run_one, range(seed, seed + draws), jobs))
+    drawn = list(run_draws(run_one, range(seed, seed + request.draws), request.jobs))
     (result,) = with_spread(drawn)
     hops = f"{result.simulated_ns / 1000:.1f} us, {result.wire_transmissions} packet hops"
     progress.step("simulated", hops)

@@ -1,6 +1,7 @@
 """Options that several verbs have."""
 
 from collections.abc import Callable
+from dataclasses import fields
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -15,6 +16,7 @@ from fabricgen.vocabulary import BalanceMode, HashModel
 
 if TYPE_CHECKING:
     from fabricgen.api.judgement import Policy
+    from fabricgen.api.requests import SimulationRequest
     from fabricgen.api.subnets import SubnetOptions
     from fabricgen.engine.store import Store
     from fabricgen.inventory.read_files import InventorySource
@@ -172,7 +174,9 @@ hash_options = several(
     ),
     click.option(
         "--hash",
+        "hash_model",
         type=click.Choice([word.value for word in HashModel]),
+        callback=lambda *given: HashModel(given[2] or HashModel.DEPLOYED),
         help="What switches compute: the linear hash of their files, as in chips, or an ideal one.  "
         "[default: deployed]",
     ),
@@ -181,13 +185,20 @@ hash_options = several(
 balance_option = click.option(
     "--balance",
     type=click.Choice([word.value for word in BalanceMode]),
+    callback=lambda *given: BalanceMode(given[2]) if given[2] else None,
     help="How the switches of RoCE planes spread packets.  [default: as the files say]",
 )
 
 
-def balance_of(word: str | None) -> BalanceMode | None:
-    """The mode that an option names; None for that of fabric.json."""
-    return BalanceMode(word) if word else None
+def size_option(default: str) -> Callable[..., Any]:
+    """--size, which reaches the verb in bytes."""
+    return click.option(
+        "--size",
+        "size_bytes",
+        metavar="BYTES",
+        callback=lambda *given: None if given[2] is None else message_bytes(given[2]),
+        help=f"Buffer of one rank, for example 64MB or {default}.  [default: {default}]",
+    )
 
 
 subnet_options = several(
@@ -251,17 +262,25 @@ def print_patterns(pattern: str | None) -> bool:
     return True
 
 
-def hash_of(word: str | None) -> HashModel:
-    """The hash that an option names; without one that of the files."""
-    return HashModel(word or HashModel.DEPLOYED)
-
-
-def require_one_source(paths: tuple[Path, ...], scenario: Path | None, **for_bundles: object) -> None:
-    """Raises UsageError unless there are either paths or a scenario, and for options that a scenario does not use."""
-    if bool(paths) == (scenario is not None):
+def require_one_source(request: "SimulationRequest", scenario: Path | None, *of_scenarios: str) -> None:
+    """Raises UsageError unless there are either paths or a scenario, and for options that a scenario does not use:
+    those of other fields of the request than `of_scenarios`."""
+    if bool(request.paths) == (scenario is not None):
         raise UsageError("give a bundle or config_db files, or one scenario with --scenario")
-    given = [f"--{name.replace('_', '-')}" for name, value in for_bundles.items() if value is not None]
-    if scenario is not None and given:
+    if scenario is None:
+        return
+    names = {
+        "size_bytes": "--size",
+        "hash_model": "--hash",
+        "failed": "--fail",
+        "subnets": "--lfts, --vl-buffer or --adaptive-routing",
+    }
+    given = [
+        names.get(one.name, f"--{one.name.replace('_', '-')}")
+        for one in fields(request)
+        if one.name not in ("paths", "inventory", *of_scenarios) and getattr(request, one.name) != one.default
+    ]
+    if given:
         raise UsageError(f"a scenario has its own links, routes and flows: {', '.join(given)}: for bundles only")
 
 

@@ -1,6 +1,7 @@
 """`fabricgen simulate congestion`: completion times and congestion trees, flow by flow."""
 
 from pathlib import Path
+from typing import Any
 
 import click
 
@@ -8,18 +9,16 @@ from fabricgen.cli.names import names_in
 from fabricgen.cli.options import (
     FILE,
     FOLDER,
-    balance_of,
     balance_option,
     expand_option,
-    hash_of,
     hash_options,
     inventory_option,
     jobs_options,
     link_options,
-    message_bytes,
     policy_of,
     print_patterns,
     require_one_source,
+    size_option,
     sizes_of,
     subnet_options,
     subnets_of,
@@ -36,12 +35,13 @@ from fabricgen.inputs import read_text
 @link_options
 @traffic_options
 @subnet_options
-@click.option("--size", metavar="BYTES", help="Buffer of one rank, for example 64MB or 256MiB.  [default: 256MiB]")
+@size_option("256MiB")
 @click.option(
     "--placement",
     default="aligned",
     show_default=True,
     metavar="HOW",
+    callback=lambda *given: _placement(given[2]),
     help="Hosts of the ranks: aligned, fragmented, a file with one host per line in the order of ranks, or search: "
     "propose a better placement of the jobs.",
 )
@@ -70,6 +70,7 @@ from fabricgen.inputs import read_text
 @click.option(
     "--sizes",
     metavar="FROM:TO[:FACTOR]",
+    callback=lambda *given: () if given[2] is None else sizes_of(given[2]),
     help="Print algorithm and bus bandwidth by buffer size, as nccl-tests does, for example 1KiB:16GiB or "
     "1MiB:1GiB:4; of all collectives, or of --pattern.",
 )
@@ -81,33 +82,15 @@ from fabricgen.inputs import read_text
 @verb
 def command(
     settings: Settings,
-    paths: tuple[Path, ...],
-    links: Path | None,
-    lldp: Path | None,
-    pattern: str | None,
     scenario: Path | None,
-    size: str | None,
     lfts: Path | None,
     vl_buffer: str | None,
     adaptive_routing: bool,
-    placement: str,
-    jobs_file: Path | None,
-    save_jobs: Path | None,
-    queue_pairs: int | None,
-    hash: str | None,  # noqa: A002 (the name of the option)
-    balance: str | None,
-    seed: int,
-    draws: int,
-    failures: int | None,
-    switch_failures: bool,
-    sizes: str | None,
-    plane: str | None,
-    svg: Path | None,
     expand: bool,
-    inventory: Path | None,
     fmt: str,
     output: Path | None,
     fail_on: str,
+    **requested: Any,
 ) -> int:
     """Compute which flows delay which: link loads, fair rates, congestion trees and victims under PFC.
 
@@ -118,49 +101,21 @@ def command(
       fabricgen simulate congestion build --sizes 1KiB:16GiB --draws 20
       fabricgen simulate congestion build --jobs-file jobs.yaml --placement search
     """
-    from fabricgen.api.congestion import simulate_congestion, simulate_congestion_of_scenario
+    from fabricgen.api.congestion import CongestionRequest, simulate_congestion, simulate_congestion_of_scenario
     from fabricgen.cli.progress import TerminalProgress
     from fabricgen.report.congestion import congestion_lines, congestion_object, congestion_unjudged
 
-    if print_patterns(pattern):
+    if print_patterns(requested["pattern"]):
         return 0
-    require_one_source(
-        paths, scenario, pattern=pattern, size=size, plane=plane, lfts=lfts, vl_buffer=vl_buffer,
-        adaptive_routing=adaptive_routing or None, queue_pairs=queue_pairs, hash=hash, balance=balance,
-        failures=failures, switch_failures=switch_failures or None, sizes=sizes, jobs_file=jobs_file,
-        save_jobs=save_jobs, links=links, lldp=lldp, placement=None if placement == "aligned" else placement,
-        seed=seed or None, draws=None if draws == 1 else draws,
-    )  # fmt: skip
-    if save_jobs is not None and placement != "search":
+    request = CongestionRequest(subnets=subnets_of(lfts, vl_buffer, adaptive_routing), **requested)
+    require_one_source(request, scenario, "svg")
+    if request.save_jobs is not None and request.placement != "search":
         raise UsageError("--save-jobs is for --placement search")
     if scenario is not None:
-        found = simulate_congestion_of_scenario(scenario, svg=svg)
+        found = simulate_congestion_of_scenario(scenario, svg=request.svg)
     else:
-        found = simulate_congestion(
-            paths,
-            links=links,
-            lldp=lldp,
-            pattern=pattern,
-            size_bytes=None if size is None else message_bytes(size),
-            placement=_placement(placement),
-            queue_pairs=queue_pairs,
-            hash_model=hash_of(hash),
-            balance=balance_of(balance),
-            seed=seed,
-            draws=draws,
-            plane=plane,
-            subnets=subnets_of(lfts, vl_buffer, adaptive_routing),
-            failures=int(switch_failures) if failures is None else failures,
-            switch_failures=switch_failures,
-            sizes=() if sizes is None else sizes_of(sizes),
-            jobs_file=jobs_file,
-            save_jobs=save_jobs,
-            svg=svg,
-            inventory=inventory,
-            policy=policy_of(settings, expand),
-            progress=TerminalProgress(settings),
-        )
-    has_verdict = bool(found.planes) or (scenario is None and jobs_file is None)
+        found = simulate_congestion(request, policy=policy_of(settings, expand), progress=TerminalProgress(settings))
+    has_verdict = bool(found.planes) or (scenario is None and request.jobs_file is None)
     own = {"congestion": congestion_object(found.planes)} if has_verdict else {}
     return report(
         settings, found, verb="simulate congestion", fmt=fmt, output=output, fail_on=fail_on, own=own,

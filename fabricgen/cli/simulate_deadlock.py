@@ -1,6 +1,7 @@
 """`fabricgen simulate deadlock`: routes and buffer dependencies."""
 
 from pathlib import Path
+from typing import Any
 
 import click
 
@@ -63,25 +64,16 @@ from fabricgen.vocabulary import Repair
 @verb
 def command(
     settings: Settings,
-    paths: tuple[Path, ...],
-    links: Path | None,
-    lldp: Path | None,
     failures: int | None,
     switch_failures: bool,
     repair: str,
     seed: int,
     scheduler: str | None,
-    plane: str | None,
     expand: bool,
-    inventory: Path | None,
-    lfts: Path | None,
-    demonstrate: bool,
-    certificate: Path | None,
-    routes: Path | None,
-    svg: Path | None,
     fmt: str,
     output: Path | None,
     fail_on: str,
+    **requested: Any,
 ) -> int:
     """Prove that no cyclic buffer dependency can exist, or show a cycle that can freeze the fabric.
 
@@ -92,27 +84,15 @@ def command(
       fabricgen simulate deadlock build --failures 2 --switch-failures
       fabricgen simulate deadlock build --certificate proof.json
     """
-    from fabricgen.api.deadlock import FailureOptions, simulate_deadlock
+    from fabricgen.api.deadlock import DeadlockRequest, FailureOptions, simulate_deadlock
     from fabricgen.cli.progress import TerminalProgress
     from fabricgen.report.deadlock import deadlock_lines, deadlock_object, deadlock_unjudged
     from fabricgen.report.packets import packets_lines, packets_object
     from fabricgen.simulate.deadlock.certificate import seals
 
-    found = simulate_deadlock(
-        paths,
-        links=links,
-        lldp=lldp,
-        plane=plane,
-        failures=FailureOptions(failures, switch_failures, Repair(repair), seed, scheduler, settings.jobs),
-        lfts=lfts,
-        demonstrate=demonstrate,
-        certificate=certificate,
-        routes=routes,
-        svg=svg,
-        inventory=inventory,
-        policy=policy_of(settings, expand),
-        progress=TerminalProgress(settings),
-    )
+    chosen = FailureOptions(failures, switch_failures, Repair(repair), seed, scheduler, settings.jobs)
+    request = DeadlockRequest(failures=chosen, **requested)
+    found = simulate_deadlock(request, policy=policy_of(settings, expand), progress=TerminalProgress(settings))
     own: dict[str, object] = {"deadlock": deadlock_object(found.planes, seals(found.planes) if fmt == "json" else None)}
     lines = [*deadlock_lines(found.planes)]
     if found.packets is not None:

@@ -1,25 +1,23 @@
 """`fabricgen simulate packets`: packet by packet."""
 
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from fabricgen.cli.names import names_in
 from fabricgen.cli.options import (
     FOLDER,
-    balance_of,
     balance_option,
     expand_option,
-    hash_of,
     hash_options,
     inventory_option,
     jobs_options,
     link_options,
-    message_bytes,
     policy_of,
     print_patterns,
     require_one_source,
+    size_option,
     subnet_options,
     subnets_of,
     traffic_options,
@@ -30,6 +28,7 @@ from fabricgen.errors import UsageError
 from fabricgen.units import parse_time_ns
 
 if TYPE_CHECKING:
+    from fabricgen.results import Compat
     from fabricgen.simulate.packets.failed_link import FailedLink
 
 _COMPAT = {"hpcc": "hpcc", "none": ""}
@@ -53,10 +52,11 @@ _COMPAT = {"hpcc": "hpcc", "none": ""}
     metavar="TIME",
     help="With --fail: the time until the switches have the routes without the link.  [default: 1ms, an assumption]",
 )
-@click.option("--size", metavar="BYTES", help="Buffer of one rank, for example 64MB or 4MiB.  [default: 4MiB]")
+@size_option("4MiB")
 @click.option(
     "--compat",
     type=click.Choice(list(_COMPAT)),
+    callback=lambda *given: _compat(given[2]),
     help="Clock and tie rules of a scenario: those of HPCC's ns-3, or exact ones.  [default: those of the file]",
 )
 @click.option("--seed", type=click.IntRange(0), default=1, show_default=True, help="Seed for marking and hashing.")
@@ -80,6 +80,7 @@ _COMPAT = {"hpcc": "hpcc", "none": ""}
 @click.option(
     "--priorities",
     metavar="LIST",
+    callback=lambda *given: _priorities(given[2]),
     help="Run the pattern on each of these priorities at the same time, for example 3,4,0.  [default: the first "
     "lossless one]",
 )
@@ -89,34 +90,18 @@ _COMPAT = {"hpcc": "hpcc", "none": ""}
 @verb
 def command(
     settings: Settings,
-    paths: tuple[Path, ...],
-    links: Path | None,
-    lldp: Path | None,
-    pattern: str | None,
     scenario: Path | None,
-    size: str | None,
+    compat: "Compat | None",
     lfts: Path | None,
     vl_buffer: str | None,
     adaptive_routing: bool,
-    jobs_file: Path | None,
-    queue_pairs: int | None,
-    hash: str | None,  # noqa: A002 (the name of the option)
-    balance: str | None,
     fail: str | None,
     convergence: str | None,
-    compat: str | None,
-    seed: int,
-    draws: int,
-    max_hops: int | None,
-    series: Path | None,
-    svg: Path | None,
-    plane: str | None,
-    priorities: str | None,
     expand: bool,
-    inventory: Path | None,
     fmt: str,
     output: Path | None,
     fail_on: str,
+    **requested: Any,
 ) -> int:
     """Simulate traffic packet by packet: buffers, pause frames, ECN marks and rates; freezes, drops and victims.
 
@@ -125,66 +110,34 @@ def command(
       fabricgen simulate packets build --pattern incast --size 1MB
       fabricgen simulate packets --scenario scenario.json --series series
     """
-    from fabricgen.api.packets import DEFAULT_BYTES, simulate_packets, simulate_packets_of_scenario
+    from fabricgen.api.packets import PacketsRequest, simulate_packets, simulate_packets_of_scenario
     from fabricgen.cli.progress import TerminalProgress
     from fabricgen.report.packets import packets_lines, packets_object, packets_objects
-    from fabricgen.results import Compat
 
-    if print_patterns(pattern):
+    if print_patterns(requested["pattern"]):
         return 0
-    require_one_source(
-        paths, scenario, pattern=pattern, size=size, plane=plane, priorities=priorities, max_hops=max_hops, lfts=lfts,
-        vl_buffer=vl_buffer, adaptive_routing=adaptive_routing or None, queue_pairs=queue_pairs, hash=hash,
-        jobs_file=jobs_file, fail=fail, convergence=convergence, links=links, lldp=lldp,
-    )  # fmt: skip
-    size_bytes = DEFAULT_BYTES if size is None else message_bytes(size)
+    subnets, failed = subnets_of(lfts, vl_buffer, adaptive_routing), _failed(fail, convergence)
+    request = PacketsRequest(subnets=subnets, failed=failed, jobs=settings.jobs, **requested)
+    require_one_source(request, scenario, "balance", "seed", "draws", "jobs", "series", "svg")
     if scenario is None and compat is not None:
         raise UsageError("--compat is for scenarios only")
     policy, progress = policy_of(settings, expand), TerminalProgress(settings)
     if scenario is not None:
-        found = simulate_packets_of_scenario(
-            scenario,
-            compat=None if compat is None else Compat(_COMPAT[compat]),
-            balance=balance_of(balance),
-            seed=seed,
-            draws=draws,
-            jobs=settings.jobs,
-            series=series,
-            svg=svg,
-            policy=policy,
-            progress=progress,
-        )
+        found = simulate_packets_of_scenario(scenario, request, compat=compat, policy=policy, progress=progress)
         own = {"packets": packets_object(found.runs[0])} if found.runs else {}
     else:
-        found = simulate_packets(
-            paths,
-            links=links,
-            lldp=lldp,
-            pattern=pattern,
-            size_bytes=size_bytes,
-            plane=plane,
-            seed=seed,
-            draws=draws,
-            jobs=settings.jobs,
-            max_hops=max_hops,
-            priorities=_priorities(priorities),
-            queue_pairs=queue_pairs,
-            hash_model=hash_of(hash),
-            balance=balance_of(balance),
-            failed=_failed(fail, convergence),
-            jobs_file=jobs_file,
-            subnets=subnets_of(lfts, vl_buffer, adaptive_routing),
-            series=series,
-            svg=svg,
-            inventory=inventory,
-            policy=policy,
-            progress=progress,
-        )
+        found = simulate_packets(request, policy=policy, progress=progress)
         own = {"packets": packets_objects(found.runs)} if found.runs else {}
     lines = [line for run in found.runs for line in packets_lines(run)]
     return report(
         settings, found, verb="simulate packets", fmt=fmt, output=output, fail_on=fail_on, own=own, lines=lines
     )
+
+
+def _compat(word: str | None) -> "Compat | None":
+    from fabricgen.results import Compat
+
+    return None if word is None else Compat(_COMPAT[word])
 
 
 def _failed(fail: str | None, convergence: str | None) -> "FailedLink | None":
@@ -209,8 +162,8 @@ def _time_ns(option: str, text: str) -> int:
         raise UsageError(f"{option}: {error}") from error
 
 
-def _priorities(text: str | None) -> list[int]:
+def _priorities(text: str | None) -> tuple[int, ...]:
     found = [word.strip() for word in text.split(",")] if text is not None else []
     if any(len(word) != 1 or word not in "01234567" for word in found):
         raise UsageError(f"--priorities: {text!r} is not a list of priorities from 0 to 7, for example 3,4")
-    return list(dict.fromkeys(map(int, found)))
+    return tuple(dict.fromkeys(map(int, found)))

@@ -129,7 +129,7 @@ assert "numpy" not in sys.modules
 rendering = fabricgen.api.render(Path("fabric"), Path("build"))
 assert rendering.is_written and not rendering.has_errors, rendering.findings
 findings = fabricgen.api.validate([Path("build")]).findings
-proof = fabricgen.api.simulate_deadlock([Path("build")])
+proof = fabricgen.api.simulate_deadlock(fabricgen.api.DeadlockRequest(paths=[Path("build")]))
 print(len(findings), rendering.switches.files, *(plane.verdict for plane in proof.planes))
 """
 

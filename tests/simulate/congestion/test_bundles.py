@@ -295,7 +295,7 @@ def test_scenarios_on_the_command_line(cli: Cli, tmp_path: Path) -> None:
         (["--scenario", "x", "--pattern", "incast"], "has its own links, routes and flows"),
         (["--scenario", "x", "--links", "y"], "--links: for bundles only"),
         (["--scenario", "x", "--lldp", "y"], "--lldp: for bundles only"),
-        (["--scenario", "x", "--placement", "fragmented", "--draws", "2"], "--placement, --draws: for bundles only"),
+        (["--scenario", "x", "--placement", "fragmented", "--draws", "2"], "--draws, --placement: for bundles only"),
         (["--scenario", "x", "--seed", "2"], "--seed: for bundles only"),
     ],
 )
