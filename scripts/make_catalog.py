@@ -23,7 +23,7 @@ from fabricgen.platforms.entry_text import switch_entry_text
 from fabricgen.platforms.model import Layout, ReleaseFacts, SwitchPlatform
 from fabricgen.platforms.sonic_device.entry import DeviceFacts, import_device
 from fabricgen.sonic.release_models import images
-from fabricgen.sonic.updater.tables import MASTER
+from fabricgen.sonic.releases import MASTER
 from fabricgen.sonic.updater.validators import asic_of
 from scripts.sonic_clone import extract, shown
 

@@ -12,7 +12,7 @@ import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 
-from fabricgen.sonic.updater.tables import MASTER
+from fabricgen.sonic.releases import MASTER
 from fabricgen.sonic.yang import Models, load_models
 from scripts.sonic_clone import MODELS, extract, make_models, shown
 

@@ -20,8 +20,7 @@ from fabricgen.findings import Finding, Severity
 from fabricgen.platforms.catalog import layout_by_hwsku
 from fabricgen.platforms.catalog_index import lossy_roles
 from fabricgen.platforms.model import Layout, SwitchPlatform
-from fabricgen.sonic.releases import BRANCHES, MASTER_WORD
-from fabricgen.sonic.updater.tables import MASTER
+from fabricgen.sonic.releases import BRANCHES, MASTER, MASTER_WORD
 from fabricgen.units import format_speed
 from scripts.matrix import layouts
 

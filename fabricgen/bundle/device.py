@@ -16,10 +16,9 @@ from fabricgen.errors import UnreadableInputError
 from fabricgen.findings import Location
 from fabricgen.inputs import read_bytes
 from fabricgen.sonic.load import TableLoader
-from fabricgen.sonic.releases import release_of
+from fabricgen.sonic.releases import MASTER, release_of
 from fabricgen.sonic.secrets import may_have_forms
 from fabricgen.sonic.tables import ConfigDb, Row, first_non_row
-from fabricgen.sonic.updater.tables import MASTER
 
 _TABLES_REMEMBERED = 256
 _LIST, _OLD_REFERENCE = b"[", b'"['  # a search for one byte is ten times faster, and most files have no list

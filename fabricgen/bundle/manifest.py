@@ -11,8 +11,7 @@ import orjson
 from fabricgen.bundle.listing import dump_listing
 from fabricgen.errors import UnreadableInputError
 from fabricgen.inputs import read_bytes
-from fabricgen.sonic.releases import MASTER_WORD
-from fabricgen.sonic.updater.tables import MASTER
+from fabricgen.sonic.releases import MASTER, MASTER_WORD
 
 FORMAT_VERSION = "1"
 NAME = "manifest.json"

@@ -14,9 +14,8 @@ from fabricgen.sonic.image import (
     uses_frr_framework,
 )
 from fabricgen.sonic.release_models import image_of
-from fabricgen.sonic.releases import release_of
+from fabricgen.sonic.releases import MASTER, release_of
 from fabricgen.sonic.tables import ConfigDb
-from fabricgen.sonic.updater.tables import MASTER
 
 
 def read_speaker(config: ConfigDb, release: int | None = None) -> Speaker:

@@ -14,9 +14,9 @@ The Ansible role contains this module: only the standard library and relative im
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
+from ..sonic.releases import MASTER
 from ..sonic.statements import Statement
 from ..sonic.tables import ConfigDb, Row
-from ..sonic.updater.tables import MASTER
 from ..sonic.updater.verdicts import PORT_FLAP_TABLES
 from .changes import Change, Op
 

@@ -8,9 +8,8 @@ from fabricgen.diff.buffermgrd import POOL, Lookup
 from fabricgen.platforms.catalog import layout_by_hwsku
 from fabricgen.platforms.model import Layout
 from fabricgen.sonic.device_types import ROLES
-from fabricgen.sonic.releases import BRANCHES
+from fabricgen.sonic.releases import BRANCHES, MASTER
 from fabricgen.sonic.tables import ConfigDb, Row
-from fabricgen.sonic.updater.tables import MASTER
 
 
 def profiles(config: ConfigDb, release: int = MASTER) -> Lookup:

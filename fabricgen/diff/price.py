@@ -12,8 +12,8 @@ The Ansible role contains this module: only the standard library and relative im
 from collections.abc import Iterable
 from dataclasses import dataclass
 
+from ..sonic.releases import MASTER
 from ..sonic.statements import Statement
-from ..sonic.updater.tables import MASTER
 from .sorting import Generation, Sorting
 
 _READ = (202305, 202311, 202405, 202411, 202505, 202511, 202605, MASTER)

@@ -15,9 +15,9 @@ from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
+from ..sonic.releases import MASTER
 from ..sonic.statements import Statement
 from ..sonic.tables import ConfigDb
-from ..sonic.updater.tables import MASTER
 from ..sonic.updater.verdicts import PORT_FLAP_TABLES, is_create_only
 from .changes import Change, Op
 

@@ -15,9 +15,9 @@ from fabricgen.diff.patch_findings import refusals
 from fabricgen.diff.patched import patched
 from fabricgen.diff.sorting import sorting
 from fabricgen.sonic.canonical import natural_key
+from fabricgen.sonic.releases import MASTER
 from fabricgen.sonic.statements import Statement
 from fabricgen.sonic.tables import ConfigDb
-from fabricgen.sonic.updater.tables import MASTER
 from fabricgen.sonic.updater.verdicts import ONE_ACTION
 
 _READ = (202305, 202311, 202405, 202411, 202505, 202511, 202605, MASTER)

@@ -6,8 +6,8 @@ from fabricgen.platforms.catalog import layout_by_hwsku
 from fabricgen.platforms.model import SwitchPlatform
 from fabricgen.sonic.dynamic_buffers.prediction import DynamicBuffers, predict
 from fabricgen.sonic.image import metadata, text
+from fabricgen.sonic.releases import MASTER
 from fabricgen.sonic.tables import ConfigDb
-from fabricgen.sonic.updater.tables import MASTER
 
 
 def computed_buffers(

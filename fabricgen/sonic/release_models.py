@@ -6,9 +6,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import NamedTuple
 
-from fabricgen.sonic.releases import MASTER_WORD, OLDEST, SINCE, release_name
+from fabricgen.sonic.releases import MASTER, MASTER_WORD, OLDEST, SINCE, release_name
 from fabricgen.sonic.tables import ConfigDb
-from fabricgen.sonic.updater.tables import MASTER
 
 _FILE = Path(__file__).with_name("release_models.tsv")
 

@@ -4,9 +4,9 @@ import re
 from collections.abc import Mapping
 
 from .tables import ConfigDb
-from .updater.tables import MASTER
 
 OLDEST = 202305
+MASTER = 209912  # the branch master, newer than every release
 MASTER_WORD = "master"  # of MASTER, in options, inventories and manifests
 BRANCHES = (202305, 202311, 202405, 202411, 202505, 202511, 202605)  # of sonic-buildimage
 DEFAULT = 202505  # of an inventory and of a file that do not name one

@@ -9,7 +9,7 @@ The Ansible role contains this module: only the standard library and relative im
 
 from typing import NamedTuple
 
-from .updater.tables import MASTER
+from .releases import MASTER
 
 # The branches that were read, at these commits (MASTER: the branch master).
 SWSS_COMMITS: dict[int, str] = {

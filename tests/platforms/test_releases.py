@@ -11,8 +11,7 @@ from fabricgen.platforms import catalog
 from fabricgen.platforms.entries import load_switch_platform
 from fabricgen.platforms.entry_text import switch_entry_text
 from fabricgen.platforms.model import Layout
-from fabricgen.sonic.releases import BRANCHES
-from fabricgen.sonic.updater.tables import MASTER
+from fabricgen.sonic.releases import BRANCHES, MASTER
 from tests.conftest import Cli
 from tests.inventories import explicit, write
 

@@ -4,7 +4,7 @@ from hypothesis import HealthCheck, assume, given, settings
 from hypothesis import strategies as st
 
 from fabricgen.platforms.catalog import layout_by_hwsku
-from fabricgen.sonic.updater.tables import MASTER
+from fabricgen.sonic.releases import MASTER
 from scripts.matrix import layouts
 from scripts.sweep import RELEASES, Model, inventory, judged, media
 

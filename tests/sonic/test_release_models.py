@@ -21,8 +21,8 @@ from fabricgen.sonic.release_models import (
     release_word,
     releases_with,
 )
+from fabricgen.sonic.releases import MASTER
 from fabricgen.sonic.schema import field_names, table_names
-from fabricgen.sonic.updater.tables import MASTER
 from tests.conftest import Cli
 from tests.inventories import ARISTA, NVIDIA, explicit, write
 

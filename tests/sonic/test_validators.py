@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from fabricgen.diff.changes import changes
-from fabricgen.sonic.updater.tables import MASTER
+from fabricgen.sonic.releases import MASTER
 from fabricgen.sonic.updater.validators import RELEASES, UNKNOWN, asic_of, known_release, refused_by
 from fabricgen.sonic.updater.verdicts import Cost
 from tests.shared_material import shared

@@ -7,8 +7,7 @@ from fabricgen.rules.defects import Defect
 from fabricgen.rules.rule import rule
 from fabricgen.rules.view.fabric import Fabric
 from fabricgen.rules.view.switch import Switch
-from fabricgen.sonic.releases import release_name
-from fabricgen.sonic.updater.tables import MASTER
+from fabricgen.sonic.releases import MASTER, release_name
 
 _SIDS_SINCE = 202511
 _SIDS = "SRV6_MY_SIDS"

@@ -12,10 +12,9 @@ from fabricgen.rules.view.qos import PortClass
 from fabricgen.rules.view.qos_classes import port_classes
 from fabricgen.rules.view.switch import Switch, number
 from fabricgen.same import Same
-from fabricgen.sonic.releases import release_name
+from fabricgen.sonic.releases import MASTER, release_name
 from fabricgen.sonic.statements import Statement
 from fabricgen.sonic.tables import Table, format_ranges, parse_priorities
-from fabricgen.sonic.updater.tables import MASTER
 from fabricgen.sonic.updater.unparsed import GROUPED_LISTS, LISTS, VALIDATES_FILES, unparsed
 
 # sonic-swss orchagent/qosorch.cpp: fields of a YANG model that the handler of the table does not know.

@@ -11,7 +11,7 @@ from math import ceil
 
 from fabricgen.physics import DEFAULT_MTU_BYTES, peer_response_bytes
 from fabricgen.sonic.dynamic_buffers.asics import WIDE_LANES, Asic, asic_of
-from fabricgen.sonic.updater.tables import MASTER
+from fabricgen.sonic.releases import MASTER
 from fabricgen.units import format_length
 
 _KIB = 1024

@@ -23,8 +23,8 @@ from fabricgen.sonic.dynamic_buffers.pools import Pool, PoolSizes, Reserved, Sha
 from fabricgen.sonic.image import rows, text
 from fabricgen.sonic.port_qos import DEFINITION_TABLES, PORT_TABLES, PortRows, rows_of_ports
 from fabricgen.sonic.references import reference_name
+from fabricgen.sonic.releases import MASTER
 from fabricgen.sonic.tables import ConfigDb, Row, parse_priorities
-from fabricgen.sonic.updater.tables import MASTER
 from fabricgen.units import format_length, parse_length_m, signed_number, whole_number
 
 LOSSLESS_POOL = "ingress_lossless_pool"

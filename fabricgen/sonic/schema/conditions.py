@@ -13,12 +13,12 @@ from typing import TYPE_CHECKING, Any, cast
 from xml.etree.ElementTree import Element, SubElement
 
 from fabricgen.resources import package_text
+from fabricgen.sonic.releases import MASTER
 from fabricgen.sonic.schema.rows import Config
 from fabricgen.sonic.schema.tables import RowSchema, TableSchema, table_schema
 from fabricgen.sonic.schema.violations import Violation, ViolationKind
 from fabricgen.sonic.secrets import PLACEHOLDER
 from fabricgen.sonic.tables import split_key
-from fabricgen.sonic.updater.tables import MASTER
 
 if TYPE_CHECKING:
     from elementpath.xpath_nodes import ElementNode

@@ -9,8 +9,8 @@ The Ansible role contains this module: only the standard library and relative im
 from collections.abc import Mapping
 from typing import NamedTuple
 
+from ..releases import MASTER
 from ..statements import Statement
-from .tables import MASTER
 
 _READ = (202305, 202311, 202405, 202411, 202505, 202511, 202605, MASTER)
 _HOSTCFGD = "sonic-host-services scripts/hostcfgd DeviceMetaCfg"

@@ -5,10 +5,9 @@ The Ansible role contains this module: only the standard library and relative im
 
 from collections.abc import Iterator, Mapping
 
-from ..releases import release_name
+from ..releases import MASTER, release_name
 from ..statements import Statement
 from ..tables import ConfigDb
-from .tables import MASTER
 
 _READ = (202305, 202311, 202405, 202411, 202505, 202511, 202605, MASTER)
 GROUPED_LISTS = Statement(

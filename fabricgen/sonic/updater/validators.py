@@ -11,7 +11,8 @@ from collections.abc import Mapping, Sequence
 from functools import cache
 from typing import Any, NamedTuple
 
-from .tables import ASICS, COMMITS, MASTER, SCENARIOS, VALIDATORS
+from ..releases import MASTER
+from .tables import ASICS, COMMITS, SCENARIOS, VALIDATORS
 
 UNKNOWN = "unknown"  # an ASIC of which the updater has no HwSKU
 RELEASES: tuple[int, ...] = tuple(COMMITS)

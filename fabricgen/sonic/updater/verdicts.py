@@ -11,12 +11,11 @@ from collections.abc import Iterator, Mapping
 from functools import cached_property
 from typing import NamedTuple
 
-from ..releases import DEFAULT, release_name, release_of
+from ..releases import DEFAULT, MASTER, release_name, release_of
 from ..statements import Statement
 from ..tables import ConfigDb, Row
 from ..yang_tables import YANG_TABLES
 from .live import price_of
-from .tables import MASTER
 from .unparsed import why_unparsed
 from .validators import UNKNOWN, asic_of, is_validated, refused_by
 
