@@ -15,7 +15,7 @@ FAMILIES = {
     "FG3": "addresses and BGP",
     "FG4": "SONiC schema",
     "FG5": "lossless QoS",
-    "FG6": "deadlock",
+    "FG6": "deadlock and tenants",
     "FG7": "congestion",
     "FG8": "InfiniBand",
     "FG9": "hosts, drift and stale files",

@@ -1,5 +1,6 @@
 """`fabricgen explain`: the meaning of a code, or the origin of a rendered value."""
 
+import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -7,7 +8,7 @@ import click
 
 from fabricgen.cli.names import names_in, names_of
 from fabricgen.cli.settings import Settings, verb
-from fabricgen.cli.streams import write
+from fabricgen.cli.streams import width_of, write
 from fabricgen.errors import UsageError
 from fabricgen.findings import Location
 from fabricgen.inputs import read_bytes
@@ -55,7 +56,7 @@ def command(settings: Settings, subject: str | None, value: str | None, show: bo
 def _code_page(code: str) -> str:
     from fabricgen.report.pages import explained
 
-    page = explained(code)
+    page = explained(code, width_of(sys.stdout) or 100)
     if page is None:
         if Path(code).exists():
             raise UsageError(f"{code} is a path: add a value, for example 'leaf1:PORT|Ethernet0|mtu'")

@@ -15,12 +15,15 @@ from fabricgen.resources import resource
 
 PROJECT = "https://github.com/fabricgen/fabricgen"
 _FOLDER = ("docs", "rules")
-_COLUMNS = 118
+_COLUMNS = 120
 _RELEASE = re.compile(r"\d+(\.\d+)*")
 _PART = re.compile(rf"^({'|'.join(PARTS)}): ", re.MULTILINE)
 _DOCUMENT = re.compile(r"(?<![\w/])docs/([\w/-]+\.md)")  # a page of the documentation
 _LINK = re.compile(r"\[([^\]]+)\]\(\.\./([^)]+)\)")
 _CODE_SPAN = re.compile(r"(`[^`]*`)")
+
+
+_filled = partial(fill, break_long_words=False, break_on_hyphens=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,8 +75,7 @@ def pages() -> dict[str, Page]:
 
     found = {}
     for code, entry in codes().items():
-        wrapped = partial(fill, width=_COLUMNS, break_long_words=False, break_on_hyphens=False)
-        parts = {name: wrapped(entry[name.lower()]) for name in PARTS if name.lower() in entry}
+        parts = {name: _filled(entry[name.lower()], width=_COLUMNS) for name in PARTS if name.lower() in entry}
         found[code] = Page(code, entry["title"], parts, origin=FAMILIES[code[:3]], file=_file(code))
     for rule in all_rules():
         module = rule.check.__module__
@@ -88,27 +90,28 @@ def page(code: str) -> Page:
     return pages().get(code) or Page(code, code, {"": code})
 
 
-def explained(code: str) -> str | None:
-    """The page of a code for a terminal, with a bad case for rules of fabricgen; None for an unknown code."""
+def explained(code: str, width: int = 100) -> str | None:
+    """The page of a code for a terminal of `width` columns, with a bad case for rules of fabricgen; None for an unknown
+    code."""
     known = pages().get(code.upper())
     if known is None:
         return None
     shipped = resource(*_FOLDER, f"{known.code}.md")
     text = shipped.read_text(encoding="utf-8") if known.file and shipped.is_file() else known.document
-    compact = re.sub(r"^(#.*\n)\n", r"\1", text.rstrip("\n"), flags=re.MULTILINE)
-    return "\n".join(_terminal_line(line) for line in compact.split("\n"))
+    blocks = [_terminal_block(block, width) for block in text.rstrip("\n").split("\n\n")]
+    return re.sub(r"^(\S.*\n)\n", r"\1", "\n\n".join(blocks), flags=re.MULTILINE)
 
 
-def _terminal_line(line: str) -> str:
-    if line.startswith("    "):
-        return line
-    name, _, title = line.partition(": ")
-    if line.startswith("# "):
-        return f"{name.removeprefix('# ')}  {html.unescape(title)}"
-    if line.startswith("## "):
-        return line.removeprefix("## ")
-    plain = html.unescape(_LINK.sub(_address_of, line))
-    return f"  {plain}" if plain else ""
+def _terminal_block(block: str, width: int) -> str:
+    """A heading without its mark, code as it is, and a paragraph with an indent."""
+    if block.startswith("# "):
+        return html.unescape(block.removeprefix("# ")).replace(": ", "  ", 1)
+    if block.startswith("## "):
+        return block.removeprefix("## ")
+    if block.startswith("    "):
+        return block
+    plain = html.unescape(_LINK.sub(_address_of, block))
+    return _filled(plain, width=width, initial_indent="  ", subsequent_indent="  ")
 
 
 def _parts(text: str) -> dict[str, str]:
