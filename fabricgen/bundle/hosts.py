@@ -10,6 +10,7 @@ from typing import Any
 import yaml
 
 from fabricgen.bundle.host_settings import HostSettings, nccl_number, read_settings
+from fabricgen.bundle.netplan import UnknownKey, as_read, unknown_keys
 from fabricgen.errors import UnreadableInputError
 from fabricgen.findings import Location
 from fabricgen.inputs import read_text
@@ -34,6 +35,7 @@ class ObservedHosts:
     _settings: dict[str, HostSettings] = field(default_factory=dict, repr=False, compare=False)
     _shapes: dict[str, Any] = field(default_factory=dict, repr=False, compare=False)
     _networks: dict[str, Mapping[str, Any]] = field(default_factory=dict, repr=False, compare=False)
+    _unknown: dict[int, tuple[UnknownKey, ...]] = field(default_factory=dict, repr=False, compare=False)
 
     @property
     def name(self) -> str:
@@ -90,6 +92,11 @@ class ObservedHosts:
         found: Mapping[str, Mapping[str, Any]] = self.network(host).get("ethernets", {})
         return found
 
+    def unknown_keys(self, host: str) -> tuple[UnknownKey, ...]:
+        """The keys for which netplan refuses the file of a host. Raises as `network`."""
+        network = self.network(host)
+        return self._unknown[id(network.shape)] if isinstance(network, _Filled) else ()
+
     def forget(self) -> None:
         """Free the networks of all hosts; they are read again if they are needed."""
         self._networks.clear()
@@ -117,11 +124,14 @@ class ObservedHosts:
         tree = load_yaml(text, place)
         network = tree.get("network") if isinstance(tree, dict) else None
         ethernets = network.get("ethernets") if isinstance(network, dict) else None
-        if not isinstance(ethernets, dict) or not all(isinstance(one, dict) for one in ethernets.values()):
+        is_netplan = isinstance(ethernets, dict) and all(isinstance(one, dict) for one in ethernets.values())
+        if not isinstance(network, dict) or not is_netplan:
             raise UnreadableInputError(
                 "not a netplan file: `network: ethernets:` must contain interfaces", Location(place, 1, 1)
             )
-        return network
+        found = as_read(network)
+        self._unknown[id(found)] = unknown_keys(network)  # `_shapes` keeps the object
+        return found
 
     def locate(self, *path: str) -> Location:
         """The location of a setting of a file, or of the deepest step of a dotted path that a netplan file has."""
@@ -150,6 +160,11 @@ class _Filled(Mapping[str, Any]):
 
     def __init__(self, shape: Mapping[str, Any], addresses: Sequence[str]) -> None:
         self._shape, self._addresses = shape, addresses
+
+    @property
+    def shape(self) -> Mapping[str, Any]:
+        """The mapping that hosts share."""
+        return self._shape
 
     def __getitem__(self, key: str) -> Any:
         found = self._shape[key]

@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Callable, Iterator
+from difflib import get_close_matches
 from pathlib import PurePosixPath
 
 from fabricgen.bundle.host_settings import judged_files, nccl_selects
@@ -68,6 +69,29 @@ def host_files(fabric: Fabric) -> Iterator[Defect]:
             path = PurePosixPath(file)
             if file.startswith("netplan/") and path.stem not in names:
                 yield Defect(group.place(file), f"the group has no host {path.stem}", "remove the file")
+
+
+@rule("FG927", Severity.ERROR, "netplan refuses the file of a host", Basis.SCHEMA)
+def netplan_keys(fabric: Fabric) -> Iterator[Defect]:
+    """What: The netplan file of a host has only keys that netplan knows, for the network, its Ethernet interfaces,
+    their routes and rules.
+
+    Why: netplan refuses a file with an unknown key, and then configures no interface of any file.
+
+    Example: rail0 has the key adresses.
+
+    Fix: Correct the key.
+
+    Source: canonical/netplan@e9dd90a9 src/parse.c (network_handlers, ethernet_def_handlers, routes_handlers,
+    ip_rules_handlers).
+    """
+    for group in host_groups(fabric):
+        for host in group.hosts:
+            for found in group.files.unknown_keys(host.name):
+                close = get_close_matches(found.name, sorted(found.known), n=1)
+                hint = f"write {close[0]}" if close else f"remove {found.name}"
+                place = group.place(f"netplan/{host.name}.yaml", found.path)
+                yield Defect(place, f"netplan does not know the key {found.name}, and refuses the file", hint)
 
 
 _RENDER = "run `fabricgen render`"

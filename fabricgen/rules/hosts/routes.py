@@ -3,6 +3,7 @@
 import re
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
+from ipaddress import IPv4Network, IPv6Network, ip_network
 from typing import Any
 
 from fabricgen.findings import Severity
@@ -16,6 +17,7 @@ from fabricgen.rules.view.switch import number
 from fabricgen.vocabulary import Technology
 
 Rows = Sequence[Mapping[str, Any]]
+IpNetwork = IPv4Network | IPv6Network
 MAIN_RULE = 32766  # the kernel's priority of the main table
 _UPPERS = {"vrfs": "VRF", "bonds": "bond", "bridges": "bridge"}
 _DEFAULT_ROUTE = "the main table gets a default route over this NIC"
@@ -27,7 +29,12 @@ _STRAY = {
     "gateway6": _DEFAULT_ROUTE,
     "match": "the settings belong to the interface that matches, whatever its slot",
     "set-name": "the file in links/ gives the NIC its name",
+    "openvswitch": "Open vSwitch takes the NIC",
 }
+_DOWN = ("manual", "off")  # activation-mode
+_CONDITIONS = ("to", "mark", "type-of-service")  # of a rule, beside its source
+_REFUSING = ("blackhole", "unreachable", "prohibit", "throw")
+_OF_KERNEL = {253: "default", 254: "main", 255: "local"}  # iproute2 etc/iproute2/rt_tables
 _FOREIGN = ("ManageForeignRoutingPolicyRules", "ManageForeignRoutes")
 _FALSE = ("no", "false", "off", "0", "n", "f")  # systemd src/basic/parse-util.c, parse_boolean
 NETWORKD = "networkd.conf"
@@ -101,11 +108,15 @@ def _renderer(one: Interface) -> Iterator[Defect]:
 
 
 def _other_addresses(one: Interface) -> Iterator[Defect]:
-    """Keys that give the NIC a default route in the main table, or its settings to another interface."""
+    """Keys that give the NIC a default route in the main table, or its settings to another interface, or keep it
+    down."""
     for key, effect in _STRAY.items():
         found = one.raw.get(key)
-        if found not in (None, False):
+        if found not in (None, False) and found != {"name": one.nic}:
             yield Defect(one.place(key), f"{key} is {found}: {effect}", f"remove {key}")
+    if (mode := one.raw.get("activation-mode")) in _DOWN:
+        message = f"activation-mode is {mode}: the NIC stays down until it is set up by hand"
+        yield Defect(one.place("activation-mode"), message, "remove activation-mode")
 
 
 def _table(routes: Rows) -> object:
@@ -125,6 +136,9 @@ def _rules(one: Interface, addresses: Sequence[IpInterface], policies: Rows, tab
         length, priority = str(row["from"]).partition("/")[2], row.get("priority")
         if length not in ("", str(address.max_prefixlen)):
             yield Defect(place, f"the rule is for {row['from']}, expected only the address of the NIC", _RENDER)
+        if others := [f"{key} {row[key]}" for key in _CONDITIONS if key in row]:
+            message = f"the rule for packets from {address.ip} is only for {', '.join(others)}"
+            yield Defect(place, message, f"remove {', '.join(key for key in _CONDITIONS if key in row)}")
         if row.get("table") != table:
             message = f"the rule selects table {row.get('table')}, but the routes are in table {table}"
             yield Defect(place, message, f"set table to {table}")
@@ -147,20 +161,42 @@ def _routes(one: Interface, addresses: Sequence[IpInterface], rows: Rows, table:
         (f"table {table}", own, pools | near),
         ("the main table", main, pools if one.end.link.rail is None else set()),
     )
+    if table in _OF_KERNEL:
+        message = f"table {table} is {_OF_KERNEL[table]} of the kernel, which all NICs share"
+        yield Defect(place, message, "use a separate table for each NIC")
     for name, found, wanted in expected:
+        wider = [outer for text in found if text not in wanted and (outer := _network(text))]
         for prefix in sorted(wanted - found):
-            yield Defect(place, f"{name} has no route to {prefix}", _RENDER)
+            if name == "the main table" or not any(_is_in(prefix, outer) for outer in wider):
+                yield Defect(place, f"{name} has no route to {prefix}", _RENDER)
         for prefix in sorted(found - wanted):
-            yield Defect(place, f"{name} has an unexpected route to {prefix}", "remove the route")
+            if name == "the main table" or not any(_is_in(inner, _network(prefix)) for inner in wanted):
+                yield Defect(place, f"{name} has an unexpected route to {prefix}", "remove the route")
     for row in rows:
         to = str(row.get("to"))
         if row.get("table", table) != table:
             message = f"the route to {to} is in table {row['table']}, but other routes are in table {table}"
             yield Defect(place, message, f"set table to {table}")
+        if (kind := row.get("type")) in _REFUSING:
+            yield Defect(place, f"the route to {to} is {kind}: the kernel sends no packet", "remove type")
+            continue
         if to in near and row.get("scope") != "link":
             yield Defect(place, f"{to} is directly connected, but its route has no scope link", "set scope to link")
         elif to not in near and "via" not in row:
             yield Defect(place, f"the route to {to} has no gateway", "set via to the address of the switch port")
+
+
+def _network(text: str) -> IpNetwork | None:
+    """The prefix of a route in a table of a NIC; `default` is that of IPv4."""
+    try:
+        return ip_network("0.0.0.0/0" if text == "default" else text)
+    except ValueError:
+        return None
+
+
+def _is_in(text: str, wider: IpNetwork | None) -> bool:
+    inner = _network(text)
+    return bool(inner and wider and inner.version == wider.version and inner.subnet_of(wider))  # type: ignore[arg-type]
 
 
 @rule("FG911", Severity.ERROR, "A host answers ARP on one NIC for the addresses of another")

@@ -6,7 +6,11 @@ from pathlib import Path
 
 import pytest
 
-from tests.render.hosts.rendered import STORAGE, files_of, inventory
+from fabricgen.bundle.read import open_bundle
+from fabricgen.errors import UnreadableInputError
+from fabricgen.findings import Finding, Severity
+from fabricgen.rules.run import run
+from tests.render.hosts.rendered import STORAGE, files_of, inventory, write_bundle
 from tests.rules.hosts.test_hosts import BOTH, SIX
 
 TEXTS = {"rails": inventory(), "storage": inventory(more=STORAGE.format(name="storage")), "ipv6": SIX, "both": BOTH}
@@ -45,6 +49,10 @@ MISTAKES = [
     ("table: 100, priority", "table: one, priority", "table"),
     ("addresses:", "addresses: {", "Invalid YAML"),
     ("accept-ra: false", "accept-ra: maybe", "boolean"),
+    ("optional: true", "optional: true\n      adresses: []", "unknown key"),
+    ("optional: true", "optional: true\n      ipv4: {mtu: 9100}", "unknown key"),
+    ("scope: link, table", "scope: link, tabel: 7, table", "unknown key"),
+    ("table: 100, priority", "iif: rail0, table: 100, priority", "unknown key"),
 ]
 
 
@@ -54,6 +62,78 @@ def test_netplan_refuses_a_mistake(netplan: str, tmp_path: Path, old: str, new: 
     assert old in text
     done = generate(netplan, tmp_path, text.replace(old, new, 1))
     assert done.returncode != 0 and message in done.stderr, done.stderr
+
+
+# Forms of the same values, and further keys: netplan takes them, and so does the check.
+VALID = {
+    "quoted numbers": ("mtu: 9100", 'mtu: "9100"'),
+    "words": ("accept-ra: false", "accept-ra: n"),
+    "no dhcp": ("optional: true", "optional: yes\n      dhcp4: n\n      dhcp6: off"),
+    "match of its name": ("optional: true", "optional: true\n      match: {name: rail0}"),
+    "offload": ("optional: true", "optional: true\n      wakeonlan: false\n      large-receive-offload: false"),
+    "label": ('- "10.64.0.1/31"', '- "10.64.0.1/31": {label: "rail0:a"}'),
+    "default route": ('{to: "10.64.0.0/10", via', "{to: default, via"),
+    "wider route": ('{to: "10.64.0.0/10", via', '{to: "10.0.0.0/8", via'),
+    "on-link": ('via: "10.64.0.0", table: 100}', 'via: "10.64.0.0", table: "100", on-link: y}'),
+    "a list in blocks": (
+        '- {from: "10.64.0.1/32", table: 100, priority: 1000}',
+        '- from: 10.64.0.1\n          table: "100"\n          priority: 1000',
+    ),
+}
+# Faults that netplan takes without a word; (code, the end of the path).
+FAULTS = {
+    "gateway4": ("optional: true", 'optional: true\n      gateway4: "10.64.0.0"', "FG909", "gateway4"),
+    "match": ("optional: true", 'optional: true\n      match: {macaddress: "00:11:22:33:44:55"}', "FG909", "match"),
+    "driver": ("optional: true", "optional: true\n      match: {driver: mlx5_core}", "FG909", "match"),
+    "off": ("optional: true", "optional: true\n      activation-mode: manual", "FG909", "activation-mode"),
+    "limited rule": ("table: 100, priority", 'to: "10.64.0.0/16", table: 100, priority', "FG909", "routing-policy"),
+    "marked": ("table: 100, priority", "mark: 7, table: 100, priority", "FG909", "routing-policy"),
+    "blackhole": ('via: "10.64.0.0", table: 100}', "type: blackhole, table: 100}", "FG909", "routes"),
+    "main table": ("table: 100", "table: 254", "FG909", "routes"),
+    "small mtu": ("mtu: 9100", "mtu: 1500", "FG906", "mtu"),
+    "dhcp": ("optional: true", 'optional: true\n      dhcp4: "yes"', "FG909", "dhcp4"),
+    "advertised": ("accept-ra: false", "accept-ra: on", "FG911", "accept-ra"),
+}
+
+
+def found_in(folder: Path, text: str) -> list[Finding]:
+    """Errors and warnings of a bundle whose first host has this netplan file."""
+    bundle = write_bundle(folder / "bundle", TEXTS["rails"])
+    (bundle / "hosts/gpu/netplan/gpu-000.yaml").write_text(text)
+    return [one for one in run(open_bundle([bundle]), ("FG9",)) if one.severity is not Severity.NOTE]
+
+
+@pytest.mark.parametrize("name", VALID)
+def test_other_forms_are_valid_to_netplan_and_to_the_check(netplan: str, tmp_path: Path, name: str) -> None:
+    old, new = VALID[name]
+    text = rendered(TEXTS["rails"])
+    assert old in text
+    text = text.replace(old, new, 1)
+    assert found_in(tmp_path, text) == []
+    done = generate(netplan, tmp_path / "root", text)
+    assert (done.returncode, done.stderr) == (0, "")
+
+
+@pytest.mark.parametrize("name", FAULTS)
+def test_faults_that_netplan_takes_are_found(netplan: str, tmp_path: Path, name: str) -> None:
+    old, new, code, path = FAULTS[name]
+    text = rendered(TEXTS["rails"])
+    assert old in text
+    text = text.replace(old, new) if name == "main table" else text.replace(old, new, 1)
+    assert generate(netplan, tmp_path / "root", text).returncode == 0
+    found = found_in(tmp_path, text)
+    assert [one for one in found if one.code == code and one.path.endswith(f"ethernets.rail0.{path}")], found
+
+
+@pytest.mark.parametrize(("old", "new", "message"), MISTAKES, ids=[one[1] for one in MISTAKES])
+def test_what_netplan_refuses_is_found(tmp_path: Path, old: str, new: str, message: str) -> None:
+    text = rendered(TEXTS["rails"]).replace(old, new, 1)
+    if message == "Invalid YAML":
+        with pytest.raises(UnreadableInputError):
+            found_in(tmp_path, text)
+        return
+    found = found_in(tmp_path, text)
+    assert any(one.path.startswith("netplan/gpu-000.yaml|ethernets.rail0.") for one in found), found
 
 
 def test_interfaces_of_other_files_keep_their_renderer(netplan: str, tmp_path: Path) -> None:
