@@ -13,6 +13,7 @@ from fabricgen.api.subnets import DEFAULT_SUBNETS, forwarding_of
 from fabricgen.bundle.read import Bundle
 from fabricgen.bundle.shape import bisection_gbps, networks, oversubscription
 from fabricgen.errors import UsageError
+from fabricgen.report.deadlock import deadlock_statement
 from fabricgen.results import DeadlockResult
 
 if TYPE_CHECKING:
@@ -130,14 +131,13 @@ def _deadlock(results: Sequence[DeadlockResult]) -> dict[str, Any] | None:
     """The worst verdict, and the failure sets that it covers."""
     if not results:
         return None
-    worst = results[0]
+    worst, counted = results[0], ("depth", "sets", "judged", "cyclic_sets", "unreachable_sets", "sampled")
+    statement = deadlock_statement(worst)
     return {
         "verdict": worst.verdict,
-        "claim": worst.claim,
-        "failures": {
-            name: getattr(worst.failures, name)
-            for name in ("depth", "sets", "cyclic_sets", "unreachable_sets", "sampled")
-        },
+        "claim": statement.claim or None,
+        "statement": statement.claimed,
+        "failures": {name: getattr(worst.failures, name) for name in counted},
     }
 
 

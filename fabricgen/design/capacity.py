@@ -46,6 +46,7 @@ def _plane(design: PlaneDesign, cables: Mapping[str, Cable]) -> dict[str, Any]:
     return {
         "name": design.plane.name,
         "technology": design.plane.technology,
+        "lossless": list(design.plane.lossless.classes),
         "purpose": design.plane.purpose,
         "switches": {role: roles[role] for role in ROLES},
         "planned": dict(design.planned),

@@ -51,7 +51,7 @@ def joined(new: Topology, old: Topology) -> Topology:
         one, other = (index[old.switches[each].name] for each in (a, b))
         if (one, other) not in pairs and (other, one) not in pairs:
             pairs[one, other] = links
-    return Topology(tuple(switches), pairs, new.hosts)
+    return Topology(tuple(switches), pairs, new.hosts, new.outside)
 
 
 def with_marks(scene: Scene, topology: Topology, marks: Marks) -> Scene:

@@ -4,7 +4,7 @@
 """
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from itertools import groupby, pairwise
 from math import ceil
 
@@ -19,6 +19,8 @@ _SPACE = WIDTH - LEFT - RIGHT
 _MOST_HOST_BOXES = 12
 _FAN = 0.86  # of a box's width, from which its lines leave: in one point they would look like one
 _TIER_GAP = 170
+_OUTSIDE_GAP = 96  # from the row of devices outside the fabric to the first tier
+_WIDEST_OUTSIDE = 120.0
 _NAMED = 30  # px of a box with a number, and its gap
 _MOST_BOW = 60.0  # px
 _MANY = 600  # switches of a tier, above which boxes are as small as they can be selected
@@ -32,13 +34,15 @@ def plane_scene(topology: Topology, plane: str) -> Scene:
     if len(tiers) > 1:
         boxes, labels, height = _tiers(topology, members, tiers)
         place = _places(topology, boxes)
-        lines = [*_lines(topology, boxes, place), *_host_lines(topology, boxes, place)]
+        lines = [
+            *_outside_lines(topology, boxes, place),
+            *_lines(topology, boxes, place),
+            *_host_lines(topology, boxes, place),
+        ]
     else:
         boxes, labels, height, ring = flat_boxes(topology, members)
         lines = list(grid_lines(topology, boxes, _places(topology, boxes), ring=ring))
-    hosts, _ = topology.hosts_of(members)
-    caption = f"{counted(len(members), 'switch', 'switches')} and {counted(hosts, 'host')}"
-    return Scene(plane, caption, height, tuple(boxes), tuple(lines), tuple(labels))
+    return Scene(plane, topology.caption(members), height, tuple(boxes), tuple(lines), tuple(labels))
 
 
 def _places(topology: Topology, boxes: Sequence[Box]) -> dict[int, int]:
@@ -50,16 +54,20 @@ def _tiers(topology: Topology, members: Sequence[int], tiers: Sequence[str]) -> 
     boxes: list[Box] = []
     labels: list[Label] = []
     first = {index for index in members if topology.switches[index].role == tiers[0]}
-    y = TOP + (_MOST_BOW if any(a in first and b in first for a, b in topology.pairs) else 0.0)
+    outside = topology.outside_of(members)
+    y = TOP + (_OUTSIDE_GAP if outside else 0.0) + (_MOST_BOW if any(a in first and b in first for a, b in topology.pairs) else 0.0)
     for role in tiers:
         row = [index for index in members if topology.switches[index].role == role]
         placed = list(place_tier(topology, row, y))
         labels += [Label(16, y + 12, role or "switch"), Label(16, y + 26, f"{len(row):,}")]
         boxes += placed
         y = max(box.y + box.height for box in placed) + (_TIER_GAP if role != tiers[-1] else 44)
+    if outside:
+        labels.append(Label(16, TOP + 18, "outside"))
+        boxes += _outside_boxes(outside, {topology.index[box.name]: box for box in boxes})
     found = list(
         _host_boxes(
-            topology, [box for box in boxes if topology.switches[topology.index[box.name]].role == tiers[-1]], y
+            topology, [box for box in placed if topology.switches[topology.index[box.name]].role == tiers[-1]], y
         )
     )
     if found:
@@ -133,6 +141,26 @@ def _host_boxes(topology: Topology, leaves: Sequence[Box], y: float) -> Iterator
         yield Box(text, BoxKind.HOST, start, y, end - start, 34, text, counted(links, "link"))
 
 
+def _outside_boxes(outside: Mapping[str, Sequence[int]], switches: Mapping[int, Box]) -> Iterator[Box]:
+    """A box for each device outside the fabric in a row above all tiers, as far as they fit above its switches."""
+    middle = {name: sum(switches[one].middle[0] for one in ends) / len(ends) for name, ends in outside.items()}
+    step = min(_WIDEST_OUTSIDE, _SPACE / len(outside))
+    left = float(LEFT)
+    for left_over, name in zip(range(len(outside), 0, -1), sorted(outside, key=lambda one: middle[one]), strict=True):
+        left = min(max(left, middle[name] - step / 2), LEFT + _SPACE - left_over * step)
+        yield Box(name, BoxKind.OUTSIDE, left + 3, TOP, step - 6, 27, name if LETTER * len(name) < step else "")
+        left += step
+
+
+def _outside_lines(topology: Topology, boxes: Sequence[Box], place: dict[int, int]) -> Iterator[Line]:
+    above = {box.name: number for number, box in enumerate(boxes) if box.kind is BoxKind.OUTSIDE}
+    for name, switches in topology.outside_of(place).items():
+        number = above[name]
+        for index, links in Counter(switches).items():
+            (x, _), (to, _) = boxes[number].middle, boxes[place[index]].middle
+            yield Line(number, place[index], links, x, boxes[number].y + boxes[number].height, to, boxes[place[index]].y)
+
+
 def _host_lines(topology: Topology, boxes: Sequence[Box], place: dict[int, int]) -> Iterator[Line]:
     below = [(number, box) for number, box in enumerate(boxes) if box.kind is BoxKind.HOST]
     for index, number in place.items():
@@ -158,7 +186,7 @@ def _lines(topology: Topology, boxes: Sequence[Box], place: dict[int, int]) -> I
         rank |= {(one, other): (number, len(others), below) for number, other in enumerate(others)}
     for a, b in drawn:
         ends = [_end(boxes[place[one]], rank.get((one, other))) for one, other in ((a, b), (b, a))]
-        bow = 0.0 if (a, b) in rank else _bow(boxes[place[a]], boxes[place[b]], boxes[0].y)
+        bow = 0.0 if (a, b) in rank else _bow(boxes[place[a]], boxes[place[b]], boxes[min(place.values())].y)
         yield Line(place[a], place[b], len(topology.pairs[a, b]), *ends[0], *ends[1], bow)
 
 

@@ -36,7 +36,7 @@ def matrix_scene(topology: Topology, name: str, members: Sequence[int]) -> Scene
     roles = {topology.switches[index].role for index in members}
     tiers = sorted(roles, key=lambda role: -RANK.get(role, 0))
     hosts, links = topology.hosts_of(tuple(members))
-    caption = f"{counted(len(members), 'switch', 'switches')} and {counted(hosts, 'host')}"
+    caption = topology.caption(tuple(members))
     boxes: list[Box] = []
     labels: list[Label] = []
     if len(tiers) == 1:

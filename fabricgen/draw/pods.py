@@ -84,7 +84,9 @@ def pod_scene(topology: Topology, plane: str, pod: int | None) -> Scene:
         boxes += placed
         y = max(box.y + box.height for box in placed) + 62
     hosts, _ = topology.hosts_of(members)
+    outside = len(topology.outside_of(members))
     parts = [counted(len(members), "switch", "switches"), counted(len(cores), "core"), counted(hosts, "host")]
+    parts.append(f"{counted(outside, 'device')} outside the fabric")
     caption = f"{name}: {', '.join(part for part in parts if not part.startswith('0 '))}"
     return Scene(name, caption, y - 40, tuple(boxes), (), tuple(labels))
 

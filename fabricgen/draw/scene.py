@@ -14,6 +14,7 @@ class BoxKind(StrEnum):
 
     SWITCH = "switch"
     HOST = "host"
+    OUTSIDE = "outside"  # a device outside the fabric, such as a router
     POD = "pod"
     PORT = "port"
     BAND = "band"  # all links between two tiers, or those of a rail or a pod

@@ -8,6 +8,7 @@ from fabricgen.report.house_style import ADDED, CHANGED, ERROR, WIRE
 FILLS: Mapping[BoxKind, tuple[str, str]] = {  # fill, edge
     BoxKind.SWITCH: ("#e3e6ee", "#9aa0ae"),
     BoxKind.HOST: ("#ffffff", "#b9bcc4"),
+    BoxKind.OUTSIDE: ("#ffffff", "#9aa0ae"),
     BoxKind.POD: ("#ffffff", "#9aa0ae"),
     BoxKind.BAND: ("#c9ccd4", "#c9ccd4"),
     BoxKind.PORT: ("#dbe6ff", "#2a5bd7"),

@@ -2,15 +2,16 @@
 
 import itertools
 from collections import Counter
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
 from functools import cached_property
 
 from fabricgen.bundle.read import Bundle, ObservedDevice
 from fabricgen.bundle.wiring import WiredDevice, WiredLink
 from fabricgen.sonic.canonical import natural_key
 from fabricgen.sonic.device_types import ROLES
-from fabricgen.vocabulary import Role
+from fabricgen.units import counted
+from fabricgen.vocabulary import LinkKind, Role
 
 Pair = tuple[int, int]
 RANK: Mapping[str, int] = {Role.LEAF: 0, Role.SPINE: 1, Role.CORE: 2}
@@ -19,11 +20,12 @@ RANK: Mapping[str, int] = {Role.LEAF: 0, Role.SPINE: 1, Role.CORE: 2}
 @dataclass(frozen=True)
 class Topology:
     """`switches` in the order of fabric.json. `pairs` has the links of each two switches, by their indices; `hosts` the
-    links to hosts and outside devices of each switch, by its index."""
+    links to hosts of each switch, by its index, `outside` those to devices outside the fabric, such as routers."""
 
     switches: tuple[WiredDevice, ...]
     pairs: Mapping[Pair, tuple[WiredLink, ...]]
     hosts: Mapping[int, tuple[WiredLink, ...]]
+    outside: Mapping[int, tuple[WiredLink, ...]] = field(default_factory=dict)
 
     @cached_property
     def index(self) -> Mapping[str, int]:
@@ -59,6 +61,22 @@ class Topology:
         links = [link for index in switches for link in self.hosts.get(index, ())]
         return len({link.a[0] for link in links}), len(links)
 
+    def outside_of(self, switches: Iterable[int]) -> dict[str, list[int]]:
+        """Device outside the fabric -> the switches that it has links to."""
+        found: dict[str, list[int]] = {}
+        for index in switches:
+            for link in self.outside.get(index, ()):
+                found.setdefault(link.a[0], []).append(index)
+        return found
+
+    def caption(self, switches: tuple[int, ...]) -> str:
+        """'20 switches and 32 hosts', '10 switches, 8 hosts and 2 devices outside the fabric'."""
+        hosts, outside = self.hosts_of(switches)[0], len(self.outside_of(switches))
+        parts = [counted(len(switches), "switch", "switches"), counted(hosts, "host")]
+        if not outside:
+            return " and ".join(parts)
+        return f"{', '.join(parts)} and {counted(outside, 'device')} outside the fabric"
+
 
 def read_topology(bundle: Bundle) -> Topology:
     """The graph of all planes of a bundle, or of loose files: then roles come from DEVICE_METADATA."""
@@ -72,16 +90,17 @@ def read_topology(bundle: Bundle) -> Topology:
     index = {switch.name: number for number, switch in enumerate(switches)}
     pairs: dict[Pair, list[WiredLink]] = {}
     hosts: dict[int, list[WiredLink]] = {}
+    outside: dict[int, list[WiredLink]] = {}
     for link in links:
         a, b = index.get(link.a[0]), index.get(link.b[0])
         if a is not None and b is not None:
             pairs.setdefault((b, a) if (b, a) in pairs else (a, b), []).append(link)
         elif b is not None:
-            hosts.setdefault(b, []).append(link)
+            (outside if link.kind == LinkKind.EXTERNAL else hosts).setdefault(b, []).append(link)
     return Topology(
         tuple(switches),
         {pair: tuple(each) for pair, each in pairs.items()},
-        {switch: tuple(each) for switch, each in hosts.items()},
+        *({switch: tuple(each) for switch, each in some.items()} for some in (hosts, outside)),
     )
 
 

@@ -37,6 +37,10 @@ def graph_object(bundle: Bundle, topology: Topology, configuration: Sequence[int
             index: [[*link.a, link.b[1], link.speed_mbps, *cables.get(link.id, (None, ""))] for link in links]
             for index, links in topology.hosts.items()
         }
+        found["outside"] = {
+            index: [[link.a[0], link.b[1], link.speed_mbps] for link in links]
+            for index, links in topology.outside.items()
+        }
     else:
         found["pair_runs"] = list(_runs(topology, cables))
     return found

@@ -8,8 +8,10 @@ from typing import Any
 from fabricgen.bundle.hosts import FOLDER as HOSTS
 from fabricgen.findings import Finding, Severity
 from fabricgen.report.causes import causes
+from fabricgen.report.congestion import traffic_statement
+from fabricgen.report.deadlock import deadlock_statement, failures_statement
 from fabricgen.report.summary import Counts, tables_unjudged, unread_tables
-from fabricgen.results import CongestionModel, CongestionResult, DeadlockResult, Verdict
+from fabricgen.results import CongestionModel, CongestionResult, DeadlockResult, Level, Statement, Verdict
 
 
 def counted(number: int, noun: str, plural: str = "") -> str:
@@ -18,6 +20,7 @@ def counted(number: int, noun: str, plural: str = "") -> str:
 
 
 _FAMILY = "FG6"  # of the codes about deadlock
+_LOSSY = "FG604"  # nothing is lossless, although no plan says so
 
 
 class Answer(StrEnum):
@@ -56,8 +59,13 @@ def answer(judged: JudgedResults) -> Answer:
     if not judged.is_complete or not judged.counts.rules or not judged.deadlock or Verdict.UNKNOWN in verdicts:
         return Answer.UNJUDGED
     is_doubtful = Severity.WARNING in severities or Verdict.CYCLIC in verdicts or bool(judged.other_fabric)
-    is_doubtful = is_doubtful or bool(unread_tables(judged.findings))
+    is_doubtful = is_doubtful or bool(unread_tables(judged.findings)) or _is_lossy(judged)
     return Answer.REVIEW if is_doubtful else Answer.SAFE
+
+
+def _is_lossy(judged: JudgedResults) -> bool:
+    """Whether a plane has no lossless link, and no plan says that it carries none."""
+    return any(one.code == _LOSSY for one in judged.findings)
 
 
 def verdict_object(
@@ -102,11 +110,16 @@ def _reasons(judged: JudgedResults, given: Answer) -> Iterator[str]:
         depth = min((one.failures.depth for one in judged.deadlock if one.channels), default=0)
         depth = 0 if any(one.failures.sampled is not None for one in judged.deadlock) else depth
         failures = {0: "", 1: ", also with any one failure"}.get(depth, f", also with any {depth} failures")
-        yield f"No errors and no warnings. No cyclic buffer dependency is possible{failures}."
+        if any(one.channels for one in judged.deadlock):
+            yield f"No errors and no warnings. No cyclic buffer dependency is possible{failures}."
+        else:
+            yield "No errors and no warnings. Nothing is lossless, as planned, so no buffer waits for another."
     elif judged.is_complete and given is Answer.UNJUDGED:
         yield "No errors and no warnings, but the verdict on deadlock is missing or incomplete."
     if given is Answer.REVIEW and (tables := unread_tables(judged.findings)):
         yield f"No rule reads {', '.join(tables)}, whose rows can stop traffic."
+    if given is Answer.REVIEW and _is_lossy(judged):
+        yield "No link between switches is lossless: if the fabric carries lossless traffic, PFC is missing."
     if judged.other_fabric:
         yield f"The differences are from another fabric, {judged.other_fabric}: is the bundle the right one?"
     if not judged.is_complete:
@@ -160,67 +173,42 @@ def _cables(cables: dict[str, Any] | None) -> Iterator[dict[str, str]]:
 
 
 def _deadlock(judged: JudgedResults) -> dict[str, str]:
-    planes = judged.deadlock
-    if not planes:
+    if not judged.deadlock:
         return _cell("Deadlock", "deadlock", "warning", "Not run", "no routes were read")
-    worst, dependencies = planes[0], sum(one.dependencies for one in planes)
-    detail = f"{worst.claim} over {counted(dependencies, 'dependency', 'dependencies')}"
-    digest = next(iter(judged.digests.values()), "")
-    detail += f"; certificate {digest[:12]}" if digest else ""
-    if any(one.verdict is Verdict.CYCLIC for one in planes):
-        return _cell("Deadlock", "deadlock", "error", counted(sum(len(one.cycles) for one in planes), "cycle"), detail)
-    if any(one.verdict is Verdict.UNKNOWN for one in planes):
-        return _cell("Deadlock", "deadlock", "warning", "Not judged", "routes do not cover all lossless links")
-    if not any(one.channels for one in planes):
-        return _cell("Deadlock", "deadlock", "warning", "Not judged", "no link between switches is lossless")
-    if any(one.fixed_sl and one.fixed_sl.verdict is not Verdict.FREE for one in planes):
-        return _cell("Deadlock", "deadlock", "error", "Cycle on a fixed SL", detail)
+    said = [(one.name, deadlock_statement(one)) for one in judged.deadlock]
+    said += [(f"{one.name}, fixed SL", deadlock_statement(one.fixed_sl)) for one in judged.deadlock if one.fixed_sl]
+    found = _cell_of("Deadlock", "deadlock", said)
     caveats = sum(one.severity is Severity.WARNING and one.code.startswith(_FAMILY) for one in judged.findings)
-    if caveats:
-        return _cell(
-            "Deadlock", "deadlock", "warning", "None, with caveats", f"{detail}; {counted(caveats, 'warning')}"
-        )
-    return _cell("Deadlock", "deadlock", "ok", "None possible", detail)
+    if caveats and found["level"] in (Level.OK, Level.NONE):
+        return {**found, "level": Level.WARNING, "detail": f"{found['detail']}; {counted(caveats, 'warning')}"}
+    return found
 
 
 def _failures(judged: JudgedResults) -> dict[str, str]:
-    tried = [one.failures for one in judged.deadlock if one.failures.depth]
-    if not tried:
+    said = [(one.name, after) for one in judged.deadlock if (after := failures_statement(one))]
+    if not said:
         return _cell("Failures", "deadlock", "none", "Not tried", "`checks.failures` of the inventory chooses them")
-    if any(one.verdict is Verdict.UNKNOWN for one in judged.deadlock):
-        return _cell("Failures", "deadlock", "warning", "Not judged", "the base state has no verdict")
-    sets, cyclic, cut = (
-        sum(getattr(one, name) for one in tried) for name in ("sets", "cyclic_sets", "unreachable_sets")
-    )
-    sampled = [one.sampled for one in tried if one.sampled is not None]
-    depth = max(one.depth for one in tried)
-    detail = f"{counted(sets, 'set')} of {'one failure' if depth == 1 else f'{depth} failures'}"
-    detail += f", {sum(sampled):,} of them judged" if sampled else ""
-    if cyclic:
-        return _cell("Failures", "deadlock", "error", f"{cyclic:,} cyclic", detail)
-    if cut:
-        return _cell("Failures", "deadlock", "warning", f"{cut:,} disconnect hosts", detail)
-    return _cell("Failures", "deadlock", "ok", "Sample survives" if sampled else "All survive", detail)
+    return _cell_of("Failures", "deadlock", said)
 
 
 def _traffic(judged: JudgedResults) -> dict[str, str]:
-    ran = [one for one in judged.congestion if one.model is not CongestionModel.SKIPPED and one.flows]
-    if not ran:
+    if not judged.congestion:
         return _cell("Traffic", "traffic", "none", "Not run", "no plane with traffic that can be computed")
-    worst = max(ran, key=lambda one: (one.unfinished, max((flow.hol_factor or 0 for flow in one.flows), default=0)))
-    if worst.unfinished:
-        return _cell("Traffic", "traffic", "warning", f"{worst.unfinished:,} not finished", f"flows of {worst.pattern}")
-    ratio = max((flow.hol_factor or 0 for flow in worst.flows), default=0)
-    patterns = len({one.pattern for one in ran})
-    load = max(one.max_load for one in ran)
-    if ratio < 1.005 and load > 1.005:
-        detail = f"of {counted(patterns, 'pattern')}; flows share the fullest link equally"
-        return _cell("Traffic", "traffic", "warning", f"{load:.1f} × capacity", detail)
-    if ratio < 1.005:
-        return _cell("Traffic", "traffic", "ok", "All at fair share", f"of {counted(patterns, 'pattern')}")
-    victims = sum(flow.count for flow in worst.victims)
-    level, detail = "warning" if victims else "ok", f"slowest of {worst.pattern}; {counted(victims, 'victim')}"
-    return _cell("Traffic", "traffic", level, f"{ratio:.2f} × fair time", detail)
+    ordered = sorted(judged.congestion, key=lambda one: -max(one.max_load, one.drawn_load or 0))
+    return _cell_of("Traffic", "traffic", [(one.name, traffic_statement(one)) for one in ordered])
+
+
+_WORST = (Level.ERROR, Level.WARNING, Level.OK, Level.NONE)
+
+
+def _cell_of(name: str, section: str, said: Sequence[tuple[str, Statement]]) -> dict[str, str]:
+    """The worst of the statements, each with the name of its plane, and the number of the others."""
+    plane, worst = min(said, key=lambda one: _WORST.index(one[1].level))
+    detail = worst.covers if worst.heading == worst.claimed else str(worst)
+    where = f"plane {plane}: " if plane and len(said) > 1 else ""
+    others = f"; and {len(said) - 1} more below" if len(said) > 1 else ""
+    heading = f"{worst.heading[:1].upper()}{worst.heading[1:]}"
+    return _cell(name, section, worst.level, heading, f"{where}{detail}{others}")
 
 
 def _bill(judged: JudgedResults, bill: dict[str, Any] | None) -> dict[str, str]:
@@ -235,14 +223,14 @@ def _not_judged(judged: JudgedResults) -> Iterator[str]:
     yield from tables_unjudged(judged.findings)
     for one in judged.deadlock:
         name = f" of plane {one.name}" if one.name else ""
-        if one.verdict is not Verdict.UNKNOWN and not one.channels:
-            yield f"deadlock{name}: no link between switches is lossless"
+        if one.verdict is Verdict.UNKNOWN:
+            yield f"deadlock{name}"
         if one.covers and one.covers.without_routes:
             yield f"{one.covers.without_routes:,} of {one.covers.lossless_links:,} lossless links{name}: no routes"
         if one.covers and one.covers.left_out:
             yield f"{one.covers.left_out:,} of {one.covers.sessions:,} BGP sessions{name}: they cannot come up"
         if one.failures.sampled is not None:
-            yield f"{one.failures.sets - one.failures.sampled:,} of {one.failures.sets:,} sets of failures{name}"
+            yield f"{one.failures.sets - one.failures.judged:,} of {one.failures.sets:,} sets of failures{name}"
         if one.model == "design":
             yield f"routes{name}: from the wiring only, not tested with OpenSM"
     for result in judged.congestion:

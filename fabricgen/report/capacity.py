@@ -5,6 +5,7 @@ from typing import Any
 
 from fabricgen.report.columns import columns_markdown, columns_text
 from fabricgen.units import counted, format_length
+from fabricgen.vocabulary import Technology
 
 _ONE_INVENTORY = ("fewer switches", "reason")  # sentences, too long for a column
 
@@ -12,7 +13,7 @@ _ONE_INVENTORY = ("fewer switches", "reason")  # sentences, too long for a colum
 def capacity_text(capacity: Mapping[str, Any]) -> str:
     """A table of each plane, and one of the total of several planes."""
     parts = [
-        (f"plane {plane['name']} ({', '.join([plane['technology'], *_other_purpose(plane)])})", list(plane_rows(plane)))
+        (f"plane {plane['name']} ({', '.join([_technology(plane), *_other_purpose(plane)])})", list(plane_rows(plane)))
         for plane in capacity["planes"]
     ]
     if len(parts) > 1:
@@ -56,6 +57,12 @@ def _names(columns: Sequence[Mapping[str, str]]) -> list[str]:
     names = list(dict.fromkeys(name for column in columns for name in column))
     heads = list(dict.fromkeys(name.partition(": ")[0] for name in names))
     return sorted(names, key=lambda name: (name.startswith("total: "), heads.index(name.partition(": ")[0])))
+
+
+def _technology(plane: Mapping[str, Any]) -> str:
+    """roce, infiniband, or ethernet for a plane without lossless traffic."""
+    is_lossy = plane["technology"] == Technology.ROCE and not plane["lossless"]
+    return Technology.ETHERNET if is_lossy else plane["technology"]
 
 
 def _other_purpose(plane: Mapping[str, Any]) -> list[str]:

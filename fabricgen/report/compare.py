@@ -6,7 +6,6 @@ from typing import Any
 from fabricgen.report.columns import columns_markdown, columns_text
 from fabricgen.report.compare_wins import AS_GOOD, AS_GOOD_SAMPLE, FEW_GPUS
 from fabricgen.report.quantities import digits, rate_text, scaled, share_text
-from fabricgen.results.deadlock import in_words
 from fabricgen.units import counted
 
 Row = tuple[str, str]
@@ -127,10 +126,10 @@ def _deadlock_rows(one: Mapping[str, Any] | None) -> Iterator[Row]:
     if one is None:
         yield "deadlock", "not judged"
         return
-    yield "deadlock", in_words(one["verdict"], one["claim"])
+    yield "deadlock", one["statement"]
     failures = one["failures"]
     if failures["depth"]:
-        judged = f", {failures['sampled']} drawn" if failures["sampled"] is not None else ""
+        judged = f", {failures['judged']} judged" if failures["judged"] < failures["sets"] else ""
         sets = f"{failures['cyclic_sets']} of {failures['sets']} cyclic{judged}"
         yield f"deadlock: {counted(failures['depth'], 'failed link')}", sets
 

@@ -6,8 +6,21 @@ from typing import Any
 from fabricgen.report.jobs import jobs_lines, jobs_object
 from fabricgen.report.outages import outage_lines, outage_object, spread_object
 from fabricgen.report.planes import of_planes
-from fabricgen.results import CongestionResult, CongestionTree, FlowTime, SizeRow, SizeTable, Spread
+from fabricgen.results import (
+    NOT_JUDGED,
+    CongestionModel,
+    CongestionResult,
+    CongestionTree,
+    FlowTime,
+    Level,
+    SizeRow,
+    SizeTable,
+    Spread,
+    Statement,
+)
 from fabricgen.units import counted, format_bytes
+
+_FULL = 1.005  # of the capacity: less is a rounding of 1.00
 
 
 def congestion_object(results: Sequence[CongestionResult]) -> dict[str, Any]:
@@ -26,20 +39,38 @@ def congestion_lines(results: Sequence[CongestionResult]) -> Iterator[str]:
         yield from size_lines(result.sizes)
 
 
+def traffic_statement(result: CongestionResult) -> Statement:
+    """The verdict on one plane under one pattern."""
+    if result.model == CongestionModel.SHARED:
+        return Statement(_load_level(result), _load(result), result.pattern)
+    if result.model == CongestionModel.SKIPPED:
+        return Statement(Level.NONE, NOT_JUDGED, result.reason)
+    if not result.flows:
+        return Statement(Level.WARNING, result.reason or "no flow arrives", result.pattern)
+    flows, victims = (sum(flow.count for flow in some) for some in (result.flows, result.victims))
+    blocked = f", without {counted(result.blocked, 'blocked pair')}" if result.blocked else ""
+    covers = f"{result.pattern}, {counted(flows, 'flow')}{blocked}"
+    mode = f"{result.balance.partition(':')[0]}, " if result.balance else ""
+    verdict = mode + _verdict(result, victims)
+    if result.unfinished:
+        return Statement(Level.WARNING, verdict, covers, short=f"{result.unfinished:,} not finished")
+    if victims:
+        return Statement(Level.WARNING, verdict, covers, short=counted(victims, "victim"))
+    if _load_level(result) is Level.WARNING:
+        return Statement(Level.WARNING, verdict, covers, short=_load(result))
+    delayed = "no flow is delayed" if result.model == CongestionModel.IDLE else "no victims"
+    return Statement(Level.OK, verdict, covers, short=delayed)
+
+
+def _load_level(result: CongestionResult) -> Level:
+    """A warning where a link has more load than capacity, with an even spread or as drawn."""
+    return Level.WARNING if max(result.max_load, result.drawn_load or 0) > _FULL else Level.OK
+
+
 def _plane_lines(result: CongestionResult) -> Iterator[str]:
     name = f"plane {result.name}: " if result.name else ""
-    if result.model == "shared":
-        yield f"congestion  {name}{result.pattern}: {_load(result)}"
-        return
-    if not result.flows:
-        why = f"no verdict: {result.reason}" if result.model == "skipped" else result.reason or "no flow arrives"
-        yield f"congestion  {name}{why}"
-        return
-    flows, victims = (sum(flow.count for flow in some) for some in (result.flows, result.victims))
-    mode = f" {result.balance.partition(':')[0]}," if result.balance else ""
-    blocked = f", without {counted(result.blocked, 'blocked pair')}" if result.blocked else ""
-    yield f"congestion  {name}{result.pattern}, {counted(flows, 'flow')}{blocked}:{mode} {_verdict(result, victims)}"
-    if result.repeating:
+    yield f"congestion  {name}{traffic_statement(result)}"
+    if result.flows and result.repeating:
         yield f"            times and loads do not hold: {result.repeating} repeat packets that arrive out of order"
 
 
@@ -86,6 +117,7 @@ def _plane(result: CongestionResult) -> dict[str, Any]:
     collisions = result.collisions
     return {
         "name": result.name,
+        "statement": traffic_statement(result).as_object(),
         "pattern": result.pattern,
         "model": result.model,
         "seed": result.seed,

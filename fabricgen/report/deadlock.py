@@ -4,7 +4,16 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from fabricgen.report.planes import of_planes
-from fabricgen.results import Covers, DeadlockResult, FailureSummary, Verdict
+from fabricgen.results import (
+    NOT_JUDGED,
+    Covers,
+    DeadlockResult,
+    FailureSummary,
+    Level,
+    RoutesModel,
+    Statement,
+    Verdict,
+)
 from fabricgen.units import counted
 
 
@@ -14,39 +23,93 @@ def deadlock_object(results: Sequence[DeadlockResult], seals: Mapping[str, str] 
     return of_planes([_plane(result, seals) for result in results])
 
 
+def deadlock_statement(result: DeadlockResult) -> Statement:
+    """The verdict on the state of the files, and on all failures that were judged."""
+    if result.model != RoutesModel.BGP:
+        return _subnet_statement(result)
+    if result.verdict == Verdict.UNKNOWN:
+        return Statement(Level.WARNING, NOT_JUDGED, _missing(result.covers))
+    if not result.priorities:
+        nothing = "no link between switches is lossless, so no buffer waits for another"
+        return Statement(Level.NONE, result.verdict, nothing, result.claim)
+    size = f"{_size(result)}{_apart_from(result.covers)}"
+    return _found(result, "cyclic buffer dependency", "cycle", f"on {_numbers('priority', result.priorities)} ({size})")
+
+
+def failures_statement(result: DeadlockResult) -> Statement | None:
+    """The sets of failures of the greatest depth, counted by their effect; None if no set was tried."""
+    failures = result.failures
+    if not failures.depth or not failures.sets:
+        return None
+    kind = f"{failures.sets:,} {_DEPTHS[failures.depth]} {'failure' if failures.sets == 1 else 'failures'}"
+    if result.verdict == Verdict.UNKNOWN:
+        return Statement(Level.WARNING, NOT_JUDGED, kind)
+    found = f"{failures.cyclic_sets:,} cyclic, {failures.unreachable_sets:,} disconnect hosts"
+    bad = Level.WARNING if failures.unreachable_sets else Level.OK
+    level = Level.ERROR if failures.cyclic_sets else bad
+    if failures.sampled is None:
+        equal = f" ({failures.judged:,} judged, the others are equal by symmetry)" if failures.judged < failures.sets else ""
+        return Statement(level, found, f"{kind}{equal}")
+    shares = f"at most {failures.cyclic_bound:.2%} cyclic, {failures.unreachable_bound:.2%} disconnect hosts"
+    bounded = f"{found}; {shares}, with 95 % confidence"
+    return Statement(level, bounded, f"{failures.sampled:,} of {kind} sampled", short=found)
+
+
 def deadlock_lines(results: Sequence[DeadlockResult]) -> Iterator[str]:
-    """A line for each plane."""
+    """A line for each plane, those of its failures, and of InfiniBand those for the SLs that applications set."""
     for result in results:
-        name = f"plane {result.name}: " if result.name else ""
-        if result.model != "bgp":
-            yield from _subnet_lines(result, name)
+        head = f"deadlock  plane {result.name}: " if result.name else "deadlock  "
+        fixed = result.fixed_sl
+        if fixed is None:
+            yield from _lines(result, head)
             continue
-        if result.verdict == Verdict.UNKNOWN and result.covers is not None:
-            missing = [] if result.covers.is_wired else [result.covers.unwired]
-            missing += [] if result.covers.is_routed else [_left_out(result.covers)]
-            yield f"deadlock  {name}UNKNOWN: {'; '.join(missing)}"
-            continue
-        if not result.priorities:
-            nothing = "no link between switches is lossless, so no buffer waits for another"
-            yield f"deadlock  {name}{result.verdict}, {result.claim}: {nothing}"
-            continue
-        priorities = ", ".join(map(str, result.priorities))
-        size = f"{result.channels} channels, {result.dependencies} dependencies"
-        if result.verdict == Verdict.FREE:
-            verdict = f"free, {result.claim}: no cyclic buffer dependency"
-        else:
-            verdict = f"CYCLIC, {result.claim}: {counted(len(result.cycles), 'cycle')}"
-        yield f"deadlock  {name}{verdict} on priorities {priorities} ({size}{_apart_from(result.covers)})"
-        if result.failures.depth:
-            yield f"deadlock  {name}{_failures(result.failures)}"
-            yield from (f"deadlock  {name}{line}" for line in _orbits(result.failures))
+        levels = ", ".join(map(str, fixed.service_levels))
+        who = " (NCCL's default)" if fixed.service_levels == (0,) else " (NCCL_IB_SL)"
+        yield from _lines(result, f"{head}with path records: ")
+        yield f"{head}with fixed SL {levels}{who}: {deadlock_statement(fixed)}"
+        yield from _failure_lines(fixed, f"{head}with fixed SL {levels}: ")
+
+
+def _lines(result: DeadlockResult, head: str) -> Iterator[str]:
+    yield f"{head}{deadlock_statement(result)}"
+    yield from _failure_lines(result, head)
+
+
+def _failure_lines(result: DeadlockResult, head: str) -> Iterator[str]:
+    found = failures_statement(result)
+    if found is not None and result.verdict != Verdict.UNKNOWN:
+        yield f"{head}{found}"
+        yield from (f"{head}{line}" for line in _orbits(result.failures))
 
 
 def deadlock_unjudged(results: Sequence[DeadlockResult]) -> Iterator[str]:
     """The planes without a verdict."""
     for result in results:
-        if result.verdict == Verdict.UNKNOWN or (result.model != "bgp" and not result.channels):
+        if result.verdict == Verdict.UNKNOWN:
             yield f"deadlock of plane {result.name}" if result.name else "deadlock"
+
+
+def _found(result: DeadlockResult, none: str, one: str, covers: str) -> Statement:
+    """A verdict on channels: 'no' of `none`, or the number of `one`."""
+    if result.verdict == Verdict.FREE:
+        return Statement(Level.OK, "free", f"no {none} {covers}", result.claim)
+    return Statement(Level.ERROR, "CYCLIC", f"{counted(len(result.cycles), one)} {covers}", result.claim)
+
+
+def _numbers(noun: str, numbers: Sequence[int]) -> str:
+    """'priorities 3, 4', 'virtual lane 0'."""
+    return f"{counted(len(numbers), noun).partition(' ')[2]} {', '.join(map(str, numbers))}"
+
+
+def _size(result: DeadlockResult) -> str:
+    return f"{counted(result.channels, 'channel')}, {counted(result.dependencies, 'dependency')}"
+
+
+def _missing(covers: Covers | None) -> str:
+    """Why a plane has no verdict."""
+    if covers is None:
+        return "its routes are not known"
+    return "; ".join([*([] if covers.is_wired else [covers.unwired]), *([] if covers.is_routed else [_left_out(covers)])])
 
 
 def _apart_from(covers: Covers | None) -> str:
@@ -70,30 +133,15 @@ def _left_out(covers: Covers) -> str:
     """What the verdict does not cover."""
     sessions = f"{covers.left_out} of {covers.sessions} sessions left out"
     if covers.left_out == covers.sessions:
-        return f"{sessions}: nothing was judged" if covers.sessions else "no BGP sessions: nothing was judged"
+        return sessions if covers.sessions else "no BGP sessions"
     links = f"{covers.without_routes} of {covers.lossless_links} lossless links between switches carry no route"
-    return f"{sessions}, {links} and were not judged"
-
-
-def _failures(failures: FailureSummary) -> str:
-    """The failure sets of the greatest depth, counted by their effect."""
-    kind = _DEPTHS[failures.depth]
-    found = f"{failures.cyclic_sets} cyclic, {failures.unreachable_sets} disconnect hosts"
-    if failures.sampled is None:
-        return f"{failures.sets} {kind} failures: {found}"
-    shares = f"at most {failures.cyclic_bound:.2%} cyclic, {failures.unreachable_bound:.2%} disconnect hosts"
-    return f"{failures.sampled} of {failures.sets} {kind} failures sampled: {found}; {shares}, with 95 % confidence"
+    return f"{sessions}, {links}"
 
 
 def _orbits(failures: FailureSummary) -> Iterator[str]:
     """The failures that were judged for all others like them and have an effect; those with the most others first."""
-    if not failures.orbits:
-        return
-    kind = {1: "one", 2: "pair"}[failures.depth]
-    few = counted(len(failures.orbits), f"{_DEPTHS[failures.depth]} failure")
+    kind = {1: "one", 2: "pair"}.get(failures.depth, "set")
     harmful = [one for one in failures.orbits if one.is_cyclic or one.is_unreachable]
-    effect = "" if harmful else ", none with an effect"
-    yield f"by symmetry, {few} {'represents' if len(failures.orbits) == 1 else 'represent'} all{effect}"
     for one in sorted(harmful, key=lambda one: (-one.sets, one.failed_links))[:_ORBITS_SHOWN]:
         harm = " and ".join(
             word for word, holds in (("cyclic", one.is_cyclic), ("disconnects hosts", one.is_unreachable)) if holds
@@ -112,36 +160,16 @@ _GROUNDS = {
 }
 
 
-def _subnet_lines(result: DeadlockResult, name: str) -> Iterator[str]:
-    """A line for the SLs of path records, and one for the fixed SL."""
+def _subnet_statement(result: DeadlockResult) -> Statement:
+    """The verdict on the lanes of an InfiniBand subnet. A `fixed_sl` has the grounds of its plane."""
     grounds = _GROUNDS[result.model] + (", with the lanes of one run" if result.is_of_one_run else "")
+    if result.verdict == Verdict.UNKNOWN:
+        return Statement(Level.WARNING, NOT_JUDGED, f"no routes between switches, from {grounds}")
     if not result.channels:
-        yield f"deadlock  {name}no verdict from {grounds}: no routes between switches"
-        return
-    fixed = result.fixed_sl
-    if fixed is None:
-        yield f"deadlock  {name}{_subnet_verdict(result, f', from {grounds}')}"
-        yield from _subnet_failures(result, name, "")
-        return
-    levels = ", ".join(map(str, fixed.service_levels))
-    who = " (NCCL's default)" if fixed.service_levels == (0,) else " (NCCL_IB_SL)"
-    yield f"deadlock  {name}with path records: {_subnet_verdict(result, f', from {grounds}')}"
-    yield from _subnet_failures(result, name, "with path records: ")
-    yield f"deadlock  {name}with fixed SL {levels}{who}: {_subnet_verdict(fixed, '')}"
-    yield from _subnet_failures(fixed, name, f"with fixed SL {levels}: ")
-
-
-def _subnet_failures(result: DeadlockResult, name: str, column: str) -> Iterator[str]:
-    if result.failures.depth:
-        yield f"deadlock  {name}{column}{_failures(result.failures)}"
-
-
-def _subnet_verdict(result: DeadlockResult, grounds: str) -> str:
-    loops = "no credit loop" if result.verdict == Verdict.FREE else counted(len(result.cycles), "credit loop")
-    lanes = ", ".join(map(str, result.priorities))
-    verdict = "free" if result.verdict == Verdict.FREE else "CYCLIC"
-    size = f"{result.channels} channels, {result.dependencies} dependencies"
-    return f"{verdict}, {result.claim}: {loops} on virtual lanes {lanes}{grounds} ({size})"
+        nothing = "no link between switches has routes, so no buffer waits for another"
+        return Statement(Level.NONE, result.verdict, nothing, result.claim)
+    source = "" if result.service_levels else f", from {grounds}"
+    return _found(result, "credit loop", "credit loop", f"on {_numbers('virtual lane', result.priorities)}{source} ({_size(result)})")
 
 
 def _plane(result: DeadlockResult, seals: Mapping[str, str] | None) -> dict[str, Any]:
@@ -156,9 +184,11 @@ def _fixed_sl(fixed: DeadlockResult | None) -> dict[str, Any]:
 
 def _verdict(result: DeadlockResult) -> dict[str, Any]:
     failures = result.failures
+    statement = deadlock_statement(result)
     return {
         "verdict": result.verdict,
-        "claim": result.claim,
+        "claim": statement.claim or None,
+        "statement": statement.as_object(),
         "model": result.model,
         "priorities": list(result.priorities),
         "channels": result.channels,
@@ -169,6 +199,8 @@ def _verdict(result: DeadlockResult) -> dict[str, Any]:
             "sets": failures.sets,
             "cyclic_sets": failures.cyclic_sets,
             "unreachable_sets": failures.unreachable_sets,
+            "judged": failures.judged,
+            **({"statement": after.as_object()} if (after := failures_statement(result)) else {}),
             **_sampled(failures),
             **_by_orbits(failures),
         },

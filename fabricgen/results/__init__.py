@@ -62,9 +62,11 @@ from fabricgen.results.packets import (
     Series,
     percentiles,
 )
+from fabricgen.results.statement import NOT_JUDGED, Level, Statement
 from fabricgen.results.tuning import Confirmed, Gain, Setting, Trial, TuningResult
 
 __all__ = [
+    "NOT_JUDGED",
     "BandwidthResult",
     "Claim",
     "Collisions",
@@ -94,6 +96,7 @@ __all__ = [
     "JobRun",
     "JobTime",
     "JobsResult",
+    "Level",
     "LinkLoss",
     "Outage",
     "OutageResult",
@@ -114,6 +117,7 @@ __all__ = [
     "SizeRow",
     "SizeTable",
     "Spread",
+    "Statement",
     "SwitchLoad",
     "TierLoad",
     "TreeKind",

@@ -58,6 +58,14 @@ class FailureSummary:
     cyclic_bound: float | None = None
     unreachable_bound: float | None = None
     orbits: tuple[FailureOrbit, ...] = ()
+    each: bool = False  # every set was judged; the orbits only show which ones are equal
+
+    @property
+    def judged(self) -> int:
+        """The number of sets that were judged, each for itself or for all that symmetry makes equal."""
+        if self.each or not self.orbits:
+            return self.sets if self.sampled is None else self.sampled
+        return len(self.orbits)
 
     def stands_for(self, failed_links: tuple[str, ...]) -> int | None:
         """The number of sets that a judged set represents; None if it represents only itself."""
@@ -109,13 +117,13 @@ class Covers:
 
     @property
     def unwired(self) -> str:
-        """'128 lossless ports lead to an unknown far end: not judged', or that no link is known."""
+        """'128 lossless ports lead to an unknown far end', or that no link is known."""
         if not self.unknown_ends:
-            return "no link is known: nothing was judged"
+            return "no link is known"
         ports = counted(self.unknown_ends, "lossless port")
         leads = "leads" if self.unknown_ends == 1 else "lead"
         where = f"switches without a file ({listed(self.absent, 3)})" if self.absent else "an unknown far end"
-        return f"{ports} {leads} to {where}: not judged"
+        return f"{ports} {leads} to {where}"
 
     @property
     def is_routed(self) -> bool:
@@ -145,11 +153,6 @@ class DeadlockResult:
     is_of_one_run: bool = False  # another run of the subnet manager gives paths other lanes
     service_levels: tuple[int, ...] = ()  # of a `fixed_sl`: the SLs that applications set
     fixed_sl: "DeadlockResult | None" = None  # of InfiniBand: the verdict if applications request no path records
-
-
-def in_words(verdict: str, claim: str) -> str:
-    """'free, proved', 'cyclic, possible'; 'not judged' for an unknown verdict, of which nothing is claimed."""
-    return "not judged" if verdict == Verdict.UNKNOWN else f"{verdict}, {claim}"
 
 
 def without_evidence(found: DeadlockResult) -> DeadlockResult:

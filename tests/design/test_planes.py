@@ -110,6 +110,7 @@ def test_capacity_shows_the_purpose(tmp_path: Path) -> None:
         "san": "storage",
     }
     assert "plane compute (roce)\n" in capacity_text(table)
+    assert "plane out-of-band (ethernet)\n" in capacity_text(table), "copper at 1 Gb/s carries no RoCE"
     assert "plane san (roce, for storage)\n" in capacity_text(table)
     assert capacity_markdown(table).startswith("| | compute | in-band | out-of-band | san for storage |")
 

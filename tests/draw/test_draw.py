@@ -267,6 +267,17 @@ def test_a_large_tier_is_a_matrix_of_rails_by_units() -> None:
     assert max(box.y + box.height for box in scene.boxes) <= scene.height
 
 
+def test_routers_are_outside_the_fabric(cli: Cli, tmp_path: Path) -> None:
+    """They are not hosts: each has a box, and lines to its switches."""
+    topology = read_topology(open_bundle([rendered_example(cli, "border", tmp_path)]))
+    assert topology.hosts_of(topology.planes["compute"]) == (8, 64)
+    scene = plane_scene(topology, "compute")
+    assert scene.caption == "10 switches, 8 hosts and 2 devices outside the fabric" and overlapping(scene) == []
+    outside = {number: box.name for number, box in enumerate(scene.boxes) if box.kind is BoxKind.OUTSIDE}
+    ends = {(outside[one.a], scene.boxes[one.b].name) for one in scene.lines if one.a in outside}
+    assert ends == {("wan1", "compute-su00-r0-leaf"), ("wan2", "compute-su00-r4-leaf")}
+
+
 def test_a_torus_is_slabs(cli: Cli, tmp_path: Path) -> None:
     topology = read_topology(open_bundle([rendered_example(cli, "torus", tmp_path)]))
     scene = matrix_scene(topology, "compute", topology.planes["compute"])

@@ -52,7 +52,7 @@ def test_a_broken_bundle(bundle: Path, browser: Browser, cli: Cli, tmp_path: Pat
         answer = page.locator("h1")
         assert answer.inner_text() == "Do not merge"
         evidence = page.locator(".evidence").bounding_box()
-        assert evidence and evidence["y"] + evidence["height"] < 600
+        assert evidence and evidence["y"] + evidence["height"] < 640
         assert page.locator(".box.switch").count() == 20
         assert page.locator(".box.error").count() == 3
         assert found.faults() == []
@@ -208,6 +208,55 @@ def test_the_quickstart_is_safe_and_shows_its_packets(
         apart = sorted(box["y"] for box in limits if box)
         assert all(later - earlier > 4 for earlier, later in itertools.pairwise(apart)), "thresholds are one line"
         assert page.evaluate("document.documentElement.scrollWidth") <= 390
+        assert found.faults() == []
+
+
+def test_a_torus_has_arrows_and_true_words(browser: Browser, cli: Cli, tmp_path: Path) -> None:
+    """A congestion tree has its root and an arrow for each wait; the panel says what the deadlock table says."""
+    bundle, report = tmp_path / "bundle", tmp_path / "report.html"
+    copy = shutil.copytree(resource("inventories", "torus"), tmp_path / "torus")
+    assert cli("-q", "render", copy, "-o", bundle).code == 0
+    cli("report", bundle, "--failures", "0", "--pattern", "incast", "-o", report)
+    with opened(browser, report) as found:
+        page = found.page
+        statement = found.content()["deadlock"][0]["statement"]
+        assert statement["text"] in page.locator("#inspector").inner_text()
+        assert statement["covers"] in page.locator("#deadlock").inner_text()
+        page.get_by_role("button", name="Congestion tree").click()
+        waits = found.content()["traffic"][0]["trees"][0]["waits"]
+        names = {row[0] for row in found.content()["topology"]["switches"]}
+        between = {(a[0], b[0]) for a, b in waits if a[0] != b[0] and {a[0], b[0]} <= names}
+        assert page.locator("path.over.tree").count() >= len(between) > 0
+        assert page.locator("rect.over.tree").count() == 1
+        assert found.faults() == []
+
+
+def test_the_legend_is_true_of_all_lines(browser: Browser, cli: Cli, tmp_path: Path) -> None:
+    """Not '16 x 400G 150 m' of the first line, where others have 2 links or 40 m."""
+    bundle, report = tmp_path / "bundle", tmp_path / "report.html"
+    copy = Path(shutil.copytree(resource("inventories", "dragonfly"), tmp_path / "dragonfly"))
+    assert cli("-q", "render", copy, "-o", bundle).code == 0
+    cli("report", bundle, "--failures", "0", "-o", report)
+    with opened(browser, report) as found:
+        pairs = found.content()["topology"]["pairs"]
+        text = found.page.locator("#legend").inner_text()
+        for column, unit in ((2, " ×"), (4, " m")):
+            values = sorted({pair[column] for pair in pairs})
+            assert f"{values[0]:g}{f' to {values[-1]:g}' if len(values) > 1 else ''}{unit}" in text
+        assert len({pair[4] for pair in pairs}) > 1
+
+
+def test_routers_outside_are_drawn(browser: Browser, cli: Cli, tmp_path: Path) -> None:
+    bundle, report = tmp_path / "bundle", tmp_path / "report.html"
+    copy = shutil.copytree(resource("inventories", "border"), tmp_path / "border")
+    assert cli("-q", "render", copy, "-o", bundle).code == 0
+    cli("report", bundle, "--failures", "0", "-o", report)
+    with opened(browser, report, theme="dark") as found:
+        page = found.page
+        assert page.locator(".box.outside").all_text_contents() == ["wan1wan1", "wan2wan2"]
+        assert "8 hosts and 2 devices outside" in page.locator("#topology").inner_text()
+        page.locator(".box.switch", has_text="r0").first.click()
+        assert "wan1 by Ethernet384 400G" in page.locator("#inspector").inner_text()
         assert found.faults() == []
 
 

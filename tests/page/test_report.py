@@ -24,7 +24,6 @@ from fabricgen.page.verdict import Answer, JudgedResults, answer, verdict_object
 from fabricgen.platforms.dynamic_buffers import buffers_of
 from fabricgen.report.summary import Counts
 from fabricgen.results import Claim, DeadlockResult, FailureSummary, RoutesModel, Verdict
-from fabricgen.results.deadlock import in_words
 from tests.conftest import Cli
 from tests.hostile.payloads import PAYLOAD, add_secrets, edit, poison_texts, shows_secret
 from tests.inventories import NVIDIA, QUICKSTART, rail_optimized, write
@@ -250,29 +249,9 @@ def test_the_answer(judged: JudgedResults, expected: Answer) -> None:
     assert found["answer"] == expected.value and found["reasons"]
 
 
-def evidence(plane: DeadlockResult) -> dict[str, dict[str, str]]:
-    found = verdict_object(JudgedResults([], counts=COUNTS, deadlock=[plane]), None)["evidence"]
+def evidence(*planes: DeadlockResult, **given: Any) -> dict[str, dict[str, str]]:
+    found = verdict_object(JudgedResults([], counts=COUNTS, deadlock=planes, **given), None)["evidence"]
     return {cell["name"]: cell for cell in found}
-
-
-def test_what_has_no_verdict_is_not_judged() -> None:
-    """No claim, and no survival of failures, where the base state has no verdict or nothing is lossless."""
-    unknown = free(verdict=Verdict.UNKNOWN)
-    cells = {
-        cell["name"]: cell
-        for cell in verdict_object(JudgedResults([], counts=COUNTS, deadlock=[unknown]), None)["evidence"]
-    }
-    assert cells["Deadlock"]["value"] == cells["Failures"]["value"] == "Not judged"
-    nothing = free(priorities=(), channels=0, dependencies=0)
-    cells = {
-        cell["name"]: cell
-        for cell in verdict_object(JudgedResults([], counts=COUNTS, deadlock=[nothing]), None)["evidence"]
-    }
-    assert (
-        cells["Deadlock"]["value"] == "Not judged"
-        and "no link between switches is lossless" in cells["Deadlock"]["detail"]
-    )
-    assert (in_words("unknown", "proved"), in_words("free", "proved")) == ("not judged", "free, proved")
 
 
 def test_groups_of_hosts_are_no_switches() -> None:
@@ -304,7 +283,8 @@ def test_a_sample_of_failures_is_not_called_a_proof() -> None:
 def test_warnings_about_deadlock_narrow_it() -> None:
     judged = JudgedResults([finding(Severity.WARNING, "FG627")], counts=COUNTS, deadlock=[free()])
     cells = {one["name"]: one for one in verdict_object(judged, None)["evidence"]}
-    assert (cells["Deadlock"]["level"], cells["Deadlock"]["value"]) == ("warning", "None, with caveats")
+    assert (cells["Deadlock"]["level"], cells["Deadlock"]["value"]) == ("warning", "Free, proved")
+    assert cells["Deadlock"]["detail"].endswith("; 1 warning")
 
 
 @given(st.sets(st.integers(0, 200)))

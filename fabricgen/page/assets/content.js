@@ -11,6 +11,7 @@ export const scenes = topology.scenes;
 export const planes = Object.keys(scenes);
 export const indexOf = new Map(switches.map((one, index) => [one.name, index]));
 export const hostsOf = (index) => (topology.hosts || {})[index] || [];
+export const outsideOf = (index) => (topology.outside || {})[index] || [];
 
 export const RANK = { error: 2, warning: 1, note: 0 };
 const onDevice = new Map();

@@ -4,11 +4,8 @@ import { byId, html, linkButton, put, table } from "./dom.js";
 import { showCycle } from "./state.js";
 import { counted, number } from "./words.js";
 
-function failures({ failures: one }) {
-  if (!one.depth) return "not tried";
-  const sampled = one.sampled === undefined ? "" : `, ${number(one.sampled)} of them sampled`;
-  return `${counted(one.sets, "set")} of ${one.depth}${sampled}: ${number(one.cyclic_sets)} cyclic, ${number(one.unreachable_sets)} disconnect hosts`;
-}
+// The statement of the verdict, with its heading in the color of its level.
+const said = ({ level, heading, covers }) => [html("b", { class: `level-${level}` }, heading), html("small", { class: "block faint" }, covers)];
 
 function cycle(one, index) {
   const failed = one.failed_links.length ? ` after the failure of ${one.failed_links.join(" and ")}` : "";
@@ -28,8 +25,8 @@ export function drawDeadlock(section) {
     html("div", { class: "controls" }, html("h2", { id: "deadlock-title" }, "Deadlock"),
       html("span", { class: "faint" }, "can buffers wait for each other in a cycle?")),
     table("Deadlock verdict of each plane", [["Plane"], ["Verdict"], ["Routes from"], ["Priorities or lanes"], ["Channels", true], ["Dependencies", true], ["Failures"], ["Certificate"]],
-      rows.map(([name, one]) => [name, !one.channels && one.verdict === "free" ? html("span", { class: "faint" }, "no lossless link") : html("b", { class: `level-${one.verdict === "free" ? "ok" : one.verdict === "cyclic" ? "error" : "warning"}` }, `${one.verdict}, ${one.claim}`),
-        one.model, one.priorities.join(", ") || "none", number(one.channels), number(one.dependencies), failures(one),
+      rows.map(([name, one]) => [name, said(one.statement),
+        one.model, one.priorities.join(", ") || "none", number(one.channels), number(one.dependencies), one.failures.statement ? said(one.failures.statement) : "not tried",
         one.certificate ? html("span", { class: "mono", title: one.certificate }, one.certificate.slice(0, 12)) : "–"])),
     shown.map(cycle), cycles.length > shown.length && html("p", { class: "faint" }, `and ${counted(cycles.length - shown.length, "more cycle", "more cycles")}`));
 }

@@ -1,6 +1,6 @@
 // What is known about the selection: identity, findings, peers, and every value with its origin.
 import { workOrder } from "./cables.js";
-import { content, findingsOf, hostsOf, levelOf, peersOf, switches, withFindings } from "./content.js";
+import { content, findingsOf, hostsOf, levelOf, outsideOf, peersOf, switches, withFindings } from "./content.js";
 import { byId, facts, html, linkButton, put } from "./dom.js";
 import { change, listen, selectNamed, selectSwitch, state } from "./state.js";
 import { counted, metres, number, speed } from "./words.js";
@@ -13,6 +13,14 @@ function title(text, sub) {
     linkButton("Close", () => change({ selected: null }), { class: "close" }), html("p", { class: "faint" }, sub));
 }
 
+// Those of the plan, and those that the links between switches have, if they differ.
+function lossless(plane, verdict) {
+  const names = (priorities) => priorities.join(", ") || "none";
+  if (!plane.lossless) return null;
+  if (!verdict || verdict.model !== "bgp" || verdict.verdict === "unknown" || names(plane.lossless) === names(verdict.priorities)) return names(plane.lossless);
+  return `planned ${names(plane.lossless)}; between switches ${names(verdict.priorities)}`;
+}
+
 function ofPlane() {
   const plane = content.fabric.planes.find((one) => one.name === state.plane) || {};
   const verdict = content.deadlock.find((one) => one.name === state.plane) || content.deadlock[0];
@@ -21,11 +29,11 @@ function ofPlane() {
   return [
     html("h3", {}, state.plane ? `Plane ${state.plane}` : "Fabric"),
     facts([
-      ["Design", plane.design], ["Technology", plane.technology], ["Purpose", plane.purpose],
+      ["Design", plane.design], ["Technology", plane.technology === "roce" && !plane.lossless.length ? "ethernet" : plane.technology], ["Purpose", plane.purpose],
       ["Load balancing", plane.load_balancing && `${plane.load_balancing.mode}, by ${plane.load_balancing.per}`],
-      ["Lossless priorities", plane.lossless && plane.lossless.join(", ")], ["Switches", number(members.length)],
-      ["Deadlock", verdict && `${verdict.verdict}, ${verdict.claim}`],
-      ["Failure sets", verdict && verdict.failures.depth ? `${number(verdict.failures.sets)}, ${number(verdict.failures.cyclic_sets)} cyclic` : null],
+      ["Lossless priorities", lossless(plane, verdict)], ["Switches", number(members.length)],
+      ["Deadlock", verdict && verdict.statement.text],
+      ["Failures", verdict && verdict.failures.statement && verdict.failures.statement.text],
       ["Links from", content.fabric.links_from],
     ]),
     found.length
@@ -51,6 +59,7 @@ function ofSwitch(index) {
       ["Platform", mono(one.platform)], ["HwSKU", one.hwsku && mono(one.hwsku)], ["Loopback", one.loopback && mono(one.loopback)],
       ["Management", one.management && mono(one.management)], ["Rack", [one.rack, one.unit].filter(Boolean).join(" unit ")],
       ["State", one.state], ["Hosts", one.hosts ? `${number(one.hosts)} by ${counted(one.host_links, "link")}` : null],
+      ["Outside the fabric", outsideOf(index).map(([name, port, mbps]) => `${name} by ${port} ${speed(mbps)}`).join(", ")],
       ["Against the old bundle", change],
     ]),
     findingList(one.name),

@@ -4,7 +4,7 @@ import { changeOf, changeOfPair, content, cycles, levelOf, peersOf, planes, RANK
 import { byId, choices, html, linkButton, put, svg } from "./dom.js";
 import { overlay, shownTree, tips } from "./overlay.js";
 import { change, listen, selectSwitch, showCables, showPlane, showTree, state } from "./state.js";
-import { counted, metres, number, speed } from "./words.js";
+import { counted, number, speed } from "./words.js";
 
 const MOST_HITS = 1500; // lines that can be selected by a click; more would only cover each other
 
@@ -151,6 +151,25 @@ function fans(index, near) {
   });
 }
 
+const range = (values, text) => {
+  const [low, high] = [Math.min(...values), Math.max(...values)];
+  return low === high ? text(low) : `${text(low)} to ${text(high)}`;
+};
+
+// ' (16 × 400G, 30 to 150 m)': what is true of all lines between switches of the scene.
+function cablesOfLines() {
+  const { boxes, lines } = scene();
+  const shown = new Set(boxes.filter(isSwitch).map((box) => box[0]));
+  const peers = [...shown].flatMap((index) => peersOf(index).filter((peer) => peer.other > index && shown.has(peer.other)));
+  if (!peers.length || !lines.length) return "";
+  const known = (name) => peers.map((peer) => peer[name]).filter((value) => value);
+  const speeds = known("speed");
+  const lengths = known("length");
+  const parts = [`${range(peers.map((peer) => peer.links), number)} ×${speeds.length ? ` ${range(speeds, speed)}` : ""}`];
+  if (lengths.length === peers.length) parts.push(`${range(lengths, String)} m`);
+  return ` (${parts.join(", ")})`;
+}
+
 function drawControls() {
   const trees = content.traffic.some((one) => one.trees.length);
   const overlays = [["links", "Links"], orders.length && ["cables", `Cables to correct (${number(content.cables.count)})`], cycles.length && ["cycle", "Cycle"], trees && ["tree", "Congestion tree"]].filter(Boolean);
@@ -166,8 +185,7 @@ function drawControls() {
     html("span", { class: "faint" }, `${scene().caption}${state.scene === 0 && scenes[state.plane].length > 1 ? "; open a pod" : ""}`));
   const counts = (rank) => withFindings().filter(([, worst]) => worst === rank).length;
   const items = [];
-  const sample = peersOf(scene().boxes.filter(isSwitch).map((box) => box[0])[0] ?? 0)[0];
-  if (sample && sample.speed && scene().lines.length) items.push(`one line: all cables of two switches (${[`${number(sample.links)} ×`, speed(sample.speed), metres(sample.length)].filter(Boolean).join(" ")})`);
+  if (scene().lines.length) items.push(`one line: all cables of two switches${cablesOfLines()}`);
   if (!scene().lines.length) items.push("select a switch: its links are drawn");
   if (scene().boxes.some((box) => box[0] === "band")) items.push("bar: all links between two tiers");
   const key = (name, text) => html("span", {}, html("i", { class: `key ${name}` }), text);

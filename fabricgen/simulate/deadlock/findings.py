@@ -152,15 +152,16 @@ def _ambiguity_findings(bundle: Bundle, result: PlaneDeadlock) -> Iterator[Findi
 
 def _lossy_findings(bundle: Bundle, result: PlaneDeadlock) -> Iterator[Finding]:
     names = result.evidence.fabric.names
-    planes = bundle.wiring.planes if bundle.wiring else ()
-    planned = any(plane.name == result.name and not plane.lossless for plane in planes)
-    if planned or result.priorities or not result.evidence.fabric.network.links:
+    planned = {plane.name: plane.lossless for plane in (bundle.wiring.planes if bundle.wiring else ())}.get(result.name)
+    is_lossy = planned is not None and not planned
+    if is_lossy or result.priorities or not result.evidence.fabric.network.links:
         return
     device = bundle.devices[names[0]]
     yield Finding(
         code="FG604",
-        severity=Severity.NOTE,
-        message="no link between switches has PFC at both ends on any priority: no deadlock is possible",
+        severity=Severity.WARNING if planned else Severity.NOTE,
+        message="no link between switches has PFC at both ends on any priority: no deadlock is possible"
+        + (f", but lossless is {','.join(map(str, planned))} in fabric.json" if planned else ""),
         device=device.name,
         place=Place("PORT_QOS_MAP"),
         location=device.locate("PORT_QOS_MAP"),

@@ -206,7 +206,7 @@ def _unknown_ends(bundle: Bundle, fabric: RoutedFabric, found: Covers) -> Findin
     return Finding(
         code="FG614",
         severity=Severity.ERROR,
-        message=found.unwired,
+        message=f"{found.unwired}: not judged",
         device=device.name,
         place=Place(*row),
         location=device.locate(*row),

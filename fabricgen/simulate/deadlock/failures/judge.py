@@ -92,7 +92,7 @@ class FailureJudge:
         again = self.of_orbits(failures, verdict.summary, has_spares)
         if again is None or replace(again.summary, orbits=()) != verdict.summary:
             return verdict
-        return replace(verdict, summary=again.summary)
+        return replace(verdict, summary=replace(again.summary, each=True))
 
     def _around(self, failures: Sequence[Failure]) -> Bounces | None:
         """The detours of these failures."""

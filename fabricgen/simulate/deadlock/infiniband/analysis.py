@@ -222,7 +222,7 @@ def _analyse(files: SubnetFiles, jobs: JobLevels) -> SubnetDeadlock:
         raise UsageError(f"{files.name}: {error}") from error
     if proof.dumps is None:
         return SubnetDeadlock(
-            verdict=Verdict.FREE,
+            verdict=Verdict.UNKNOWN,
             claim=Claim.POSSIBLE,
             model=RoutesModel.OPENSM,
             priorities=(),
@@ -248,7 +248,7 @@ def _designed(files: SubnetFiles, jobs: JobLevels) -> SubnetDeadlock:
     engines, can_fall_back = engines_of(files.folder)
     certain = wiring.is_legal and set(engines) <= _UP_DOWN and not can_fall_back
     return SubnetDeadlock(
-        verdict=Verdict.FREE,
+        verdict=Verdict.FREE if subnet else Verdict.UNKNOWN,
         claim=Claim.PROVED if certain else Claim.POSSIBLE,
         model=RoutesModel.DESIGN,
         priorities=(0,),
@@ -275,8 +275,9 @@ def _verdict(
 def _figures(loops: CreditLoops) -> dict[str, Any]:
     """The fields of a verdict that the credit loops of its tables give."""
     cyclic = loops.cycle is not None
+    free = Verdict.FREE if loops.channels or not loops.lost_count else Verdict.UNKNOWN
     return {
-        "verdict": Verdict.CYCLIC if cyclic else Verdict.FREE,
+        "verdict": Verdict.CYCLIC if cyclic else free,
         "priorities": loops.lanes,
         "channels": loops.channels,
         "dependencies": loops.dependencies,

@@ -61,7 +61,7 @@ def test_both_columns(tmp_path: Path) -> None:
     assert first.startswith(
         "deadlock  plane ib: with path records: free, proved: no credit loop on virtual lanes 0, 1,"
     )
-    expected = "with fixed SL 0 (NCCL's default): CYCLIC, proved: 1 credit loop on virtual lanes 0"
+    expected = "with fixed SL 0 (NCCL's default): CYCLIC, proved: 1 credit loop on virtual lane 0"
     assert second == f"deadlock  plane ib: {expected} (3 channels, 3 dependencies)"
     written = deadlock_object([result])
     assert written["verdict"] == "free" and written["fixed_sl"]["verdict"] == "cyclic"

@@ -53,7 +53,8 @@ def test_the_wiring_alone(
     """Proved only for a legal wiring, with no engine but up-down ones and no fallback."""
     without_tools(monkeypatch)
     [result] = analyse_subnets(bundle(tmp_path, net, conf))
-    assert (result.verdict, result.claim, result.model) == (Verdict.FREE, claim, RoutesModel.DESIGN)
+    verdict = Verdict.FREE if net else Verdict.UNKNOWN
+    assert (result.verdict, result.claim, result.model) == (verdict, claim, RoutesModel.DESIGN)
     assert (result.name, result.priorities, result.failures) == ("ib", (0,), FailureSummary())
     wiring = result.evidence.wiring
     assert wiring is not None
@@ -93,7 +94,7 @@ def on_lanes(dumps: Dumps, *levels: int) -> Dumps:
 
 def test_no_engine_succeeds(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     [result] = analyse_subnets(proved(tmp_path, monkeypatch, None))
-    assert (result.verdict, result.claim, result.model) == (Verdict.FREE, Claim.POSSIBLE, RoutesModel.OPENSM)
+    assert (result.verdict, result.claim, result.model) == (Verdict.UNKNOWN, Claim.POSSIBLE, RoutesModel.OPENSM)
     assert (result.priorities, result.channels, result.dependencies, result.cycles) == ((), 0, 0, ())
     assert result.failures == FailureSummary(depth=0, sets=1, cyclic_sets=0, unreachable_sets=1)
     assert {one.code for one in subnet_findings([result])} == {"FG801"}
