@@ -55,7 +55,8 @@ def _tiers(topology: Topology, members: Sequence[int], tiers: Sequence[str]) -> 
     labels: list[Label] = []
     first = {index for index in members if topology.switches[index].role == tiers[0]}
     outside = topology.outside_of(members)
-    y = TOP + (_OUTSIDE_GAP if outside else 0.0) + (_MOST_BOW if any(a in first and b in first for a, b in topology.pairs) else 0.0)
+    has_bows = any(a in first and b in first for a, b in topology.pairs)
+    y = TOP + (_OUTSIDE_GAP if outside else 0.0) + (_MOST_BOW if has_bows else 0.0)
     for role in tiers:
         row = [index for index in members if topology.switches[index].role == role]
         placed = list(place_tier(topology, row, y))
@@ -155,10 +156,10 @@ def _outside_boxes(outside: Mapping[str, Sequence[int]], switches: Mapping[int, 
 def _outside_lines(topology: Topology, boxes: Sequence[Box], place: dict[int, int]) -> Iterator[Line]:
     above = {box.name: number for number, box in enumerate(boxes) if box.kind is BoxKind.OUTSIDE}
     for name, switches in topology.outside_of(place).items():
-        number = above[name]
+        number, box = above[name], boxes[above[name]]
         for index, links in Counter(switches).items():
-            (x, _), (to, _) = boxes[number].middle, boxes[place[index]].middle
-            yield Line(number, place[index], links, x, boxes[number].y + boxes[number].height, to, boxes[place[index]].y)
+            switch = boxes[place[index]]
+            yield Line(number, place[index], links, box.middle[0], box.y + box.height, switch.middle[0], switch.y)
 
 
 def _host_lines(topology: Topology, boxes: Sequence[Box], place: dict[int, int]) -> Iterator[Line]:

@@ -9,7 +9,7 @@ from math import ceil, sqrt
 from fabricgen.draw.names import unit_of
 from fabricgen.draw.scene import LETTER, WIDTH, Box, BoxKind, Label, Scene
 from fabricgen.draw.topology import RANK, Topology, strides
-from fabricgen.units import counted, format_speed
+from fabricgen.units import format_speed
 
 MATRIX = 64  # switches of a tier, from which lines for each pair would cover each other
 _LEFT, _RIGHT = 112, 24

@@ -48,8 +48,9 @@ def failures_statement(result: DeadlockResult) -> Statement | None:
     bad = Level.WARNING if failures.unreachable_sets else Level.OK
     level = Level.ERROR if failures.cyclic_sets else bad
     if failures.sampled is None:
-        equal = f" ({failures.judged:,} judged, the others are equal by symmetry)" if failures.judged < failures.sets else ""
-        return Statement(level, found, f"{kind}{equal}")
+        if failures.judged < failures.sets:
+            kind += f" ({failures.judged:,} judged, the others are equal by symmetry)"
+        return Statement(level, found, kind)
     shares = f"at most {failures.cyclic_bound:.2%} cyclic, {failures.unreachable_bound:.2%} disconnect hosts"
     bounded = f"{found}; {shares}, with 95 % confidence"
     return Statement(level, bounded, f"{failures.sampled:,} of {kind} sampled", short=found)
@@ -109,7 +110,8 @@ def _missing(covers: Covers | None) -> str:
     """Why a plane has no verdict."""
     if covers is None:
         return "its routes are not known"
-    return "; ".join([*([] if covers.is_wired else [covers.unwired]), *([] if covers.is_routed else [_left_out(covers)])])
+    unwired, unrouted = ("" if covers.is_wired else covers.unwired), ("" if covers.is_routed else _left_out(covers))
+    return "; ".join(filter(None, (unwired, unrouted)))
 
 
 def _apart_from(covers: Covers | None) -> str:
@@ -169,7 +171,8 @@ def _subnet_statement(result: DeadlockResult) -> Statement:
         nothing = "no link between switches has routes, so no buffer waits for another"
         return Statement(Level.NONE, result.verdict, nothing, result.claim)
     source = "" if result.service_levels else f", from {grounds}"
-    return _found(result, "credit loop", "credit loop", f"on {_numbers('virtual lane', result.priorities)}{source} ({_size(result)})")
+    lanes = _numbers("virtual lane", result.priorities)
+    return _found(result, "credit loop", "credit loop", f"on {lanes}{source} ({_size(result)})")
 
 
 def _plane(result: DeadlockResult, seals: Mapping[str, str] | None) -> dict[str, Any]:
