@@ -8,7 +8,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from ..sonic.tables import ConfigDb, parse_priorities
-from ..sonic.updater.verdicts import PORT_FLAP_TABLES, is_create_only
+from ..sonic.updater.verdicts import PORT_DOWN_FIELDS, PORT_FLAP_TABLES, is_create_only
 from .batches import up_ports
 from .changes import Change, Op
 from .step import addition, admin_status, removal
@@ -20,7 +20,6 @@ _MAPS = frozenset({
 _REFERENCED = _MAPS | {"BUFFER_POOL", "SCHEDULER", "WRED_PROFILE"}  # by rows of ports; BUFFER_PROFILE is apart
 _RANGES = ("BUFFER_PG", "BUFFER_QUEUE")
 _PRIORITIES = ("pfc_enable", "pfcwd_sw_enable")
-_SPEED = ("speed", "fec")
 _ByPort = dict[str, list[Change]]
 
 
@@ -80,7 +79,7 @@ def split(
             sessions[place].append(change)
         elif change.table in ("PORT", "PFC_WD") and change.key in ports:
             _of_port(found, change, again)
-        elif (port := _port(change)) or (change.table == "PORT" and change.field in _SPEED):
+        elif (port := _port(change)) or (change.table == "PORT" and change.field in PORT_DOWN_FIELDS):
             if place not in rows:
                 found.into[port or change.key].append(change)
         else:

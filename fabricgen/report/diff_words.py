@@ -138,9 +138,11 @@ def side_notes(difference: Difference, counts: ChangeCounts) -> Iterator[str]:
 
 
 def cost_mark(difference: Difference, rows: ChangedRows) -> str:
-    """'  [port flap]' after a change that is not cheap."""
-    cost = rows.change.verdict.cost
-    return f"  [{cost}]" if difference.is_plan and cost is not Cost.CHEAP else ""
+    """'  [port flap]' after a change that is not cheap, and what a person restarts after one that is."""
+    cost, reason = rows.change.verdict[:2]
+    if not difference.is_plan or (cost is Cost.CHEAP and "`systemctl" not in reason):
+        return ""
+    return f"  [{reason if cost is Cost.CHEAP else cost}]"
 
 
 def made_lines(difference: Difference, shown_name: Callable[[str], str] = visible) -> Iterator[str]:

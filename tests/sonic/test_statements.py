@@ -14,7 +14,7 @@ from fabricgen.diff.sorting import Generation, generation_of
 from fabricgen.sonic import statements
 from fabricgen.sonic.releases import DEFAULT
 from fabricgen.sonic.statements import Statement
-from fabricgen.sonic.updater.live import FIELDS, TABLES, price_of
+from fabricgen.sonic.updater.live import ANNOUNCED_AT_START, FIELDS, FRRCFGD_FIELDS, TABLES, price_of
 from fabricgen.sonic.updater.tables import COMMITS
 from fabricgen.sonic.updater.verdicts import Cost, Updater, is_create_only
 
@@ -32,7 +32,8 @@ def modules() -> Iterator[str]:
 def made() -> Iterator[Statement]:
     for name in modules():
         yield from (value for value in vars(importlib.import_module(name)).values() if isinstance(value, Statement))
-    yield from (price.statement for price in (*FIELDS.values(), *TABLES.values()))
+    prices = (*FIELDS.values(), *FRRCFGD_FIELDS.values(), *TABLES.values(), ANNOUNCED_AT_START)
+    yield from (price.statement for price in prices)
 
 
 def test_each_list_of_the_updater_has_statements() -> None:
@@ -64,7 +65,7 @@ def test_a_statement_holds_for_its_releases() -> None:
 
 def test_a_field_that_an_older_release_does_not_follow_has_the_price_of_its_table() -> None:
     for release, is_live in ((202411, False), (202505, True)):
-        price = price_of("DEVICE_METADATA", "syslog_with_osversion", release)
+        price = price_of("DEVICE_METADATA", "localhost", "syslog_with_osversion", release)
         assert price is not None and price.is_live is is_live
 
 
@@ -89,3 +90,47 @@ def test_an_acl_with_another_type_and_other_rules_is_refused_from_202411_on() ->
         if Updater(old, new, release).verdict("replace", "ACL_TABLE", "A", "type", "L3V6").cost is Cost.RELOAD
     ]
     assert refused == [release for release in COMMITS if release >= 202411]
+
+
+BGPCFGD, FRRCFGD = {}, {"frr_mgmt_framework_config": "true"}
+
+
+@pytest.mark.parametrize(("place", "metadata", "cost"), [
+    (("BGP_GLOBALS", "default", "local_asn"), FRRCFGD, Cost.RELOAD),
+    (("BGP_GLOBALS", "default", "keepalive"), FRRCFGD, Cost.CHEAP),
+    (("PREFIX_SET", "A", "mode"), FRRCFGD, Cost.RELOAD),
+    (("PORTCHANNEL", "PortChannel1", "min_links"), BGPCFGD, Cost.RELOAD),
+    (("PORTCHANNEL", "PortChannel1", "mtu"), BGPCFGD, Cost.CHEAP),
+    (("POLICER", "P", "meter_type"), BGPCFGD, Cost.RELOAD),
+    (("POLICER", "P", "cir"), BGPCFGD, Cost.CHEAP),
+    (("MACSEC_PROFILE", "M", "primary_cak"), BGPCFGD, Cost.RELOAD),
+    (("VXLAN_TUNNEL", "V", "src_ip"), BGPCFGD, Cost.RELOAD),
+    (("SYSTEM_DEFAULTS", "software_bfd", "status"), BGPCFGD, Cost.RELOAD),
+    (("RESTAPI", "config", "log_level"), BGPCFGD, Cost.CHEAP),
+    (("MGMT_PORT", "eth0", "alias"), BGPCFGD, Cost.CHEAP),
+    (("PORT", "Ethernet0", "fec"), BGPCFGD, Cost.PORT_FLAP),
+    (("PORT", "Ethernet0", "autoneg"), BGPCFGD, Cost.PORT_FLAP),
+    (("PORT", "Ethernet0", "alias"), BGPCFGD, Cost.CHEAP),
+    (("PORT", "Ethernet0", "index"), BGPCFGD, Cost.RELOAD),
+    (("FEATURE", "bgp", "state"), BGPCFGD, Cost.RELOAD),
+    (("FEATURE", "snmp", "state"), BGPCFGD, Cost.CHEAP),
+])  # fmt: skip
+def test_a_change_has_the_price_of_what_the_daemon_does(
+    place: tuple[str, str, str | None], metadata: dict[str, str], cost: Cost
+) -> None:
+    table, key, field = place
+    value = {"fec": "rs", "autoneg": "on"}.get(str(field), "disabled") if field else {}
+    old: dict[str, Any] = {"DEVICE_METADATA": {"localhost": metadata}, table: {"other": {}}}
+    updater = Updater(old, {**old, table: {"other": {}, key: {}}})
+    found = updater.verdict("replace" if field else "add", table, key, field, value)
+    assert found.cost is cost, found
+
+
+def test_bgpcfgd_announces_new_addresses_only_after_a_restart() -> None:
+    for key, restarted in (("Loopback0|10.0.0.1/32", True), ("Loopback0", False), ("Loopback1|10.0.0.1/32", False)):
+        for framework in (False, True):
+            price = price_of("LOOPBACK_INTERFACE", key, None, DEFAULT, framework=framework)
+            assert (price is not None and "systemctl restart bgp" in price.statement.text) is (
+                restarted and not framework
+            )
+    assert price_of("VLAN_INTERFACE", "Vlan10|10.0.0.1/24", None, DEFAULT) is not None

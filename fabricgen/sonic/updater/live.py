@@ -40,6 +40,26 @@ _SNMP = _live(
     "the SNMP agent reads it when its container starts: `systemctl restart snmp`",
     "sonic-buildimage dockers/docker-snmp/snmpd.conf.j2, start.sh",
 )
+_RESTAPI = _live(
+    "the REST server reads it when its container starts: `systemctl restart restapi`",
+    "sonic-buildimage dockers/docker-sonic-restapi/restapi.sh",
+)
+_NEXT_BOOT = "sonic-host-services scripts/hostcfgd KdumpCfg; sonic-utilities scripts/sonic-kdump-config"
+_WITH_THE_LAG = _at_start(
+    "teammgrd reads it only when it creates the LAG",
+    "sonic-swss cfgmgr/teammgr.cpp doLagTask (addLag)",
+)
+_WITH_THE_POLICER = _at_start(
+    "orchagent changes only rates and burst sizes of a policer that exists",
+    "sonic-swss orchagent/policerorch.cpp doTask (the branch of an existing policer)",
+)
+_WITH_MACSEC = _at_start(
+    "macsecmgrd reads the profile when it enables MACsec on a port: ports that use it keep the old one",
+    "sonic-swss cfgmgr/macsecmgr.cpp loadProfile (the hot update is a log message), enableMACsec",
+)
+_WITH_THE_TUNNEL = _at_start(
+    "orchagent refuses a tunnel that exists", "sonic-swss orchagent/vxlanorch.cpp addOperation (already exists)"
+)
 _GNMI = _live(
     "the gNMI server reads it when its container starts: `systemctl restart gnmi`",
     "sonic-buildimage dockers/docker-sonic-gnmi/gnmi-native.sh, files/build_templates/telemetry_vars.j2",
@@ -74,6 +94,24 @@ FIELDS: Mapping[tuple[str, str], LivePrice] = {
             "slice_type",
         )
     },
+    **{("MACSEC_PROFILE", field): _WITH_MACSEC for field in (
+        "cipher_suite", "enable_replay_protect", "fallback_cak", "fallback_ckn", "policy", "primary_cak", "primary_ckn",
+        "priority", "rekey_period", "replay_window", "send_sci",
+    )},
+    ("MGMT_PORT", "alias"): _live(
+        "lldpd reads it when its container starts: `systemctl restart lldp`",
+        "sonic-buildimage dockers/docker-lldp/lldpd.conf.j2",
+    ),
+    **{("PORTCHANNEL", field): _WITH_THE_LAG for field in ("fallback", "fast_rate", "lacp_key", "min_links")},
+    **{("POLICER", field): _WITH_THE_POLICER for field in (
+        "color", "green_packet_action", "meter_type", "mode", "red_packet_action", "yellow_packet_action",
+    )},
+    ("TUNNEL", "src_ip"): _at_start(
+        "orchagent refuses another source of a tunnel that exists",
+        "sonic-swss orchagent/tunneldecaporch.cpp doDecapTunnelTask",
+    ),
+    **{("VXLAN_TUNNEL", field): _WITH_THE_TUNNEL for field in ("dst_ip", "src_ip", "ttl_mode")},
+    **{("VXLAN_TUNNEL_MAP", field): _WITH_THE_TUNNEL for field in ("vlan", "vni")},
     ("DEFAULT_LOSSLESS_BUFFER_PARAMETER", "over_subscribe_ratio"): _live(
         "buffermgrd computes the shared headroom and the pools again",
         "sonic-swss cfgmgr/buffermgrdyn.cpp handleDefaultLossLessBufferParam; measured on 202505: as after a cold boot",
@@ -98,18 +136,56 @@ TABLES: Mapping[str, LivePrice] = {
         "no daemon follows it: the headroom script reads it when a profile is computed",
         "sonic-swss cfgmgr/buffer_headroom_mellanox.lua; measured on 202505",
     ),
+    "DHCP_RELAY": _live(
+        "the updater restarts dhcp_relay",
+        "sonic-utilities generic_config_updater/gcu_services_validator.conf.json, services_validator.py dhcp_validator",
+    ),
     "GNMI": _GNMI,
+    "KDUMP": _live("memory is reserved at the next reboot", _NEXT_BOOT),
+    "MGMT_PORT": _UNREAD,
+    "RESTAPI": _RESTAPI,
     "SNMP": _SNMP,
     "SNMP_AGENT_ADDRESS_CONFIG": _SNMP,
     "SNMP_COMMUNITY": _SNMP,
     "SNMP_USER": _SNMP,
+    "SYSTEM_DEFAULTS": _at_start(
+        "read when the services start",
+        "sonic-buildimage files/build_templates/swss_vars.j2, dockers/docker-orchagent/orchagent.sh, ipinip.json.j2, "
+        "src/sonic-bgpcfgd/bgpcfgd/main.py",
+    ),
     "TELEMETRY": _GNMI,
+    "WARM_RESTART": _live(
+        "the services read it at the next warm restart", "sonic-swss-common common/warm_restart.cpp checkWarmStart"
+    ),
+}
+
+# Prices under one of the two programs that write the configuration of FRR.
+ANNOUNCED_AT_START = _live(
+    "FRR announces it when the BGP container starts: `systemctl restart bgp`",
+    "sonic-buildimage dockers/docker-fpm-frr/frr/bgpd/bgpd.main.conf.j2 (network, router-id); "
+    "src/sonic-bgpcfgd/bgpcfgd/main.py (InterfaceMgr only keeps the addresses)",
+)
+FRRCFGD_FIELDS: Mapping[tuple[str, str], LivePrice] = {
+    ("BGP_GLOBALS", "local_asn"): _at_start(
+        "frrcfgd refuses another local_asn",
+        "sonic-buildimage src/sonic-frr-mgmt-framework/frrcfgd/frrcfgd.py bgp_global_handler (could not be modified)",
+    ),
+    ("PREFIX_SET", "mode"): _at_start(
+        "frrcfgd keeps the mode of a prefix set that exists",
+        "sonic-buildimage src/sonic-frr-mgmt-framework/frrcfgd/frrcfgd.py __update_bgp (PREFIX_SET)",
+    ),
 }
 
 
-def price_of(table: str, field: str | None, release: int) -> LivePrice | None:
-    """The price of a change of a field, or of a row (None); None for tables that daemons follow."""
-    found = FIELDS.get((table, field)) if field is not None else None
-    if found is not None and found.statement.holds(release):
-        return found
+def price_of(table: str, key: str, field: str | None, release: int, *, framework: bool = False) -> LivePrice | None:
+    """The price of a change of a field, or of a row (None); None for tables that daemons follow.
+
+    With `framework`, frrcfgd configures FRR, otherwise bgpcfgd.
+    """
+    if field is not None:
+        found = FIELDS.get((table, field)) or (FRRCFGD_FIELDS.get((table, field)) if framework else None)
+        if found is not None and found.statement.holds(release):
+            return found
+    if not framework and "|" in key and (table == "VLAN_INTERFACE" or key.startswith("Loopback0|")):
+        return ANNOUNCED_AT_START
     return TABLES.get(table)

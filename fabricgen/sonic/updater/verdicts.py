@@ -75,10 +75,29 @@ CREATED_AT_START = Statement(
     "its own way (ConfigMgmtDPB.breakOutPort)",
     _READ,
 )
+FOLLOWED_PORT = Statement(
+    "orchagent, lldpmgrd, xcvrd, macsecmgrd and linkmgrd follow these fields of a port that exists",
+    "sonic-swss orchagent/portsorch.cpp doPortTask, cfgmgr/macsecmgr.cpp enableMACsec; sonic-buildimage "
+    "dockers/docker-lldp/lldpmgrd; sonic-platform-daemons sonic-xcvrd (subport, laser_freq, tx_power, dom_polling)",
+    _READ,
+)
 PORT_FIELDS = frozenset({
-    "adv_interface_types", "adv_speeds", "admin_status", "autoneg", "description", "fec", "interface_type",
-    "link_training", "mtu", "pfc_asym", "speed", "tpid",
+    "admin_status", "alias", "description", "dom_polling", "fast_linkup", "laser_freq", "link_training", "macsec",
+    "mtu", "mux_cable", "pfc_asym", "subport", "tpid", "tx_power",
 })  # fmt: skip
+DOWN_FOR_FIELDS = Statement(
+    "the link goes down and comes up: orchagent takes the port down to set it",
+    "sonic-swss orchagent/portsorch.cpp doPortTask (setPortAdminStatus before the speed, FEC, autonegotiation, "
+    "advertised speeds and interface types)",
+    _READ,
+)
+PORT_DOWN_FIELDS = frozenset({"adv_interface_types", "adv_speeds", "autoneg", "fec", "interface_type", "speed"})
+STOPS_SERVICE = Statement(
+    "featured stops the container, and traffic or its protocol stops",
+    "sonic-host-services scripts/featured FeatureHandler.update_feature_state",
+    _READ,
+)
+_FORWARDING = frozenset({"bgp", "swss", "syncd", "teamd"})  # features
 CREATE_ONLY = Statement(
     "the updater removes a row and adds it again where a field changes that its daemon reads with a new row only",
     f"{_SORTER} CreateOnlyFilter, RemoveCreateOnlyDependencyMoveGenerator",
@@ -149,7 +168,7 @@ class Updater:
         if table in PORT_FLAP_TABLES:
             return self._on_port(key.partition("|")[0])
         refused, reason = self._refusal(op, table, key, field, value)
-        price = price_of(table, field, self.release)
+        price = price_of(table, key, field, self.release, framework=self._uses_framework)
         if price and not price.is_live:
             return UpdateVerdict(Cost.RELOAD, price.statement.text, refused)
         if refused:
@@ -162,7 +181,7 @@ class Updater:
             return self._of_watchdog(key, field, value)
         if table == "BUFFER_PROFILE":
             return self._of_profile(key, field)
-        return self._of_other(table, key, field)
+        return self._of_other(table, key, field, value)
 
     def _refusal(self, op: str, table: str, key: str, field: str | None, value: object) -> tuple[str, str]:
         """The validator that refuses the operation in the updater's own comparison, and the reason; "" if none does."""
@@ -213,7 +232,9 @@ class Updater:
             )
         return UpdateVerdict(Cost.GUARDED, f"{self.name} accepts it on {self._asic}")
 
-    def _of_other(self, table: str, key: str, field: str | None) -> UpdateVerdict:
+    def _of_other(self, table: str, key: str, field: str | None, value: object) -> UpdateVerdict:
+        if table == "FEATURE" and key in _FORWARDING and field == "state" and str(value).endswith("disabled"):
+            return UpdateVerdict(Cost.RELOAD, STOPS_SERVICE.text)
         is_acl = table in ("ACL_TABLE", "ACL_RULE") and REFUSES_ACL_TYPE.holds(self.release)
         if is_acl and self._changes_acl_type(key.partition("|")[0]):
             return UpdateVerdict(Cost.RELOAD, REFUSES_ACL_TYPE.text)
@@ -248,6 +269,10 @@ class Updater:
         return asic_of(self._hwsku, self.release)
 
     @cached_property
+    def _uses_framework(self) -> bool:
+        return self._row("DEVICE_METADATA", "localhost").get("frr_mgmt_framework_config") == "true"
+
+    @cached_property
     def _is_dynamic(self) -> bool:
         return self._row("DEVICE_METADATA", "localhost").get("buffer_model") == "dynamic"
 
@@ -271,11 +296,9 @@ class Updater:
 
 
 def _of_port(field: str | None) -> UpdateVerdict:
-    if field is None or field not in PORT_FIELDS:
-        return UpdateVerdict(Cost.RELOAD, CREATED_AT_START.text)
-    if field == "speed":
-        return UpdateVerdict(Cost.PORT_FLAP, "the link goes down and comes up at the new speed")
-    return _CHEAP
+    if field in PORT_DOWN_FIELDS:
+        return UpdateVerdict(Cost.PORT_FLAP, DOWN_FOR_FIELDS.text)
+    return _CHEAP if field in PORT_FIELDS else UpdateVerdict(Cost.RELOAD, CREATED_AT_START.text)
 
 
 def _removals(old: ConfigDb, new: ConfigDb) -> Iterator[object]:
