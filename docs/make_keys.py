@@ -1,4 +1,5 @@
-"""The tables of keys in docs/inventory.md: each follows a comment `keys of CLASS`, and is made from its declaration."""
+"""The tables of keys in docs/inventory.md and docs/access.md. Each follows a comment `keys of CLASS`, and is made from
+its declaration."""
 
 import json
 import re
@@ -9,7 +10,7 @@ from typing import Any
 from fabricgen.inventory.model import Inventory
 from fabricgen.inventory.part import Declared, Part, declared
 
-PAGE = Path(__file__).with_name("inventory.md")
+PAGES = tuple(Path(__file__).with_name(name) for name in ("inventory.md", "access.md"))
 _TABLE = re.compile(r"(<!-- keys of (\w+) -->\n\n)(?:\|.*\n)*")
 _WORDS = {"boolean": "true, false", "string": "text", "number": "number"}
 _NAMES = {
@@ -19,10 +20,10 @@ _NAMES = {
 _SHOWN = ("ratio", "balance_mode", "ib_mtu", "routing_engine", "membership")  # definitions that a reader needs in full
 
 
-def page() -> str:
-    """The page with fresh tables."""
+def page(file: Path) -> str:
+    """A page with fresh tables."""
     classes = {one.__name__: one for one in (Inventory, *_parts(Part))}
-    text = PAGE.read_text(encoding="utf-8")
+    text = file.read_text(encoding="utf-8")
     return _TABLE.sub(lambda found: found[1] + "".join(_table(classes[found[2]])), text)
 
 
@@ -95,4 +96,5 @@ def _plural(word: str) -> str:
 
 
 if __name__ == "__main__":
-    PAGE.write_text(page(), encoding="utf-8")
+    for file in PAGES:
+        file.write_text(page(file), encoding="utf-8")

@@ -97,6 +97,7 @@ NAVIGATION: dict[str, object] = {
         "How lossless works": "how-lossless-works.md",
         "QoS": "qos.md",
         "Tenants": "tenants.md",
+        "VLANs, bonds and DHCP": "access.md",
         "Deadlock": "simulate-deadlock.md",
         "Certificates": "certificate.md",
         "Congestion": "simulate-congestion.md",

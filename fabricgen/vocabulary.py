@@ -56,6 +56,14 @@ class Role(Word):
     UNKNOWN = ""  # loose files that do not say
 
 
+class AccessKind(Word):
+    """How the NICs of a host are connected to a switch."""
+
+    ROUTED = "routed"  # each port has a subnet of two addresses
+    VLAN = "vlan"  # ports are in one VLAN of their switch, which is the gateway
+    BOND = "bond"  # the ports of a host are an LACP bond, which is in the VLAN
+
+
 class Purpose(Word):
     """What traffic a plane carries."""
 

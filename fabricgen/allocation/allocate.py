@@ -13,7 +13,7 @@ from fabricgen.allocation.grant import AddressForm, Grant
 from fabricgen.allocation.guids import Guids, give_guids
 from fabricgen.allocation.lock import Lock
 from fabricgen.allocation.naming import check_notes, name_hosts, name_switches, notes_by_identity
-from fabricgen.allocation.pools import NumberPool, block_size
+from fabricgen.allocation.pools import FIRST_HOST, GATEWAY, NumberPool, block_size, subnet_size
 from fabricgen.allocation.refusals import Refused, refused, replaced
 from fabricgen.design.model import Block, Fabric, Link
 from fabricgen.findings import Finding, Related
@@ -47,12 +47,18 @@ class Allocation:
         """(address of the lower end, address of the upper end, prefix length) of each family; empty without a pool.
 
         The even address belongs to the lower of two switches, and to the switch on the link of a host. A separate
-        subnet is written as the address of the lower end.
+        subnet is written as the address of the lower end. In a VLAN the switch has the first address of the subnet, and
+        all ports of a bond have that of its first port.
         """
         if link.pool_is_links and link.id in self.blocks:
             return [_both_ends(network) for network in self.blocks[link.id]]
         found = []
         for network in self.blocks.get(link.block.key, ()):
+            if link.access:
+                host, gateway = network.first + FIRST_HOST + link.access.slot, network.first + GATEWAY
+                ends = _address(host, network.version), _address(gateway, network.version)
+                found.append((*ends, network.prefixlen))
+                continue
             first = network.first + 2 * link.slot
             pair = _address(first, network.version), _address(first + 1, network.version)
             a, b = pair[::-1] if link.kind == LinkKind.HOST_LEAF else pair
@@ -210,13 +216,18 @@ def _sizes(fabric: Fabric, plane: Plane, pool: str, lock: Lock, tenant: str = ""
         for block in _numbered_blocks(fabric)
         if (block.plane, block.pool, block.tenant) == (plane.name, pool, tenant)
     ]
-    sizes = {block.key: block_size(block.slots) for block in blocks}
+    sizes = {block.key: _size(block) for block in blocks}
     links = [link for link in fabric.links if link.pool_is_links and link.block.key in sizes] if pool == "links" else []
     own = {link.id: 2 for link in links if link.id in lock.blocks}
     if not own:
         return sizes
     needed = {link.block.key for link in links if link.id not in own}
     return {key: size for key, size in sizes.items() if key in needed} | own
+
+
+def _size(block: Block) -> int:
+    """The number of addresses of a block."""
+    return subnet_size(block.slots + FIRST_HOST) if block.is_shared else block_size(block.slots)
 
 
 def _numbered_blocks(fabric: Fabric) -> list[Block]:

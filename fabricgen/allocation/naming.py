@@ -17,12 +17,14 @@ _HOST_KEYS = {"name", "rack", "unit", "serial"}  # of `devices`
 
 def name_switches(fabric: Fabric, lock: Lock, findings: list[Finding], refusals: list[Refused]) -> dict[str, str]:
     """Identity -> name. A name for two switches is reported."""
-    renamed = {note.identity: note for note in fabric.inventory.devices if note.identity}
+    renamed = {note.identity: note for note in fabric.inventory.devices if note.identity and note.name}
     names: dict[str, str] = {}
     owner: dict[str, Switch] = {}
     reported: set[tuple[str | None, str]] = set()  # once for each pattern
     for switch in fabric.switches:
-        pattern = fabric.inventory.names.get(switch.role)
+        of_plane = fabric.inventory.planes[switch.identity.plane]
+        part = of_plane if switch.role in of_plane.names else fabric.inventory
+        pattern = part.names.get(switch.role)
         if switch.key in renamed:
             name = renamed[switch.key].name
         elif switch.identity.label is not None:
@@ -37,7 +39,7 @@ def name_switches(fabric: Fabric, lock: Lock, findings: list[Finding], refusals:
             reported.add((pattern, switch.role))
             message = f"{owner[name].key} and {switch.key} would both have the name {name!r}"
             hint = "use {plane}, {subplane}, {pod}, {su}, {rail} or {number} in the pattern in `names:`"
-            findings.append(error("FG208", message, fabric.inventory, "names", switch.role, hint=hint))
+            findings.append(error("FG208", message, part, "names", switch.role, hint=hint))
         owner.setdefault(name, switch)
         names[switch.key] = name
     return names
@@ -60,8 +62,10 @@ def name_hosts(fabric: Fabric, switch_names: Collection[str], findings: list[Fin
 
 def notes_by_identity(fabric: Fabric, names: Mapping[str, str]) -> dict[str, DeviceNote]:
     """Identity -> entry of `devices`, for the names of switches or hosts."""
-    by_name = {note.name: note for note in fabric.inventory.devices}
-    return {key: by_name[name] for key, name in names.items() if name in by_name}
+    by_name = {note.name: note for note in fabric.inventory.devices if note.name}
+    unnamed = {note.identity: note for note in fabric.inventory.devices if note.identity and not note.name}
+    found = {key: by_name[name] for key, name in names.items() if name in by_name}
+    return {**{key: note for key, note in unnamed.items() if key in names}, **found} if unnamed else found
 
 
 def _default_pattern(identity: Identity) -> str:

@@ -7,6 +7,7 @@ from collections.abc import Iterable
 from netaddr import IPNetwork, IPSet
 
 Range = tuple[int, int]  # first and last, both included
+GATEWAY, FIRST_HOST = 1, 2  # of the subnet of a VLAN: the address of the switch, and that of slot 0
 
 
 class NumberPool:
@@ -52,3 +53,8 @@ def block_size(slots: int) -> int:
     """The number of addresses in a block of `slots` point-to-point subnets: two for each, rounded up to a power of
     two."""
     return 1 << (2 * slots - 1).bit_length()
+
+
+def subnet_size(used: int) -> int:
+    """The number of addresses of a subnet in which so many are used, beside the last one (broadcast)."""
+    return 1 << used.bit_length()

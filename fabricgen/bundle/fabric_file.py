@@ -14,6 +14,7 @@ from fabricgen.bundle.wiring import (
     MaintenanceSet,
     WiredAdapter,
     WiredBalance,
+    WiredBond,
     WiredCable,
     WiredDevice,
     WiredExternal,
@@ -74,7 +75,7 @@ def _without_unknown(
 
 
 def _host_keys(host: WiredHost) -> dict[str, object]:
-    keys = _without_unknown(host, "rack", "unit", "serial", "nvlink_domain")
+    keys = _without_unknown(host, "rack", "unit", "serial", "nvlink_domain", "bonds")
     return {key: value for key, value in keys.items() if value != _HOST_DEFAULTS.get(key)}
 
 
@@ -157,7 +158,9 @@ def _device(raw: Mapping[str, Any]) -> WiredDevice:
 def _host(raw: Mapping[str, Any]) -> WiredHost:
     row = {**_HOST_DEFAULTS, **raw}
     nics = each(raw, "nics", lambda nic: WiredNic(**_tuples({"addresses": [], **nic}, "addresses")))
-    return WiredHost(**{**_words(row, nic_settings=NicSettings, rdma_names=RdmaNames), "nics": nics})
+    bonds = each({"bonds": [], **raw}, "bonds", lambda bond: WiredBond(**_tuples(bond, "nics")))
+    words = _words(row, nic_settings=NicSettings, rdma_names=RdmaNames)
+    return WiredHost(**{**words, "nics": nics, "bonds": bonds})
 
 
 def _link(raw: Mapping[str, Any]) -> WiredLink:

@@ -99,6 +99,14 @@ class WiredNic:
 
 
 @dataclass(frozen=True, slots=True)
+class WiredBond:
+    """An LACP bond of a host. The first of its NIC ports has its addresses."""
+
+    name: str
+    nics: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
 class WiredHost:
     """A host with its NICs. Hosts of one `nvlink_domain` share NVLink; it is "" where NVLink joins one host only."""
 
@@ -112,6 +120,7 @@ class WiredHost:
     nvlink_domain: str = ""
     nic_settings: NicSettings = NicSettings.SCRIPT
     rdma_names: RdmaNames = RdmaNames.DRIVER
+    bonds: tuple[WiredBond, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

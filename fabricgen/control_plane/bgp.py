@@ -10,6 +10,7 @@ from typing import NamedTuple
 
 from fabricgen.allocation.allocate import Allocation
 from fabricgen.control_plane.outside import OutsideLink, OutsidePlan
+from fabricgen.control_plane.vlans import VlanPlan, plan_vlans
 from fabricgen.design.model import Fabric, Link, Switch
 
 
@@ -42,6 +43,7 @@ class ControlPlane:
     router_ids: Mapping[str, str]  # the IPv4 address of Loopback0
     host_aggregates: Mapping[str, tuple[str, ...]]  # prefixes that a leaf announces for its hosts
     outside: OutsidePlan
+    vlans: Mapping[str, tuple[VlanPlan, ...]]
 
 
 def plan_control_plane(fabric: Fabric, allocation: Allocation, outside: OutsidePlan) -> ControlPlane:
@@ -55,7 +57,7 @@ def plan_control_plane(fabric: Fabric, allocation: Allocation, outside: OutsideP
     aggregates: dict[str, dict[str, None]] = {}
     in_vrfs = {name for name, plane in fabric.inventory.planes.items() if plane.isolates_by_vrf}
     for link in fabric.links:
-        addresses = allocation.link_addresses(link)
+        addresses = allocation.link_addresses(link) if link.access is None else []
         lower, upper = link.a, link.b
         lower_name = allocation.names[lower.key] if isinstance(lower, Switch) else allocation.host_names[lower.key]
         lower_asn = asns.get(lower.key) if isinstance(lower, Switch) else None
@@ -68,7 +70,7 @@ def plan_control_plane(fabric: Fabric, allocation: Allocation, outside: OutsideP
                 link, link.a_port, allocation.names[upper.key], link.b_port, upper,
                 tuple(SessionAddress(a, length, b, asns.get(upper.key)) for a, b, length in addresses),
             )  # fmt: skip
-        elif link.block.plane not in in_vrfs:
+        elif link.access is None and link.block.plane not in in_vrfs:
             for network in allocation.blocks.get(link.block.key, ()):
                 aggregates.setdefault(upper.key, {})[str(network)] = None
     for beyond in outside.links:
@@ -80,4 +82,4 @@ def plan_control_plane(fabric: Fabric, allocation: Allocation, outside: OutsideP
     loopbacks = {key: [text for text in texts if ":" not in text] for key, texts in allocation.loopbacks.items()}
     router_ids = {key: texts[0] for key, texts in loopbacks.items() if texts}
     announced = {key: tuple(prefixes) for key, prefixes in aggregates.items()}
-    return ControlPlane(asns, ends, router_ids, announced, outside)
+    return ControlPlane(asns, ends, router_ids, announced, outside, plan_vlans(fabric, allocation))

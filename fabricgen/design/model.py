@@ -5,6 +5,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 
 from fabricgen.design.cables import Cable, cables_of
+from fabricgen.inventory.access import PortAccess
 from fabricgen.inventory.model import Inventory
 from fabricgen.inventory.part import Part
 from fabricgen.inventory.plane import Plane
@@ -99,6 +100,24 @@ class Host:
 
 
 @dataclass(frozen=True, slots=True)
+class HostAccess:
+    """How the port of a host is connected, other than by a routed link. `bond` is the name of the bond on the host, and
+    `channel` that of the port channel of its switch; both are "" for a port by itself. `slot` is that of the first port
+    of the bond, whose address the bond has."""
+
+    vlan: int
+    slot: int
+    spec: PortAccess = field(repr=False)
+    bond: str = ""
+    channel: str = ""
+
+    @property
+    def vlan_name(self) -> str:
+        """The VLAN as SONiC names it."""
+        return f"Vlan{self.vlan}"
+
+
+@dataclass(frozen=True, slots=True)
 class Block:
     """A range of point-to-point subnets that are allocated together: a leaf's host ports, a switch's uplinks. That of a
     `tenant` with its own addresses is allocated from them."""
@@ -109,6 +128,7 @@ class Block:
     slots: int
     owner: str  # identity of the switch it belongs to
     tenant: str = ""
+    is_shared: bool = False  # one subnet with an address for each slot: that of a VLAN
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -128,6 +148,7 @@ class Link:
     slot: int
     rail: int | None = None
     nic: HostNic | None = None
+    access: HostAccess | None = None  # None: routed, as all links between switches
 
     @property
     def pool_is_links(self) -> bool:

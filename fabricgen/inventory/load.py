@@ -17,6 +17,7 @@ from fabricgen.inventory.model import DeviceNote, Inventory, LinkNote
 from fabricgen.inventory.nodes import Node, SecretReference
 from fabricgen.inventory.outside import check_outside
 from fabricgen.inventory.part import Part, declared
+from fabricgen.inventory.plane import Plane
 from fabricgen.inventory.plane_checks import check_planes
 from fabricgen.inventory.read_files import LOCK_NAME, InventorySource, Layers, inventory_files, inventory_root
 from fabricgen.inventory.readings import Reading, read_reading
@@ -43,14 +44,22 @@ def load_inventory(source: InventorySource, *, needs_addresses: bool = True) -> 
     findings += prune_invalid(root)
     inventory = replace(build_inventory(root, findings), suppressions=suppressions)
     inventory = _with_readings(inventory, inventory_root(source), findings)
-    unusable = check_name_patterns(inventory)
+    unusable = {part.path: check_name_patterns(part) for part in (inventory, *inventory.planes.values())}
     wrong = check_host_models(inventory)
-    findings += [*unusable.values(), *check_references(inventory, needs_addresses), *check_planes(inventory)]
+    findings += [finding for found in unusable.values() for finding in found.values()]
+    findings += [*check_references(inventory, needs_addresses), *check_planes(inventory)]
     findings += [*check_tenants(inventory.tenants, inventory.planes), *check_outside(inventory)]
     findings += chain.from_iterable(wrong.values())
-    sound = {role: pattern for role, pattern in inventory.names.items() if role not in unusable}
+
+    def sound(part: Inventory | Plane) -> dict[str, str]:
+        return {role: pattern for role, pattern in part.names.items() if role not in unusable[part.path]}
+
+    planes = {
+        name: replace(plane, names=sound(plane)) if unusable[plane.path] else plane
+        for name, plane in inventory.planes.items()
+    }
     models = {name: replace(model, sound=name not in wrong) for name, model in inventory.host_models.items()}
-    return replace(inventory, names=sound, host_models=models), findings
+    return replace(inventory, names=sound(inventory), planes=planes, host_models=models), findings
 
 
 def _with_readings(inventory: Inventory, root: Path, findings: list[Finding]) -> Inventory:
@@ -108,9 +117,14 @@ def _clear(notes: Iterable[LinkNote], findings: list[Finding]) -> Iterator[LinkN
 def _unique(notes: Iterable[DeviceNote], findings: list[Finding]) -> tuple[DeviceNote, ...]:
     kept: dict[str, DeviceNote] = {}
     for note in notes:
-        if note.name in kept:
-            findings.append(name_twice(note.name, note, kept[note.name]))
-        kept.setdefault(note.name, note)
+        key = note.name or note.identity or ""
+        if not key:
+            hint = "give the `name` of a switch or host, or the `identity` of a switch"
+            findings.append(error("FG106", "the entry has neither `name` nor `identity`", note, hint=hint))
+            continue
+        if key in kept:
+            findings.append(name_twice(key, note, kept[key]))
+        kept.setdefault(key, note)
     return tuple(kept.values())
 
 

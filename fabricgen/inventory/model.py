@@ -68,8 +68,10 @@ class HostGroup(Part):
 class DeviceNote(Part):
     """The facts of one switch that no plan can derive."""
 
-    name: Annotated[Name, key(required=True)]
+    name: Annotated[Name, key("The name, which an entry with `identity` need not have.")] = ""
     identity: Annotated[str | None, key("The identity of the switch. With it, `name` renames the switch.")] = None
+    platform: Annotated[str | None, key("The model of this switch, if it is not that of its tier.")] = None
+    layout: Annotated[str | None, key("The layout of `platform`; the default is the first one with the speeds.")] = None
     rack: Annotated[str, key()] = ""
     unit: Annotated[NumberOrText, key()] = ""
     serial: Annotated[str, key()] = ""
@@ -92,6 +94,16 @@ class LinkNote(Part):
     state: Annotated[
         LinkState,
         key("cordoned: both ends are admin down, and every check counts without the link.", required=True),
+    ]
+
+
+@dataclass(frozen=True, kw_only=True)
+class MoveNote(Part):
+    """A NIC that is plugged into another port than that of the design."""
+
+    nic: Annotated[str, key("host:nic, for example gpu-007:rail0. The host is a name or group/number.", required=True)]
+    port: Annotated[
+        str, key("A spare port of the same speed, switch:port. The switch is a name or an identity.", required=True)
     ]
 
 
@@ -366,6 +378,13 @@ class Inventory(
         key(
             "Facts about single switches, by name. They may also be in devices.csv beside the inventory.",
             page="[facts about single switches](#devices)",
+        ),
+    ]
+    moves: Annotated[
+        tuple[MoveNote, ...],
+        key(
+            "NICs of hosts that are plugged into spare ports.",
+            page="[hosts at spare ports](#exceptions)",
         ),
     ]
     guids: Annotated[

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from typing import Annotated, Self
 
 from fabricgen.bundle.wiring import MANAGEMENT_PURPOSES
+from fabricgen.inventory.access import AccessSpec
 from fabricgen.inventory.infiniband import InfinibandSpec, PartitionSpec
 from fabricgen.inventory.nodes import Node
 from fabricgen.inventory.part import (
@@ -278,6 +279,22 @@ class Plane(Part, definition="plane"):
             page="BFD on every BGP session, also with external routers; only with `bgp: unnumbered` (FG151)",
         ),
     ] = False
+    names: Annotated[
+        Mapping[str, str],
+        key(
+            "Name patterns of the switches of this plane, by role. They have priority over `names` of the inventory.",
+            notation=record_of({role.value: TEXT for role in (Role.LEAF, Role.SPINE, Role.CORE)}),
+            page="[name patterns](#names) of the switches of this plane, by role",
+        ),
+    ]
+    access: Annotated[
+        AccessSpec | None,
+        key(
+            "How hosts are connected to their switches.",
+            usual="`routed`",
+            page="how [hosts are connected](access.md): `routed`, `vlan`, or `bond`, for all hosts or by group",
+        ),
+    ]
     addressing: Annotated[
         Addressing | None, key(usual="required for RoCE", page="[address pools and ASNs](#tiers-cables-and-addresses)")
     ]
@@ -360,6 +377,11 @@ class Plane(Part, definition="plane"):
         listed = {Role.LEAF: self.leaves, Role.SPINE: self.spines, Role.CORE: self.cores}
         keys = {Role.LEAF: "leaves", Role.SPINE: "spines", Role.CORE: "cores"}
         return {role: listed[role] for role, key in keys.items() if key in self.node.mapping}
+
+    @property
+    def host_groups(self) -> tuple[str, ...]:
+        """All groups of its hosts."""
+        return (*self.hosts, *(self.unit.appliances if self.unit else ()))
 
     @property
     def outside(self) -> tuple[OutsideDevice, ...]:

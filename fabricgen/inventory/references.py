@@ -208,11 +208,11 @@ def _check_gateways(management: Management) -> Iterator[Finding]:
         yield error("FG106", f"the IPv{version} addresses have no gateway", management, "gateway", hint=hint)
 
 
-def check_name_patterns(inventory: Inventory) -> dict[str, Finding]:
-    """Role -> finding about its name pattern, which is applied to a sample switch."""
+def check_name_patterns(part: Inventory | Plane) -> dict[str, Finding]:
+    """Role -> finding about its name pattern, which is applied to a sample switch, of the inventory or of a plane."""
     sample = {name: 0 if name in ("pod", "su", "rail", "number") else "x" for name in NAME_FIELDS}
     found = {}
-    for role, pattern in inventory.names.items():
+    for role, pattern in part.names.items():
         message, hint = f"the name pattern {pattern!r} cannot be used", ""
         try:
             fields = [name for _, name, _, _ in string.Formatter().parse(pattern) if name is not None]
@@ -227,5 +227,5 @@ def check_name_patterns(inventory: Inventory) -> dict[str, Finding]:
             elif not NAME.fullmatch(name):
                 hint = f"{name!r} is not a name: use letters, digits, - _ . with a letter or digit first, at most 63"
         if hint:
-            found[role] = error("FG105", message, inventory, "names", role, hint=hint)
+            found[role] = error("FG105", message, part, "names", role, hint=hint)
     return found

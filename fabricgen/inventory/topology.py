@@ -103,12 +103,31 @@ class Tier(Part, definition="tier"):
 
 
 @dataclass(frozen=True, kw_only=True)
+class CableWhere(Part):
+    """Cables of another length or medium: those at a rack, a device, or a link. All that is given must fit."""
+
+    rack: Annotated[str | None, key("A rack of `devices`, or a shell pattern: one end is in it.")]
+    device: Annotated[str | None, key("Name or identity of a switch or host, or a shell pattern: one end is it.")]
+    link: Annotated[str | None, key("A link of fabric.json, or a shell pattern.")]
+    length_m: Annotated[Length, key(name="length", required=True)]
+    medium: Annotated[Medium | None, key(usual="the usual one of the length and speed")]
+
+    def medium_at(self, speed_mbps: int) -> Medium:
+        """The medium of a cable at this speed."""
+        return self.medium or medium_for(self.length_m, speed_mbps)
+
+
+@dataclass(frozen=True, kw_only=True)
 class CableSpec(Part, definition="cable", short="length", meaning="For example 40m, or {length: 40m, medium: smf}."):
     """Length and medium of the cables of one kind."""
 
     length_m: Annotated[Length, key(name="length", required=True)]
     medium: Annotated[Medium, key()]
     link_training: Annotated[bool | None, key("Link training at both ends, only for copper (dac).")] = None
+    where: Annotated[
+        tuple[CableWhere, ...],
+        key("Cables of another length: in a rack, at a device, or of a link. The first entry that fits counts."),
+    ] = ()
 
     @classmethod
     def values(cls, node: Node, path: str) -> dict[str, Any]:

@@ -5,6 +5,7 @@ from ipaddress import ip_address, ip_interface
 
 from fabricgen.control_plane.outside import StaticRoute
 from fabricgen.control_plane.tenants import TenantTable, TenantVrf
+from fabricgen.control_plane.vlans import ChannelPlan, VlanPlan
 from fabricgen.design.model import Switch
 from fabricgen.inventory.management import Certificates, Management
 from fabricgen.inventory.model import Inventory
@@ -18,6 +19,8 @@ from fabricgen.render.build_outside import discard_routes, static_routes
 from fabricgen.render.contexts import (
     AllowedSource,
     CertificateFiles,
+    ChannelContext,
+    Gateway,
     LeakedRouteContext,
     LinkAddress,
     LinkContext,
@@ -28,6 +31,7 @@ from fabricgen.render.contexts import (
     Prefix,
     SwitchContext,
     TenantContext,
+    VlanContext,
     VrfContext,
 )
 from fabricgen.render.forms import Slot
@@ -157,6 +161,46 @@ def vrf_context(vrf: TenantVrf) -> VrfContext:
     )
 
 
+def vlan_context(vlan: VlanPlan) -> VlanContext:
+    """The context of a VLAN with these members; its addresses are slots."""
+    plane, spec = vlan.plane, vlan.spec
+    number = vlan.name.removeprefix("Vlan")
+    source, mtu = spec.source("vlan"), value(plane.mtu_bytes, inventory=plane.source("mtu"))
+
+    def channel(one: ChannelPlan) -> ChannelContext:
+        fallback = value("true", "hosts boot without LACP", inventory=one.spec.source("fallback"))
+        ports = tuple(value(port, *_WIRING.steps, inventory=one.spec.source()) for port in one.ports)
+        name = value(one.name, "the number of its first port", inventory=one.spec.source())
+        return ChannelContext(name, ports, fallback if one.falls_back else None)
+
+    return VlanContext(
+        name=value(vlan.name, inventory=source),
+        number=value(number, inventory=source),
+        mtu=mtu,
+        is_listed=plane.bgp == BgpAddressing.UNNUMBERED,
+        gateways=tuple(
+            Gateway(
+                Slot(f"{vlan.name.lower()}.{index}.gateway", _LOCK),
+                Slot(f"{vlan.name.lower()}.{index}.subnet", _LOCK),
+                f"ipv{gateway.version}_unicast",
+            )
+            for index, gateway in enumerate(vlan.gateways)
+        ),
+        members=tuple(value(member, *_WIRING.steps, inventory=spec.source()) for member in vlan.members),
+        channels=tuple(map(channel, vlan.channels)),
+        dhcp_servers=_texts(spec, "dhcp", spec.dhcp),
+    )
+
+
+def vlan_slots(vlan: VlanPlan) -> dict[str, str]:
+    """What fills the blanks of a VLAN on one switch."""
+    found = {}
+    for index, gateway in enumerate(vlan.gateways):
+        found[f"{vlan.name.lower()}.{index}.gateway"] = str(gateway)
+        found[f"{vlan.name.lower()}.{index}.subnet"] = str(gateway.cidr)
+    return found
+
+
 def management_context(management: Management) -> ManagementContext:
     """The management network as the templates see it."""
     snmp, tacacs, gnmi = management.snmp, management.tacacs, management.gnmi
@@ -234,18 +278,24 @@ def _admin_status(wired: bool, cordon: str) -> Value:
 
 
 def link_context(
-    peer_type: str | None, unnumbered: bool, families: Sequence[tuple[int, bool]], buffers: PortBuffers
+    peer_type: str | None,
+    unnumbered: bool,
+    families: Sequence[tuple[int, bool]],
+    buffers: PortBuffers,
+    *,
+    routed: bool = True,
 ) -> LinkContext:
     """The context of all links with these facts at this end.
 
     `peer_type` is the device type of a switch, None for a host; `families` are (prefix length, whether a session runs)
-    of its addresses."""
+    of its addresses. A port that is not `routed` is in a VLAN or a port channel."""
     to_switch = peer_type is not None
     return LinkContext(
         peer=Slot("link.peer", _WIRING),
         peer_port=Slot("link.peer_port", _WIRING),
         peer_type=value(peer_type if to_switch else SERVER_TYPE),
         peer_hwsku=Slot("link.peer_hwsku", _WIRING) if to_switch else None,
+        routed=routed,
         unnumbered=to_switch and unnumbered,
         addresses=tuple(
             LinkAddress(

@@ -1,11 +1,13 @@
 """Contexts of what hosts read: their interfaces, addresses and routes, and the settings of collectives."""
 
 import re
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 from ipaddress import ip_network
 
 from fabricgen.bundle.host_settings import NCCL_LEAVES_OUT, NCCL_MOST_NAMES
 from fabricgen.control_plane.tenant_settings import TenantSettings
+from fabricgen.design.model import HostAccess
 from fabricgen.inventory.plane import Plane
 from fabricgen.lossless.hosts import NicPlan
 from fabricgen.origin import Origin, Value, joined, value
@@ -39,9 +41,16 @@ def _rdma(model: HostModel, names: RdmaNames, nic: HostNic) -> Value:
 
 
 def interface_context(
-    model: HostModel, nic: HostNic, index: int, plane: Plane, families: Sequence[tuple[int, int]]
+    model: HostModel,
+    nic: HostNic,
+    index: int,
+    plane: Plane,
+    families: Sequence[tuple[int, int]],
+    access: HostAccess | None = None,
 ) -> InterfaceContext:
-    """One NIC; `families` are (IP version, prefix length) of its addresses, `index` its place in the model."""
+    """One NIC; `families` are (IP version, prefix length) of its addresses, `index` its place in the model. A NIC in a
+    bond has none: see `bond_context`."""
+    bond = access and access.bond
     pools = plane.addressing.hosts if plane.addressing else None
     prefixes = [value(prefix, inventory=pools.source()) for prefix in pools.prefixes] if pools else []
     return InterfaceContext(
@@ -58,19 +67,29 @@ def interface_context(
                 length=value(length),
                 host_length=value(_HOST_LENGTH[version]),
                 gateway=Slot(f"nic{index}.{place}.gateway", _LOCK),
+                subnet=Slot(f"nic{index}.{place}.subnet", _LOCK) if access else None,
                 prefixes=tuple(prefix for prefix in prefixes if ip_network(prefix).version == version),
             )
             for place, (version, length) in enumerate(families)
         ),
         ipv6=any(version == 6 for version, _ in families),
+        bond=value(bond, inventory=access.spec.source("bond")) if access and bond else None,
+        ports=(),
     )
+
+
+def bond_context(ports: Sequence[InterfaceContext]) -> InterfaceContext:
+    """The bond of these NICs, with the addresses of the first."""
+    first = ports[0]
+    assert first.bond is not None
+    return replace(first, name=first.bond, pci=value(""), bond=None, ports=tuple(port.name for port in ports))
 
 
 def collective_context(
     model: HostModel,
     names: RdmaNames,
     nics: Iterable[tuple[HostNic, Plane]],
-    interfaces: Collection[str],
+    interfaces: Mapping[str, InterfaceContext],
     plans: Mapping[str, NicPlan],
     tenant: TenantSettings | None,
 ) -> CollectiveContext:
@@ -136,9 +155,16 @@ def _service_level(planes: Iterable[Plane], tenant: TenantSettings | None) -> Va
     return value(0, why, inventory=subnet.source("technology")) if subnet else None
 
 
-def _sockets(model: HostModel, nics: Sequence[tuple[HostNic, Plane]], interfaces: Collection[str]) -> Value | None:
-    """NCCL_SOCKET_IFNAME: exactly the in-band NICs; without any, all but the rails and what NCCL leaves out itself."""
-    in_band = [fact(model, nic, nic.name) for nic, plane in nics if plane.purpose == Purpose.IN_BAND]
+def _sockets(
+    model: HostModel, nics: Sequence[tuple[HostNic, Plane]], interfaces: Mapping[str, InterfaceContext]
+) -> Value | None:
+    """NCCL_SOCKET_IFNAME: exactly the in-band NICs, or their bonds; without any, all but the rails and what NCCL
+    leaves out itself."""
+    bonds = {name: one.bond for name, one in interfaces.items() if one.bond is not None}
+    in_band = [
+        bonds.get(nic.name) or fact(model, nic, nic.name) for nic, plane in nics if plane.purpose == Purpose.IN_BAND
+    ]
+    in_band = list({str(name): name for name in in_band}.values())
     if in_band:
         found = _listed(in_band)
         return found and joined([f"={found}"], found.origin)

@@ -134,6 +134,7 @@ class LinkContext(Context):
     peer_port: Slot
     peer_type: Value
     peer_hwsku: Slot | None  # None for a host
+    routed: bool  # False for a port in a VLAN or a port channel
     unnumbered: bool  # the session runs between the interfaces, without addresses
     addresses: tuple["LinkAddress", ...]
     buffers: PortBuffers
@@ -147,6 +148,38 @@ class LinkAddress(Context):
     length: Value
     peer: Slot
     asn: Slot | None
+
+
+@dataclass(frozen=True, eq=False)
+class VlanContext(Context):
+    """`vlan`: a VLAN of hosts on a switch. `members` are ports and port channels, all of them untagged."""
+
+    name: Value
+    number: Value
+    mtu: Value
+    is_listed: bool  # whether BGP announces only the prefixes that are listed: with the management framework
+    gateways: tuple["Gateway", ...]
+    members: tuple[Value, ...]
+    channels: tuple["ChannelContext", ...]
+    dhcp_servers: tuple[Value, ...]  # IPv4 addresses; empty: the switch relays nothing
+
+
+@dataclass(frozen=True, eq=False)
+class Gateway(Context):
+    """An address of the switch in a VLAN with its length, and the subnet. `family` as that of `Prefix`."""
+
+    address: Slot
+    subnet: Slot
+    family: str
+
+
+@dataclass(frozen=True, eq=False)
+class ChannelContext(Context):
+    """A port channel with its ports. `fallback` is None where all of them need LACP."""
+
+    name: Value
+    ports: tuple[Value, ...]
+    fallback: Value | None
 
 
 @dataclass(frozen=True, eq=False)

@@ -18,19 +18,21 @@ class GroupContext(Context):
 
 @dataclass(frozen=True, eq=False)
 class HostAddress(Context):
-    """One of `nic.addresses`, one of each family. `gateway` is the switch's end of the pair, the even one; `prefixes`
-    are the pools of the plane's hosts."""
+    """One of `nic.addresses`, one of each family. `gateway` is the address of the switch: on a routed link the even one
+    of the pair, which is also the subnet. `prefixes` are the pools of the plane's hosts."""
 
     local: Slot
     length: Value
     host_length: Value
     gateway: Slot
+    subnet: Slot | None  # of a VLAN
     prefixes: tuple[Value, ...]
 
 
 @dataclass(frozen=True, eq=False)
 class InterfaceContext(Context):
-    """`nic`, one of `nics`: an Ethernet port of every host of the group."""
+    """`nic`, one of `nics`: an Ethernet port of every host of the group. `bond`, one of `bonds`: a bond of some of
+    them, which has their addresses."""
 
     name: Value
     plane: str
@@ -41,6 +43,8 @@ class InterfaceContext(Context):
     metric: Value | None  # of its routes in the main table; None for a NIC on a rail, which is in its own table alone
     addresses: tuple[HostAddress, ...]
     ipv6: bool  # whether one of them is
+    bond: Value | None  # the bond that a port belongs to
+    ports: tuple[Value, ...]  # those of a bond
 
 
 @dataclass(frozen=True, eq=False)

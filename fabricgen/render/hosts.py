@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from ipaddress import ip_address
+from ipaddress import ip_address, ip_network
 
 import yaml
 
@@ -19,7 +19,7 @@ from fabricgen.plain_yaml import compose
 from fabricgen.platforms.catalog import nic_model
 from fabricgen.platforms.model import HostModel, HostNic
 from fabricgen.platforms.rdma_names import is_at, name_by_pci, protocol_of
-from fabricgen.render.build_hosts import collective_context, interface_context, rdma_context
+from fabricgen.render.build_hosts import bond_context, collective_context, interface_context, rdma_context
 from fabricgen.render.contexts_hosts import GroupContext, InterfaceContext
 from fabricgen.render.forms import LineForm, Slot, unmarked
 from fabricgen.render.sources import DeviceSources
@@ -205,7 +205,8 @@ class HostRenderer:
         first = self.first_form + len(self.forms)
         folder = f"{FOLDER}/{group.name}"
         nics = self._interfaces(group)
-        for path, text in (*self._shared(group, nics), *self._addresses(group, nics)):
+        bonds = self._bonds(nics)
+        for path, text in (*self._shared(group, nics, bonds), *self._addresses(group, nics, bonds)):
             yield f"{folder}/{path}", text.encode()
         self.sources.append(DeviceSources(folder, range(first, self.first_form + len(self.forms)), {}))
 
@@ -219,8 +220,16 @@ class HostRenderer:
             if link is None or not self._is_set_up(link):
                 continue
             families = [(ip_address(mine).version, length) for mine, _, length in self._pairs(link)]
-            found[nic.name] = interface_context(group.model, nic, index, planes[link.plane], families)
+            found[nic.name] = interface_context(group.model, nic, index, planes[link.plane], families, link.access)
         return found
+
+    def _bonds(self, nics: Mapping[str, InterfaceContext]) -> dict[str, InterfaceContext]:
+        """The bonds of these ports, by name."""
+        ports: dict[str, list[InterfaceContext]] = {}
+        for nic in nics.values():
+            if nic.bond is not None:
+                ports.setdefault(str(nic.bond), []).append(nic)
+        return {name: bond_context(those) for name, those in ports.items()}
 
     def _is_set_up(self, link: Link) -> bool:
         """Whether the files set up the interface: not where NVIDIA's operator names it, and pods have its address."""
@@ -232,7 +241,9 @@ class HostRenderer:
     def _pairs(self, link: Link) -> list[tuple[str, str, int]]:
         return self.allocation.link_addresses(link)
 
-    def _shared(self, group: LinkedHosts, nics: Mapping[str, InterfaceContext]) -> Iterator[tuple[str, str]]:
+    def _shared(
+        self, group: LinkedHosts, nics: Mapping[str, InterfaceContext], bonds: Mapping[str, InterfaceContext]
+    ) -> Iterator[tuple[str, str]]:
         """The files that all hosts of the group share."""
         plans = self._plans(group)
         lossless = [link for link in group.links if link.plane in plans and self._is_set_up(link)]
@@ -248,7 +259,8 @@ class HostRenderer:
         for name in (_SCRIPT, _UNIT) if drivers and has_script else ():
             yield self._file(group, name, f"{name}.j2", context)
         if nics:
-            yield self._file(group, "sysctl.conf", "sysctl.conf.j2", {**context, "nics": list(nics.values())})
+            with_addresses = [*(nic for nic in nics.values() if nic.bond is None), *bonds.values()]
+            yield self._file(group, "sysctl.conf", "sysctl.conf.j2", {**context, "nics": with_addresses})
             yield self._file(group, "networkd.conf", "networkd.conf.j2", context)
         for nic in nics.values():
             if nic.pci:
@@ -291,7 +303,9 @@ class HostRenderer:
         self.forms.append(LineForm(template, marked, [(f"{path}|{key}", line) for key, line in keys]))
         return path, self.forms[-1].stamp({})
 
-    def _addresses(self, group: LinkedHosts, nics: Mapping[str, InterfaceContext]) -> Iterator[tuple[str, str]]:
+    def _addresses(
+        self, group: LinkedHosts, nics: Mapping[str, InterfaceContext], bonds: Mapping[str, InterfaceContext]
+    ) -> Iterator[tuple[str, str]]:
         """The netplan file of each host."""
         forms: dict[tuple[InterfaceContext, ...], LineForm] = {}
         places = {nic.name: index for index, nic in enumerate(group.model.nics)}
@@ -301,18 +315,24 @@ class HostRenderer:
                 continue
             contexts = tuple(nics[name] for name in own)
             if contexts not in forms:
-                forms[contexts] = self._address_form(group, contexts)
+                used = dict.fromkeys(str(nic.bond) for nic in contexts if nic.bond is not None)
+                forms[contexts] = self._address_form(group, contexts, [bonds[bond] for bond in used])
                 self.forms.append(forms[contexts])
             values = {"host.name": host}
             for name in own:
-                for number, (mine, switch, _) in enumerate(self._pairs(links[name])):
+                for number, (mine, switch, length) in enumerate(self._pairs(links[name])):
                     slot = f"nic{places[name]}.{number}"
                     values |= {f"{slot}.local": mine, f"{slot}.gateway": switch}
+                    if links[name].access:
+                        values[f"{slot}.subnet"] = str(ip_network(f"{mine}/{length}", strict=False))
             yield f"netplan/{host}.yaml", forms[contexts].stamp(values)
 
-    def _address_form(self, group: LinkedHosts, nics: Sequence[InterfaceContext]) -> LineForm:
+    def _address_form(
+        self, group: LinkedHosts, nics: Sequence[InterfaceContext], bonds: Sequence[InterfaceContext]
+    ) -> LineForm:
         template, host = "netplan.yaml.j2", Slot("host.name", Origin(inventory="names"))
-        context = {"group": GroupContext(group.name, group.model.name, ()), "host": host, "nics": nics}
+        of_group = GroupContext(group.name, group.model.name, ())
+        context = {"group": of_group, "host": host, "nics": nics, "bonds": bonds}
         marked = self.library.text(template, context, f"{FOLDER}/{group.name}")
         try:
             tree = compose(marked, template)

@@ -9,6 +9,7 @@ from fabricgen.allocation.allocate import Allocation, allocate
 from fabricgen.allocation.growth import LockGrowth, counts_of, lock_growth
 from fabricgen.allocation.guids import count_placeholders
 from fabricgen.allocation.lock import Lock
+from fabricgen.allocation.naming import name_hosts, name_switches, notes_by_identity
 from fabricgen.allocation.read_lock import read_lock
 from fabricgen.control_plane.bgp import ControlPlane, plan_control_plane
 from fabricgen.control_plane.cordons import Cordons, plan_cordons
@@ -20,10 +21,13 @@ from fabricgen.control_plane.partition_checks import check_partitions
 from fabricgen.control_plane.sharp import check_sharp
 from fabricgen.control_plane.tenant_settings import check_tenant_settings
 from fabricgen.control_plane.tenants import TenantPlan, plan_tenants, with_tenant_blocks
+from fabricgen.design.access import with_access
 from fabricgen.design.capacity import capacity
 from fabricgen.design.device_ports import with_device_ports
+from fabricgen.design.exceptions import Named, with_cable_exceptions, with_device_platforms, with_moves
 from fabricgen.design.expand import expand
 from fabricgen.design.model import Fabric, Link, Switch
+from fabricgen.design.parts import PartsList
 from fabricgen.design.subnets import split_subnets
 from fabricgen.errors import UsageError
 from fabricgen.findings import Finding, Location, Severity, has_errors
@@ -102,9 +106,10 @@ def plan(
     findings: list[Finding] = []
     step("design")
     fabric, found = expand(inventory, inventory_root(path), old_lock.units if old_lock else {})
-    fabric = with_tenant_blocks(fabric)
+    fabric, of_exceptions = _with_exceptions(fabric, old_lock, inventory_root(path))
+    fabric, of_access = with_access(with_tenant_blocks(fabric))
     subnets, refused = plan_subnets(fabric)
-    findings += [*found, *refused]
+    findings += [*found, *of_exceptions, *of_access, *refused]
     step("allocate")
     named = "fabric" in inventory.node.mapping
     if named and old_lock is not None and old_lock.fabric != inventory.fabric:
@@ -116,6 +121,9 @@ def plan(
     allocation, lock, found = allocate(fabric, old_lock.without(renumber) if old_lock and renumber else old_lock)
     findings += found
     fabric, found = with_device_ports(fabric, allocation.notes, allocation.names)
+    findings += found
+    names = {**allocation.names, **allocation.host_names}
+    fabric, found = with_cable_exceptions(fabric, Named(names, {**allocation.notes, **allocation.host_notes}))
     findings += found
     findings += _subnet_problems(fabric, subnets, allocation)
     if not has_errors(findings):
@@ -145,6 +153,19 @@ def plan(
     )  # fmt: skip
     plans.findings = _all_findings(plans, path, of_inventory)
     return plans
+
+
+def _with_exceptions(fabric: Fabric, lock: Lock | None, root: Path) -> tuple[Fabric, list[Finding]]:
+    """The fabric with single switches of other models, and hosts at spare ports. `allocate` reports wrong names."""
+    inventory = fabric.inventory
+    if not inventory.moves and not any(note.platform for note in inventory.devices):
+        return fabric, []
+    switches = name_switches(fabric, lock or Lock(inventory.fabric), [], [])
+    names = {**switches, **name_hosts(fabric, (), [])}
+    named = Named(names, notes_by_identity(fabric, names))
+    fabric, findings = with_device_platforms(fabric, named, PartsList(inventory, root, [], {}))
+    fabric, found = with_moves(fabric, named)
+    return fabric, [*findings, *found]
 
 
 def plan_again(plans: Plans, path: InventorySource, inventory: Inventory, of_inventory: Sequence[Finding]) -> Plans:

@@ -11,7 +11,9 @@ from fabricgen.control_plane.bgp import ControlPlane, LinkEnd
 from fabricgen.control_plane.cordons import Cordons
 from fabricgen.control_plane.outside import OutsideLink, StaticRoute
 from fabricgen.control_plane.tenants import TenantPlan, TenantTable, TenantVrf
+from fabricgen.control_plane.vlans import VlanPlan
 from fabricgen.design.model import Fabric, Switch
+from fabricgen.inventory.access import PortAccess
 from fabricgen.inventory.outside import discards
 from fabricgen.lossless.plan import LosslessPlan, LosslessPlanner, PortBuffers
 from fabricgen.platforms.model import Layout, PlatformPort, SwitchPlatform
@@ -22,6 +24,8 @@ from fabricgen.render.build_contexts import (
     port_context,
     switch_context,
     tenant_context,
+    vlan_context,
+    vlan_slots,
     vrf_context,
 )
 from fabricgen.render.build_outside import outside_context
@@ -38,6 +42,7 @@ LINK_TEMPLATE = "link.json.j2"
 OUTSIDE_TEMPLATE = "outside.json.j2"
 TENANT_TEMPLATE = "tenant.json.j2"
 VRF_TEMPLATE = "vrf.json.j2"
+VLAN_TEMPLATE = "vlan.json.j2"
 
 
 @dataclass
@@ -76,6 +81,18 @@ class _LinkKind(NamedTuple):
     peer_type: str | None
     families: tuple[tuple[int, bool], ...]
     buffers: PortBuffers
+    routed: bool
+
+
+class _VlanKind(NamedTuple):
+    """All that the template can see of a VLAN, except for what fills blanks."""
+
+    name: str
+    plane: str
+    versions: tuple[int, ...]
+    members: tuple[str, ...]
+    channels: tuple[tuple[str, tuple[str, ...], bool], ...]
+    spec: Same[PortAccess]
 
 
 class _PortKind(NamedTuple):
@@ -93,6 +110,11 @@ class _PortKind(NamedTuple):
     link: _LinkKind | str | None  # the identity of a link to an external device
 
 
+def _far_fec(end: LinkEnd | None) -> str:
+    """The FEC of the switch at the far end: a port whose SKU names none gets it, because both ends need the same."""
+    return end.peer_switch.layout.port_by_name[end.peer_port].fec if end and end.peer_switch else ""
+
+
 @dataclass
 class SwitchRenderer:
     """Renders the switches of one fabric, one at a time and in any order."""
@@ -107,7 +129,7 @@ class SwitchRenderer:
 
     def __post_init__(self) -> None:
         # Most switches and ports are of the same few kinds. Contexts are made from the kind, so that is the whole key.
-        self._known: dict[_SwitchKind | _PortKind | TenantTable | TenantVrf, tuple[int, ...]] = {}
+        self._known: dict[_SwitchKind | _PortKind | _VlanKind | TenantTable | TenantVrf, tuple[int, ...]] = {}
         self._fixed: dict[Same[Layout], list[Slots]] = {}
 
     def render(self, switch: Switch) -> RenderedSwitch | None:
@@ -191,7 +213,30 @@ class SwitchRenderer:
         if known is None:
             known = self._known[kind] = self._expand_device(kind, switch, routes)
         own: list[TenantTable | TenantVrf] = [*self.tenants.tables.get(key, ()), *self.tenants.vrfs.get(key, ())]
-        return slots, (*known, *[form for one in own for form in self._expand_tenant(one, allocation.names[key])])
+        vlans = self.control.vlans.get(key, ())
+        for vlan in vlans:
+            slots |= vlan_slots(vlan)
+        return slots, (
+            *known,
+            *[form for one in own for form in self._expand_tenant(one, allocation.names[key])],
+            *[form for vlan in vlans for form in self._expand_vlan(vlan, allocation.names[key])],
+        )
+
+    def _expand_vlan(self, vlan: VlanPlan, device: str) -> tuple[int, ...]:
+        """The form of a VLAN, which switches with the same members share."""
+        kind = _VlanKind(
+            vlan.name,
+            vlan.plane.name,
+            tuple([gateway.version for gateway in vlan.gateways]),
+            vlan.members,
+            tuple([(one.name, one.ports, one.falls_back) for one in vlan.channels]),
+            Same(vlan.spec),
+        )
+        known = self._known.get(kind)
+        if known is None:
+            seen = {"sonic": self._sonic, "vlan": vlan_context(vlan)}
+            known = self._known[kind] = (self.library.form(VLAN_TEMPLATE, seen, device),)
+        return known
 
     def _expand_tenant(self, own: TenantTable | TenantVrf, device: str) -> tuple[int, ...]:
         """The form of a table or VRF, which switches with the same ports of a tenant share."""
@@ -244,13 +289,13 @@ class SwitchRenderer:
             elif buffers := self.planner.port(switch, link):
                 peer_type = end.peer_switch.device_type if end.peer_switch else None
                 families = tuple([(one.length, one.peer_asn is not None) for one in end.addresses])
-                seen = _LinkKind(peer_type, families, buffers)
+                seen = _LinkKind(peer_type, families, buffers, link.access is None)
         return _PortKind(
             plan,
             switch.identity.plane,
             switch.layout.sources.get("ports", ""),
             port.speed_mbps,
-            port.fec,
+            port.fec or _far_fec(end),
             port.breakout_mode,
             end is not None,
             training,
@@ -272,7 +317,7 @@ class SwitchRenderer:
             forms.append(self.library.form(OUTSIDE_TEMPLATE, {**seen, "link": outside}, device))
         elif isinstance(link, _LinkKind):
             unnumbered = plane.bgp == BgpAddressing.UNNUMBERED
-            wired = link_context(link.peer_type, unnumbered, link.families, link.buffers)
+            wired = link_context(link.peer_type, unnumbered, link.families, link.buffers, routed=link.routed)
             forms.append(self.library.form(LINK_TEMPLATE, {**seen, "link": wired}, device))
         return tuple(forms)
 

@@ -9,6 +9,7 @@ from fabricgen.allocation.guids import count_placeholders
 from fabricgen.bundle.wiring import (
     WiredAdapter,
     WiredBalance,
+    WiredBond,
     WiredCable,
     WiredDevice,
     WiredExternal,
@@ -164,9 +165,14 @@ def _place(note: DeviceNote | None) -> dict[str, str]:
 
 def _hosts(fabric: Fabric, allocation: Allocation) -> Iterator[WiredHost]:
     nics: dict[str, list[WiredNic]] = {}
+    bonds: dict[str, dict[str, list[str]]] = {}
     for link in fabric.links:
         if link.nic is not None:
             addresses = allocation.link_addresses(link)
+            if link.access and link.access.bond:
+                ports = bonds.setdefault(link.a.key, {}).setdefault(link.access.bond, [])
+                addresses = [] if ports else addresses
+                ports.append(link.a_port)
             texts = tuple(f"{host}/{length}" for host, _, length in addresses)
             guids = allocation.guids.adapters.get((link.a.key, link.a_port), ())
             nic = WiredNic(link.a_port, link.plane, link.rail, link.speed_mbps, texts, *guids)
@@ -183,6 +189,7 @@ def _hosts(fabric: Fabric, allocation: Allocation) -> Iterator[WiredHost]:
             nic_settings=fabric.inventory.hosts[host.group].nic_settings,
             rdma_names=fabric.inventory.hosts[host.group].rdma_names,
             nvlink_domain=f"{host.group}-nvl{host.number // trays}" if trays > 1 else "",
+            bonds=tuple(WiredBond(bond, tuple(ports)) for bond, ports in bonds.get(host.key, {}).items()),
         )
 
 

@@ -60,7 +60,16 @@ def test_files_named_in_pages_exist(page: Path) -> None:
         assert list(ROOT.glob(pattern)), f"{name_of(page)} names {name}"
 
 
-@pytest.mark.parametrize("name", ["make_findings.py", "make_catalog.py", "make_keys.py"])
+def test_tables_of_keys_are_fresh(update: bool) -> None:
+    generator = load(ROOT / "docs" / "make_keys.py")
+    for file in generator.PAGES:
+        text = generator.page(file)
+        if update:
+            file.write_text(text, encoding="utf-8")
+        assert file.read_text(encoding="utf-8") == text, "refresh the page with `make golden`"
+
+
+@pytest.mark.parametrize("name", ["make_findings.py", "make_catalog.py"])
 def test_generated_pages_are_fresh(name: str, update: bool) -> None:
     generator = load(ROOT / "docs" / name)
     if update:
@@ -85,9 +94,10 @@ def test_figures_are_fresh(update: bool) -> None:
 
 
 def test_every_inventory_key_is_described() -> None:
-    """Each key of the schema is, as code, in docs/inventory.md, docs/designs.md or docs/outside.md."""
+    """Each key of the schema is, as code, in one of the pages that describe keys."""
     text = "".join(
-        (ROOT / "docs" / page).read_text(encoding="utf-8") for page in ("inventory.md", "designs.md", "outside.md")
+        (ROOT / "docs" / page).read_text(encoding="utf-8")
+        for page in ("inventory.md", "designs.md", "outside.md", "access.md")
     )
     schema = json.loads((ROOT / "schemas" / "inventory.schema.json").read_text())
     words = set(re.findall(r"`([A-Za-z0-9_-]+)`", text))

@@ -8,7 +8,7 @@ from fabricgen.rules.defects import Defect
 from fabricgen.rules.rule import rule
 from fabricgen.rules.view.addresses import HeldAddress, parse_interface
 from fabricgen.rules.view.fabric import End, Fabric, far_end
-from fabricgen.rules.view.subnets import end_addresses, mismatched_subnets, missing_addresses
+from fabricgen.rules.view.subnets import in_a_vlan, mismatched_subnets, missing_addresses
 from fabricgen.rules.view.switch import Switch
 
 
@@ -38,7 +38,7 @@ def wired_port_without_address(fabric: Fabric) -> Iterator[Defect]:
         for end in fabric.ends_of[switch.name].values():
             if end.port in members or rows.get(end.port, {}).get("ipv6_use_link_local_only") == "enable":
                 continue
-            for address in missing.get(end, ()):
+            for address in missing[end] if end in missing and not in_a_vlan(end) else ():  # FG295
                 key = f"{end.port}|{address}" if address else end.port
                 hint = f"add the row INTERFACE|{key}" if address else "add a row with the address of the port"
                 family = f"IPv{6 if ':' in address else 4} " if address else ""
@@ -95,6 +95,8 @@ def host_subnet(fabric: Fabric) -> Iterator[Defect]:
 
     Why: The NIC can reach a gateway only inside its own subnet.
 
+    A port in a VLAN or a port channel has the addresses of it.
+
     Example: nic0 of gpu1 has 10.64.0.1/31, but its port has 10.64.0.4/31.
 
     Fix: Set the address of the port to the other address of the NIC's /31.
@@ -104,7 +106,7 @@ def host_subnet(fabric: Fabric) -> Iterator[Defect]:
     nics = {(host.name, nic.name): nic.addresses for host in fabric.hosts.values() for nic in host.nics}
     for end in fabric.ends:
         texts = nics.get((end.far_name, end.far_port), ())
-        held = end_addresses(end) if texts else ()
+        held = end.switch.addresses_for(end.port) if texts else ()
         for text in texts:
             nic = parse_interface(text)
             mine = [one for one in held if nic and one.version == nic.version]

@@ -70,14 +70,14 @@ def _unreachable(fabric: Fabric, switch: Switch, server: _Server) -> str:
             return ""
         if any(end.far_role == "external" for end in fabric.ends_of[switch.name].values()) or _has_outside(fabric):
             return ""
-        if _connected(switch, "", server.address) or _static(switch, "default", server.address):
+        if connected(switch, "", server.address) or has_static_route(switch, "default", server.address):
             return ""
-        if any(_connected(other, "", server.address) for other in fabric.switches.values()):
+        if any(connected(other, "", server.address) for other in fabric.switches.values()):
             return ""
         return "mgmtVrfEnabled is true, and the default VRF has no route to it"
     if server.vrf not in device.table("VRF"):
         return f"the switch has no VRF {server.vrf}"
-    if _connected(switch, server.vrf, server.address) or _static(switch, server.vrf, server.address):
+    if connected(switch, server.vrf, server.address) or has_static_route(switch, server.vrf, server.address):
         return ""
     return f"VRF {server.vrf} has no subnet and no static route for it"
 
@@ -98,7 +98,8 @@ def _by_management(switch: Switch, address: Address) -> bool:
     return not switch.device.table("MGMT_INTERFACE")  # by DHCP
 
 
-def _connected(switch: Switch, vrf: str, address: Address) -> bool:
+def connected(switch: Switch, vrf: str, address: Address) -> bool:
+    """Whether an interface in a VRF ("" for the default one) has a subnet with the address."""
     for name in switch.addresses_of:
         if switch.address_space(name)[0] != vrf:
             continue
@@ -109,7 +110,8 @@ def _connected(switch: Switch, vrf: str, address: Address) -> bool:
     return False
 
 
-def _static(switch: Switch, vrf: str, address: Address) -> bool:
+def has_static_route(switch: Switch, vrf: str, address: Address) -> bool:
+    """Whether a VRF ("default" for the default one) has a static route to the address."""
     for key, row in switch.device.table("STATIC_ROUTE").items():
         space, _, prefix = key.partition("|") if "|" in key else ("default", "", key)
         route = parse_address(prefix)

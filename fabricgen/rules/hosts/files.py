@@ -158,7 +158,8 @@ def host_devices(fabric: Fabric) -> Iterator[Defect]:
             yield from _listed(group, NVSHMEM, "NVSHMEM_ENABLE_NIC_PE_MAPPING", "1")
             yield from _prefix(group, devices)
         if sockets:
-            yield from _listed(group, group.files.nccl_file, "NCCL_SOCKET_IFNAME", "=" + ",".join(sockets), _exact_list)
+            named = "=" + ",".join(group.with_addresses(sockets))
+            yield from _listed(group, group.files.nccl_file, "NCCL_SOCKET_IFNAME", named, _exact_list)
         else:
             yield from _sockets(group, [nic for nic in compute if group.is_set_up(nic)])
 

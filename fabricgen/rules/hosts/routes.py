@@ -86,6 +86,7 @@ def _uppers(group: HostFiles, host: str) -> Iterator[Defect]:
     """A renderer for all interfaces, and VRFs, bonds and bridges over NICs of the fabric."""
     network, file = group.files.network(host), netplan_file(host)
     nics = group.files.interfaces(host)
+    planned = {bond.name for one in group.hosts if one.name == host for bond in one.bonds}  # FG293 judges them
     if (renderer := network.get("renderer", "networkd")) != "networkd":
         message = f"the renderer of all interfaces is {renderer}, for which netplan writes no routing rules"
         hint = "remove the line, and set `renderer: networkd` for each NIC"
@@ -93,6 +94,8 @@ def _uppers(group: HostFiles, host: str) -> Iterator[Defect]:
     for kind in _UPPERS:
         found = network.get(kind)
         for name, content in found.items() if isinstance(found, Mapping) else ():
+            if kind == "bonds" and name in planned:
+                continue
             members = content.get("interfaces") if isinstance(content, Mapping) else None
             taken = [one for one in members if one in nics] if isinstance(members, list) else []
             if taken:
@@ -221,7 +224,7 @@ def host_neighbors(fabric: Fabric) -> Iterator[Defect]:
     for group in host_groups(fabric):
         found = kernel_settings(group)
         nics = [nic for nic in group.nics(lambda plane: plane.technology == Technology.ROCE) if group.is_set_up(nic)]
-        for nic in nics if len(nics) > 1 else ():
+        for nic in group.with_addresses(nics) if len(nics) > 1 else ():
             for name, allowed in _SYSCTLS.items():
                 key, of_all = f"net/ipv4/conf/{nic}/{name}", f"net/ipv4/conf/all/{name}"
                 if found.get(key) not in allowed:

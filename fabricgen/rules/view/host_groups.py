@@ -1,6 +1,6 @@
 """Groups of hosts: their files, and the switch ports that their NICs are cabled to."""
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 
 from fabricgen.bundle.hosts import ObservedHosts
@@ -62,6 +62,15 @@ class HostFiles:
         """The NICs of the hosts on the given planes, in the order of the model."""
         found = {nic.name for host in self.hosts for nic in host.nics if planes(self.planes[nic.plane])}
         return [name for name in self.adapters if name in found] or sorted(found)
+
+    @derived
+    def bond_of(self) -> Mapping[str, str]:
+        """NIC -> the bond that it belongs to, on any of the hosts."""
+        return {nic: bond.name for host in self.hosts for bond in host.bonds for nic in bond.nics}
+
+    def with_addresses(self, nics: Iterable[str]) -> list[str]:
+        """The interfaces that have the addresses of NICs: themselves, or their bonds."""
+        return list(dict.fromkeys(self.bond_of.get(nic, nic) for nic in nics))
 
     def is_set_up(self, nic: str) -> bool:
         """Whether the bundle configures the interface of a NIC."""

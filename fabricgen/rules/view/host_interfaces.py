@@ -1,10 +1,10 @@
 """The interfaces in hosts' netplan files, each with the switch port that it is cabled to."""
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from fabricgen.bundle.wiring import WiredPlane
+from fabricgen.bundle.wiring import WiredHost, WiredPlane
 from fabricgen.engine.derived import derived
 from fabricgen.rules.defects import Place
 from fabricgen.rules.view.addresses import HeldAddress, IpInterface, parse_interface
@@ -14,7 +14,7 @@ from fabricgen.rules.view.host_groups import HostFiles, host_groups
 
 @dataclass(eq=False, slots=True)
 class Interface:
-    """One NIC of one host."""
+    """One NIC of one host, or a bond of several: then `end` is that of its first NIC."""
 
     group: HostFiles
     host: str
@@ -22,10 +22,11 @@ class Interface:
     plane: WiredPlane
     end: End
     raw: Mapping[str, Any]
+    section: str = "ethernets"
 
     def place(self, name: str) -> Place:
         """The place of one of its keys."""
-        return self.group.place(netplan_file(self.host), f"ethernets.{self.nic}.{name}")
+        return self.group.place(netplan_file(self.host), f"{self.section}.{self.nic}.{name}")
 
     def rows(self, name: str) -> list[Mapping[str, Any]]:
         """The mappings in a list; other values are left out."""
@@ -43,8 +44,8 @@ class Interface:
 
     @property
     def held(self) -> tuple[HeldAddress, ...]:
-        """The addresses of the port at the other end."""
-        return self.end.switch.addresses_of.get(self.end.port, ())
+        """The addresses of the switch for the port at the other end."""
+        return self.end.switch.addresses_for(self.end.port)
 
     def switch_place(self, table: str, field: str = "") -> tuple[tuple[str, Place], ...]:
         """The row of the switch port, as a related place."""
@@ -58,15 +59,24 @@ def netplan_file(host: str) -> str:
 
 @derived
 def interfaces(fabric: Fabric) -> tuple[Interface, ...]:
-    """Every NIC that a netplan file configures and a cable connects."""
-    return tuple(
-        Interface(group, host.name, nic.name, group.planes[nic.plane], end, raw[nic.name])
-        for group in host_groups(fabric)
-        for host in group.hosts
-        if (raw := group.files.interfaces(host.name))
-        for nic in host.nics
-        if nic.name in raw and (end := group.ends.get((host.name, nic.name)))
-    )
+    """Every NIC that a netplan file configures and a cable connects. NICs in a bond count as the bond."""
+    return tuple(one for group in host_groups(fabric) for host in group.hosts for one in _of_host(group, host))
+
+
+def _of_host(group: HostFiles, host: WiredHost) -> Iterator[Interface]:
+    raw = group.files.interfaces(host.name)
+    bonds = {nic: bond for bond in host.bonds for nic in bond.nics} if raw else {}
+    for nic in host.nics if raw else ():
+        end, bond = group.ends.get((host.name, nic.name)), bonds.get(nic.name)
+        if end is None:
+            continue
+        if bond is None and nic.name in raw:
+            yield Interface(group, host.name, nic.name, group.planes[nic.plane], end, raw[nic.name])
+        elif bond and nic.name == bond.nics[0]:
+            found = group.files.network(host.name).get("bonds")
+            content = found.get(bond.name) if isinstance(found, Mapping) else None
+            if isinstance(content, Mapping):
+                yield Interface(group, host.name, bond.name, group.planes[nic.plane], end, content, "bonds")
 
 
 def _listed(found: object) -> list[Any]:

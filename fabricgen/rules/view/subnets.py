@@ -100,3 +100,28 @@ def _neighbour(address: IpInterface) -> str:
         return ""
     other = next(ip for ip in address.network if ip != address.ip)
     return f"{other}/{address.network.prefixlen}"
+
+
+def in_a_vlan(end: End) -> str:
+    """The VLAN of the switch whose subnet has the address of the NIC at the far end; "" for a NIC without one."""
+    for address in filter(None, map(parse_interface, nic_addresses(end))):
+        for held in end.switch.addresses:
+            if held.table == "VLAN_INTERFACE" and held.leads_to(address):
+                return held.interface
+    return ""
+
+
+def nic_addresses(end: End) -> tuple[str, ...]:
+    """The planned addresses of the NIC at the far end; none if this is a switch."""
+    return nics_of_hosts(end.fabric).get((end.far_name, end.far_port), ())
+
+
+@derived
+def nics_of_hosts(fabric: Fabric) -> Mapping[tuple[str, str], tuple[str, ...]]:
+    """(host, NIC) -> the planned addresses. Those of a bond belong to each of its NICs."""
+    found = {(host.name, nic.name): nic.addresses for host in fabric.hosts.values() for nic in host.nics}
+    for host in fabric.hosts.values():
+        for bond in host.bonds:
+            texts = next((found[host.name, nic] for nic in bond.nics if found.get((host.name, nic))), ())
+            found |= {(host.name, nic): texts for nic in bond.nics}
+    return found

@@ -11,11 +11,12 @@ from fabricgen.platforms.model import Layout, SwitchPlatform
 from fabricgen.rules.defects import Place
 from fabricgen.rules.view.addresses import HeldAddress, held_address
 from fabricgen.sonic.device_types import OUTSIDE_ROLE, OUTSIDE_TYPE, ROLES, SERVER_TYPE, buffer_role
-from fabricgen.sonic.tables import Row
+from fabricgen.sonic.tables import Row, split_key
 from fabricgen.units import whole_number
 from fabricgen.vocabulary import DeviceState
 
 ADDRESS_TABLES = ("INTERFACE", "PORTCHANNEL_INTERFACE", "VLAN_INTERFACE", "LOOPBACK_INTERFACE")
+UNTAGGED = "untagged"  # tagging_mode of VLAN_MEMBER
 Network = tuple[str, int, bool]  # plane, part, is_lossy: see Switch.network
 
 
@@ -202,6 +203,35 @@ class Switch:
         return found
 
     @derived
+    def channel_of(self) -> Mapping[str, str]:
+        """Port -> the port channel that it is a member of."""
+        keys = (split_key(key) for key in self.device.table("PORTCHANNEL_MEMBER"))
+        return {key[1]: key[0] for key in keys if len(key) == 2}
+
+    @derived
+    def vlans_of(self) -> Mapping[str, tuple[tuple[str, str], ...]]:
+        """Port or port channel -> (VLAN, tagging_mode) of each VLAN that it is a member of."""
+        found: dict[str, list[tuple[str, str]]] = {}
+        for key, row in self.device.table("VLAN_MEMBER").items():
+            if len(parts := split_key(key)) == 2:
+                found.setdefault(parts[1], []).append((parts[0], str(row.get("tagging_mode", ""))))
+        return {member: tuple(vlans) for member, vlans in found.items()}
+
+    def interface_of(self, port: str) -> str:
+        """The interface that has the addresses for a port: itself, its port channel, or its untagged VLAN."""
+        if port in self.addresses_of:
+            return port
+        upper = self.channel_of.get(port, port)
+        if upper in self.addresses_of:
+            return upper
+        vlans = self.vlans_of.get(upper, ())
+        return next((vlan for vlan, mode in vlans if mode == UNTAGGED), port)
+
+    def addresses_for(self, port: str) -> tuple[HeldAddress, ...]:
+        """The addresses that the far end of a port has as gateways."""
+        return self.addresses_of.get(port) or self.addresses_of.get(self.interface_of(port), ())
+
+    @derived
     def _vrfs(self) -> Mapping[str, str]:
         return {
             interface: str(vrf)
@@ -217,4 +247,5 @@ class Switch:
 
     def forget(self) -> None:
         """Free what fills the memory; it is derived again if it is needed."""
-        forget(self, ("port_rows", "_row_of_cable", "cable_texts", "addresses", "addresses_of", "_vrfs"))
+        names = ("port_rows", "_row_of_cable", "cable_texts", "addresses", "addresses_of", "_vrfs")
+        forget(self, (*names, "channel_of", "vlans_of"))

@@ -1,5 +1,6 @@
 """Bad cases of the rules in fabricgen/rules/addresses."""
 
+from tests.rules.access import BONDS, IN_VLAN, LEAF0, WITHOUT_DHCP, Row, both_rows
 from tests.rules.case import ERROR, WARNING, Case
 from tests.rules.changes import both, drop, put, rekey
 from tests.rules.fabrics import LEAVES, META, some_ipv6
@@ -301,6 +302,51 @@ CASES = [
         ERROR,
         "Loopback0 is down: the switch has no route to its own address, and does not announce it",
         "remove admin_status",
+        lenient=True,
+    ),
+]
+
+CASES += [
+    Case(
+        "FG295",
+        Row(LEAF0, "VLAN_MEMBER", "Vlan110|PortChannel0", "tagged", "tagging_mode"),
+        f"{LEAF0}:VLAN_MEMBER|Vlan110|PortChannel0|tagging_mode",
+        ERROR,
+        "PortChannel0 is tagged in Vlan110, but inband0 of gpu-000 sends frames without a tag",
+        "set tagging_mode to untagged",
+        clean=BONDS,
+    ),
+    Case(
+        "FG295",
+        Row(LEAF0, "VLAN_MEMBER", "Vlan110|PortChannel0", None),
+        f"{LEAF0}:VLAN_MEMBER|Vlan110|PortChannel0",
+        ERROR,
+        "inband0 of gpu-000 has 10.224.0.2/29 in Vlan110, but PortChannel0 is no member of it",
+        "add the row VLAN_MEMBER|Vlan110|PortChannel0 with tagging_mode untagged",
+        clean=BONDS,
+    ),
+    Case(
+        "FG295",
+        both_rows(
+            Row(LEAF0, "VLAN", "Vlan9", {"vlanid": "9"}),
+            Row(LEAF0, "VLAN_MEMBER", "Vlan110|Ethernet0", None),
+            Row(LEAF0, "VLAN_MEMBER", "Vlan9|Ethernet0", {"tagging_mode": "untagged"}),
+        ),
+        f"{LEAF0}:VLAN_MEMBER|Vlan110|Ethernet0",
+        ERROR,
+        "inband0 of gpu-000 has 10.224.0.2/29 in Vlan110, but Ethernet0 is in Vlan9",
+        "add the row VLAN_MEMBER|Vlan110|Ethernet0 with tagging_mode untagged in place of that of Vlan9",
+        clean=IN_VLAN,
+        lenient=True,
+    ),
+    Case(
+        "FG296",
+        Row(LEAF0, "VLAN_INTERFACE", "Vlan110|10.224.0.1/29", None),
+        f"{LEAF0}:VLAN_INTERFACE|Vlan110",
+        ERROR,
+        "Vlan110 has 2 ports of hosts, for example to gpu-000, but no IPv4 address",
+        "add a row with the address of the gateway",
+        clean=WITHOUT_DHCP,
         lenient=True,
     ),
 ]

@@ -2,6 +2,7 @@
 
 from typing import Any
 
+from tests.rules.access import BONDS, LEAF0, LEAF1, Row, both_rows
 from tests.rules.case import ERROR, NOTE, WARNING, Case
 from tests.rules.changes import Several, both, put
 
@@ -204,6 +205,63 @@ CASES = [
         WARNING,
         "the management VRF is off",
         "set MGMT_VRF_CONFIG|vrf_global|mgmtVrfEnabled to true, or name another VRF",
+        lenient=True,
+    ),
+]
+
+CASES += [
+    Case(
+        "FG297",
+        Row(LEAF1, "FEATURE", "dhcp_relay", {"state": "disabled"}),
+        f"{LEAF1}:VLAN|Vlan110|dhcp_servers",
+        ERROR,
+        "requests in Vlan110 are not relayed: FEATURE|dhcp_relay is disabled",
+        "set its state to enabled",
+        clean=BONDS,
+        lenient=True,
+    ),
+    Case(
+        "FG297",
+        Row(LEAF1, "DEVICE_METADATA", "localhost", "LeafRouter", "type"),
+        f"{LEAF1}:VLAN|Vlan110|dhcp_servers",
+        ERROR,
+        "requests in Vlan110 are not relayed: the image enables FEATURE|dhcp_relay on a ToRRouter, and this is a LeafRouter",
+        "add the row FEATURE|dhcp_relay with state enabled",
+        clean=BONDS,
+        lenient=True,
+    ),
+    Case(
+        "FG297",
+        Row(LEAF0, "VLAN_INTERFACE", "Vlan110|10.224.0.1/29", None),
+        f"{LEAF0}:VLAN|Vlan110|dhcp_servers",
+        ERROR,
+        "requests in Vlan110 are not relayed: Vlan110 has no IPv4 address",
+        "add a row VLAN_INTERFACE|Vlan110 with an IPv4 address",
+        clean=BONDS,
+        lenient=True,
+    ),
+    Case(
+        "FG297",
+        Row(LEAF0, "VLAN", "Vlan110", ["10.91.0.5"], "dhcp_servers"),
+        f"{LEAF0}:VLAN|Vlan110|dhcp_servers",
+        ERROR,
+        "10.91.0.5 cannot be reached: no switch of the plane has a subnet or a route with this address",
+        "correct the address, or connect its network with `external` or `static` of the plane",
+        clean=BONDS,
+    ),
+    Case(
+        "FG297",
+        both_rows(
+            *(
+                Row(LEAF0, "INTERFACE", f"Ethernet{port}|{address}", None)
+                for port, address in ((504, "10.192.0.0/31"), (508, "10.192.0.2/31"), (384, "192.0.2.0/31"))
+            )
+        ),
+        f"{LEAF0}:VLAN|Vlan110|dhcp_servers",
+        ERROR,
+        "10.90.0.5 cannot be reached: no other interface of the switch has an IPv4 address, so the relay listens for no answer",
+        "correct the address, or connect its network with `external` or `static` of the plane",
+        clean=BONDS,
         lenient=True,
     ),
 ]

@@ -4,6 +4,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 from fabricgen.findings import Severity
+from tests.rules.access import BONDS, LEAF0, LEAF1, ONE_LEAF, Row, both_rows, no_bond, second_leaf
 from tests.rules.case import ERROR, WARNING, Case, HostFiles
 from tests.rules.changes import Remove, Write, edit
 from tests.rules.hosts import kubernetes_cases
@@ -1535,4 +1536,116 @@ CASES = [
         also=("FG909",),
     ),
     *kubernetes_cases.CASES,
+]
+
+CASES += [
+    Case(
+        "FG293",
+        both_rows(
+            *(Row(LEAF0, "PORTCHANNEL_MEMBER", f"PortChannel0|{port}", None) for port in ("Ethernet0", "Ethernet4"))
+        ),
+        f"{LEAF0}:PORTCHANNEL_MEMBER",
+        ERROR,
+        "bond-in-band of gpu-000 is a bond, but Ethernet0 is in no port channel",
+        "add a row of PORTCHANNEL, and PORTCHANNEL_MEMBER for each port",
+        clean=BONDS,
+        lenient=True,
+    ),
+    Case(
+        "FG293",
+        second_leaf,
+        f"{LEAF1}:PORTCHANNEL_MEMBER",
+        ERROR,
+        "the ports of bond-in-band of gpu-000 are at in-band-su00-leaf-00 and at in-band-su01-leaf-00",
+        "connect all NICs of a bond to one switch",
+        clean=BONDS,
+        lenient=True,
+    ),
+    Case(
+        "FG293",
+        Row(LEAF0, "PORTCHANNEL_MEMBER", "PortChannel0|Ethernet4", None),
+        f"{LEAF0}:PORTCHANNEL_MEMBER|PortChannel0|Ethernet4",
+        ERROR,
+        "Ethernet4 to inband1 of gpu-000 is in no port channel, but Ethernet0 to inband0 of the same bond in PortChannel0",
+        "make Ethernet4 a member of PortChannel0",
+        clean=BONDS,
+        lenient=True,
+    ),
+    Case(
+        "FG293",
+        no_bond,
+        f"{LEAF0}:PORTCHANNEL_MEMBER|PortChannel0|Ethernet0",
+        ERROR,
+        "Ethernet0 is in PortChannel0, but inband0 of gpu-000 is in no bond",
+        "remove Ethernet0 from PortChannel0",
+        clean=BONDS,
+        lenient=True,
+    ),
+    Case(
+        "FG293",
+        both_rows(
+            Row(LEAF0, "PORTCHANNEL_MEMBER", "PortChannel8|Ethernet8", None),
+            Row(LEAF0, "PORTCHANNEL_MEMBER", "PortChannel0|Ethernet8", {}),
+        ),
+        f"{LEAF0}:PORTCHANNEL_MEMBER|PortChannel0|Ethernet8",
+        ERROR,
+        "PortChannel0 has ports to bond-in-band of gpu-000 and to bond-in-band of gpu-001",
+        "give each bond its own port channel",
+        clean=ONE_LEAF,
+        lenient=True,
+    ),
+    Case(
+        "FG293",
+        edit(NETPLAN, '"bond-in-band"', '"bond0"'),
+        f"hosts/gpu:{NETPLAN}|bonds.bond-in-band",
+        ERROR,
+        "the bond of inband0, inband1 is missing, but their ports are a port channel",
+        "run `fabricgen render`",
+        clean=BONDS,
+    ),
+    Case(
+        "FG293",
+        edit(NETPLAN, '["inband0", "inband1"]', '["inband0"]'),
+        f"hosts/gpu:{NETPLAN}|bonds.bond-in-band.interfaces",
+        ERROR,
+        "the bond has inband0, but the port channel has ports to inband0, inband1",
+        "list inband0, inband1",
+        clean=BONDS,
+    ),
+    Case(
+        "FG293",
+        edit(NETPLAN, "mode: 802.3ad", "mode: active-backup"),
+        f"hosts/gpu:{NETPLAN}|bonds.bond-in-band.parameters",
+        ERROR,
+        "the mode is active-backup, but the switch runs LACP",
+        "set mode to 802.3ad",
+        clean=BONDS,
+    ),
+    Case(
+        "FG299",
+        edit(NETPLAN, '    "inband1":\n', '    "inband1":\n      addresses: ["10.224.0.3/29"]\n'),
+        f"hosts/gpu:{NETPLAN}|ethernets.inband1.addresses",
+        ERROR,
+        "inband1 has addresses, but is in bond-in-band",
+        "move addresses to bond-in-band",
+        clean=BONDS,
+    ),
+    Case(
+        "FG299",
+        edit(NETPLAN, "mtu: 9100", "mtu: 9000"),
+        f"hosts/gpu:{NETPLAN}|ethernets.inband0.mtu",
+        ERROR,
+        "mtu is 9000, but that of bond-in-band is 9100",
+        "set mtu to 9100",
+        clean=BONDS,
+    ),
+    Case(
+        "FG299",
+        edit(NETPLAN, "accept-ra: false", "accept-ra: true"),
+        f"hosts/gpu:{NETPLAN}|ethernets.inband0.accept-ra",
+        ERROR,
+        "inband0 accepts addresses from router advertisements, but is in bond-in-band",
+        "set accept-ra to false",
+        clean=BONDS,
+    ),
 ]

@@ -4,6 +4,7 @@ from dataclasses import replace
 
 from fabricgen.bundle.wiring import WiredAdapter, WiredModel, Wiring
 from fabricgen.vocabulary import Medium
+from tests.rules.access import BONDS, LEAF0, Row
 from tests.rules.case import ERROR, WARNING, Case, GoodCase, Switches
 from tests.rules.changes import Configs, both, drop, put
 from tests.rules.fabrics import META, cordoned, of_wiring
@@ -325,5 +326,46 @@ CASES = [
         "adv_speeds has 800G, and the cable is made for 400G",
         "set adv_speeds to 400000",
         lenient=True,
+    ),
+]
+
+CASES += [
+    Case(
+        "FG294",
+        Row(LEAF0, "PORTCHANNEL", "PortChannel0", "3", "min_links"),
+        f"{LEAF0}:PORTCHANNEL|PortChannel0|min_links",
+        ERROR,
+        "min_links is 3, but PortChannel0 has 2 ports: it stays down",
+        "set min_links to 2 or less",
+        clean=BONDS,
+    ),
+    Case(
+        "FG294",
+        Row(LEAF0, "PORT", "Ethernet4", "200000", "speed"),
+        f"{LEAF0}:PORTCHANNEL_MEMBER|PortChannel0|Ethernet4",
+        ERROR,
+        "Ethernet4 has 200G, but other ports of PortChannel0 400G",
+        "use ports of one speed",
+        clean=BONDS,
+        lenient=True,
+    ),
+    Case(
+        "FG298",
+        Row(LEAF0, "PORTCHANNEL", "PortChannel0", "9000", "mtu"),
+        f"{LEAF0}:PORTCHANNEL|PortChannel0|mtu",
+        WARNING,
+        "the MTU of Ethernet0 is 9100 bytes, but PortChannel0 sets 9000 bytes",
+        "set mtu to 9100",
+        clean=BONDS,
+        lenient=True,
+    ),
+    Case(
+        "FG298",
+        Row(LEAF0, "VLAN", "Vlan110", "1500", "mtu"),
+        f"{LEAF0}:VLAN|Vlan110|mtu",
+        WARNING,
+        "the MTU of Vlan110 is 1500 bytes, but that of its member PortChannel0 is 9100 bytes",
+        "set mtu to 9100",
+        clean=BONDS,
     ),
 ]

@@ -1,0 +1,67 @@
+"""How the hosts of a plane are connected to their switches: on routed ports, in a VLAN, or by bonds."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Annotated
+
+from fabricgen.inventory.part import Part, by_name, key, notation_of
+from fabricgen.inventory.values import TEXT, Name, one_or_more
+from fabricgen.vocabulary import AccessKind
+
+
+@dataclass(frozen=True, kw_only=True)
+class PortAccess(Part, definition="port_access", short="kind"):
+    """How hosts of one group are connected. `bond` and `fallback` are for bonds, `vlan` and `dhcp` not for routed."""
+
+    kind: Annotated[
+        AccessKind,
+        key(
+            "routed: each NIC port has a subnet with its switch port. vlan: the ports are untagged in a VLAN of their "
+            "switch, whose address is the gateway. bond: the ports of a host are one LACP bond, which is in the VLAN.",
+            required=True,
+        ),
+    ]
+    vlan: Annotated[int, key("The number of the VLAN. Each switch has one subnet for it.", minimum=2, maximum=4094)] = (
+        100
+    )
+    dhcp: Annotated[
+        tuple[str, ...],
+        key(
+            "IPv4 addresses of DHCP servers, to which the switches of the VLAN relay the requests of hosts.",
+            notation=one_or_more(TEXT, minItems=1),
+        ),
+    ]
+    bond: Annotated[
+        str | None,
+        key(
+            "The name of the bond on the hosts.",
+            pattern="^[a-z][a-z0-9.-]{0,14}$",
+            usual="bond- and the name of the plane",
+        ),
+    ]
+    fallback: Annotated[
+        bool | None,
+        key(
+            "One port of a bond carries traffic while the host does not run LACP, as when it boots from the network.",
+            usual="with `dhcp`",
+        ),
+    ]
+
+    @property
+    def falls_back(self) -> bool:
+        """Whether one port of a bond carries traffic without LACP."""
+        return bool(self.dhcp) if self.fallback is None else self.fallback
+
+
+@dataclass(frozen=True, kw_only=True)
+class AccessSpec(PortAccess, definition="access", short="kind"):
+    """How the hosts of a plane are connected; `groups` has the groups that differ."""
+
+    groups: Annotated[
+        Mapping[str, PortAccess],
+        key("Host groups that are connected otherwise.", notation=by_name(PortAccess, notation_of(Name))),
+    ]
+
+    def of(self, group: str) -> PortAccess:
+        """That of the hosts of one group."""
+        return self.groups.get(group, self)
