@@ -65,11 +65,13 @@ def _with_platforms(design: PlaneDesign, chosen: Mapping[str, DeviceNote], parts
     for link in design.links:
         a, b = changed.get(link.a.key), changed.get(link.b.key)
         if a or b:
-            ports = {}
-            for end, old, new, port in (("a", link.a, a, link.a_port), ("b", link.b, b, link.b_port)):
-                if new is not None and isinstance(old, Switch):
-                    ports[f"{end}_port"] = _same_place(link, old, new, port, is_clos, chosen[new.key], parts.findings)
-            link = replace(link, a=a or link.a, b=b or link.b, **ports)
+            ports = [
+                _same_place(link, old, new, port, is_clos, chosen[new.key], parts.findings)
+                if new is not None and isinstance(old, Switch)
+                else port
+                for old, new, port in ((link.a, a, link.a_port), (link.b, b, link.b_port))
+            ]
+            link = replace(link, a=a or link.a, b=b or link.b, a_port=ports[0], b_port=ports[1])
         links.append(link)
     switches = tuple(changed.get(switch.key, switch) for switch in design.switches)
     return replace(design, switches=switches, links=tuple(links))

@@ -44,7 +44,8 @@ def load_inventory(source: InventorySource, *, needs_addresses: bool = True) -> 
     findings += prune_invalid(root)
     inventory = replace(build_inventory(root, findings), suppressions=suppressions)
     inventory = _with_readings(inventory, inventory_root(source), findings)
-    unusable = {part.path: check_name_patterns(part) for part in (inventory, *inventory.planes.values())}
+    named: list[Inventory | Plane] = [inventory, *inventory.planes.values()]
+    unusable = {part.path: check_name_patterns(part) for part in named}
     wrong = check_host_models(inventory)
     findings += [finding for found in unusable.values() for finding in found.values()]
     findings += [*check_references(inventory, needs_addresses), *check_planes(inventory)]

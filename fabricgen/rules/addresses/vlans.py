@@ -1,6 +1,6 @@
 """Rules on hosts in VLANs: their ports are in the VLAN of their addresses, without a tag, and it has a gateway."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 
 from fabricgen.findings import Severity
 from fabricgen.rules.defects import Defect
@@ -57,8 +57,8 @@ def _has_tag(fabric: Fabric, end: End, number: str) -> bool:
     for group in host_groups(fabric):
         if any(host.name == end.far_name for host in group.hosts):
             vlans = group.files.network(end.far_name).get("vlans")
-            rows = vlans.values() if hasattr(vlans, "values") else ()
-            return any(hasattr(row, "get") and str(row.get("id")) == number for row in rows)
+            rows = vlans.values() if isinstance(vlans, Mapping) else ()
+            return any(isinstance(row, Mapping) and str(row.get("id")) == number for row in rows)
     return False
 
 

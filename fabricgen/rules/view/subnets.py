@@ -104,10 +104,10 @@ def _neighbour(address: IpInterface) -> str:
 
 def in_a_vlan(end: End) -> str:
     """The VLAN of the switch whose subnet has the address of the NIC at the far end; "" for a NIC without one."""
-    for address in filter(None, map(parse_interface, nic_addresses(end))):
-        for held in end.switch.addresses:
-            if held.table == "VLAN_INTERFACE" and held.leads_to(address):
-                return held.interface
+    addresses = [address for text in nic_addresses(end) if (address := parse_interface(text))]
+    for held in end.switch.addresses if addresses else ():
+        if held.table == "VLAN_INTERFACE" and any(map(held.leads_to, addresses)):
+            return held.interface
     return ""
 
 
