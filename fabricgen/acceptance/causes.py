@@ -8,7 +8,7 @@ import enum
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from fabricgen.acceptance.counters import Counters, rise
+from fabricgen.acceptance.counters import SentFairness
 from fabricgen.acceptance.culprits import Culprit, FabricPart, PartKind
 from fabricgen.acceptance.host_counters import NicRise
 from fabricgen.acceptance.measured import MeasuredTest, Verdict
@@ -19,9 +19,6 @@ from fabricgen.bundle.read import Bundle
 from fabricgen.bundle.wiring import Endpoint
 from fabricgen.findings import Finding, Severity
 from fabricgen.units import counted, listed
-from fabricgen.vocabulary import LinkKind
-
-Readings = Mapping[str, Counters]
 
 # Pairs that are slow together within this share of each other do not collide: hashes spread unevenly.
 _ALIKE = 0.9
@@ -62,10 +59,9 @@ class Cause:
 
 @dataclass(frozen=True)
 class Observations:
-    """What a run measured besides its tests: counters of switches and NICs, and the findings about cables."""
+    """What a run measured besides its tests: how evenly uplinks sent, counters of NICs, and all findings."""
 
-    before: Readings
-    after: Readings
+    fairness: Sequence[SentFairness]
     nics: Mapping[Endpoint, NicRise]
     findings: Sequence[Finding]
 
@@ -270,19 +266,13 @@ class _Causes:
         return self.slow.leaf_of.get(one.test.a, "") if one.test.a else ""
 
     def _uplinks(self, leaf: str) -> tuple[str, ...]:
-        """The packets that the uplinks of a leaf sent, if its counters were read."""
-        if not (leaf in self.seen.before and leaf in self.seen.after):
-            return ()
-        risen = rise(self.seen.before[leaf].queued, self.seen.after[leaf].queued)
-        ports = [link.a[1] for link in self.bundle.links if link.kind == LinkKind.LEAF_SPINE and link.a[0] == leaf]
-        packets = {port: sum(count for (at, _), count in risen.items() if at == port) for port in ports}
-        total = sum(packets.values())
-        if len(ports) < 2 or not total:
-            return ()
-        fullest = max(packets, key=lambda port: packets[port])
-        ratio = packets[fullest] * len(ports) / total
-        word = "uneven" if ratio > _UNEVEN else "even"
-        return (f"uplinks of {leaf} are {word}: {fullest} sent {ratio:.2f} times the mean of {len(ports)}",)
+        """How evenly the uplinks of a leaf sent, if its counters were read."""
+        return tuple(
+            f"uplinks of {leaf} are {'uneven' if one.mmr > _UNEVEN else 'even'}: {one.fullest} sent {one.mmr:.2f} "
+            f"times the mean of {one.links}"
+            for one in self.seen.fairness
+            if one.device == leaf
+        )
 
     # Collectives.
 

@@ -5,7 +5,7 @@ switch does not have is N/A, and thousands are separated by commas.
 """
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -50,6 +50,29 @@ def rise(before: Numbers, after: Numbers) -> dict[tuple[Port, int], int]:
         if gained := value - earlier if value >= earlier else value:
             found[key] = gained
     return found
+
+
+@dataclass(frozen=True, slots=True)
+class SentFairness:
+    """How evenly the `links` of a switch to higher ones sent packets: Jain's index, and the `fullest` over the mean."""
+
+    device: str
+    links: int
+    jfi: float
+    mmr: float
+    fullest: Port
+
+
+def sent_fairness(device: str, ports: Sequence[Port], before: Counters, after: Counters) -> SentFairness | None:
+    """That of the packets of all queues between two readings; None for one port, or if nothing was sent."""
+    risen = rise(before.queued, after.queued)
+    packets = {port: sum(count for (at, _), count in risen.items() if at == port) for port in ports}
+    total, squares = sum(packets.values()), sum(count**2 for count in packets.values())
+    if len(ports) < 2 or not total:
+        return None
+    fullest = max(packets, key=lambda port: packets[port])
+    mmr = packets[fullest] * len(ports) / total
+    return SentFairness(device, len(ports), round(total**2 / (len(ports) * squares), 4), round(mmr, 4), fullest)
 
 
 def read_counters(folders: Mapping[str, Path]) -> dict[str, Counters]:

@@ -1,13 +1,13 @@
 """The verdict on an acceptance run: the tests with their values, and findings that name the cause."""
 
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from fabricgen.acceptance.causes import Cause, Observations, causes_of
-from fabricgen.acceptance.counters import counter_folders, read_counters
+from fabricgen.acceptance.counters import Counters, SentFairness, counter_folders, read_counters, sent_fairness
 from fabricgen.acceptance.given import given_tests, stray_files
 from fabricgen.acceptance.host_counters import nic_rises
 from fabricgen.acceptance.made import made_tests
@@ -22,6 +22,7 @@ from fabricgen.bundle.read import Bundle
 from fabricgen.errors import UnreadableInputError, UsageError
 from fabricgen.findings import Finding, Location
 from fabricgen.inputs import read_bytes
+from fabricgen.vocabulary import LinkKind
 
 if TYPE_CHECKING:
     from fabricgen.results import CongestionResult
@@ -32,11 +33,13 @@ TESTS_NAME = "tests.jsonl"
 
 @dataclass(frozen=True)
 class Accepted:
-    """The tests with their verdicts, the findings, the causes in words, and result files that belong to no test."""
+    """The tests with their verdicts, the findings, the causes in words, how evenly uplinks sent, and result files that
+    belong to no test."""
 
     measured: tuple[MeasuredTest, ...]
     findings: tuple[Finding, ...]
     causes: tuple[Cause, ...]
+    fairness: tuple[SentFairness, ...]
     unjudged: tuple[str, ...] = ()
 
 
@@ -69,13 +72,25 @@ def accept(
     slow = find_slow(found, bundle, predictor(bundle))
     findings = [*missing(found), *wrong(found), *slow_findings(slow, found, bundle), *_watchdog(found)]
     findings += traffic(found, bundle, before, after, needs_all=not is_given)
+    fairness = tuple(_fairness(bundle, before, after))
     nics = nic_rises(roots, [link.a for link in bundle.host_links])
-    causes = causes_of(found, slow, bundle, Observations(before, after, nics, (*cabling, *findings)))
+    causes = causes_of(found, slow, bundle, Observations(fairness, nics, (*cabling, *findings)))
     if with_watermarks:
         if not after:
             raise UsageError("the results have no counters of switches, which contain the watermarks")
         findings += watermarks(bundle, after)
-    return Accepted(tuple(found), tuple(findings), causes, unjudged)
+    return Accepted(tuple(found), tuple(findings), causes, fairness, unjudged)
+
+
+def _fairness(bundle: Bundle, before: Mapping[str, Counters], after: Mapping[str, Counters]) -> Iterator[SentFairness]:
+    """That of each leaf whose counters were read before and after."""
+    uplinks: dict[str, list[str]] = {}
+    for link in bundle.links:
+        if link.kind == LinkKind.LEAF_SPINE and link.a[0] in before and link.a[0] in after:
+            uplinks.setdefault(link.a[0], []).append(link.a[1])
+    for name, ports in sorted(uplinks.items()):
+        if found := sent_fairness(name, ports, before[name], after[name]):
+            yield found
 
 
 def _with_given(

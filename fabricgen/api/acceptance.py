@@ -11,6 +11,7 @@ from fabricgen.units import counted
 
 if TYPE_CHECKING:
     from fabricgen.acceptance.causes import Cause
+    from fabricgen.acceptance.counters import SentFairness
     from fabricgen.acceptance.measured import MeasuredTest
     from fabricgen.bundle.read import Bundle
 
@@ -21,12 +22,14 @@ WATERMARKS = ("FG980", "FG981", "FG982", "FG983", "FG984")
 @dataclass(frozen=True, kw_only=True)
 class Acceptance(Judgement):
     """`measured` are the tests with their values and verdicts, in the order of their stages. `causes` are what makes
-    the fabric slow, in words; `unjudged` are result files that say nothing of this fabric, with the reason. `bundle` is
-    what was judged, with its cabling if the results have LLDP dumps."""
+    the fabric slow, in words; `fairness` is that of the uplinks of leaves, by their counters. `unjudged` are result
+    files that say nothing of this fabric, with the reason. `bundle` is what was judged, with its cabling if the results
+    have LLDP dumps."""
 
     bundle: "Bundle"
     measured: tuple["MeasuredTest", ...] = ()
     causes: tuple["Cause", ...] = ()
+    fairness: tuple["SentFairness", ...] = ()
     unjudged: tuple[str, ...] = ()
 
 
@@ -69,5 +72,6 @@ def accept(
         bundle=judging.bundle,
         measured=found.measured,
         causes=found.causes,
+        fairness=found.fairness,
         unjudged=found.unjudged,
     )

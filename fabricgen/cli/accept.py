@@ -86,6 +86,11 @@ def command(
                 "--work-order compares cables: the results have no LLDP dumps, or --stages leaves them out"
             )
         write_work_order(work_order, found.bundle, found.bundle.cabling.miscablings)
+    own = dict(acceptance_json(found.measured, found.causes, found.fairness, found.unjudged))
+    if fmt == "bmwg":
+        from fabricgen.api.benchmark import device_under_test
+
+        own["bmwg"] = {"dut": device_under_test(found.bundle)}
     return report(
         settings,
         found,
@@ -93,7 +98,7 @@ def command(
         fmt=fmt,
         output=output,
         fail_on=fail_on,
-        own=acceptance_json(found.measured, found.causes, found.unjudged),
+        own=own,
         lines=acceptance_lines(found.measured, found.causes),
         unjudged=found.unjudged,
     )

@@ -116,7 +116,11 @@ def command(
     else:
         found = simulate_congestion(request, policy=policy_of(settings, expand), progress=TerminalProgress(settings))
     has_verdict = bool(found.planes) or (scenario is None and request.jobs_file is None)
-    own = {"congestion": congestion_object(found.planes)} if has_verdict else {}
+    own: dict[str, object] = {"congestion": congestion_object(found.planes)} if has_verdict else {}
+    if fmt == "bmwg" and scenario is None:
+        from fabricgen.api.benchmark import congestion_benchmark
+
+        own["bmwg"] = congestion_benchmark(request)
     return report(
         settings, found, verb="simulate congestion", fmt=fmt, output=output, fail_on=fail_on, own=own,
         lines=[*congestion_lines(found.planes)], unjudged=[*congestion_unjudged(found.planes)],

@@ -128,6 +128,10 @@ def command(
     else:
         found = simulate_packets(request, policy=policy, progress=progress)
         own = {"packets": packets_objects(found.runs)} if found.runs else {}
+        if fmt == "bmwg":
+            from fabricgen.api.benchmark import packets_benchmark
+
+            own["bmwg"] = packets_benchmark(request)
     lines = [line for run in found.runs for line in packets_lines(run)]
     return report(
         settings, found, verb="simulate packets", fmt=fmt, output=output, fail_on=fail_on, own=own, lines=lines

@@ -2,6 +2,7 @@
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
+from dataclasses import asdict
 from statistics import median
 from typing import TYPE_CHECKING
 
@@ -9,11 +10,15 @@ from fabricgen.units import counted
 
 if TYPE_CHECKING:
     from fabricgen.acceptance.causes import Cause
+    from fabricgen.acceptance.counters import SentFairness
     from fabricgen.acceptance.measured import MeasuredTest
 
 
 def acceptance_json(
-    measured: Sequence["MeasuredTest"], causes: Sequence["Cause"], unjudged: Sequence[str]
+    measured: Sequence["MeasuredTest"],
+    causes: Sequence["Cause"],
+    fairness: Sequence["SentFairness"],
+    unjudged: Sequence[str],
 ) -> Mapping[str, object]:
     """The key `acceptance`: the causes in words, the number of tests by verdict, and each test with its value."""
     written = [
@@ -46,6 +51,7 @@ def acceptance_json(
             "tests": len(rows),
             "verdicts": _verdicts(measured),
             "measurements": rows,
+            "link_fairness": [asdict(one) for one in fairness],
             "unjudged": unjudged,
         }
     }

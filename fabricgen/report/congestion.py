@@ -1,6 +1,7 @@
 """The congestion verdict as a JSON object and as text."""
 
 from collections.abc import Iterator, Sequence
+from dataclasses import asdict
 from typing import Any
 
 from fabricgen.report.jobs import jobs_lines, jobs_object
@@ -163,6 +164,7 @@ def _plane(result: CongestionResult) -> dict[str, Any]:
             {"tier": one.tier, "toward": one.toward, "ports": one.ports, "mean": one.mean, "max": one.max}
             for one in result.tier_loads
         ],
+        "link_fairness": [asdict(one) for one in result.fairness],
         **({"link_loads": result.link_loads} if result.link_loads else {}),
         **({"failures": [outage_object(one) for one in result.failures]} if result.failures else {}),
         **({"sizes": [size_object(one) for one in result.sizes]} if result.sizes else {}),

@@ -122,6 +122,27 @@ class TierLoad:
     max: float
 
 
+@dataclass(frozen=True, slots=True)
+class LinkFairness:
+    """How evenly the `switches` of a tier load their parallel links towards a tier: mean and worst over the switches
+    and over `draws` of hashes.
+
+    `jfi` is Jain's fairness index (sum of loads)^2 / (n * sum of squares), from 1/n to 1; `mmr` is the highest load
+    over the mean. `links` are those of one switch, downwards those to one other switch. Source:
+    draft-calabria-bmwg-ai-fabric-training-bench, secondary KPIs and section "Jain Fairness Index Measurement".
+    """
+
+    tier: str
+    toward: str
+    switches: int
+    links: int
+    jfi: float
+    jfi_least: float
+    mmr: float
+    mmr_highest: float
+    draws: int = 1
+
+
 @dataclass(frozen=True)
 class CongestionResult:
     """One plane (or scenario) under one pattern.
@@ -159,6 +180,7 @@ class CongestionResult:
     polarised: Mapping[str, tuple[int, float]] = field(default_factory=dict)  # tier -> links used, expected
     loads: tuple[SwitchLoad, ...] = ()  # with the drawn paths; without hosts' own ports
     tier_loads: tuple[TierLoad, ...] = ()
+    fairness: tuple[LinkFairness, ...] = ()  # of links between switches that have load
     link_loads: tuple[tuple[str, str, float], ...] = ()  # (node, port, load) of ports with load, where it is wanted
     balance: str = ""  # how packets spread, and what of it the model leaves out; "": by a hash
     repeating: str = ""  # the NICs for which packets that overtake each other are lost packets

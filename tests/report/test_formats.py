@@ -30,7 +30,7 @@ GOLDEN = Path(__file__).parent / "golden"
 RULES = "FG243,FG244,FG512,FG513"
 FILES = {
     "text": "report.txt", "concise": "concise.txt", "json": "report.json", "sarif": "report.sarif",
-    "junit": "junit.xml", "github": "github.txt", "gitlab": "gitlab.json",
+    "junit": "junit.xml", "github": "github.txt", "gitlab": "gitlab.json", "bmwg": "bmwg.md",
 }  # fmt: skip
 
 

@@ -60,3 +60,18 @@ def drawn_fullest(flows: int, links: int, draws: int, seed: int) -> Floats:
     counts = np.bincount(chosen.ravel(), minlength=draws * links).reshape(draws, links)
     fullest: Floats = counts.max(axis=1).astype(float)
     return fullest
+
+
+_FAIRNESS_DRAWS = 4_000
+
+
+def uniform_fairness(flows: int, links: int) -> tuple[float, float]:
+    """(mean Jain index, mean max-mean ratio) of the numbers of flows on `links`, if a hash spreads them uniformly.
+
+    The ratio is exact; the index is the mean of draws from the multinomial distribution, always the same ones, with a
+    standard error below 0.3 %.
+    """
+    random = np.random.default_rng(0)
+    counts = random.multinomial(flows, np.full(links, 1 / links), _FAIRNESS_DRAWS).astype(float)
+    index = flows**2 / (links * (counts**2).sum(axis=1))
+    return float(index.mean()), expected_fullest(flows, links) * links / flows

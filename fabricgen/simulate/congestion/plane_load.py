@@ -1,11 +1,11 @@
 """The congestion of one plane under a pattern."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
 
-from fabricgen.results import Collisions, CongestionModel, CongestionResult, SwitchLoad, TierLoad
+from fabricgen.results import Collisions, CongestionModel, CongestionResult, LinkFairness, SwitchLoad, TierLoad
 from fabricgen.simulate.congestion.collisions import expected_fullest, expected_used
 from fabricgen.simulate.congestion.dense import dense_flows, dense_rates, leaf_demand, message_demand
 from fabricgen.simulate.congestion.flow_rows import with_verdict
@@ -140,9 +140,12 @@ def judge_messages(
         single_path=not len(chosen.switch),
         collisions=worst_collisions(chosen),
         polarised=polarised(plane, chosen),
-        draws=_draws(plane, traffic, options) if options.draws > 1 else None,
     )
     result = _with_loads(result, plane, load, options)
+    if options.draws > 1:
+        others = range(options.seed + 1, options.seed + options.draws)
+        loads = [load, *(offered_load(plane.ports, _draw(plane, traffic, seed).flows) for seed in others)]
+        result = replace(result, draws=_draws(loads), fairness=fairness_of(plane, loads))
     if not follow:
         return JudgedMessages(replace(result, model=CongestionModel.SHARED), drawn, None)
     verdict = judge(plane.ports, flows, finite=len(flows) <= options.most_finite)
@@ -155,17 +158,16 @@ def _with_loads(
     result: CongestionResult, plane: HostNetwork, load: Floats, options: CongestionOptions
 ) -> CongestionResult:
     switches, tiers, links = loads_of(plane, load, each=options.each_link)
-    return replace(result, loads=switches, tier_loads=tiers, link_loads=links)
+    return replace(result, loads=switches, tier_loads=tiers, link_loads=links, fairness=fairness_of(plane, [load]))
 
 
 def _draw(plane: HostNetwork, traffic: Messages, seed: int) -> Hashed:
     return hashed_flows(plane, traffic.source, traffic.target, traffic.bytes * plane.wire_share, traffic.start_ns, seed)
 
 
-def _draws(plane: HostNetwork, traffic: Messages, options: CongestionOptions) -> dict[str, float]:
+def _draws(drawn: Sequence[Floats]) -> dict[str, float]:
     """The distribution of the highest load over several draws of the hashes."""
-    seeds = range(options.seed, options.seed + options.draws)
-    loads = [float(offered_load(plane.ports, _draw(plane, traffic, seed).flows).max(initial=0.0)) for seed in seeds]
+    loads = [float(load.max(initial=0.0)) for load in drawn]
     marks = dict(zip(("p50", "p99", "max"), np.percentile(loads, [50, 99, 100]).tolist(), strict=True))
     return {"count": len(loads), "mean": round(float(np.mean(loads)), 4)} | {
         name: round(mark, 4) for name, mark in marks.items()
@@ -279,6 +281,42 @@ def loads_of(
         for near, far, ports, mean, most in _rows(tier[switch], toward, of_ports)
     )
     return switches, tiers, tuple(_each(plane, load)) if each else ()
+
+
+def fairness_of(plane: HostNetwork, draws: Sequence[Floats]) -> tuple[LinkFairness, ...]:
+    """The fairness of the parallel links between switches in each draw of loads, which begin with those links."""
+    network = plane.network
+    tier = np.array(
+        [_NUMBER.get(plane.tier.get(index, ""), len(_TIERS) - 1) for index in range(network.switches)], dtype=np.int64
+    )
+    switch, far_end = network.source.astype(np.int64), network.target.astype(np.int64)
+    # A switch selects among all links upwards, and downwards among those to one switch.
+    upwards = tier[far_end] > tier[switch]
+    far = np.where(upwards, network.switches + tier[far_end], far_end)
+    group = switch * (network.switches + len(_TIERS)) + far
+    count = np.bincount(group)
+    indexes: dict[tuple[int, int, int], list[float]] = {}
+    ratios: dict[tuple[int, int, int], list[float]] = {}
+    for load in draws:
+        own = load[: network.links]
+        total, squares = np.bincount(group, weights=own), np.bincount(group, weights=own * own)
+        most = np.zeros(len(count))
+        np.maximum.at(most, group, own)
+        for one in np.flatnonzero((count > 1) & (total > 0)).tolist():
+            node, toward = divmod(one, network.switches + len(_TIERS))
+            toward = toward - network.switches if toward >= network.switches else int(tier[toward])
+            key = int(tier[node]), toward, int(count[one])
+            indexes.setdefault(key, []).append(float(total[one] ** 2 / (count[one] * squares[one])))
+            ratios.setdefault(key, []).append(float(most[one] * count[one] / total[one]))
+    return tuple(
+        LinkFairness(
+            str(_TIERS[near]), str(_TIERS[far]), round(len(found) / len(draws)), links,
+            round(float(np.mean(found)), _DIGITS), round(min(found), _DIGITS),
+            round(float(np.mean(ratios[near, far, links])), _DIGITS), round(max(ratios[near, far, links]), _DIGITS),
+            len(draws),
+        )
+        for (near, far, links), found in sorted(indexes.items())
+    )  # fmt: skip
 
 
 def _rows(near: Ints, toward: Ints, load: Floats) -> Iterator[Row]:
