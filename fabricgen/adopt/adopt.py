@@ -10,7 +10,7 @@ from dataclasses import replace
 from typing import Any
 
 from fabricgen.adopt.overrides import overrides
-from fabricgen.adopt.own_platform import own_layout, own_platform, with_buffers
+from fabricgen.adopt.own_platform import NAMED_PORTS, NUMBERED_LANES, own_layout, own_platform, with_buffers
 from fabricgen.adopt.source import (
     NO_KEY,
     NO_WAY,
@@ -36,7 +36,10 @@ from fabricgen.platforms.model import IMPORTED, UNKNOWN_HWSKU, Layout, SwitchPla
 from fabricgen.platforms.ports_in_use import PortsInUse
 from fabricgen.sonic.canonical import natural_key
 from fabricgen.sonic.dump import dump
+from fabricgen.sonic.release_models import unknown_paths
+from fabricgen.sonic.releases import BRANCHES, DEFAULT, MASTER_WORD, branch_of
 from fabricgen.sonic.tables import stored
+from fabricgen.sonic.updater.tables import MASTER
 from fabricgen.vocabulary import BufferModel, Role
 
 BASE = "base/{name}.json"
@@ -61,7 +64,7 @@ def adopt(
     """
     adopted = Adopted()
     adopted.findings += _unusable_names(bundle)
-    source, made = _source(bundle, lookup, hwsku, adopted.findings)
+    source, made = _source(bundle, lookup, hwsku)
     adopted.findings += _imported(made, single_file=single_file)
     if source is None or has_errors(adopted.findings):
         return adopted
@@ -75,6 +78,7 @@ def adopt(
     adopted.links = len(bundle.links) - len(refused)
     if platforms:
         tree["platforms"] = sorted(platforms)
+    tree |= _sonic(bundle, source)
     files = {} if single_file else {LOCK_NAME: lock.dump()}
     files |= platforms or {}
     rendered, lock, findings = rendered_tables({FILE_NAME: inventory_yaml(tree), **files})
@@ -97,7 +101,7 @@ def adopt(
     if changes:
         tree["overrides"] = changes
     if any(foreign.values()) and not single_file:
-        tree["sonic"] = {"base": BASE}
+        tree["sonic"] = {**tree.get("sonic", {}), "base": BASE}
         files |= {BASE.replace("{name}", name): dump(tables).decode() for name, tables in foreign.items()}
     files[FILE_NAME] = _HEADER + inventory_yaml(tree)
     rendered, _, findings = rendered_tables(files)
@@ -116,9 +120,7 @@ def _unusable_names(bundle: Bundle) -> Iterator[Finding]:
             yield not_allowed(name, device.locate("DEVICE_METADATA", "localhost", "hostname"))
 
 
-def _source(
-    bundle: Bundle, lookup: Lookup, hwsku: str, findings: list[Finding]
-) -> tuple[ImportSource | None, list[SwitchPlatform]]:
+def _source(bundle: Bundle, lookup: Lookup, hwsku: str) -> tuple[ImportSource | None, list[SwitchPlatform]]:
     """The switches with their hardware, and the platforms that their own files make."""
     changed: dict[RowId, str] = {}
     roles = device_roles(bundle)
@@ -135,17 +137,9 @@ def _source(
     taken = set(switch_names())
     for own, names in unknown.items():
         platform = own_platform(own or UNKNOWN_HWSKU, [(roles[name], tables[name]) for name in names], taken)
-        if platform:
-            made.append(platform)
-            taken.add(platform.name)
-        for name in names:
-            layout = own_layout(platform, tables[name]) if platform else None
-            if platform and layout:
-                known[name] = platform, layout
-                continue
-            place = bundle.devices[name].locate("DEVICE_METADATA", "localhost", "hwsku")
-            message = f"the hwsku {own or '(none)'} is unknown, and PORT has no lanes: its ports cannot be rendered"
-            findings.append(Finding("FG141", Severity.ERROR, message, device=name, location=place, hint=_GIVE_ENTRY))
+        made.append(platform)
+        taken.add(platform.name)
+        known |= {name: (platform, own_layout(platform, tables[name])) for name in names}
     made += _completed(known, roles, tables)
     in_use = PortsInUse()
     switches: dict[str, SourceSwitch] = {}
@@ -156,6 +150,17 @@ def _source(
         switches[name] = SourceSwitch(name, roles[name], tables[name], platform, layout, base)
     ordered = {name: switches[name] for name in bundle.devices if name in switches}
     return ImportSource(ordered, bundle.links, changed) if ordered else None, made
+
+
+def _sonic(bundle: Bundle, source: ImportSource) -> dict[str, Any]:
+    """`sonic` with the release of most switches. Otherwise the default one, or the next one, newest first, whose models
+    have more of what the files have: an inventory cannot contain what its release does not have.
+    """
+    tables = [switch.tables for switch in source.switches.values()]
+    known = source.most(device.known_release for device in bundle.devices.values())
+    candidates = [branch_of(known)] if known else dict.fromkeys((DEFAULT, *reversed(BRANCHES), MASTER))
+    release = min(candidates, key=lambda one: sum(1 for config in tables for _ in unknown_paths(config, one)))
+    return {} if release == DEFAULT else {"sonic": {"release": MASTER_WORD if release == MASTER else release}}
 
 
 def _completed(
@@ -190,11 +195,17 @@ def _imported(made: Sequence[SwitchPlatform], *, single_file: bool) -> Iterator[
         ports = " and ".join(str(len(layout.ports)) for layout in platform.layouts)
         headroom = ", and their headroom" if platform.layouts[0].headroom else ""
         message = f"the catalog does not have the hwsku {platform.layouts[0].hwsku}: platform {platform.name} has the "
-        message += f"{ports} ports of its files{headroom}"
+        message += f"{ports} ports of its files{headroom}{_without(platform)}"
         if platform.vendor != IMPORTED:
             message = f"the catalog has no headroom for {platform.name}: its entry has that of the files"
         hint = "give --output: the entry is a file beside the inventory" if single_file else _GIVE_ENTRY
         yield Finding("FG141", Severity.ERROR if single_file else Severity.NOTE, message, hint=hint)
+
+
+def _without(platform: SwitchPlatform) -> str:
+    """What the files do not have, so that the entry numbers it."""
+    sources = {layout.sources["ports"] for layout in platform.layouts}
+    return ", which have no PORT" * (NAMED_PORTS in sources) or ", without lanes" * (NUMBERED_LANES in sources)
 
 
 def _metadata(tables: Tables) -> Mapping[str, object]:

@@ -7,6 +7,7 @@ import re
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence, Set
 from dataclasses import replace
+from itertools import count, islice
 
 from fabricgen.adopt.source import Tables
 from fabricgen.platforms.model import IMPORTED, BufferDefaults, HeadroomRow, Layout, PlatformPort, SwitchPlatform
@@ -18,24 +19,26 @@ from fabricgen.vocabulary import Role
 _HEADROOM = re.compile(r"pg_lossless_(\d{1,7})_(\d{1,5})m_profile")
 _PORT = re.compile(r"Ethernet\d{1,5}")
 _SPEED_OF_LANE_MBPS = 25_000  # of a port without a speed; SONiC VS takes it for each lane
+_USUAL_LANES = 4  # of a port without lanes
 
 Row = Mapping[str, str | list[str]]
 
 
-def own_platform(hwsku: str, switches: Sequence[tuple[Role, Tables]], taken: Set[str]) -> SwitchPlatform | None:
-    """The platform of switches of one hwsku, a layout for each distinct set of ports; None if no file has a port with
-    lanes. `taken` are names of platforms that it may not have.
+def own_platform(hwsku: str, switches: Sequence[tuple[Role, Tables]], taken: Set[str]) -> SwitchPlatform:
+    """The platform of switches of one hwsku, a layout for each distinct set of ports. `taken` are names of platforms
+    that it may not have.
+
+    Files that are completed on the switch have no lanes, or no PORT: the lanes are then numbered, and the ports are
+    those that other tables name. The inventory removes again what the files do not have.
     """
     by_ports: dict[tuple[PlatformPort, ...], list[tuple[Role, Tables]]] = {}
     for role, tables in switches:
-        if ports := tuple(_ports(tables)):
-            by_ports.setdefault(ports, []).append((role, tables))
-    if not by_ports:
-        return None
+        by_ports.setdefault(tuple(_ports(tables)), []).append((role, tables))
     layouts: list[Layout] = []
     for ports, members in by_ports.items():
         name = _layout_name(ports, [one.name for one in layouts])
-        bare = Layout(name=name, hwsku=hwsku, ports=ports, headroom=(), buffers={}, sources={"ports": _SOURCE})
+        sources = {"ports": _source_of_ports([tables for _, tables in members])}
+        bare = Layout(name=name, hwsku=hwsku, ports=ports, headroom=(), buffers={}, sources=sources)
         layouts.append(with_buffers(bare, members))
     metadata = [tables.get("DEVICE_METADATA", {}).get("localhost", {}) for _, tables in switches]
     return SwitchPlatform(
@@ -63,13 +66,22 @@ def with_buffers(layout: Layout, switches: Sequence[tuple[Role, Tables]]) -> Lay
     )
 
 
-def own_layout(platform: SwitchPlatform, tables: Tables) -> Layout | None:
-    """The layout with the ports of a file; None for a file without ports."""
+def own_layout(platform: SwitchPlatform, tables: Tables) -> Layout:
+    """The layout with the ports of a file."""
     ports = tuple(_ports(tables))
-    return next((layout for layout in platform.layouts if layout.ports == ports), None)
+    return next(layout for layout in platform.layouts if layout.ports == ports)
 
 
 _SOURCE = "PORT and buffer tables of the config_db.json files"
+NUMBERED_LANES = "PORT of the config_db.json files, which has no lanes: they are numbered here"
+NAMED_PORTS = "tables of the config_db.json files that name ports: they have no PORT, and lanes are numbered here"
+
+
+def _source_of_ports(files: Sequence[Tables]) -> str:
+    if not all(any(map(_PORT.fullmatch, tables.get("PORT", {}))) for tables in files):
+        return NAMED_PORTS
+    has_lanes = all(_lanes(row) for tables in files for name, row in tables["PORT"].items() if _PORT.fullmatch(name))
+    return _SOURCE if has_lanes else NUMBERED_LANES
 
 
 def _most(rows: Sequence[Row], field: str) -> str:
@@ -93,9 +105,12 @@ def _layout_name(ports: Sequence[PlatformPort], taken: Sequence[str]) -> str:
 
 
 def _ports(tables: Tables) -> Iterator[PlatformPort]:
-    """The ports with lanes. Ports that state one index share a cage; the first of them names it."""
+    """The ports of PORT, or else those that other tables name. Ports that state one index share a cage; the first of
+    them names it."""
     rows = tables.get("PORT", {})
-    names = sorted((name for name in rows if _PORT.fullmatch(name) and _lanes(rows[name])), key=natural_key)
+    names = sorted(filter(_PORT.fullmatch, rows), key=natural_key) or _named_ports(tables)
+    rows = {name: rows.get(name, {}) for name in names}
+    free = count(1 + max((lane for row in rows.values() for lane in _lanes(row)), default=0))
     cages: dict[str, list[str]] = {}
     for place, name in enumerate(names):
         cages.setdefault(_text(rows[name], "index") or f"at {place}", []).append(name)
@@ -103,7 +118,7 @@ def _ports(tables: Tables) -> Iterator[PlatformPort]:
     cage_of = {name: members for members in cages.values() for name in members}
     for place, name in enumerate(names):
         row, members = rows[name], cage_of[name]
-        lanes = _lanes(row)
+        lanes = _lanes(row) or tuple(islice(free, _USUAL_LANES))
         yield PlatformPort(
             name=name,
             lanes=lanes,
@@ -116,6 +131,12 @@ def _ports(tables: Tables) -> Iterator[PlatformPort]:
             fec=_text(row, "fec"),
             breakout_mode=_text(modes.get(members[0], {}), "brkout_mode"),
         )
+
+
+def _named_ports(tables: Tables) -> list[str]:
+    """The ports in the keys of other tables; one port if there are none, because a switch has ports."""
+    parts = {part.partition(".")[0] for rows in tables.values() for key in rows for part in key.split("|")}
+    return sorted(filter(_PORT.fullmatch, parts), key=natural_key) or ["Ethernet0"]
 
 
 def _lanes(row: Row) -> tuple[int, ...]:

@@ -29,7 +29,7 @@ _RESERVED_ASNS = (65_535, 4_294_967_295)  # RFC 7300
 
 OLD_REFERENCE = "a reference of the old form [TABLE|name] becomes the bare name"
 SECRET = "a secret becomes a reference"
-AS_TEXT = "a number or truth value becomes text"
+AS_TEXT = "a number, truth value or null becomes text"
 NO_TEXT = "an inventory can contain only texts, lists of texts, rows and tables"
 NO_WAY = "neither the design nor an override can set it"
 NO_KEY = "a key with * ? or [ is a pattern in an override"
@@ -150,7 +150,7 @@ def _text(value: Any) -> tuple[str | list[str] | None, str]:
         return (value, "") if name is None else (name, OLD_REFERENCE)
     if isinstance(value, bool):
         return str(value).lower(), AS_TEXT
-    if isinstance(value, int | float):
+    if isinstance(value, int | float) or value is None:
         return str(value), AS_TEXT
     if isinstance(value, list) and value and all(isinstance(item, str) for item in value):
         return value, ""
@@ -171,8 +171,11 @@ def _without_secrets(
 
 
 def rows_of(tables: Mapping[str, Any]) -> Iterator[tuple[str, str, Any]]:
-    """(table, key, row) of all rows of a file. A table that is not a mapping counts as one row without a key."""
+    """(table, key, row) of all rows of a file. A table that is not a mapping counts as one row without a key. Members
+    that begin with a small letter are not tables: sonic-cfggen does not load them."""
     for table, rows in tables.items():
+        if table[:1].islower():
+            continue
         if isinstance(rows, dict):
             yield from ((table, key, row) for key, row in rows.items())
         else:

@@ -3,7 +3,7 @@
 import logging
 import re
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -28,16 +28,29 @@ class ConfigFiles:
         self._contents: dict[Path, FileContent] = {}
 
     def below(self, path: Path) -> list[tuple[str, Path]]:
-        """(device name, file) below a path: sonic/<device>/config_db.json, <device>/config_db.json or <device>.json.
+        """(device name, file) below a path: sonic/<device>/config_db.json, <device>/config_db.json or <device>.json. If
+        there are none, any config_db.json further below, or the only file of each folder.
 
         Raises UnreadableInputError for a loose file that is not a config_db.json of one ASIC.
         """
         if path.is_file():
-            return [(self._device_name(path), path)]
+            return [(self.device_name(path), path)]
         below = path / "sonic" if (path / "sonic").is_dir() else path
         named = [(file.parent.name, file) for file in below.glob(f"*/{CONFIG_NAME}")]
         others = (file for file in below.glob("*.json") if file.name not in _OF_BUNDLE)
-        return sorted([*named, *((self._device_name(file), file) for file in others if self._has_tables(file))])
+        found = [*named, *((self.device_name(file), file) for file in others if self._has_tables(file))]
+        return sorted(found or _named_by_folder(below, self._further_below(below)))
+
+    def _further_below(self, folder: Path) -> list[Path]:
+        """Files named config_db.json at any depth, as labs have them: leaf1/config/config_db.json. Without one, the
+        file of each folder that has only one with tables: leaf1/startup.json."""
+        if named := [file for file in folder.rglob(CONFIG_NAME) if file.is_file()]:
+            return named
+        by_folder: dict[Path, list[Path]] = {}
+        for file in folder.glob("*/*.json"):
+            if file.name not in _OF_BUNDLE and self._has_tables(file, is_told=False):
+                by_folder.setdefault(file.parent, []).append(file)
+        return [files[0] for files in by_folder.values() if len(files) == 1]
 
     def content(self, file: Path) -> FileContent:
         """The content of a file; a file read before is not read again."""
@@ -45,21 +58,23 @@ class ConfigFiles:
             self._contents[file] = FileContent(file, self._tables)
         return self._contents[file]
 
-    def _has_tables(self, file: Path) -> bool:
+    def _has_tables(self, file: Path, *, is_told: bool = True) -> bool:
         """Whether a file of a folder is a CONFIG_DB, and not a links file or an LLDP dump beside it."""
         content = self.content(file)
         try:
             config = content.config
         except UnreadableInputError:
-            if not _is_json(content.text):
+            if is_told and not _is_json(content.text):
                 raise
             config = {}
         if any(map(_TABLE.fullmatch, config)) or _namespaces(config):
             return True
+        if not is_told:
+            return False
         _log.warning("%s does not contain a table of CONFIG_DB: left out", file)
         return False
 
-    def _device_name(self, file: Path) -> str:
+    def device_name(self, file: Path, place: str = "") -> str:
         """The hostname of the device of a loose file, with the ASIC if it has several; without a hostname its place."""
         config = self.content(file).config
         if several := _namespaces(config):
@@ -71,8 +86,19 @@ class ConfigFiles:
         facts = localhost if isinstance(localhost, dict) else {}
         hostname, asic = (facts.get(field) for field in ("hostname", "asic_name"))
         if not isinstance(hostname, str) or not is_file_name(hostname):
-            return _name_by_place(file)
+            return place or _name_by_place(file)
         return f"{hostname}-{asic}" if isinstance(asic, str) and is_file_name(asic) else hostname
+
+
+def _named_by_folder(root: Path, files: Sequence[Path]) -> Iterator[tuple[str, Path]]:
+    """(device name, file): the name is that of the folder, the deepest one whose name differs from file to file."""
+    folders = [file.relative_to(root).parent.parts for file in files]
+    depth = min(map(len, folders), default=0)
+    for level in (*range(-1, -depth - 1, -1), *range(depth)):
+        if len({names[level] for names in folders}) == len(files):
+            yield from ((names[level], file) for names, file in zip(folders, files, strict=True))
+            return
+    yield from (("-".join(names), file) for names, file in zip(folders, files, strict=True))
 
 
 def by_device(found: Sequence[tuple[str, Path]]) -> dict[str, Path]:

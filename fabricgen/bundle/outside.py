@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 from fabricgen.bundle.read import Bundle
 from fabricgen.sonic.bgpcfgd import speaker
-from fabricgen.sonic.frr_framework import DEFAULTS, framework_announcements, framework_speaker
+from fabricgen.sonic.frr_framework import DEFAULTS, framework_announcements, framework_speaker, redistributes
 from fabricgen.sonic.image import (
     Announcement,
     Neighbor,
@@ -30,7 +30,7 @@ def read_speaker(config: ConfigDb, release: int | None = None) -> Speaker:
 
 def announced_prefixes(config: ConfigDb) -> Iterator[Announcement]:
     """The prefixes that a switch announces. The neighbors, which take most of the time, are not read."""
-    connected = "ROUTE_REDISTRIBUTE" in config
+    connected = redistributes(config)
     addresses = interface_addresses({name: rows for name, rows in config.items() if connected or name != "INTERFACE"})
     return (framework_announcements if uses_frr_framework(config) else announcements)(config, addresses)
 

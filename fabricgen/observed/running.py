@@ -6,6 +6,7 @@ from pathlib import Path
 
 import orjson
 
+from fabricgen.bundle.config_files import ConfigFiles
 from fabricgen.bundle.read import CONFIG_NAME, parse_object
 from fabricgen.errors import UnreadableInputError
 from fabricgen.findings import Location
@@ -30,18 +31,20 @@ def bundle_files(root: Path) -> Mapping[str, Path]:
 
 
 def running_files(path: Path, known: Container[str] = ()) -> Mapping[str, Path]:
-    """Device -> file of a folder, or of a single file.
+    """Device -> file of a folder, or of a single file, in each place where `validate` finds them.
 
     A device has the name of its file or folder if `known` has that name, otherwise its hostname. Raises
     UnreadableInputError if there is no file, a file without CONFIG_DB tables, or two files for one device.
     """
+    configs = ConfigFiles()
     files = [path] if path.is_file() else sorted([*path.glob("*.json"), *path.glob(f"*/{CONFIG_NAME}")])
-    if not files:
+    further = {} if files else {file: name for name, file in configs.below(path)}
+    if not (files or further):
         raise UnreadableInputError(f"the folder has neither DEVICE.json nor DEVICE/{CONFIG_NAME}", Location(str(path)))
     found: dict[str, Path] = {}
-    for file in files:
-        name = file.absolute().parent.name if file.name == CONFIG_NAME else file.stem
-        name = name if name in known else _hostname(file) or name
+    for file in (*files, *further):
+        place = further.get(file) or (file.absolute().parent.name if file.name == CONFIG_NAME else file.stem)
+        name = place if place in known or not _has_tables(file) else configs.device_name(file, place)
         if name in found:
             raise UnreadableInputError(f"a second file for device {name}; the first is {found[name]}", _at(file))
         found[name] = file
@@ -57,7 +60,7 @@ def form_of(path: Path) -> InputForm:
         raise UnreadableInputError("no such file or folder", _at(path))
     if path.is_dir() and is_bundle(path):
         return InputForm.BUNDLE
-    patterns = ("*.json", f"*/{CONFIG_NAME}", "*/*.json", "*.txt", "*/*.txt")
+    patterns = ("*.json", f"*/{CONFIG_NAME}", "*/*.json", "*.txt", "*/*.txt", f"**/{CONFIG_NAME}")
     files = [path] if path.is_file() else [file for pattern in patterns for file in sorted(path.glob(pattern))]
     if not files:
         raise UnreadableInputError("the folder has no bundle, no config_db.json and no LLDP dump", _at(path))
@@ -82,17 +85,15 @@ def _form_of_text(text: bytes, file: Path) -> InputForm:
     raise UnreadableInputError("neither JSON nor the output of `show lldp table` or ibnetdiscover", _at(file))
 
 
-def _hostname(file: Path) -> str:
+def _has_tables(file: Path) -> bool:
+    """Whether a file is JSON, with tables. The comparison reports the place of what is not JSON."""
     try:
         content = orjson.loads(read_bytes(file))
     except orjson.JSONDecodeError:
-        return ""  # the comparison reports the place
+        return False
     if not isinstance(content, dict) or not any(name[:1].isupper() for name in content):
         raise UnreadableInputError("the file has no table of CONFIG_DB", Location(str(file), 1, 1))
-    metadata = content.get("DEVICE_METADATA")
-    localhost = metadata.get("localhost") if isinstance(metadata, dict) else None
-    name = localhost.get("hostname") if isinstance(localhost, dict) else None
-    return name if isinstance(name, str) else ""
+    return True
 
 
 def _at(path: Path) -> Location:

@@ -72,22 +72,40 @@ def _policies(*tables: Same[object]) -> Policies:
 
 
 def framework_announcements(config: ConfigDb, addresses: tuple[InterfaceAddress, ...]) -> Iterator[Announcement]:
-    """The prefixes of BGP_GLOBALS_AF_NETWORK, and connected and static routes of ROUTE_REDISTRIBUTE."""
+    """The prefixes of BGP_GLOBALS_AF_NETWORK, and connected and static routes of ROUTE_REDISTRIBUTE, or of the fields
+    redistribute_connected and redistribute_static_rmap of BGP_GLOBALS_AF (frrcfgd.py, global_af_key_map)."""
     for key in rows(config, "BGP_GLOBALS_AF_NETWORK"):
         vrf, _, prefix = key.split("|", 2) if key.count("|") >= 2 else ("", "", "")
         network = parse_address(prefix)
         if vrf == "default" and network is not None:
             yield Announcement(str(network.network), ("BGP_GLOBALS_AF_NETWORK", key))
-    for key in rows(config, "ROUTE_REDISTRIBUTE"):
-        vrf, source, _, family = (*split_key(key), "", "", "", "")[:4]
-        version = 6 if family == "ipv6" else 4
-        if vrf == "default" and source == "connected":
+    for source, version in dict.fromkeys(_redistributed(config)):
+        if source == "connected":
             for entry in addresses:
                 if entry.host.version == version and entry.bound and not entry.vrf:
                     loopback = entry.table == "LOOPBACK_INTERFACE"
                     yield Announcement(str(entry.network), (entry.table, entry.key), loopback)
-        elif vrf == "default" and source == "static":
+        elif source == "static":
             yield from (route for route in static_routes(config) if (":" in route.prefix) == (version == 6))
+
+
+def redistributes(config: ConfigDb) -> bool:
+    """Whether the default VRF redistributes routes into BGP."""
+    return next(_redistributed(config), None) is not None
+
+
+def _redistributed(config: ConfigDb) -> Iterator[tuple[str, int]]:
+    """(connected | static, version) of the routes that the default VRF redistributes into BGP."""
+    for key in rows(config, "ROUTE_REDISTRIBUTE"):
+        vrf, source, _, family = (*split_key(key), "", "", "", "")[:4]
+        if vrf == "default":
+            yield source, 6 if family == "ipv6" else 4
+    for version, family in ((4, "ipv4_unicast"), (6, "ipv6_unicast")):
+        row = rows(config, "BGP_GLOBALS_AF").get(f"default|{family}", {})
+        if text(row, "redistribute_connected") == "true":
+            yield "connected", version
+        if text(row, "redistribute_static_rmap"):
+            yield "static", version
 
 
 class _Neighbors:

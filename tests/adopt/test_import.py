@@ -295,11 +295,37 @@ def test_links_from_a_file_and_from_bgp(cli: Cli, tmp_path: Path) -> None:
     assert len(tree["planes"]["compute"]["links"]) == len(links)
 
 
-def test_an_unknown_hwsku_says_how_to_go_on(cli: Cli, tmp_path: Path) -> None:
-    (tmp_path / "a.json").write_text(json.dumps({"DEVICE_METADATA": {"localhost": {"hwsku": "MyLab-64x400G"}}}))
-    outcome = cli("import", "config-db", tmp_path / "a.json", "-o", tmp_path / "inventory")
-    assert outcome.code == 1 and "FG141" in outcome.out and "import sonic-device" in outcome.out
-    assert not (tmp_path / "inventory").exists()
+@pytest.mark.parametrize(
+    ("tables", "said"),
+    [
+        ({}, "has the 1 ports of its files, which have no PORT"),
+        (
+            {"VLAN": {"Vlan7": {"vlanid": "7"}}, "VLAN_MEMBER": {"Vlan7|Ethernet8": {"tagging_mode": "untagged"}}},
+            "PORT",
+        ),
+        ({"PORT": {"Ethernet0": {"alias": "fortyGigE0/0"}, "Ethernet4": {}}}, "2 ports of its files, without lanes"),
+        ({"PORT": {"Ethernet0": {"lanes": "3,4"}, "Ethernet4": {}}}, "2 ports of its files, without lanes"),
+    ],
+)
+def test_files_that_the_switch_completes_come_in(tables: dict[str, Any], said: str, cli: Cli, tmp_path: Path) -> None:
+    """docker-sonic-vs and `config load` take files without lanes or without PORT."""
+    config = {"DEVICE_METADATA": {"localhost": {"hwsku": "MyLab-64x400G"}}, **tables}
+    (tmp_path / "files" / "a").mkdir(parents=True)
+    (tmp_path / "files" / "a" / "config_db.json").write_text(json.dumps(config))
+    assert taken_over(cli, tmp_path / "files", tmp_path) == set()
+    outcome = cli("import", "config-db", tmp_path / "files", "-o", tmp_path / "once-more")
+    assert outcome.code == 0 and said in outcome.err and "import sonic-device" not in outcome.out
+
+
+def test_an_import_has_the_release_that_has_what_the_files_have(cli: Cli, tmp_path: Path) -> None:
+    """An inventory refuses rows that its release does not have (FG112)."""
+    newest = {"DEVICE_METADATA": {"localhost": {"type": "LeafRouter", "has_sonic_dhcpv4_relay": "True"}}}
+    versions = {"VERSIONS": {"DATABASE": {"VERSION": "version_202411_02"}}}
+    for release, config in ((202605, newest), (202411, versions)):
+        (tmp_path / "a.json").write_text(json.dumps(config))
+        folder = tmp_path / str(release)
+        assert cli("import", "config-db", tmp_path / "a.json", "-o", folder).code == 0
+        assert yaml.safe_load((folder / "fabric.yaml").read_text())["sonic"]["release"] == release
 
 
 def with_hwsku(files: Path, hwsku: str) -> Path:

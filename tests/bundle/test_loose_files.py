@@ -25,6 +25,33 @@ def test_a_device_has_the_name_of_its_folder_or_its_hostname(tmp_path: Path) -> 
     assert list(open_bundle([tmp_path]).devices) == ["leaf1", "leaf2", "leaf3", "leaf4"]
 
 
+@pytest.mark.parametrize(
+    ("files", "names"),
+    [
+        (("leaf1/config/config_db.json", "leaf2/config/config_db.json"), ["leaf1", "leaf2"]),
+        (("lab/a/leaf1/config_db.json", "lab/b/leaf2/config_db.json"), ["leaf1", "leaf2"]),
+        (("a/x/config/config_db.json", "b/x/config/config_db.json"), ["a", "b"]),
+        (("a/x/config_db.json", "a/y/config_db.json", "b/x/config_db.json"), ["a-x", "a-y", "b-x"]),
+        (("leaf1/startup.json", "leaf2/startup.json"), ["leaf1", "leaf2"]),
+    ],
+)
+def test_files_are_found_further_below(files: tuple[str, ...], names: list[str], cli: Cli, tmp_path: Path) -> None:
+    """containerlab has leaf1/config/config_db.json, and other labs one file of any name for each switch."""
+    for file in files:
+        put(tmp_path / file)
+    assert list(open_bundle([tmp_path]).devices) == names
+    assert cli("diff", tmp_path, tmp_path, "--exit-code").code == 0
+
+
+def test_frr_beside_the_only_file_of_a_folder(cli: Cli, tmp_path: Path) -> None:
+    for number, name in enumerate(("leaf1", "spine1")):
+        put(tmp_path / name / "startup.json", INTERFACE={"Ethernet0": {}, f"Ethernet0|10.0.0.{number}/31": {}})
+        (tmp_path / name / "frr.conf").write_text(
+            f"router bgp 6500{number}\n neighbor 10.0.0.{1 - number} remote-as external\n"
+        )
+    assert open_bundle([tmp_path]).links_from == "frr.conf"
+
+
 def test_files_of_one_hostname_are_named_by_their_place(cli: Cli, tmp_path: Path) -> None:
     for name in ("leaf1", "leaf2"):
         put(tmp_path / f"{name}.json", "sonic")

@@ -10,9 +10,10 @@ from fabricgen.rules.defects import Defect
 from fabricgen.rules.rule import rule
 from fabricgen.rules.view.addresses import parse_interface
 from fabricgen.rules.view.fabric import Fabric
-from fabricgen.rules.view.switch import Switch
+from fabricgen.rules.view.switch import ADDRESS_TABLES, Switch
 from fabricgen.sonic.image import Neighbor, uses_frr_framework
 
+_OF_FAMILIES = ("BGP_NEIGHBOR_AF", "BGP_PEER_GROUP_AF")
 _FAMILIES = {4: "ipv4_unicast", 6: "ipv6_unicast"}
 
 
@@ -121,7 +122,7 @@ def globals_row(fabric: Fabric) -> Iterator[Defect]:
 @rule("FG353", Severity.ERROR, "A prefix of the switch is not announced", breaks=Breaks.ROUTES)
 def unannounced_prefix(fabric: Fabric) -> Iterator[Defect]:
     """What: Under the management framework, BGP_GLOBALS_AF_NETWORK or redistribution covers Loopback0 and every static
-    route without advertise "false".
+    route without advertise "false", in the families that a neighbor has.
 
     Why: The framework announces only the prefixes in these rows. Other leaves cannot reach hosts behind a route that is
     not announced.
@@ -142,9 +143,10 @@ def unannounced_prefix(fabric: Fabric) -> Iterator[Defect]:
             prefix = parse_interface(key.rpartition("|")[2])
             if prefix and key.startswith("default|") and row.get("advertise") != "false":
                 places[str(prefix.network)] = switch.place("STATIC_ROUTE", key)
+        spoken = {key.rpartition("|")[2] for table in _OF_FAMILIES for key in switch.device.table(table)}
         for text, place in places.items():
-            if text not in announced:
-                family = _FAMILIES[6 if ":" in text else 4]
+            family = _FAMILIES[6 if ":" in text else 4]
+            if text not in announced and (family in spoken or not spoken):
                 at = switch.place("BGP_GLOBALS_AF_NETWORK", f"default|{family}|{text}")
                 hint = f"add the row {at.table}|{at.key}"
                 yield Defect(at, f"{text} is not announced", hint, (("the address or route", place),))
@@ -165,7 +167,7 @@ def source_address(fabric: Fabric) -> Iterator[Defect]:
     Source: sonic-buildimage src/sonic-frr-mgmt-framework/frrcfgd/frrcfgd.py; FRR bgpd (neighbor update-source).
     """
     for switch in _framework_switches(fabric):
-        held = {one.ip for one in switch.addresses}
+        held = {one.ip for one in switch.addresses} | set(_misspelt(switch))
         for table in ("BGP_NEIGHBOR", "BGP_PEER_GROUP"):
             for key, row in switch.device.table(table).items():
                 address = parse_interface(str(row.get("local_addr", "")))
@@ -173,6 +175,14 @@ def source_address(fabric: Fabric) -> Iterator[Defect]:
                     message = f"no interface of the switch has the local_addr {address.ip}"
                     hint = "remove local_addr, or set it to an address of the switch"
                     yield Defect(switch.place(table, key, "local_addr"), message, hint)
+
+
+def _misspelt(switch: Switch) -> Iterator[object]:
+    """The addresses in keys with blanks, which FG404 reports."""
+    for table in ADDRESS_TABLES:
+        for key in switch.device.table(table):
+            if key != key.strip() and (found := parse_interface(key.rpartition("|")[2].strip())):
+                yield found.ip
 
 
 @rule("FG365", Severity.WARNING, "Traffic-shift-away has no effect")

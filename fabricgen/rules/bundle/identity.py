@@ -18,6 +18,7 @@ from fabricgen.units import counted
 
 _ROW = ("DEVICE_METADATA", "localhost")
 _MAC = re.compile(r"(?:[0-9A-Fa-f]{2}:){5}[0-9A-Fa-f]{2}")
+_NEIGHBORS = ("BGP_NEIGHBOR", "BGP_PEER_RANGE", "BGP_INTERNAL_NEIGHBOR")
 _SHOWN = 4  # names in a message
 
 
@@ -27,13 +28,14 @@ def hostname(fabric: Fabric) -> Iterator[Defect]:
     of another file, and not the name of another device.
 
     Why: Neighbors, LLDP and deployment tools identify a switch by its name. A file with another switch's hostname is
-    usually the file of that switch.
+    usually the file of that switch. A file without a hostname is a warning: the switch calls itself sonic.
 
     Example: sonic/leaf1/config_db.json has hostname leaf2.
 
     Fix: Set hostname to the device's name, or rename the folder.
 
-    Source: sonic-buildimage src/sonic-yang-models/yang-models/sonic-device_metadata.yang.
+    Source: sonic-buildimage src/sonic-yang-models/yang-models/sonic-device_metadata.yang,
+    files/image_config/hostname/hostname-config.sh.
     """
     hostnames = Counter(switch.device.text_of(*_ROW, "hostname") for switch in fabric.switches.values())
     for switch in fabric.switches.values():
@@ -44,7 +46,10 @@ def hostname(fabric: Fabric) -> Iterator[Defect]:
         asic = switch.device.text_of(*_ROW, "asic_name")  # one of several ASICs, each with a file and the same hostname
         if switch.name not in (found, f"{found}-{asic}") and not is_loose:
             message = f"hostname is {found!r}, but the device is {switch.name}"
-            yield Defect(switch.place(*_ROW, "hostname"), message, f"set hostname to {switch.name}")
+            severity = None
+            if "hostname" not in switch.device.metadata:
+                message, severity = "hostname is missing: the switch calls itself sonic", Severity.WARNING
+            yield Defect(switch.place(*_ROW, "hostname"), message, f"set hostname to {switch.name}", severity=severity)
 
 
 @rule("FG222", Severity.ERROR, "Two switches have the same MAC address")
@@ -197,9 +202,9 @@ def unknown_hwsku(fabric: Fabric) -> Iterator[Defect]:
 def type_of_tier(fabric: Fabric) -> Iterator[Defect]:
     """What: DEVICE_METADATA.type is present, differs between the tiers, and is never ToRRouter above the leaves.
 
-    Why: Without a type bgpcfgd starts no BGP session. The type sets the ECMP hash seed, so two tiers with one type use
-    the same hash, and traffic polarizes. ToRRouter accepts its own ASN once in a path: above the leaves this allows
-    valley routes and thus cyclic buffer dependencies.
+    Why: Without a type bgpcfgd starts no BGP session (a warning on a switch without neighbors). The type sets the ECMP
+    hash seed, so two tiers with one type use the same hash, and traffic polarizes. ToRRouter accepts its own ASN once
+    in a path: above the leaves this allows valley routes and thus cyclic buffer dependencies.
 
     Example: A spine has type ToRRouter, or leaves and spines both have LeafRouter.
 
@@ -215,7 +220,7 @@ def type_of_tier(fabric: Fabric) -> Iterator[Defect]:
         usual = DEVICE_TYPES.get(switch.role, "")
         hint = f"set type to {usual}" if usual else "set type"
         if not found:
-            if runs_bgpcfgd(switch.device.config):
+            if runs_bgpcfgd(switch.device.config) and any(map(switch.device.table, _NEIGHBORS)):
                 yield Defect(place, "type is missing, so no BGP session starts", hint)
             else:
                 message = "type is missing: it selects the buffers and the seed of the hash"

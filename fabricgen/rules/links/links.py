@@ -99,7 +99,8 @@ def roce_mtu(fabric: Fabric) -> Iterator[Defect]:
 @rule("FG245", Severity.ERROR, "DEVICE_NEIGHBOR differs from the far end of the cable")
 def neighbor_row(fabric: Fabric) -> Iterator[Defect]:
     """What: Each wired port has a DEVICE_NEIGHBOR row with the far device's name and port. A switch without any row is
-    one finding, and a note in files without fabric.json: labs and other controllers do not write the table.
+    one finding, and a note in files without fabric.json or without any QoS: labs and other controllers do not write the
+    table.
 
     Why: SONiC treats the ports in this table as active: its templates give QoS and buffers only to them, and
     `pfcwd start_default` starts only on them. A wrong name hides a wrong cable from LLDP checks.
@@ -113,11 +114,11 @@ def neighbor_row(fabric: Fabric) -> Iterator[Defect]:
     if NEIGHBORS in fabric.bundle.links_from.split(", "):
         return  # the links come from this table
     tables = {switch: switch.device.table("DEVICE_NEIGHBOR") for switch in fabric.switches.values()}
-    severity = None if fabric.bundle.wiring else Severity.NOTE
     for switch, table in tables.items():
         if not table and (ports := len(fabric.ends_of[switch.name])):
             message = "the switch has no DEVICE_NEIGHBOR row, so SONiC's templates treat no port as active"
             hint = "add a row with name and port for each cable"
+            severity = None if fabric.bundle.wiring and switch.has_qos else Severity.NOTE
             yield Defect(switch.place("DEVICE_NEIGHBOR"), message, hint, severity=severity, count=ports)
     for end in fabric.ends:
         if not tables[end.switch]:

@@ -22,7 +22,7 @@ def ports_of_layout(fabric: Fabric) -> Iterator[Defect]:
     """What: PORT has exactly the ports of the hwsku's own port table.
 
     Why: The SAI rejects a port that the SKU does not have. A missing port takes its cage out of service, and SONiC
-    retries rows of other tables for it for ever.
+    retries rows of other tables for it for ever. A platform that an import made of files without PORT is not judged.
 
     Example: PORT has Ethernet2 on a SKU whose ports are four lanes wide.
 
@@ -31,7 +31,7 @@ def ports_of_layout(fabric: Fabric) -> Iterator[Defect]:
     Source: sonic-buildimage device/<vendor>/<platform>/<hwsku>/port_config.ini.
     """
     for switch in fabric.switches.values():
-        if not switch.layout:
+        if not switch.layout or (_is_of_files(switch) and not switch.device.table("PORT")):
             continue
         have, known = switch.device.table("PORT"), switch.layout.port_by_name
         for name in (one for one in known if one not in have):
@@ -40,6 +40,11 @@ def ports_of_layout(fabric: Fabric) -> Iterator[Defect]:
         for name in (one for one in have if one not in known):
             message = f"port {name} is unknown to hwsku {switch.hwsku}"
             yield Defect(switch.place("PORT", name), message, "remove the port, or correct the hwsku")
+
+
+def _is_of_files(switch: Switch) -> bool:
+    """Whether the platform of a switch is one that an import made of its file."""
+    return switch.platform is not None and switch.platform.vendor == IMPORTED
 
 
 @rule("FG232", Severity.ERROR, "Lanes, alias, index or subport differ from the SKU's")
@@ -52,7 +57,8 @@ def port_identity(fabric: Fabric) -> Iterator[Defect]:
     the first lanes of the module for each of its ports, so only one of them comes up. Images before 202211 do not read
     it.
 
-    A platform that an import made of the files has an index for each port, also where the files have none.
+    A platform that an import made of the files has lanes, alias and index for each port, also where the files have
+    none.
 
     Example: Ethernet0 of an Arista 7060X6 has lanes 1,2,3,4, which belong to Ethernet8.
 
@@ -68,9 +74,8 @@ def port_identity(fabric: Fabric) -> Iterator[Defect]:
     }
     for switch, name, row, port in _known_ports(fabric):
         expected = texts.get(port) or texts.setdefault(port, _identity(port))
-        is_imported = switch.platform is not None and switch.platform.vendor == IMPORTED
         for field, value in expected.items():
-            if is_imported and field == "index" and field not in row:
+            if field not in row and _is_of_files(switch):
                 continue
             if row.get(field) != value and (field != "subport" or _is_wrong_subport(row, value, subports[switch])):
                 message = f"{field} of {name} is {_shown(row.get(field))}, but the SKU has {value}"
@@ -91,10 +96,11 @@ def shared_lane(fabric: Fabric) -> Iterator[Defect]:
 
     Fix: Correct the lanes; see the SKU's port_config.ini.
 
-    Source: sonic-buildimage issues 10131 and 7779. Only for a hwsku without a catalog entry; FG232 covers the others.
+    Source: sonic-buildimage issues 10131 and 7779. Only for a hwsku without a catalog entry, or with one that an import
+    made of the files; FG232 covers the others.
     """
     for switch in fabric.switches.values():
-        if switch.layout:
+        if switch.layout and not _is_of_files(switch):
             continue
         for field in ("lanes", "alias"):
             owner: dict[str, str] = {}

@@ -19,7 +19,8 @@ _PORT_MAPS = (*_LOSSY_MAPS, "pfc_to_queue_map")
 @rule("FG511", Severity.ERROR, "A wired port has no QoS maps", breaks=Breaks.LOSSLESS)
 def port_without_maps(fabric: Fabric) -> Iterator[Defect]:
     """What: Every port with a cable has a PORT_QOS_MAP row that names its maps and its PFC priorities. A port with PFC
-    has its own DSCP map, also where PORT_QOS_MAP|global has one.
+    has its own DSCP map, also where PORT_QOS_MAP|global has one. A switch without any QoS in a plane without lossless
+    classes is FG578.
 
     Why: The QoS row is per port. A port without it treats every packet as lossy class 0, and one such hop is enough
     to drop RDMA packets of the whole fabric. On planes without lossless classes, control traffic waits behind all other
@@ -35,6 +36,8 @@ def port_without_maps(fabric: Fabric) -> Iterator[Defect]:
     """
     for ports in port_classes(fabric):
         if not ports.is_wired or not (ports.lossless or ports.qos.is_lossy or ports.port_map):
+            continue
+        if ports.qos.is_lossy and not any(switch.has_qos for switch in ports.qos.switches):
             continue
         if not ports.port_map:
             hint = "add the row, equal to that of the other ports"

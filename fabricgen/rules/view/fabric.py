@@ -11,6 +11,7 @@ from fabricgen.bundle.wiring import WiredHost, WiredLink, WiredPlane
 from fabricgen.engine.derived import derived, forget, functions_of, kept
 from fabricgen.joined import joined
 from fabricgen.platforms.catalog import layout_by_hwsku
+from fabricgen.platforms.model import IMPORTED
 from fabricgen.platforms.ports_in_use import PortsInUse
 from fabricgen.rules.defects import Place
 from fabricgen.rules.view.shape import Shapes, well_shaped
@@ -118,7 +119,11 @@ class Fabric:
         found = self._lookup(hwsku) if hwsku else None
         if found is None:
             return None
-        platform, layout = found[0], found[1].at(device.release)
+        platform, layout = found[0], found[1]
+        if platform.vendor == IMPORTED:  # an import made its layouts, one for each set of ports of its files
+            ports = device.table("PORT").keys()
+            layout = next((one for one in platform.layouts if one.port_by_name.keys() == ports), layout)
+        layout = layout.at(device.release)
         return platform, self._in_use.layout(platform, layout, device.table("PORT"), device.table("BREAKOUT_CFG"))
 
     @derived

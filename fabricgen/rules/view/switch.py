@@ -17,6 +17,7 @@ from fabricgen.vocabulary import DeviceState
 
 ADDRESS_TABLES = ("INTERFACE", "PORTCHANNEL_INTERFACE", "VLAN_INTERFACE", "LOOPBACK_INTERFACE")
 UNTAGGED = "untagged"  # tagging_mode of VLAN_MEMBER
+_QOS_TABLES = ("PORT_QOS_MAP", "DSCP_TO_TC_MAP", "TC_TO_QUEUE_MAP", "QUEUE", "BUFFER_PG", "WRED_PROFILE", "PFC_WD")
 Network = tuple[str, int, bool]  # plane, part, is_lossy: see Switch.network
 
 
@@ -84,6 +85,11 @@ class Switch:
     def is_lossy(self) -> bool:
         """Whether no class of its network is lossless."""
         return self.name in self.fabric.lossy
+
+    @property
+    def has_qos(self) -> bool:
+        """Whether the file has any row of QoS. Labs of routing have none, so nothing of theirs has a wrong class."""
+        return any(map(self.device.table, _QOS_TABLES))
 
     @derived
     def part(self) -> int:

@@ -72,6 +72,15 @@ CASES = [
         "set hostname to leaf1",
     ),
     Case(
+        "FG221",
+        drop("leaf1", *META, "hostname"),
+        "leaf1:DEVICE_METADATA|localhost",
+        WARNING,
+        "hostname is missing: the switch calls itself sonic",
+        "set hostname to leaf1",
+        lenient=True,
+    ),
+    Case(
         "FG222",
         put("02:00:00:00:00:02", "leaf1", *META, "mac"),
         "leaf1:DEVICE_METADATA|localhost|mac",
