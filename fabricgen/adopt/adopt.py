@@ -37,9 +37,8 @@ from fabricgen.platforms.ports_in_use import PortsInUse
 from fabricgen.sonic.canonical import natural_key
 from fabricgen.sonic.dump import dump
 from fabricgen.sonic.release_models import unknown_paths
-from fabricgen.sonic.releases import BRANCHES, DEFAULT, MASTER_WORD, branch_of
+from fabricgen.sonic.releases import BRANCHES, DEFAULT, MASTER, MASTER_WORD, branch_of
 from fabricgen.sonic.tables import stored
-from fabricgen.sonic.updater.tables import MASTER
 from fabricgen.vocabulary import BufferModel, Role
 
 BASE = "base/{name}.json"

@@ -63,8 +63,8 @@ def test_text_fits_on_a_screen() -> None:
         (30, "places and hints: --expand"),
         (89, "12 errors, 44 notes"),
     ):
-        lines = text_report(kinds[:count], Counts()).splitlines()
-        assert len(lines) <= 37 and expected in "\n".join(lines), lines[-3:]
+        lines = text_report(kinds[:count], Counts(), above=4).splitlines()
+        assert len(lines) <= 36 and expected in "\n".join(lines), lines[-3:]
         assert ("   help: mend it" in lines) == (count == 16)
     assert all(line.count("note") == 0 for line in lines[:-3])
     assert len(text_report(kinds, Counts(), expand=True).splitlines()) > 89

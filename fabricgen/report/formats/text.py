@@ -29,7 +29,8 @@ from fabricgen.units import counted, listed
 _LONGEST_SOURCE_LINE = 160  # in a pipe or a file
 _LONGEST_READ = 4096  # characters of a line: a whole file in one line has nothing to show, and takes long to mask
 _MOST_ALIKE = 3  # places of findings like another one; --expand and the other formats have all
-_SCREEN_LINES = 34  # of findings: a screen of 40 has room for the verdict and the summary
+_SCREEN_LINES = 40
+_LEAST_LINES = 12  # of findings, where the verdicts fill the screen
 _AHEAD = 12  # characters of a source line that are shown before the token, if the line is cropped
 _MARGIN = "   "
 _INDENT = "  "  # below the name of a file
@@ -41,11 +42,18 @@ SourceLines = Callable[[str], tuple[str, ...]]
 
 
 def text_report(
-    findings: Sequence[Finding], counts: Counts, color: bool = False, width: int = 0, *, expand: bool = False
+    findings: Sequence[Finding],
+    counts: Counts,
+    color: bool = False,
+    width: int = 0,
+    *,
+    expand: bool = False,
+    above: int = 0,
 ) -> str:
     """The findings in the order of their places; the last line is the summary. `width` is that of a terminal, or 0.
     Without `expand`, the findings like another one, and those that it explains, are lines below it, and all of them
-    fit on a screen."""
+    fit on a screen, below the `above` lines of the verdicts."""
+    most = max(_SCREEN_LINES - above - 1, _LEAST_LINES)  # the summary has a line
     read_lines = functools.lru_cache(maxsize=64)(_read_lines)
     folded = [_Folded(one) for one in by_place(findings)]
     if not expand:
@@ -56,8 +64,8 @@ def text_report(
         blocks = [_block(one, str(one.finding.location or ""), read_lines, color) for one in folded]
     else:
         blocks = list(_grouped(folded, read_lines, color, width))
-    if not expand and sum(block.count("\n") + 1 for block in blocks) > _SCREEN_LINES:
-        blocks = ["\n".join(_shortened(folded, color)) + "\n"]
+    if not expand and sum(block.count("\n") + 1 for block in blocks) > most:
+        blocks = ["\n".join(_shortened(folded, color, most - 2)) + "\n"]
     return "\n".join([*blocks, summary_line(findings, counts) + "\n"])
 
 
@@ -69,9 +77,8 @@ class _Folded(NamedTuple):
     explains: Sequence[Finding] = ()
 
 
-def _shortened(folded: Sequence[_Folded], color: bool) -> list[str]:
-    """A line for each finding and one for its hint, as far as a screen has lines; else the most severe findings."""
-    most = _SCREEN_LINES - 1
+def _shortened(folded: Sequence[_Folded], color: bool, most: int) -> list[str]:
+    """A line for each finding and one for its hint, at most so many; else the most severe findings."""
     heads = [_short(one, others, color) for one, others, _ in folded]
     hints = [[f"{_MARGIN}help: {one.hint}"] if one.hint else [] for one, *_ in folded]
     if len(heads) + sum(map(len, hints)) <= most:
@@ -166,7 +173,8 @@ def _write(run: Run) -> str:
     head = _head(run)
     if run.findings:
         head.append("")
-    return "\n".join([*head, text_report(run.findings, run.counts, run.color, run.width, expand=run.expand)])
+    text = text_report(run.findings, run.counts, run.color, run.width, expand=run.expand, above=len(head))
+    return "\n".join([*head, text])
 
 
 def _head(run: Run) -> list[str]:
