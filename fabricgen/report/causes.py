@@ -4,9 +4,10 @@ A rule declares what its fault breaks (rules/breaks.py). A finding is caused by 
 session, its port, its device or its plane.
 """
 
+import itertools
 import re
-from collections import defaultdict
-from collections.abc import Iterable, Sequence
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 
@@ -14,7 +15,7 @@ from fabricgen.bundle.read import Bundle
 from fabricgen.bundle.shape import oversubscription
 from fabricgen.codes import codes
 from fabricgen.findings import Finding, Severity
-from fabricgen.rules.breaks import EXPLAINED, Breaks
+from fabricgen.rules.breaks import EXPLAINED, Breaks, Effect
 from fabricgen.sonic.secrets import without_forms
 from fabricgen.units import counted
 from fabricgen.visible import visible
@@ -98,34 +99,31 @@ def with_causes(findings: Sequence[Finding], bundle: Bundle | None) -> list[Find
     """The findings, each with the fingerprints of those that explain it, if any does."""
     if bundle is None or not any(one.code in EXPLAINED for one in findings):
         return list(findings)
-    view = _View(bundle)
-    faults = [
-        (number, breaks, view.of(one)) for number, one in enumerate(findings) if (breaks := _breaks(one)) is not None
-    ]
+    places = _Places(bundle)
+    faults = _Faults(places)
+    for number, one in enumerate(findings):
+        if (breaks := _breaks(one)) is not None:
+            faults.add(number, one, breaks.value)
     direct: dict[int, list[int]] = {}  # number of a finding -> those of its causes
     for number, one in enumerate(findings):
-        if one.code in EXPLAINED:
-            reach = view.of(one)
-            met = [
-                cause
-                for cause, breaks, where in faults
-                if findings[cause].code != one.code and view.explains(breaks, where, one, reach)
-            ]
-            if met:
-                direct[number] = met
+        if one.code in EXPLAINED and (met := faults.explaining(one)):
+            direct[number] = met
     found = []
     for number, one in enumerate(findings):
-        roots = dict.fromkeys(findings[root].fingerprint for root in _roots(number, direct, ()) if root != number)
-        found.append(replace(one, caused_by=tuple(roots)) if roots else one)
+        roots = tuple(dict.fromkeys(findings[root].fingerprint for root in _roots(number, direct) if root != number))
+        found.append(replace(one, caused_by=roots) if roots else one)
     return found
 
 
-def _roots(number: int, direct: dict[int, list[int]], path: tuple[int, ...]) -> Iterable[int]:
-    if number not in direct:
-        yield number
-    elif number not in path:
-        for cause in direct[number]:
-            yield from _roots(cause, direct, (*path, number))
+def _roots(number: int, direct: Mapping[int, Sequence[int]]) -> list[int]:
+    """The findings without causes to which the causes of a finding lead, in order."""
+    seen, waiting = {number}, [number]
+    while waiting:
+        for cause in direct.get(waiting.pop(), ()):
+            if cause not in seen:
+                seen.add(cause)
+                waiting.append(cause)
+    return sorted(one for one in seen if one not in direct)
 
 
 def _breaks(one: Finding) -> Breaks | None:
@@ -144,15 +142,15 @@ def _breaks(one: Finding) -> Breaks | None:
 
 @dataclass(frozen=True)
 class _Reach:
-    """Where a finding is: its devices, the port, and the far ends of what it is about."""
+    """Where a finding is: its devices, the ends of its link, if it is about one, and the pairs of neighbors that it
+    concerns: of a port or session that one, of another row all of its switches."""
 
     devices: frozenset[str]
-    port: tuple[str, str] | None
-    far: frozenset[str]
-    far_port: tuple[str, str] | None = None
+    ports: tuple[tuple[str, str], ...]  # the port of the finding, then the far end of its link
+    pairs: frozenset[frozenset[str]]
 
 
-class _View:
+class _Places:
     """The bundle as places: which devices a link or a session joins."""
 
     def __init__(self, bundle: Bundle) -> None:
@@ -167,47 +165,100 @@ class _View:
         """Switch -> plane; empty without a wiring."""
         return {one.name: one.plane for one in self.bundle.wiring.devices} if self.bundle.wiring else {}
 
+    @cached_property
+    def switches(self) -> Counter[str]:
+        """Plane -> the number of its switches."""
+        return Counter(self.planes.get(name, "") for name in self.bundle.devices)
+
+    @cached_property
+    def oversubscribed(self) -> frozenset[str]:
+        """The planes that are oversubscribed by design."""
+        wiring = self.bundle.wiring
+        ratios = {one.name: oversubscription(wiring, one.name).values() for one in wiring.planes} if wiring else {}
+        return frozenset(name for name, found in ratios.items() if max(found, default=1) > 1)
+
+    def planes_of(self, devices: Iterable[str]) -> frozenset[str]:
+        """The planes of switches; groups of hosts are on none."""
+        return frozenset(self.planes.get(name, "") for name in devices if name in self.bundle.devices)
+
     def of(self, one: Finding) -> _Reach:
-        """The reach of a finding: of a row of a port or session that one, of another row all of the switch."""
+        """The reach of a finding."""
         devices = frozenset(one.devices or filter(None, (one.device,)))
         table, _, rest = one.path.partition("|")
         key = rest.split("|")[0]
         link = self.bundle.link_at.get((one.device, key)) if key else None
-        if link is not None:
-            port = (one.device, key)
-            other = link.b if link.a == port else link.a
-            return _Reach(devices, port, frozenset({other[0]}), other)
+        if link is not None and len(devices) == 1:
+            here = (one.device, key)
+            far = link.b if link.a == here else link.a
+            return _Reach(devices, (here, far), frozenset({frozenset((one.device, far[0]))}))
         if table in _SESSIONS and len(devices) == 1 and one.count == 1:
             device = self.bundle.devices.get(one.device)
             row = device.config.get(table, {}).get(key, {}) if device else {}
             name = row.get("name") if isinstance(row, dict) else None
             if isinstance(name, str) and name in self.bundle.devices:
-                return _Reach(devices, None, frozenset({name}))
-        return _Reach(devices, None, frozenset().union(*(self.peers[name] for name in devices)))
+                return _Reach(devices, (), frozenset({frozenset((one.device, name))}))
+        pairs = frozenset(frozenset((name, peer)) for name in devices for peer in self.peers[name])
+        return _Reach(devices, (), pairs)
 
-    def explains(self, breaks: Breaks, cause: _Reach, one: Finding, reach: _Reach) -> bool:
-        """Whether a fault there explains this finding."""
-        effect = breaks.value
-        same = not cause.devices.isdisjoint(reach.devices)
-        if one.code in effect.session:
-            joined = same and not cause.far.isdisjoint(reach.far)
-            crossed = not cause.devices.isdisjoint(reach.far) and not cause.far.isdisjoint(reach.devices)
-            return (joined or crossed) and not (one.code == _SHARES and self._is_planned(reach))
-        if one.code in effect.port:
-            if cause.port is None or reach.port is None:
-                return same
-            return reach.port in (cause.port, cause.far_port)
-        if one.code in effect.device:
-            return same
-        return one.code in effect.plane and self._on_one_plane(cause, reach)
 
-    def _on_one_plane(self, cause: _Reach, reach: _Reach) -> bool:
-        mine = {self.planes.get(name, "") for name in cause.devices}
-        return not reach.devices or not mine.isdisjoint({self.planes.get(name, "") for name in reach.devices})
+class _Faults:
+    """The faults among findings by their places, so that a consequence finds its causes without trying each."""
 
-    def _is_planned(self, reach: _Reach) -> bool:
-        wiring = self.bundle.wiring
-        planes = {self.planes.get(name, "") for name in reach.devices}
-        return wiring is not None and any(
-            ratio > 1 for plane in planes for ratio in oversubscription(wiring, plane).values()
-        )
+    def __init__(self, places: _Places) -> None:
+        self.places = places
+        self._known: dict[int, tuple[str, Effect]] = {}
+        self._of_pair: dict[frozenset[str], list[int]] = defaultdict(list)
+        self._of_port: dict[tuple[str, str], list[int]] = defaultdict(list)
+        self._without_port: dict[str, list[int]] = defaultdict(list)
+        self._of_device: dict[str, list[int]] = defaultdict(list)
+        self._of_plane: dict[str, list[int]] = defaultdict(list)
+        self._of_hosts: list[int] = []
+
+    def add(self, number: int, one: Finding, effect: Effect) -> None:
+        """A fault with the number of its finding."""
+        self._known[number] = (one.code, effect)
+        reach = self.places.of(one)
+        for pair in reach.pairs if effect.session else ():
+            self._of_pair[pair].append(number)
+        for port in reach.ports:
+            self._of_port[port].append(number)
+        for name in reach.devices:
+            self._of_device[name].append(number)
+            if not reach.ports:
+                self._without_port[name].append(number)
+        planes = self.places.planes_of(reach.devices)
+        for plane in planes:
+            self._of_plane[plane].append(number)
+        if effect.hosts and any(2 * len(reach.devices) > self.places.switches[plane] for plane in planes):
+            self._of_hosts.append(number)
+
+    def explaining(self, one: Finding) -> list[int]:
+        """The numbers of the faults that explain a finding, in order."""
+        reach, found = self.places.of(one), set[int]()
+        planes = self.places.planes_of(reach.devices)
+        if one.code != _SHARES or self.places.oversubscribed.isdisjoint(planes):
+            found.update(self._of(one.code, "session", (self._of_pair[pair] for pair in reach.pairs)))
+        at_port = [self._of_port[reach.ports[0]]] if reach.ports else [self._of_device[name] for name in reach.devices]
+        at_port += [self._without_port[name] for name in reach.devices]
+        found.update(self._of(one.code, "port", at_port))
+        found.update(self._of(one.code, "device", (self._of_device[name] for name in reach.devices)))
+        around = reach.devices.union(*(self.places.peers[name] for name in reach.devices))
+        found.update(self._of(one.code, "near", (self._of_device[name] for name in around)))
+        found.update(self._of(one.code, "plane", [self._of_plane[plane] for plane in planes or [*self._of_plane]]))
+        found.update(self._of(one.code, "hosts", [self._of_hosts]))
+        return sorted(found)
+
+    def _of(self, code: str, level: str, groups: Iterable[Sequence[int]]) -> Iterator[int]:
+        """The faults of the groups that explain this code at this level. No code explains itself."""
+        if code not in _AT_LEVEL[level]:
+            return
+        for number in itertools.chain.from_iterable(groups):
+            own, effect = self._known[number]
+            if own != code and code in getattr(effect, level):
+                yield number
+
+
+_AT_LEVEL = {
+    level: frozenset().union(*(getattr(each.value, level) for each in Breaks))
+    for level in ("session", "port", "device", "near", "plane", "hosts")
+}

@@ -6,23 +6,27 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True)
 class Effect:
-    """The codes that a fault explains: at the same session, at the same port (or its far end), on the same device, and
-    on the same plane. `words` say what does not work."""
+    """The codes that a fault explains: at the same session, at the same port (or its far end), on the same device, on a
+    device or its neighbors, on the same plane, and, if it is on most switches of a plane, on its hosts. `words` say
+    what does not work."""
 
     words: str
     session: frozenset[str] = frozenset()
     port: frozenset[str] = frozenset()
     device: frozenset[str] = frozenset({"FG255"})
+    near: frozenset[str] = frozenset()
     plane: frozenset[str] = frozenset()
+    hosts: frozenset[str] = frozenset()
 
     @property
     def codes(self) -> frozenset[str]:
         """All codes that it can explain."""
-        return self.session | self.port | self.device | self.plane
+        return self.session | self.port | self.device | self.near | self.plane | self.hosts
 
 
 _SESSIONS = frozenset({"FG602", "FG366", "FG701"})  # what a session that is down causes at its two ends
-_WITHOUT_ROUTES = frozenset({"FG360", "FG610", "FG702", "FG703", "FG711"})
+_UNREACHABLE = frozenset({"FG360", "FG702"})  # they name the switch where packets are lost or wait
+_WITHOUT_ROUTES = frozenset({"FG610", "FG703", "FG711"})  # of a plane as a whole
 _WITHOUT_PFC = frozenset({"FG516", "FG627"})
 
 
@@ -30,13 +34,19 @@ class Breaks(enum.Enum):
     """What a fault breaks, from the narrowest effect to the widest."""
 
     VALUE = Effect("a value is wrong", port=frozenset({"FG243", "FG593"}))
-    LOSSLESS = Effect("packets can be dropped", port=_WITHOUT_PFC | {"FG593"}, plane=frozenset({"FG604"}))
-    ROUTES = Effect("routes are missing", plane=_WITHOUT_ROUTES)
-    SESSION = Effect("a BGP session stays down", session=_SESSIONS, plane=_WITHOUT_ROUTES)
-    LINK = Effect("a link stays down", session=_SESSIONS, port=frozenset({"FG242", "FG593"}), plane=_WITHOUT_ROUTES)
+    LOSSLESS = Effect(
+        "packets can be dropped", port=_WITHOUT_PFC | {"FG593"}, plane=frozenset({"FG604"}),
+        hosts=frozenset({"FG903", "FG904"}),
+    )  # fmt: skip
+    ROUTES = Effect("routes are missing", near=_UNREACHABLE, plane=_WITHOUT_ROUTES)
+    SESSION = Effect("a BGP session stays down", session=_SESSIONS, near=_UNREACHABLE, plane=_WITHOUT_ROUTES)
+    LINK = Effect(
+        "a link stays down", session=_SESSIONS, port=frozenset({"FG242", "FG593"}), near=_UNREACHABLE,
+        plane=_WITHOUT_ROUTES,
+    )  # fmt: skip
     CABLE = Effect(
         "a cable is in another port", session=_SESSIONS, port=frozenset({"FG245", "FG250", "FG312"}),
-        plane=_WITHOUT_ROUTES,
+        near=_UNREACHABLE, plane=_WITHOUT_ROUTES,
     )  # fmt: skip
 
 

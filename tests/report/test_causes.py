@@ -1,5 +1,6 @@
 """What to fix first: the first line of a verdict names the fault that was planted, not what follows from it."""
 
+import cProfile
 import json
 import shutil
 from collections.abc import Callable, Iterator
@@ -8,10 +9,14 @@ from typing import Any
 
 import pytest
 
+from fabricgen.bundle.read import open_bundle
 from fabricgen.cli.main import run
+from fabricgen.findings import Finding, Place, Severity
+from fabricgen.report.causes import with_causes
 from fabricgen.report.pages import pages
 from fabricgen.rules.breaks import EXPLAINED, Breaks
 from tests.conftest import Cli
+from tests.hostile.payloads import edit
 from tests.inventories import explicit, rail_optimized, write
 
 Config = dict[str, Any]
@@ -103,11 +108,11 @@ def planted(fabrics: dict[str, Path], tmp_path: Path) -> Callable[..., Path]:
     def plant(fabric: str, *codes: str) -> Path:
         bundle = Path(shutil.copytree(fabrics[fabric], tmp_path / "bundle"))
         names = sorted(folder.name for folder in (bundle / "sonic").iterdir())
-        for kind, number, edit in (FAULTS[code] for code in codes):
+        for kind, number, change in (FAULTS[code] for code in codes):
             name = [one for one in names if kind in one][number]
             file = bundle / "sonic" / name / "config_db.json"
             config = json.loads(file.read_text())
-            edit(config)
+            change(config)
             file.write_text(json.dumps(config, indent=4))
         return bundle
 
@@ -174,6 +179,58 @@ def test_what_was_there_before_is_no_consequence(planted: Callable[..., Path], c
     """One spine is by design (FG285): a wrong MTU does not explain it."""
     found = json.loads(cli("validate", planted("rails", "FG244"), "--format", "json").out)["findings"]
     assert [one["code"] for one in found if "caused_by" in one] == ["FG255"]
+
+
+def test_hosts_follow_most_switches_and_not_one(planted: Callable[..., Path], cli: Cli) -> None:
+    """PFC off at all switches explains what hosts do not agree with; at one port of one switch it does not."""
+
+    def host_causes(bundle: Path) -> set[bool]:
+        found = json.loads(cli("validate", bundle, "--format", "json").out)["findings"]
+        return {"caused_by" in one for one in found if one["code"] in ("FG903", "FG904")}
+
+    bundle = planted("rails", "FG513")
+    config = bundle / "hosts" / "gpu" / "nccl.conf"
+    config.write_text(config.read_text().replace("NCCL_IB_TC=106", "NCCL_IB_TC=96"))
+    assert host_causes(bundle) == {False}
+    for file in bundle.glob("sonic/*/config_db.json"):
+        edit(file, _without_pfc)
+    assert host_causes(bundle) == {True}
+
+
+def _without_pfc(config: Config) -> None:
+    for row in config["PORT_QOS_MAP"].values():
+        row.pop("pfc_enable", None)
+
+
+def test_a_far_fault_explains_no_lost_packet(planted: Callable[..., Path]) -> None:
+    """A wrong ASN explains packets that are lost at its switch and at its neighbors, not those at another leaf."""
+    bundle = open_bundle([planted("rails")])
+    leaf, other = sorted({link.a[0] for link in bundle.switch_links})[:2]
+    spine = next(link.b[0] for link in bundle.switch_links if link.a[0] == leaf)
+    fault = Finding("FG331", Severity.ERROR, "bgp_asn is wrong", device=leaf)
+    lost = [Finding("FG360", Severity.ERROR, f"lost at {name}", device=name) for name in (leaf, spine, other)]
+    assert [bool(one.caused_by) for one in with_causes([fault, *lost], bundle)] == [False, True, True, False]
+
+
+def test_causes_are_found_by_their_places(planted: Callable[..., Path]) -> None:
+    """8 times as many faults and consequences cost about 8 times as many calls, not 64 times."""
+    bundle = open_bundle([planted("rails")])
+    links = bundle.switch_links
+
+    def calls(number: int) -> int:
+        findings = [
+            Finding(code, Severity.ERROR, f"{code} {link.b}", device=link.b[0], place=Place("PORT", link.b[1]))
+            for link in links[:number]
+            for code in ("FG237", "FG593")
+        ]
+        profile = cProfile.Profile()
+        found = profile.runcall(with_causes, findings, bundle)
+        assert [bool(one.caused_by) for one in found] == [False, True] * number
+        return sum(entry.callcount for entry in profile.getstats())
+
+    calls(1)  # what is made once
+    few = len(links) // 8
+    assert calls(8 * few) < 12 * calls(few)
 
 
 def test_only_known_codes_are_explained() -> None:
