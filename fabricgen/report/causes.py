@@ -213,6 +213,7 @@ class _Faults:
         self._of_device: dict[str, list[int]] = defaultdict(list)
         self._of_plane: dict[str, list[int]] = defaultdict(list)
         self._of_hosts: list[int] = []
+        self._of_file: dict[str, list[int]] = defaultdict(list)
 
     def add(self, number: int, one: Finding, effect: Effect) -> None:
         """A fault with the number of its finding."""
@@ -229,6 +230,8 @@ class _Faults:
         planes = self.places.planes_of(reach.devices)
         for plane in planes:
             self._of_plane[plane].append(number)
+        if one.location and effect.file:
+            self._of_file[one.location.file].append(number)
         if effect.hosts and any(2 * len(reach.devices) > self.places.switches[plane] for plane in planes):
             self._of_hosts.append(number)
 
@@ -246,6 +249,7 @@ class _Faults:
         found.update(self._of(one.code, "near", (self._of_device[name] for name in around)))
         found.update(self._of(one.code, "plane", [self._of_plane[plane] for plane in planes or [*self._of_plane]]))
         found.update(self._of(one.code, "hosts", [self._of_hosts]))
+        found.update(self._of(one.code, "file", [self._of_file[one.location.file]] if one.location else ()))
         return sorted(found)
 
     def _of(self, code: str, level: str, groups: Iterable[Sequence[int]]) -> Iterator[int]:
@@ -260,5 +264,5 @@ class _Faults:
 
 _AT_LEVEL = {
     level: frozenset().union(*(getattr(each.value, level) for each in Breaks))
-    for level in ("session", "port", "device", "near", "plane", "hosts")
+    for level in ("session", "port", "device", "near", "plane", "hosts", "file")
 }

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 @dataclass(frozen=True, slots=True)
 class Effect:
     """The codes that a fault explains: at the same session, at the same port (or its far end), on the same device, on a
-    device or its neighbors, on the same plane, and, if it is on most switches of a plane, on its hosts. `words` say
-    what does not work."""
+    device or its neighbors, on the same plane, if it is on most switches of a plane on its hosts, and in the same file
+    of a host. `words` say what does not work."""
 
     words: str
     session: frozenset[str] = frozenset()
@@ -17,11 +17,12 @@ class Effect:
     near: frozenset[str] = frozenset()
     plane: frozenset[str] = frozenset()
     hosts: frozenset[str] = frozenset()
+    file: frozenset[str] = frozenset()
 
     @property
     def codes(self) -> frozenset[str]:
         """All codes that it can explain."""
-        return self.session | self.port | self.device | self.near | self.plane | self.hosts
+        return frozenset().union(self.session, self.port, self.device, self.near, self.plane, self.hosts, self.file)
 
 
 _SESSIONS = frozenset({"FG602", "FG366", "FG701"})  # what a session that is down causes at its two ends
@@ -38,6 +39,7 @@ class Breaks(enum.Enum):
         "packets can be dropped", port=_WITHOUT_PFC | {"FG593"}, plane=frozenset({"FG604"}),
         hosts=frozenset({"FG903", "FG904"}),
     )  # fmt: skip
+    ADDRESS = Effect("a host has another address", file=frozenset({"FG909"}))
     ROUTES = Effect("routes are missing", near=_UNREACHABLE, plane=_WITHOUT_ROUTES)
     SESSION = Effect("a BGP session stays down", session=_SESSIONS, near=_UNREACHABLE, plane=_WITHOUT_ROUTES)
     LINK = Effect(

@@ -4,6 +4,7 @@ from collections.abc import Iterator
 from ipaddress import ip_network
 
 from fabricgen.findings import Severity
+from fabricgen.rules.breaks import Breaks
 from fabricgen.rules.defects import Defect
 from fabricgen.rules.hosts.files import NVSHMEM
 from fabricgen.rules.rule import Basis, rule
@@ -14,7 +15,13 @@ from fabricgen.rules.view.host_interfaces import Interface, interfaces, netplan_
 from fabricgen.vocabulary import Purpose
 
 
-@rule("FG908", Severity.ERROR, "An address of a host does not match its switch port", Basis.AGREEMENT)
+@rule(
+    "FG908",
+    Severity.ERROR,
+    "An address of a host does not match its switch port",
+    Basis.AGREEMENT,
+    breaks=Breaks.ADDRESS,
+)
 def host_addresses(fabric: Fabric) -> Iterator[Defect]:
     """What: The netplan file gives each NIC with a cable the other address of each subnet of its switch port, and
     routes over the address of this port. NCCL_IB_ADDR_RANGE and NVSHMEM_IB_ADDR_RANGE cover the addresses of all
