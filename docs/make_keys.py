@@ -1,5 +1,5 @@
-"""The tables of keys in docs/inventory.md and docs/access.md. Each follows a comment `keys of CLASS`, and is made from
-its declaration."""
+"""The tables of keys in the pages of `PAGES`. Each follows a comment `keys of CLASS`, and is made from its
+declaration."""
 
 import json
 import re
@@ -10,7 +10,7 @@ from typing import Any
 from fabricgen.inventory.model import Inventory
 from fabricgen.inventory.part import Declared, Part, declared
 
-PAGES = tuple(Path(__file__).with_name(name) for name in ("inventory.md", "access.md"))
+PAGES = tuple(Path(__file__).with_name(name) for name in ("inventory.md", "access.md", "management.md"))
 _TABLE = re.compile(r"(<!-- keys of (\w+) -->\n\n)(?:\|.*\n)*")
 _WORDS = {"boolean": "true, false", "string": "text", "number": "number"}
 _NAMES = {

@@ -98,6 +98,8 @@ NAVIGATION: dict[str, object] = {
         "QoS": "qos.md",
         "Tenants": "tenants.md",
         "VLANs, bonds and DHCP": "access.md",
+        "Management": "management.md",
+        "What the image adds": "image.md",
         "Deadlock": "simulate-deadlock.md",
         "Certificates": "certificate.md",
         "Congestion": "simulate-congestion.md",

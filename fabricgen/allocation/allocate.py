@@ -17,6 +17,7 @@ from fabricgen.allocation.pools import FIRST_HOST, GATEWAY, NumberPool, block_si
 from fabricgen.allocation.refusals import Refused, refused, replaced
 from fabricgen.design.model import Block, Fabric, Link
 from fabricgen.findings import Finding, Related
+from fabricgen.inventory.management import Management
 from fabricgen.inventory.mistakes import error
 from fabricgen.inventory.model import DeviceNote
 from fabricgen.inventory.plane import Plane
@@ -261,11 +262,18 @@ def _give_management(
         manual[text] = note
         lock.management[key] = [text]
     manual_addresses = [text.split("/")[0] for text in manual]
-    reserved = [*management.gateways, *management.ntp, *management.syslog, *management.dns, *manual_addresses]
+    reserved = [*management.gateways, *management.ntp, *_servers(management), *management.dns, *manual_addresses]
     sizes = {switch.key: 1 for switch in fabric.switches if not (switch.key in notes and notes[switch.key].management)}
     grant = Grant(management.addresses, "management", AddressForm.INTERFACE, reserved)
     findings += grant.fill(sizes, lock.management)
     refusals += grant.refused
+
+
+def _servers(management: Management) -> Iterator[str]:
+    """The servers of syslog, RADIUS and samples, whose addresses no switch gets."""
+    yield from (one.server for one in management.syslog)
+    yield from management.radius.servers if management.radius else ()
+    yield from management.sflow.collectors if management.sflow else ()
 
 
 def _check_overlaps(fabric: Fabric, findings: list[Finding]) -> None:

@@ -1,31 +1,26 @@
 """Contexts for the templates, built when a form is first expanded."""
 
 from collections.abc import Iterable, Sequence
-from ipaddress import ip_address, ip_interface
+from ipaddress import ip_address
 
 from fabricgen.control_plane.outside import StaticRoute
 from fabricgen.control_plane.tenants import TenantTable, TenantVrf
 from fabricgen.control_plane.vlans import ChannelPlan, VlanPlan
 from fabricgen.design.model import Switch
-from fabricgen.inventory.management import Certificates, Management
+from fabricgen.inventory.management import Management
 from fabricgen.inventory.model import Inventory
-from fabricgen.inventory.nodes import SecretReference
-from fabricgen.inventory.part import Part
 from fabricgen.inventory.plane import Plane
 from fabricgen.lossless.plan import PortBuffers
 from fabricgen.origin import Origin, Value, value
 from fabricgen.platforms.model import SwitchPlatform
 from fabricgen.render.build_outside import discard_routes, static_routes
 from fabricgen.render.contexts import (
-    AllowedSource,
-    CertificateFiles,
     ChannelContext,
     Gateway,
     LeakedRouteContext,
     LinkAddress,
     LinkContext,
     ManagementAddress,
-    ManagementContext,
     PlaneContext,
     PortContext,
     Prefix,
@@ -35,7 +30,6 @@ from fabricgen.render.contexts import (
     VrfContext,
 )
 from fabricgen.render.forms import Slot
-from fabricgen.render.secrets import placeholder
 from fabricgen.sonic.device_types import SERVER_TYPE
 from fabricgen.sonic.hashing import ROCE_HASH_FIELDS
 from fabricgen.vocabulary import BgpAddressing
@@ -188,7 +182,7 @@ def vlan_context(vlan: VlanPlan) -> VlanContext:
         ),
         members=tuple(value(member, *_WIRING.steps, inventory=spec.source()) for member in vlan.members),
         channels=tuple(map(channel, vlan.channels)),
-        dhcp_servers=_texts(spec, "dhcp", spec.dhcp),
+        dhcp_servers=tuple(value(server, inventory=spec.source("dhcp")) for server in spec.dhcp),
     )
 
 
@@ -199,48 +193,6 @@ def vlan_slots(vlan: VlanPlan) -> dict[str, str]:
         found[f"{vlan.name.lower()}.{index}.gateway"] = str(gateway)
         found[f"{vlan.name.lower()}.{index}.subnet"] = str(gateway.cidr)
     return found
-
-
-def management_context(management: Management) -> ManagementContext:
-    """The management network as the templates see it."""
-    snmp, tacacs, gnmi = management.snmp, management.tacacs, management.gnmi
-    return ManagementContext(
-        vrf=management.vrf,
-        ntp=_texts(management, "ntp", management.ntp),
-        syslog=_texts(management, "syslog", management.syslog),
-        dns=_texts(management, "dns", management.dns),
-        community=_secret(snmp, "community", snmp.community) if snmp else None,
-        location=_optional(snmp, "location", snmp.location) if snmp else None,
-        contact=_optional(snmp, "contact", snmp.contact) if snmp else None,
-        allow=tuple(
-            AllowedSource(source, f"SRC_IP{'V6' if ip_interface(source).version == 6 else ''}")
-            for source in _texts(management, "allow", management.allow)
-        ),
-        tacacs=_texts(tacacs, "servers", tacacs.servers) if tacacs else (),
-        tacacs_key=_secret(tacacs, "key", tacacs.key) if tacacs else None,
-        gnmi_port=_optional(gnmi, "port", gnmi.port) if gnmi else None,
-        gnmi_certificates=_certificates(gnmi.certificates) if gnmi and gnmi.certificates else None,
-    )
-
-
-def _certificates(files: Certificates) -> CertificateFiles:
-    certificate, key = (
-        value(text, inventory=files.source(name))
-        for name, text in (("server_crt", files.server_crt), ("server_key", files.server_key))
-    )
-    return CertificateFiles(certificate, key, _optional(files, "ca_crt", files.ca_crt))
-
-
-def _texts(part: Part, key: str, texts: Iterable[str]) -> tuple[Value, ...]:
-    return tuple(value(text, inventory=part.source(key)) for text in texts)
-
-
-def _optional(part: Part, key: str, content: object) -> Value | None:
-    return None if content is None else value(content, inventory=part.source(key))
-
-
-def _secret(part: Part, key: str, reference: SecretReference | None) -> Value | None:
-    return _optional(part, key, placeholder(reference) if reference else None)
 
 
 def port_context(

@@ -78,7 +78,8 @@ class ManagementContext(Context):
 
     vrf: bool
     ntp: tuple[Value, ...]
-    syslog: tuple[Value, ...]
+    ntp_key: "NtpKeyContext | None"
+    syslog: tuple["SyslogContext", ...]
     dns: tuple[Value, ...]
     community: Value | None
     location: Value | None
@@ -86,8 +87,47 @@ class ManagementContext(Context):
     allow: tuple["AllowedSource", ...]  # prefixes that may reach SSH, SNMP and gNMI; empty: all
     tacacs: tuple[Value, ...]
     tacacs_key: Value | None
+    tacacs_timeout: Value | None
+    authorization: Value | None  # login of AAA|authorization and of AAA|accounting; None where no row is needed
+    accounting: Value | None
+    radius: tuple[Value, ...]
+    radius_fields: Mapping[str, Value]  # of RADIUS|global
+    snmp_users: tuple["SnmpUserContext", ...]
+    timezone: Value | None
+    banner: Mapping[str, Value]  # fields of BANNER_MESSAGE|global, as those below; empty: the image's own
+    ssh: Mapping[str, Value]  # of SSH_SERVER|POLICIES
+    passwords: Mapping[str, Value]  # of PASSW_HARDENING|POLICIES
+    kdump: Mapping[str, Value]  # of KDUMP|config
+    sflow: Mapping[str, Value]  # of SFLOW|global
+    collectors: tuple[Value, ...]
+    collector_port: Value | None
     gnmi_port: Value | None
     gnmi_certificates: "CertificateFiles | None"
+
+
+@dataclass(frozen=True, eq=False)
+class SyslogContext(Context):
+    """A syslog server; `fields` are port, protocol and severity where they are given."""
+
+    server: Value
+    fields: Mapping[str, Value]
+
+
+@dataclass(frozen=True, eq=False)
+class NtpKeyContext(Context):
+    """The key of the NTP servers."""
+
+    id: Value
+    type: Value
+    value: Value
+
+
+@dataclass(frozen=True, eq=False)
+class SnmpUserContext(Context):
+    """A user of SNMPv3; `fields` are those of its row."""
+
+    name: Value
+    fields: Mapping[str, Value]
 
 
 @dataclass(frozen=True, eq=False)

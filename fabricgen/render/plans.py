@@ -39,6 +39,7 @@ from fabricgen.lossless.congestion import ecn_problems
 from fabricgen.lossless.nics import nic_problems
 from fabricgen.lossless.plan import LosslessPlanner
 from fabricgen.lossless.pools import pool_problem
+from fabricgen.render.build_management import management_problems
 from fabricgen.render.hosts import host_problems
 from fabricgen.render.overrides import check_overrides
 from fabricgen.render.ownership import Ownership
@@ -143,6 +144,7 @@ def plan(
         findings += _lossless_problems(switch, planner, control)
     findings += [
         *planner.findings,
+        *(management_problems(inventory.management, inventory.sonic.release) if inventory.management else ()),
         *nic_problems(rendered),
         *host_problems(rendered),
         *ecn_problems(plane for plane in inventory.planes.values() if plane.technology == Technology.ROCE),

@@ -19,7 +19,6 @@ from fabricgen.lossless.plan import LosslessPlan, LosslessPlanner, PortBuffers
 from fabricgen.platforms.model import Layout, PlatformPort, SwitchPlatform
 from fabricgen.render.build_contexts import (
     link_context,
-    management_context,
     plane_context,
     port_context,
     switch_context,
@@ -28,6 +27,7 @@ from fabricgen.render.build_contexts import (
     vlan_slots,
     vrf_context,
 )
+from fabricgen.render.build_management import management_context
 from fabricgen.render.build_outside import outside_context
 from fabricgen.render.contexts import ManagementContext, PlaneContext, SonicContext
 from fabricgen.render.formed import FormedSwitch, Slots, fixed_slots, own_slots
@@ -337,4 +337,4 @@ class SwitchRenderer:
     @cached_property
     def _management(self) -> ManagementContext | None:
         management = self.fabric.inventory.management
-        return management_context(management) if management else None
+        return management_context(management, self._sonic.release) if management else None

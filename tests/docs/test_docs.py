@@ -69,7 +69,7 @@ def test_tables_of_keys_are_fresh(update: bool) -> None:
         assert file.read_text(encoding="utf-8") == text, "refresh the page with `make golden`"
 
 
-@pytest.mark.parametrize("name", ["make_findings.py", "make_catalog.py"])
+@pytest.mark.parametrize("name", ["make_findings.py", "make_catalog.py", "make_image.py"])
 def test_generated_pages_are_fresh(name: str, update: bool) -> None:
     generator = load(ROOT / "docs" / name)
     if update:
@@ -97,7 +97,7 @@ def test_every_inventory_key_is_described() -> None:
     """Each key of the schema is, as code, in one of the pages that describe keys."""
     text = "".join(
         (ROOT / "docs" / page).read_text(encoding="utf-8")
-        for page in ("inventory.md", "designs.md", "outside.md", "access.md")
+        for page in ("inventory.md", "designs.md", "outside.md", "access.md", "management.md")
     )
     schema = json.loads((ROOT / "schemas" / "inventory.schema.json").read_text())
     words = set(re.findall(r"`([A-Za-z0-9_-]+)`", text))
