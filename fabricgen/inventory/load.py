@@ -119,6 +119,8 @@ def _unique(notes: Iterable[DeviceNote], findings: list[Finding]) -> tuple[Devic
     kept: dict[str, DeviceNote] = {}
     for note in notes:
         key = note.name or note.identity or ""
+        if not key and {"name", "identity"} & note.node.cut:
+            continue  # reported with the schema
         if not key:
             hint = "give the `name` of a switch or host, or the `identity` of a switch"
             findings.append(error("FG106", "the entry has neither `name` nor `identity`", note, hint=hint))
