@@ -47,6 +47,25 @@ def test_one_switch(cli: Cli, rendered: Path, tmp_path: Path, verb: str) -> None
     assert one["hint"].startswith("give the config_db.json of compute-spine-00")
 
 
+@pytest.mark.parametrize("keeps_rows", [True, False])
+@pytest.mark.parametrize("split", ["*", "compute-spine-00", "compute-su00-r0-leaf"])
+@pytest.mark.parametrize("verb", VERBS)
+def test_routes_of_frr(cli: Cli, rendered: Path, tmp_path: Path, verb: str, split: str, *, keeps_rows: bool) -> None:
+    """Static routes and networks of frr.conf beside the file are not judged, and every verdict says so."""
+    folder = loose(rendered, tmp_path)
+    for file in folder.glob(f"{split}/config_db.json"):
+        tables = json.loads(file.read_text())
+        tables["DEVICE_METADATA"]["localhost"]["docker_routing_config_mode"] = "split-unified"
+        if not keeps_rows:
+            del tables["BGP_NEIGHBOR"]
+        file.write_text(json.dumps(tables))
+        routes = "ip route 10.0.0.0/8 10.128.0.1\nrouter bgp 65000\n address-family ipv4\n  network 10.64.0.0/16\n"
+        (file.parent / "frr.conf").write_text(routes)
+    outcome = cli("-q", *VERBS[verb], folder)
+    assert outcome.code == 1 and "proved" not in outcome.out and "FG610" in outcome.out
+    assert "routes of FRR's own files are not judged" in outcome.out or not keeps_rows
+
+
 @pytest.mark.parametrize("verb", VERBS)
 def test_empty_file(cli: Cli, tmp_path: Path, verb: str) -> None:
     (tmp_path / "a").mkdir()

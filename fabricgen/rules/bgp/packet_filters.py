@@ -32,7 +32,8 @@ def ignored_tables(fabric: Fabric) -> Iterator[Defect]:
 
     Example: FEATURE|bgp has state disabled.
 
-    Fix: Set the state to enabled, and docker_routing_config_mode to separated or unified.
+    Fix: Set the state to enabled. If FRR's files on the switch have the sessions, remove the BGP tables, which nothing
+    reads; otherwise set docker_routing_config_mode to separated or unified.
 
     Source: sonic-buildimage dockers/docker-fpm-frr/docker_init.sh; src/sonic-host-services (featured).
     """
@@ -41,7 +42,8 @@ def ignored_tables(fabric: Fabric) -> Iterator[Defect]:
         if found is None or not switch.device.table("BGP_NEIGHBOR") or (wired and wired.state != DeviceState.ACTIVE):
             continue
         is_mode = found.place[-1] == ROUTING_MODE
-        hint = f"set {ROUTING_MODE} to unified" if is_mode else "set state to enabled"
+        hint = f"set {ROUTING_MODE} to unified, or remove the tables if FRR's own files have the sessions"
+        hint = hint if is_mode else "set state to enabled"
         severity = Severity.WARNING if is_mode and wired is None else None
         yield Defect(switch.place(*found.place), found.reason, hint, severity=severity)
 

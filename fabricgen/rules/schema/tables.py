@@ -11,7 +11,7 @@ from fabricgen.rules.defects import Defect, Place
 from fabricgen.rules.rule import Basis, rule
 from fabricgen.rules.view.fabric import Fabric
 from fabricgen.rules.view.shape import with_current_references
-from fabricgen.rules.view.switch import Switch
+from fabricgen.rules.view.switch import ADDRESS_TABLES, Switch
 from fabricgen.sonic.copp import IMAGE_ROWS
 from fabricgen.sonic.port_qos import DEFINITION_TABLES
 from fabricgen.sonic.references import SINCE, old_references
@@ -113,8 +113,8 @@ def unknown_to_release(fabric: Fabric) -> Iterator[Defect]:
 def unknown_field(fabric: Fabric) -> Iterator[Defect]:
     """What: Each field of a row is defined in the YANG model of its table.
 
-    Why: Daemons ignore unknown fields, and the setting has no effect. From release 202505 on `config reload FILE`
-    validates the file and loads nothing of it.
+    Why: Daemons ignore unknown fields, and the setting has no effect: a warning where the release is known to be before
+    202505. From 202505 on `config reload FILE` validates the file and loads nothing of it.
 
     Example: PORT_QOS_MAP|Ethernet0 has pfc_watchdog_status, but the mask of the watchdog is pfcwd_sw_enable.
 
@@ -122,7 +122,22 @@ def unknown_field(fabric: Fabric) -> Iterator[Defect]:
 
     Source: sonic-buildimage src/sonic-yang-models; SONiC pull request 950 (the field's name changed in review).
     """
-    return _of_kind(fabric, "unknown-field")
+    for defect in _of_kind(fabric, "unknown-field"):
+        yield _with_end(fabric, defect, Severity.WARNING)
+
+
+def _with_end(fabric: Fabric, defect: Defect, before: Severity | None = None) -> Defect:
+    """A defect that ends `config reload`, which its message says; `before` is the severity where the release is known
+    not to validate files."""
+    assert isinstance(defect.place, Place)
+    release = fabric.switches[defect.place.device.name].device.known_release
+    if release is not None and release < _VALIDATED_SINCE:
+        return replace(defect, severity=before)
+    return replace(defect, message=f"{defect.message}: {_ends(release)} `config reload FILE`")
+
+
+def _ends(release: int | None) -> str:
+    return "the switch stops" if release else f"release {_VALIDATED_SINCE} and later stop"
 
 
 def _stops_reload(fabric: Fabric, defect: Defect, hint: str) -> Defect:
@@ -131,8 +146,7 @@ def _stops_reload(fabric: Fabric, defect: Defect, hint: str) -> Defect:
     release = fabric.switches[defect.place.device.name].device.known_release
     if release is not None and release < _VALIDATED_SINCE:
         return replace(defect, severity=Severity.NOTE)
-    ends = "the switch stops" if release else f"release {_VALIDATED_SINCE} and later stop"
-    message = f"{defect.message}: {ends} `config reload FILE`"
+    message = f"{defect.message}: {_ends(release)} `config reload FILE`"
     severity = None if release else Severity.WARNING
     return replace(defect, message=message, hint=defect.hint or hint, severity=severity)
 
@@ -143,8 +157,7 @@ def _taken_by(fabric: Fabric, defect: Defect, daemon: str) -> Defect:
     release = fabric.switches[defect.place.device.name].device.known_release
     if release is not None and release < _VALIDATED_SINCE:
         return replace(defect, severity=Severity.NOTE, message=f"{defect.message}; {daemon} takes the row")
-    ends = "the switch stops" if release else f"release {_VALIDATED_SINCE} and later stop"
-    message = f"{defect.message}: {daemon} takes the row, but {ends} `config reload FILE`"
+    message = f"{defect.message}: {daemon} takes the row, but {_ends(release)} `config reload FILE`"
     return replace(defect, severity=Severity.WARNING, message=message)
 
 
@@ -238,7 +251,7 @@ def not_allowed(fabric: Fabric) -> Iterator[Defect]:
 
     Source: sonic-buildimage src/sonic-yang-models (enum, pattern).
     """
-    return _of_kind(fabric, "bad-enum", "bad-pattern")
+    return (_with_end(fabric, defect) for defect in _of_kind(fabric, "bad-enum", "bad-pattern"))
 
 
 @rule("FG408", Severity.ERROR, "A reference names a row that does not exist", Basis.SCHEMA)
@@ -252,13 +265,17 @@ def dangling_reference(fabric: Fabric) -> Iterator[Defect]:
     YANG models know only keys of one port. If the release is known to be before 202505, such a key is a warning. A
     loopback in INTERFACE is a warning, and a note before 202505: intfmgrd makes it from either table.
 
+    Before 202505, two kinds are milder: a note if no daemon follows the reference (MGMT_PORT, ROUTE_MAP_SET), and a
+    warning for a loopback without its base row in a file without VERSIONS, to which db_migrator adds the row.
+
     Example: QUEUE|Ethernet0|3 has scheduler "scheduler.9", which does not exist.
 
     Fix: Write the bare name of an existing row, or add the row. Split a list of ports into one row for each port.
 
     Source: sonic-buildimage src/sonic-yang-models (leafref); sonic-swss orchagent/qosorch.cpp (need_retry),
     cfgmgr/intfmgr.cpp (doIntfGeneralTask); measured with sonic-swss 6079a435 (a key with two ports makes no
-    difference).
+    difference); sonic-utilities scripts/db_migrator.py (migrate_interface_table); sonic-buildimage
+    files/image_config/interfaces/interfaces.j2, src/sonic-frr-mgmt-framework/frrcfgd/frrcfgd.py.
     """
     for defect in _of_kind(fabric, "dangling-reference"):
         if isinstance(defect.place, Place) and _lists_ports(fabric.switches[defect.place.device.name], defect.place):
@@ -274,7 +291,20 @@ def dangling_reference(fabric: Fabric) -> Iterator[Defect]:
         elif isinstance(defect.place, Place) and _is_loopback_of_interface(defect.place):
             yield replace(_taken_by(fabric, defect, "intfmgrd"), hint="move the row to LOOPBACK_INTERFACE")
         else:
-            yield defect
+            yield _with_end(fabric, defect, _before_validation(fabric, defect))
+
+
+def _before_validation(fabric: Fabric, defect: Defect) -> Severity | None:
+    """The severity of a reference, or of a missing base row, on a switch that does not validate files."""
+    place = defect.place
+    assert isinstance(place, Place)
+    device = fabric.switches[place.device.name].device
+    if place.table in ADDRESS_TABLES and not place.field and not device.table("VERSIONS"):
+        return Severity.WARNING  # db_migrator adds the base row
+    maps = {key.partition("|")[0] for key in device.table("ROUTE_MAP")}
+    named = device.row(place.table, place.key).get(place.field) if place.field else None
+    is_map = named is not None and maps.issuperset(named if isinstance(named, list) else [named])
+    return Severity.NOTE if place.table == "MGMT_INTERFACE" or is_map else None
 
 
 def _is_loopback_of_interface(place: Place) -> bool:
@@ -295,7 +325,8 @@ def broken_must(fabric: Fabric) -> Iterator[Defect]:
 
     Why: SONiC rejects the configuration with YANG validation, and fails at run time without it. A scheduler with pir
     and without cir is a warning, and a note before release 202505: orchagent limits by pir alone. A condition that the
-    message shows as XPath is a note before release 202505, whose `config reload FILE` does not validate.
+    message shows as XPath is a note before release 202505, whose `config reload FILE` does not validate. A missing base
+    row of an interface is a warning there if the file has no VERSIONS, because db_migrator adds it.
 
     Example: A WRED minimum above its maximum, which crashes orchagent; a watchdog detection time below its poll
     interval.
@@ -309,6 +340,8 @@ def broken_must(fabric: Fabric) -> Iterator[Defect]:
         is_limit = is_limit and defect.message == _WITHOUT_CIR
         if defect.message.startswith("breaks the `"):  # a condition as XPath, whose effect at run time is not known
             yield _stops_reload(fabric, defect, "change one of the values in the condition, or remove the row")
+        elif isinstance(defect.place, Place) and defect.place.table in ADDRESS_TABLES:
+            yield _with_end(fabric, defect, _before_validation(fabric, defect))
         else:
             yield _taken_by(fabric, defect, "orchagent") if is_limit else defect
 

@@ -12,7 +12,9 @@ from fabricgen.simulate.deadlock.analysis import Evidence, PlaneDeadlock
 from fabricgen.simulate.deadlock.causes import cause_findings
 from fabricgen.simulate.deadlock.failure_findings import KINDS, failure_findings, maintenance_findings, standing_for
 from fabricgen.simulate.deadlock.remedy import asn_rows, remedy
-from fabricgen.simulate.plane.coverage import coverage_findings
+from fabricgen.simulate.plane.coverage import OF_FRR, coverage_findings
+from fabricgen.sonic.image import is_split
+from fabricgen.sonic.tables import ConfigDb
 from fabricgen.units import listed
 
 NEIGHBORS = "BGP_NEIGHBOR"
@@ -123,11 +125,17 @@ def _session_findings(bundle: Bundle, evidence: Evidence) -> Iterator[Finding]:
             device=switch,
             place=Place(NEIGHBORS, rows[0].key),
             location=bundle.devices[switch].locate(NEIGHBORS, rows[0].key),
-            hint="correct the session or remove the row: the verdict covers only sessions that come up"
-            if inside
-            else "add the files of all switches of the fabric, so that the routes over this session are judged too",
+            hint=_hint_of(bundle.devices[rows[0].cause[0]].config if rows[0].cause[0] else {}, inside=inside),
             count=len(rows),
         )
+
+
+def _hint_of(config: ConfigDb, *, inside: bool) -> str:
+    if not inside:
+        return "add the files of all switches of the fabric, so that the routes over this session are judged too"
+    if is_split(config):
+        return OF_FRR
+    return "correct the session or remove the row: the verdict covers only sessions that come up"
 
 
 def _ambiguity_findings(bundle: Bundle, result: PlaneDeadlock) -> Iterator[Finding]:

@@ -13,7 +13,7 @@ from fabricgen.routing.fabric import RoutedFabric
 from fabricgen.routing.routes import Routes
 from fabricgen.simulate.plane.interfaces import PlaneQos
 from fabricgen.sonic.canonical import natural_key
-from fabricgen.sonic.image import InterfaceAddress, Neighbor, is_split, rows
+from fabricgen.sonic.image import ROUTING_MODE, InterfaceAddress, Neighbor, is_split, rows
 from fabricgen.units import listed
 from fabricgen.vocabulary import DeviceState, LinkKind
 
@@ -162,6 +162,12 @@ def _towards(neighbor: Neighbor, addresses: Iterable[InterfaceAddress]) -> Itera
             yield entry.interface
 
 
+OF_FRR = (
+    "routes of FRR's own files are not judged: judge a copy of the files that has the sessions in BGP_NEIGHBOR, with "
+    f"{ROUTING_MODE} separated"
+)
+
+
 def coverage_findings(bundle: Bundle, fabric: RoutedFabric, found: Covers) -> Iterator[Finding]:
     """What a verdict about routes does not cover. FG610: lossless links without a route, sessions that cannot come up.
     FG614: lossless ports that may lead to a switch that is not known."""
@@ -178,9 +184,7 @@ def coverage_findings(bundle: Bundle, fabric: RoutedFabric, found: Covers) -> It
         device = bundle.devices[found.example[0][0]]
     hint = "correct the sessions and route maps of these links; `fabricgen validate` names the rows"
     if is_split(device.config):
-        hint = (
-            "routes of FRR's own files are not judged: docker_routing_config_mode separated makes them of BGP_NEIGHBOR"
-        )
+        hint = OF_FRR
     yield Finding(
         code="FG610",
         severity=Severity.ERROR,

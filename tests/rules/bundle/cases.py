@@ -74,7 +74,7 @@ CASES = [
     Case(
         "FG221",
         drop("leaf1", *META, "hostname"),
-        "leaf1:DEVICE_METADATA|localhost",
+        "leaf1:DEVICE_METADATA|localhost|hostname",
         WARNING,
         "hostname is missing: the switch calls itself sonic",
         "set hostname to leaf1",

@@ -3,7 +3,33 @@
 from tests.rules.case import ERROR, NOTE, WARNING, Case, Switches
 from tests.rules.changes import both, drop, put, rekey
 
+END = ": release 202505 and later stop `config reload FILE`"
+
 CASES = [
+    Case(
+        "FG402",
+        both(
+            put({"VERSION": "version_202411_01"}, "leaf1", "VERSIONS", "DATABASE"),
+            put("enable", "leaf1", "PORT_QOS_MAP", "Ethernet0", "pfc_watchdog_status"),
+        ),
+        "leaf1:PORT_QOS_MAP|Ethernet0|pfc_watchdog_status",
+        WARNING,
+        "SONiC's YANG models do not have this field here",
+        "",
+        also=("FG592", "FG271", "FG286"),
+    ),
+    Case(
+        "FG408",
+        both(
+            put({"VERSION": "version_202411_01"}, "leaf1", "VERSIONS", "DATABASE"),
+            put({"gwaddr": "192.0.2.1"}, "leaf1", "MGMT_INTERFACE", "eth7|192.0.2.7/24"),
+        ),
+        "leaf1:MGMT_INTERFACE|eth7|192.0.2.7/24",
+        NOTE,
+        "name of the key: no row of MGMT_PORT has the name 'eth7'",
+        "did you mean 'eth0'?",
+        lenient=True,
+    ),
     Case(
         "FG401",
         put({"a": "b"}, "leaf1", "WRED_PROFILES", "x"),
@@ -18,7 +44,7 @@ CASES = [
         put("enable", "leaf1", "PORT_QOS_MAP", "Ethernet0", "pfc_watchdog_status"),
         "leaf1:PORT_QOS_MAP|Ethernet0|pfc_watchdog_status",
         ERROR,
-        "SONiC's YANG models do not have this field here",
+        f"SONiC's YANG models do not have this field here{END}",
         "",
     ),
     Case(  # SRv6 at the switch: no release reads it
@@ -26,7 +52,7 @@ CASES = [
         put("fcbb:bbbb:1::", "leaf1", "STATIC_ROUTE", "default|10.64.0.0/24", "sidlist"),
         "leaf1:STATIC_ROUTE|default|10.64.0.0/24|sidlist",
         ERROR,
-        "SONiC's YANG models do not have this field here",
+        f"SONiC's YANG models do not have this field here{END}",
         "",
     ),
     Case(
@@ -67,7 +93,7 @@ CASES = [
         put("turbo", "leaf1", "PORT", "Ethernet0", "fec"),
         "leaf1:PORT|Ethernet0|fec",
         ERROR,
-        "'turbo' is not one of rs, fc, none, auto",
+        f"'turbo' is not one of rs, fc, none, auto{END}",
         "",
     ),
     Case(
@@ -75,7 +101,7 @@ CASES = [
         put("scheduler.9", "leaf1", "QUEUE", "Ethernet0|3", "scheduler"),
         "leaf1:QUEUE|Ethernet0|3|scheduler",
         ERROR,
-        "no row of SCHEDULER has the name 'scheduler.9'",
+        f"no row of SCHEDULER has the name 'scheduler.9'{END}",
         "did you mean 'scheduler.2'?",
     ),
     Case(
