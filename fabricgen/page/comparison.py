@@ -58,7 +58,11 @@ def _metrics(rows: Sequence[str], best_of: BestOf) -> Iterator[tuple[str, str]]:
     """(row of the table, metric) for the rows whose values are those of a metric that a fabric wins."""
     for row in rows:
         subject, _, what = row.partition(": ")
-        metrics = {"": f"fewest {subject}", "time": f"fastest {subject}", "GPUs cut off": f"fewest {what} by {subject}"}
+        metrics = {
+            "": f"fewest {subject}",
+            "time": f"fastest {subject}",
+            "cut off": f"fewest GPUs cut off by {subject}",
+        }
         if (metric := metrics.get(what)) in best_of:
             assert metric
             yield row, metric

@@ -5,7 +5,7 @@ from typing import Any
 
 from fabricgen.report.columns import columns_markdown, columns_text
 from fabricgen.report.compare_wins import AS_GOOD, AS_GOOD_SAMPLE, FEW_GPUS
-from fabricgen.report.quantities import digits, rate_text, scaled, share_text
+from fabricgen.report.quantities import count_text, digits, rate_text, scaled, share_text
 from fabricgen.units import counted
 
 Row = tuple[str, str]
@@ -15,8 +15,9 @@ _TIMES = ("ns", "us", "ms", "s")
 def compare_text(content: Mapping[str, Any], width: int = 0) -> str:
     """The comparison for a terminal of `width` characters, 0 for none."""
     titles, columns, names = compare_table(content)
-    parts = [columns_text(titles, columns, names, width)]
-    for title, lines in compare_paragraphs(content):
+    different, equal = _by_difference(columns, names)
+    parts = [columns_text(titles, columns, different, width)]
+    for title, lines in [*equal, *compare_paragraphs(content)]:
         parts.append("\n".join([title, *(f"  {line}" for line in lines)]))
     return "\n\n".join(parts)
 
@@ -24,10 +25,20 @@ def compare_text(content: Mapping[str, Any], width: int = 0) -> str:
 def compare_markdown(content: Mapping[str, Any]) -> str:
     """The comparison for a pull request."""
     titles, columns, names = compare_table(content)
-    parts = [columns_markdown(titles, columns, names)]
-    for title, lines in compare_paragraphs(content):
+    different, equal = _by_difference(columns, names)
+    parts = [columns_markdown(titles, columns, different)]
+    for title, lines in [*equal, *compare_paragraphs(content)]:
         parts.append("\n".join([f"**{title}**", "", *(f"- {line}" for line in lines)]))
     return "\n\n".join(parts)
+
+
+def _by_difference(
+    columns: Sequence[Mapping[str, str]], names: Sequence[str]
+) -> tuple[list[str], list[tuple[str, list[str]]]]:
+    """The names of the rows that are worth a line, and a paragraph with the others, which are equal in all fabrics."""
+    equal = [name for name in names if len(columns) > 1 and len({column.get(name, "") for column in columns}) == 1]
+    listed = "; ".join(f"{name} {columns[0][name]}" for name in equal)
+    return [name for name in names if name not in equal], [("Equal in all", [listed])] if equal else []
 
 
 def compare_table(content: Mapping[str, Any]) -> tuple[list[str], list[dict[str, str]], list[str]]:
@@ -92,34 +103,30 @@ def _pattern_rows(one: Mapping[str, Any]) -> Iterator[Row]:
     time = one["time_ns"]
     value, unit = scaled(time["mean"], _TIMES)
     size = time["mean"] / value if value else 1.0
-    yield f"{one['pattern']}: time", f"{digits(value)} {unit}{_range(time, size)}"
+    yield f"{one['pattern']}: time", f"{digits(value)} {unit}"
+    low, high = digits(time["least"] / size), digits(time["highest"] / size)
+    if low != high:
+        yield f"{one['pattern']}: time, range", f"{low} to {high}"
     if one["lost"]:
         yield f"{one['pattern']}: without a path", f"{one['lost']} of {counted(one['messages'], 'message')}"
     bus = one["bus_gbytes"]
     rate = bus or one["delivered_gbytes"]
-    yield f"{one['pattern']}: {'bus bandwidth' if bus else 'delivered'}", f"{rate_text(rate['mean'])}{_range(rate)}"
+    yield f"{one['pattern']}: {'bus bandwidth' if bus else 'delivered'}", rate_text(rate["mean"])
     least, mean, most = one["switches"]
-    yield (
-        f"{one['pattern']}: switches on a path",
-        f"{least} to {most}, mean {mean:.2f}" if least != most else f"{least}",
-    )
-
-
-def _range(spread: Mapping[str, float], size: float = 1.0) -> str:
-    """' (1.20 to 1.37)', or nothing where all draws agree."""
-    low, high = digits(spread["least"] / size), digits(spread["highest"] / size)
-    return f" ({low} to {high})" if low != high else ""
+    yield f"{one['pattern']}: path switches", f"{mean:.2f} ({least}-{most})" if least != most else f"{least}"
 
 
 def _failure_rows(one: Mapping[str, Any]) -> Iterator[Row]:
     what = counted(one["depth"], f"failed {one['kind']}")
     if not one["sets"]:
-        yield f"{what}: bandwidth", "has none"
+        yield f"{what}: bandwidth", "no such link"
         return
-    yield f"{what}: bandwidth", f"{share_text(one['share_mean'])}, least {share_text(one['share_least'])}"
-    yield f"{what}: job stops", f"in {one['stopping']} of {one['judged']} sets ({one['sets']} exist)"
-    cut_off = f"{digits(one['cut_off_mean'])}, most {one['cut_off_most']}" if one["cut_off_most"] else "0"
-    yield f"{what}: GPUs cut off", cut_off
+    yield f"{what}: sets", f"{one['judged']} of {count_text(one['sets'])}"
+    mean, least = share_text(one["share_mean"]), share_text(one["share_least"])
+    yield f"{what}: bandwidth", mean if mean == least else f"{mean} ({least})"
+    yield f"{what}: job stops", f"{one['stopping']} of {one['judged']}"
+    cut_off = f"{digits(one['cut_off_mean'])} ({one['cut_off_most']})" if one["cut_off_most"] else "0"
+    yield f"{what}: cut off", cut_off
 
 
 def _deadlock_rows(one: Mapping[str, Any] | None) -> Iterator[Row]:
@@ -129,23 +136,24 @@ def _deadlock_rows(one: Mapping[str, Any] | None) -> Iterator[Row]:
     yield "deadlock", one["statement"]
     failures = one["failures"]
     if failures["depth"]:
-        judged = f", {failures['judged']} judged" if failures["judged"] < failures["sets"] else ""
-        sets = f"{failures['cyclic_sets']} of {failures['sets']} cyclic{judged}"
-        yield f"deadlock: {counted(failures['depth'], 'failed link')}", sets
+        what = counted(failures["depth"], "failed link")
+        yield f"cyclic with {what}", f"{failures['cyclic_sets']} of {count_text(failures['judged'])}"
+        if failures["judged"] < failures["sets"]:
+            yield f"sets with {what}", count_text(failures["sets"])
 
 
 def _growth_rows(one: Mapping[str, Any]) -> Iterator[Row]:
-    name = f"growth to {one['gpus']} GPUs"
+    name = f"to {one['gpus']} GPUs"
     if one["fits"]:
-        yield name, f"{counted(one['added_switches'], 'new switch')}"
+        yield f"{name}: new switches", f"{one['added_switches']}"
         yield f"{name}: new cables", f"{one['added_cables']}"
         yield f"{name}: moved cables", f"{one['moved_cables']}"
     else:
-        yield name, "no room" if one["fits"] is not None else "not known"
+        yield f"{name}: new switches", "no room" if one["fits"] is not None else "not known"
     if one["new_layout_switches"] is not None:
-        yield f"{name}: switches of a new layout", f"{one['new_layout_switches']}"
+        yield f"{name}: new layout", f"{one['new_layout_switches']}"
     if one["room_switches"] is not None:
-        yield f"{name}: switches today, planned for it", f"{one['room_switches']}"
+        yield f"{name}: room today", f"{one['room_switches']}"
 
 
 def compare_paragraphs(content: Mapping[str, Any]) -> Iterator[tuple[str, list[str]]]:
@@ -176,17 +184,19 @@ def _coverage(content: Mapping[str, Any]) -> Iterator[str]:
     )
     yield f"counts, cables and traffic of one plane of each fabric: {', '.join(planes)}"
     yield (
-        f"times: mean of {counted(options['draws'], 'draw')} of hashes from seed {options['seed']} (least to highest), "
+        f"times: mean of {counted(options['draws'], 'draw')} of hashes from seed {options['seed']}, and their range, "
         f"{options['size_bytes'] / 2**20:g} MiB for each rank, {options['placement']} placement; fair sharing of all "
         "ports, without pauses, acknowledgements and NVLink"
     )
     if any(fabric["failures"] for fabric in fabrics):
         pattern = next(fabric["failure_pattern"] for fabric in fabrics if fabric["failures"])
         yield (
-            f"failures: bandwidth of {pattern} with evenly spread load, over that without a failure, mean of the sets. "
-            "A job that stops, as a message has no path, counts as 0. Of each kind, at most "
-            f"{options['failure_sets']} sets are judged; how often failures occur is not"
+            f"failures: bandwidth of {pattern} with evenly spread load, over that without a failure, mean of the sets "
+            "and (the least); GPUs that are cut off, mean and (most). A job that stops counts as 0: a message has no "
+            f"path. Of each kind, at most {options['failure_sets']} sets are judged; how often failures occur is not"
         )
+    if any(fabric["growth"]["new_layout_switches"] is not None for fabric in fabrics):
+        yield "growth: switches that are added, those of a new layout, and those of today's if it is planned for growth"
     for fabric in fabrics:
         if fabric["not_judged"]:
             yield f"{fabric['name']}: {fabric['not_judged']}"

@@ -15,6 +15,14 @@ def digits(value: float) -> str:
     return f"{value:.2f}" if abs(value) < 9.995 else f"{value:.1f}" if abs(value) < 99.95 else f"{value:.0f}"
 
 
+def count_text(count: int) -> str:
+    """8128 to '8128', 4996448768 to '5.00G'."""
+    if count < 100_000:
+        return f"{count}"
+    value, unit = scaled(count, ("", "k", "M", "G", "T", "P"))
+    return f"{digits(value)}{unit}"
+
+
 def time_text(nanoseconds: float) -> str:
     """1369536 to '1.37 ms'."""
     value, unit = scaled(nanoseconds, ("ns", "us", "ms", "s"))

@@ -9,7 +9,7 @@ import pytest
 
 from fabricgen.api.candidates import read_candidates, write_candidates
 from fabricgen.errors import UsageError
-from fabricgen.report.compare import compare_table
+from fabricgen.report.compare import compare_table, compare_text
 from tests.conftest import Cli
 from tests.design.exhaustive import least_switches
 
@@ -172,9 +172,33 @@ def test_text_and_markdown_have_the_numbers(cli: Cli, tmp_path: Path) -> None:
     file = tmp_path / "compare.md"
     done = cli("compare", *words, "--format", "markdown", "--output", file)
     assert (done.code, done.out) == (0, "")
-    assert file.read_text().startswith("| | rail-only | fat-tree:2 |\n|---|---|---|\n| GPUs | 128 | 128 |\n")
+    assert file.read_text().startswith("| | rail-only | fat-tree:2 |\n|---|---|---|\n| switches | 4 | 10 |\n")
+    assert "\n**Equal in all**\n\n- GPUs 128; hosts 16 dgx-h100; " in file.read_text()
     other = cli("compare", *words, "--seed", 9).out
     assert other != text
+
+
+def test_all_designs_fit_a_hundred_columns_as_one_table(small: dict[str, Any]) -> None:
+    """With all patterns and failures, and with the numbers of a large fabric."""
+    for gpus, content in ((128, small), (100352, _enlarged(small))):
+        table, equal, *_ = compare_text(content, 100).split("\n\n")
+        assert max(len(line) for line in table.splitlines()) <= 100, gpus
+        shown = [re.split(r"  +", line.strip()) for line in table.splitlines()]
+        assert len(content["fabrics"]) == 5 and all(len(set(row[1:])) > 1 or len(row) < 6 for row in shown)
+        assert equal.startswith("Equal in all\n") and f"GPUs {gpus}; " in equal
+
+
+def _enlarged(content: dict[str, Any]) -> dict[str, Any]:
+    """The comparison with the counts of a fabric of 100,352 GPUs."""
+    large = json.loads(json.dumps(content))
+    for fabric in large["fabrics"]:
+        fabric.update(gpus=100352, hosts=12544)
+        for key in ("switches", "cables", "transceivers"):
+            fabric[key] *= 784
+        fabric["growth"]["gpus"] = 200704
+        for one in fabric["failures"]:
+            one["sets"] *= 784 if one["depth"] == 1 else 784**2
+    return large
 
 
 @pytest.mark.parametrize(

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from fabricgen.cli import progress
+from fabricgen.cli import live_bar, progress
 from tests.conftest import Cli
 
 
@@ -27,3 +27,33 @@ def test_the_time_of_rendering_is_that_of_its_step(cli: Cli, tmp_path: Path, mon
     times = {line.split()[0]: float(found[1]) for line in shown if (found := re.search(r" +([\d.]+) s  ", line))}
     assert times["planned"] == 0 and times["rendered"] > 5
     assert [line.split()[0] for line in shown][-1] == "allocated"
+
+
+@pytest.mark.parametrize(
+    ("rates", "is_shown"),
+    [
+        ([1.0] * 100, True),  # steady
+        ([0.4, 1.6] * 50, True),  # large and small parts
+        ([1.5 - second / 130 for second in range(100)], True),  # slower to the end
+        ([0.5 + second / 100 for second in range(100)], True),  # faster to the end
+        ([0.1] * 60 + [10.0] * 20, False),  # the first seconds prepare the others
+        ([0.0] * 100 + [1.0], False),  # all is done at once
+    ],
+)
+def test_the_time_left_is_shown_where_it_is_right_within_a_factor_of_two(
+    rates: list[float], is_shown: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Of the seconds of each work, with so much done in each of them."""
+    now = 0.0
+    monkeypatch.setattr(live_bar.time, "monotonic", lambda: now)
+    bar = live_bar.LiveBar("working", sum(rates))
+    shown = []
+    for second, _ in enumerate(rates, 1):
+        now = float(second)
+        bar.reach(sum(rates[:second]))
+        if found := re.search(r"(\d+) s left", str(bar._task()["words"])):
+            shown.append((int(found[1]), len(rates) - second))
+    assert bool(shown) or not is_shown
+    right = [left for left, true in shown if true / 2 <= left + 0.5 and left - 0.5 <= true * 2]
+    assert len(right) >= 0.9 * len(shown), shown
+    assert len(shown) > len(rates) / 3 or not is_shown
