@@ -21,6 +21,7 @@ from fabricgen.api.judgement import (
 from fabricgen.api.requests import TrafficRequest
 from fabricgen.api.subnets import forwarding_of
 from fabricgen.findings import Location
+from fabricgen.quantities import time_text
 from fabricgen.report.summary import Counts
 from fabricgen.results import Compat, PacketsResult
 from fabricgen.units import counted
@@ -180,7 +181,7 @@ def simulate_packets_of_scenario(
 
     drawn = list(run_draws(run_one, range(seed, seed + request.draws), request.jobs))
     (result,) = with_spread(drawn)
-    hops = f"{result.simulated_ns / 1000:.1f} us, {result.wire_transmissions} packet hops"
+    hops = f"{time_text(result.simulated_ns)}, {result.wire_transmissions} packet hops"
     progress.step("simulated", hops)
     outcome = outcome_of_inventory(in_draws(drawn), (), Location, policy)
     switches = sum(node.kind == "switch" for node in scenario.nodes)

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, TypeVar
 from fabricgen.api.judgement import Progress
 from fabricgen.cli.live_bar import LiveBar
 from fabricgen.cli.settings import Settings, interactive
+from fabricgen.quantities import time_text
 
 if TYPE_CHECKING:
     from fabricgen.simulate.packets.network import PacketNetwork
@@ -80,7 +81,7 @@ class PacketProgress:
         hops = int(clock["transmissions"])
         rate = hops / (time.perf_counter() - self._begun)
         flows = f"{clock['finished']}/{len(network.run.flows)} flows"
-        self._bar.reach(hops, f"{simulated_ns / 1000:.0f} us, {flows}, {rate / 1e6:.1f} M hops/s")
+        self._bar.reach(hops, f"{time_text(simulated_ns)}, {flows}, {rate / 1e6:.1f} M hops/s")
 
     def close(self) -> None:
         """Remove the bar."""

@@ -5,8 +5,8 @@ from typing import Any
 
 from fabricgen import __version__
 from fabricgen.page.html import html_page
+from fabricgen.quantities import rate_text, share_text, time_text
 from fabricgen.report.compare import compare_paragraphs, compare_table
-from fabricgen.report.quantities import rate_text, share_text, time_text
 from fabricgen.units import counted
 
 BestOf = Mapping[str, Collection[str]]  # metric -> the fabrics that win it

@@ -3,9 +3,9 @@
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
+from fabricgen.quantities import count_text, digits, rate_text, scaled, share_text
 from fabricgen.report.columns import columns_markdown, columns_text
 from fabricgen.report.compare_wins import AS_GOOD, AS_GOOD_SAMPLE, FEW_GPUS
-from fabricgen.report.quantities import count_text, digits, rate_text, scaled, share_text
 from fabricgen.units import counted
 
 Row = tuple[str, str]

@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from fabricgen.report.quantities import rate_text, time_text
+from fabricgen.quantities import rate_text, time_text
 from fabricgen.units import counted
 
 AS_GOOD = 0.01  # of the best value

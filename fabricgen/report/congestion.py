@@ -4,6 +4,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import asdict
 from typing import Any
 
+from fabricgen.quantities import time_text
 from fabricgen.report.jobs import jobs_lines, jobs_object
 from fabricgen.report.outages import outage_lines, outage_object, spread_object
 from fabricgen.report.planes import of_planes
@@ -101,7 +102,7 @@ def _verdict(result: CongestionResult, victims: int) -> str:
     if result.unfinished:
         parts.append(f"{result.unfinished} not finished")
     else:
-        parts.append(f"slowest {slowest / 1000:.0f} us")
+        parts.append(f"slowest {time_text(slowest)}")
     if not result.lossless:
         parts.append("no PFC")
     return ", ".join(parts)
@@ -234,7 +235,7 @@ def size_lines(tables: Sequence[SizeTable]) -> Iterator[str]:
         if table.reason:
             yield f"{head}: no figures: {table.reason}"
             continue
-        yield f"{head}; {table.steps} x {table.way_ns / 1000:.2f} us of latency in each time"
+        yield f"{head}; {table.steps} x {time_text(table.way_ns)} of latency in each time"
         yield f"{'size':>12}{'time us':>14}{'algbw GB/s':>12}{'busbw GB/s':>12}{'least':>9}{'highest':>9}{'even':>9}"
         for row in table.rows:
             bus = row.bus_gbytes

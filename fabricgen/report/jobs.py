@@ -3,6 +3,7 @@
 from collections.abc import Iterator
 from typing import Any
 
+from fabricgen.quantities import time_text
 from fabricgen.report.outages import spread_object
 from fabricgen.results import JobsResult, JobTime, PlacementScore, ProposedPlacement, Spread
 from fabricgen.units import counted
@@ -137,7 +138,7 @@ def _range(found: Spread) -> str:
 
 
 def _time(found: Spread) -> str:
-    return f"{found.mean / 1000:.0f} us"
+    return time_text(found.mean)
 
 
 def _number(found: Spread | None) -> str:

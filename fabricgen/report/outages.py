@@ -3,6 +3,7 @@
 from collections.abc import Iterator
 from typing import Any
 
+from fabricgen.quantities import time_text
 from fabricgen.results import Outage, OutageResult, Spread
 from fabricgen.units import counted
 
@@ -95,7 +96,7 @@ def _range(found: Spread) -> str:
 
 
 def _speed(time_ns: float, bus_gbytes: float | None) -> str:
-    return f"{time_ns / 1000:.0f} us" if bus_gbytes is None else f"{bus_gbytes:.1f} GB/s"
+    return time_text(time_ns) if bus_gbytes is None else f"{bus_gbytes:.1f} GB/s"
 
 
 def _cost(one: Outage) -> str:

@@ -4,6 +4,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import asdict
 from typing import Any
 
+from fabricgen.quantities import size_text, time_text
 from fabricgen.results import DrawSpread, FailureEffect, PacketsResult, percentiles
 from fabricgen.units import counted
 from fabricgen.vocabulary import BalanceMode
@@ -91,7 +92,7 @@ def packets_lines(result: PacketsResult) -> Iterator[str]:
     waits = f"{counted(pauses, 'wait')} for credits" if by_credits else counted(pauses, "pause frame")
     yield (
         f"          {waits}, {counted(result.drops, 'drop')}, {trimmed}"
-        f"{counted(result.marked, 'packet')} marked, largest queue {result.max_queue_bytes} B, "
+        f"{counted(result.marked, 'packet')} marked, largest queue {size_text(result.max_queue_bytes)}, "
         f"{counted(result.wire_transmissions, 'packet hop')}"
     )
     if result.freeze:
@@ -148,4 +149,4 @@ def _class_line(result: PacketsResult, priority: int) -> str:
 
 
 def _time(nanoseconds: int | None) -> str:
-    return f"{(nanoseconds or 0) / 1000:.1f} us"
+    return time_text(nanoseconds or 0)

@@ -23,6 +23,7 @@ from fabricgen.physics import (
     ROCE_V2_WIRE_BYTES,
     peer_response_bytes,
 )
+from fabricgen.quantities import time_text
 from fabricgen.results import PacketsResult
 from fabricgen.routing import bits
 from fabricgen.routing.fallback import forwarding
@@ -208,7 +209,7 @@ def _finding(bundle: Bundle, verdict: PlaneDeadlock, cycle: FoundCycle, result: 
     else:
         code, severity = "FG642", Severity.ERROR
         broken = f", and the watchdog ended it at {result.freeze.over_ns / 1e6:.0f} ms" if result.freeze.over_ns else ""
-        message = f"the cycle {around} froze in a packet run after {result.freeze.time_ns / 1000:.1f} us{broken}"
+        message = f"the cycle {around} froze in a packet run after {time_text(result.freeze.time_ns)}{broken}"
         message += f"; {others} did not freeze before" if others else ""
         hint = "break the cycle in the routes; a watchdog drops packets to end a freeze"
     return Finding(

@@ -5,6 +5,7 @@ from dataclasses import replace
 
 from fabricgen.bundle.read import Bundle
 from fabricgen.findings import Confidence, Finding, Location, Place, Severity, in_order
+from fabricgen.quantities import time_text
 from fabricgen.results import GroupUse, PacketFlow, PacketsResult, PauseKind, QueueUse
 
 LONG_QUEUE_NS = 100_000  # a queue that first marks above this time of its line rate marks too late
@@ -50,9 +51,9 @@ def _finding(
 def _freezes(result: PacketsResult, place: Location | None) -> Iterator[Finding]:
     if result.freeze:
         around = " -> ".join(f"{node} to {peer}" for node, peer in (*result.freeze.cycle, result.freeze.cycle[0]))
-        over = f", until {result.freeze.over_ns} ns" if result.freeze.over_ns is not None else ""
+        over = f", until {time_text(result.freeze.over_ns)}" if result.freeze.over_ns is not None else ""
         yield _finding(
-            "FG640", Severity.ERROR, f"frozen since {result.freeze.time_ns} ns{over}: {around}", place,
+            "FG640", Severity.ERROR, f"frozen since {time_text(result.freeze.time_ns)}{over}: {around}", place,
             device=result.freeze.cycle[0][0],
             hint="use an engine without credit loops on this lane; head_of_queue_lifetime only drops packets later"
             if result.credit_waits is not None
@@ -63,7 +64,7 @@ def _freezes(result: PacketsResult, place: Location | None) -> Iterator[Finding]
         yield _finding(
             "FG641", Severity.WARNING,
             f"the PFC watchdog acted on {len(result.storms)} queues, first on priority {first.priority} of "
-            f"{first.port[0]} towards {first.port[1]} at {first.detected_ns} ns"
+            f"{first.port[0]} towards {first.port[1]} at {time_text(first.detected_ns)}"
             + (f", and dropped {result.discarded} packets" if result.discarded else ""),
             place, device=first.port[0], count=len(result.storms),
             hint="find the device that paused the port; while the watchdog acts, this priority is not lossless",
@@ -127,7 +128,7 @@ def _marks(result: PacketsResult, place: Location | None) -> Iterator[Finding]:
         yield _finding(
             "FG753", Severity.WARNING,
             f"ECN comes too late: {worst.port[0]} {worst.port[1]} held {worst.most_bytes} B, "
-            f"{worst.most_ns / 1000:.0f} us of its line rate, and {why}",
+            f"{time_text(worst.most_ns)} of its line rate, and {why}",
             place, device=worst.port[0], at=Place("QUEUE", f"{worst.port[1]}|{worst.priority}"), count=len(late),
             hint="give the queue a WRED profile with ECN and a Kmin of a few tens of microseconds at the port's speed",
         )  # fmt: skip
@@ -185,8 +186,9 @@ def _delays(result: PacketsResult, place: Location | None) -> Iterator[Finding]:
     late = sum(flow.fct_ns is None for flow in result.flows)
     if late and not result.freeze:
         yield _finding(
-            "FG762", Severity.NOTE, f"{late} of {len(result.flows)} flows have not completed after "
-            f"{result.simulated_ns} ns", place, hint="give the run more time, or find the ports that delay them",
+            "FG762", Severity.NOTE,
+            f"{late} of {len(result.flows)} flows have not completed after {time_text(result.simulated_ns)}", place,
+            hint="give the run more time, or find the ports that delay them",
         )  # fmt: skip
 
 

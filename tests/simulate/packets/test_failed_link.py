@@ -89,7 +89,7 @@ def test_a_link_that_a_flow_needs_is_refused(rendered: Path) -> None:
 def test_the_option_of_the_command(cli: Cli, rendered: Path) -> None:
     run = ("simulate", "packets", rendered, "--pattern", "permutation", "--size", "256KiB", "--balance", "spray")
     outcome = cli(*run, "--fail", f"{LEAF}|{FIRST}@2us", "--convergence", "4us")
-    assert f"{LEAF}:{FIRST} down at 2.0 us, routes without it at 6.0 us: " in outcome.out
+    assert f"{LEAF}:{FIRST} down at 2.00 us, routes without it at 6.00 us: " in outcome.out
     assert "without the failure" in outcome.out
 
 

@@ -29,6 +29,14 @@ def time_text(nanoseconds: float) -> str:
     return f"{digits(value)} {unit}"
 
 
+def size_text(size: float) -> str:
+    """25_800_000 to '25.8 MB'."""
+    if abs(size) < 1000:
+        return f"{size:.0f} B"
+    value, unit = scaled(size, ("B", "kB", "MB", "GB", "TB"))
+    return f"{digits(value)} {unit}"
+
+
 def rate_text(gbytes: float) -> str:
     """489.4 to '489 GB/s'."""
     value, unit = scaled(gbytes, ("GB/s", "TB/s"))
