@@ -117,7 +117,7 @@ BAR = """
 import time
 from fabricgen.cli import live_bar
 
-live_bar.PATIENCE_S = 0.01
+live_bar.PATIENCE_S, live_bar._LEAST_S = 0.01, 0.1
 with live_bar.LiveBar("validating the files of a fabric", 8) as bar:
     for number in range(8):
         bar.reach(number, "and a state that is longer than a narrow terminal, so it must be cropped at its edge")
