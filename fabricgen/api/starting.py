@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from fabricgen.atomic import temporary_folder
 from fabricgen.atomic.folder import create_files
-from fabricgen.design.first_planes import PlaneStart, Start, first_planes
+from fabricgen.design.first_planes import PlaneStart, Start, first_planes, unnamed_nics
 from fabricgen.errors import UsageError
 from fabricgen.findings import Finding, has_errors
 from fabricgen.resources import resource
@@ -24,7 +24,8 @@ _LISTED, _LISTED_AS = "explicit", "rail-optimized"  # a list of links is made fr
 
 @dataclass(frozen=True)
 class Started:
-    """What was written, or the findings that prevented it. `growth` describes the room of each plane, in words."""
+    """What was written, or the findings that prevented it. `growth` describes the room of each plane, in words,
+    and what the hosts still need."""
 
     files: tuple[str, ...] = ()
     switches: int = 0
@@ -121,7 +122,8 @@ def inventory_texts(options: Start) -> tuple[dict[str, str], tuple[str, ...]]:
 
     if options.design != _LISTED:
         planes = first_planes(options)
-        return {FILE_NAME: _fabric_yaml(options, planes)}, tuple(plane.growth for plane in planes if plane.growth)
+        told = (*(plane.growth for plane in planes), unnamed_nics(options))
+        return {FILE_NAME: _fabric_yaml(options, planes)}, tuple(text for text in told if text)
     if len(options.purposes) > 1 or options.planned_hosts:
         raise UsageError(
             "the design explicit lists the switches of one plane: use neither --planes nor --planned-hosts"

@@ -34,6 +34,11 @@ _ETHERNET = _BOOLEANS | frozenset((
 ))
 _NUMBERS = frozenset(("ipv6-mtu", "mark", "metric", "mtu", "priority", "table", "virtual-function-count"))
 # fmt: on
+# What only a physical port has; bonds have members.
+_PHYSICAL = frozenset(
+    ("auth", "emit-lldp", "infiniband-mode", "link", "match", "set-name", "virtual-function-count", "wakeonlan")
+)
+_LINKS = {"ethernets": _ETHERNET, "bonds": (_ETHERNET - _PHYSICAL) | {"interfaces", "parameters"}}
 _LISTS = {"routes": _ROUTE, "routing-policy": _POLICY}
 _WORDS = {
     **dict.fromkeys(("true", "on", "yes", "y"), True),
@@ -56,22 +61,32 @@ def unknown_keys(network: Mapping[str, Any]) -> tuple[UnknownKey, ...]:
 
 def _unknown(network: Mapping[str, Any]) -> Iterator[UnknownKey]:
     yield from (UnknownKey(str(key), str(key), _NETWORK) for key in network if key not in _NETWORK)
-    for name, content in network.get("ethernets", {}).items():
+    for kind, name, content in _links(network):
         for key, found in content.items():
-            path = f"ethernets.{name}.{key}"
-            if key not in _ETHERNET:
-                yield UnknownKey(path, str(key), _ETHERNET)
+            path = f"{kind}.{name}.{key}"
+            if key not in _LINKS[kind]:
+                yield UnknownKey(path, str(key), _LINKS[kind])
             rows = found if key in _LISTS and isinstance(found, list) else ()
             for row in rows:
                 keys = row if isinstance(row, dict) else ()
                 yield from (UnknownKey(path, str(one), _LISTS[key]) for one in keys if one not in _LISTS[key])
 
 
+def _links(network: Mapping[str, Any]) -> Iterator[tuple[str, str, Mapping[str, Any]]]:
+    for kind in _LINKS:
+        found = network.get(kind)
+        for name, content in found.items() if isinstance(found, Mapping) else ():
+            if isinstance(content, Mapping):
+                yield kind, name, content
+
+
 def as_read(network: Mapping[str, Any]) -> dict[str, Any]:
     """`network` with the booleans, numbers and addresses of its interfaces as netplan reads them. What it does not read
     as its type stays as it is."""
-    ethernets = {name: _typed(content) for name, content in network["ethernets"].items()}
-    return {**network, "ethernets": ethernets}
+    found = {kind: dict(network[kind]) for kind in _LINKS if isinstance(network.get(kind), Mapping)}
+    for kind, name, content in _links(network):
+        found[kind][name] = _typed(content)
+    return {**network, **found}
 
 
 def _typed(content: Mapping[str, Any]) -> dict[str, Any]:

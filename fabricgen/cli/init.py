@@ -54,6 +54,10 @@ def _purposes(ctx: click.Context, parameter: click.Parameter, given: str) -> tup
     show_default=True,
     help="Topology of the compute plane; --list describes all.",
 )
+@click.option(
+    "--host-model", metavar="MODEL", default="", shell_complete=names_of("hosts"),
+    help="Model of the hosts, for example mi355x; `fabricgen list hosts` lists them.  [default: by design]",
+)  # fmt: skip
 @click.option("--hosts", type=click.IntRange(1), help=f"Hosts.  [default: {_DEFAULT_HOSTS}]")
 @click.option("--gpus", type=click.IntRange(1), help="GPUs, instead of --hosts.")
 @click.option(
@@ -81,6 +85,7 @@ def command(
     folder: Path | None,
     name: str | None,
     design: str,
+    host_model: str,
     hosts: int | None,
     gpus: int | None,
     planned_hosts: int | None,
@@ -97,6 +102,7 @@ def command(
     \b
     Examples:
       fabricgen init my-fabric --hosts 64 --planned-hosts 128
+      fabricgen init my-amd --host-model mi355x --hosts 16
       fabricgen init my-superpod --example superpod
     """
     from fabricgen.api.starting import fabric_name, start, start_from_example
@@ -121,12 +127,12 @@ def command(
             f"RoCE on a {design} can deadlock: one lossless class forms cycles; use --technology infiniband, "
             "or --design dragonfly-plus, fat-tree or rail-optimized"
         )
-    count = -(-gpus // gpus_of_host(design)) if gpus else hosts or _DEFAULT_HOSTS
+    count = -(-gpus // gpus_of_host(design, host_model)) if gpus else hosts or _DEFAULT_HOSTS
     if planned_hosts and planned_hosts < count:
         raise UsageError(f"--planned-hosts {planned_hosts} is less than the {counted(count, 'host')} of the start")
     options = Start(
         name=name or fabric_name(folder), design=design, hosts=count, planned_hosts=planned_hosts or 0,
-        platform=platform, technology=chosen, purposes=planes,
+        platform=platform, technology=chosen, purposes=planes, host_model=host_model,
     )  # fmt: skip
     return _finish(settings, folder, start(folder, options))
 

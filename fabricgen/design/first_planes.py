@@ -1,6 +1,6 @@
 """The planes of a first inventory: platforms by technology and speed, the first layout, and the room to grow."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from difflib import get_close_matches
@@ -20,6 +20,10 @@ from fabricgen.units import counted, format_speed
 from fabricgen.vocabulary import Purpose, Role, Technology
 
 DEFAULT_PLATFORM = {Technology.ROCE: "arista-7060x6-64pe", Technology.INFINIBAND: "nvidia-qm9700"}
+# Where the default has no ports of the NICs' speed.
+_FASTER = {(Technology.ROCE, 800_000): "nvidia-sn5600", (Technology.INFINIBAND, 800_000): "nvidia-q3400"}
+# Two lossless classes, and the one that NICs have which support one.
+_CLASSES = "{3: {dscp: [26]}, 4: {dscp: [34]}}", "{3: {dscp: [26]}}"
 _ONE_PORT_MODEL, _TWO_PORT_MODEL = "dgx-h100", "dgx-b300"
 _OUT_OF_BAND = "nvidia-sn2201", "nvidia-sn2201", "nvidia-sn4600c"  # leaf, small spine, large spine
 _SERVED = {Technology.ROCE: Technology.ETHERNET, Technology.INFINIBAND: Technology.INFINIBAND}
@@ -59,7 +63,7 @@ class PlaneStart:
     platforms: Mapping[str, str]  # role -> switch
     speed: str
     uplink_speed: str
-    is_lossless: bool
+    classes: str  # the lossless classes; "" for a plane without
     pools: Mapping[str, str] = field(default_factory=dict)
     growth: str = ""
 
@@ -74,9 +78,21 @@ def host_model_of(design: str) -> str:
     return _TWO_PORT_MODEL if designs()[design].nic_ports > 1 else _ONE_PORT_MODEL
 
 
-def gpus_of_host(design: str) -> int:
-    """GPUs of the hosts that `init` uses with a design."""
-    return _host_model(host_model_of(design)).gpus
+def gpus_of_host(design: str, host_model: str = "") -> int:
+    """GPUs of the hosts that `init` uses with a design. Raises UsageError for an unknown model."""
+    return _host_model(host_model or host_model_of(design)).gpus
+
+
+def unnamed_nics(options: Start) -> str:
+    """What to do on hosts whose NICs have no PCI addresses in the catalog; "" if they have."""
+    bare = [nic.name for purpose in options.purposes for nic in _nics(options, purpose) if not nic.pci]
+    bare = [name for name in bare if name != "bmc"]
+    if not bare:
+        return ""
+    return (
+        f"host model {options.model} has no PCI addresses, because they differ between servers: before you deploy, "
+        f"copy it into host_models with `pci` for {bare[0]} to {bare[-1]} (docs/hosts.md)"
+    )
 
 
 def first_planes(options: Start) -> list[PlaneStart]:
@@ -92,6 +108,9 @@ def first_planes(options: Start) -> list[PlaneStart]:
 
 def _plane(options: Start, purpose: Purpose) -> PlaneStart:
     nics = _nics(options, purpose)
+    design = options.design if purpose == Purpose.COMPUTE else _DESIGN_BESIDE_COMPUTE
+    subplanes = _subplanes(design, purpose, nics)
+    nics = nics[: len(nics) // subplanes]
     speed_mbps, planned = nics[0].speed_mbps, max(options.planned_hosts, options.hosts)
     management = purpose in MANAGEMENT_PURPOSES
     technology = Technology.ROCE if management else options.technology
@@ -114,8 +133,9 @@ def _plane(options: Start, purpose: Purpose) -> PlaneStart:
         core_ports=ports_above,
         leaf_oversubscription=_oversubscription(options, purpose, leaf.layout, speed_mbps),
     )
-    design = options.design if purpose == Purpose.COMPUTE else _DESIGN_BESIDE_COMPUTE
     first = _first_layout(design, purpose, demand)
+    if subplanes > 1:
+        first = replace(first, keys={"subplanes": str(subplanes), **first.keys}, switches=first.switches * subplanes)
     return PlaneStart(
         purpose,
         technology,
@@ -125,9 +145,23 @@ def _plane(options: Start, purpose: Purpose) -> PlaneStart:
         {role: (leaf if role == Role.LEAF else spine).name for role in first.tiers},
         format_speed(speed_mbps),
         format_speed(uplink_mbps) if uplink_mbps != speed_mbps else "",
-        is_lossless=not management,
-        growth=_growth(design, purpose, demand, first),
+        classes="" if management else _classes(nics),
+        growth=_growth(design, purpose, demand, first, subplanes),
     )
+
+
+def _subplanes(design: str, purpose: Purpose, nics: Sequence[HostNic]) -> int:
+    """The networks of equal form, one for each port of a cage; 1 where the design itself joins the ports."""
+    if purpose != Purpose.COMPUTE or designs()[design].nic_ports > 1:
+        return 1
+    return len({nic.port for nic in nics})
+
+
+def _classes(nics: Sequence[HostNic]) -> str:
+    """As many lossless classes as the NICs support, at most two."""
+    models = [catalog.nic_model(nic.model) for nic in nics]
+    is_single = any(model and model.lossless_priorities == 1 for model in models)
+    return _CLASSES[is_single]
 
 
 def _out_of_band_switches(hosts: int, speed_mbps: int) -> tuple[_Chosen, _Chosen]:
@@ -170,7 +204,7 @@ def _first_layout(design: str, purpose: Purpose, demand: Demand) -> FirstLayout:
         raise UsageError(f"{problem}; choose another --design, --hosts or --platform") from None
 
 
-def _growth(design: str, purpose: Purpose, demand: Demand, first: FirstLayout) -> str:
+def _growth(design: str, purpose: Purpose, demand: Demand, first: FirstLayout, subplanes: int) -> str:
     """The room of the layout, and what room for twice the hosts costs; "" for a layout without counts."""
     if not first.switches:
         return ""
@@ -185,7 +219,7 @@ def _growth(design: str, purpose: Purpose, demand: Demand, first: FirstLayout) -
         return f"{head}; no layout of these switches has room for {twice}"
     return (
         f"{head}; to grow to {twice} without moved cables, add --planned-hosts {twice}: "
-        f"{counted(larger.switches, 'switch')}"
+        f"{counted(larger.switches * subplanes, 'switch')}"
     )
 
 
@@ -194,7 +228,7 @@ def _switch(options: Start, purpose: Purpose, technology: Technology, speed_mbps
 
     Where the chosen platform does not suit a plane beside compute, that plane has the default.
     """
-    default = DEFAULT_PLATFORM[technology]
+    default = _FASTER.get((technology, speed_mbps), DEFAULT_PLATFORM[technology])
     if options.platform and purpose != Purpose.COMPUTE:
         with suppress(UsageError):
             return _Chosen(options.platform, _layout(options.platform, technology, speed_mbps, options.model))
@@ -225,7 +259,10 @@ def _layout(name: str, technology: Technology, speed_mbps: int, model: str) -> L
 
 def _host_model(name: str) -> HostModel:
     model = catalog.host_model(name)
-    assert model is not None, "the catalog has the models of this module"
+    if model is None:
+        close = get_close_matches(name, catalog.host_names())
+        hint = f"did you mean {' or '.join(close)}?" if close else "`fabricgen list hosts` lists them"
+        raise UsageError(f"unknown host model {name!r}; {hint}")
     return model
 
 

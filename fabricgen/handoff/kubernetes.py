@@ -60,6 +60,7 @@ if TYPE_CHECKING:
 GPU_OPERATOR = "gpu-operator.values"  # for `helm --values`; kubectl applies the files that end with .yaml
 SRIOV_OPERATOR = "sriov-operator.values"
 LABELS = "label-nodes.sh"
+_UNNAMED = "# Nodes of "
 INTERFACE_NAMES = "interface-names.yaml"
 
 
@@ -160,6 +161,8 @@ def _spectrum_x(bundle: "Bundle", wiring: "Wiring", group: SpectrumX, release: O
 
 
 def _notes(files: WrittenFiles) -> Iterator[str]:
+    comments = [line for line in files[LABELS].decode().splitlines() if line.startswith(_UNNAMED)]
+    yield from (f"group {line.removeprefix(_UNNAMED)}" for line in comments)
     groups = [name.rpartition("/")[0] for name in files if name.endswith("/spectrum-x.yaml")]
     for group in groups:
         yield (
@@ -174,7 +177,8 @@ def _notes(files: WrittenFiles) -> Iterator[str]:
 
 
 def _labels(bundle: "Bundle", wiring: "Wiring", groups: list[tuple[str, list[Rail]]], only: str | None) -> bytes:
-    """Commands that label the nodes with their group, and with their tenant on InfiniBand."""
+    """Commands that label the nodes with their group, and with their tenant on InfiniBand. A comment names interfaces
+    that policies select by name and no file of hosts names."""
     names = {name for name, _ in groups}
     tenants: dict[int, str] = {}
     for plane in wiring.infiniband_planes:
@@ -185,6 +189,12 @@ def _labels(bundle: "Bundle", wiring: "Wiring", groups: list[tuple[str, list[Rai
             own = [tenants[guid] for nic in host.nics if (guid := int(nic.port_guid or "0", 16)) in tenants]
             label = f" {TENANT_LABEL}={own[0]}" if own else f" {TENANT_LABEL}-" if tenants else ""
             lines.append(f"kubectl label --overwrite node {host.name} {GROUP_LABEL}={host.group}{label}")
+    lines[1:1] = [
+        f"{_UNNAMED}{group}: host model {model_of(wiring, group).name} has no PCI addresses, so nothing names the "
+        f"interfaces {', '.join(bare)}: name them on the hosts, or give `pci` in host_models"
+        for group, rails in groups
+        if (bare := [rail.nic.name for rail in rails if not rail.adapter.pci])
+    ]
     return ("\n".join(lines) + "\n").encode()
 
 

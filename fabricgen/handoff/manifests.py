@@ -28,7 +28,10 @@ EXAMPLE_IMAGES = {  # vendor of the GPUs -> an image with its collectives
 }
 IMEX_CLAIM = "imex-channel"
 # PCI id of a NIC that the SR-IOV operator does not list -> its entry: vendor, physical and virtual function.
-_UNLISTED = {"14e4:1760": ("Broadcom_bnxt_BCM57608", "14e4 1760 1819")}
+_UNLISTED = {
+    "14e4:1760": ("Broadcom_bnxt_BCM57608", "14e4 1760 1819"),
+    "1dd8:1002": ("AMD_ionic_Pollara_400", "1dd8 1002 1003"),
+}
 # Variables that are wrong in a pod: its devices are virtual functions, its sockets use the pod network.
 _NOT_OF_PODS = ("NCCL_IB_HCA", "NCCL_SOCKET_IFNAME")
 
@@ -226,7 +229,7 @@ def sriov_operator_values(rails: list[Rail]) -> Manifest:
     policies for others. Empty if it lists all NICs.
 
     Source: sriov-network-operator@249e2001 deployment, supportedExtraNICs and the ConfigMap supported-nic-ids; linux
-    bnxt.c, bnxt_pci_tbl: 0x1819 is the virtual function of BCM5760X.
+    bnxt.c, bnxt_pci_tbl: 0x1819 is the virtual function of BCM5760X; ionic.h: 0x1003 is that of Pollara.
     """
     from fabricgen.platforms.catalog import nic_model  # a tenth of the time of a completion
 

@@ -5,6 +5,7 @@ Values follow from the parts that a test uses, so a fault shows in every test th
 
 import json
 import random
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -13,6 +14,37 @@ from fabricgen.acceptance.made import made_tests
 from fabricgen.acceptance.planned import PlannedTest, Stage, dump_tests
 from fabricgen.bundle.read import Bundle
 from fabricgen.bundle.wiring import Endpoint
+
+# Lines that programs print: (regular expression, the statement that prints it).
+FORMS = {
+    "nccl-tests": [
+        (r"# nccl-tests version \S+.*", "NVIDIA/nccl-tests src/common.cu, run"),
+        (r"# nThread \d+ nGpus \d+ minBytes \d+ maxBytes \d+ step: \d+\((factor|bytes)\) warmup iters: .*", "the same"),
+        (r"# Using devices|#|# +(out-of-place|size) .*", "the same, and src/all_reduce.cu"),
+        (
+            r"#  Rank [ \d]{2} Group [ \d]{2} Pid [ \d]{6} on +\S+ device [ \d]{2} \[[\da-f:]+\] .*",
+            "the same",
+        ),
+        (r" *\d+ +\d+ +float +(sum|none) +-1( +[\d.]+ +[\d.]+ +[\d.]+ +(\d+|N/A)){2}", "the same, BenchTime"),
+        (r"# Out of bounds values : \d+ (OK|FAILED)", "the same, run"),
+        (r"# Avg bus bandwidth    : [\d.]+.*", "the same"),
+    ],
+    "pfcwd": [
+        (
+            r" *QUEUE +STATUS +STORM DETECTED/RESTORED( +[RT]X (LAST )?OK/DROP)*",
+            "sonic-utilities pfcwd, show_stats",
+        ),
+        (r" *-+(  -+)*", "tabulate, simple"),
+        (r" *\w+:\d  +(operational|stormed|N/A)( +\d+/\d+)+", "sonic-utilities pfcwd/main.py, collect_stats"),
+    ],
+}
+
+
+def refuse_other_forms(program: str, text: str) -> None:
+    """Fail on a line that a program cannot print."""
+    for line in text.splitlines():
+        assert any(re.fullmatch(form, line) for form, _ in FORMS[program]), f"{program} cannot print {line!r}"
+
 
 COLUMNS = "              out-of-place                       in-place"
 
@@ -180,12 +212,13 @@ def watchdog(storms: Mapping[tuple[str, int], int]) -> str:
         "-----------  -----------  ---------  ----",
     ]
     lines += [f"{port}:{queue}  operational  {count}/{count}  100/0" for (port, queue), count in storms.items()]
+    refuse_other_forms("pfcwd", "\n".join(lines))
     return "\n".join(lines) + "\n"
 
 
 def nccl_text(ranks: list[str], value: float, wrong: int) -> str:
     devices = [
-        f"#  Rank {number:2} Group  0 Pid {9000 + number} on {host:>10} device  0 [0000:18:00] NVIDIA H100 80GB HBM3"
+        f"#  Rank {number:2} Group  0 Pid {9000 + number:6} on {host:>10} device  0 [0000:18:00] NVIDIA H100 80GB HBM3"
         for number, host in enumerate(ranks)
     ]
     rows = [
@@ -195,7 +228,9 @@ def nccl_text(ranks: list[str], value: float, wrong: int) -> str:
     ]
     head = "# nThread 1 nGpus 1 minBytes 1073741824 maxBytes 8589934592 step: 2(factor) warmup iters: 1 iters: 20"
     lines = ["# nccl-tests version 2.19.6", head, "# Using devices", *devices, "#", f"#{COLUMNS}", *rows]
-    return "\n".join([*lines, "# Out of bounds values : 0 OK", f"# Avg bus bandwidth    : {value * 0.95}", "#"]) + "\n"
+    text = "\n".join([*lines, "# Out of bounds values : 0 OK", f"# Avg bus bandwidth    : {value * 0.95}", "#"]) + "\n"
+    refuse_other_forms("nccl-tests", text)
+    return text
 
 
 def nccl_json(ranks: list[str], value: float, wrong: int) -> str:

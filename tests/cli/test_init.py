@@ -65,6 +65,29 @@ def test_init_supports_every_size(hosts: int, cli: Cli, tmp_path: Path) -> None:
     assert plane["endpoints"] == hosts * 8
 
 
+@pytest.mark.parametrize(
+    ("model", "options", "line", "is_named"),
+    [
+        ("dgx-h100", (), "classes: {3: {dscp: [26]}, 4: {dscp: [34]}}", True),
+        ("hgx-b200", (), "classes: {3: {dscp: [26]}, 4: {dscp: [34]}}", False),
+        ("mi355x", (), "classes: {3: {dscp: [26]}}", False),
+        ("gb300-nvl72-ethernet", (), "subplanes: 2", False),
+        ("gb300-nvl72", ("--technology", "infiniband"), "leaf: {platform: nvidia-q3400}", False),
+        ("dgx-b300-4-planes", (), "subplanes: 4", False),
+    ],
+)
+def test_init_with_a_host_model(
+    model: str, options: tuple[str, ...], line: str, is_named: bool, cli: Cli, tmp_path: Path
+) -> None:
+    """What is written for the model is rendered and passes, and says what the hosts still need."""
+    folder = tmp_path / "site"
+    done = cli("init", folder, "--host-model", model, "--hosts", 8, *options)
+    assert done.code == 0 and line in (folder / "fabric.yaml").read_text(), done.err
+    assert ("has no PCI addresses" in done.out.replace("\n", " ")) is not is_named
+    assert cli("-q", "render", folder, "-o", tmp_path / "b").code == 0
+    assert cli("validate", tmp_path / "b").code == 0
+
+
 def test_init_refuses_what_cannot_be_rendered(cli: Cli, tmp_path: Path) -> None:
     assert "can only be counted" in cli("init", tmp_path / "f", "--platform", GENERIC).err
     assert (
@@ -202,6 +225,11 @@ def test_every_example_is_copied_with_its_schema(name: str, cli: Cli, tmp_path: 
     assert first == f"# yaml-language-server: $schema={FILES[2]}"
     assert '"fabricgen inventory"' in (tmp_path / "f" / FILES[2]).read_text()
     assert cli("render", tmp_path / "f", "-o", tmp_path / "b", "--locked").code == 0
+
+
+def test_init_suggests_a_host_model(cli: Cli, tmp_path: Path) -> None:
+    done = cli("init", tmp_path / "site", "--host-model", "mi35x")
+    assert done.code == 2 and "unknown host model 'mi35x'; did you mean mi355x" in done.err
 
 
 def test_what_init_lists(cli: Cli) -> None:

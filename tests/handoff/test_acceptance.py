@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from fabricgen.acceptance.planned import Stage, load_tests
-from tests.acceptance.runs import put
+from tests.acceptance.runs import FORMS, put, refuse_other_forms
 from tests.components import tool
 from tests.conftest import Cli
 from tests.inventories import explicit, write
@@ -28,11 +28,11 @@ done
 [ -z "${file:-}" ] || echo '{"test_info": {}, "results": {"BW_average": 386.0}}' > "$file"
 """
 MPIRUN = """#!/usr/bin/env bash
-echo "# nThread 1"
+echo "# nThread 1 nGpus 1 minBytes 2147483648 maxBytes 8589934592 step: 2(factor) warmup iters: 1 iters: 20"
 number=0
 while read -r host slots; do
     for _ in $(seq "${slots#slots=}"); do
-        echo "#  Rank $number Group 0 Pid 1 on $host device 0 [0000:18:00] GPU"
+        printf '#  Rank %2d Group %2d Pid %6d on %10s device %2d [0000:18:00] GPU\\n' "$number" 0 1 "$host" 0
         number=$((number + 1))
     done
 done < "$2"
@@ -158,6 +158,21 @@ def test_two_watchdogs_of_one_switch_are_tested(deaf: str, tmp_path: Path, cli: 
     assert ("no storm was detected" in outcome.out) == bool(deaf)
     assert f"no storm was detected and ended on {missed}" in outcome.out or not deaf
     assert ("1 fail" in outcome.out, outcome.code) == (bool(deaf), int(bool(deaf))), outcome.out
+
+
+def test_stand_ins_print_what_the_programs_print(tmp_path: Path) -> None:
+    put(tmp_path / "hosts", "gpu-000 slots=2\n")
+    put(tmp_path / "storms", "gpu-000 rail0\n")
+    for program, name, text in (("nccl-tests", "mpirun", MPIRUN), ("pfcwd", "pfcwd", PFCWD)):
+        put(tmp_path / name, text)
+        environment = {**os.environ, "CALLS": str(tmp_path / "calls"), "STORMS": str(tmp_path / "storms")}
+        command = ["bash", str(tmp_path / name), "--hostfile", str(tmp_path / "hosts")]
+        done = subprocess.run(command, env=environment, capture_output=True, text=True, check=True)
+        assert done.stdout
+        refuse_other_forms(program, done.stdout)
+    with pytest.raises(AssertionError, match="cannot print"):
+        refuse_other_forms("nccl-tests", "#  Rank 0 Group 0 Pid 1 on gpu-000 device 0 [0000:18:00] GPU")
+    assert all(source for forms in FORMS.values() for _, source in forms)
 
 
 def test_hosts_that_send_stop_the_run(pack: Path) -> None:

@@ -104,6 +104,22 @@ def test_amd_hosts_request_amd_gpus(tmp_path: Path) -> None:
     assert values == {"supportedExtraNICs": ['Broadcom_bnxt_BCM57608: "14e4 1760 1819"']}
 
 
+def test_pollara_is_named_to_the_sriov_operator(tmp_path: Path, cli: Cli) -> None:
+    """Its own list has no NIC of Pensando, and its webhook refuses policies for others."""
+    bundle = write_bundle(tmp_path / "bundle", inventory("mi355x", classes="3: {dscp: [26]}"))
+    done = cli("handoff", "kubernetes", bundle, "-o", tmp_path / "k8s")
+    assert yaml.safe_load((tmp_path / "k8s/sriov-operator.values").read_text()) == {
+        "supportedExtraNICs": ['AMD_ionic_Pollara_400: "1dd8 1002 1003"']
+    }
+    assert "group gpu: host model mi355x has no PCI addresses, so nothing names the interfaces rail0" in done.err
+    assert "# Nodes of gpu: host model mi355x" in (tmp_path / "k8s/label-nodes.sh").read_text()
+
+
+def test_interfaces_with_a_pci_address_are_not_mentioned(tmp_path: Path) -> None:
+    files = dict(kubernetes_files(open_bundle([write_bundle(tmp_path / "bundle")])))
+    assert b"PCI" not in files["label-nodes.sh"]
+
+
 def test_pods_on_racks_with_nvlink_claim_an_imex_channel(tmp_path: Path) -> None:
     """Without the claim, NCCL finds the NVLink of the rack, and fails to import memory of another host."""
     found = manifests(tmp_path, RACK)

@@ -345,6 +345,7 @@ def test_reordering_of_nics() -> None:
         "ConnectX-7": ("in-order-placement", False),
         "ConnectX-8": ("in-order-placement", False),
         "ConnectX-9": ("in-order-placement", True),
+        "E830": ("go-back-n", True),
         "Gaudi-3": ("go-back-n", True),
         "Pollara-400": ("go-back-n", True),
     }

@@ -12,6 +12,7 @@ the command.
 
 import json
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -29,9 +30,63 @@ ROOT = Path(sys.argv[1])
 CHECKPOINTS, UNITS = ROOT / "etc" / "checkpoints", ROOT / "units"
 
 
+_JSON = r"[\[\]{}\s].*|\[\]|\{\}"
+_TABLE = r" *-+(  -+)*"
+# command -> (regular expression of a line, the statement that prints it). `say` refuses other lines.
+# sonic-utilities is sonic-net/sonic-utilities@691b1bbc4.
+FORMS: dict[str, list[tuple[str, str]]] = {
+    "config": [
+        (
+            r"(Patch applied|Config replaced|Config rolled back|Checkpoint created|Checkpoint deleted) successfully\.",
+            "sonic-utilities config/main.py: secho of apply_patch, replace, rollback, checkpoint, delete_checkpoint",
+        ),
+        (r'\[\]|\[|\]|    "[^"]+",?', "sonic-utilities config/main.py, list_checkpoints: json.dumps(…, indent=4)"),
+    ],
+    "docker": [(_JSON, "lldpd src/client: lldpctl -f json0")],
+    "pfc": [
+        (r"Interface +Lossless priorities", "sonic-utilities pfc/main.py, showPfcPrio: tabulate, simple"),
+        (_TABLE, "the same"),
+        (r"Ethernet\d+ +[0-7](,[0-7])*", "the same"),
+    ],
+    "pfcwd": [
+        (
+            r" *QUEUE +STATUS +STORM DETECTED/RESTORED( +[RT]X (LAST )?OK/DROP){4}",
+            "sonic-utilities pfcwd, show_stats",
+        ),
+        (r"Changed polling interval to \d+ms", "sonic-utilities pfcwd/main.py, collect_config"),
+        (r" *PORT +ACTION +DETECTION TIME +RESTORATION TIME +HISTORY", "sonic-utilities pfcwd/main.py, config"),
+        (_TABLE, "tabulate, simple"),
+        (r" *Ethernet\d+  +(drop|forward|alert)  +\d+  +(\d+|infinite)  +(enable|disable)", "pfcwd/main.py, config"),
+    ],
+    "show": [
+        (r"\{\}", "sonic-utilities show/main.py with --json"),
+        (r"  Port (Tx|Rx)(    PFC\d)+", "sonic-utilities scripts/pfcstat, header_Rx and header_Tx"),
+    ],
+    "sonic-cfggen": [(_JSON, "sonic-buildimage src/sonic-config-engine/sonic-cfggen: json.dumps of --print-data")],
+    "sonic-db-cli": [(r".*", "sonic-swss-common sonic-db-cli: what Redis returns")],
+    "vtysh": [
+        (_JSON, "frr bgpd/bgp_vty.c, bgp_show_summary with json"),
+        (r"  neighbor \S+ route-map \S+ (in|out)", "frr bgpd/bgp_vty.c, bgp_config_write_filter"),
+        (r"route-map \S+ (permit|deny) \d+", "frr lib/routemap_cli.c, route_map_instance_show"),
+        ("", "the same"),
+    ],
+}
+
+
 def say(text: str) -> None:
-    """To standard output."""
+    """To standard output, if the command can print it."""
+    for line in text.split("\n"):
+        if not any(re.fullmatch(form, line) for form, _ in FORMS[sys.argv[2]]):
+            raise AssertionError(f"{sys.argv[2]} cannot print {line!r}")
     sys.stdout.write(text + "\n")
+
+
+def table(header: tuple[str, ...], rows: list[tuple[str, ...]], *, right: bool) -> str:
+    """The lines of tabulate in its format `simple`."""
+    widths = [max(map(len, column)) for column in zip(header, *rows, strict=True)]
+    lines = [header, tuple("-" * width for width in widths), *rows]
+    padded = [[cell.rjust(n) if right else cell.ljust(n) for cell, n in zip(one, widths, strict=True)] for one in lines]
+    return "\n".join("  ".join(cells).rstrip() for cells in padded)
 
 
 def moment(name: str) -> None:
@@ -112,21 +167,25 @@ class Config:
 
     def replace(self) -> None:
         self._to(load_json(self.names[0]), "replace")
+        say("Config replaced successfully.")
 
     def rollback(self) -> None:
         self._to(load_json(CHECKPOINTS / f"{self.names[0]}.cp.json"), "rollback")
+        say("Config rolled back successfully.")
 
     def checkpoint(self) -> None:
         (CHECKPOINTS / f"{self.names[0]}.cp.json").write_text(json.dumps(dump(self.redis)))
+        say("Checkpoint created successfully.")
 
     def delete_checkpoint(self) -> None:
         file = CHECKPOINTS / f"{self.names[0]}.cp.json"
         if not file.exists():
-            sys.exit("Checkpoint does not exist")
+            sys.exit(f"Failed to delete config checkpoint\nError: Checkpoint '{self.names[0]}' does not exist")
         file.unlink()
+        say("Checkpoint deleted successfully.")
 
     def list_checkpoints(self) -> None:
-        say(json.dumps(sorted(file.name.removesuffix(".cp.json") for file in CHECKPOINTS.iterdir())))
+        say(json.dumps(sorted(file.name.removesuffix(".cp.json") for file in CHECKPOINTS.iterdir()), indent=4))
 
     def save(self) -> None:
         self._confirmed()
@@ -236,16 +295,21 @@ def docker(words: list[str]) -> None:
 
 def pfc(words: list[str]) -> None:
     rows = dump(config_db()).get("PORT_QOS_MAP", {})
-    say("Interface    Lossless priorities\n-----------  ---------------------")
-    say("\n".join(f"{port}    {row['pfc_enable']}" for port, row in rows.items() if "pfc_enable" in row))
+    ports = [(port, row["pfc_enable"]) for port, row in rows.items() if "pfc_enable" in row]
+    say(table(("Interface", "Lossless priorities"), ports, right=False))
 
 
 def pfcwd(words: list[str]) -> None:
     if words[:2] == ["show", "stats"]:
-        say("QUEUE    STATUS    STORM DETECTED/RESTORED")
-        sys.exit(1 if "--check-storm" in words and (ROOT / "storm").exists() else 0)
-    say("Changed polling interval to 200ms\n       PORT    ACTION    DETECTION TIME    RESTORATION TIME")
-    say("\n".join(f"  {port}   drop   200   200" for port in dump(config_db()).get("PFC_WD", {}) if port != "GLOBAL"))
+        if "--check-storm" in words:  # prints nothing
+            sys.exit(1 if (ROOT / "storm").exists() else 0)
+        stats = ("STORM DETECTED/RESTORED", "TX OK/DROP", "RX OK/DROP", "TX LAST OK/DROP", "RX LAST OK/DROP")
+        say(table(("QUEUE", "STATUS", *stats), [], right=True))
+        return
+    say("Changed polling interval to 200ms")
+    header = ("PORT", "ACTION", "DETECTION TIME", "RESTORATION TIME", "HISTORY")
+    ports = [port for port in dump(config_db()).get("PFC_WD", {}) if port != "GLOBAL"]
+    say(table(header, [(port, "drop", "200", "200", "disable") for port in ports], right=True))
 
 
 def show(words: list[str]) -> None:

@@ -2,13 +2,31 @@
 
 import json
 import os
+import re
 import subprocess
 import sys
 from dataclasses import dataclass
+from fnmatch import fnmatch
 from pathlib import Path
 from typing import Any
 
+from tests.render.hosts.tools.stand_in import FORMS
+
 STAND_IN = Path(__file__).with_name("tools") / "stand_in.py"
+# Files of sysfs, configfs and debugfs: (pattern of the path, regular expression of the content, the statement of the
+# kernel that prints it). A file of another form is refused after each run.
+FILES = [
+    ("*/net/*/type", r"\d+", "linux net/core/net-sysfs.c, NETDEVICE_SHOW_RO(type, fmt_dec)"),
+    ("*/device", r"0x[0-9a-f]{4}", "linux drivers/pci/pci-sysfs.c, pci_config_attr(device, 0x%04x)"),
+    ("*/ecn/roce_?p/enable/[0-7]", r"[01]", "MLNX_OFED mlx5_core, en_ecn.c, mlx5e_show_enable: %d"),
+    ("*/ecn/roce_np/cnp_*", r"\d+", "MLNX_OFED mlx5_core, en_ecn.c, mlx5e_show_cnp: %d"),
+    ("*/cc_params/np_*", r"\d+", "linux drivers/infiniband/hw/mlx5/cong.c, get_param: %d"),
+    ("*/rdma_cm/*/default_roce_mode", r"IB/RoCE v1|RoCE v2", "linux drivers/infiniband/core/cma_configfs.c; cache.c"),
+    ("*/rdma_cm/*/default_roce_tos", r"\d+", "linux drivers/infiniband/core/cma_configfs.c: %u"),
+    ("*/tc/1/traffic_class", FORMS["mlx5_tc"][0][0], FORMS["mlx5_tc"][0][1]),
+    ("*/bnxt_re/*/cc/*", FORMS["bnxt_re"][0][0], FORMS["bnxt_re"][0][1]),
+    ("*/bnxt_re/*/info", r"(\t\w+ : \w+\n?)*", "bnxt_re debugfs.c of Broadcom: seq_printf"),
+]
 FRESH: dict[str, Any] = {"dcbx": "fw", "trust": "pcp", "dscp": {}, "pfc": [0] * 8, "cable": 7, "pause": "on"}
 
 
@@ -23,7 +41,7 @@ class Machine:
     def __post_init__(self) -> None:
         self.sys, self.tools, self.state = (self.folder / name for name in ("sys", "bin", "state.json"))
         self.tools.mkdir()
-        for tool in ("mlnx_qos", "ethtool", "dcb", "nicctl"):
+        for tool in ("mlnx_qos", "ethtool", "dcb", "nicctl", "mlxconfig", "lspci"):
             self.tool(tool, f'exec "{sys.executable}" -S "{STAND_IN}" {tool} "$@"')
         # A folder of configfs is born with its files.
         (self.sys / "kernel/config/rdma_cm").mkdir(parents=True)
@@ -40,6 +58,7 @@ class Machine:
             '  { target="$(readlink /proc/self/fd/3)"; } 3>&1\n'
             '  case "$target" in\n'
             f'  */bnxt_re/*/cc/*) command printf "$@" | "{sys.executable}" -S "{STAND_IN}" bnxt_store "$target" ;;\n'
+            f'  */tc/1/*) command printf "$@" | "{sys.executable}" -S "{STAND_IN}" mlx5_store "$target" ;;\n'
             '  *) command printf "$@" ;;\n'
             "  esac\n"
             "}\n"
@@ -64,6 +83,8 @@ class Machine:
         (net / "type").write_text("1\n")  # linux include/uapi/linux/if_arp.h: ARPHRD_ETHER
         (pci / "device").write_text("0x1021\n")
         (net / "device").symlink_to(pci)
+        (self.sys / "class/infiniband" / device).mkdir(parents=True)
+        (self.sys / "class/infiniband" / device / "device").symlink_to(pci)
         if ofed:
             files = {f"roce_{end}/enable/{n}": "0" for end in ("np", "rp") for n in range(8)}
             self.write(net / "ecn", files | {"roce_np/cnp_dscp": "0", "roce_np/cnp_802p_prio": "0"})
@@ -98,4 +119,15 @@ class Machine:
         paths = {"SYS": str(self.sys), "CONF": str(self.conf), "NIC_STATE": str(self.state)}
         environment = {**os.environ, **paths, "PATH": f"{self.tools}:{os.environ['PATH']}"}
         command = ["sh", "-c", f'. "{self.folder}/kernel"; file="$1"; shift; . "$file"', "sh", str(script), *arguments]
-        return subprocess.run(command, env=environment, capture_output=True, text=True)
+        done = subprocess.run(command, env=environment, capture_output=True, text=True)
+        self.refuse_other_forms()
+        return done
+
+    def refuse_other_forms(self) -> None:
+        """Fail on a file that the kernel does not print so."""
+        for file in (path for path in self.sys.rglob("*") if path.is_file()):
+            forms = [form for pattern, form, _ in FILES if fnmatch(str(file), pattern)]
+            text = file.read_text().removesuffix("\n")
+            assert forms and any(re.fullmatch(form, text) for form in forms), (
+                f"the kernel does not print {file}: {text!r}"
+            )

@@ -1,6 +1,5 @@
 """netplan itself takes the rendered files, and refuses mistakes in them."""
 
-import os
 import subprocess
 from pathlib import Path
 
@@ -10,6 +9,7 @@ from fabricgen.bundle.read import open_bundle
 from fabricgen.errors import UnreadableInputError
 from fabricgen.findings import Finding, Severity
 from fabricgen.rules.run import run
+from tests.components import require_namespaces
 from tests.render.hosts.rendered import STORAGE, files_of, inventory, write_bundle
 from tests.rules.hosts.test_hosts import BOTH, SIX
 
@@ -80,7 +80,7 @@ VALID = {
         '- from: 10.64.0.1\n          table: "100"\n          priority: 1000',
     ),
 }
-# Faults that netplan takes without a word; (code, the end of the path).
+# Faults for which netplan gives no message; (code, the end of the path).
 FAULTS = {
     "gateway4": ("optional: true", 'optional: true\n      gateway4: "10.64.0.0"', "FG909", "gateway4"),
     "match": ("optional: true", 'optional: true\n      match: {macaddress: "00:11:22:33:44:55"}', "FG909", "match"),
@@ -153,9 +153,9 @@ def test_interfaces_of_other_files_keep_their_renderer(netplan: str, tmp_path: P
     assert [file.stem for file in (tmp_path / "run/NetworkManager/system-connections").iterdir()] == ["netplan-mgmt0"]
 
 
-@pytest.mark.skipif(os.geteuid() != 0, reason="needs root, for a network namespace")
 def test_rules_come_after_the_local_table_that_cilium_moves(netplan: str, tmp_path: Path) -> None:
     """The kernel answers for local addresses by the rule at 100 of Cilium, before it asks a rule of a NIC."""
+    require_namespaces()
     generate(netplan, tmp_path, rendered(TEXTS["rails"]))
     text = (tmp_path / "run/systemd/network/10-netplan-rail0.network").read_text()
     found = dict(line.split("=", 1) for line in text.partition("[RoutingPolicyRule]")[2].splitlines() if "=" in line)

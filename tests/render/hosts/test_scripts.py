@@ -8,12 +8,14 @@ from pathlib import Path
 import pytest
 
 from tests.components import tool
-from tests.render.hosts.machine import Machine
+from tests.render.hosts.machine import FILES, Machine
 from tests.render.hosts.rendered import inventory, write_bundle
 from tests.render.hosts.tools.stand_in import FORMS, say
 
 RAILS = {f"rail{n}": (f"mlx5_{n}", f"0000:{16 + n:02x}:00.0") for n in range(8)}
 CLOSED = "NVRM version: NVIDIA UNIX x86_64 Kernel Module  550.127.05  Tue Oct  8 16:30:26 UTC 2024\n"
+# linux fs/proc/base.c, proc_pid_limits: %-25s %-20s %-20s %-10s
+LOCKED = f"{'Max locked memory':<25} {{:<20}} {{:<20}} {'bytes':<10}\n"
 POLLARA = inventory("mi355x", classes="3: {dscp: [26]}")
 AMD = inventory("mi300x", classes="3: {dscp: [24, 26]}")
 
@@ -44,7 +46,7 @@ def test_a_nic_is_set_up_like_the_switches(tmp_path: Path) -> None:
     assert (rail0["dcbx"], rail0["trust"], rail0["pause"], rail0["cable"]) == ("os", "dscp", "off", 5)
     assert rail0["pfc"] == [0, 0, 0, 1, 1, 0, 0, 0]
     assert rail0["tunables"] == {"pfc-prevention-tout": 100}
-    assert host.read("class/infiniband/mlx5_0/tc/1/traffic_class") == "106"
+    assert host.read("class/infiniband/mlx5_0/tc/1/traffic_class") == "Global tclass=106"
     assert host.read("kernel/config/rdma_cm/mlx5_0/ports/1/default_roce_tos") == "106"
     assert host.read("kernel/config/rdma_cm/mlx5_0/ports/1/default_roce_mode") == "RoCE v2"
     ecn = "class/net/rail0/ecn"
@@ -139,10 +141,29 @@ def test_pollara_is_set_up_in_an_order_that_it_accepts(tmp_path: Path) -> None:
 def test_stand_ins_print_what_the_sources_print() -> None:
     """A form that the source does not have is refused, as decimal digits of bnxt_re."""
     assert say("bnxt_re", "0x1a") and say("bnxt_re", "0")
-    for name, wrong in (("bnxt_re", "26"), ("bnxt_re", "0x0"), ("dcb", "prio-pfc 3:on"), ("mlnx_qos", "Cable len: 5m")):
+    wrongs = {
+        "bnxt_re": ("26", "0x0"), "dcb": ("prio-pfc 3:on",), "mlnx_qos": ("Cable len: 5m",), "mlx5_tc": ("106",),
+        "nicctl": ("  CNP DSCP             : 46",), "mlxconfig": ("INTERNAL_CPU_OFFLOAD_ENGINE=0",),
+        "lspci": ("ACSCtl: SrcValid-",), "ethtool": ("RX: on",),
+    }  # fmt: skip
+    assert set(wrongs) == set(FORMS)
+    for name, wrong in ((name, wrong) for name, each in wrongs.items() for wrong in each):
         with pytest.raises(AssertionError, match="cannot print"):
             say(name, wrong)
-    assert all(source for forms in FORMS.values() for _, source in forms)
+    assert all(source for forms in FORMS.values() for _, source in forms) and all(source for _, _, source in FILES)
+
+
+def test_a_file_that_the_kernel_cannot_print_is_refused(tmp_path: Path) -> None:
+    host = machine(tmp_path)
+    host.refuse_other_forms()
+    (host.sys / "class/infiniband/mlx5_0/tc/1/traffic_class").write_text("106\n")
+    with pytest.raises(AssertionError, match="the kernel does not print"):
+        host.refuse_other_forms()
+
+
+def test_the_form_of_limits_is_that_of_this_kernel() -> None:
+    line = next(line for line in Path("/proc/self/limits").read_text().splitlines(True) if "locked memory" in line)
+    assert line == LOCKED.format(*line.split()[3:5])
 
 
 def test_a_port_in_infiniband_mode_is_named_with_the_command(tmp_path: Path) -> None:
@@ -157,7 +178,7 @@ def test_a_port_in_infiniband_mode_is_named_with_the_command(tmp_path: Path) -> 
 def test_a_bluefield_in_dpu_mode_is_refused(tmp_path: Path, mode: str, code: int) -> None:
     host = machine(tmp_path)
     (host.sys / "class/net/rail0/device/device").write_text("0xa2dc\n")
-    host.tool("mlxconfig", f"echo '        INTERNAL_CPU_OFFLOAD_ENGINE                 {mode}'")
+    host.state.write_text(json.dumps(host.nics() | {"mlxconfig": {"INTERNAL_CPU_OFFLOAD_ENGINE": mode}}))
     done = host.run(script(host), "rail0")
     assert done.returncode == code and ("in DPU mode" in done.stderr) == bool(code)
 
@@ -230,14 +251,11 @@ class TestGpuDirect:
         proc = tmp_path / "proc"
         (proc / "self").mkdir(parents=True)
         (proc / "cmdline").write_text("BOOT_IMAGE=/vmlinuz iommu=pt quiet\n")
-        (proc / "self/limits").write_text("Max locked memory         unlimited            unlimited            bytes\n")
+        (proc / "self/limits").write_text(LOCKED.format("unlimited", "unlimited"))
         (host.sys / "module/nvidia_peermem").mkdir(parents=True)
         (proc / "driver/nvidia").mkdir(parents=True)
         # the first line of nvidia.ko of both kinds (kernel-open/nvidia/nv-procfs.c; nv_printf of NV_VERSION_STRING)
         (proc / "driver/nvidia/version").write_text(CLOSED)
-        host.tool(
-            "lspci", "echo '18:00.0 PCI bridge'; echo '  ACSCtl: SrcValid- TransBlk-'; echo '  MaxReadReq 4096 bytes'"
-        )
         host.tool("uname", "echo 5.10.0-33-amd64")
         return host
 
@@ -273,12 +291,16 @@ class TestGpuDirect:
                 "kernel 5.10.0-33-amd64 has no dma-buf",
             ),
             ("echo quiet >{proc}/cmdline; mkdir -p {sys}/class/iommu/dmar0", "IOMMU translates"),
-            ("echo 'Max locked memory 65536 65536 bytes' >{proc}/self/limits", "only 65536 bytes"),
-            ("sed -i s/SrcValid-/SrcValid+/ {bin}/lspci", "ACS on at 18:00.0"),
+            (f"printf '%s' '{LOCKED.format(65536, 65536)}' >{{proc}}/self/limits", "only 65536 bytes"),
+            ("""sed -i 's/^{{/{{"acs": "+", /' {state}""", "ACS on at 18:00.0"),
+            (
+                """sed -i 's/^{{/{{"read_bytes": 512, /' {state}""",
+                "read requests of 512 bytes, expected 4096: setpci -s 0000:10:00.0 CAP_EXP+8.w=5000:7000",
+            ),
         ],
     )
     def test_obstacles(self, host: Machine, monkeypatch: pytest.MonkeyPatch, change: str, problem: str) -> None:
-        places = {"sys": host.sys, "proc": host.folder / "proc", "bin": host.tools}
+        places = {"sys": host.sys, "proc": host.folder / "proc", "state": host.state}
         subprocess.run(["/bin/sh", "-c", change.format(**places)], check=True)
         code, found = self.verdict(host, monkeypatch)
         assert code == 1 and problem in found, found

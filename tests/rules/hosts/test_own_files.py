@@ -1,21 +1,33 @@
-"""The law that files of hosts and managers pass the check, over technologies, designs, hosts, tenants and planes."""
+"""The law that files of hosts and managers pass the check, over technologies, designs, hosts, tenants, planes, what
+writes the settings of NICs and names their devices, and releases of NVIDIA's operator."""
 
 import tempfile
+from contextlib import suppress
 from pathlib import Path
 
 import yaml
-from hypothesis import HealthCheck, assume, given, settings
+from hypothesis import HealthCheck, assume, example, given, settings
 from hypothesis import strategies as st
 
 from fabricgen.bundle.read import open_bundle
 from fabricgen.bundle.write import BundleWriter
+from fabricgen.errors import UsageError
 from fabricgen.findings import Severity, has_errors
+from fabricgen.handoff.folder import write_folder
+from fabricgen.handoff.kubernetes import kubernetes_files
+from fabricgen.handoff.manifests import OPERATORS
+from fabricgen.platforms.catalog import host_model
 from fabricgen.render.content import BundleContent
 from fabricgen.render.plans import make_plans
 from fabricgen.rules.run import run
+from fabricgen.units import format_speed
 
 Tree = dict[str, object]
 PKEYS = st.sampled_from([0x8001, 0x8002, 0x7000, 0x0103])
+ON_ETHERNET = [
+    "dgx-h100", "hgx-b200", "mi300x", "mi325x-bcm57608", "mi350x-connectx-7", "mi355x", "dgx-b300", "dgx-b300-4-planes",
+    "gb300-nvl72-ethernet", "dgx-b200",
+]  # fmt: skip
 MEMBERS = ["gpu", "gpu/0", "gpu/0-1", "gpu/2-3", "rail0", "gpu/0-3/rail0", "ALL"]
 
 
@@ -74,7 +86,6 @@ def roce(draw: st.DrawFn) -> Tree:
         "hosts": ["gpu"],
         "scalable_unit": {"hosts": 4, "planned": 1},
         "leaf": {"platform": platform},
-        "speed": "400G",
         "lossless": {"classes": classes, "cnp": {"dscp": draw(st.sampled_from([48, 46]))}},
         "addressing": pools,
         **spine,
@@ -82,25 +93,60 @@ def roce(draw: st.DrawFn) -> Tree:
     }
 
 
+def ports_of(model: str) -> tuple[int, str]:
+    """(planes of the ports of a cage, their speed) of a host model."""
+    known = host_model(model)
+    assert known
+    compute = [nic for nic in known.nics if nic.plane == "compute"]
+    return len({nic.port for nic in compute}), format_speed(compute[0].speed_mbps)
+
+
 @st.composite
 def inventories(draw: st.DrawFn) -> tuple[str, str]:
-    """(text, model) of an inventory; it can be wrong."""
-    plane = draw(st.one_of(infiniband(), roce()))
-    models = ["dgx-h100", "gb200-nvl72"] if plane.get("technology") else ["dgx-h100", "hgx-b200", "mi300x", "dgx-b300"]
-    model = draw(st.sampled_from(models))
-    tree = {
-        "fabricgen": 1,
-        "fabric": "small",
-        "hosts": {"gpu": {"model": model, "count": 4}},
-        "planes": {"compute": plane},
-    }
-    return yaml.safe_dump(tree, sort_keys=False), model
+    """(text, release of the operator) of an inventory; it can be wrong."""
+    plane = draw(st.one_of(infiniband(), roce(), roce()))
+    is_infiniband = "technology" in plane
+    model = draw(st.sampled_from(["dgx-h100", "gb200-nvl72"] if is_infiniband else ON_ETHERNET))
+    group: Tree = {"model": model, "count": 4, "rdma_names": draw(st.sampled_from(["driver", "nic"]))}
+    if not is_infiniband:
+        planes, plane["speed"] = ports_of(model)
+        plane |= {"subplanes": planes} if planes > 1 else {}
+        writers = ["script", "roce-optimized", "spectrum-x"]
+        group["nic_settings"] = draw(st.sampled_from(writers[:1] if model.startswith("mi") else writers))
+    if group.get("nic_settings") == "spectrum-x":
+        plane["lossless"] = {"classes": {3: {"dscp": [24]}}, "cnp": {"dscp": 48}}
+        group["rdma_names"] = "driver"
+    if not any(nic.pci for nic in host_model(model).nics):  # type: ignore[union-attr]
+        group["rdma_names"] = "driver"
+    tree = {"fabricgen": 1, "fabric": "small", "hosts": {"gpu": group}, "planes": {"compute": plane}}
+    return yaml.safe_dump(tree, sort_keys=False), draw(st.sampled_from(list(OPERATORS)))
 
 
-@settings(max_examples=40, deadline=None, suppress_health_check=list(HealthCheck), derandomize=True)
+SPECTRUM_X = """\
+fabricgen: 1
+fabric: small
+hosts: {gpu: {model: gb300-nvl72-ethernet, count: 4, nic_settings: spectrum-x}}
+planes:
+  compute:
+    design: rail-optimized
+    hosts: [gpu]
+    subplanes: 2
+    scalable_unit: {hosts: 4}
+    leaf: {platform: nvidia-sn5600}
+    spine: {platform: nvidia-sn5600}
+    speed: 400G
+    lossless: {classes: {3: {dscp: [24]}}, cnp: {dscp: 48}}
+    addressing: {loopbacks: 10.0.0.0/16, links: 10.128.0.0/10, hosts: 10.64.0.0/10}
+"""
+SEEN: dict[str, set[str]] = {"models": set(), "operators": set(), "settings": set()}
+
+
+@settings(max_examples=80, deadline=None, suppress_health_check=list(HealthCheck), derandomize=True)
 @given(inventories())
-def test_what_is_rendered_passes_its_own_check(inventory: tuple[str, str]) -> None:
-    text, _ = inventory
+@example((SPECTRUM_X, "26.4"))
+@example((SPECTRUM_X, "26.10"))
+def check_own_files(inventory: tuple[str, str]) -> None:
+    text, operator = inventory
     with tempfile.TemporaryDirectory(prefix="fabricgen-own-") as folder:
         source, bundle = Path(folder) / "fabric.yaml", Path(folder) / "b"
         source.write_text(text)
@@ -110,5 +156,18 @@ def test_what_is_rendered_passes_its_own_check(inventory: tuple[str, str]) -> No
             for path, content in BundleContent(plans).files():
                 writer.add(path, content)
             writer.commit(1, "digest")
+        with suppress(UsageError):  # a release without what the group needs
+            write_folder(bundle / "kubernetes", kubernetes_files(open_bundle([bundle]), operator=operator))
+            SEEN["operators"].add(operator)
         found = run(open_bundle([bundle]), ("FG8", "FG9"))
+        group = yaml.safe_load(text)["hosts"]["gpu"]
+        SEEN["models"].add(group["model"])
+        SEEN["settings"] |= {group.get("rdma_names", "driver"), group.get("nic_settings", "script")}
     assert [one for one in found if one.severity is Severity.ERROR] == [], text
+
+
+def test_what_is_rendered_passes_its_own_check() -> None:
+    check_own_files()
+    assert SEEN["operators"] == set(OPERATORS)
+    assert SEEN["settings"] == {"driver", "nic", "script", "roce-optimized", "spectrum-x"}
+    assert {"mi355x", "gb300-nvl72-ethernet", "gb200-nvl72"} <= SEEN["models"] and len(SEEN["models"]) > 7, SEEN

@@ -51,7 +51,30 @@ FORMS: dict[str, list[tuple[str, str]]] = {
         (r"    PFC priority bitmap       : 0x[0-9a-f]+", "the same"),
         (r"    PFC no-drop priorities    : ?([0-7](,[0-7])*)?", "the same"),
         ("", "the same"),
-        (r"  CNP DSCP +: \d+", "nicctl show dcqcn: the label as AMD's acceptance scripts read it"),
+        (r"    DSCP bitmap               : 0x[0-9a-f]{16} ==> priority : [0-7]", "AMD's MoRI guide: `nicctl show qos`"),
+        (r"ROCE device                                : \w+", "AMD's MoRI guide, DCQCN: `nicctl show dcqcn`"),
+        (r"  DCQCN profile id                         : \d+", "the same"),
+        (r"  Status                                   : (Enabled|Disabled)", "the same"),
+        (r"  DSCP value used for CNP                  : \d+", "the same; ROCm's cluster validation reads this label"),
+    ],
+    "mlxconfig": [
+        (
+            r"[ *](  |RO) {5}[A-Z0-9_]+ +(\d+|\w+\(\d+\)) *",
+            "Mellanox/mstflint@b9d9e844 mlxconfig/mlxcfg_ui.cpp, printSingleParam and printValue",
+        ),
+    ],
+    "lspci": [
+        (r"[0-9a-f]{2}:[0-9a-f]{2}\.[0-7] [^:]+: .+", "pciutils lspci.c, show_terse"),
+        (r"\t\t\tMaxPayload \d+ bytes, MaxReadReq \d+ bytes", "pciutils ls-caps.c, cap_express_dev"),
+        (
+            r"\t\tACSCtl:\tSrcValid[+-] TransBlk[+-] ReqRedir[+-] CmpltRedir[+-] UpstreamFwd[+-] EgressCtrl[+-] "
+            r"DirectTrans[+-]",
+            "pciutils ls-ecaps.c, cap_acs",
+        ),
+    ],
+    "mlx5_tc": [
+        # A new port has no line; DOCA-OFED prints the class with its name, never the digits alone.
+        (r"(Global tclass=\d+)?", "MLNX_OFED mlx5_ib, traffic_class_show of tc/<port>/traffic_class"),
     ],
     "bnxt_re": [
         # No driver prints decimal digits alone, except 0.
@@ -176,7 +199,14 @@ def nicctl(arguments: list[str]) -> None:
     if arguments[:2] == ["show", "qos"]:
         print(say("nicctl", _qos(one)))
     elif arguments[:2] == ["show", "dcqcn"]:
-        print(say("nicctl", f"  CNP DSCP             : {one['cnp']}"))
+        assert options["-i"] == "1"
+        lines = [f"NIC  : 1111111-4c32  ({STATE['slots'][0]})", ""]
+        lines += [f"ROCE device                                : {options['-r']}"]
+        lines += [
+            "  DCQCN profile id                         : 1",
+            "  Status                                   : Enabled",
+        ]
+        print(say("nicctl", "\n".join([*lines, f"  DSCP value used for CNP                  : {one['cnp']}"])))
     elif arguments[:3] == ["update", "qos", "--classification-type"]:
         one["class"] = {"pcp": "PCP", "dscp": "DSCP"}[arguments[3]]
         one["map"] = {} if arguments[3] == "pcp" else one["map"]
@@ -204,6 +234,9 @@ def _qos(one: dict) -> str:
         lines += [f"  Classification type         : {one['class']}", "", "  DSCP-to-priority :"]
         if one["class"] == "DSCP":
             for priority, values in by.items():
+                bitmap = sum(1 << dscp for dscp in values)
+                lines.append(f"    DSCP bitmap               : 0x{bitmap:016x} ==> priority : {priority}")
+            for priority, values in by.items():
                 lines.append(f"    DSCP                      : {_ranges(values)} ==> priority : {priority}")
         bits = sum(1 << number for number in one["no_drop"])
         lines += ["", "  PFC :", f"    PFC priority bitmap       : {bits:#x}"]
@@ -228,6 +261,30 @@ def _ranges(values: list[int]) -> str:
     ends = [value for value in values if value + 1 not in values]
     pairs = zip(starts, ends, strict=True)
     return ", ".join(str(first) if first == last else f"{first}-{last}" for first, last in pairs)
+
+
+def mlxconfig(arguments: list[str]) -> None:
+    """`mlxconfig -d SLOT query NAME`; the values are in the state."""
+    assert arguments[0] == "-d" and arguments[2] == "query"
+    print(say("mlxconfig", f"        {arguments[3]:<48}{STATE['mlxconfig'][arguments[3]]}"))
+
+
+def lspci(arguments: list[str]) -> None:
+    """A bridge, and a NIC, with `-vvv`. `acs` of the state is + where the bridge has access control."""
+    acs = STATE.get("acs", "-")
+    control = f"SrcValid{acs} TransBlk- ReqRedir{acs} CmpltRedir{acs} UpstreamFwd{acs} EgressCtrl- DirectTrans-"
+    bridge = ["18:00.0 PCI bridge: Broadcom / LSI PEX890xx PCIe Gen 5 Switch", f"\t\tACSCtl:\t{control}"]
+    size = STATE.get("read_bytes", 4096)
+    nic = [
+        "19:00.0 Ethernet controller: Mellanox Technologies MT2910",
+        f"\t\t\tMaxPayload 512 bytes, MaxReadReq {size} bytes",
+    ]
+    print(say("lspci", "\n".join(nic if "-s" in arguments else bridge + nic)))
+
+
+def mlx5_store(arguments: list[str]) -> None:
+    """A write to tc/1/traffic_class of DOCA-OFED: what is read has another form than what is written."""
+    Path(arguments[0]).write_text(say("mlx5_tc", f"Global tclass={int(sys.stdin.read())}") + "\n")
 
 
 def bnxt_store(arguments: list[str]) -> None:
