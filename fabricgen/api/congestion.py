@@ -9,7 +9,7 @@ from fabricgen.api.coverage import add_coverage
 from fabricgen.api.jobs import SEARCH, JobsSource, simulate_jobs
 from fabricgen.api.judgement import DEFAULT_POLICY, SILENT, Judgement, Judging, Policy, Progress, codes_of, open_judging
 from fabricgen.api.outages import with_outages
-from fabricgen.api.requests import TrafficRequest
+from fabricgen.api.requests import TrafficRequest, with_connections
 from fabricgen.api.sizes import with_sizes
 from fabricgen.api.subnets import DEFAULT_SUBNETS, SubnetOptions, forwarding_of
 from fabricgen.errors import UsageError
@@ -68,11 +68,14 @@ def simulate_congestion(
     from fabricgen.simulate.outages.options import OutageOptions as OutageOptions
     from fabricgen.simulate.patterns import DEFAULT_BYTES, DEFAULT_PATTERN, check_pattern, read_order
 
-    name, hashed = request.pattern or DEFAULT_PATTERN, (request.queue_pairs, request.hash_model)
+    name = request.pattern or DEFAULT_PATTERN
     seed, draws, balance = request.seed, request.draws, request.balance
     check_pattern(name)
     size = DEFAULT_BYTES if request.size_bytes is None else request.size_bytes
     judging = open_judging(request.paths, request.links, request.lldp, policy)
+    request, connections = with_connections(request, judging.bundle)
+    judging.findings += connections
+    hashed = request.queue_pairs, request.hash_model
     if request.jobs_file is not None or request.placement == SEARCH:
         if request.sizes:
             raise UsageError("--sizes: jobs have their sizes: give it without --jobs-file and search")

@@ -18,7 +18,7 @@ from fabricgen.api.judgement import (
     open_judging,
     outcome_of_inventory,
 )
-from fabricgen.api.requests import TrafficRequest
+from fabricgen.api.requests import TrafficRequest, with_connections
 from fabricgen.api.subnets import forwarding_of
 from fabricgen.findings import Location
 from fabricgen.quantities import time_text
@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from fabricgen.simulate.patterns import Adapter
     from fabricgen.simulate.workload import PlacedJob
 
-CODES = ("FG64", "FG708", "FG75", "FG76", "FG79")
+CODES = ("FG64", "FG708", "FG720", "FG75", "FG76", "FG79")
 DEFAULT_BYTES = 4 * 2**20
 _LONG_HOPS = 10_000_000  # a run that takes seconds is announced
 _HOPS_PER_S = 4_000_000  # of one processor core, for the estimate
@@ -78,6 +78,8 @@ def simulate_packets(
 
     prepare(progress.note)
     judging = open_judging(request.paths, request.links, request.lldp, policy)
+    request, connections = with_connections(request, judging.bundle)
+    judging.findings += connections
     name, plane, subnets = request.pattern or DEFAULT_PATTERN, request.plane, request.subnets
     size_bytes = DEFAULT_BYTES if request.size_bytes is None else request.size_bytes
     check_pattern(name)

@@ -1,11 +1,18 @@
 """What the simulators are asked: each has one request, which extends one of these."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import TYPE_CHECKING, TypeVar
 
 from fabricgen.api.subnets import DEFAULT_SUBNETS, SubnetOptions
+from fabricgen.errors import UsageError
+from fabricgen.findings import Finding, Severity
+from fabricgen.units import counted
 from fabricgen.vocabulary import BalanceMode, HashModel
+
+if TYPE_CHECKING:
+    from fabricgen.bundle.read import Bundle
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -28,7 +35,8 @@ class TrafficRequest(SimulationRequest):
     `pattern` is a name of `fabricgen.simulate.patterns`, by default ring-all-reduce. `size_bytes` is the buffer of one
     rank; None: as much as is usual for the verb. `jobs_file` has jobs that run at the same time; `pattern` and
     `size_bytes` are those of jobs without their own.
-    `queue_pairs` is their number per connection, each of which is hashed; None: that of the files of the hosts.
+    `queue_pairs` is their number per connection, each of which is hashed; None: that of the files of the hosts. With a
+    version of `nccl`, two NICs have as many connections as channels of that version.
     `hash_model` is what switches compute, `balance` how those of RoCE planes spread packets (None: as fabric.json
     says). `seed` is that of hashes and everything else that is drawn, `draws` how often it is. `subnets` are the
     options of InfiniBand planes.
@@ -38,8 +46,35 @@ class TrafficRequest(SimulationRequest):
     size_bytes: int | None = None
     jobs_file: Path | None = None
     queue_pairs: int | None = None
+    nccl: str | None = None
     hash_model: HashModel = HashModel.DEPLOYED
     balance: BalanceMode | None = None
     seed: int = 0
     draws: int = 1
     subnets: SubnetOptions = DEFAULT_SUBNETS
+
+
+Requested = TypeVar("Requested", bound=TrafficRequest)
+
+
+def with_connections(request: Requested, bundle: "Bundle") -> tuple[Requested, list[Finding]]:
+    """The request with the queue pairs of two NICs if it names a version of NCCL, and a note of what they are.
+
+    Raises UsageError for an unknown version, and if no host with GPUs is on the plane.
+    """
+    if request.nccl is None:
+        return request, []
+    from fabricgen.platforms.nccl import parse_version
+    from fabricgen.simulate.plane.queue_pairs import nccl_connections
+
+    try:
+        version = parse_version(request.nccl)
+    except ValueError as error:
+        raise UsageError(f"--nccl: {error}") from error
+    found = nccl_connections(bundle, version, request.plane, request.queue_pairs)
+    text = (
+        f"NCCL {request.nccl}: {counted(found.channels, 'channel')} of each NIC with "
+        f"{counted(found.queue_pairs, 'queue pair')}, so {counted(found.flows, 'flow')} of two NICs"
+        f"{f'; {found.assumed}' if found.assumed else ''}"
+    )
+    return replace(request, queue_pairs=found.flows, nccl=None), [Finding("FG720", Severity.NOTE, text)]

@@ -173,6 +173,12 @@ hash_options = several(
         "files of hosts, else 1]",
     ),
     click.option(
+        "--nccl",
+        metavar="VERSION",
+        help="Let two NICs have as many connections as the channels of this version of NCCL, for example 2.30, instead "
+        "of one.",
+    ),
+    click.option(
         "--hash",
         "hash_model",
         type=click.Choice([word.value for word in HashModel]),

@@ -26,6 +26,7 @@ def tuning_object(result: TuningResult, profile: str | None = None, digest: str 
              "gain": asdict(one.gain)}
             for one in result.confirmed
         ],
+        "spreading": _spreading(result),
         "front": [_trial(one) for one in result.front],
         "block": inventory_block(result, profile) if result.is_better else None,
         "bandwidth": "bus" if result.has_bus else "delivered",
@@ -40,6 +41,11 @@ def tuning_object(result: TuningResult, profile: str | None = None, digest: str 
         "limits": list(result.limits),
         "fixed": dict(result.fixed),
     }  # fmt: skip
+
+
+def _spreading(result: TuningResult) -> dict[str, Any] | None:
+    one = result.spreading
+    return {"proposed": result.is_spreading_better, **_trial(one.trial), "gain": asdict(one.gain)} if one else None
 
 
 def _trial(one: Trial) -> dict[str, Any]:
@@ -99,6 +105,8 @@ def tuning_lines(result: TuningResult, profile: str | None = None) -> Iterator[s
     yield f"          present: {setting_words(result.present.setting)}"
     for parameter, why in result.fixed.items():
         yield f"          {parameter} not searched: {why}"
+    if result.spreading and result.is_spreading_better:
+        yield f"          {spreading_words(result)}"
     if result.confirmed:
         yield ""
         yield f"what wins, on draws {_range(result.unseen_seeds)}, which the search did not see"
@@ -119,6 +127,8 @@ def tuning_markdown(result: TuningResult, profile: str | None = None) -> str:
         f"{verdict_words(result)}",
         f"Present: {setting_words(result.present.setting)}.",
     ]
+    if result.spreading and result.is_spreading_better:
+        parts.append(f"{spreading_words(result)}.")
     if result.confirmed:
         parts += [f"On draws {_range(result.unseen_seeds)}, which the search did not see:", _markdown(_winning(result))]
     parts += [f"Trade-off, on draws {_range(result.searched_seeds)} of the search:", _markdown(_trading(result))]
@@ -139,6 +149,16 @@ def verdict_words(result: TuningResult) -> str:
         return f"change {parts}: {result.shown_gain(best)} {draws}"
     why = "better beyond chance" if best.gain.low <= 0 else "better by 1 %, or has more faults"
     return f"keep what you have: the best one found is not {why}: {result.shown_gain(best)} {draws}"
+
+
+def spreading_words(result: TuningResult) -> str:
+    """The proposal to spread packets, with its gain and what it takes."""
+    gain = result.shown_gain(result.spreading) if result.spreading else ""
+    return (
+        f"packets over all links: {gain} on {counted(len(result.unseen_seeds), 'unseen draw')}. If switches and NICs "
+        "can, set load_balancing to spray or adaptive: hosts then get NCCL_IB_ADAPTIVE_ROUTING=1, and with several "
+        "queue pairs NCCL_IB_SPLIT_DATA_ON_QPS=1"
+    )
 
 
 def setting_words(one: Setting) -> str:

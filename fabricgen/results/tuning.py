@@ -79,7 +79,8 @@ class TuningResult:
     settings that rules do not allow, by code; `limits` are the codes that refuse a neighbor of the best setting.
     `fixed` has the parameters that are not searched, and why. `alpha_rows` are the rows of CONFIG_DB that the alpha of
     the best setting changes: table -> row -> field -> value. With `has_bus`, the bandwidths are bus bandwidths.
-    `reason` is the part of the traffic that does not run.
+    `spreading` is the present setting on the same draws if switches spread packets over all equal links; None where
+    they do. `reason` is the part of the traffic that does not run.
     """
 
     plane: str
@@ -101,7 +102,14 @@ class TuningResult:
     limits: tuple[str, ...]
     fixed: Mapping[str, str]
     alpha_rows: Mapping[str, Mapping[str, Mapping[str, str]]]
+    spreading: Confirmed | None = None
     reason: str = ""
+
+    @property
+    def is_spreading_better(self) -> bool:
+        """Whether packets over all links are better than hashed flows beyond chance, without more faults."""
+        one = self.spreading
+        return one is not None and one.gain.low > 0 and one.trial.faults <= self.present.faults
 
     @property
     def best(self) -> Confirmed | None:

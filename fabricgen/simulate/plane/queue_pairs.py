@@ -4,16 +4,20 @@ Each adapter numbers its queue pairs one after another from a first number, whic
 ports has a drawn port for each flow.
 """
 
+from dataclasses import dataclass
 from functools import cache
 
 import numpy as np
 from numpy.typing import NDArray
 
 from fabricgen.bundle.read import Bundle
+from fabricgen.errors import UsageError
 from fabricgen.platforms.catalog import nic_model
+from fabricgen.platforms.nccl import HOPPER, Version, capability_of, channels_of_nic
 from fabricgen.platforms.source_ports import LABEL_DRIVERS, LABELS, flow_label
 from fabricgen.simulate.plane.mixing import GOLDEN, mixed
 from fabricgen.simulate.plane.ports import Flags, Ints
+from fabricgen.vocabulary import Purpose
 
 _NUMBERS = np.uint64((1 << 24) - 1)  # of queue pairs: 24 bits
 _SETTING = "NCCL_IB_QPS_PER_CONNECTION"
@@ -23,6 +27,46 @@ def stated_queue_pairs(bundle: Bundle) -> int:
     """The queue pairs of a connection in the files of the hosts, the least of all groups; 1 is NCCL's default."""
     found = [one.nccl_number(_SETTING) for one in bundle.hosts.values()]
     return min((number for number in found if number and number > 0), default=1)
+
+
+@dataclass(frozen=True, slots=True)
+class Connections:
+    """What joins two NICs: `channels` of NCCL, each with `queue_pairs`. `assumed` says what the files do not have."""
+
+    channels: int
+    queue_pairs: int
+    assumed: str
+
+    @property
+    def flows(self) -> int:
+        """The queue pairs of two NICs, each of which is hashed."""
+        return self.channels * self.queue_pairs
+
+
+def nccl_connections(bundle: Bundle, version: Version, plane: str | None, queue_pairs: int | None) -> Connections:
+    """The connections of rings and trees that NCCL makes on a plane, by default the first compute plane; the fewest of
+    all host models with GPUs. `queue_pairs` of a connection are by default those of the files.
+
+    Raises UsageError if no host with GPUs has NICs there.
+    """
+    wiring = bundle.wiring
+    name = plane or next((one.name for one in wiring.planes if one.purpose == Purpose.COMPUTE), "") if wiring else ""
+    gpus = {model.name: model.gpus for model in wiring.host_models} if wiring else {}
+    found: dict[str, tuple[int, int]] = {}
+    for host in wiring.hosts if wiring else ():
+        speeds = [nic.speed_mbps for nic in host.nics if nic.plane == name]
+        if speeds and gpus.get(host.model):
+            found.setdefault(host.model, (len(speeds), min(speeds)))
+    if not found:
+        raise UsageError(f"--nccl: no host with GPUs has NICs on plane {name or '(none)'}")
+    channels = []
+    unknown = []
+    for model, (nics, speed_mbps) in found.items():
+        capability = capability_of(model)
+        unknown += [model] if capability is None else []
+        channels.append(channels_of_nic(version, nics, speed_mbps / 1000, capability or HOPPER))
+    assumed = f"GPUs of {', '.join(unknown)} count as Hopper" if unknown else ""
+    return Connections(min(channels), queue_pairs or stated_queue_pairs(bundle), assumed)
 
 
 @cache

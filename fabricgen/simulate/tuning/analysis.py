@@ -15,6 +15,7 @@ from fabricgen.simulate.bandwidth.bus import bus_bytes
 from fabricgen.simulate.packets.ensemble import interval
 from fabricgen.simulate.packets.from_bundle import PlaneScenario
 from fabricgen.simulate.patterns import make_job, uses_storage
+from fabricgen.simulate.plane.balance import asked_balance
 from fabricgen.simulate.plane.host_network import HostNetwork
 from fabricgen.simulate.plane.lossless import lossless_links
 from fabricgen.simulate.plane.names import infiniband_planes, planes_for
@@ -24,7 +25,7 @@ from fabricgen.simulate.tuning.files import TunedFiles, changed_rows, present_se
 from fabricgen.simulate.tuning.measure import Item, MeasuredRun, Runner, Spread
 from fabricgen.simulate.tuning.race import ROUNDS, Race, trial_of
 from fabricgen.simulate.tuning.space import space_around
-from fabricgen.vocabulary import Goal
+from fabricgen.vocabulary import BalanceMode, Goal
 
 DEFAULT_BYTES = 4 << 20
 DEFAULT_BUDGET = 400_000_000  # packet hops: about two minutes
@@ -32,6 +33,7 @@ _RUNS = 200  # that a budget allows at least: of more hops a run takes a slice o
 _HOPS_OF_A_START = 50_000  # that take as long as the start of a run
 _SEARCHED = 0.4  # share of the budget for the first round
 BEST = "best"
+SPREAD = "packets over all links"
 _FEWEST, _MOST = 12, 160  # settings of the first round
 
 
@@ -119,6 +121,7 @@ def tune(bundle: Bundle, tunable: Tunable, options: TuningOptions, spread: Sprea
     named.pop(present, None)
     again = _again(runner, [present, *named], unseen, spread)
     base = trial_of(present, again[present], rate_bytes)
+    spreading = _spreading(runner, present, again[present], unseen, spread, options.goal, rate_bytes)
     found = [confirmed(name, one, again[one], again[present], options.goal, rate_bytes) for one, name in named.items()]
     return TuningResult(
         plane=tunable.plane.name,
@@ -140,8 +143,22 @@ def tune(bundle: Bundle, tunable: Tunable, options: TuningOptions, spread: Sprea
         limits=tuple(space.limits(best)),
         fixed=fixed,
         alpha_rows=changed_rows(tunable.files, best),
+        spreading=spreading,
         reason="; ".join(part for part in made.reason.split("; ") if "--max-hops" not in part),  # it has a budget
     )
+
+
+def _spreading(
+    runner: Runner, present: Setting, runs: Sequence[MeasuredRun], seeds: Sequence[int], spread: Spread, goal: Goal,
+    rate_bytes: float,
+) -> Confirmed | None:  # fmt: skip
+    """The present setting if switches spread packets over all equal links; None where they do, or where no switch has
+    a choice."""
+    if runner.plane.is_sprayed or not runner.plane.network.links:
+        return None
+    sprayed = replace(runner, plane=asked_balance(runner.plane, BalanceMode.SPRAY))
+    found = list(spread(sprayed, [(present, seed) for seed in seeds]))
+    return confirmed(SPREAD, present, found, runs, goal, rate_bytes)
 
 
 def _again(

@@ -1,0 +1,136 @@
+"""Connections of NCCL by version, and what spreading gives a published all-reduce."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from fabricgen.platforms.nccl import capability_of, channels_of_nic, parse_version, release_of
+from tests.conftest import Cli
+from tests.inventories import ADDRESSING, NVIDIA, Tree, write
+
+# NVIDIA/cluster-readiness-engine, pull request 287: GB300 hosts with four rails of 800G, an all-reduce over racks with
+# four queue pairs. It reaches about half of the ceiling; with adaptive routing and split data about 70 % more.
+GAIN = 1.70
+
+
+def oci(hosts: int, unit: int, design: str = "rail-optimized", **plane: object) -> Tree:
+    nic = {"name": "rail{rail}", "model": "ConnectX-8", "speed": "800G", "plane": "compute", "rails": 4}
+    return {
+        "fabricgen": 1,
+        "fabric": "oci",
+        "host_models": {"gb300": {"gpus": 4, "nvlink_domain": 4, "nics": [nic]}},
+        "hosts": {"gpu": {"model": "gb300", "count": hosts}},
+        "planes": {
+            "compute": {
+                "design": design,
+                "hosts": ["gpu"],
+                "scalable_unit": {"hosts": unit, "planned": hosts // unit},
+                "leaf": {"platform": NVIDIA},
+                "spine": {"platform": NVIDIA},
+                "speed": "800G",
+                "queue_pairs": 4,
+                "addressing": ADDRESSING,
+                **plane,
+            }
+        },
+    }
+
+
+@pytest.mark.parametrize(
+    ("version", "nics", "gbps", "capability", "channels"),
+    [
+        ("2.21", 8, 400, 90, 2),  # eight rings, doubled: 16 are not doubled again
+        ("2.24", 4, 400, 90, 4),  # four rings, doubled twice
+        ("2.24", 4, 400, 100, 2),  # Blackwell is not Hopper before 2.25
+        ("2.25.1", 4, 400, 100, 4),
+        ("2.30", 4, 800, 103, 4),  # one search channel carries 96 GB/s on Blackwell
+        ("2.24", 4, 800, 90, 4),  # two of 48 GB/s for each NIC: 16 after doubling
+        ("2.30.7", 8, 200, 80, 2),  # A100: no second doubling
+        ("2.30", 1, 400, 90, 4),
+    ],
+)
+def test_channels_of_a_nic(version: str, nics: int, gbps: float, capability: int, channels: int) -> None:
+    assert channels_of_nic(parse_version(version), nics, gbps, capability) == channels
+
+
+def test_versions_and_models() -> None:
+    assert [release_of(version).pxn_c2c for version in ((2, 21), (2, 27), (2, 28), (2, 31))] == [
+        False,
+        False,
+        True,
+        True,
+    ]
+    assert (
+        capability_of("dgx-h100") == 90 and capability_of("gb300-nvl72-ethernet") == 103 and capability_of("x") is None
+    )
+    for text in ("2", "2.x", "1.9", "2.20.5"):
+        with pytest.raises(ValueError, match=r"not a version of NCCL|is not known"):
+            parse_version(text)
+
+
+@pytest.fixture(scope="module")
+def built(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Two racks of 18 hosts, and the order of hosts in which each one is in another rack than the one before."""
+    from fabricgen.api import render
+
+    folder = tmp_path_factory.mktemp("oci")
+    render(write(folder / "in", oci(36, 18)), folder / "bundle")
+    (folder / "order").write_text("".join(f"gpu-{one:03d}\ngpu-{18 + one:03d}\n" for one in range(18)))
+    return folder
+
+
+def bandwidth(cli: Cli, built: Path, *options: str) -> tuple[float, list[str]]:
+    common = (
+        "--pattern",
+        "ring-all-reduce",
+        "--sizes",
+        "1GiB:1GiB",
+        "--placement",
+        built / "order",
+        "--format",
+        "json",
+    )
+    outcome = cli("-q", "simulate", "congestion", built / "bundle", *common, *options)
+    assert outcome.code == 0, outcome.err
+    report = json.loads(outcome.out)
+    table = next(one for one in report["congestion"]["sizes"] if one["rail"] is None)
+    return table["rows"][0]["bus_gbytes"]["mean"], [
+        one["message"] for one in report["findings"] if one["code"] == "FG720"
+    ]
+
+
+def test_an_all_reduce_over_racks_gains_as_published(built: Path, cli: Cli) -> None:
+    """Simulated 58 % of the ceiling with NCCL's channels and four queue pairs; spreading gives 1.72 times as much."""
+    hashed, notes = bandwidth(cli, built, "--nccl", "2.30", "--draws", "20")
+    spread, _ = bandwidth(cli, built, "--balance", "spray")
+    assert notes == ["NCCL 2.30: 4 channels of each NIC with 4 queue pairs, so 16 flows of two NICs"]
+    assert 0.45 < hashed / spread < 0.65
+    assert spread / hashed == pytest.approx(GAIN, rel=0.15)
+    one_connection, _ = bandwidth(cli, built, "--draws", "20")
+    assert one_connection < hashed
+
+
+def test_wrong_versions(built: Path, cli: Cli) -> None:
+    for text, message in (
+        ("2.20", "the versions are 2.21 and later"),
+        ("new", "is not a version of NCCL such as 2.30"),
+    ):
+        outcome = cli("simulate", "congestion", built / "bundle", "--nccl", text)
+        assert (outcome.code, message in outcome.err) == (2, True)
+    outcome = cli("simulate", "packets", built / "bundle", "--nccl", "2.30", "--plane", "x")
+    assert (outcome.code, "no host with GPUs has NICs on plane x" in outcome.err) == (2, True)
+
+
+def test_tune_proposes_to_spread_packets(tmp_path: Path, cli: Cli) -> None:
+    """Every hop of the ring crosses the spines: hosts are alone at their leaf."""
+    tree = oci(4, 1, design="fat-tree")
+    quick = ("--size", "1MiB", "--draws", "6", "--budget", "3000000", "--queue-pairs", "4", "--for", "busbw")
+    outcome = cli(
+        "-q", "tune", write(tmp_path / "in", tree), "--pattern", "ring-all-reduce", *quick, "--format", "json"
+    )
+    found = json.loads(outcome.out)["tune"]["spreading"]
+    assert found["proposed"] and found["gain"]["low"] > 0
+    spread = oci(4, 1, design="fat-tree", load_balancing={"mode": "spray", "configured_by": "platform"})
+    outcome = cli("-q", "tune", write(tmp_path / "spread", spread), "--pattern", "ring-all-reduce", *quick)
+    assert "packets over all links" not in outcome.out
