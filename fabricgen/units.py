@@ -79,6 +79,18 @@ def parse_time_ns(text: str) -> int:
     return round(float(found[1]) * _NS[found[2]])
 
 
+_SPAN = re.compile(r"([0-9]+(?:\.[0-9]+)?) ?(s|min|h|d)")
+_SECONDS = {"s": 1, "min": 60, "h": 3600, "d": 86_400}
+
+
+def parse_span_s(text: str) -> float:
+    """14_400 for '4h', in seconds. Raises ValueError for a text without a number and s, min, h or d."""
+    found = _SPAN.fullmatch(text.strip())
+    if found is None or len(found[1]) > _MOST_DIGITS:
+        raise ValueError(f"{text!r} is not a span of time, for example 10min or 4h")
+    return float(found[1]) * _SECONDS[found[2]]
+
+
 def format_bytes(size: int) -> str:
     """262144 to '256KiB': in the largest unit of which it is a multiple."""
     for unit in ("GiB", "MiB", "KiB"):

@@ -18,6 +18,7 @@ from fabricgen.results import DeadlockResult
 
 if TYPE_CHECKING:
     from fabricgen.simulate.bandwidth.analysis import BandwidthOptions
+    from fabricgen.simulate.bandwidth.lost_time import FailureRates
 
 
 @dataclass(frozen=True)
@@ -28,7 +29,8 @@ class CompareOptions:
     256 MiB. `placement` is aligned or fragmented. `draws` hashes are drawn from `seed` on. `failure_sets` is the most
     sets of failures to judge of each kind. `failures` is how many links fail at a time in the deadlock proof. `grow_to`
     is a number of GPUs, None: twice those of each fabric. `plane` is the plane to compare, None: the first with jobs.
-    `templates` replace those of fabricgen in what is rendered.
+    `templates` replace those of fabricgen in what is rendered. With `rates`, the GPU-seconds that failures cost in a
+    month are computed.
     """
 
     patterns: tuple[str, ...] = ()
@@ -42,6 +44,7 @@ class CompareOptions:
     plane: str | None = None
     jobs: int = 1
     templates: Path | None = None
+    rates: "FailureRates | None" = None
 
     @property
     def bandwidth(self) -> "BandwidthOptions":
@@ -69,6 +72,7 @@ def fabric_object(
 ) -> dict[str, Any]:
     """All results on a fabric. Raises UsageError without a plane that carries traffic of jobs."""
     from fabricgen.simulate.bandwidth.analysis import analyse_bandwidth
+    from fabricgen.simulate.bandwidth.lost_time import lost_time
     from fabricgen.simulate.plane.names import infiniband_planes, planes_for
 
     bundle = judging.bundle
@@ -91,6 +95,12 @@ def fabric_object(
         "patterns": [asdict(one) for one in bandwidth.patterns],
         "failure_pattern": bandwidth.failure_pattern,
         "failures": [asdict(one) for one in bandwidth.failures],
+        "lost_time": [
+            {**asdict(one), "gpu_seconds": one.gpu_seconds}
+            for one in lost_time(bandwidth.failures, options.rates, counts["gpus"])
+        ]
+        if options.rates and bandwidth.failures
+        else None,
         "not_judged": bandwidth.reason,
         "deadlock": _deadlock(deadlock),
         "growth": asdict(_growth(path, plane, options.grow_to or 2 * counts["gpus"])),

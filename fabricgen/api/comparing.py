@@ -1,7 +1,7 @@
 """The comparison of fabrics: what each costs, what it carries, what failures and growth cost, and where each wins."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -26,6 +26,7 @@ from fabricgen.report.outcome import Outcome
 
 if TYPE_CHECKING:
     from fabricgen.simulate.bandwidth.analysis import BandwidthOptions
+    from fabricgen.simulate.bandwidth.lost_time import FailureRates
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -88,7 +89,7 @@ def compare(
                 return Comparison(findings=found.outcome.findings, suppressed=found.outcome.suppressed)
             compared.append(_with_new_layouts(found, source, aside / f"{number}", platform, made))
             progress.step("compared", source.name)
-    return Comparison(findings=(), content=_content(compared, without, traffic))
+    return Comparison(findings=(), content=_content(compared, without, traffic, options.rates))
 
 
 def _judged(
@@ -127,7 +128,10 @@ def _with_new_layouts(
 
 
 def _content(
-    compared: Sequence[dict[str, Any]], without: Mapping[str, str], options: "BandwidthOptions"
+    compared: Sequence[dict[str, Any]],
+    without: Mapping[str, str],
+    options: "BandwidthOptions",
+    rates: "FailureRates | None",
 ) -> dict[str, Any]:
     from fabricgen.report.compare_wins import unlike, wins
 
@@ -135,6 +139,7 @@ def _content(
         "options": {
             "patterns": list(options.patterns), "size_bytes": options.size_bytes, "placement": options.placement,
             "seed": options.seed, "draws": options.draws, "failure_sets": options.failure_sets,
+            "rates": asdict(rates) if rates else None,
         },
         "fabrics": list(compared),
         "without_layout": [{"name": name, "reason": reason} for name, reason in without.items()],

@@ -1,7 +1,9 @@
 """`fabricgen compare`: fabrics side by side, and where each wins."""
 
+import re
 import sys
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
@@ -9,8 +11,14 @@ from fabricgen.cli.names import names_in, names_of
 from fabricgen.cli.options import message_bytes, policy_of, templates_option
 from fabricgen.cli.settings import Settings, verb
 from fabricgen.cli.streams import width_of, write
+from fabricgen.errors import UsageError
+from fabricgen.units import parse_span_s
+
+if TYPE_CHECKING:
+    from fabricgen.simulate.bandwidth.lost_time import FailureRates
 
 FORMATS = ("text", "json", "markdown", "html")
+_RATE = re.compile(r"[0-9]{1,6}(?:\.[0-9]{1,12})?")
 
 
 @click.command("compare")
@@ -46,6 +54,15 @@ FORMATS = ("text", "json", "markdown", "html")
     "--failures", type=click.IntRange(0, 3), default=1, show_default=True,
     help="Prove freedom from deadlock for up to this many links that fail at the same time.",
 )  # fmt: skip
+@click.option(
+    "--rates", metavar="KIND=RATE,...",
+    help="Failures of one part in a month, for example host-link=0.02,link=0.01,switch=0.005: print the GPU-seconds "
+    "that they cost. There are no default rates.",
+)  # fmt: skip
+@click.option("--repair", metavar="TIME", help="With --rates: how long a failure lasts.  [default: 4h]")
+@click.option(
+    "--restart", metavar="TIME", help="With --rates: what a job that stops loses on each GPU.  [default: 10min]"
+)
 @click.option("--grow-to", type=click.IntRange(1), metavar="GPUS", help="GPUs to grow to.  [default: twice as many]")
 @click.option("--plane", shell_complete=names_in("planes"), help="Plane to compare.  [default: the first with jobs]")
 @click.option(
@@ -72,6 +89,9 @@ def command(
     draws: int,
     failure_sets: int,
     failures: int,
+    rates: str | None,
+    repair: str | None,
+    restart: str | None,
     grow_to: int | None,
     plane: str | None,
     fmt: str,
@@ -96,7 +116,7 @@ def command(
 
     options = CompareOptions(
         patterns, None if size is None else message_bytes(size), placement, seed, draws, failure_sets, failures,
-        grow_to, plane, settings.jobs, templates,
+        grow_to, plane, settings.jobs, templates, _rates(rates, repair, restart),
     )  # fmt: skip
     found = compare(
         paths, designs=designs, gpus=gpus, platform=platform, options=options, policy=policy_of(settings),
@@ -122,3 +142,31 @@ def command(
 
         write_atomically(output, f"{text}\n".encode())
     return 0
+
+
+def _rates(text: str | None, repair: str | None, restart: str | None) -> "FailureRates | None":
+    from fabricgen.results import FailureKind
+    from fabricgen.simulate.bandwidth.lost_time import FailureRates
+
+    if text is None:
+        if repair is not None or restart is not None:
+            raise UsageError("--repair and --restart are for --rates")
+        return None
+    kinds = {kind.value.replace(" ", "-"): kind for kind in FailureKind}
+    found: dict[FailureKind, float] = {}
+    for part in text.split(","):
+        name, _, rate = part.strip().partition("=")
+        if name not in kinds or not _RATE.fullmatch(rate):
+            raise UsageError(f"--rates: {part.strip()!r} is not one of {', '.join(kinds)} and a number, as link=0.01")
+        found[kinds[name]] = float(rate)
+    default = FailureRates(found)
+    return FailureRates(
+        found, _seconds("--repair", repair, default.repair_s), _seconds("--restart", restart, default.restart_s)
+    )
+
+
+def _seconds(option: str, text: str | None, default: float) -> float:
+    try:
+        return default if text is None else parse_span_s(text)
+    except ValueError as error:
+        raise UsageError(f"{option}: {error}") from error

@@ -88,6 +88,7 @@ def _rows(fabric: Mapping[str, Any]) -> Iterator[Row]:
         yield from _pattern_rows(one)
     for one in fabric["failures"]:
         yield from _failure_rows(one)
+    yield from _lost_rows(fabric["lost_time"])
     yield from _deadlock_rows(fabric["deadlock"])
     yield from _growth_rows(fabric["growth"])
 
@@ -127,6 +128,17 @@ def _failure_rows(one: Mapping[str, Any]) -> Iterator[Row]:
     yield f"{what}: job stops", f"{one['stopping']} of {one['judged']}"
     cut_off = f"{digits(one['cut_off_mean'])} ({one['cut_off_most']})" if one["cut_off_most"] else "0"
     yield f"{what}: cut off", cut_off
+
+
+def _lost_rows(rows: Sequence[Mapping[str, Any]] | None) -> Iterator[Row]:
+    if rows is None:
+        return
+    for one in rows:
+        yield (
+            f"lost in a month by {one['kind']}",
+            f"{digits(one['gpu_seconds'])} GPU s ({one['failures']:.2g} failures)",
+        )
+    yield "lost in a month", f"{digits(sum(one['gpu_seconds'] for one in rows))} GPU s"
 
 
 def _deadlock_rows(one: Mapping[str, Any] | None) -> Iterator[Row]:
@@ -194,6 +206,13 @@ def _coverage(content: Mapping[str, Any]) -> Iterator[str]:
             f"failures: bandwidth of {pattern} with evenly spread load, over that without a failure, mean of the sets "
             "and (the least); GPUs that are cut off, mean and (most). A job that stops counts as 0: a message has no "
             f"path. Of each kind, at most {options['failure_sets']} sets are judged; how often failures occur is not"
+        )
+    if rates := options["rates"]:
+        stated = ", ".join(f"{kind} {rate:g}" for kind, rate in rates["per_month"].items())
+        yield (
+            f"lost in a month: your rates for each part ({stated}), {rates['repair_s']:g} s until a repair, "
+            f"{rates['restart_s']:g} s for a job that stops; one job has all GPUs, which wait for what bandwidth is "
+            "lost: an upper bound, as they also compute"
         )
     if any(fabric["growth"]["new_layout_switches"] is not None for fabric in fabrics):
         yield "growth: switches that are added, those of a new layout, and those of today's if it is planned for growth"

@@ -254,3 +254,42 @@ def test_files_without_cables_are_refused(cli: Cli, tmp_path: Path, rendered: Pa
         (folder / "config_db.json").write_bytes(source.read_bytes())
     outcome = cli("compare", tmp_path / "a", tmp_path / "b")
     assert outcome.code == 2 and "has no fabric.json" in outcome.err
+
+
+def test_gpu_seconds_that_failures_cost(cli: Cli) -> None:
+    """By hand from the costs of single failures: 64 GPUs, and the rates of the options."""
+    rates = ("--rates", "host-link=0.02,switch=0.005", "--repair", "2h", "--restart", "5min")
+    content = compared(
+        cli, "--designs", "rail-only,dual-tor", "--gpus", 64, "--platform", "nvidia-sn4700", *QUICK, *rates
+    )
+    assert content["options"]["rates"] == {
+        "per_month": {"host link": 0.02, "switch": 0.005}, "repair_s": 7200, "restart_s": 300,
+    }  # fmt: skip
+    for fabric in content["fabrics"]:
+        single = {one["kind"]: one for one in fabric["failures"] if one["depth"] == 1}
+        assert [one["kind"] for one in fabric["lost_time"]] == ["host link", "switch"]
+        for one in fabric["lost_time"]:
+            cost, rate = single[one["kind"]], 0.02 if one["kind"] == "host link" else 0.005
+            stops = cost["stopping"] / cost["judged"]
+            lost = 1 - stops - cost["share_mean"]
+            expected = rate * cost["sets"] * (64 * (lost * 7200 + stops * 300) + cost["cut_off_mean"] * 7200)
+            assert one["gpu_seconds"] == pytest.approx(expected)
+            assert one["failures"] == pytest.approx(rate * cost["sets"])
+    alone, twice = (sum(one["gpu_seconds"] for one in fabric["lost_time"]) for fabric in content["fabrics"])
+    assert alone > twice  # a second leaf for each NIC keeps the job when a leaf fails
+    text = compare_text(content)
+    assert "lost in a month by switch" in text and "your rates for each part (host link 0.02, switch 0.005)" in text
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        (("--rates", "cable=1"), "'cable=1' is not one of host-link, link, switch and a number"),
+        (("--rates", "link=-1"), "'link=-1' is not one of"),
+        (("--rates", "link=1", "--repair", "4"), "--repair: '4' is not a span of time, for example 10min or 4h"),
+        (("--repair", "4h"), "--repair and --restart are for --rates"),
+    ],
+)
+def test_wrong_rates(options: tuple[str, ...], message: str, cli: Cli) -> None:
+    outcome = cli("compare", "--designs", "rail-only,dual-tor", "--gpus", 64, *options)
+    assert (outcome.code, message in outcome.err) == (2, True), outcome.err
