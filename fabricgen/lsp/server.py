@@ -19,8 +19,10 @@ from fabricgen.inventory.load import inventory_root
 from fabricgen.inventory.nodes import Node
 from fabricgen.inventory.profiles import SHIPPED, shipped_profiles
 from fabricgen.lsp.cursor import Spot, spot_at, typed_at
+from fabricgen.lsp.fixes import fixes
 from fabricgen.lsp.hover import hover_text
 from fabricgen.lsp.names import Names, kind_at, names_at, shipped
+from fabricgen.lsp.outline import Entry, Span, outline
 from fabricgen.lsp.schema import keys_at, meaning_of, values_at
 from fabricgen.lsp.session import EditorSession, Versions
 from fabricgen.platforms.catalog import catalog_file, load_switch_platform
@@ -84,22 +86,7 @@ def make_server(policy: Policy) -> Server:
     """A server with all features, ready to start."""
     server = Server(policy)
 
-    @server.feature(types.TEXT_DOCUMENT_DID_OPEN)
-    async def opened(params: types.DidOpenTextDocumentParams) -> None:
-        server.open_text(params.text_document.uri)
-
-    @server.feature(types.TEXT_DOCUMENT_DID_CHANGE)
-    async def changed(params: types.DidChangeTextDocumentParams) -> None:
-        server.open_text(params.text_document.uri)
-
-    @server.feature(types.TEXT_DOCUMENT_DID_SAVE)
-    async def saved(params: types.DidSaveTextDocumentParams) -> None:
-        server.open_text(params.text_document.uri)
-
-    @server.feature(types.TEXT_DOCUMENT_DID_CLOSE)
-    async def closed(params: types.DidCloseTextDocumentParams) -> None:
-        if file := local_file(params.text_document.uri):
-            server.session.changed(file, None)
+    _follow(server)
 
     @server.feature(types.SHUTDOWN)
     async def shutdown(_: None) -> None:
@@ -123,7 +110,73 @@ def make_server(policy: Policy) -> Server:
         found = definition(spot, known[1], inventory_root(known[0])) if spot and known else None
         return location_of(found, server.session.lines, server.codec) if found else None
 
+    quick = types.CodeActionOptions(code_action_kinds=[types.CodeActionKind.QuickFix])
+
+    @server.feature(types.TEXT_DOCUMENT_CODE_ACTION, quick)
+    async def fix(params: types.CodeActionParams) -> list[types.CodeAction]:
+        return list(_quick_fixes(server, params))
+
+    @server.feature(types.TEXT_DOCUMENT_DOCUMENT_SYMBOL)
+    async def symbols(params: types.DocumentSymbolParams) -> list[types.DocumentSymbol]:
+        file = local_file(params.text_document.uri)
+        text = server.session.texts.get(file, "") if file else ""
+        rows = text.split("\n")
+        return [_symbol(one, rows, server.codec) for one in outline(text)]
+
     return server
+
+
+def _follow(server: Server) -> None:
+    """Judge again what is opened, changed, saved or closed."""
+
+    @server.feature(types.TEXT_DOCUMENT_DID_OPEN)
+    async def opened(params: types.DidOpenTextDocumentParams) -> None:
+        server.open_text(params.text_document.uri)
+
+    @server.feature(types.TEXT_DOCUMENT_DID_CHANGE)
+    async def changed(params: types.DidChangeTextDocumentParams) -> None:
+        server.open_text(params.text_document.uri)
+
+    @server.feature(types.TEXT_DOCUMENT_DID_SAVE)
+    async def saved(params: types.DidSaveTextDocumentParams) -> None:
+        server.open_text(params.text_document.uri)
+
+    @server.feature(types.TEXT_DOCUMENT_DID_CLOSE)
+    async def closed(params: types.DidCloseTextDocumentParams) -> None:
+        if file := local_file(params.text_document.uri):
+            server.session.changed(file, None)
+
+
+def _quick_fixes(server: Server, params: types.CodeActionParams) -> Iterator[types.CodeAction]:
+    """The fixes of the findings that the editor names, by the hints in their messages."""
+    file = local_file(params.text_document.uri)
+    text = server.session.texts.get(file) if file else None
+    if text is None:
+        return
+    rows = text.split("\n")
+    for one in params.context.diagnostics:
+        hint = one.message.partition(_HELP)[2]
+        place = server.codec.range_from_client_units(rows, one.range)
+        if one.source != _SOURCE or not hint or place.start.line != place.end.line:
+            continue
+        for found in fixes(hint, rows, place.start.line, place.start.character, place.end.character):
+            edit = types.TextEdit(_range((found.start, found.end), rows, server.codec), found.new)
+            yield types.CodeAction(
+                found.title, types.CodeActionKind.QuickFix, diagnostics=[one], is_preferred=True,
+                edit=types.WorkspaceEdit(changes={params.text_document.uri: [edit]}),
+            )  # fmt: skip
+
+
+def _symbol(one: Entry, rows: list[str], codec: PositionCodec) -> types.DocumentSymbol:
+    kind = types.SymbolKind.Namespace if one.inner else types.SymbolKind.Property
+    inner = [_symbol(below, rows, codec) for below in one.inner]
+    whole, named = (_range(span, rows, codec) for span in (one.whole, one.named))
+    return types.DocumentSymbol(one.name, kind, whole, named, detail=one.detail or None, children=inner or None)
+
+
+def _range(span: Span, rows: list[str], codec: PositionCodec) -> types.Range:
+    start, end = (types.Position(line, column) for line, column in span)
+    return codec.range_to_client_units(rows, types.Range(start, end))
 
 
 def _completion(server: Server, params: types.CompletionParams) -> list[types.CompletionItem]:
@@ -246,6 +299,8 @@ _SEVERITIES = {
     Severity.NOTE: types.DiagnosticSeverity.Information,
 }
 _TOKEN = re.compile(r'"(?:[^"\\]|\\.)*"|[^\s,\[\]{}]+')
+_BRACKET = re.compile(r'"(?:[^"\\]|\\.)*"|\'[^\']*\'|[\[\]{}]')
+_SOURCE, _HELP = "fabricgen", "\nhelp: "
 
 Lines = Callable[[Path], Sequence[str]]  # the lines of a file in the editor
 
@@ -258,7 +313,7 @@ def diagnostics_of(
     if draft.problem:
         place = draft.problem.location or Location(str(inventory))
         error = types.DiagnosticSeverity.Error
-        one = types.Diagnostic(range_of(place, lines, codec), draft.problem.problem, error, source="fabricgen")
+        one = types.Diagnostic(range_of(place, lines, codec), draft.problem.problem, error, source=_SOURCE)
         found[Path(place.file)] = [one]
     causes = {one.fingerprint: one for one in draft.findings}
     for finding in draft.findings:
@@ -279,11 +334,11 @@ def _diagnostic(finding: Finding, place: Location, lines: Lines, codec: Position
     url = page(finding.code).url(__version__)
     return types.Diagnostic(
         range=range_of(place, lines, codec),
-        message=f"{finding.message}\nhelp: {finding.hint}" if finding.hint else finding.message,
+        message=f"{finding.message}{_HELP}{finding.hint}" if finding.hint else finding.message,
         severity=_SEVERITIES[finding.severity],
         code=finding.code,
         code_description=types.CodeDescription(url) if url else None,
-        source="fabricgen",
+        source=_SOURCE,
         related_information=[
             types.DiagnosticRelatedInformation(location_of(one.location, lines, codec), one.message)
             for one in finding.related
@@ -297,15 +352,26 @@ def location_of(place: Location, lines: Lines, codec: PositionCodec) -> types.Lo
 
 
 def range_of(place: Location, lines: Lines, codec: PositionCodec) -> types.Range:
-    """The word at a place. A place outside the file, or a whole file, is the beginning of the file."""
+    """The word at a place, or the whole list or mapping in brackets. A place outside the file, or a whole file, is the
+    beginning of the file."""
     rows = lines(Path(place.file))
     if not 1 <= place.line <= len(rows):
         return types.Range(types.Position(0, 0), types.Position(0, 0))
     row, start = rows[place.line - 1], max(place.column - 1, 0)
     token = _TOKEN.match(row, start)
-    end = len(token[0].rstrip(":")) if token else 1
-    both = (types.Position(place.line - 1, column) for column in (start, start + end))
+    end = start + len(token[0].rstrip(":")) if token else _end_of_brackets(row, start)
+    both = (types.Position(place.line - 1, column) for column in (start, end))
     return codec.range_to_client_units(list(rows), types.Range(*both))
+
+
+def _end_of_brackets(row: str, start: int) -> int:
+    """The column behind the bracket that closes the one at `start`, or behind the text of the line."""
+    depth = 0
+    for found in _BRACKET.finditer(row, start):
+        depth += {"[": 1, "{": 1, "]": -1, "}": -1}.get(found[0], 0)
+        if depth == 0:
+            return found.end()
+    return max(len(row.rstrip()), start + 1)
 
 
 def by_uri(found: Mapping[Path, list[types.Diagnostic]]) -> dict[str, list[types.Diagnostic]]:

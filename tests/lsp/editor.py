@@ -86,6 +86,32 @@ class Editor:
         assert isinstance(found, types.CompletionList)
         return list(found.items)
 
+    async def fixes(self, file: Path) -> list[types.CodeAction]:
+        """The quick fixes of all findings of a file."""
+        found = await self.diagnostics(file)
+        whole = types.Range(types.Position(0, 0), types.Position(len(self.texts[file].split("\n")), 0))
+        asked = types.CodeActionParams(
+            types.TextDocumentIdentifier(file.as_uri()), whole, types.CodeActionContext(found)
+        )
+        actions = await self.client.text_document_code_action_async(asked)
+        return [one for one in actions or () if isinstance(one, types.CodeAction)]
+
+    def fixed(self, file: Path, action: types.CodeAction) -> str:
+        """The text with an action applied, as an editor does it."""
+        assert action.edit and action.edit.changes
+        (edit,) = action.edit.changes[file.as_uri()]
+        assert isinstance(edit, types.TextEdit)
+        rows = self.texts[file].split("\n")
+        first, last = edit.range.start, edit.range.end
+        head = rows[first.line].encode("utf-16-le")[: first.character * 2].decode("utf-16-le")
+        tail = rows[last.line].encode("utf-16-le")[last.character * 2 :].decode("utf-16-le")
+        return "\n".join([*rows[: first.line], head + edit.new_text + tail, *rows[last.line + 1 :]])
+
+    async def symbols(self, file: Path) -> list[types.DocumentSymbol]:
+        where = types.DocumentSymbolParams(types.TextDocumentIdentifier(file.as_uri()))
+        found = await self.client.text_document_document_symbol_async(where)
+        return [one for one in found or () if isinstance(one, types.DocumentSymbol)]
+
     async def definition(self, file: Path, behind: str, shift: int = 0) -> tuple[str, int, int] | None:
         """(path, line, column) from 0."""
         where = types.DefinitionParams(types.TextDocumentIdentifier(file.as_uri()), self.position(file, behind, shift))

@@ -60,6 +60,66 @@ def test_findings_come_and_go_with_the_text(fabric: Path) -> None:
     assert fabric.read_text() == (ROOT / "inventories" / "quickstart" / "fabric.yaml").read_text()
 
 
+def test_quick_fixes_follow_the_hints(fabric: Path) -> None:
+    """Each fix removes its finding; a hint without one value has none."""
+
+    async def work(editor: Editor) -> None:
+        text = fabric.read_text()
+        editor.open(fabric)
+        for right, wrong, title in (
+            ("hosts: [gpu]", "hosts: ['😀', gpus]", "Replace gpus with gpu"),
+            ("length: 40m", "lenght: 40m", "Replace lenght with length"),
+            ("design: rail-optimized", 'design: "rail-optimised"', "Replace rail-optimised with rail-optimized"),
+        ):
+            assert right in text
+            editor.type(fabric, text.replace(right, wrong, 1))
+            wrong_codes = [one.code for one in await editor.diagnostics(fabric)]
+            action = next(one for one in await editor.fixes(fabric) if one.title == title)
+            assert action.kind == types.CodeActionKind.QuickFix and action.diagnostics, title
+            editor.type(fabric, editor.fixed(fabric, action))
+            assert len(await editor.diagnostics(fabric)) < len(wrong_codes), title
+        editor.type(fabric, text.replace("count: 32", "count: 0"))
+        assert await editor.diagnostics(fabric) and await editor.fixes(fabric) == []
+
+    with_editor(work, fabric.parent)
+
+
+def test_a_finding_marks_the_whole_value_and_links_its_page(fabric: Path) -> None:
+    async def work(editor: Editor) -> None:
+        text = fabric.read_text().replace("asn: rfc7938", "asn: {first: 65001, last: 65000}  # reversed")
+        editor.open(fabric, text)
+        (found,) = (one for one in await editor.diagnostics(fabric) if one.range.start.line == _line(text, "asn: {"))
+        row = text.split("\n")[found.range.start.line]
+        marked = row[found.range.start.character : found.range.end.character]
+        assert marked in ("{first: 65001, last: 65000}", "first", "65001", "65000", "last"), marked
+        assert found.code_description
+        assert found.code_description.href.endswith(f"docs/rules/{found.code}.md")
+
+    with_editor(work, fabric.parent)
+
+
+def _line(text: str, part: str) -> int:
+    return text[: text.index(part)].count("\n")
+
+
+def test_the_outline_has_sections_planes_and_named_items(fabric: Path) -> None:
+    async def work(editor: Editor) -> None:
+        text = fabric.read_text() + "\ndevices:\n  - {name: compute-spine-00, rack: A07}\n"
+        editor.open(fabric, text)
+        top = {one.name: one for one in await editor.symbols(fabric)}
+        assert {"fabric", "hosts", "planes", "devices"} <= set(top)
+        planes = {one.name: one for one in top["planes"].children or ()}
+        assert "design" in {one.name for one in planes["compute"].children or ()}
+        (device,) = top["devices"].children or ()
+        assert device.name == "compute-spine-00" and device.range.start.line == _line(text, "- {name")
+        for one in [*top.values(), *planes.values(), device]:
+            assert one.range.start <= one.selection_range.start <= one.selection_range.end <= one.range.end
+        editor.type(fabric, "planes: [")
+        assert await editor.symbols(fabric) == []
+
+    with_editor(work, fabric.parent)
+
+
 def test_positions_count_utf_16_units(fabric: Path) -> None:
     async def work(editor: Editor) -> None:
         text = fabric.read_text().replace("hosts: [gpu]", 'hosts: ["😀", gpu]')
