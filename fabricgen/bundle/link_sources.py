@@ -26,6 +26,8 @@ _POINT_TO_POINT_BITS = 2  # host bits of a subnet for two ports
 _LINK_LOCAL = parse_address("fe80::/10")
 _ROUTED = ("INTERFACE", "PORTCHANNEL_INTERFACE", "VLAN_SUB_INTERFACE")
 _SEPARATOR = re.compile(r"[\s:_,;()\[\]{}|<>=-]+")
+_WORDS = re.compile(r"\d+|[A-Za-z]+|[^A-Za-z0-9]+")
+_LEAST_REPEATED = 2  # switches of a plane
 _PORT_WORD = re.compile(r"(?:ethernet|eth|et|e|etp|swp|port)(\d+(?:[/.]\d+)*)", re.IGNORECASE)
 
 Pair = tuple[Endpoint, Endpoint]
@@ -105,20 +107,25 @@ def _from_neighbors(devices: Mapping[str, TableReader]) -> Iterator[WiredLink]:
 
 
 class _Routed:
-    """The addresses of routed ports. A subinterface is its port, a port channel its only member."""
+    """The addresses of routed ports. A subinterface is its port, a port channel its only member. Planes that repeat
+    their addresses are separate networks."""
 
     def __init__(self, devices: Mapping[str, TableReader], frr: Mapping[str, FrrConfig]) -> None:
         self._of: dict[tuple[str, str], list[tuple[Endpoint, Address]]] = defaultdict(list)  # by device and VRF
-        self._owners: dict[Address, set[Endpoint]] = defaultdict(set)
-        self._in: dict[tuple[str, Address], set[Endpoint]] = defaultdict(set)  # by VRF and subnet
-        for name, table in devices.items():
-            for port, vrf, address in _addresses(table, frr.get(name)):
-                if _LINK_LOCAL and _LINK_LOCAL.covers(address):
-                    continue
+        self._owners: dict[tuple[str, Address], set[Endpoint]] = defaultdict(set)  # by plane
+        self._in: dict[tuple[str, str, Address], set[Endpoint]] = defaultdict(set)  # by plane, VRF and subnet
+        held = {
+            name: [one for one in _addresses(table, frr.get(name)) if not (_LINK_LOCAL and _LINK_LOCAL.covers(one[2]))]
+            for name, table in devices.items()
+        }
+        self._planes = repeated_planes(held)
+        for name, addresses in held.items():
+            plane = self._planes.get(name, "")
+            for port, vrf, address in addresses:
                 end = name, port
                 self._of[name, vrf].append((end, address))
-                self._owners[address.host].add(end)
-                self._in[vrf, address.network].add(end)
+                self._owners[plane, address.host].add(end)
+                self._in[plane, vrf, address.network].add(end)
 
     def pair(self, device: str, vrf: str, far: str, near: str = "") -> Iterator[Pair]:
         """The port of a device in the subnet of a far address (or with the address or name `near`), and the only port
@@ -126,7 +133,7 @@ class _Routed:
         address = parse_address(far.partition("%")[0])
         if address is None:
             return
-        owners = {end for end in self._owners.get(address, ()) if end[0] != device}
+        owners = {end for end in self._owners.get((self._planes.get(device, ""), address), ()) if end[0] != device}
         wanted = parse_address(near) if near else None
         ports = {
             end
@@ -144,11 +151,46 @@ class _Routed:
 
     def shared_subnets(self) -> Iterator[Pair]:
         """The two ports of each subnet for two, where they are of two switches."""
-        for (_, network), ends in self._in.items():
+        for (*_, network), ends in self._in.items():
             if len(ends) == 2 and WIDTH_BITS[network.version] - network.length <= _POINT_TO_POINT_BITS:
                 near, far = sorted(ends)
                 if near[0] != far[0]:
                     yield near, far
+
+
+def repeated_planes(held: Mapping[str, Sequence[tuple[str, str, Address]]]) -> dict[str, str]:
+    """Switch -> its plane, for planes that have the same switches with the same addresses on the same ports: p0-leaf1,
+    p0-spine1, p1-leaf1, p1-spine1. Empty if they do not, for example if one file is a copy of another.
+
+    `held` is switch -> (port, VRF, address). Ports to hosts may have other addresses. The names of equal switches
+    differ in one word, which is the same one for all of them, and each plane has all of them.
+    """
+    count = Counter(one for addresses in held.values() for one in dict.fromkeys(addresses))
+    alike: dict[frozenset[tuple[str, str, Address]], list[str]] = defaultdict(list)
+    for name, addresses in held.items():
+        if repeated := frozenset(one for one in addresses if count[one] > 1):
+            alike[repeated].append(name)
+    groups = [names for names in alike.values() if len(names) > 1]
+    planes = [_places_of(names) for names in groups]
+    if len(groups) < _LEAST_REPEATED or None in planes or len({tuple(one or ()) for one in planes}) > 1:
+        return {}
+    _log.warning("planes with the same addresses are separate networks: %s", ", ".join(planes[0] or ()))
+    return {name: plane for names in groups for name, plane in zip(names, planes[0] or (), strict=True)}
+
+
+def _places_of(names: Sequence[str]) -> list[str] | None:
+    """The word of each name by which it differs from the others, with the letters before a number; None if the names
+    differ in more than one, or in a number without letters."""
+    split = [_WORDS.findall(name) for name in names]
+    if len({len(words) for words in split}) > 1:
+        return None
+    differ = [place for place, words in enumerate(zip(*split, strict=True)) if len(set(words)) > 1]
+    if len(differ) != 1:
+        return None
+    [place] = differ
+    start = place - 1 if place and split[0][place].isdigit() and split[0][place - 1].isalpha() else place
+    found = ["".join(words[start : place + 1]) for words in split]
+    return found if all(word[0].isalpha() for word in found) else None
 
 
 def _addresses(table: TableReader, frr: FrrConfig | None) -> Iterator[tuple[str, str, Address]]:

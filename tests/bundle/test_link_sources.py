@@ -122,6 +122,33 @@ def test_separate_planes_with_the_same_addresses_are_not_mixed(tmp_path: Path) -
     assert not fabric(tmp_path, *leaves, *spines).links
 
 
+PLANES = [f"{plane}-{name}" for plane in ("p0", "p1") for name in ("leaf1", "leaf2", "spine1")]
+
+
+def planes_of(names: list[str], folder: Path, **own: str) -> Bundle:
+    """Each leaf has a link to the spine of its plane, and a port to hosts; all planes have the same addresses."""
+    of_kind = {
+        "leaf1": addresses(Ethernet0="10.0.0.1/31"), "leaf2": addresses(Ethernet0="10.0.0.3/31"),
+        "spine1": addresses(Ethernet0="10.0.0.0/31", Ethernet4="10.0.0.2/31"),
+    }  # fmt: skip
+    kinds = {name: next(rows for kind, rows in of_kind.items() if name.endswith(kind[-5:])) for name in names}
+    more = {name: addresses(Ethernet4=own[name]) if name in own else {} for name in names}
+    return fabric(folder, *(switch(name, INTERFACE=kinds[name] | more[name]) for name in names))
+
+
+def test_planes_that_repeat_their_addresses_are_separate_networks(cli: Cli, tmp_path: Path) -> None:
+    bundle = planes_of(PLANES, tmp_path, **{"p0-leaf1": "10.9.0.1/24", "p1-leaf1": "10.9.1.1/24"})
+    assert len(bundle.links) == 4 and all(link.a[0][:2] == link.b[0][:2] for link in bundle.links)
+    found = json.loads(cli("validate", tmp_path, "--format", "json", "--select", "FG313,FG317").out)["findings"]
+    assert found == []
+
+
+def test_a_copied_file_is_not_a_plane(cli: Cli, tmp_path: Path) -> None:
+    bundle = planes_of(["p0-leaf1", "p1-leaf1", "p0-leaf2", "p0-spine1"], tmp_path)
+    found = json.loads(cli("validate", tmp_path, "--format", "json", "--select", "FG313").out)["findings"]
+    assert {one["device"] for one in found} == {"p0-leaf1", "p1-leaf1"} and len(bundle.links) == 1
+
+
 def test_the_sources_are_said_in_one_line_and_contradictions_are_a_finding(cli: Cli, tmp_path: Path) -> None:
     leaf = switch(
         "leaf1", 3, DEVICE_NEIGHBOR={"Ethernet0": {"name": "spine1", "port": "Ethernet4"}},

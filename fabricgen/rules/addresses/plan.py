@@ -17,8 +17,8 @@ from fabricgen.rules.view.switch import Switch
 @rule("FG313", Severity.ERROR, "Two interfaces have the same address", breaks=Breaks.SESSION)
 def duplicate_address(fabric: Fabric) -> Iterator[Defect]:
     """What: Every address is on one interface or loopback of a VRF. Loose files whose cables form several networks may
-    use it once in each. The gateway of a VLAN may be on several switches if static_anycast_gateway or MC-LAG shares it.
-    FG312 checks the two ends of a link.
+    use it once in each, and so may links between switches that no cables connect with each other. The gateway of a
+    VLAN may be on several switches if static_anycast_gateway or MC-LAG shares it. FG312 checks the two ends of a link.
 
     Why: Traffic to the address ends at any of the two interfaces. Two equal loopbacks give equal router IDs, and BGP
     rejects the session.
@@ -35,7 +35,7 @@ def duplicate_address(fabric: Fabric) -> Iterator[Defect]:
     for switch in fabric.switches.values() if several else ():
         for held in switch.addresses:
             if held.host in several:  # an interface with rows in two tables is one interface
-                space = held.host, switch.address_space(held.interface)
+                space = held.host, _space(fabric, switch, held)
                 owners_of[space].setdefault((switch, held.interface), held)
     for by_interface in owners_of.values():
         owners = [(switch, held) for (switch, _), held in by_interface.items()]
@@ -48,6 +48,13 @@ def duplicate_address(fabric: Fabric) -> Iterator[Defect]:
                 related = ((f"{ip} of {other.name}", other.place(theirs.table, theirs.key)),)
                 message, hint = f"{ip} is also an address of {other.name}", "use a different address on each interface"
                 yield Defect(switch.place(held.table, held.key), message, hint, related)
+
+
+def _space(fabric: Fabric, switch: Switch, held: HeldAddress) -> object:
+    """Where an address is unique. Switches that no cables connect never see those of each other's links."""
+    end = fabric.ends_of[switch.name].get(held.interface)
+    of_link = fabric.connected[switch.name] if end and end.far else 0
+    return switch.address_space(held.interface), of_link
 
 
 def _are_ends(fabric: Fabric, owners: list[tuple[Switch, HeldAddress]]) -> bool:
@@ -101,7 +108,7 @@ def overlapping_subnets(fabric: Fabric) -> Iterator[Defect]:
             if one.table in _ROUTED and not (wrong and _is_mismatched(fabric, switch, one)):
                 bits = one.host_bits
                 first = one.number >> bits << bits
-                space = one.version, switch.address_space(one.interface)
+                space = one.version, _space(fabric, switch, one)
                 held[space].append((first, -(first | ((1 << bits) - 1)), name, one.table, one.key))
     for in_space in held.values():
         in_space.sort()

@@ -138,6 +138,11 @@ class Fabric:
         return {name: part for part, names in enumerate(several, 1) for name in names}
 
     @derived
+    def connected(self) -> Mapping[str, int]:
+        """switch -> the number of the network that cables between switches form, with or without fabric.json."""
+        return {name: number for number, names in enumerate(joined_switches(self.bundle), 1) for name in names}
+
+    @derived
     def lossy(self) -> frozenset[str]:
         """The switches of networks without a lossless class."""
         devices = {name: switch.device for name, switch in self.switches.items()}
