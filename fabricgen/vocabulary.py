@@ -175,6 +175,7 @@ class Isolation(Word):
 
     ACL = "acl"  # ingress ACLs on the ports of hosts
     VRF = "vrf"  # a VRF of each tenant on each leaf, which ends there
+    EVPN = "evpn"  # a VRF of each tenant across the plane, by EVPN routes over VXLAN
 
 
 class BufferModel(enum.StrEnum):

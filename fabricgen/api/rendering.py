@@ -124,6 +124,7 @@ def _write(
 ) -> Rendering:
     from fabricgen.allocation.lock import Lock, write_lock
     from fabricgen.allocation.refusals import changed
+    from fabricgen.sonic.frr_lines import FRR_CONF
 
     plans, output = content.plans, writer.given
     with writer:
@@ -133,6 +134,8 @@ def _write(
         for name in content.names:
             if name not in chosen:
                 writer.keep(f"{SWITCHES}{name}/config_db.json")
+                if name in content.vteps:
+                    writer.keep(f"{SWITCHES}{name}/{FRR_CONF}")
         inventory = plans.fabric.inventory
         gone = writer.prepare(OUTPUT_VERSION, inventory.digest, inventory.sonic.release)
         with held():
@@ -155,8 +158,13 @@ def _write(
 
 
 def _counts(writer: "BundleWriter", gone: Sequence[str], folder: str) -> FileCounts:
+    from fabricgen.sonic.frr_lines import FRR_CONF
+
     return FileCounts(
-        *(sum(path.startswith(folder) for path in paths) for paths in (writer.digests, writer.changed, gone))
+        *(
+            sum(path.startswith(folder) and not path.endswith(f"/{FRR_CONF}") for path in paths)
+            for paths in (writer.digests, writer.changed, gone)
+        )
     )
 
 

@@ -9,6 +9,7 @@ from typing import Any, Protocol
 
 import orjson
 
+from fabricgen.bundle.frr_files import frr_text_beside
 from fabricgen.bundle.locate import locate
 from fabricgen.bundle.manifest import digest
 from fabricgen.bundle.wiring import WiredDevice
@@ -272,6 +273,11 @@ class ObservedDevice:
     def config(self) -> ConfigDb:
         """TABLE -> key -> field -> value. Values keep the types of the file, right or wrong."""
         return self.content.config
+
+    @property
+    def frr_conf(self) -> str | None:
+        """The text of the files of FRR beside the file; None without one."""
+        return frr_text_beside(self.file)
 
     def whole_config(self) -> ConfigDb:
         """`config`. Raises UnreadableInputError at the first value that is not a row."""

@@ -13,7 +13,7 @@ from fabricgen.errors import UsageError
 
 # Files that fabricgen renders. A manifest with other paths does not make them ours.
 _RENDERED = re.compile(
-    r"(fabric|sources|manifest)\.json|cabling\.csv|sonic/[^/]+/config_db\.json|(hosts|infiniband)/.+"
+    r"(fabric|sources|manifest)\.json|cabling\.csv|sonic/[^/]+/(config_db\.json|frr\.conf)|(hosts|infiniband)/.+"
 )
 _REMEDY = "choose another folder, or add --adopt-folder to replace only the files that render writes"
 

@@ -6,7 +6,7 @@ its VRF, and static routes lead to the hosts of tenants that share with it. Port
 that drops packets to all hosts, so a host that no tenant has reaches no other host.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from ipaddress import IPv4Network, IPv6Network, collapse_addresses, ip_network
 from typing import NamedTuple
@@ -22,6 +22,7 @@ from fabricgen.inventory.tenants import ALL, TenantSpec
 from fabricgen.same import Same
 from fabricgen.sonic.canonical import natural_key
 from fabricgen.sonic.vrfs import vrf_of
+from fabricgen.vocabulary import Isolation
 
 IDLE = ""  # the tenant of a host that no tenant has
 
@@ -47,10 +48,12 @@ class LeakedRoute(NamedTuple):
 
 
 class TenantVrf(NamedTuple):
-    """The VRF of a tenant on a switch, its ports and its routes to hosts of other tenants. `source` is the inventory
-    value."""
+    """The VRF of a tenant on a switch, its ports and its routes to hosts of other tenants. `vni` is that of EVPN, None
+    where the VRF ends at the switch. `families` are the IP versions of its hosts, `source` is the inventory value."""
 
     name: str
+    vni: int | None
+    families: tuple[int, ...]
     ports: tuple[str, ...]
     leaks: tuple[LeakedRoute, ...]
     source: str
@@ -58,11 +61,13 @@ class TenantVrf(NamedTuple):
 
 @dataclass(frozen=True)
 class TenantPlan:
-    """`tables` and `vrfs` are those of each switch by its identity, `ends` the endpoints of each tenant, in the order
-    of the inventory, and `partners` the tenants that each one exchanges packets with."""
+    """`tables` and `vrfs` are those of each switch by its identity, `vteps` the switches that send and receive VXLAN.
+    `ends` are the endpoints of each tenant, in the order of the inventory, and `partners` the tenants that each one
+    exchanges packets with."""
 
     tables: Mapping[str, tuple[TenantTable, ...]] = field(default_factory=dict)
     vrfs: Mapping[str, tuple[TenantVrf, ...]] = field(default_factory=dict)
+    vteps: frozenset[str] = frozenset()
     ends: Mapping[str, Sequence[Link]] = field(default_factory=dict)
     partners: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
 
@@ -104,11 +109,17 @@ def plan_tenants(fabric: Fabric, allocation: Allocation) -> tuple[TenantPlan, li
     partners = _partners(tenants)
     tables: dict[str, list[TenantTable]] = {}
     vrfs: dict[str, list[TenantVrf]] = {}
+    vteps: set[str] = set()
     for design in designs:
         owner_of = {link: owners[link].name if link in owners else IDLE for link in endpoints[design.plane.name].links}
         if design.plane.isolates_by_vrf:
-            findings += _check_vrfs(design)
-            for switch, vrf in _vrfs(allocation, owner_of, tenants, partners):
+            is_overlay = design.plane.isolation == Isolation.EVPN
+            if is_overlay:
+                vteps |= {link.b.key for link in owner_of}
+                findings += _check_loopbacks(design, allocation, {link.b.key for link in owner_of})
+            else:
+                findings += _check_vrfs(design)
+            for switch, vrf in _vrfs(design, allocation, owner_of, tenants, partners):
                 vrfs.setdefault(switch, []).append(vrf)
             owner_of = {link: owner for link, owner in owner_of.items() if not owner}
         for switch, table in _tables(design, allocation, owner_of, tenants, partners):
@@ -119,6 +130,7 @@ def plan_tenants(fabric: Fabric, allocation: Allocation) -> tuple[TenantPlan, li
     plan = TenantPlan(
         {key: tuple(found) for key, found in tables.items()},
         {key: tuple(found) for key, found in vrfs.items()},
+        frozenset(vteps),
         ends,
         partners,
     )
@@ -181,7 +193,10 @@ def _tables(
     for tenant in tenants.values():
         for prefix in networks(tenant.addresses[plane.name].prefixes) if plane.name in tenant.addresses else ():
             subnets[tenant.name, prefix.version] = [prefix]
-    refused = {version: tuple(pool for pool in _pools(design) if (":" in pool) == (version == 6)) for version in (4, 6)}
+    pools = _pools(design)
+    if plane.isolation == Isolation.EVPN and plane.addressing:  # VXLAN packets of a host would enter a VRF
+        pools += plane.addressing.loopbacks.prefixes if plane.addressing.loopbacks else ()
+    refused = {version: tuple(pool for pool in pools if (":" in pool) == (version == 6)) for version in (4, 6)}
     permitted: dict[tuple[str, int], Same[tuple[str, ...]]] = {}
     for owner in (*tenants, IDLE):
         for version in (4, 6):
@@ -207,27 +222,40 @@ def _check_vrfs(design: PlaneDesign) -> Iterator[Finding]:
         yield error("FG651", message, plane, "isolation", hint=hint)
 
 
+def _check_loopbacks(design: PlaneDesign, allocation: Allocation, vteps: Iterable[str]) -> Iterator[Finding]:
+    """A finding for a plane whose leaves have no IPv4 loopback for the VTEP."""
+    if any(all(":" in text for text in allocation.loopbacks.get(key, ())) for key in vteps):
+        message = f"the leaves of plane {design.plane.name} have no IPv4 loopback, which is the source of VXLAN packets"
+        yield error("FG654", message, design.plane, "isolation", hint="add an IPv4 prefix to `loopbacks`")
+
+
 def _vrfs(
+    design: PlaneDesign,
     allocation: Allocation,
     owner_of: Mapping[Link, str],
     tenants: Mapping[str, TenantSpec],
     partners: Mapping[str, tuple[str, ...]],
 ) -> Iterator[tuple[str, TenantVrf]]:
-    """(switch, VRF) of all tenants of a plane."""
+    """(switch, VRF) of all tenants of a plane. With EVPN, a tenant also has a VRF where a tenant that shares with it has
+    hosts: its other VRFs have the routes to these hosts from there."""
+    is_overlay = design.plane.isolation == Isolation.EVPN
+    families = tuple(version for version in (4, 6) if any((":" in pool) == (version == 6) for pool in _pools(design)))
     ends: dict[str, dict[str, list[Link]]] = {}
     for link, owner in owner_of.items():
         if owner:
             ends.setdefault(link.b.key, {}).setdefault(owner, []).append(link)
     for switch, by_owner in ends.items():
-        for owner in sorted(by_owner, key=natural_key):
+        beside = {other for owner in by_owner for other in partners[owner]} if is_overlay else set[str]()
+        for owner in sorted({*by_owner, *beside}, key=natural_key):
             leaks = [
                 LeakedRoute(str(ip_network(f"{host}/{length}", strict=False)), host, link.b_port, vrf_of(other))
                 for other in partners[owner]
                 for link in by_owner.get(other, ())
                 for host, _, length in allocation.link_addresses(link)
             ]
-            ports = sorted((link.b_port for link in by_owner[owner]), key=natural_key)
-            yield switch, TenantVrf(vrf_of(owner), tuple(ports), tuple(leaks), tenants[owner].source("hosts"))
+            ports = tuple(sorted((link.b_port for link in by_owner.get(owner, ())), key=natural_key))
+            vni = tenants[owner].vni if is_overlay else None
+            yield switch, TenantVrf(vrf_of(owner), vni, families, ports, tuple(leaks), tenants[owner].source("hosts"))
 
 
 def _pools(design: PlaneDesign) -> tuple[str, ...]:

@@ -21,6 +21,7 @@ from fabricgen.handoff.manifests import (
     image,
 )
 from fabricgen.handoff.manifests_nics import nic_template
+from fabricgen.vocabulary import Isolation
 
 _PLANES = (1, 2, 4)  # numberOfPlanes of spectrumXOptimized
 _PLATFORMS = ("h100", "h200", "b200", "gb200", "b300", "gb300", "vr", "rtx")  # pkg/config/spectrumx_platform.go
@@ -46,6 +47,12 @@ class SpectrumX:
     def planes(self) -> int:
         """The number of planes."""
         return len(self.rails[0])
+
+    @property
+    def overlay(self) -> str:
+        """The word for VXLAN: l3 if leaves send the packets of the NICs to VTEPs (EVPN)."""
+        of_planes = {rail.plane.isolation for ports in self.rails for rail in ports}
+        return "l3" if Isolation.EVPN in of_planes else "none"
 
     def name(self, rail: int, plane: int) -> str:
         """The name of a rail, or of its port on a plane: the network, the resource and the device of a pod."""
@@ -76,7 +83,7 @@ def spectrum_x_values() -> Manifest:
 
 def spectrum_x_settings(group: SpectrumX, operator: Operator) -> Manifest:
     """NVIDIA's own settings for the NICs. Raises UsageError for a host model without a platform that NVIDIA names."""
-    optimized: Manifest = {"enabled": True, "version": operator.architecture, "overlay": "none"}
+    optimized: Manifest = {"enabled": True, "version": operator.architecture, "overlay": group.overlay}
     optimized |= {"multiplaneMode": "none" if group.planes == 1 else "swplb", "numberOfPlanes": group.planes}
     if operator.has_platform_type:
         platform = max((one for one in _PLATFORMS if one in group.model.lower()), key=len, default=None)

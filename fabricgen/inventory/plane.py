@@ -40,6 +40,7 @@ from fabricgen.inventory.values import (
     one_of,
 )
 from fabricgen.physics import DEFAULT_MTU_BYTES, DEFAULT_ROCE_MTU_BYTES
+from fabricgen.sonic.evpn import WIRE_BYTES
 from fabricgen.vocabulary import (
     BgpAddressing,
     Isolation,
@@ -330,9 +331,9 @@ class Plane(Part, definition="plane"):
         Isolation | None,
         key(
             "How the tenants of the fabric are separated on this plane. acl: ingress ACLs on the ports of hosts. vrf: "
-            "a VRF of each tenant on each leaf, where no links connect the leaves.",
+            "a VRF of each tenant on each leaf, where no links connect the leaves. evpn: VRFs across the plane, over VXLAN.",
             usual="none",
-            page="how [tenants](tenants.md) are separated on a RoCE plane: `acl` or `vrf`",
+            page="how [tenants](tenants.md) are separated on a RoCE plane: `acl`, `vrf` or `evpn`",
         ),
     ]
     external: Annotated[
@@ -392,6 +393,11 @@ class Plane(Part, definition="plane"):
     def uplink_mbps(self) -> int:
         """The speed of links between switches."""
         return self.uplink_speed_mbps or self.speed_mbps or 0
+
+    @property
+    def host_mtu_bytes(self) -> int:
+        """The MTU of its NICs: packets between VTEPs are larger by the headers of VXLAN."""
+        return self.mtu_bytes - (WIRE_BYTES if self.isolation == Isolation.EVPN else 0)
 
     @property
     def isolates_by_vrf(self) -> bool:

@@ -10,8 +10,8 @@ from fabricgen.inventory.part import Part, key, map_of, part_notation
 from fabricgen.inventory.plane import Plane
 from fabricgen.inventory.prefixes import Network, contains, networks
 from fabricgen.inventory.routing import PoolSpec
-from fabricgen.sonic.vrfs import LONGEST_NAME, vrf_of
-from fabricgen.vocabulary import Technology
+from fabricgen.sonic.vrfs import LONGEST_NAME, vlan_of, vrf_of
+from fabricgen.vocabulary import BgpAddressing, Isolation, Technology
 
 ALL = "ALL"  # in place of the names of all other tenants
 
@@ -41,6 +41,15 @@ class TenantSpec(Part):
     planes: Annotated[
         tuple[str, ...],
         key("The planes of the tenant.", usual="all planes with `isolation` that have its hosts"),
+    ]
+    vni: Annotated[
+        int | None,
+        key(
+            "The VNI of the tenant on planes with `isolation: evpn`. Its VLAN on leaves is 3000 and its last three digits.",
+            minimum=1,
+            maximum=16777215,
+            usual="none; required for `evpn`",
+        ),
     ]
     shared_with: Annotated[
         tuple[str, ...],
@@ -94,6 +103,26 @@ def _check_vrfs(tenants: Mapping[str, TenantSpec], planes: Sequence[Plane]) -> I
             longest = LONGEST_NAME - len(vrf_of(""))
             message = f"the name of VRF {vrf_of(tenant.name)} is longer than {LONGEST_NAME} characters"
             yield error("FG653", message, tenant, hint=f"give the tenant a name of at most {longest} characters")
+    yield from _check_vnis(tenants, [plane for plane in planes if plane.isolation == Isolation.EVPN])
+
+
+def _check_vnis(tenants: Mapping[str, TenantSpec], planes: Sequence[Plane]) -> Iterator[Finding]:
+    """Findings for planes whose BGP has no EVPN, and for tenants without a VNI of their own."""
+    for plane in planes:
+        if plane.bgp != BgpAddressing.UNNUMBERED:
+            message = f"with numbered BGP plane {plane.name} has no EVPN: templates of bgpcfgd have no such family"
+            yield error("FG654", message, plane, "isolation", hint="set `bgp: unnumbered`, or use `isolation: acl`")
+    owners: dict[int, TenantSpec] = {}
+    for tenant in tenants.values() if planes else ():
+        if tenant.vni is None:
+            message, hint = f"tenant {tenant.name} has no VNI", "add `vni`, such as `vni: 5001`, different for each tenant"
+            yield error("FG655", message, tenant, hint=hint)
+            continue
+        other = owners.setdefault(vlan_of(tenant.vni), tenant)
+        if other is not tenant:
+            message = f"VNI {tenant.vni} uses VLAN {vlan_of(tenant.vni)}, as VNI {other.vni} of tenant {other.name} does"
+            hint = "give each tenant a VNI whose last three digits differ"
+            yield error("FG655", message, tenant, "vni", hint=hint)
 
 
 def _check_addresses(tenants: Mapping[str, TenantSpec], planes: Mapping[str, Plane]) -> Iterator[Finding]:

@@ -9,8 +9,10 @@ from fabricgen.bundle.wiring import WiredLink, Wiring
 from fabricgen.results.isolation import HostAddress, RowPlace
 from fabricgen.sonic.acl import AclTable, acl_tables, interfaces, members
 from fabricgen.sonic.addresses import Address, read_address
+from fabricgen.sonic.evpn import Overlay
 from fabricgen.sonic.image import rows, text
-from fabricgen.sonic.vrfs import DEFAULT, Leaks
+from fabricgen.sonic.vrf_routes import VrfRoutes
+from fabricgen.sonic.vrfs import DEFAULT
 
 _INTERFACES = ("INTERFACE", "PORTCHANNEL_INTERFACE", "VLAN_INTERFACE")
 
@@ -19,8 +21,8 @@ _INTERFACES = ("INTERFACE", "PORTCHANNEL_INTERFACE", "VLAN_INTERFACE")
 class Attachment:
     """An address of a host with what decides where its packets go. `part` names the switches that links connect, and
     `domain` those and the VRF in which routing leads to an address. `leaks` are the other domains with a route to it,
-    and the (switch, table, key) of that route. `sends` and `receives` are (switch, ACL) at its port, for packets from
-    it and to it."""
+    and the (switch, table, key) of that route; `imports` are the domains whose routes its VRF has from other switches.
+    `sends` and `receives` are (switch, ACL) at its port, for packets from it and to it."""
 
     end: HostAddress
     address: Address
@@ -28,6 +30,7 @@ class Attachment:
     domain: tuple[str, ...]
     vrf_row: RowPlace | None
     leaks: Mapping[tuple[str, ...], RowPlace]
+    imports: frozenset[tuple[str, ...]]
     sends: tuple[tuple[str, AclTable], ...]
     receives: tuple[tuple[str, AclTable], ...]
 
@@ -41,7 +44,7 @@ class _Switch:
         joined = members(config)
         for group, port in joined:
             self._above.setdefault(port, []).append(group)
-        self.leaks = Leaks(config)
+        self.routes = VrfRoutes(config)
         self._vrf: dict[str, tuple[str, RowPlace]] = {}
         for table in _INTERFACES:
             for key, row in rows(config, table).items():
@@ -64,8 +67,7 @@ class _Switch:
         return DEFAULT, None
 
     def domain(self, vrf: str, part: str) -> tuple[str, ...]:
-        """Where routing of a VRF leads. Without an L3 VNI a VRF ends at its switch: sessions of BGP run in the default
-        VRF."""
+        """Where routing of a VRF leads: a VRF ends at its switch, as far as EVPN does not carry its routes to others."""
         return (part,) if vrf == DEFAULT else (self.name, vrf)
 
     def acls(self, port: str, stage: str) -> tuple[tuple[str, AclTable], ...]:
@@ -92,7 +94,8 @@ def attachments(bundle: Bundle, wiring: Wiring, plane: str) -> Attachments:
     """The attachments of the hosts of a plane, in the order of fabric.json."""
     owner = {end: tenant.name for tenant in wiring.tenants for end in tenant.nics}
     links = {link.a: link for link in bundle.host_links if link.plane == plane}
-    part_of = _parts(bundle, plane)
+    part_of = _parts([link for link in bundle.switch_links if link.plane == plane])
+    overlay = _overlay(bundle, plane)
     switches = {name: _Switch(bundle, name) for name in {link.b[0] for link in links.values()}}
     found: list[Attachment] = []
     left_out: list[tuple[str, str]] = []
@@ -106,26 +109,62 @@ def attachments(bundle: Bundle, wiring: Wiring, plane: str) -> Attachments:
             if link is None or not addresses:
                 left_out.append(end)
                 continue
-            found += _of_link(link, addresses, owner.get(end, ""), switches[link.b[0]], part_of)
+            evpn = overlay.get(link.b[0], (link.b[0], False))
+            found += _of_link(link, addresses, owner.get(end, ""), switches[link.b[0]], part_of, evpn)
     return Attachments(found, left_out)
 
 
 def _of_link(
-    link: WiredLink, addresses: Iterable[Address], tenant: str, switch: _Switch, part_of: Mapping[str, str]
+    link: WiredLink,
+    addresses: Iterable[Address],
+    tenant: str,
+    switch: _Switch,
+    part_of: Mapping[str, str],
+    evpn: tuple[str, bool],
 ) -> Iterator[Attachment]:
     name, port = link.b
     vrf, row = switch.vrf(port)
     part = part_of.get(name, name)
     domain, interfaces = switch.domain(vrf, part), switch.interfaces(port)
+    # A VTEP that no packet reaches still sends.
+    evpn_part, is_reached = evpn
+    imports = frozenset((evpn_part, *target) for target in switch.routes.imports(vrf))
     sends, receives = switch.acls(port, "ingress"), switch.acls(port, "egress")
     for address in addresses:
         end = HostAddress(*link.a, address.ip, tenant, name, port)
-        found = switch.leaks.to(vrf, interfaces, address.host)
-        leaks = {switch.domain(leak.vrf, part): (name, *leak.row) for leak in found}
-        yield Attachment(end, address.host, part, domain, row, leaks, sends, receives)
+        leaks = {
+            switch.domain(*key, part) if len(key) == 1 else (evpn_part, *key): (name, *own)
+            for key, own in switch.routes.to(vrf, interfaces, address.host).items()
+            if len(key) == 1 or is_reached
+        }
+        yield Attachment(end, address.host, part, domain, row, leaks, imports, sends, receives)
 
 
-def _parts(bundle: Bundle, plane: str) -> dict[str, str]:
+def _overlay(bundle: Bundle, plane: str) -> dict[str, tuple[str, bool]]:
+    """Switch with a VTEP -> the first name of the switches that EVPN sessions connect it to, and whether VXLAN packets
+    reach it: their address is a loopback of this switch, and of no other one."""
+    links = [link for link in bundle.switch_links if link.plane == plane]
+    names = sorted({end[0] for link in links for end in (link.a, link.b)})
+    overlays = {name: Overlay(bundle.devices[name].config) for name in names if name in bundle.devices}
+    speaking = [
+        link for link in links if all(end[0] in overlays and overlays[end[0]].speaks(end[1]) for end in (link.a, link.b))
+    ]
+    part_of = _parts(speaking)
+    held: dict[str, set[str]] = {}
+    for name in overlays:
+        for key in rows(bundle.devices[name].config, "LOOPBACK_INTERFACE"):
+            if "|" in key:
+                held.setdefault(key.partition("|")[2].partition("/")[0], set()).add(name)
+    for name, overlay in overlays.items():
+        held.setdefault(overlay.vtep[1], set()).add(name)
+    return {
+        name: (part_of.get(name, name), held[overlay.vtep[1]] == {name})
+        for name, overlay in overlays.items()
+        if overlay.vtep[1]
+    }
+
+
+def _parts(links: Iterable[WiredLink]) -> dict[str, str]:
     """Switch -> the first name of the switches that it is connected to, by any number of links."""
     parent: dict[str, str] = {}
 
@@ -135,8 +174,7 @@ def _parts(bundle: Bundle, plane: str) -> dict[str, str]:
             name = above
         return name
 
-    for link in bundle.switch_links:
-        if link.plane == plane:
-            first, second = sorted((root(link.a[0]), root(link.b[0])))
-            parent[second] = first
+    for link in links:
+        first, second = sorted((root(link.a[0]), root(link.b[0])))
+        parent[second] = first
     return {name: root(name) for name in parent}

@@ -43,6 +43,6 @@ def _class(one: AddressClass) -> dict[str, Any]:
 
 
 def _reason(source: AddressClass, target: AddressClass) -> list[str]:
-    if source.domain != target.domain and source.domain not in target.leaks:
+    if not source.has_route_to(target):
         return ["unconnected" if source.part != target.part else "vrf"]
     return list(decisive_rule(source, target) or ())

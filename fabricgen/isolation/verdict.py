@@ -15,15 +15,23 @@ from fabricgen.sonic.acl import AclTable
 @dataclass(frozen=True, eq=False)
 class AddressClass:
     """Addresses of one tenant that switches treat in the same way, as source and as target. `leaks` are the other
-    domains with a route to them, `sends` and `receives` the filters at their ports."""
+    domains with a route to them, `imports` those whose routes their VRF has, `sends` and `receives` the filters at their
+    ports."""
 
     tenant: str
     part: str
     domain: tuple[str, ...]
     leaks: frozenset[tuple[str, ...]]
+    imports: frozenset[tuple[str, ...]]
     sends: tuple[Filter, ...]
     receives: tuple[Filter, ...]
     members: list[Attachment] = field(default_factory=list)
+
+    def has_route_to(self, target: "AddressClass") -> bool:
+        """Whether routing leads from it to another class."""
+        return (
+            self.domain == target.domain or self.domain in target.leaks or not self.imports.isdisjoint(target.leaks)
+        )
 
     @property
     def version(self) -> int:
@@ -130,9 +138,9 @@ def address_classes(ends: Sequence[Attachment]) -> list[AddressClass]:
         as_source = tuple(index for index, prefix in enumerate(sources) if prefix.covers(one.address))
         as_target = tuple(each.as_target(one.address) for each in filters.values())
         leaks = frozenset(one.leaks)
-        key = (one.end.tenant, one.part, one.domain, leaks, sends, receives, as_source, as_target)
+        key = (one.end.tenant, one.part, one.domain, leaks, one.imports, sends, receives, as_source, as_target)
         if key not in found:
-            found[key] = AddressClass(one.end.tenant, one.part, one.domain, leaks, sends, receives)
+            found[key] = AddressClass(one.end.tenant, one.part, one.domain, leaks, one.imports, sends, receives)
         found[key].members.append(one)
     return list(found.values())
 
@@ -144,7 +152,7 @@ def _ends(source: AddressClass, target: AddressClass) -> tuple[Attachment, Attac
 
 def _barrier(source: AddressClass, target: AddressClass) -> _Decision | None:
     """Why routing does not lead from one class to another; None if it does."""
-    if source.domain == target.domain or source.domain in target.leaks:
+    if source.has_route_to(target):
         return None
     first, last = _ends(source, target)
     rows = tuple(row for row in (first.vrf_row, last.vrf_row) if row)
@@ -156,7 +164,8 @@ def _leaking(source: AddressClass, target: AddressClass) -> _Decision:
     if barrier := _barrier(source, target):
         return barrier
     first, last = _ends(source, target)
-    leak = last.leaks.get(first.domain)
+    keys = [key for key in (first.domain, *sorted(first.imports)) if key in last.leaks]
+    leak = last.leaks[keys[0]] if keys and first.domain != last.domain else None
     decisions = any_passes((*source.sends, *target.receives), first.address, last.address)
     if decisions is None:
         return _Decision(False)

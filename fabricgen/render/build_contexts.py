@@ -32,7 +32,8 @@ from fabricgen.render.contexts import (
 from fabricgen.render.forms import Slot
 from fabricgen.sonic.device_types import SERVER_TYPE
 from fabricgen.sonic.hashing import ROCE_HASH_FIELDS
-from fabricgen.vocabulary import BgpAddressing
+from fabricgen.sonic.vrfs import vlan_of
+from fabricgen.vocabulary import BgpAddressing, Isolation
 
 _LOCK = Origin(steps=("allocations.lock.yaml",))
 _WIRING = Origin(steps=("the wiring of the design",))
@@ -50,6 +51,7 @@ def switch_context(
     mac: bool,
     bgp: bool,
     drained: str,
+    vtep: bool,
 ) -> SwitchContext:
     """The context of a switch with addresses of these IP versions, of each kind.
 
@@ -82,6 +84,7 @@ def switch_context(
         if bgp and plane.balance.weighted
         else None,
         drained=value("true", "the switch is drained", inventory=drained) if bgp and drained else None,
+        vtep=vtep,
     )
 
 
@@ -118,7 +121,7 @@ def plane_context(plane: Plane) -> PlaneContext:
     if timers:
         session["holdtime"] = value(timers.hold_s, inventory=timers.source("hold_s"))
         session["keepalive"] = value(timers.keepalive_s, inventory=timers.source("keepalive_s"))
-    return PlaneContext(session)
+    return PlaneContext(session, plane.isolation == Isolation.EVPN)
 
 
 def tenant_context(table: TenantTable) -> TenantContext:
@@ -148,8 +151,14 @@ def vrf_context(vrf: TenantVrf) -> VrfContext:
         return value(content, *steps, inventory=vrf.source)
 
     shared = "a host of a tenant that shares"
+    is_overlay = vrf.vni is not None
     return VrfContext(
         name=words(vrf.name),
+        vni=words(str(vrf.vni)) if is_overlay else None,
+        vlan=words(str(vlan_of(vrf.vni)), "3000 and the last three digits of the VNI") if vrf.vni is not None else None,
+        asn=Slot("switch.asn", _LOCK) if is_overlay else None,
+        router_id=Slot("switch.router_id", _LOCK) if is_overlay else None,
+        families=tuple(f"ipv{version}" for version in vrf.families),
         ports=tuple(words(port, "the ports of these hosts") for port in vrf.ports),
         leaks=tuple(LeakedRouteContext(*(words(content, shared) for content in leak)) for leak in vrf.leaks),
     )

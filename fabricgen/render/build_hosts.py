@@ -16,7 +16,7 @@ from fabricgen.platforms.model import HostModel, HostNic
 from fabricgen.platforms.rdma_names import NVSHMEM_PREFIX, common_part, rdma_device
 from fabricgen.render.contexts_hosts import CollectiveContext, HostAddress, InterfaceContext, RdmaContext
 from fabricgen.render.forms import Slot
-from fabricgen.vocabulary import BalanceUnit, Purpose, RdmaNames, Technology
+from fabricgen.vocabulary import BalanceUnit, Isolation, Purpose, RdmaNames, Technology
 
 FIRST_TABLE = 100
 FIRST_RULE = 1000  # Cilium moves the rule of the local table to 100 (RulePriorityLocalLookup), and adds others near it
@@ -40,6 +40,9 @@ def _rdma(model: HostModel, names: RdmaNames, nic: HostNic) -> Value:
     return fact(model, nic, rdma_device(names, nic.name, nic.rdma, card.driver if card else ""))
 
 
+_MTU_STEP = {False: "as PORT mtu of the switches", True: "PORT mtu of the switches - 50 bytes of VXLAN"}
+
+
 def interface_context(
     model: HostModel,
     nic: HostNic,
@@ -57,7 +60,7 @@ def interface_context(
         name=fact(model, nic, nic.name),
         plane=plane.name,
         pci=fact(model, nic, nic.pci),
-        mtu=value(plane.mtu_bytes, "as PORT mtu of the switches", inventory=plane.source("mtu")),
+        mtu=value(plane.host_mtu_bytes, _MTU_STEP[plane.isolation == Isolation.EVPN], inventory=plane.source("mtu")),
         table=value(FIRST_TABLE + index, f"{FIRST_TABLE} + the place of the NIC in its model"),
         priority=value(FIRST_RULE + index, f"{FIRST_RULE} + the place of the NIC in its model"),
         metric=value(FIRST_TABLE + index, "as its table: the first NIC goes first") if nic.rail is None else None,

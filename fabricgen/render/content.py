@@ -1,5 +1,6 @@
 """The files of a bundle as named bytes, made one after the other."""
 
+import json
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from fnmatch import fnmatchcase
@@ -29,6 +30,7 @@ from fabricgen.render.switches import SwitchRenderer
 from fabricgen.render.templates import TemplateLibrary
 from fabricgen.render.wiring import dump_cabling, make_wiring
 from fabricgen.sonic.dump import dump
+from fabricgen.sonic.frr_lines import FRR_CONF, frr_conf
 from fabricgen.sonic.secrets import literals, may_have_forms
 from fabricgen.spread import is_large, spread
 
@@ -110,6 +112,7 @@ class BundleContent:
         self._host_lines = TemplateLibrary(HOSTS_FOLDER, templates, marks)
         self._made: _Made | None = None
         self.names = [plans.allocation.names[switch.key] for switch in plans.rendered.switches]
+        self.vteps = {plans.allocation.names[key] for key in plans.tenants.vteps}  # they have a frr.conf
         self.chosen = [
             switch
             for switch, name in zip(plans.rendered.switches, self.names, strict=True)
@@ -128,6 +131,8 @@ class BundleContent:
             made.merged.append(merged.into(switch, source.name))
             if content is not None:
                 yield f"sonic/{source.name}/config_db.json", content
+                if switch.key in self.plans.tenants.vteps:
+                    yield f"sonic/{source.name}/{FRR_CONF}", frr_conf(json.loads(content)).encode()
         subnets = SubnetRenderer(self.plans.allocation, self._lines, len(self._library.forms))
         for design in self.plans.fabric.planes:
             if choice := self.plans.subnets.get(design.plane.name):
@@ -160,6 +165,8 @@ class BundleContent:
                 content, made.switches[index] = self.switch(switch)
                 made.merged[index] = now
             yield f"sonic/{name}/config_db.json", content
+            if switch.key in plans.tenants.vteps:
+                yield f"sonic/{name}/{FRR_CONF}", None if content is None else frr_conf(json.loads(content)).encode()
         yield from ((path, None) for path in made.others)
         wiring = None
         if inventory.checks != made.checks:

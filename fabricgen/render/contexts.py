@@ -35,6 +35,7 @@ class SwitchContext(Context):
     ecmp_hash: tuple[Value, ...]  # empty unless the platform's entry says that the hash can be set
     weighted: Value | None  # wcmp_enabled; None for plain ECMP
     drained: Value | None  # None in service
+    vtep: bool  # whether it sends and receives VXLAN packets, from the address of its router_id
 
 
 @dataclass(frozen=True, eq=False)
@@ -295,9 +296,15 @@ class LeakedRouteContext(Context):
 
 @dataclass(frozen=True, eq=False)
 class VrfContext(Context):
-    """`vrf`: the VRF of one tenant on a switch."""
+    """`vrf`: the VRF of one tenant on a switch. `vni`, `vlan`, `asn` and `router_id` are none where the VRF ends at the
+    switch. `families` are `ipv4` and `ipv6`, of which its hosts have addresses."""
 
     name: Value
+    vni: Value | None
+    vlan: Value | None
+    asn: Slot | None
+    router_id: Slot | None
+    families: tuple[str, ...]
     ports: tuple[Value, ...]
     leaks: tuple[LeakedRouteContext, ...]
 
@@ -307,6 +314,7 @@ class PlaneContext(Context):
     """`plane`: what all switches and ports of a plane have in common."""
 
     session: Mapping[str, Value]  # fields of every BGP session; those of the fabric have them from a peer group if any
+    evpn: bool  # whether sessions of the fabric carry EVPN routes
 
 
 @dataclass(frozen=True, eq=False)

@@ -73,6 +73,7 @@ class _SwitchKind(NamedTuple):
     mac: bool
     bgp: bool
     drained: str
+    vtep: bool
 
 
 class _LinkKind(NamedTuple):
@@ -208,6 +209,7 @@ class SwitchRenderer:
             bool(mac),
             key in self.control.asns,
             self._drained(key),
+            key in self.tenants.vteps,
         )
         known = self._known.get(kind)
         if known is None:
@@ -263,6 +265,7 @@ class SwitchRenderer:
             mac=kind.mac,
             bgp=kind.bgp,
             drained=kind.drained,
+            vtep=kind.vtep,
         )
         seen = {
             "sonic": self._sonic, "plane": self._planes[kind.plane], "switch": context, "plan": kind.plan,

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from fabricgen.bundle.read import Bundle
 from fabricgen.routing.fabric import RoutedFabric
 from fabricgen.sonic.addresses import Address, parse_address
-from fabricgen.vocabulary import DeviceState, LinkKind
+from fabricgen.vocabulary import DeviceState, Isolation, LinkKind
 
 NOT_ANNOUNCED = -1
 
@@ -29,7 +29,8 @@ class Target:
 def find_targets(bundle: Bundle, fabric: RoutedFabric) -> list[Target]:
     """The hosts of a plane by switch. Without fabric.json these are the prefixes that the switches announce.
 
-    Hosts behind a switch that is drained, planned or failed are left out, and NICs on cordoned links.
+    Hosts behind a switch that is drained, planned or failed are left out, and NICs on cordoned links. A host in a VRF
+    with an L3 VNI is behind the VTEP of its switch. Hosts of a plane that separates tenants by VRFs count only there.
     """
     number = {name: index for index, name in enumerate(fabric.names)}
     announced: dict[int, list[tuple[Address, int]]] = {}
@@ -45,7 +46,8 @@ def find_targets(bundle: Bundle, fabric: RoutedFabric) -> list[Target]:
         prefix, column = next(
             ((one, place) for one, place in announced.get(switch, ()) if one.covers(address)), (None, NOT_ANNOUNCED)
         )
-        key = (switch, column, address.version, prefix, _vrf_of(fabric, name, port))
+        vrf = ("", "") if fabric.vtep(name, port) else _vrf_of(fabric, name, port)
+        key = (switch, column, address.version, prefix, vrf)
         addresses, names = groups.setdefault(key, ([], []))
         addresses.append(address)
         names.append(label)
@@ -66,12 +68,17 @@ def _hosts(bundle: Bundle, fabric: RoutedFabric) -> Iterator[tuple[str, str, Add
     inside = set(fabric.names)
     hosts = bundle.wiring.hosts if bundle.wiring else ()
     nics = {(host.name, nic.name): nic.addresses for host in hosts for nic in host.nics}
+    planes = bundle.wiring.planes if bundle.wiring else ()
+    in_vrfs = {plane.name for plane in planes if plane.isolation not in (None, Isolation.ACL)}
     for link in bundle.host_links:
         switch, port = link.b
+        vtep = fabric.vtep(switch, port)
+        if link.plane in in_vrfs and vtep is None:
+            continue
         if switch in inside and is_active(bundle, switch) and link.b not in bundle.cordoned:
             for text in nics.get(link.a, ()):
                 if address := parse_address(text):
-                    yield switch, port, address.host, " ".join(link.a)
+                    yield switch, port, vtep or address.host, " ".join(link.a)
 
 
 def _announced_hosts(bundle: Bundle, fabric: RoutedFabric) -> Iterator[tuple[str, str, Address, str]]:

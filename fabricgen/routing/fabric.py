@@ -60,6 +60,10 @@ class RoutedFabric:
         found = ((self.names[columns.switch_of(row)], columns.interface[row], vrf) for row, vrf in columns.vrf.items())
         return {(name, interface): (interface, vrf) for name, interface, vrf in found}
 
+    def vtep(self, switch: str, interface: str) -> Address | None:
+        """The address that packets to the hosts of an interface go to over VXLAN; None if it has no L3 VNI."""
+        return self.spoken.vteps.get((switch, self.vrfs.get((switch, interface), ("", ""))[1]))
+
     def routes(self) -> Routes:
         """The next hops of every switch to every destination."""
         return solve(self.network, self.policy, self.destinations)

@@ -41,7 +41,7 @@ def find_sessions(bundle: Bundle, switches: list[str]) -> SpokenFabric:
             ends = end(name, interface, row), end(*other)
             sessions.append(Session(*ends) if name < other.switch else Session(*reversed(ends)))
     down = frozenset((name, port) for name, ports in read.ports_down.items() for port in ports)
-    return SpokenFabric(read.speakers, read.addresses, tuple(sessions), tuple(absent), read.tables, down)
+    return SpokenFabric(read.speakers, read.addresses, tuple(sessions), tuple(absent), read.tables, down, read.vteps)
 
 
 def _plain(read: SpokenFiles) -> NDArray[np.bool_]:

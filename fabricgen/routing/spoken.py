@@ -5,6 +5,7 @@ from dataclasses import dataclass, field
 from typing import NamedTuple
 
 from fabricgen.routing.spoken_rows import AddressColumns
+from fabricgen.sonic.addresses import Address
 from fabricgen.sonic.image import Speaker, Terms
 from fabricgen.sonic.tables import ConfigDb
 
@@ -49,7 +50,7 @@ class SpokenFabric:
     """The BGP speakers of one plane by switch, the sessions, and the rows whose sessions stay down. The rows of the
     speakers are made at each use; `addresses` has those of all in the order of the switches. `tables` are the QoS
     tables of each switch, kept so that each file is read once. `down` are the (switch, interface) that are shut
-    down."""
+    down, `vteps` the address that VXLAN packets to a VRF with an L3 VNI go to, by switch and VRF."""
 
     speakers: Mapping[str, Speaker]
     addresses: AddressColumns
@@ -57,6 +58,7 @@ class SpokenFabric:
     absent: tuple[AbsentSession, ...]
     tables: Mapping[str, ConfigDb]
     down: frozenset[tuple[str, str]] = frozenset()
+    vteps: Mapping[tuple[str, str], Address] = field(default_factory=dict)
 
     @property
     def left_out(self) -> int:

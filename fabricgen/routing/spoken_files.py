@@ -9,6 +9,8 @@ from fabricgen.bundle.read import Bundle
 from fabricgen.routing.answers import find_answers
 from fabricgen.routing.spoken_rows import AddressColumns, NeighborColumns
 from fabricgen.sonic.acl import dropped_bgp
+from fabricgen.sonic.addresses import Address
+from fabricgen.sonic.evpn import vteps_of
 from fabricgen.sonic.image import Speaker
 from fabricgen.sonic.tables import ConfigDb
 
@@ -30,6 +32,7 @@ class SpokenFiles:
         self.ports_down: dict[str, Mapping[str, tuple[str, ...]]] = {}  # interface -> the field that shuts it down
         self.acl: dict[str, dict[tuple[str, str, int, bool], str]] = {}
         self.tables: dict[str, ConfigDb] = {}
+        self.vteps: dict[tuple[str, str], Address] = {}
         self.addresses, self.neighbors = AddressColumns(), NeighborColumns()
         for name in names:
             config = bundle.devices[name].content.peek()
@@ -38,5 +41,6 @@ class SpokenFiles:
             self.speakers[name] = replace(one, addresses=addresses, neighbors=neighbors)
             self.ports_down[name] = shut_of(bundle.devices[name])
             self.acl[name] = dropped_bgp(config)
+            self.vteps.update(((name, vrf), vtep) for vrf, vtep in vteps_of(config))
             self.tables[name] = {table: config[table] for table in _LOSSLESS_TABLES if table in config}
         self.found = find_answers(self.addresses, self.neighbors)

@@ -253,8 +253,15 @@ def daemon_obstacle(config: ConfigDb) -> Obstacle | None:
 
 
 def is_split(config: ConfigDb) -> bool:
-    """Whether FRR reads separate files, and nothing of CONFIG_DB."""
-    return text(metadata(config), ROUTING_MODE).startswith("split")
+    """Whether FRR reads separate files, and nothing of CONFIG_DB. A VTEP whose tables are those of frrcfgd has a frr.conf
+    that is their translation; FG656 compares them."""
+    return text(metadata(config), ROUTING_MODE).startswith("split") and not has_translation(config)
+
+
+def has_translation(config: ConfigDb) -> bool:
+    """Whether frr.conf beside the file must have what its tables say, and the statements of EVPN that no field has."""
+    is_integrated = text(metadata(config), ROUTING_MODE) == "split-unified"
+    return is_integrated and uses_frr_framework(config) and bool(rows(config, "VXLAN_EVPN_NVO"))
 
 
 def runs_bgpcfgd(config: ConfigDb) -> bool:

@@ -13,12 +13,18 @@ from fabricgen.sonic.tables import ConfigDb
 
 DEFAULT = ""  # the default VRF
 LONGEST_NAME = 15  # characters, as for all interfaces of Linux
+_FIRST_VLAN = 3000  # fabricgen renders no other VLANs
 _FAMILIES = {"ipv4_unicast": 4, "ipv6_unicast": 6}
 
 
 def vrf_of(tenant: str) -> str:
     """The name of the VRF of a tenant."""
     return f"Vrf_{tenant}"
+
+
+def vlan_of(vni: int) -> int:
+    """The number of the VLAN that a leaf has for the L3 VNI of a tenant."""
+    return _FIRST_VLAN + vni % 1000
 
 
 class Leak(NamedTuple):

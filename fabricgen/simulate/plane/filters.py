@@ -1,7 +1,7 @@
 """What the switches of a plane do not let through: RoCE between ports of other VRFs, and what ACLs drop.
 
-BGP is read of the default VRF, so a host in another VRF reaches only hosts of its VRF at its switch, and those to
-which a route of its VRF leads.
+A host in a VRF reaches hosts of its VRF at its switch, those to which a route of its VRF leads, and, with an L3 VNI, hosts
+at other switches whose routes the VRF imports.
 An ACL counts at the ports of both hosts, and at a switch whose ports to other switches are all bound to the table: the
 switch of a host, or every neighbor of it. ACLs at single ports in between are not followed.
 """
@@ -18,7 +18,7 @@ from fabricgen.routing.fabric import RoutedFabric
 from fabricgen.simulate.plane.ports import Flags, Ints
 from fabricgen.sonic.acl import AclTable, Packet, acl_tables, interfaces, members
 from fabricgen.sonic.addresses import Address, parse_address
-from fabricgen.sonic.vrfs import Leaks
+from fabricgen.sonic.vrf_routes import VrfRoutes
 
 _UDP, _ROCE_PORT = 17, 4791
 _DEFAULT: tuple[str, ...] = ()  # the domain of the default VRF, which all switches share
@@ -29,13 +29,14 @@ Tables = tuple[AclTable, ...]
 @dataclass(frozen=True, eq=False)
 class Filters:
     """`domain` is the number of the VRF and switch of each adapter's port; the default VRF is one of all switches.
-    `leaks` are the other domains with a route to it. `sends` and `receives` are the ACLs at its port for packets from
+    `leaks` are the other domains with a route to it; `imports` are those whose routes it has. `sends` and `receives` are the ACLs at its port for packets from
     it and to it; `leaves` and `enters` those where packets leave and enter its switch towards others. `addresses` are
     those of the adapters, `dscp` that of RoCE if known."""
 
     leaf: Ints
     domain: Ints
     leaks: Sequence[Set[int]]
+    imports: Sequence[Set[int]]
     sends: Sequence[Tables]
     receives: Sequence[Tables]
     leaves: Sequence[Tables]
@@ -49,7 +50,8 @@ class Filters:
         domain = self.domain[source]
         found: Flags = domain != self.domain[target]
         for place in np.flatnonzero(found & self._has_leak[target]).tolist():
-            found[place] = int(domain[place]) not in self.leaks[int(target[place])]
+            own = self.imports[int(source[place])] | {int(domain[place])}
+            found[place] = own.isdisjoint(self.leaks[int(target[place])])
         if self._has_acl.any():
             suspects = np.flatnonzero(~found & (self._has_acl[source] | self._has_acl[target]))
             known: dict[tuple[int, int], bool] = {}
@@ -91,8 +93,9 @@ def filters_of(
     uplinks = _to_switches(bundle) if acls else {}
     at = {name: _at_fabric_ports(uplinks.get(name, frozenset()), acls.get(name, ()), joined[name]) for name in joined}
     numbers: dict[tuple[str, ...], int] = {_DEFAULT: 0}
-    routes = {name: Leaks(bundle.devices[name].config) for name in names}
+    routes = {name: VrfRoutes(bundle.devices[name].config) for name in names}
     leaf = {name: number for number, name in enumerate(fabric.names)}
+    imports: list[Set[int]] = []
     domains, leaks, sends, receives, leaves, enters = [], [], [], [], [], []
     beyond = {name: _of_all_neighbors(uplinks[name], at) for name in names} if acls else {}
     parsed = [parse_address(text) if text else None for text in addresses]
@@ -101,8 +104,10 @@ def filters_of(
         ports = (port, *(group for group, member in joined[name] if member == port))
         vrf = next((row[1] for one in ports if (row := fabric.vrfs.get((name, one)))), "")
         domains.append(numbers.setdefault(_domain(name, vrf), len(numbers)))
-        own_leaks = routes[name].to(vrf, ports, address.host) if address else ()
-        leaks.append({numbers.setdefault(_domain(name, leak.vrf), len(numbers)) for leak in own_leaks})
+        found = routes[name].to(vrf, ports, address.host) if address else {}
+        leaks.append({numbers.setdefault(_domain(name, *key), len(numbers)) for key in found})
+        imported = routes[name].imports(vrf)
+        imports.append({numbers.setdefault(_domain(name, *key), len(numbers)) for key in imported})
         here = [table for table in acls.get(name, ()) if port in interfaces(table, joined[name])]
         sends.append(tuple(table for table in here if table.stage == "ingress"))
         receives.append(tuple(table for table in here if table.stage == "egress"))
@@ -112,13 +117,14 @@ def filters_of(
     if not any(domains) and not any(map(any, (sends, receives, leaves, enters))):
         return None
     return Filters(
-        np.array([leaf[link.b[0]] for link in links], np.int64), np.array(domains, np.int64), leaks, sends, receives,
-        leaves, enters, parsed, dscp,
+        np.array([leaf[link.b[0]] for link in links], np.int64), np.array(domains, np.int64), leaks, imports, sends,
+        receives, leaves, enters, parsed, dscp,
     )  # fmt: skip
 
 
-def _domain(switch: str, vrf: str) -> tuple[str, ...]:
-    return (switch, vrf) if vrf else _DEFAULT
+def _domain(switch: str, *key: str) -> tuple[str, ...]:
+    """The domain of a VRF of a switch, or of a route target, of all switches."""
+    return key if len(key) > 1 else (switch, *key) if key[0] else _DEFAULT
 
 
 def _to_switches(bundle: Bundle) -> Mapping[str, set[tuple[str, str]]]:

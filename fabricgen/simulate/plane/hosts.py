@@ -72,8 +72,8 @@ def host_traffic(bundle: Bundle, fabric: RoutedFabric) -> HostTraffic:
 def _host_subnets(
     bundle: Bundle, fabric: RoutedFabric, switch: int, link_at: Mapping[Endpoint, WiredLink]
 ) -> list[Address]:
-    """The subnets of ports towards hosts. Without a known cable these are VLANs and routed ports without a BGP
-    neighbor."""
+    """The subnets of ports towards hosts; of ports in a VRF with an L3 VNI, the address of the VTEP. Without a known cable
+    these are VLANs and routed ports without a BGP neighbor."""
     name, addresses = fabric.names[switch], fabric.spoken.addresses
     neighbors = cache(lambda: _neighbor_numbers(fabric.spoken.speakers[name]))
     found = []
@@ -82,7 +82,8 @@ def _host_subnets(
         if link is not None and link.a[0] in bundle.devices and link.b[0] in bundle.devices:
             continue
         table, _, _, _, network, _, vrf = addresses.row(row)
-        if table == "LOOPBACK_INTERFACE" or vrf:
+        vtep = fabric.spoken.vteps.get((name, vrf))
+        if table == "LOOPBACK_INTERFACE" or (vrf and vtep is None):
             continue
         if link is None or link.kind == "peer":
             numbers = neighbors()[network.version]
@@ -91,7 +92,7 @@ def _host_subnets(
         else:
             to_host = link.kind == LinkKind.HOST_LEAF
         if to_host:
-            found.append(network)
+            found.append(vtep or network)
     return found
 
 

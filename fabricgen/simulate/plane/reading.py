@@ -123,10 +123,11 @@ def _adapters(bundle: Bundle, links: list[WiredLink]) -> list[Adapter]:
 
 
 class _Columns:
-    """The destination of packets to an adapter: the longest prefix around its address that its leaf announces."""
+    """The destination of packets to an adapter: the longest prefix around its address that its leaf announces. VXLAN
+    packets go to the address of a VTEP."""
 
     def __init__(self, fabric: RoutedFabric, destinations: tuple[Destination, ...]) -> None:
-        self._speakers = fabric.spoken.speakers
+        self._fabric, self._speakers = fabric, fabric.spoken.speakers
         self._addresses: dict[str, dict[str, Address]] = {}  # leaf -> interface -> its last address
         self.announced: dict[int, list[tuple[Address, int]]] = {}
         for column, destination in enumerate(destinations):
@@ -142,7 +143,7 @@ class _Columns:
         if name not in self._addresses:
             own = self._speakers[name].addresses
             self._addresses[name] = {entry.interface: entry.host for entry in own if not entry.vrf}
-        address = self._addresses[name].get(interface)
+        address = self._fabric.vtep(name, interface) or self._addresses[name].get(interface)
         announced = self.announced.get(leaf, ())
         if address is None:  # a VLAN member, or a file without addresses: any prefix of the leaf
             return announced[0][1] if announced else NO_COLUMN
