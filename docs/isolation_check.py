@@ -98,6 +98,9 @@ def confirm(reason, sources, targets, switches, part):
                 assert not same, f"{switch} {port} and {far} {far_port} are in one VRF"
                 if not vrf or switch == far:  # routes lead from the default VRF of all switches, or within a switch
                     assert not leaks(switches[far], vrf, other, address), f"{far} has a route from {vrf} to {address}"
+                vni = vni_of(switches[switch], vrf)
+                known = {vni_of(switches[far], one) for one in vrfs_to(switches[far], other, address)} if vni else {}
+                assert vni not in known, f"{far} announces {address} with VNI {vni} of {vrf} on {switch}"
     else:
         confirm_rule(*reason, sources, targets, switches)
 
@@ -114,6 +117,18 @@ def leaks(config, vrf, other, address):
     ]
     names = [name for route in routes for name in route.split(",")]
     return (other or "default") in [*imported, *names]
+
+
+def vni_of(config, vrf):
+    """The L3 VNI of a VRF, by which it imports routes; route targets of its own would change that."""
+    assert not config.get("BGP_GLOBALS_EVPN_RT"), "BGP_GLOBALS_EVPN_RT is not judged here"
+    assert not any("import-rts" in row for row in config.get("BGP_GLOBALS_AF", {}).values()), "import-rts is not judged"
+    return config.get("VRF", {}).get(vrf, {}).get("vni", "0").removeprefix("0")
+
+
+def vrfs_to(config, vrf, address):
+    """The VRFs of a switch with a route to an address in a VRF."""
+    return [vrf, *(one for one in config.get("VRF", {}) if one != vrf and leaks(config, one, vrf, address))]
 
 
 def named(key):

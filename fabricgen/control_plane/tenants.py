@@ -39,7 +39,8 @@ class TenantTable(NamedTuple):
 
 
 class LeakedRoute(NamedTuple):
-    """A route to the subnet of a host in another VRF of the switch."""
+    """A route to a host in another VRF of the switch. It is a host route: FRR does not install a route whose next hop
+    is resolved by the same prefix in another VRF, unless it is a host route (zebra/zebra_nhg.c, nexthop_active)."""
 
     prefix: str
     next_hop: str
@@ -236,8 +237,8 @@ def _vrfs(
     tenants: Mapping[str, TenantSpec],
     partners: Mapping[str, tuple[str, ...]],
 ) -> Iterator[tuple[str, TenantVrf]]:
-    """(switch, VRF) of all tenants of a plane. With EVPN, a tenant also has a VRF where a tenant that shares with it has
-    hosts: its other VRFs have the routes to these hosts from there."""
+    """(switch, VRF) of all tenants of a plane. With EVPN, a tenant also has a VRF where a tenant that shares with it
+    has hosts: its other VRFs have the routes to these hosts from there."""
     is_overlay = design.plane.isolation == Isolation.EVPN
     families = tuple(version for version in (4, 6) if any((":" in pool) == (version == 6) for pool in _pools(design)))
     ends: dict[str, dict[str, list[Link]]] = {}
@@ -248,10 +249,10 @@ def _vrfs(
         beside = {other for owner in by_owner for other in partners[owner]} if is_overlay else set[str]()
         for owner in sorted({*by_owner, *beside}, key=natural_key):
             leaks = [
-                LeakedRoute(str(ip_network(f"{host}/{length}", strict=False)), host, link.b_port, vrf_of(other))
+                LeakedRoute(str(ip_network(host)), host, link.b_port, vrf_of(other))
                 for other in partners[owner]
                 for link in by_owner.get(other, ())
-                for host, _, length in allocation.link_addresses(link)
+                for host, _, _ in allocation.link_addresses(link)
             ]
             ports = tuple(sorted((link.b_port for link in by_owner.get(owner, ())), key=natural_key))
             vni = tenants[owner].vni if is_overlay else None

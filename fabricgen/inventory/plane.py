@@ -331,7 +331,8 @@ class Plane(Part, definition="plane"):
         Isolation | None,
         key(
             "How the tenants of the fabric are separated on this plane. acl: ingress ACLs on the ports of hosts. vrf: "
-            "a VRF of each tenant on each leaf, where no links connect the leaves. evpn: VRFs across the plane, over VXLAN.",
+            "a VRF of each tenant on each leaf, where no links connect the leaves. evpn: VRFs across the plane, over "
+            "VXLAN.",
             usual="none",
             page="how [tenants](tenants.md) are separated on a RoCE plane: `acl`, `vrf` or `evpn`",
         ),

@@ -45,7 +45,8 @@ class TenantSpec(Part):
     vni: Annotated[
         int | None,
         key(
-            "The VNI of the tenant on planes with `isolation: evpn`. Its VLAN on leaves is 3000 and its last three digits.",
+            "The VNI of the tenant on planes with `isolation: evpn`. Its VLAN on leaves is 3000 and its last three "
+            "digits.",
             minimum=1,
             maximum=16777215,
             usual="none; required for `evpn`",
@@ -107,7 +108,7 @@ def _check_vrfs(tenants: Mapping[str, TenantSpec], planes: Sequence[Plane]) -> I
 
 
 def _check_vnis(tenants: Mapping[str, TenantSpec], planes: Sequence[Plane]) -> Iterator[Finding]:
-    """Findings for planes whose BGP has no EVPN, and for tenants without a VNI of their own."""
+    """Findings for planes whose BGP has no EVPN, and for tenants without their own VNI."""
     for plane in planes:
         if plane.bgp != BgpAddressing.UNNUMBERED:
             message = f"with numbered BGP plane {plane.name} has no EVPN: templates of bgpcfgd have no such family"
@@ -115,12 +116,17 @@ def _check_vnis(tenants: Mapping[str, TenantSpec], planes: Sequence[Plane]) -> I
     owners: dict[int, TenantSpec] = {}
     for tenant in tenants.values() if planes else ():
         if tenant.vni is None:
-            message, hint = f"tenant {tenant.name} has no VNI", "add `vni`, such as `vni: 5001`, different for each tenant"
+            message, hint = (
+                f"tenant {tenant.name} has no VNI",
+                "add `vni`, such as `vni: 5001`, different for each tenant",
+            )
             yield error("FG655", message, tenant, hint=hint)
             continue
         other = owners.setdefault(vlan_of(tenant.vni), tenant)
         if other is not tenant:
-            message = f"VNI {tenant.vni} uses VLAN {vlan_of(tenant.vni)}, as VNI {other.vni} of tenant {other.name} does"
+            message = (
+                f"VNI {tenant.vni} uses VLAN {vlan_of(tenant.vni)}, as VNI {other.vni} of tenant {other.name} does"
+            )
             hint = "give each tenant a VNI whose last three digits differ"
             yield error("FG655", message, tenant, "vni", hint=hint)
 

@@ -1,5 +1,6 @@
 """Where the addresses of hosts are attached: switch, port, VRF, ACLs, and the switches that it is connected to."""
 
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -9,8 +10,10 @@ from fabricgen.bundle.wiring import WiredLink, Wiring
 from fabricgen.results.isolation import HostAddress, RowPlace
 from fabricgen.sonic.acl import AclTable, acl_tables, interfaces, members
 from fabricgen.sonic.addresses import Address, read_address
+from fabricgen.sonic.canonical import natural_key
 from fabricgen.sonic.evpn import Overlay
-from fabricgen.sonic.image import rows, text
+from fabricgen.sonic.frr_lines import frr_conf
+from fabricgen.sonic.image import has_translation, rows, text
 from fabricgen.sonic.vrf_routes import VrfRoutes
 from fabricgen.sonic.vrfs import DEFAULT
 
@@ -67,7 +70,8 @@ class _Switch:
         return DEFAULT, None
 
     def domain(self, vrf: str, part: str) -> tuple[str, ...]:
-        """Where routing of a VRF leads: a VRF ends at its switch, as far as EVPN does not carry its routes to others."""
+        """Where routing of a VRF leads: a VRF ends at its switch, as far as EVPN does not carry its routes to
+        others."""
         return (part,) if vrf == DEFAULT else (self.name, vrf)
 
     def acls(self, port: str, stage: str) -> tuple[tuple[str, AclTable], ...]:
@@ -77,10 +81,12 @@ class _Switch:
 
 @dataclass(frozen=True)
 class Attachments:
-    """The addresses of the hosts of a plane, and the NICs whose address or port the files do not have."""
+    """The addresses of the hosts of a plane, the NICs whose address or port the files do not have, and the switches of
+    hosts whose FRR reads another file than their tables mean."""
 
     found: Sequence[Attachment]
     left_out: Sequence[tuple[str, str]]
+    unread: Sequence[str]
 
     @cached_property
     def by_version(self) -> Mapping[int, Sequence[Attachment]]:
@@ -111,7 +117,9 @@ def attachments(bundle: Bundle, wiring: Wiring, plane: str) -> Attachments:
                 continue
             evpn = overlay.get(link.b[0], (link.b[0], False))
             found += _of_link(link, addresses, owner.get(end, ""), switches[link.b[0]], part_of, evpn)
-    return Attachments(found, left_out)
+    devices = [bundle.devices[name] for name in switches]
+    unread = [one.name for one in devices if has_translation(one.config) and one.frr_conf != frr_conf(one.config)]
+    return Attachments(found, left_out, sorted(unread, key=natural_key))
 
 
 def _of_link(
@@ -147,7 +155,9 @@ def _overlay(bundle: Bundle, plane: str) -> dict[str, tuple[str, bool]]:
     names = sorted({end[0] for link in links for end in (link.a, link.b)})
     overlays = {name: Overlay(bundle.devices[name].config) for name in names if name in bundle.devices}
     speaking = [
-        link for link in links if all(end[0] in overlays and overlays[end[0]].speaks(end[1]) for end in (link.a, link.b))
+        link
+        for link in links
+        if all(end[0] in overlays and overlays[end[0]].speaks(end[1]) for end in (link.a, link.b))
     ]
     part_of = _parts(speaking)
     held: dict[str, set[str]] = {}
@@ -155,10 +165,9 @@ def _overlay(bundle: Bundle, plane: str) -> dict[str, tuple[str, bool]]:
         for key in rows(bundle.devices[name].config, "LOOPBACK_INTERFACE"):
             if "|" in key:
                 held.setdefault(key.partition("|")[2].partition("/")[0], set()).add(name)
-    for name, overlay in overlays.items():
-        held.setdefault(overlay.vtep[1], set()).add(name)
+    sources = Counter(overlay.vtep[1] for overlay in overlays.values())
     return {
-        name: (part_of.get(name, name), held[overlay.vtep[1]] == {name})
+        name: (part_of.get(name, name), held.get(overlay.vtep[1]) == {name} and sources[overlay.vtep[1]] == 1)
         for name, overlay in overlays.items()
         if overlay.vtep[1]
     }

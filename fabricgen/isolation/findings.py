@@ -31,6 +31,11 @@ def _of_plane(bundle: Bundle, result: IsolationResult) -> Iterator[Finding]:
         )
         hint = "give every NIC of the plane an address and a link in fabric.json"
         yield Finding("FG649", Severity.ERROR, message, hint=hint)
+    for name in result.unread:
+        why = "FRR reads a frr.conf that differs from its tables"
+        message = f"plane {result.plane}: not proved for hosts at this switch, because its {why}"
+        hint = "render the bundle again, and keep frr.conf beside config_db.json"
+        yield Finding("FG649", Severity.ERROR, message, device=name, hint=hint)
     worst = sorted(result.wrong, key=lambda pair: (not pair.leaks, -pair.pairs))
     for pair in worst[:_MOST]:
         yield _of_pair(bundle, pair)

@@ -7,7 +7,7 @@ from fabricgen.bundle.read import Bundle
 from fabricgen.bundle.wiring import WiredPlane, Wiring
 from fabricgen.isolation.attachments import Attachment, attachments
 from fabricgen.isolation.filtering import Filter, any_passes, content_of
-from fabricgen.results.isolation import IsolationResult, RowPlace, WrongPair
+from fabricgen.results.isolation import HostAddress, IsolationResult, RowPlace, WrongPair
 from fabricgen.same import Same
 from fabricgen.sonic.acl import AclTable
 
@@ -15,8 +15,8 @@ from fabricgen.sonic.acl import AclTable
 @dataclass(frozen=True, eq=False)
 class AddressClass:
     """Addresses of one tenant that switches treat in the same way, as source and as target. `leaks` are the other
-    domains with a route to them, `imports` those whose routes their VRF has, `sends` and `receives` the filters at their
-    ports."""
+    domains with a route to them, `imports` those whose routes their VRF has, `sends` and `receives` the filters at
+    their ports."""
 
     tenant: str
     part: str
@@ -29,9 +29,7 @@ class AddressClass:
 
     def has_route_to(self, target: "AddressClass") -> bool:
         """Whether routing leads from it to another class."""
-        return (
-            self.domain == target.domain or self.domain in target.leaks or not self.imports.isdisjoint(target.leaks)
-        )
+        return self.domain == target.domain or self.domain in target.leaks or not self.imports.isdisjoint(target.leaks)
 
     @property
     def version(self) -> int:
@@ -96,7 +94,20 @@ def _judge(bundle: Bundle, wiring: Wiring, plane: WiredPlane) -> IsolationResult
         together,
         tuple(wrong.values()),
         tuple(found.left_out),
+        tuple(found.unread),
     )
+
+
+def passing_pairs(bundle: Bundle, plane: str) -> Iterator[tuple[HostAddress, HostAddress]]:
+    """The ordered pairs of addresses of a plane between which any packet passes. Raises UnreadableInputError."""
+    assert bundle.wiring is not None
+    for ends in attachments(bundle, bundle.wiring, plane).by_version.values():
+        classes = address_classes(ends)
+        for source in classes:
+            for target in classes:
+                if len(source.members) * (len(target.members) - (source is target)) and _leaking(source, target).passes:
+                    for first in source.members:
+                        yield from ((first.end, last.end) for last in target.members if last is not first)
 
 
 def tenants_that_share(wiring: Wiring) -> set[tuple[str, str]]:

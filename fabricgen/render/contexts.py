@@ -296,8 +296,8 @@ class LeakedRouteContext(Context):
 
 @dataclass(frozen=True, eq=False)
 class VrfContext(Context):
-    """`vrf`: the VRF of one tenant on a switch. `vni`, `vlan`, `asn` and `router_id` are none where the VRF ends at the
-    switch. `families` are `ipv4` and `ipv6`, of which its hosts have addresses."""
+    """`vrf`: the VRF of one tenant on a switch. `vni`, `vlan`, `asn` and `router_id` are `None` where the VRF ends at
+    the switch. `families` are `ipv4` and `ipv6`, of which its hosts have addresses."""
 
     name: Value
     vni: Value | None

@@ -23,6 +23,7 @@ def _plane(result: IsolationResult) -> dict[str, Any]:
         "addresses": result.addresses,
         "pairs": {"apart": result.apart, "together": result.together, "leaks": result.leaks, "cut": result.cut},
         "left_out": [list(end) for end in result.left_out],
+        "unread": list(result.unread),
     }
 
 
@@ -30,6 +31,13 @@ def _word(result: IsolationResult) -> str:
     if result.leaks:
         return "leaks"
     return "apart" if result.is_proved else "unknown"
+
+
+def _unknown(result: IsolationResult) -> str:
+    found = [f"{counted(len(result.left_out), 'NIC')} without an address or a port"] if result.left_out else []
+    if result.unread:
+        found.append(f"frr.conf of {counted(len(result.unread), 'switch', 'switches')} differs from the tables")
+    return ", ".join(found) or "no host"
 
 
 def isolation_headline(results: Sequence[IsolationResult]) -> Iterator[str]:
@@ -53,7 +61,7 @@ def isolation_lines(results: Sequence[IsolationResult]) -> Iterator[str]:
         elif result.is_proved:
             verdict = f"{counted(result.tenants, 'tenant')}, apart: proved"
         else:
-            verdict = f"UNKNOWN: {counted(len(result.left_out), 'NIC')} without an address or a port"
+            verdict = f"UNKNOWN: {_unknown(result)}"
         cut = f"; {counted(result.cut, 'pair')} of one tenant are blocked" if result.cut else ""
         yield (
             f"isolation  plane {result.plane}: {verdict}{cut} ({counted(result.addresses, 'address', 'addresses')}, "

@@ -35,7 +35,8 @@ class IsolationResult:
     """The verdict on one plane: the numbers of tenants, addresses and ordered pairs, and the pairs that are wrong.
 
     `apart` and `together` count the pairs that must not and must reach each other. `left_out` are NICs whose
-    address, or whose port of a switch, the files do not have.
+    address, or whose port of a switch, the files do not have. `unread` are switches with hosts whose FRR reads another
+    file than their tables mean.
     """
 
     plane: str
@@ -45,11 +46,13 @@ class IsolationResult:
     together: int
     wrong: tuple[WrongPair, ...] = ()
     left_out: tuple[tuple[str, str], ...] = ()
+    unread: tuple[str, ...] = ()
 
     @property
     def is_proved(self) -> bool:
         """Whether tenants are apart, and nothing was left out."""
-        return bool(self.addresses) and not self.left_out and not any(pair.leaks for pair in self.wrong)
+        is_judged = bool(self.addresses) and not self.left_out and not self.unread
+        return is_judged and not any(pair.leaks for pair in self.wrong)
 
     @property
     def leaks(self) -> int:

@@ -1,7 +1,7 @@
 """EVPN type 5 over VXLAN in CONFIG_DB: the VTEP of a switch, the L3 VNI of a VRF, and who imports whose routes.
 
-A VRF has routes of another switch if it imports a route target that the VRF there exports. Without route targets of its
-own, FRR exports ASN:VNI and imports the VNI of any ASN. Routes are exported if the VRF has an L3 VNI, and the VLAN of the
+A VRF has routes of another switch if it imports a route target that the VRF there exports. Where the tables have none,
+FRR exports ASN:VNI and imports the VNI of any ASN. Routes are exported if the VRF has an L3 VNI, and the VLAN of the
 VNI is in this VRF (SONiC HLD EVPN_VXLAN_HLD.md, 4.3.9).
 
 Source: sonic-swss cfgmgr/vxlanmgr.cpp, orchagent/vrforch.cpp; FRRouting bgpd/bgp_evpn.c (form_auto_rt,
@@ -69,8 +69,8 @@ class Overlay:
         return frozenset(self._targets(vrf, "import")) or frozenset([(ANY, self.vni(vrf))])
 
     def exports(self, vrf: str, source: str, version: int) -> frozenset[RouteTarget]:
-        """The route targets of the VRF's routes of a source, connected or static. Each is among them in the form by which
-        FRR imports it without own route targets, too."""
+        """The route targets of the VRF's routes of a source, connected or static. Each is among them in the form by
+        which FRR imports it without own route targets, too."""
         key = f"{vrf}|{source}|bgp|ipv{version}"
         if not self.is_complete(vrf) or not self._advertises(vrf, version):
             return frozenset()
@@ -91,7 +91,8 @@ class Overlay:
         return parse_asn(text(rows(self._config, "BGP_GLOBALS").get(vrf, {}), "local_asn"))
 
     def _advertises(self, vrf: str, version: int) -> bool:
-        """Whether FRR announces routes of the VRF in EVPN: frr.conf of a switch with split-unified has the statement."""
+        """Whether FRR announces routes of the VRF in EVPN: frr.conf of a switch with split-unified has the
+        statement."""
         localhost = rows(self._config, "DEVICE_METADATA").get("localhost", {})
         own = rows(self._config, "BGP_GLOBALS_AF").get(f"{vrf}|{FAMILY}", {})
         is_split = text(localhost, "docker_routing_config_mode").startswith("split")

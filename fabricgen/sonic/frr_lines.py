@@ -1,9 +1,9 @@
 """frr.conf of a switch with EVPN: what frrcfgd makes of CONFIG_DB, and the statement for which its YANG has no field.
 
 Routes of a VRF are announced in EVPN (type 5) by `advertise ipv4 unicast`. frrcfgd reads it from the field
-advertise-ipv4-unicast of BGP_GLOBALS_AF, but no YANG model up to 202605 has this field, so `config reload` refuses it. With
-docker_routing_config_mode split-unified, FRR reads /etc/sonic/frr/frr.conf, and frrcfgd only applies later changes of
-CONFIG_DB. So the tables are rendered as for frrcfgd, and frr.conf is their translation.
+advertise-ipv4-unicast of BGP_GLOBALS_AF, but no YANG model up to 202605 has this field, so `config reload` refuses it.
+With docker_routing_config_mode split-unified, FRR reads /etc/sonic/frr/frr.conf, and frrcfgd only applies later changes
+of CONFIG_DB. So the tables are rendered as for frrcfgd, and frr.conf is their translation.
 
 Source: sonic-buildimage dockers/docker-fpm-frr/docker_init.sh; src/sonic-frr-mgmt-framework templates/bgpd,
 templates/staticd and frrcfgd.py; src/sonic-yang-models sonic-bgp-global.yang of branches 202411 to 202605.
@@ -73,8 +73,8 @@ def _policies(config: ConfigDb) -> Iterator[str]:
         span = f" ge {first} le {last}" if last else ""
         yield f"{word} prefix-list {name} seq {10 * (number + 1)} {text(row, 'action')} {prefix}{span}"
     for key, row in rows(config, "ROUTE_MAP").items():
-        name, _, number = key.partition("|")
-        yield f"route-map {name} {text(row, 'route_operation')} {number}"
+        name, _, sequence = key.partition("|")
+        yield f"route-map {name} {text(row, 'route_operation')} {sequence}"
         if chosen := text(row, "match_prefix_set"):
             word = "ipv6" if text(sets.get(chosen, {}), "mode").lower() == "ipv6" else "ip"
             yield f" match {word} address prefix-list {chosen}"

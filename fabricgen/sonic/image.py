@@ -253,8 +253,8 @@ def daemon_obstacle(config: ConfigDb) -> Obstacle | None:
 
 
 def is_split(config: ConfigDb) -> bool:
-    """Whether FRR reads separate files, and nothing of CONFIG_DB. A VTEP whose tables are those of frrcfgd has a frr.conf
-    that is their translation; FG656 compares them."""
+    """Whether FRR reads separate files, and nothing of CONFIG_DB. A VTEP whose tables are those of frrcfgd has a
+    frr.conf that is their translation; FG656 compares them."""
     return text(metadata(config), ROUTING_MODE).startswith("split") and not has_translation(config)
 
 

@@ -1,4 +1,5 @@
-"""Which VRFs of a fabric have a route to a host: its own, those with a route to it on its switch, and by EVPN others."""
+"""Which VRFs of a fabric have a route to a host: its own, those with a route to it on its switch, and by EVPN
+others."""
 
 from collections.abc import Mapping, Sequence
 

@@ -4,11 +4,11 @@ Source: sonic-buildimage src/sonic-yang-models sonic-vrf.yang (names), src/sonic
 src/sonic-frr-mgmt-framework frrcfgd.py (STATIC_ROUTE with nexthop-vrf; import_vrf of BGP_GLOBALS_AF).
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Sequence, Set
 from typing import NamedTuple
 
 from fabricgen.sonic.addresses import Address, parse_address
-from fabricgen.sonic.image import rows, text
+from fabricgen.sonic.image import interface_addresses, rows, text
 from fabricgen.sonic.tables import ConfigDb
 
 DEFAULT = ""  # the default VRF
@@ -39,6 +39,12 @@ class Leak(NamedTuple):
     interface: str
     row: tuple[str, str]
 
+    def resolves_itself(self, connected: Set[tuple[str, Address]]) -> bool:
+        """Whether FRR does not install it: the connected subnet of another VRF that has the next hop is its own prefix,
+        and it is not a host route (FRRouting zebra/zebra_nhg.c, nexthop_active)."""
+        is_other = self.target != self.vrf and self.next_hop is not None
+        return is_other and self.prefix != self.prefix.host and (self.target, self.prefix) in connected
+
     def leads_to(self, vrf: str, port: str, address: Address) -> bool:
         """Whether packets to the address of a host at this port and VRF take it."""
         hop, interface = self.next_hop, self.interface
@@ -50,7 +56,8 @@ class Leaks:
 
     def __init__(self, config: ConfigDb) -> None:
         self.imported = list(_imported(config))
-        statics = list(_static(config))
+        connected = {(one.vrf, one.network) for one in interface_addresses(config)}
+        statics = [leak for leak in _static(config) if not leak.resolves_itself(connected)]
         self._by_prefix: dict[Address, list[Leak]] = {}
         if any(leak.target != leak.vrf for leak in statics):
             for leak in statics:

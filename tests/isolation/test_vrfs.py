@@ -49,7 +49,7 @@ def test_rows_of_a_leaf(bundle: Path) -> None:
         **{f"Ethernet{number}": "Vrf_red" for number in (12, 16, 20)},
         "Ethernet24": "Vrf_store",
     }
-    assert config["STATIC_ROUTE"]["Vrf_blue|10.64.0.12/31"] == {
+    assert config["STATIC_ROUTE"]["Vrf_blue|10.64.0.13/32"] == {
         "ifname": "Ethernet24", "nexthop": "10.64.0.13", "nexthop-vrf": "Vrf_store",
     }  # fmt: skip
     assert len(config["STATIC_ROUTE"]) == 2 * (1 + 1 + 3 + 3)  # each family: to the store, and back to each host
@@ -106,7 +106,7 @@ def test_a_route_to_another_vrf(cli: Cli, bundle: Path, table: str, key: str, ro
 
 
 def test_a_missing_route_cuts_a_service(cli: Cli, bundle: Path) -> None:
-    edit(bundle, lambda config: config["STATIC_ROUTE"].pop("Vrf_store|10.64.0.0/31"), LEAF)
+    edit(bundle, lambda config: config["STATIC_ROUTE"].pop("Vrf_store|10.64.0.1/32"), LEAF)
     verdict, (finding,) = isolation_of(cli, bundle)
     assert (verdict["verdict"], finding["code"], verdict["pairs"]["cut"]) == ("apart", "FG648", 1)
     assert "gpu-006/rail0 (10.64.0.13, tenant store) does not reach gpu-000/rail0" in finding["message"]

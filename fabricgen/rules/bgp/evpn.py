@@ -18,11 +18,11 @@ from fabricgen.vocabulary import Isolation
 
 @rule("FG656", Severity.ERROR, "frr.conf is not what CONFIG_DB says", breaks=Breaks.ROUTES)
 def frr_file(fabric: Fabric) -> Iterator[Defect]:
-    """What: With docker_routing_config_mode split-unified on a VTEP, frr.conf is beside config_db.json, and has the lines
-    that the BGP, VRF and STATIC_ROUTE tables mean, and no others.
+    """What: With docker_routing_config_mode split-unified on a VTEP, frr.conf is beside config_db.json, and has the
+    lines that the BGP, VRF and STATIC_ROUTE tables mean, and no others.
 
-    Why: FRR reads frr.conf, and frrcfgd applies later changes of the tables to it. All verdicts about routes are from the
-    tables, so they hold for the switch only if both agree.
+    Why: FRR reads frr.conf, and frrcfgd applies later changes of the tables to it. All verdicts about routes are from
+    the tables, so they hold for the switch only if both agree.
 
     Example: frr.conf has the VNI 5002 for Vrf_blue, and VRF|Vrf_blue has vni 5001.
 
@@ -37,7 +37,9 @@ def frr_file(fabric: Fabric) -> Iterator[Defect]:
         place, found = switch.place("DEVICE_METADATA", "localhost", ROUTING_MODE), device.frr_conf
         if found is None:
             message = f"FRR reads {FRR_CONF}, and the folder of the switch has none"
-            yield Defect(place, message, "render the bundle again, or copy the file of the switch beside config_db.json")
+            yield Defect(
+                place, message, "render the bundle again, or copy the file of the switch beside config_db.json"
+            )
             continue
         expected = frr_conf(device.config).splitlines()
         given = found.splitlines()
@@ -55,14 +57,15 @@ def frr_file(fabric: Fabric) -> Iterator[Defect]:
 def shared_vtep(fabric: Fabric) -> Iterator[Defect]:
     """What: Switches have different source addresses of the VXLAN tunnel that EVPN uses.
 
-    Why: VXLAN packets to the address arrive at either switch, and each of them ignores routes of the other, because their
-    next hop is its own address. Hosts at both are cut off.
+    Why: VXLAN packets to the address arrive at either switch, and each of them ignores routes of the other, because
+    their next hop is its own address. Hosts at both are cut off.
 
     Example: VXLAN_TUNNEL|vtep|src_ip is 10.0.0.1 on leaf1 and on leaf2.
 
     Fix: Set src_ip to the address of Loopback0 of each switch.
 
-    Source: FRRouting bgpd/bgp_evpn.c (routes with the own VTEP as next hop are not installed); SONiC HLD EVPN_VXLAN_HLD.md.
+    Source: FRRouting bgpd/bgp_evpn.c (routes with the own VTEP as next hop are not installed); SONiC HLD
+    EVPN_VXLAN_HLD.md.
     """
     first: dict[str, Place] = {}
     for switch in fabric.switches.values():
@@ -78,8 +81,8 @@ def shared_vtep(fabric: Fabric) -> Iterator[Defect]:
 
 @rule("FG658", Severity.ERROR, "The L3 VNI of a VRF is not complete", breaks=Breaks.ROUTES)
 def l3_vni(fabric: Fabric) -> Iterator[Defect]:
-    """What: The VNI of a VRF is mapped to a VLAN by VXLAN_TUNNEL_MAP of the tunnel that EVPN uses, VLAN_INTERFACE has this
-    VLAN in the VRF, and no other VRF has the VNI.
+    """What: The VNI of a VRF is mapped to a VLAN by VXLAN_TUNNEL_MAP of the tunnel that EVPN uses, VLAN_INTERFACE has
+    this VLAN in the VRF, and no other VRF has the VNI.
 
     Why: Without map or VLAN the VRF neither sends nor receives VXLAN packets. If the VLAN is in another VRF, received
     packets are forwarded there.
@@ -117,8 +120,8 @@ def l3_vni(fabric: Fabric) -> Iterator[Defect]:
 def equal_vnis(fabric: Fabric) -> Iterator[Defect]:
     """What: VRFs of one name have the same VNI on all switches.
 
-    Why: FRR imports routes by the VNI in their route target. With another VNI the VRF has the routes of another tenant, or
-    none.
+    Why: FRR imports routes by the VNI in their route target. With another VNI the VRF has the routes of another tenant,
+    or none.
 
     Example: Vrf_blue has vni 5002 on leaf1 and 5001 on all others.
 
@@ -158,7 +161,11 @@ def room_for_vxlan(fabric: Fabric) -> Iterator[Defect]:
     largest: dict[str, tuple[int, Place | FilePlace]] = {}
     for one in interfaces(fabric):
         mtu = one.raw.get("mtu")
-        if one.plane.isolation == Isolation.EVPN and isinstance(mtu, int) and mtu > largest.get(one.plane.name, (0,))[0]:
+        if (
+            one.plane.isolation == Isolation.EVPN
+            and isinstance(mtu, int)
+            and mtu > largest.get(one.plane.name, (0,))[0]
+        ):
             largest[one.plane.name] = mtu, one.place("mtu")
     smallest: dict[str, tuple[int, Place]] = {}
     for pair in fabric.pairs if largest else ():
@@ -169,5 +176,7 @@ def room_for_vxlan(fabric: Fabric) -> Iterator[Defect]:
     for plane, (mtu, place) in largest.items():
         if plane in smallest and mtu + WIRE_BYTES > smallest[plane][0]:
             most, port = smallest[plane]
-            message = f"the MTU of the host and {WIRE_BYTES} bytes of VXLAN are {mtu + WIRE_BYTES}, but a port has {most}"
+            message = (
+                f"the MTU of the host and {WIRE_BYTES} bytes of VXLAN are {mtu + WIRE_BYTES}, but a port has {most}"
+            )
             yield Defect(place, message, f"set mtu to {most - WIRE_BYTES}", (("the port", port),))

@@ -1,9 +1,9 @@
 """What the switches of a plane do not let through: RoCE between ports of other VRFs, and what ACLs drop.
 
-A host in a VRF reaches hosts of its VRF at its switch, those to which a route of its VRF leads, and, with an L3 VNI, hosts
-at other switches whose routes the VRF imports.
-An ACL counts at the ports of both hosts, and at a switch whose ports to other switches are all bound to the table: the
-switch of a host, or every neighbor of it. ACLs at single ports in between are not followed.
+A host in a VRF reaches hosts of its VRF at its switch, those to which a route of its VRF leads, and, with an L3 VNI,
+hosts at other switches whose routes the VRF imports. An ACL counts at the ports of both hosts, and at a switch whose
+ports to other switches are all bound to the table: the switch of a host, or every neighbor of it. ACLs at single ports
+in between are not followed.
 """
 
 from collections.abc import Mapping, Sequence, Set
@@ -29,9 +29,9 @@ Tables = tuple[AclTable, ...]
 @dataclass(frozen=True, eq=False)
 class Filters:
     """`domain` is the number of the VRF and switch of each adapter's port; the default VRF is one of all switches.
-    `leaks` are the other domains with a route to it; `imports` are those whose routes it has. `sends` and `receives` are the ACLs at its port for packets from
-    it and to it; `leaves` and `enters` those where packets leave and enter its switch towards others. `addresses` are
-    those of the adapters, `dscp` that of RoCE if known."""
+    `leaks` are the other domains with a route to it; `imports` are those whose routes it has. `sends` and `receives`
+    are the ACLs at its port for packets from it and to it; `leaves` and `enters` those where packets leave and enter
+    its switch towards others. `addresses` are those of the adapters, `dscp` that of RoCE if known."""
 
     leaf: Ints
     domain: Ints
@@ -104,10 +104,10 @@ def filters_of(
         ports = (port, *(group for group, member in joined[name] if member == port))
         vrf = next((row[1] for one in ports if (row := fabric.vrfs.get((name, one)))), "")
         domains.append(numbers.setdefault(_domain(name, vrf), len(numbers)))
-        found = routes[name].to(vrf, ports, address.host) if address else {}
-        leaks.append({numbers.setdefault(_domain(name, *key), len(numbers)) for key in found})
-        imported = routes[name].imports(vrf)
-        imports.append({numbers.setdefault(_domain(name, *key), len(numbers)) for key in imported})
+        keys = routes[name].to(vrf, ports, address.host) if address else {}
+        leaks.append({numbers.setdefault(_domain(name, *key), len(numbers)) for key in keys})
+        targets = routes[name].imports(vrf)
+        imports.append({numbers.setdefault(_domain(name, *target), len(numbers)) for target in targets})
         here = [table for table in acls.get(name, ()) if port in interfaces(table, joined[name])]
         sends.append(tuple(table for table in here if table.stage == "ingress"))
         receives.append(tuple(table for table in here if table.stage == "egress"))

@@ -72,8 +72,8 @@ def host_traffic(bundle: Bundle, fabric: RoutedFabric) -> HostTraffic:
 def _host_subnets(
     bundle: Bundle, fabric: RoutedFabric, switch: int, link_at: Mapping[Endpoint, WiredLink]
 ) -> list[Address]:
-    """The subnets of ports towards hosts; of ports in a VRF with an L3 VNI, the address of the VTEP. Without a known cable
-    these are VLANs and routed ports without a BGP neighbor."""
+    """The subnets of ports towards hosts; of ports in a VRF with an L3 VNI, the address of the VTEP. Without a known
+    cable these are VLANs and routed ports without a BGP neighbor."""
     name, addresses = fabric.names[switch], fabric.spoken.addresses
     neighbors = cache(lambda: _neighbor_numbers(fabric.spoken.speakers[name]))
     found = []

@@ -1,5 +1,6 @@
 """Bad cases of the rules in fabricgen/rules/bgp."""
 
+from tests.rules.bgp import evpn_cases
 from tests.rules.case import ERROR, NOTE, WARNING, Case, Switches
 from tests.rules.changes import Put, Several, both, drop, put, rekey
 from tests.rules.clean import HASH, SPINE_ASN
@@ -36,6 +37,7 @@ def sid(**fields: str) -> Several:
 
 
 CASES = [
+    *evpn_cases.CASES,
     Case(
         "FG355",
         put("30", "leaf1", "BGP_NEIGHBOR", "10.128.0.13", "keepalive"),
