@@ -18,6 +18,7 @@ from fnmatch import fnmatchcase
 _NCCL_VALUE_BYTES = 1023
 _UCX_LINE_BYTES = 198  # INI_MAX_LINE without newline and NUL: the rest of a longer line becomes another line
 _NUMBER = re.compile(r"[ \t\n\v\f\r]*([+-]?)(0[xX][0-9a-fA-F]+|0[0-7]*|[1-9][0-9]*)")
+_ATOI = re.compile(r"\s*([+-]?\d+)")
 _SIZE = re.compile(r"(\d+) *([BKMGT]?)")  # systemd v252 src/basic/parse-util.c, parse_size with base 1024
 _UCX_NUMBER = re.compile(r"[ \t\n\v\f\r]*\+?([0-9]+)")
 _NAME = re.compile(r"[A-Za-z_]\w*", re.ASCII)
@@ -32,6 +33,7 @@ _RENAMED = re.compile(r"rdma_rename\s+%k\s+(NAME_\w+)\s*(\S+)?")
 _LARGEST = (1 << 63) - 1
 # NVIDIA/nccl@5067397 src/misc/socket.cc, ncclFindInterfaces: interfaces that are used only if there are no others.
 NCCL_LEAVES_OUT = ("docker", "lo", "virbr")
+NCCL_MOST_DEVICES = 32  # MAX_IB_DEVS
 NCCL_MOST_NAMES = 16  # MAX_IFS: of a list of interfaces, the rest is not read
 
 
@@ -89,13 +91,27 @@ def nccl_selects(text: str | None, interface: str) -> bool:
     begins of names; ^ selects all others. A text of one character is as good as none."""
     if not text or len(text) < 2:
         text = "^" + ",".join(NCCL_LEAVES_OUT)
+    return _is_selected(text, interface, NCCL_MOST_NAMES, None)
+
+
+def nccl_device_selected(text: str, device: str) -> bool:
+    """Whether NCCL uses port 1 of an RDMA device with this NCCL_IB_HCA, whose entries can have a port."""
+    return _is_selected(text, device, NCCL_MOST_DEVICES, 1)
+
+
+def _is_selected(text: str, name: str, most: int, port: int | None) -> bool:
+    """parseStringList, matchIfList of src/misc/utils.cc. A port that is not a number is 0 (atoi); -1 and none: any."""
     is_not = text.startswith("^")
     text = text.removeprefix("^")
     is_exact = text.startswith("=")
-    entries = [entry for entry in text.removeprefix("=").split(",") if entry]
-    names = [name for entry in entries if (name := entry.partition(":")[0])][:NCCL_MOST_NAMES]
-    is_listed = not names or any(interface == name if is_exact else interface.startswith(name) for name in names)
-    return is_listed != is_not
+    listed = False
+    entries = [entry.split(":") for entry in text.removeprefix("=").split(",") if entry.partition(":")[0]][:most]
+    for listed_name, *rest in entries:
+        match = _ATOI.match(rest[0]) if rest and rest[0] else None
+        own = int(match[1]) if match else 0 if rest and rest[0] else -1
+        is_port = port is None or own in (-1, port)
+        listed = listed or (is_port and (name == listed_name if is_exact else name.startswith(listed_name)))
+    return (listed or not entries) != is_not
 
 
 def ucx_number(text: str | None) -> int | None:

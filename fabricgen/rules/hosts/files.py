@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterator
 from difflib import get_close_matches
 from pathlib import PurePosixPath
 
-from fabricgen.bundle.host_settings import judged_files, nccl_selects
+from fabricgen.bundle.host_settings import judged_files, nccl_device_selected, nccl_selects
 from fabricgen.findings import Severity
 from fabricgen.platforms.catalog import nic_model
 from fabricgen.platforms.rdma_names import NVSHMEM_PREFIX, common_part
@@ -25,6 +25,7 @@ _ONLY_PORT = re.compile(r":1?(:\d*){0,2}$")  # NVIDIA/nccl@5067397 src/misc/util
 _MATCHES = ("OriginalName", "MACAddress", "PermanentMACAddress", "Driver", "Type", "Property", "Host", "Architecture")
 NVSHMEM = "nvshmem.conf"
 RDMA_RULES = "udev/60-rdma-persistent-naming.rules"
+_UID_SOCKETS = "NVSHMEM_BOOTSTRAP_UID_SOCK_IFNAME"  # read by NCCL's code in NVSHMEM's bootstrap
 SCRIPT, UNIT = "fabricgen-roce", "fabricgen-roce@.service"
 
 
@@ -125,7 +126,7 @@ def host_devices(fabric: Fabric) -> Iterator[Defect]:
     """What: INTERFACES in the settings of a plane lists its NICs. NCCL_IB_HCA, with a leading =, and UCX_NET_DEVICES
     list the RDMA devices of the compute NICs, the latter in the order of the rails. So does NVSHMEM_HCA_LIST, with
     NVSHMEM_ENABLE_NIC_PE_MAPPING=1, and NVSHMEM_HCA_PREFIX is part of their names. NCCL_SOCKET_IFNAME lists the in-band
-    NICs; without any, it selects no NIC of a compute plane.
+    NICs; without any, it selects no NIC of a compute plane. NVSHMEM_BOOTSTRAP_UID_SOCK_IFNAME selects none, either.
 
     Why: A NIC that is not listed keeps its defaults and is lossy. A job that uses a storage NIC sends collectives over
     the wrong network. Without the leading =, mlx5_1 also matches mlx5_10 and mlx5_11. NCCL uses sockets for the set-up
@@ -150,8 +151,9 @@ def host_devices(fabric: Fabric) -> Iterator[Defect]:
         compute = [nic for nic in group.nics(lambda plane: plane.purpose == Purpose.COMPUTE) if nic in group.adapters]
         devices = [group.adapters[nic].rdma for nic in compute]
         sockets = [nic for nic in group.nics(lambda plane: plane.purpose == Purpose.IN_BAND) if nic in group.adapters]
+        rails = [nic for nic in compute if group.is_set_up(nic)]
         if devices and all(devices):
-            yield from _listed(group, group.files.nccl_file, "NCCL_IB_HCA", "=" + ",".join(devices), _exact_list)
+            yield from _nccl_devices(group, devices)
             ports = ",".join(f"{one}:1" for one in devices)
             yield from _listed(group, "ucx.conf", "UCX_NET_DEVICES", ports)
             yield from _listed(group, NVSHMEM, "NVSHMEM_HCA_LIST", ports)
@@ -161,7 +163,28 @@ def host_devices(fabric: Fabric) -> Iterator[Defect]:
             named = "=" + ",".join(group.with_addresses(sockets))
             yield from _listed(group, group.files.nccl_file, "NCCL_SOCKET_IFNAME", named, _exact_list)
         else:
-            yield from _sockets(group, [nic for nic in compute if group.is_set_up(nic)])
+            found = group.files.settings(group.files.nccl_file).get("NCCL_SOCKET_IFNAME")
+            yield from _sockets(group, group.files.nccl_file, "NCCL_SOCKET_IFNAME", rails, found)
+        if found := group.files.settings(NVSHMEM).get(_UID_SOCKETS):
+            yield from _sockets(group, NVSHMEM, _UID_SOCKETS, rails, found)
+
+
+def _nccl_devices(group: HostFiles, devices: list[str]) -> Iterator[Defect]:
+    """NCCL_IB_HCA in any form that selects exactly the compute NICs among the devices of the model."""
+    file, key = group.files.nccl_file, "NCCL_IB_HCA"
+    found = group.files.settings(file).get(key)
+    others = [nic.rdma for nic in group.adapters.values() if nic.rdma and nic.rdma not in devices]
+    chosen = [name for name in (*devices, *others) if found and nccl_device_selected(found, name)]
+    if file not in group.files.files or (found and chosen == devices):
+        return
+    wanted = "=" + ",".join(devices)
+    if found is None or not chosen:
+        message = f"{key} is {'missing' if found is None else repr(found)}, expected {wanted!r} for the host model"
+    else:
+        wrong = [f"without {name}" for name in devices if name not in chosen]
+        wrong += [f"with {name}" for name in others if name in chosen]
+        message = f"{key} is {found!r}, expected {wanted!r} for the host model: it selects devices {', '.join(wrong)}"
+    yield Defect(group.place(file, key), message, f"set {key} to {wanted}")
 
 
 def _prefix(group: HostFiles, devices: list[str]) -> Iterator[Defect]:
@@ -177,16 +200,15 @@ def _prefix(group: HostFiles, devices: list[str]) -> Iterator[Defect]:
         yield Defect(group.place(NVSHMEM, "NVSHMEM_HCA_PREFIX"), message, hint)
 
 
-def _sockets(group: HostFiles, rails: list[str]) -> Iterator[Defect]:
-    """The rails that NCCL may select for its sockets, on hosts with RoCE."""
-    file, key = group.files.nccl_file, "NCCL_SOCKET_IFNAME"
+def _sockets(group: HostFiles, file: str, key: str, rails: list[str], found: str | None) -> Iterator[Defect]:
+    """The rails that NCCL or NVSHMEM may select for sockets, on hosts with RoCE."""
     ethernet = set(group.nics(lambda plane: plane.technology == Technology.ROCE))
-    found = group.files.settings(file).get(key)
     chosen = [nic for nic in rails if nic in ethernet and nccl_selects(found, nic)]
     if file in group.files.files and chosen:
         shown = "missing" if found is None else found
         names = ", ".join(chosen[:3]) + (", …" if len(chosen) > 3 else "")
-        message = f"{key} is {shown}: NCCL may use {names} for its sockets, so jobs cannot start when that rail fails"
+        library = key.partition("_")[0]
+        message = f"{key} is {shown}: {library} may use {names} for its sockets, so jobs cannot start when it fails"
         hint = f"set {key} to the interface of the management network, such as =eno1"
         yield Defect(group.place(file, key), message, hint, severity=Severity.WARNING)
 

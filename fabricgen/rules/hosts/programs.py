@@ -99,6 +99,12 @@ def _unit(group: HostFiles) -> Iterator[Defect]:
     for key, fault in faults.items():
         if fault:
             yield Defect(group.place(UNIT, key), f"{key} {fault}", _RENDER)
+    if not faults["BindsTo"] and device not in found.get("BindsTo", "").split():
+        message = f"BindsTo does not name {device}: after a reload of the driver nothing applies the settings again"
+        yield Defect(group.place(UNIT, "BindsTo"), message, _RENDER, severity=Severity.WARNING)
+    if not faults["ExecStart"] and "--wait" not in start:
+        message = "without --wait the script fails if the RDMA device comes later than the interface"
+        yield Defect(group.place(UNIT, "ExecStart"), message, "add --wait 60", severity=Severity.WARNING)
     if "--check" in start:
         yield Defect(group.place(UNIT, "ExecStart"), "with --check the script writes nothing", "remove --check")
     if found.get("ExecStart", "").lstrip("@:+!").startswith("-"):

@@ -7,7 +7,7 @@ from ipaddress import IPv4Network, IPv6Network, ip_network
 from typing import Any
 
 from fabricgen.findings import Severity
-from fabricgen.rules.defects import Defect
+from fabricgen.rules.defects import Defect, Place
 from fabricgen.rules.rule import rule
 from fabricgen.rules.view.addresses import IpInterface
 from fabricgen.rules.view.fabric import Fabric
@@ -38,6 +38,8 @@ _OF_KERNEL = {253: "default", 254: "main", 255: "local"}  # iproute2 etc/iproute
 _FOREIGN = ("ManageForeignRoutingPolicyRules", "ManageForeignRoutes")
 _FALSE = ("no", "false", "off", "0", "n", "f")  # systemd src/basic/parse-util.c, parse_boolean
 NETWORKD = "networkd.conf"
+_SYSCTL_FILE = "sysctl.conf"
+_SWAPPED = str.maketrans("./", "/.")
 _SYSCTLS = {"arp_ignore": ("2", "1"), "arp_announce": ("2",), "rp_filter": ("0", "2")}
 _FORWARDING = re.compile(r"net/ipv[46]/conf/[^/]+/(mc_)?forwarding")
 _RENDER = "run `fabricgen render`"
@@ -229,21 +231,34 @@ def host_neighbors(fabric: Fabric) -> Iterator[Defect]:
                 key, of_all = f"net/ipv4/conf/{nic}/{name}", f"net/ipv4/conf/all/{name}"
                 if found.get(key) not in allowed:
                     message = f"{name} is {found.get(key, 'missing')}, expected {' or '.join(allowed)}"
-                    yield Defect(group.place("sysctl.conf", key), message, f"set {key} to {allowed[-1]}")
+                    yield Defect(_kernel_place(group, key), message, f"set {key} to {allowed[-1]}")
                 elif (larger := number(found.get(of_all)) or 0) > int(found[key]) and str(larger) not in allowed:
                     message = f"{name} of all interfaces is {larger}, expected {' or '.join(allowed)}"
-                    yield Defect(group.place("sysctl.conf", of_all), message, f"remove {of_all}")
+                    yield Defect(_kernel_place(group, of_all), message, f"remove {of_all}")
 
 
 def kernel_settings(group: HostFiles) -> Mapping[str, str]:
-    """The settings of sysctl.conf by their path below /proc/sys. sysctl.d also accepts dots instead of slashes."""
+    """The settings of sysctl.conf by their path below /proc/sys."""
+    values = group.files.settings(_SYSCTL_FILE)
+    return {path: values[key] for path, key in _kernel_keys(group).items()}
+
+
+def _kernel_keys(group: HostFiles) -> Mapping[str, str]:
+    """Path below /proc/sys -> the key of its last line. sysctl.d also accepts dots instead of slashes."""
+    lines = group.files.read(_SYSCTL_FILE).lines
     found = {}
-    for key, text in group.files.settings("sysctl.conf").items():
+    for key in sorted(lines, key=lines.__getitem__):
         dot, slash = key.find("."), key.find("/")
-        key = key.removeprefix("-")  # errors of this line are ignored
-        swapped = key.translate(str.maketrans("./", "/.")) if dot >= 0 and (slash < 0 or dot < slash) else key
-        found[swapped] = text
+        path = key.removeprefix("-")  # errors of this line are ignored
+        found[path.translate(_SWAPPED) if dot >= 0 and (slash < 0 or dot < slash) else path] = key
     return found
+
+
+def _kernel_place(group: HostFiles, path: str) -> Place:
+    """The line of a setting of sysctl.conf, in either notation."""
+    key = _kernel_keys(group).get(path)
+    line = group.files.read(_SYSCTL_FILE).line(key) if key else None
+    return group.line(_SYSCTL_FILE, line, path) if line else group.place(_SYSCTL_FILE, path)
 
 
 @rule("FG915", Severity.WARNING, "A host forwards packets between its NICs")
@@ -264,7 +279,7 @@ def host_forwarding(fabric: Fabric) -> Iterator[Defect]:
         for key, text in kernel_settings(group).items():
             if number(text) and (key == "net/ipv4/ip_forward" or _FORWARDING.fullmatch(key)):
                 message = f"{key} is {text}: the host forwards packets between its networks"
-                yield Defect(group.place("sysctl.conf", key), message, f"remove {key}, or set it to 0")
+                yield Defect(_kernel_place(group, key), message, f"remove {key}, or set it to 0")
 
 
 @rule("FG919", Severity.WARNING, "networkd deletes the rules and routes of other software")

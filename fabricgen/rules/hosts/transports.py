@@ -3,11 +3,12 @@
 import re
 from collections.abc import Callable, Iterator, Mapping
 
-from fabricgen.bundle.host_settings import nccl_number
+from fabricgen.bundle.host_settings import nccl_number, ucx_number
 from fabricgen.bundle.wiring import WiredPlane
 from fabricgen.findings import Severity
 from fabricgen.opensm.pkey_table import DEFAULT_KEY
 from fabricgen.rules.defects import Defect
+from fabricgen.rules.hosts.files import NVSHMEM
 from fabricgen.rules.rule import Basis, rule
 from fabricgen.rules.view.addresses import parse_interface
 from fabricgen.rules.view.fabric import Fabric
@@ -16,11 +17,24 @@ from fabricgen.rules.view.pkey_tables import is_tenant_key, pkey_tables
 from fabricgen.rules.view.subnet_managers import managed_subnets
 from fabricgen.vocabulary import Purpose, Technology
 
+# Groups: the transport, the setting.
+_OF_TRANSPORT = re.compile(
+    r"UCX_((?:RC|DC|UD)(?:_MLX5|_VERBS)?)_(TRAFFIC_CLASS|SL|GID_INDEX|PKEY|ROCE_LOCAL_SUBNET|ROCE_REACHABILITY_MODE)"
+)
 _RDMA_TRANSPORTS = ("all", "ib", "rc", "dc", "ud", "gga")  # or words that begin with them, such as rc_mlx5
 
 
 def _is_on(text: str) -> bool:
     return (nccl_number(text) or 0) != 0
+
+
+def _is_off(text: str) -> bool:
+    return nccl_number(text) == 0
+
+
+def _is_true(text: str) -> bool:
+    """A boolean of NVSHMEM (nvshmemi_getenv_bool)."""
+    return text[:1] not in ("0", "N", "n", "F", "f")
 
 
 def _is_socket(text: str) -> bool:
@@ -42,11 +56,35 @@ _HARMFUL: Mapping[str, tuple[Callable[[str], bool], str, Severity]] = {
     "NCCL_IB_TIMEOUT": (_is_outside(1, 31), "a timeout is a number from 1 to 31", Severity.ERROR),
     "NCCL_IB_RETRY_CNT": (_is_outside(1, 7), "one lost packet ends the job", Severity.ERROR),
     "NCCL_IB_QPS_PER_CONNECTION": (_is_outside(1, 128), "a connection has from 1 to 128 queue pairs", Severity.ERROR),
+    "NCCL_DMABUF_ENABLE": (_is_off, "without nvidia_peermem, NICs do not read memory of GPUs", Severity.WARNING),
+    "NCCL_NET_GDR_READ": (_is_off, "what a GPU sends goes through memory of the host", Severity.WARNING),
+    "NCCL_SHM_DISABLE": (
+        _is_on,
+        "ranks of a host without a path between GPUs use the NICs",
+        Severity.WARNING,
+    ),
+    "NCCL_IB_RETURN_ASYNC_EVENTS": (_is_off, "a job hangs when a NIC fails, and reports no error", Severity.WARNING),
     "NCCL_IGNORE_NET_MISMATCH": (
         _is_on,
         "a host with fewer NICs than the others slows the job down without a message",
         Severity.WARNING,
     ),
+}
+# The same for NVSHMEM (env_defs.h of transports and host; booleans by their first letter).
+_HARMFUL_TO_NVSHMEM: Mapping[str, tuple[Callable[[str], bool], str, Severity]] = {
+    "NVSHMEM_REMOTE_TRANSPORT": (lambda text: text.lower() == "none", "NVSHMEM reaches no other host", Severity.ERROR),
+    "NVSHMEM_DISABLE_P2P": (_is_true, "GPUs of a host do not use NVLink or PCIe", Severity.WARNING),
+    "NVSHMEM_IB_DISABLE_DMABUF": (
+        _is_true,
+        "without nvidia_peermem, NICs do not read memory of GPUs",
+        Severity.WARNING,
+    ),
+}
+# On racks whose hosts share NVLink.
+_HARMFUL_TO_RACKS: Mapping[str, Callable[[str], bool]] = {
+    "NCCL_MNNVL_ENABLE": _is_off,
+    "NCCL_CUMEM_ENABLE": _is_off,
+    "NVSHMEM_DISABLE_MNNVL": _is_true,
 }
 # The prefix length of a port's subnet with two addresses, by IP version: none of them is that of another host.
 _PAIR_LENGTHS = {4: 31, 6: 127}
@@ -55,7 +93,8 @@ _PAIR_LENGTHS = {4: 31, 6: 127}
 @rule("FG916", Severity.ERROR, "A job does not use RDMA, or not on its partition", Basis.AGREEMENT)
 def transports(fabric: Fabric) -> Iterator[Defect]:
     """What: The settings of NCCL do not disable RDMA, GPUDirect or the links between GPUs, and timeouts and counts
-    are in their range. UCX_TLS contains a transport over RDMA. UCX_IB_ROCE_REACHABILITY_MODE is not local_subnet, and
+    are in their range. Nor do those of NVSHMEM, and on racks with NVLink between hosts both use it. UCX_TLS contains a
+    transport over RDMA. UCX_IB_ROCE_REACHABILITY_MODE is not local_subnet, and
     UCX_IB_ROCE_LOCAL_SUBNET is not y, where a port has a separate subnet. NCCL_IB_PKEY is the index of a P_Key that
     every compute port has: 0 on RoCE, and on InfiniBand less than the number of partitions of the port. UCX_IB_PKEY is
     the P_Key itself.
@@ -76,24 +115,89 @@ def transports(fabric: Fabric) -> Iterator[Defect]:
             continue
         file = group.files.nccl_file
         found = group.files.settings(file)
-        for key, (is_harmful, effect, severity) in _HARMFUL.items():
-            if key in found and is_harmful(found[key]):
-                message = f"{key} is {found[key] or 'empty'}: {effect}"
-                yield Defect(group.place(file, key), message, f"remove {key}", severity=severity)
+        shmem = group.files.settings(NVSHMEM)
+        for name, settings, table in ((file, found, _HARMFUL), (NVSHMEM, shmem, _HARMFUL_TO_NVSHMEM)):
+            for key, (is_harmful, effect, severity) in table.items():
+                if key in settings and is_harmful(settings[key]):
+                    message = f"{key} is {settings[key] or 'empty'}: {effect}"
+                    yield Defect(group.place(name, key), message, f"remove {key}", severity=severity)
+        yield from _racks(group, found, shmem)
+        yield from _shmem(group, shmem)
         if (text := found.get("NCCL_IB_PKEY")) is not None:
             yield from _key_index(fabric, group, compute, text)
-        remote = group.files.settings("nvshmem.conf").get("NVSHMEM_REMOTE_TRANSPORT", "ibrc")
-        if remote.lower() == "none":
-            message = f"NVSHMEM_REMOTE_TRANSPORT={remote}: NVSHMEM reaches no other host"
-            place = group.place("nvshmem.conf", "NVSHMEM_REMOTE_TRANSPORT")
-            yield Defect(place, message, "remove NVSHMEM_REMOTE_TRANSPORT")
         transports = group.files.settings("ucx.conf").get("UCX_TLS", "all")
-        words = transports.lower().split(",")
-        if words[0][:1] != "^" and not any(word.strip().startswith(_RDMA_TRANSPORTS) for word in words):
+        if not _has_rdma(transports):
             message = f"UCX_TLS is {transports}: jobs do not use RDMA"
             yield Defect(group.place("ucx.conf", "UCX_TLS"), message, "remove UCX_TLS, or add rc")
+        direct = group.files.settings("ucx.conf").get("UCX_IB_GPU_DIRECT_RDMA", "try")
+        if direct.lower() in ("n", "no", "off", "0"):
+            message = f"UCX_IB_GPU_DIRECT_RDMA is {direct}: NICs do not read memory of GPUs"
+            place = group.place("ucx.conf", "UCX_IB_GPU_DIRECT_RDMA")
+            yield Defect(place, message, "remove UCX_IB_GPU_DIRECT_RDMA", severity=Severity.WARNING)
         yield from _reachability(group, compute)
         yield from _ucx_key(fabric, group, compute)
+
+
+def _has_rdma(transports: str) -> bool:
+    """Whether a list of UCX transports has one over RDMA; with ^ it is the list of those that are not used."""
+    words = [word.strip() for word in transports.lower().removeprefix("^").split(",")]
+    if transports.startswith("^"):
+        return "ib" not in words and not {"rc", "dc", "ud"} <= set(words)
+    return any(word.startswith(_RDMA_TRANSPORTS) for word in words)
+
+
+def _racks(group: HostFiles, nccl: Mapping[str, str], shmem: Mapping[str, str]) -> Iterator[Defect]:
+    if not any(host.nvlink_domain for host in group.hosts):
+        return
+    for key, is_harmful in _HARMFUL_TO_RACKS.items():
+        file, found = (NVSHMEM, shmem) if key.startswith("NVSHMEM") else (group.files.nccl_file, nccl)
+        if key in found and is_harmful(found[key]):
+            message = f"{key} is {found[key]}: hosts of a rack do not use the NVLink that they share"
+            hint = f"remove {key}, if the hosts have IMEX"
+            yield Defect(group.place(file, key), message, hint, severity=Severity.WARNING)
+
+
+def _shmem(group: HostFiles, found: Mapping[str, str]) -> Iterator[Defect]:
+    """Settings of NVSHMEM that depend on others."""
+    if "NVSHMEM_HCA_LIST" in found and "NVSHMEM_HCA_PE_MAPPING" in found:
+        message = "NVSHMEM ignores NVSHMEM_HCA_PE_MAPPING where NVSHMEM_HCA_LIST is set"
+        place = group.place(NVSHMEM, "NVSHMEM_HCA_PE_MAPPING")
+        yield Defect(place, message, "remove one of them", severity=Severity.WARNING)
+    provider = found.get("NVSHMEM_LIBFABRIC_PROVIDER", "cxi")
+    if found.get("NVSHMEM_REMOTE_TRANSPORT", "").lower() == "libfabric" and provider != "verbs":
+        message = f"NVSHMEM uses libfabric with the provider {provider}, which has no device on these hosts"
+        hint = "remove NVSHMEM_REMOTE_TRANSPORT, or set NVSHMEM_LIBFABRIC_PROVIDER to verbs"
+        yield Defect(group.place(NVSHMEM, "NVSHMEM_REMOTE_TRANSPORT"), message, hint)
+
+
+@rule("FG928", Severity.ERROR, "A setting of one UCX transport differs from that of all", Basis.AGREEMENT)
+def ucx_transports(fabric: Fabric) -> Iterator[Defect]:
+    """What: UCX_RC_MLX5_TRAFFIC_CLASS and its like, which are for one transport, have the value of
+    UCX_IB_TRAFFIC_CLASS. So have those for SL, GID_INDEX, PKEY, ROCE_LOCAL_SUBNET and ROCE_REACHABILITY_MODE.
+
+    Why: UCX prefers the setting of a transport, and rc_mlx5 is the transport that it uses most. The other rules judge
+    the setting of all transports.
+
+    Example: UCX_RC_MLX5_TRAFFIC_CLASS is 0, and UCX_IB_TRAFFIC_CLASS is 106.
+
+    Fix: Remove the setting.
+
+    Source: openucx/ucx@9466d10 src/uct/ib/base/ib_iface.c (uct_ib_iface_config_table, which each transport includes),
+    src/ucs/config/parser.c; `ucx_info -c` shows the names.
+    """
+    for group in host_groups(fabric):
+        found = group.files.settings("ucx.conf")
+        for key, text in found.items():
+            match = _OF_TRANSPORT.fullmatch(key)
+            if match is None:
+                continue
+            of_all, own = found.get(f"UCX_IB_{match[2]}", "auto"), text.lower()
+            usual = ("auto", "n", "no", of_all.lower())  # n is the default of ROCE_LOCAL_SUBNET
+            is_number = ucx_number(own) is not None and ucx_number(own) == ucx_number(of_all)
+            if own not in usual and not is_number:
+                shown = f"is {of_all}" if f"UCX_IB_{match[2]}" in found else "is missing"
+                message = f"{key} is {text}, but UCX_IB_{match[2]} {shown}: UCX uses {text} for {match[1].lower()}"
+                yield Defect(group.place("ucx.conf", key), message, f"remove {key}")
 
 
 def _compute(group: HostFiles) -> list[WiredPlane]:
