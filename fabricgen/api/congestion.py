@@ -10,16 +10,18 @@ from fabricgen.api.jobs import SEARCH, JobsSource, simulate_jobs
 from fabricgen.api.judgement import DEFAULT_POLICY, SILENT, Judgement, Judging, Policy, Progress, codes_of, open_judging
 from fabricgen.api.outages import with_outages
 from fabricgen.api.requests import TrafficRequest, with_connections
-from fabricgen.api.sizes import with_sizes
 from fabricgen.api.subnets import DEFAULT_SUBNETS, SubnetOptions, forwarding_of
 from fabricgen.errors import UsageError
 from fabricgen.findings import Location
 from fabricgen.report.summary import Counts
 from fabricgen.results import CongestionModel, CongestionResult
 from fabricgen.units import counted
+from fabricgen.vocabulary import TRACE
 
 if TYPE_CHECKING:
+    from fabricgen.simulate.bandwidth.sizes import SizesOptions
     from fabricgen.simulate.congestion.analysis import CongestionOptions
+
 
 FAMILY = "FG7"
 
@@ -183,3 +185,25 @@ def _draw(folder: Path | None, results: Sequence[CongestionResult]) -> None:
     from fabricgen.report.picture_folder import write_pictures
 
     write_pictures(folder, {name: picture.encode() for name, picture in tree_pictures(results)})
+
+
+# Bandwidth by message size in the congestion analysis.
+
+
+def with_sizes(
+    judging: Judging,
+    results: Sequence[CongestionResult],
+    options: "SizesOptions",
+    plane: str | None,
+    subnets: SubnetOptions,
+) -> list[CongestionResult]:
+    """The results of planes with the tables of bandwidths by size. Raises UsageError for a trace."""
+    from fabricgen.simulate.bandwidth.sizes import analyse_sizes
+    from fabricgen.simulate.patterns import uses_storage
+
+    if any(pattern.startswith(TRACE) for pattern in options.patterns):
+        raise UsageError("--sizes: the messages of a trace have sizes already")
+    storage = any(map(uses_storage, options.patterns))
+    forwarding = forwarding_of(judging, subnets, plane, to_storage=storage)
+    found = analyse_sizes(judging.bundle, options, plane, forwarding)
+    return [replace(one, sizes=tuple(each for each in found if each.name == one.name)) for one in results]

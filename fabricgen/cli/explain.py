@@ -67,8 +67,7 @@ def _code_page(code: str) -> str:
 def _value_lines(folder: Path, value: str) -> list[str]:
     from fabricgen.bundle.read import open_bundle
     from fabricgen.bundle.sources import OPTION_FILES
-    from fabricgen.report.explain import explain_value
-    from fabricgen.report.explain_computed import explain_computed_profile, explain_missing_size
+    from fabricgen.report.explain import explain_computed_profile, explain_missing_size, explain_value
     from fabricgen.rules.guards import guards
 
     bundle = open_bundle([folder])

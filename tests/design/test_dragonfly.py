@@ -10,8 +10,8 @@ import hypothesis.strategies as st
 import pytest
 from hypothesis import assume, given, settings
 
-from fabricgen.design.arrangement import global_links, links_per_pair
 from fabricgen.design.capacity import capacity
+from fabricgen.design.groups import global_links, links_per_pair
 from fabricgen.design.model import Fabric, Host, Switch
 from fabricgen.render.plans import design_only
 from tests.design.laws import check_ports, endpoints_of, wiring
