@@ -52,6 +52,11 @@ _COMPAT = {"hpcc": "hpcc", "none": ""}
     metavar="TIME",
     help="With --fail: the time until the switches have the routes without the link.  [default: 1ms, an assumption]",
 )
+@click.option(
+    "--up",
+    metavar="TIME",
+    help="With --fail: the link comes up again after this time, and the switches have its routes --convergence later.",
+)
 @size_option("4MiB")
 @click.option(
     "--compat",
@@ -97,6 +102,7 @@ def command(
     adaptive_routing: bool,
     fail: str | None,
     convergence: str | None,
+    up: str | None,
     expand: bool,
     fmt: str,
     output: Path | None,
@@ -116,7 +122,7 @@ def command(
 
     if print_patterns(requested["pattern"]):
         return 0
-    subnets, failed = subnets_of(lfts, vl_buffer, adaptive_routing), _failed(fail, convergence)
+    subnets, failed = subnets_of(lfts, vl_buffer, adaptive_routing), _failed(fail, convergence, up)
     request = PacketsRequest(subnets=subnets, failed=failed, jobs=settings.jobs, **requested)
     require_one_source(request, scenario, "balance", "seed", "draws", "jobs", "series", "svg")
     if scenario is None and compat is not None:
@@ -144,19 +150,24 @@ def _compat(word: str | None) -> "Compat | None":
     return None if word is None else Compat(_COMPAT[word])
 
 
-def _failed(fail: str | None, convergence: str | None) -> "FailedLink | None":
+def _failed(fail: str | None, convergence: str | None, up: str | None) -> "FailedLink | None":
     from fabricgen.simulate.packets.failed_link import FailedLink
 
     if fail is None:
-        if convergence is not None:
-            raise UsageError("--convergence is for --fail")
+        if convergence is not None or up is not None:
+            raise UsageError("--convergence and --up are for --fail")
         return None
     end, _, time = fail.rpartition("@")
     switch, _, port = end.partition("|")
     if not (switch and port):
         raise UsageError(f"--fail: {fail!r} is not a port and a time, for example 'leaf1|Ethernet0@20us'")
-    at_ns = _time_ns("--fail", time)
-    return FailedLink(switch, port, at_ns, at_ns + _time_ns("--convergence", convergence or "1ms"))
+    at_ns, converging_ns = _time_ns("--fail", time), _time_ns("--convergence", convergence or "1ms")
+    if up is None:
+        return FailedLink(switch, port, at_ns, at_ns + converging_ns)
+    up_at_ns = at_ns + _time_ns("--up", up)
+    if up_at_ns == at_ns:
+        raise UsageError("--up: the link is up again at the time of its failure")
+    return FailedLink(switch, port, at_ns, at_ns + converging_ns, up_at_ns, up_at_ns + converging_ns)
 
 
 def _time_ns(option: str, text: str) -> int:

@@ -126,8 +126,11 @@ def _failure_lines(one: FailureEffect, flows: int) -> Iterator[str]:
     """What a link that went down cost."""
     yield (
         f"          {one.port[0]}:{one.port[1]} down at {_time(one.at_ns)}, routes without it at "
-        f"{_time(one.routes_at_ns)}: {counted(one.lost, 'packet')} lost"
+        f"{_time(one.routes_at_ns)}{f', up at {_time(one.up_at_ns)}' if one.up_at_ns is not None else ''}: "
+        f"{counted(one.lost, 'packet')} lost"
     )
+    for phase in one.phases:
+        yield f"          {phase.name}: {phase.gbps:.1f} Gb/s, from {_time(phase.from_ns)} to {_time(phase.to_ns)}"
     slower = f", at most by {_time(one.most_ns)}" if one.slower_flows else ""
     before = f"; all in {_time(one.collective_ns_before)} without the failure" if one.collective_ns_before else ""
     yield f"          {one.slower_flows} of {counted(flows, 'flow')} slower{slower}{before}"

@@ -103,9 +103,20 @@ class LinkLoss:
 
 
 @dataclass(frozen=True, slots=True)
+class FailurePhase:
+    """A part of a run with a failed link: what it is, when it begins and ends, and the acknowledged payload in Gb/s."""
+
+    name: str
+    from_ns: int
+    to_ns: int
+    gbps: float
+
+
+@dataclass(frozen=True, slots=True)
 class FailureEffect:
     """A link (a port of a switch) that went down during a run. `slower_flows` take longer than in the same run without
-    the failure, at most by `most_ns`; `collective_ns_before` is the time of the whole in that run."""
+    the failure, at most by `most_ns`; `collective_ns_before` is the time of the whole in that run. With `up_at_ns` the
+    link came up again."""
 
     port: tuple[str, str]
     at_ns: int
@@ -114,6 +125,8 @@ class FailureEffect:
     slower_flows: int
     most_ns: int
     collective_ns_before: int | None
+    up_at_ns: int | None = None
+    phases: tuple[FailurePhase, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,6 +8,7 @@ from fabricgen.errors import UsageError
 from fabricgen.results import PacketsResult
 from fabricgen.routing.fabric import read_fabric
 from fabricgen.simulate.packets.failed_link import FailedLink, effect, failure_of
+from fabricgen.simulate.packets.failing import Marks
 from fabricgen.simulate.packets.fairness import with_victims
 from fabricgen.simulate.packets.from_bundle import PlaneScenario, TrafficChoice, plane_scenario
 from fabricgen.simulate.packets.network import PacketNetwork
@@ -128,10 +129,16 @@ def _plane_scenario(
 def _run(
     made: PlaneScenario, pattern: str, seed: int, observers: Observers, failed: FailedLink | None = None
 ) -> PlaneRun:
-    result = outcome(run(made.scenario, seed, observers), seed)
+    marks: list[Marks] = []
+
+    def watch(network: PacketNetwork) -> Sequence[Observer]:
+        marks.extend([Marks(network, [time for _, time in failed.phases])] if failed else [])
+        return [*observers(network), *marks]
+
+    result = outcome(run(made.scenario, seed, watch), seed)
     if not made.scenario.is_spread:
         result = with_victims(result, made.scenario, made.ports, made.flows)
     if failed is not None:
         whole = outcome(run(replace(made.scenario, failures=()), seed, _none), seed)
-        result = replace(result, failure=effect(failed, result, whole))
+        result = replace(result, failure=effect(failed, result, whole, marks[0].read))
     return PlaneRun(replace(result, pattern=pattern, reason=made.reason), made)

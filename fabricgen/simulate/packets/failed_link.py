@@ -1,12 +1,14 @@
 """A link of a plane that goes down during a run, and the routes that BGP has without it."""
 
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
+from itertools import pairwise
 
 import numpy as np
 
 from fabricgen.bundle.read import Bundle
 from fabricgen.errors import UsageError
-from fabricgen.results import FailureEffect, PacketsResult
+from fabricgen.results import FailureEffect, FailurePhase, PacketsResult
 from fabricgen.routing.fabric import RoutedFabric
 from fabricgen.simulate.packets.candidates import Candidates, can_answer, candidates
 from fabricgen.simulate.plane.host_network import HostNetwork
@@ -17,12 +19,26 @@ from fabricgen.simulate.scenario import LinkFailure
 
 @dataclass(frozen=True, slots=True)
 class FailedLink:
-    """A port of the link, when the link goes down, and when the switches have the routes without it."""
+    """A port of the link, when the link goes down, and when the switches have the routes without it; if it comes up
+    again, when, and when the switches have the routes with it."""
 
     switch: str
     port: str
     at_ns: int
     routes_at_ns: int
+    up_at_ns: int | None = None
+    routes_back_at_ns: int | None = None
+
+    @property
+    def phases(self) -> list[tuple[str, int]]:
+        """What follows, and when it begins."""
+        found = [("without the link", self.at_ns), ("other routes", self.routes_at_ns)]
+        if self.up_at_ns is not None and self.routes_back_at_ns is not None:
+            if self.up_at_ns < self.routes_at_ns:
+                found = [("without the link", self.at_ns)]
+            found.append(("link up", self.up_at_ns))
+            found.append(("first routes", self.routes_back_at_ns))
+        return found
 
 
 @dataclass(frozen=True)
@@ -49,8 +65,9 @@ class PlaneFailure:
         network, asked = self.after.network, self.asked
         a, b = (self.after.names[int(end[self.link])] for end in (network.source, network.target))
         return LinkFailure(
-            a, b, asked.at_ns, groups=after.groups(number), routes_at_ns=asked.routes_at_ns, port=number[self.link]
-        )
+            a, b, asked.at_ns, groups=after.groups(number), routes_at_ns=asked.routes_at_ns, port=number[self.link],
+            up_at_ns=asked.up_at_ns, routes_back_at_ns=asked.routes_back_at_ns,
+        )  # fmt: skip
 
 
 def failure_of(bundle: Bundle, fabric: RoutedFabric, plane: HostNetwork, asked: FailedLink) -> PlaneFailure:
@@ -65,8 +82,11 @@ def failure_of(bundle: Bundle, fabric: RoutedFabric, plane: HostNetwork, asked: 
     return PlaneFailure(asked, link, replace(plane, hops=converged(bundle, fabric, plane)(dead), balance=None))
 
 
-def effect(asked: FailedLink, failed: PacketsResult, whole: PacketsResult) -> FailureEffect:
-    """What a failure costs: a run with it, beside the same run without it."""
+def effect(
+    asked: FailedLink, failed: PacketsResult, whole: PacketsResult, read: Sequence[tuple[int, int]]
+) -> FailureEffect:
+    """What a failure costs: a run with it, beside the same run without it. `read` is (ns, bytes that had arrived) when
+    the phases of the failed run began, and at its end."""
     pairs = [(one.fct_ns, other.fct_ns) for one, other in zip(failed.flows, whole.flows, strict=True)]
     delays = [one - other for one, other in pairs if one is not None and other is not None and one > other]
     return FailureEffect(
@@ -77,4 +97,15 @@ def effect(asked: FailedLink, failed: PacketsResult, whole: PacketsResult) -> Fa
         slower_flows=len(delays),
         most_ns=max(delays, default=0),
         collective_ns_before=whole.collective_ns,
+        up_at_ns=asked.up_at_ns,
+        phases=tuple(_phases(asked, read)),
     )
+
+
+def _phases(asked: FailedLink, read: Sequence[tuple[int, int]]) -> Iterator[FailurePhase]:
+    """The phases that the run reached, each with its rate."""
+    begun = [("before", 0), *asked.phases]
+    marks = [(0, 0), *read]
+    for number, ((begin, had), (end, has)) in enumerate(pairwise(marks)):
+        if number < len(begun) and end > begin:
+            yield FailurePhase(begun[number][0], begin, end, round((has - had) * 8 / (end - begin), 2))

@@ -162,7 +162,8 @@ Hops = tuple[tuple[str | int, int], ...]
 
 @dataclass(frozen=True, slots=True)
 class LinkFailure:
-    """A link that goes down, and the routes that change at that time, or later."""
+    """A link that goes down, and the routes that change at that time, or later. With `up_at_ns` it comes up again, and
+    from `routes_back_at_ns` on the routes are those of the scenario."""
 
     a: str
     b: str
@@ -171,6 +172,8 @@ class LinkFailure:
     groups: Mapping[tuple[str, str], Hops] = field(default_factory=dict)  # as those of the scenario
     routes_at_ns: int | None = None  # None: at_ns
     port: int | None = None  # a port of the link, by number; None: the first link of these nodes
+    up_at_ns: int | None = None
+    routes_back_at_ns: int | None = None  # None: up_at_ns
 
 
 @dataclass(frozen=True)

@@ -1,6 +1,8 @@
 """A link of a bundle that fails during a run: what is lost, what it costs, and what is refused."""
 
+import json
 from dataclasses import replace
+from itertools import pairwise
 from pathlib import Path
 
 import numpy as np
@@ -99,7 +101,7 @@ def test_the_option_of_the_command(cli: Cli, rendered: Path) -> None:
         (("--fail", f"{LEAF}@2us"), "is not a port and a time"),
         (("--fail", f"{LEAF}|{FIRST}@soon"), "--fail: 'soon' is not a time, for example 20us or 1.5ms"),
         (("--fail", f"{LEAF}|{FIRST}@2us", "--convergence", "2"), "--convergence: '2' is not a time"),
-        (("--convergence", "2us"), "--convergence is for --fail"),
+        (("--convergence", "2us"), "--convergence and --up are for --fail"),
         (("--fail", f"{LEAF}|Ethernet0@2us"), f"{LEAF}|Ethernet0 is not a port with a link to another switch"),
         (("--fail", f"nothing|{FIRST}@2us"), "nothing is not a switch of a RoCE plane that ring-all-reduce runs on"),
     ],
@@ -107,3 +109,65 @@ def test_the_option_of_the_command(cli: Cli, rendered: Path) -> None:
 def test_wrong_options_are_refused(words: tuple[str, ...], problem: str, cli: Cli, rendered: Path) -> None:
     outcome = cli("simulate", "packets", rendered, *words)
     assert (outcome.code, problem in outcome.err) == (2, True), outcome.err
+
+
+TRACE = {
+    "flows": [{"src": f"gpu-00{one}|rail0", "dst": f"gpu-0{16 + one}|rail0", "bytes": 20_000_000} for one in range(4)]
+}
+
+
+def flapped(bundle: Path, folder: Path, up_ns: int | None) -> PlaneRun:
+    trace = folder / "trace.json"
+    trace.write_text(json.dumps(TRACE))
+    down_ns, converging_ns = 100_000, 5_000
+    link = FailedLink(LEAF, FIRST, down_ns, down_ns + converging_ns)
+    if up_ns is not None:
+        link = replace(link, up_at_ns=down_ns + up_ns, routes_back_at_ns=down_ns + up_ns + converging_ns)
+    [one] = simulate_bundle(open_bundle([bundle]), f"trace:{trace}", 1, balance=BalanceMode.SPRAY, failed=link)
+    return one
+
+
+def test_the_bandwidth_before_during_and_after_a_flap(rendered: Path, tmp_path: Path) -> None:
+    one = flapped(rendered, tmp_path, 50_000)
+    phases = cost(one).phases
+    assert [phase.name for phase in phases] == ["before", "without the link", "other routes", "link up", "first routes"]
+    assert [phase.from_ns for phase in phases] == [0, 100_000, 105_000, 150_000, 155_000]
+    assert all(phase.to_ns == after.from_ns for phase, after in pairwise(phases))
+    sent = sum(phase.gbps * (phase.to_ns - phase.from_ns) / 8 for phase in phases)
+    assert sent == pytest.approx(sum(flow.bytes for flow in one.result.flows), rel=0.001)
+    assert phases[0].gbps > phases[1].gbps > 0
+    assert one.result.retransmissions > 0 and cost(one).lost > 0
+
+
+def test_a_link_that_comes_up_is_used_again(rendered: Path, tmp_path: Path) -> None:
+    """Before the routes change, the port that is up carries packets; a link that stays down loses all of them."""
+    short = replace(FailedLink(LEAF, FIRST, 5000, 60_000), up_at_ns=6000, routes_back_at_ns=61_000)
+    [flap] = simulate_bundle(open_bundle([rendered]), "permutation", 1 << 20, balance=BalanceMode.SPRAY, failed=short)
+    stays = failed(rendered, 5000, 55_000)
+    assert 0 < cost(flap).lost < cost(stays).lost / 5
+    assert [phase.name for phase in cost(flap).phases][:3] == ["before", "without the link", "link up"]
+    assert flap.result.finished == len(flap.result.flows)
+
+
+def test_options_of_a_flap(rendered: Path, cli: Cli) -> None:
+    port = f"{LEAF}|{FIRST}"
+    found = cli(
+        "simulate",
+        "packets",
+        rendered,
+        "--pattern",
+        "permutation",
+        "--fail",
+        f"{port}@5us",
+        "--convergence",
+        "3us",
+        "--up",
+        "9us",
+    )
+    assert "up at 14.0 us" in found.out and "before: " in found.out and "link up: " in found.out
+    wrong = [(("--up", "9us"), "--convergence and --up are for --fail"),
+             (("--fail", f"{port}@5us", "--up", "0us"), "is up again at the time of its failure"),
+             (("--fail", f"{port}@5us", "--up", "x"), "--up: 'x' is not a time")]  # fmt: skip
+    for options, message in wrong:
+        outcome = cli("simulate", "packets", rendered, *options)
+        assert (outcome.code, message in outcome.err) == (2, True), outcome.err
