@@ -74,7 +74,7 @@ def simulate_congestion(
     seed, draws, balance = request.seed, request.draws, request.balance
     check_pattern(name)
     size = DEFAULT_BYTES if request.size_bytes is None else request.size_bytes
-    judging = open_judging(request.paths, request.links, request.lldp, policy)
+    judging = open_judging(request.paths, request.links, request.lldp, policy, request.neighbors)
     request, connections = with_connections(request, judging.bundle)
     judging.findings += connections
     hashed = request.queue_pairs, request.hash_model

@@ -76,7 +76,7 @@ def simulate_deadlock(
     """
     if not request.paths and request.lfts is None:
         raise UsageError("nothing to judge: give a bundle or config_db files, or dumps with --lfts")
-    judging = open_judging(request.paths, request.links, request.lldp, policy)
+    judging = open_judging(request.paths, request.links, request.lldp, policy, request.neighbors)
     if request.lfts is None:
         from fabricgen.simulate.plane.names import require_plane
 

@@ -130,22 +130,27 @@ def out_of_service(bundle: Bundle) -> tuple[str, ...]:
     return (*found, f"{counted(links, 'link')} {LinkState.CORDONED}") if links else tuple(found)
 
 
-def open_judging(paths: Sequence[Path], links: Path | None, lldp: Path | None, policy: Policy) -> Judging:
+def open_judging(
+    paths: Sequence[Path], links: Path | None, lldp: Path | None, policy: Policy, neighbors: Path | None = None
+) -> Judging:
     """Open a bundle or other files, with the suppressions of their inventory and of the policy."""
-    bundle = open_observed(paths, links, lldp)
+    bundle = open_observed(paths, links, lldp, neighbors)
     accepted = bundle.sources.suppressions if bundle.sources else ()
     return Judging(bundle, policy, Suppressions([*accepted, *policy.suppressions]))
 
 
-def open_observed(paths: Sequence[Path], links: Path | None = None, lldp: Path | None = None) -> Bundle:
-    """Open files with the links of a links file, of LLDP, or of the files themselves."""
-    if lldp is None:
+def open_observed(
+    paths: Sequence[Path], links: Path | None = None, lldp: Path | None = None, neighbors: Path | None = None
+) -> Bundle:
+    """Open files with the links of a links file, of LLDP and address tables, or of the files themselves."""
+    if lldp is None and neighbors is None:
         return open_bundle(paths, links)
     if links is not None:
-        raise UsageError("--links and --lldp both define the links; give one of them")
-    from fabricgen.observed.lldp import with_lldp
+        option = "--lldp" if lldp else "--neighbors"
+        raise UsageError(f"--links and {option} both define the links; give one of them")
+    from fabricgen.observed.lldp import with_cables
 
-    return with_lldp(open_bundle(paths), lldp)
+    return with_cables(open_bundle(paths), lldp, neighbors)
 
 
 def own_layouts(bundle: Bundle, platforms: Iterable[SwitchPlatform]) -> Layouts:

@@ -77,7 +77,7 @@ def simulate_packets(
     from fabricgen.simulate.workload import runs_of
 
     prepare(progress.note)
-    judging = open_judging(request.paths, request.links, request.lldp, policy)
+    judging = open_judging(request.paths, request.links, request.lldp, policy, request.neighbors)
     request, connections = with_connections(request, judging.bundle)
     judging.findings += connections
     name, plane, subnets = request.pattern or DEFAULT_PATTERN, request.plane, request.subnets

@@ -44,6 +44,7 @@ def report(
     series: Sequence[Path] = (),
     links: Path | None = None,
     lldp: Path | None = None,
+    neighbors: Path | None = None,
     jobs: int = 1,
     policy: Policy = DEFAULT_POLICY,
     progress: Progress = SILENT,
@@ -54,8 +55,8 @@ def report(
     `against` is a bundle to compare with. `patterns` are names of traffic patterns, by default ring-all-reduce.
     `failures` is how many links fail at a time, by default as the inventory says. `inventory` is where the lines of
     inventory values of a bundle are looked up. `series` are folders of `simulate packets --series`, whose runs are
-    shown. `links` and `lldp` replace the cables of a bundle, as for `validate`. Raises UnreadableInputError and
-    UsageError.
+    shown. `links`, `lldp` and `neighbors` replace the cables of a bundle, as for `validate`. Raises
+    UnreadableInputError and UsageError.
     """
     from fabricgen.page.packets import packet_runs
     from fabricgen.simulate.patterns import check_pattern
@@ -68,10 +69,10 @@ def report(
     runs = packet_runs(series)
     wanted = Wanted(patterns=patterns, depth=failures, jobs=jobs, outages=True)
     if files is not None:
-        opened = open_judging([files], links, lldp, policy)
+        opened = open_judging([files], links, lldp, policy, neighbors)
         return _of_bundle(opened, files, inventory, against, runs, wanted, progress)
-    if links or lldp:
-        raise UsageError("--links and --lldp are for bundles and other files of switches")
+    if links or lldp or neighbors:
+        raise UsageError("--links, --lldp and --neighbors are for bundles and other files of switches")
     with temporary_folder("report") as aside:
         folder = aside / "bundle"
         found, judging = check_in(source, folder, How(wanted, against=against, policy=policy, progress=progress))

@@ -23,6 +23,7 @@ class SimulationRequest:
     paths: Sequence[Path]
     links: Path | None = None
     lldp: Path | None = None
+    neighbors: Path | None = None
     inventory: Path | None = None
     plane: str | None = None
     svg: Path | None = None

@@ -28,6 +28,7 @@ class Files:
     links: Path | None = None
     lldp: Path | None = None
     platforms: tuple[Path, ...] = ()
+    neighbors: Path | None = None
 
 
 @contextmanager
@@ -61,7 +62,7 @@ def _fabric(files: Files, digest: str) -> "Fabric":
     from fabricgen.rules.run import viewed
 
     all_rules()
-    bundle = open_observed(files.paths, files.links, files.lldp)
+    bundle = open_observed(files.paths, files.links, files.lldp, files.neighbors)
     fabric = viewed(bundle, lookup_in(own_layouts(bundle, map(load_switch_platform, files.platforms))))
     if _digest(fabric.bundle) != digest:
         message = "a worker of the scheduler reads other files, or has another version of fabricgen"

@@ -44,6 +44,7 @@ def validate(
     *,
     links: Path | None = None,
     lldp: Path | None = None,
+    neighbors: Path | None = None,
     select: Sequence[str] = (),
     ignore: Sequence[str] = (),
     platforms: Sequence[Path] = (),
@@ -60,27 +61,27 @@ def validate(
 ) -> Judgement:
     """Check files with the rules.
 
-    `paths` are bundles, config_db.json files, folders of them, or folders with an opensm.conf. `links` (JSON) or `lldp`
-    replace the links of the files. `select` and `ignore` are codes or prefixes of codes. `platforms` are files with
-    platform entries, used before those of the bundle and of the catalog. `yang` is a folder of YANG models for an
-    additional check with libyang. `deploy` also reports what must not be deployed: placeholder GUIDs, and files that
-    differ from the manifest. It makes literal secrets an error. `patch` is an RFC 6902 patch, or the output of `diff`;
-    it is judged on these files instead of the rules. `release` is a SONiC release, YYYYMM: what its models do not have
-    is reported. `inventory` is where the lines of inventory values are looked up. Rules on large fabrics run in `jobs`
-    processes, or on the workers of a Dask `scheduler`, tcp://HOST:PORT, which read the files at the same paths. `cache`
-    is a store of earlier results, which change the time only; it cannot be combined with `scheduler`. Raises
-    UnreadableInputError and UsageError.
+    `paths` are bundles, config_db.json files, folders of them, or folders with an opensm.conf. `links` (JSON), or
+    `lldp` and `neighbors` (address tables), replace the links of the files. `select` and `ignore` are codes or prefixes
+    of codes. `platforms` are files with platform entries, used before those of the bundle and of the catalog. `yang` is
+    a folder of YANG models for an additional check with libyang. `deploy` also reports what must not be deployed:
+    placeholder GUIDs, and files that differ from the manifest. It makes literal secrets an error. `patch` is an RFC
+    6902 patch, or the output of `diff`; it is judged on these files instead of the rules. `release` is a SONiC release,
+    YYYYMM: what its models do not have is reported. `inventory` is where the lines of inventory values are looked up.
+    Rules on large fabrics run in `jobs` processes, or on the workers of a Dask `scheduler`, tcp://HOST:PORT, which read
+    the files at the same paths. `cache` is a store of earlier results, which change the time only; it cannot be
+    combined with `scheduler`. Raises UnreadableInputError and UsageError.
     """
     if scheduler is not None and (cache or patch):
         raise UsageError(f"--scheduler checks rules, and cannot be combined with {'--cache' if cache else '--patch'}")
-    options = (links, lldp, select, ignore, platforms, deploy, release, inventory)
+    options = (links, lldp, neighbors, select, ignore, platforms, deploy, release, inventory)
 
     def judge() -> Judgement:
         return _judged(paths, *options, yang, patch, jobs, scheduler, policy, progress)
 
     if cache is None or yang is not None or patch is not None:
         return judge()
-    given = [one for one in (*paths, lldp) if one is not None]
+    given = [one for one in (*paths, lldp, neighbors) if one is not None]
     seen = contents_of(given)
     if seen is None:
         return judge()
@@ -116,6 +117,7 @@ def _judged(
     paths: Sequence[Path],
     links: Path | None,
     lldp: Path | None,
+    neighbors: Path | None,
     select: Sequence[str],
     ignore: Sequence[str],
     platforms: Sequence[Path],
@@ -136,14 +138,14 @@ def _judged(
 
         models = load_models(yang)
         progress.step("loaded", f"YANG models of {len(models.tables)} tables")
-    judging = open_judging(paths, links, lldp, policy)
+    judging = open_judging(paths, links, lldp, policy, neighbors)
     if patch is not None:
         from fabricgen.api.patches import judge_patch
 
         judge_patch(judging, patch, select, ignore)
         return _judgement(judging, inventory)
     devices = counted(len(judging.bundle.devices), "device")
-    files = Files(tuple(paths), links, lldp, tuple(platforms))
+    files = Files(tuple(paths), links, lldp, tuple(platforms), neighbors)
     with on_workers(scheduler, files) as elsewhere:
         apply_rules(judging, select, ignore, known, progress, jobs, elsewhere=elsewhere)
     progress.step("validated", f"{devices} by {counted(judging.rules, 'rule')}")

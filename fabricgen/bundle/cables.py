@@ -56,12 +56,19 @@ class Miscabling:
 @dataclass(frozen=True)
 class Cabling:
     """Where observed cables differ from the plan. `links` are the planned links, and observed ones at other ports;
-    `dark` planned cables between switches are not seen at either end, and count as down."""
+    `dark` planned cables between switches are not seen at either end, and count as down. `by_address` are the pairs
+    that address tables show, `silent` the planned ports of hosts that neither they nor LLDP show."""
 
     miscablings: tuple[Miscabling, ...]
     links: tuple[WiredLink, ...]
     source: str  # the file or folder of the observation
     dark: int = 0
+    by_address: frozenset[Pair] = frozenset()
+    silent: tuple[Endpoint, ...] = ()
+
+    def is_by_address(self, one: Miscabling) -> bool:
+        """Whether only address tables show the cables of a fault."""
+        return bool(one.seen) and self.by_address.issuperset(one.seen)
 
 
 def miscablings(

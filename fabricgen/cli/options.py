@@ -137,6 +137,16 @@ link_options = several(
         "(JSON) or `show lldp table`, or with LLDP_ENTRY_TABLE.",
     ),
 )
+observed_options = several(
+    link_options,
+    click.option(
+        "--neighbors",
+        type=click.Path(path_type=Path),
+        metavar="PATH",
+        help="Address tables of switches, for hosts without LLDP: a file or a folder with the output of `show arp`, "
+        "`show ndp`, `ip neigh` or `show mac`, or with NEIGH_TABLE or FDB_TABLE.",
+    ),
+)
 work_order_option = click.option(
     "--work-order", metavar="FILE", type=click.Path(path_type=Path, dir_okay=False),
     help="Also write which end of which cable to plug where, with the labels of both ends: CSV if FILE ends with .csv, "

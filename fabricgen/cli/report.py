@@ -7,7 +7,7 @@ import click
 
 from fabricgen import __version__
 from fabricgen.cli.names import names_of
-from fabricgen.cli.options import inventory_arguments, inventory_option, layers_of, link_options, policy_of
+from fabricgen.cli.options import inventory_arguments, inventory_option, layers_of, observed_options, policy_of
 from fabricgen.cli.output import exit_code, json_text
 from fabricgen.cli.settings import Settings, verb
 from fabricgen.cli.streams import write
@@ -42,7 +42,7 @@ FORMATS = ("html", "json")
     "--series", multiple=True, metavar="DIR", type=click.Path(path_type=Path, exists=True, file_okay=False),
     help="Also show the packet runs that `simulate packets --series DIR` wrote. The option can be repeated.",
 )  # fmt: skip
-@link_options
+@observed_options
 @inventory_option
 @click.option(
     "--headline", metavar="FILE", type=click.Path(path_type=Path, dir_okay=False),
@@ -66,6 +66,7 @@ def command(
     series: tuple[Path, ...],
     links: Path | None,
     lldp: Path | None,
+    neighbors: Path | None,
     inventory: Path | None,
     headline: Path | None,
     fail_on: str,
@@ -95,8 +96,8 @@ def command(
             raise UsageError(f"{file}: the folder {file.parent} does not exist; create it first")
     found = report(
         layers_of(inventories, values, templates), against=against, patterns=patterns, failures=failures,
-        inventory=inventory, series=series, links=links, lldp=lldp, jobs=settings.jobs, policy=policy_of(settings),
-        progress=TerminalProgress(settings),
+        inventory=inventory, series=series, links=links, lldp=lldp, neighbors=neighbors, jobs=settings.jobs,
+        policy=policy_of(settings), progress=TerminalProgress(settings),
     )  # fmt: skip
     counts = replace(found.counts, suppressed=len(found.suppressed))
     head = json_object(__version__, found.findings, counts)

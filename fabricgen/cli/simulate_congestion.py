@@ -14,7 +14,7 @@ from fabricgen.cli.options import (
     hash_options,
     inventory_option,
     jobs_options,
-    link_options,
+    observed_options,
     policy_of,
     print_patterns,
     require_one_source,
@@ -32,7 +32,7 @@ from fabricgen.inputs import read_text
 
 @click.command("congestion")
 @click.argument("paths", nargs=-1, type=click.Path(path_type=Path))
-@link_options
+@observed_options
 @traffic_options
 @subnet_options
 @size_option("256MiB")

@@ -11,7 +11,7 @@ from fabricgen.cli.options import (
     FOLDER,
     expand_option,
     inventory_option,
-    link_options,
+    observed_options,
     policy_of,
 )
 from fabricgen.cli.output import output_options, report
@@ -21,7 +21,7 @@ from fabricgen.vocabulary import Repair
 
 @click.command("deadlock")
 @click.argument("paths", nargs=-1, type=click.Path(path_type=Path))
-@link_options
+@observed_options
 @click.option(
     "--failures",
     type=click.IntRange(0, 3),

@@ -13,7 +13,7 @@ from fabricgen.cli.options import (
     hash_options,
     inventory_option,
     jobs_options,
-    link_options,
+    observed_options,
     policy_of,
     print_patterns,
     require_one_source,
@@ -36,7 +36,7 @@ _COMPAT = {"hpcc": "hpcc", "none": ""}
 
 @click.command("packets")
 @click.argument("paths", nargs=-1, type=click.Path(path_type=Path))
-@link_options
+@observed_options
 @traffic_options
 @subnet_options
 @jobs_options

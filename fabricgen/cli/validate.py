@@ -9,7 +9,7 @@ from fabricgen.cli.options import (
     cache_options,
     choice_options,
     inventory_option,
-    link_options,
+    observed_options,
     platform_option,
     policy_of,
     scheduler_option,
@@ -21,7 +21,7 @@ from fabricgen.cli.settings import Settings, verb
 
 @click.command("validate")
 @click.argument("paths", nargs=-1, required=True, type=click.Path(path_type=Path))
-@link_options
+@observed_options
 @choice_options
 @platform_option
 @click.option(
@@ -62,6 +62,7 @@ def command(
     paths: tuple[Path, ...],
     links: Path | None,
     lldp: Path | None,
+    neighbors: Path | None,
     platform_files: tuple[Path, ...],
     yang: Path | None,
     deploy: bool,
@@ -97,6 +98,7 @@ def command(
         paths,
         links=links,
         lldp=lldp,
+        neighbors=neighbors,
         select=select,
         ignore=ignore,
         platforms=platform_files,

@@ -22,6 +22,7 @@ from fabricgen.bundle.wiring import Endpoint, WiredLink
 from fabricgen.errors import UnreadableInputError
 from fabricgen.findings import Location
 from fabricgen.inputs import read_bytes
+from fabricgen.observed.neighbors import read_neighbors
 from fabricgen.units import counted
 
 _log = logging.getLogger(__name__)
@@ -40,7 +41,7 @@ _RULE = re.compile(r"^-{3,}(?: +-{3,})+\s*$")
 def read_lldp(path: Path) -> tuple[Pair, ...]:
     """((device, port), (far device, far port as announced)) of every neighbour, from one dump or a folder of them.
 
-    A SONiC neighbour announces the alias of its port; `with_lldp` finds the port. Management ports are left out.
+    A SONiC neighbour announces the alias of its port; `with_cables` finds the port. Management ports are left out.
     Raises UnreadableInputError for a file of an unknown format, or a folder without files.
     """
     if not path.exists():
@@ -57,34 +58,41 @@ def read_lldp(path: Path) -> tuple[Pair, ...]:
     )
 
 
-def with_lldp(bundle: Bundle, path: Path) -> Bundle:
-    """The bundle with the links in LLDP dumps instead of the links of its files, and the cables that differ from the
-    plan.
+def with_cables(bundle: Bundle, lldp: Path | None, neighbors: Path | None = None) -> Bundle:
+    """The bundle with the links in LLDP dumps, and those that address tables of switches show, instead of the links of
+    its files, and the cables that differ from the plan. A port that LLDP shows is not judged by addresses.
 
     The plan is fabric.json. Without it, the plan is each link on which the files of both ends agree. A planned link
     between two switches that both have a dump, and do not see each other, is down. Other planned links that LLDP does
     not show are kept: many hosts do not run LLDP, and a dump can be missing. Raises UnreadableInputError if the dumps
     have no switch of the bundle.
     """
-    if not bundle.links:
-        return _without_plan(bundle, path)
+    if not bundle.links and lldp:
+        return _without_plan(bundle, lldp)
     planned = [link for link in bundle.links if _is_agreed(bundle, link)]
     far_ends = {link.a: link.b for link in planned} | {link.b: link.a for link in planned}
     nics: dict[str, list[Endpoint]] = {}
     for link in planned:
         if link.a[0] not in bundle.devices:
             nics.setdefault(link.a[0], []).append(link.a)
-    readings = read_lldp(path)
+    readings = read_lldp(lldp) if lldp else ()
     seen = [(near, plugged(near, resolved(far, bundle.devices), far_ends, nics)) for near, far in readings]
-    _refuse_strangers(bundle, seen, path)
+    if lldp:
+        _refuse_strangers(bundle, seen, lldp)
     with_dump = {near[0] for near, _ in seen}
+    answered = read_neighbors(bundle, neighbors) if neighbors else None
+    by_lldp = {end for pair in seen for end in pair}
+    by_address = [pair for pair in (answered.pairs if answered else ()) if by_lldp.isdisjoint(pair)]
+    seen += by_address
+    if answered:
+        _log.warning("neighbors: %s", answered.words)
     pairs: dict[frozenset[Endpoint], Pair] = {}
     partner: dict[Endpoint, Endpoint] = {}
     for near, far in seen:
         pairs.setdefault(frozenset((near, far)), (near, far))
         for end, other in ((near, far), (far, near)):
             if partner.setdefault(end, other) != other:
-                _log.warning("LLDP: %s:%s has two neighbours, %s:%s and %s:%s", *end, *partner[end], *other)
+                _log.warning("%s:%s has two neighbours, %s:%s and %s:%s", *end, *partner[end], *other)
     dark = {
         link.id
         for link in bundle.switch_links
@@ -114,11 +122,13 @@ def with_lldp(bundle: Bundle, path: Path) -> Bundle:
     if found:
         verb = "differs" if len(found) == 1 else "differ"
         cables = counted(len(found), "cable")
-        _log.warning("LLDP: %s %s from the plan; `fabricgen validate --lldp` reports them", cables, verb)
+        _log.warning("%s %s from the plan; `fabricgen validate` with the same options reports them", cables, verb)
     unplanned = [link for link in links if far_ends.keys().isdisjoint((link.a, link.b))]
-    return replace(
-        bundle, links=links, links_from=str(path), cabling=Cabling(found, (*planned, *unplanned), str(path), len(dark))
-    )
+    source = ", ".join(str(path) for path in (lldp, neighbors) if path)
+    silent = tuple(end for end in (answered.silent if answered else ()) if end not in by_lldp)
+    addresses = frozenset(pair_of(*pair) for pair in by_address)
+    cabling = Cabling(found, (*planned, *unplanned), source, len(dark), addresses, silent)
+    return replace(bundle, links=links, links_from=source, cabling=cabling)
 
 
 def _without_plan(bundle: Bundle, path: Path) -> Bundle:

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from fabricgen.bundle.read import Bundle, open_bundle
-from fabricgen.observed.lldp import with_lldp
+from fabricgen.observed.lldp import with_cables
 from tests.rules.case import ERROR, NOTE, WARNING, Case, Switches
 from tests.rules.changes import both, drop, put
 from tests.rules.clean import clean_fabric
@@ -43,7 +43,28 @@ class Observed:
             }
             (folder / "lldp").mkdir(exist_ok=True)
             (folder / "lldp" / f"{name}.json").write_text(json.dumps({"LLDP_ENTRY_TABLE": rows}))
-        return with_lldp(bundle, folder / "lldp")
+        return with_cables(bundle, folder / "lldp")
+
+
+@dataclasses.dataclass(frozen=True)
+class Answering:
+    """The clean fabric with ARP tables of its leaves; the change gets the port of each address."""
+
+    def broken(self, change: Callable[[Any], object], folder: Path) -> Bundle:
+        """The fabric with the cables at which the hosts answer."""
+        bundle = clean_fabric().bundle(folder / "sonic")
+        assert bundle.wiring
+        nics = {(host.name, nic.name): nic.addresses for host in bundle.wiring.hosts for nic in host.nics}
+        ports: dict[str, dict[str, str]] = {}
+        for link in bundle.wiring.links:
+            for address in nics.get(link.a, ()):
+                ports.setdefault(link.b[0], {})[address.partition("/")[0]] = link.b[1]
+        change(ports)
+        (folder / "arp").mkdir()
+        for name, found in ports.items():
+            lines = (f"{address} dev {port} lladdr 02:00:00:00:00:01 REACHABLE" for address, port in found.items())
+            (folder / "arp" / f"{name}.txt").write_text("\n".join(lines))
+        return with_cables(bundle, None, folder / "arp")
 
 
 @dataclasses.dataclass(frozen=True)
@@ -81,6 +102,16 @@ def moved(seen: Seen) -> None:
 def unplanned(seen: Seen) -> None:
     """a cable connects Ethernet128 of leaf1 and leaf2"""
     seen["leaf1"]["Ethernet128"], seen["leaf2"]["Ethernet128"] = ("leaf2", "Ethernet128"), ("leaf1", "Ethernet128")
+
+
+def swapped_hosts(ports: dict[str, dict[str, str]]) -> None:
+    """the cables of gpu1 and gpu2 are exchanged at leaf1"""
+    ports["leaf1"] |= {"10.64.0.1": "Ethernet4", "10.64.0.3": "Ethernet0"}
+
+
+def silent_host(ports: dict[str, dict[str, str]]) -> None:
+    """no table has 10.64.0.3 of gpu2"""
+    del ports["leaf1"]["10.64.0.3"]
 
 
 def without_neighbors(configs: dict[str, dict[str, dict[str, Any]]]) -> None:
@@ -163,6 +194,26 @@ CASES = [
         "planned is leaf1 Ethernet256 – spine1 Ethernet0 and leaf1 Ethernet260 – spine2 Ethernet0",
         "move the cable at leaf1 Ethernet256 to leaf1 Ethernet260, and the cable at leaf1 Ethernet260 to leaf1 Ethernet256",
         clean=Observed(),
+    ),
+    Case(
+        "FG327",
+        swapped_hosts,
+        "leaf1:DEVICE_NEIGHBOR|Ethernet0",
+        ERROR,
+        "gpu1 nic0 answers at leaf1 Ethernet4 and gpu2 nic0 answers at leaf1 Ethernet0; planned is gpu1 nic0 at leaf1 "
+        "Ethernet0 and gpu2 nic0 at leaf1 Ethernet4",
+        "move the cable at leaf1 Ethernet4 to leaf1 Ethernet0, and the cable at leaf1 Ethernet0 to leaf1 Ethernet4",
+        clean=Answering(),
+        lenient=True,
+    ),
+    Case(
+        "FG330",
+        silent_host,
+        "leaf1:DEVICE_NEIGHBOR|Ethernet4",
+        NOTE,
+        "1 port of a host has no entry, so the cables are not judged: leaf1 Ethernet4",
+        "ping the gateways from these hosts, and read the tables again",
+        clean=Answering(),
     ),
     Case(
         "FG261",
