@@ -22,6 +22,7 @@ SCRIPTS = ("fabricgen-roce", "fabricgen-roce@.service", "gpudirect-check")  # th
 # Pattern of 'old -> new' -> why the change is not a fault that the files of the bundle can show.
 HARMLESS = {
     r"optional: .*": "whether booting waits for the NIC",
+    r"NVSHMEM_ENABLE_NIC_PE_MAPPING=1 -> NVSHMEM_ENABLE_NIC_PE_MAPPING=2": "each of them is true to NVSHMEM",
     r"MTUBytes=\d+ -> ": "netplan sets the MTU",
     r"\w+_IB_ADDR_RANGE=([\d.]+\.)0(/\d+) -> \w+_IB_ADDR_RANGE=\1\d+\2": "NCCL and NVSHMEM ignore the bits of hosts",
     r"version: .*": "netplan refuses another version",

@@ -120,6 +120,11 @@ def ucx_number(text: str | None) -> int | None:
     return int(match[1]) if match else None
 
 
+def nvshmem_boolean(text: str) -> bool:
+    """A boolean as NVSHMEM reads it (nvshmemi_getenv_bool): false only where it begins with 0, n or f."""
+    return text[:1] not in ("0", "N", "n", "F", "f")
+
+
 def systemd_bytes(text: str) -> int | None:
     """A size as systemd reads it, such as 9100 or 9K, which is 9216. None for a text that systemd refuses."""
     match = _SIZE.fullmatch(text.strip())

@@ -9,7 +9,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from fabricgen.bundle.host_settings import nccl_number, nccl_selects, read_settings, systemd_bytes, ucx_number
+from fabricgen.bundle.host_settings import (
+    nccl_device_selected,
+    nccl_number,
+    nccl_selects,
+    read_settings,
+    systemd_bytes,
+    ucx_number,
+)
 from tests.render.hosts.rendered import files_of, inventory
 
 LIBC = ctypes.CDLL(None, use_errno=True)
@@ -103,6 +110,29 @@ def selects(text: str | None, interface: str) -> bool:
 )
 def test_nccl_selects_the_same_interfaces(text: str | None, interface: str) -> None:
     assert nccl_selects(text, interface) == selects(text, interface)
+
+
+def chosen(text: str, device: str) -> bool:
+    """ncclIbInitDevices of src/transport/net_ib, with parseStringList and matchIfList, for port 1 of a device."""
+    at = 1 if text[:1] == "^" else 0
+    search_not, search_exact = at == 1, text[at : at + 1] == "="
+    users: list[tuple[str, int]] = []
+    for entry in filter(None, text[at + search_exact :].split(",")):
+        token, *rest = entry.split(":")
+        if token and len(users) < 32:
+            users.append((token, int(LIBC.atoi(rest[0].encode())) if rest and rest[0] else -1))
+    if not users:
+        return not search_not
+    lengths = [len(device) + 1 if search_exact else len(user) for user, _ in users]
+    matched = any(
+        f"{device}\0"[:n] == f"{user}\0"[:n] and port in (-1, 1) for (user, port), n in zip(users, lengths, strict=True)
+    )
+    return matched ^ search_not
+
+
+@given(st.text(st.sampled_from("^=,:mlx5_01"), max_size=16), st.sampled_from(["mlx5_0", "mlx5_1", "mlx5_10", "m"]))
+def test_nccl_selects_the_same_devices(text: str, device: str) -> None:
+    assert nccl_device_selected(text, device) == chosen(text, device)
 
 
 @pytest.mark.parametrize(

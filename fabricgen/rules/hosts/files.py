@@ -1,11 +1,10 @@
 """Rules on the files of hosts: missing files, unknown settings and names of NICs."""
 
-import re
 from collections.abc import Callable, Iterator
 from difflib import get_close_matches
 from pathlib import PurePosixPath
 
-from fabricgen.bundle.host_settings import judged_files, nccl_device_selected, nccl_selects
+from fabricgen.bundle.host_settings import judged_files, nccl_device_selected, nccl_selects, nvshmem_boolean
 from fabricgen.findings import Severity
 from fabricgen.platforms.catalog import nic_model
 from fabricgen.platforms.rdma_names import NVSHMEM_PREFIX, common_part
@@ -20,7 +19,6 @@ from fabricgen.vocabulary import NicSettings, Purpose, RdmaNames, Technology
 _NUMBERS = ("TOS", "CNP_DSCP", "CNP_PRIORITY", "CABLE_M")
 _TEXTS = ("INTERFACES", "TRUST", "PFC", "DSCP_PRIORITY")
 _OPTIONAL = ("STALL_MS",)
-_ONLY_PORT = re.compile(r":1?(:\d*){0,2}$")  # NVIDIA/nccl@5067397 src/misc/utils.cc, parseStringList
 # systemd.link(5), [Match]: further conditions.
 _MATCHES = ("OriginalName", "MACAddress", "PermanentMACAddress", "Driver", "Type", "Property", "Host", "Architecture")
 NVSHMEM = "nvshmem.conf"
@@ -123,8 +121,8 @@ def _settings(group: HostFiles, file: str) -> Iterator[Defect]:
 
 @rule("FG901", Severity.ERROR, "Host settings do not list the NICs of the hosts")
 def host_devices(fabric: Fabric) -> Iterator[Defect]:
-    """What: INTERFACES in the settings of a plane lists its NICs. NCCL_IB_HCA, with a leading =, and UCX_NET_DEVICES
-    list the RDMA devices of the compute NICs, the latter in the order of the rails. So does NVSHMEM_HCA_LIST, with
+    """What: INTERFACES in the settings of a plane lists its NICs. NCCL_IB_HCA, in any form, and UCX_NET_DEVICES select
+    exactly the RDMA devices of the compute NICs. So does NVSHMEM_HCA_LIST, with
     NVSHMEM_ENABLE_NIC_PE_MAPPING=1, and NVSHMEM_HCA_PREFIX is part of their names. NCCL_SOCKET_IFNAME lists the in-band
     NICs; without any, it selects no NIC of a compute plane. NVSHMEM_BOOTSTRAP_UID_SOCK_IFNAME selects none, either.
 
@@ -155,13 +153,12 @@ def host_devices(fabric: Fabric) -> Iterator[Defect]:
         if devices and all(devices):
             yield from _nccl_devices(group, devices)
             ports = ",".join(f"{one}:1" for one in devices)
-            yield from _listed(group, "ucx.conf", "UCX_NET_DEVICES", ports)
-            yield from _listed(group, NVSHMEM, "NVSHMEM_HCA_LIST", ports)
-            yield from _listed(group, NVSHMEM, "NVSHMEM_ENABLE_NIC_PE_MAPPING", "1")
+            yield from _listed(group, "ucx.conf", "UCX_NET_DEVICES", ports, _in_any_order)
+            yield from _listed(group, NVSHMEM, "NVSHMEM_HCA_LIST", ports, _without_ports)
+            yield from _listed(group, NVSHMEM, "NVSHMEM_ENABLE_NIC_PE_MAPPING", "1", nvshmem_boolean)
             yield from _prefix(group, devices)
         if sockets:
-            named = "=" + ",".join(group.with_addresses(sockets))
-            yield from _listed(group, group.files.nccl_file, "NCCL_SOCKET_IFNAME", named, _exact_list)
+            yield from _in_band(group, group.with_addresses(sockets))
         else:
             found = group.files.settings(group.files.nccl_file).get("NCCL_SOCKET_IFNAME")
             yield from _sockets(group, group.files.nccl_file, "NCCL_SOCKET_IFNAME", rails, found)
@@ -213,16 +210,29 @@ def _sockets(group: HostFiles, file: str, key: str, rails: list[str], found: str
         yield Defect(group.place(file, key), message, hint, severity=Severity.WARNING)
 
 
-def _exact_list(text: str) -> str:
-    """A list of NCCL as parseStringList reads it: in any order, each device with its only port, a rail and a plane, or
-    without them. mlx5_3:1,mlx5_0 is mlx5_0,mlx5_3."""
-    entries = [_ONLY_PORT.sub("", entry) for entry in text.removeprefix("=").split(",") if entry]
-    return ("=" if text.startswith("=") else "") + ",".join(sorted(entries))
+def _in_band(group: HostFiles, expected: list[str]) -> Iterator[Defect]:
+    """NCCL_SOCKET_IFNAME in any form that selects exactly the in-band interfaces among those of the model."""
+    file, key = group.files.nccl_file, "NCCL_SOCKET_IFNAME"
+    found = group.files.settings(file).get(key)
+    names = dict.fromkeys((*expected, *group.with_addresses(list(group.adapters))))
+    chosen = [name for name in names if nccl_selects(found, name)]
+    if file in group.files.files and (found is None or chosen != expected):
+        wanted = "=" + ",".join(expected)
+        message = f"{key} is {'missing' if found is None else repr(found)}, expected {wanted!r} for the host model"
+        yield Defect(group.place(file, key), message, f"set {key} to {wanted}")
 
 
-def _listed(
-    group: HostFiles, file: str, key: str, wanted: str, read: Callable[[str], str] = lambda text: text
-) -> Iterator[Defect]:
+def _in_any_order(text: str) -> str:
+    """UCX selects by distance and speed, and not by the place in the list."""
+    return ",".join(sorted(text.split(",")))
+
+
+def _without_ports(text: str) -> str:
+    """A device of NVSHMEM without a port has all of its ports; NICs here have one."""
+    return ",".join(entry.removesuffix(":1") for entry in text.split(","))
+
+
+def _listed(group: HostFiles, file: str, key: str, wanted: str, read: Callable[[str], object]) -> Iterator[Defect]:
     found = group.files.settings(file).get(key)
     if file in group.files.files and (found is None or read(found) != read(wanted)):
         message = f"{key} is {'missing' if found is None else repr(found)}, expected {wanted!r} for the host model"

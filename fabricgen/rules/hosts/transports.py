@@ -3,7 +3,7 @@
 import re
 from collections.abc import Callable, Iterator, Mapping
 
-from fabricgen.bundle.host_settings import nccl_number, ucx_number
+from fabricgen.bundle.host_settings import nccl_number, nvshmem_boolean, ucx_number
 from fabricgen.bundle.wiring import WiredPlane
 from fabricgen.findings import Severity
 from fabricgen.opensm.pkey_table import DEFAULT_KEY
@@ -30,11 +30,6 @@ def _is_on(text: str) -> bool:
 
 def _is_off(text: str) -> bool:
     return nccl_number(text) == 0
-
-
-def _is_true(text: str) -> bool:
-    """A boolean of NVSHMEM (nvshmemi_getenv_bool)."""
-    return text[:1] not in ("0", "N", "n", "F", "f")
 
 
 def _is_socket(text: str) -> bool:
@@ -73,9 +68,9 @@ _HARMFUL: Mapping[str, tuple[Callable[[str], bool], str, Severity]] = {
 # The same for NVSHMEM (env_defs.h of transports and host; booleans by their first letter).
 _HARMFUL_TO_NVSHMEM: Mapping[str, tuple[Callable[[str], bool], str, Severity]] = {
     "NVSHMEM_REMOTE_TRANSPORT": (lambda text: text.lower() == "none", "NVSHMEM reaches no other host", Severity.ERROR),
-    "NVSHMEM_DISABLE_P2P": (_is_true, "GPUs of a host do not use NVLink or PCIe", Severity.WARNING),
+    "NVSHMEM_DISABLE_P2P": (nvshmem_boolean, "GPUs of a host do not use NVLink or PCIe", Severity.WARNING),
     "NVSHMEM_IB_DISABLE_DMABUF": (
-        _is_true,
+        nvshmem_boolean,
         "without nvidia_peermem, NICs do not read memory of GPUs",
         Severity.WARNING,
     ),
@@ -84,7 +79,7 @@ _HARMFUL_TO_NVSHMEM: Mapping[str, tuple[Callable[[str], bool], str, Severity]] =
 _HARMFUL_TO_RACKS: Mapping[str, Callable[[str], bool]] = {
     "NCCL_MNNVL_ENABLE": _is_off,
     "NCCL_CUMEM_ENABLE": _is_off,
-    "NVSHMEM_DISABLE_MNNVL": _is_true,
+    "NVSHMEM_DISABLE_MNNVL": nvshmem_boolean,
 }
 # The prefix length of a port's subnet with two addresses, by IP version: none of them is that of another host.
 _PAIR_LENGTHS = {4: 31, 6: 127}
