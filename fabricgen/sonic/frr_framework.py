@@ -151,6 +151,9 @@ class _Neighbors:
             own = text(row, "admin_status")
             table = ("BGP_NEIGHBOR", key) if own else ("BGP_PEER_GROUP", group)
             return Obstacle("the neighbor is shut down", (*table, "admin_status"))
+        if text(self._instance, "default_shutdown") == "true":
+            reason = "default_shutdown is true: FRR creates every neighbor shut down"
+            return Obstacle(reason, ("BGP_GLOBALS", "default", "default_shutdown"))
         if parse_asn(text(merged, "asn")) is None and text(merged, "peer_type") != "external":
             return Obstacle("the row has no asn and no peer_type external", ("BGP_NEIGHBOR", key))
         if address is None and text(port, "ipv6_use_link_local_only") != "enable":

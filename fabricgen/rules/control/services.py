@@ -11,6 +11,7 @@ from fabricgen.rules.view.switch import Switch
 from fabricgen.sonic.addresses import Address, parse_address
 
 _MANAGEMENT = "mgmt"
+_ANY = ("0.0.0.0", "::", "127.0.0.1", "::1")
 _SERVERS = ("NTP_SERVER", "SYSLOG_SERVER", "TACPLUS_SERVER", "RADIUS_SERVER")
 
 
@@ -155,3 +156,55 @@ def _named_vrfs(switch: Switch) -> Iterator[tuple[str, str, str, str]]:
     for key in switch.device.table("SNMP_AGENT_ADDRESS_CONFIG"):
         if key.count("|") == 2:
             yield "SNMP_AGENT_ADDRESS_CONFIG", key, "", key.rpartition("|")[2]
+
+
+_LOGINS = {"radius": "RADIUS_SERVER", "ldap": "LDAP_SERVER", "tacacs+": "TACPLUS_SERVER"}
+
+
+@rule("FG426", Severity.WARNING, "A login method has no server")
+def login_without_server(fabric: Fabric) -> Iterator[Defect]:
+    """What: Each method in login of AAA|authentication but local has a server row.
+
+    Why: hostcfgd writes a PAM configuration without a server of the method. If login has no `local`, nobody can log in
+    to the switch: the console remains, with the password of root.
+
+    Example: AAA|authentication has login radius, and RADIUS_SERVER has no row.
+
+    Fix: Add the servers, or remove the method.
+
+    Source: sonic-host-services scripts/hostcfgd AaaCfg.modify_conf_file; data/templates/common-auth-sonic.j2.
+    """
+    for switch in fabric.switches.values():
+        methods = [one.strip() for one in switch.device.text_of("AAA", "authentication", "login").split(",")]
+        for method in methods:
+            table = _LOGINS.get(method)
+            if table and not switch.device.table(table):
+                is_locked = "local" not in methods
+                message = f"login has {method}, and {table} has no row" + (": nobody can log in" if is_locked else "")
+                severity = Severity.ERROR if is_locked else None
+                place = switch.place("AAA", "authentication", "login")
+                yield Defect(place, message, f"add {table}, or remove {method}", severity=severity)
+
+
+@rule("FG427", Severity.WARNING, "The SNMP agent listens on an address that the switch does not have")
+def foreign_agent_address(fabric: Fabric) -> Iterator[Defect]:
+    """What: Each address of SNMP_AGENT_ADDRESS_CONFIG is an address of an interface of the switch, or of eth0. Where
+    eth0 has its address by DHCP, addresses are not judged.
+
+    Why: snmpd cannot bind the address. Without another one it ends, and no manager gets an answer.
+
+    Example: SNMP_AGENT_ADDRESS_CONFIG|192.0.2.44|161| on a switch without 192.0.2.44.
+
+    Fix: Use an address of the switch, or remove the table: then the agent listens on all addresses.
+
+    Source: sonic-buildimage dockers/docker-snmp/snmpd.conf.j2 (agentAddress); Net-SNMP snmpd.conf(5).
+    """
+    for switch in fabric.switches.values():
+        management = [parse_address(key.partition("|")[2]) for key in switch.device.table("MGMT_INTERFACE")]
+        held = {address.host for address in management if address}
+        held |= {Address(one.version, one.number, one.length).host for one in switch.addresses}
+        for key in switch.device.table("SNMP_AGENT_ADDRESS_CONFIG") if any(management) else ():
+            address = parse_address(key.partition("|")[0])
+            if address and address.host not in held and address.ip not in _ANY:
+                message = f"no interface of the switch has {address.ip}: the SNMP agent cannot bind it"
+                yield Defect(switch.place("SNMP_AGENT_ADDRESS_CONFIG", key), message, "use an address of the switch")

@@ -33,6 +33,7 @@ _NEEDED_BY = {
     "telemetry": "TELEMETRY",
     "sflow": "SFLOW_COLLECTOR",
 }
+_RESTARTED = ("swss", "syncd", "bgp", "teamd", "pmon")
 _TYPE = ("DEVICE_METADATA", "localhost", "switch_type")
 _FIXED_TYPES = ("", "switch", "npu")
 _WITHOUT_OUTPUT_QUEUES = ("Tomahawk", "Trident", "Spectrum")
@@ -62,6 +63,29 @@ def disabled_container(fabric: Fabric) -> Iterator[Defect]:
                 place = switch.place("FEATURE", name, "state")
                 severity = Severity.WARNING if name in _ONLY_WATCHES else None
                 yield Defect(place, f"FEATURE|{name} is {state}: {effect}", "set state to enabled", severity=severity)
+
+
+@rule("FG428", Severity.WARNING, "A container that forwarding needs does not start again")
+def without_restart(fabric: Fabric) -> Iterator[Defect]:
+    """What: auto_restart of the features swss, syncd, bgp, teamd and pmon is not disabled.
+
+    Why: The supervisor ends a container whose critical process has crashed, and systemd starts it again. Without the
+    restart one crash takes the switch out of service until a person starts the container.
+
+    Example: FEATURE|bgp has auto_restart disabled.
+
+    Fix: Set auto_restart to enabled, or remove the field: then the image's own value holds.
+
+    Source: sonic-host-services scripts/featured FeatureHandler.update_systemd_config; sonic-buildimage
+    files/build_templates/init_cfg.json.j2 (auto_restart).
+    """
+    for switch in fabric.switches.values():
+        for name in _RESTARTED:
+            state = switch.device.text_of("FEATURE", name, "auto_restart")
+            if state in _DISABLED:
+                place = switch.place("FEATURE", name, "auto_restart")
+                message = f"auto_restart of {name} is {state}: after a crash it stays down"
+                yield Defect(place, message, "set auto_restart to enabled")
 
 
 @rule("FG358", Severity.ERROR, "The type of the switch does not fit its chip")

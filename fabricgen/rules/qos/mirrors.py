@@ -5,10 +5,12 @@ from collections.abc import Iterator
 from fabricgen.findings import Severity
 from fabricgen.rules.defects import Defect
 from fabricgen.rules.rule import rule
+from fabricgen.rules.view.addresses import HeldAddress
 from fabricgen.rules.view.fabric import Fabric, far_end
 from fabricgen.rules.view.qos import PortClass
 from fabricgen.rules.view.qos_classes import port_classes
 from fabricgen.rules.view.switch import Switch
+from fabricgen.sonic.addresses import Address, parse_address
 from fabricgen.units import whole_number
 
 _TABLE = "MIRROR_SESSION"
@@ -89,6 +91,66 @@ def copies_to_fabric(fabric: Fabric) -> Iterator[Defect]:
                 message = f"dst_port {end.port} is the port of {end.far_name}"
                 hint = "set dst_port to a port that only the collector uses"
                 yield Defect(switch.place(_TABLE, key, "dst_port"), message, hint, far_end(end, "PORT"))
+
+
+@rule("FG417", Severity.WARNING, "The copies of a mirror session do not reach their collector")
+def lost_copies(fabric: Fabric) -> Iterator[Defect]:
+    """What: The switch has a route to dst_ip of a session to an address, ttl is at least 2 if the address is not in one
+    of its own subnets, and src_ip is an address of the switch. Routes from devices outside the fabric are not known:
+    with such devices, dst_ip is judged only inside the fabric. An address that no switch has is a note as source.
+
+    Why: The session stays inactive without a route, and orchagent reports it only in STATE_DB. The first router drops
+    copies with a TTL of 1. With the source of another switch, the collector takes the copies for those of that switch.
+
+    Example: MIRROR_SESSION|everflow has ttl 1, and the collector is behind another leaf.
+
+    Fix: Correct the field. src_ip is usually the address of Loopback0; without ttl orchagent sets 255.
+
+    Source: sonic-swss orchagent/mirrororch.cpp (MirrorEntry, getNeighborInfo, updateSession).
+    """
+    for switch in fabric.switches.values():
+        for key, row in switch.device.table(_TABLE).items():
+            target, source = (parse_address(str(row.get(field, ""))) for field in ("dst_ip", "src_ip"))
+            if target is None:
+                continue
+            is_near = any(_address(held).network.covers(target) for held in switch.addresses)
+            if not is_near and not _has_route(fabric, switch, target):
+                message = f"no switch has a route to the collector {row['dst_ip']}: the session stays inactive"
+                yield Defect(switch.place(_TABLE, key, "dst_ip"), message, "set dst_ip to an address with a route")
+            hops = whole_number(row.get("ttl", ""))
+            if hops is not None and hops < (1 if is_near else 2):
+                message = f"ttl is {hops}: the next router drops the copies"
+                yield Defect(switch.place(_TABLE, key, "ttl"), message, "remove ttl: the default is 255")
+            if source is not None and source.host not in _own(switch):
+                owner = next((one.name for one in fabric.switches.values() if source.host in _own(one)), "")
+                message = f"src_ip {row['src_ip']} is an address of {owner or 'no switch'}, not of {switch.name}"
+                severity = None if owner else Severity.NOTE
+                place = switch.place(_TABLE, key, "src_ip")
+                yield Defect(place, message, "set src_ip to the address of Loopback0", severity=severity)
+
+
+def _address(held: HeldAddress) -> Address:
+    return Address(held.version, held.number, held.length)
+
+
+def _own(switch: Switch) -> set[Address]:
+    return {_address(held).host for held in switch.addresses}
+
+
+def _has_route(fabric: Fabric, switch: Switch, target: Address) -> bool:
+    """Whether a subnet of a switch covers the address, or a static route of this switch. With devices outside the
+    fabric, whose routes are not known, an address that no host prefix covers may be theirs."""
+    routes = []
+    for one in fabric.switches.values():
+        if any(_address(held).network.covers(target) for held in one.addresses):
+            return True
+        for key, row in one.device.table("STATIC_ROUTE").items():
+            prefix = parse_address(key.rpartition("|")[2])
+            if prefix and prefix.network.covers(target):
+                routes.append((one is switch, row.get("blackhole") == "true"))
+    if any(is_own and not is_blackhole for is_own, is_blackhole in routes):
+        return True
+    return bool(fabric.bundle.external_at) and not any(is_blackhole for _, is_blackhole in routes)
 
 
 def _lossless_classes(fabric: Fabric) -> dict[Switch, list[PortClass]]:

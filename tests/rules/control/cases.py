@@ -207,6 +207,33 @@ CASES = [
         "set MGMT_VRF_CONFIG|vrf_global|mgmtVrfEnabled to true, or name another VRF",
         lenient=True,
     ),
+    Case(
+        "FG426",
+        put({"login": "radius"}, "leaf1", "AAA", "authentication"),
+        "leaf1:AAA|authentication|login",
+        ERROR,
+        "login has radius, and RADIUS_SERVER has no row: nobody can log in",
+        "add RADIUS_SERVER, or remove radius",
+        lenient=True,
+    ),
+    Case(
+        "FG426",
+        put({"login": "radius,local"}, "leaf1", "AAA", "authentication"),
+        "leaf1:AAA|authentication|login",
+        WARNING,
+        "login has radius, and RADIUS_SERVER has no row",
+        "add RADIUS_SERVER, or remove radius",
+        lenient=True,
+    ),
+    Case(
+        "FG427",
+        put({}, "leaf1", "SNMP_AGENT_ADDRESS_CONFIG", "192.0.2.44|161|"),
+        "leaf1:SNMP_AGENT_ADDRESS_CONFIG|192.0.2.44|161|",
+        WARNING,
+        "no interface of the switch has 192.0.2.44: the SNMP agent cannot bind it",
+        "use an address of the switch",
+        lenient=True,
+    ),
 ]
 
 CASES += [

@@ -327,6 +327,15 @@ CASES = [
         "set adv_speeds to 400000",
         lenient=True,
     ),
+    Case(
+        "FG428",
+        put("disabled", "leaf1", "FEATURE", "bgp", "auto_restart"),
+        "leaf1:FEATURE|bgp|auto_restart",
+        WARNING,
+        "auto_restart of bgp is disabled: after a crash it stays down",
+        "set auto_restart to enabled",
+        lenient=True,
+    ),
 ]
 
 CASES += [

@@ -1085,7 +1085,7 @@ CASES = [
     Case(
         "FG559",
         put(
-            {"type": "ERSPAN", "src_ip": "10.0.0.1", "dst_ip": "10.64.0.9", "dscp": "26"},
+            {"type": "ERSPAN", "src_ip": "10.0.0.1", "dst_ip": "10.0.0.2", "dscp": "26"},
             "leaf1",
             "MIRROR_SESSION",
             "m",
@@ -1099,7 +1099,7 @@ CASES = [
     Case(
         "FG559",
         put(
-            {"type": "ERSPAN", "src_ip": "10.0.0.1", "dst_ip": "10.64.0.9", "dscp": "48"},
+            {"type": "ERSPAN", "src_ip": "10.0.0.1", "dst_ip": "10.0.0.2", "dscp": "48"},
             "leaf1",
             "MIRROR_SESSION",
             "m",
@@ -1113,7 +1113,7 @@ CASES = [
     Case(
         "FG559",
         put(
-            {"type": "ERSPAN", "src_ip": "10.0.0.1", "dst_ip": "10.64.0.9", "queue": "4"},
+            {"type": "ERSPAN", "src_ip": "10.0.0.1", "dst_ip": "10.0.0.2", "queue": "4"},
             "leaf1",
             "MIRROR_SESSION",
             "m",
@@ -1132,5 +1132,41 @@ CASES = [
         "dst_port Ethernet256 is the port of spine1",
         "set dst_port to a port that only the collector uses",
         also=("FG592",),
+    ),
+    Case(
+        "FG417",
+        put({"src_ip": "10.0.0.1", "dst_ip": "172.16.0.9"}, "leaf1", "MIRROR_SESSION", "m"),
+        "leaf1:MIRROR_SESSION|m|dst_ip",
+        WARNING,
+        "no switch has a route to the collector 172.16.0.9: the session stays inactive",
+        "set dst_ip to an address with a route",
+        lenient=True,
+    ),
+    Case(
+        "FG417",
+        put({"src_ip": "10.0.0.1", "dst_ip": "10.0.0.2", "ttl": "1"}, "leaf1", "MIRROR_SESSION", "m"),
+        "leaf1:MIRROR_SESSION|m|ttl",
+        WARNING,
+        "ttl is 1: the next router drops the copies",
+        "remove ttl: the default is 255",
+        lenient=True,
+    ),
+    Case(
+        "FG417",
+        put({"src_ip": "10.0.0.2", "dst_ip": "10.0.0.2"}, "leaf1", "MIRROR_SESSION", "m"),
+        "leaf1:MIRROR_SESSION|m|src_ip",
+        WARNING,
+        "src_ip 10.0.0.2 is an address of leaf2, not of leaf1",
+        "set src_ip to the address of Loopback0",
+        lenient=True,
+    ),
+    Case(
+        "FG417",
+        put({"src_ip": "192.0.2.7", "dst_ip": "10.0.0.2"}, "leaf1", "MIRROR_SESSION", "m"),
+        "leaf1:MIRROR_SESSION|m|src_ip",
+        NOTE,
+        "src_ip 192.0.2.7 is an address of no switch, not of leaf1",
+        "set src_ip to the address of Loopback0",
+        lenient=True,
     ),
 ]

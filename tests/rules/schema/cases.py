@@ -2,6 +2,7 @@
 
 from tests.rules.case import ERROR, NOTE, WARNING, Case, Switches
 from tests.rules.changes import both, drop, put, rekey
+from tests.rules.fabrics import framework
 
 END = ": release 202505 and later stop `config reload FILE`"
 
@@ -314,5 +315,35 @@ CASES = [
         "no rule judges what natmgrd does with its rows",
         "test what the rows do",
         also=("FG592",),
+    ),
+    Case(
+        "FG418",
+        both(
+            put({}, "leaf1", "ROUTE_MAP_SET", "NONE"),
+            put({"route_operation": "deny"}, "leaf1", "ROUTE_MAP", "NONE|10"),
+        ),
+        "leaf1:ROUTE_MAP",
+        WARNING,
+        'only frrcfgd reads it, and frr_mgmt_framework_config is not "true": the rows have no effect',
+        "remove ROUTE_MAP",
+        lenient=True,
+    ),
+    Case(
+        "FG418",
+        framework(put({"status": "enabled"}, "leaf1", "BGP_BBR", "other")),
+        "leaf1:BGP_BBR",
+        WARNING,
+        'only bgpcfgd reads it, and frr_mgmt_framework_config is "true": the rows have no effect',
+        "remove BGP_BBR",
+        lenient=True,
+    ),
+    Case(
+        "FG418",
+        put({"mtu": "1024", "small_packet_percentage": "100"}, "leaf1", "LOSSLESS_TRAFFIC_PATTERN", "AZURE"),
+        "leaf1:LOSSLESS_TRAFFIC_PATTERN",
+        WARNING,
+        "only the dynamic buffer model reads it, and buffer_model is not dynamic: the rows have no effect",
+        "remove LOSSLESS_TRAFFIC_PATTERN",
+        lenient=True,
     ),
 ]
