@@ -301,3 +301,27 @@ def _known_ports(fabric: Fabric) -> Iterator[tuple[Switch, str, Row, PlatformPor
 
 def _shown(value: object) -> str:
     return "missing" if value is None else str(value)
+
+
+_INTERNAL = ("Dpc", "Inb", "Int", "Rec")
+
+
+@rule("FG429", Severity.ERROR, "A port with a cable is marked as an internal one", breaks=Breaks.LINK)
+def internal_port(fabric: Fabric) -> Iterator[Defect]:
+    """What: role of a port with a cable is Ext or missing.
+
+    Why: xcvrd and lldpmgrd leave internal ports out. Nobody sets up the data path of CMIS optics, so links of 400G and
+    800G stay down, and LLDP does not see the neighbor.
+
+    Example: PORT|Ethernet256 has role Int, copied from a chassis.
+
+    Fix: Remove role, or set it to Ext.
+
+    Source: sonic-platform-daemons sonic-xcvrd xcvrd_utilities/port_event_helper.py (is_front_panel_port);
+    sonic-buildimage src/sonic-py-common/sonic_py_common/multi_asic.py, dockers/docker-lldp/lldpmgrd.
+    """
+    for ends in fabric.ends_of.values():
+        for end in ends.values():
+            if (role := end.text("role")) in _INTERNAL:
+                message = f"role is {role}: xcvrd does not start the optics of the port to {end.far_name}"
+                yield Defect(end.place("PORT", "role"), message, "remove role")

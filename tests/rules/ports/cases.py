@@ -336,6 +336,15 @@ CASES = [
         "set auto_restart to enabled",
         lenient=True,
     ),
+    Case(
+        "FG429",
+        put("Int", "leaf1", "PORT", "Ethernet256", "role"),
+        "leaf1:PORT|Ethernet256|role",
+        ERROR,
+        "role is Int: xcvrd does not start the optics of the port to spine1",
+        "remove role",
+        lenient=True,
+    ),
 ]
 
 CASES += [
