@@ -48,7 +48,7 @@ class CauseKind(enum.StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Cause:
-    """A cause: the part of the fabric, "" if it is none, a sentence, what shows it, and the command to run next."""
+    """A cause: the part of the fabric or "", a sentence, what shows it, and the command to run next."""
 
     kind: CauseKind
     part: str
@@ -59,7 +59,7 @@ class Cause:
 
 @dataclass(frozen=True)
 class Observations:
-    """What a run measured besides its tests: how evenly uplinks sent, counters of NICs, and all findings."""
+    """What a run measured beside its tests: how evenly uplinks sent, counters of NICs, and all findings."""
 
     fairness: Sequence[SentFairness]
     nics: Mapping[Endpoint, NicRise]

@@ -55,7 +55,7 @@ def accept(
     `with_watermarks` also judges the watermarks of buffers after the tests. `cabling` are findings about cables.
 
     The tests are those of tests.jsonl below `roots`, otherwise those that the bundle needs. Files without the name of
-    a test are tests of their own, if their content says what they measured; if no file has such a name, they are the
+    a test are further tests, if their content says what they measured; if no file has such a name, they are the
     only tests. Raises UnreadableInputError for a missing path or a list of tests of an unknown form, UsageError if the
     bundle or `stages` leave no test.
     """
@@ -96,8 +96,8 @@ def _fairness(bundle: Bundle, before: Mapping[str, Counters], after: Mapping[str
 def _with_given(
     bundle: Bundle, roots: Sequence[Path], tests: Sequence[PlannedTest], unit: str
 ) -> tuple[Sequence[PlannedTest], tuple[str, ...], bool]:
-    """The tests with those of files that have no test's name, the files that were not judged, and whether these files
-    are all that there is.
+    """The tests with those of files that have no test's name, the files that were not judged, and whether these are
+    the only tests.
 
     Raises UsageError for a file, given by itself, that measured nothing of this fabric.
     """

@@ -33,7 +33,7 @@ class NcclLog:
 
 
 def read_log(lines: Iterable[str]) -> NcclLog | None:
-    """The log within the lines; None if there is none."""
+    """The log within the lines; None without lines of NCCL."""
     devices: dict[str, None] = {}
     transports: set[str] = set()
     sends = gdr = pxn = 0

@@ -1,7 +1,7 @@
 """The tables of the IETF's draft on AI fabrics that one run does not have: sweeps over queue pairs, sizes and senders.
 
 Source: draft-calabria-bmwg-ai-fabric-training-bench-02 (4 June 2026), sections 3.2, 7.2, 7.3, 8.1, 8.3 and 10.1. The
-reference values of the draft are no criteria, so none is here.
+reference values of the draft are not criteria, so they are not here.
 """
 
 import json
@@ -36,7 +36,7 @@ _INCAST_BYTES = 4 << 20
 
 
 def device_under_test(bundle: "Bundle") -> dict[str, Any]:
-    """What identifies the fabric: sections 3.2 and 3.1 of the draft, as far as its files have it."""
+    """What identifies the fabric: sections 3.2 and 3.1 of the draft, where its files have it."""
     wiring = bundle.wiring
     devices = [device for device in bundle.devices.values() if device.wired]
     models = sorted(

@@ -316,7 +316,7 @@ def test_good_files_have_no_cause(fabric: Path, opened: Bundle, tmp_path: Path, 
     assert "notes.txt: not a result of a known program" in outcome.out
 
 
-# Published runs (facts: the repositories and numbers stand beside each).
+# Published runs (facts: the repositories and numbers are beside each).
 
 
 def test_gb300_of_nvidia_aicr_passes(tmp_path: Path, cli: Cli) -> None:

@@ -1,7 +1,7 @@
 """The report of draft-calabria-bmwg-ai-fabric-training-bench-02, section "Reporting Format", as Markdown.
 
 It has a table for each test that the run contains and says which tests it does not. The draft's reference values are
-no acceptance criteria, so no value is judged here: the findings of the run stand under Anomalies.
+not acceptance criteria, so no value is judged here: the findings of the run stand under Anomalies.
 """
 
 from collections.abc import Iterator, Mapping, Sequence

@@ -1,4 +1,4 @@
-"""GPU-seconds that failures cost in a month, from rates that the user states: there are none in this project."""
+"""GPU-seconds that failures cost in a month, from rates that the user states; it has no default rates."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
