@@ -20,7 +20,7 @@ from fabricgen.inventory.part import (
     wrapped,
 )
 from fabricgen.inventory.profiles import DEFAULT, NONE, with_profile
-from fabricgen.inventory.routing import Addressing, BgpTimers, OutsideDevice, StaticSpec
+from fabricgen.inventory.routing import Addressing, BgpTimers, GracefulRestart, MaxPrefixes, OutsideDevice, StaticSpec
 from fabricgen.inventory.topology import (
     DEFAULT_CABLE_M,
     CableSpec,
@@ -36,6 +36,7 @@ from fabricgen.inventory.traffic import BalanceSpec, LosslessSpec, TrimmingSpec
 from fabricgen.inventory.values import (
     TEXT,
     Ratio,
+    Secret,
     Speed,
     one_of,
 )
@@ -280,6 +281,29 @@ class Plane(Part, definition="plane"):
             page="BFD on every BGP session, also with external routers; only with `bgp: unnumbered` (FG151)",
         ),
     ] = False
+    bgp_password: Annotated[
+        Secret | None,
+        key(
+            "The password of all BGP sessions between switches of the plane, with unnumbered BGP.",
+            page="password of the sessions between switches (a secret reference, TCP MD5); only with `bgp: unnumbered`",
+        ),
+    ]
+    max_prefixes: Annotated[
+        MaxPrefixes | None,
+        key(
+            "The largest number of prefixes of a session, with unnumbered BGP.",
+            page="prefixes that a session between switches may announce; FG281 compares it with those of the "
+            "plane; only with `bgp: unnumbered`",
+        ),
+    ]
+    graceful_restart: Annotated[
+        GracefulRestart | None,
+        key(
+            "Graceful restart of BGP, with unnumbered BGP. With numbered BGP images have it on leaves.",
+            usual="off; with numbered BGP that of the image",
+            page="how long neighbors forward to a switch whose BGP restarts; only with `bgp: unnumbered`",
+        ),
+    ]
     names: Annotated[
         Mapping[str, str],
         key(

@@ -12,6 +12,13 @@ from fabricgen.sonic.releases import release_name
 from fabricgen.vocabulary import BalanceMode, BalanceUnit, BgpAddressing, Technology
 
 _KEY = "load_balancing"
+# Keys that only frrcfgd reads -> why bgpcfgd does not. sonic-buildimage 202411 to 086b03b: instance.conf.j2,
+# bgpd.main.conf.j2 (bgp graceful-restart by constants.yml, on a ToRRouter), frrcfgd.py (cmn_key_map, global_key_map).
+_OF_FRAMEWORK = {
+    "bgp_password": "the template of a session of bgpcfgd has no password",
+    "max_prefixes": "the template of a session of bgpcfgd has no limit of prefixes",
+    "graceful_restart": "bgpcfgd has the settings of constants.yml of the image, which turns it on for leaves",
+}
 # Source: SONiC HLD doc/ARS (pull request 1958, merged); sonic-swss pull request 3597, sonic-swss-common 1002 and
 # sonic-buildimage 22264, all open: no branch has the code.
 _NOT_YET = "CONFIG_DB of no release has, nor of the master branch: sonic-swss pull request 3597 is not merged"
@@ -98,10 +105,18 @@ def _check_technology(inventory: Inventory) -> Iterator[Finding]:
             if plane.technology == Technology.ROCE and key in plane.node.mapping:
                 hint = "set `technology: infiniband`, or remove these settings"
                 yield error("FG105", "a RoCE plane has no InfiniBand settings", plane, key, hint=hint)
-        for key in ("bgp_timers", "bfd"):
+        for key in ("bgp_timers", "bfd", *_OF_FRAMEWORK):
             if plane.technology == Technology.INFINIBAND and key in plane.node.mapping:
                 yield error("FG105", "an InfiniBand plane has no BGP sessions", plane, key, hint="remove it")
         if plane.technology == Technology.ROCE and plane.bfd and plane.bgp == BgpAddressing.NUMBERED:
             # sonic-buildimage 202411 to 202605: instance.conf.j2 of bgpcfgd; supervisord.conf.j2 of docker-fpm-frr
             message = "with numbered BGP nothing reads `bfd`: bgpcfgd has no such field, and bfdd is not started"
             yield error("FG151", message, plane, "bfd", hint="set `bgp: unnumbered`, or remove `bfd`")
+        for key, reason in _OF_FRAMEWORK.items():
+            is_given = key in plane.node.mapping and plane.technology == Technology.ROCE
+            if is_given and plane.bgp == BgpAddressing.NUMBERED:
+                message, hint = (
+                    f"with numbered BGP nothing reads `{key}`: {reason}",
+                    (f"set `bgp: unnumbered`, or remove `{key}`"),
+                )
+                yield error("FG151", message, plane, key, hint=hint)

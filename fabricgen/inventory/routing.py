@@ -93,6 +93,31 @@ class BgpTimers(Part):
     ]
 
 
+@dataclass(frozen=True, kw_only=True)
+class MaxPrefixes(Part, short="limit"):
+    """How many prefixes a session may announce. A number is the limit."""
+
+    limit: Annotated[
+        int, key("Prefixes of a family. With more, the session ends.", required=True, minimum=1, maximum=4294967295)
+    ]
+    warning_percent: Annotated[int, key("A log message at this share of the limit.", minimum=1, maximum=100)] = 80
+    warning_only: Annotated[bool, key("Only log a message, and keep the session.")] = False
+    restart_min: Annotated[
+        int | None,
+        key(
+            "Minutes until an ended session is tried again.", minimum=1, maximum=65535, usual="never, until `clear bgp`"
+        ),
+    ]
+
+
+@dataclass(frozen=True, kw_only=True)
+class GracefulRestart(Part):
+    """How long neighbors forward to a switch whose BGP restarts."""
+
+    restart_s: Annotated[int, key("Seconds until the session must be up again.", minimum=1, maximum=3600)] = 120
+    stale_s: Annotated[int, key("Seconds that old routes are kept.", minimum=1, maximum=3600)] = 360
+
+
 def _filter(texts: tuple[str, ...]) -> tuple[str, ...] | None:
     return None if texts == (ALL,) else texts
 

@@ -30,6 +30,7 @@ from fabricgen.render.contexts import (
     VrfContext,
 )
 from fabricgen.render.forms import Slot
+from fabricgen.render.secrets import placeholder
 from fabricgen.sonic.device_types import SERVER_TYPE
 from fabricgen.sonic.hashing import ROCE_HASH_FIELDS
 from fabricgen.sonic.vrfs import vlan_of
@@ -121,7 +122,20 @@ def plane_context(plane: Plane) -> PlaneContext:
     if timers:
         session["holdtime"] = value(timers.hold_s, inventory=timers.source("hold_s"))
         session["keepalive"] = value(timers.keepalive_s, inventory=timers.source("keepalive_s"))
-    return PlaneContext(session, plane.isolation == Isolation.EVPN)
+    secret, limits, restart = plane.bgp_password, dict[str, Value](), dict[str, Value]()
+    if most := plane.max_prefixes:
+        limits["max_prefix_limit"] = value(most.limit, inventory=most.source("limit"))
+        limits["max_prefix_warning_threshold"] = value(most.warning_percent, inventory=most.source("warning_percent"))
+        if most.warning_only:
+            limits["max_prefix_warning_only"] = value("true", inventory=most.source("warning_only"))
+        elif most.restart_min is not None:
+            limits["max_prefix_restart_interval"] = value(most.restart_min, inventory=most.source("restart_min"))
+    if graceful := plane.graceful_restart:
+        restart["gr_restart_time"] = value(graceful.restart_s, inventory=graceful.source("restart_s"))
+        restart["gr_stale_routes_time"] = value(graceful.stale_s, inventory=graceful.source("stale_s"))
+        restart["graceful_restart_enable"] = value("true", inventory=graceful.source())
+    password = value(placeholder(secret), inventory=plane.source("bgp_password")) if secret else None
+    return PlaneContext(session, plane.isolation == Isolation.EVPN, password, limits, restart)
 
 
 def tenant_context(table: TenantTable) -> TenantContext:

@@ -315,6 +315,9 @@ class PlaneContext(Context):
 
     session: Mapping[str, Value]  # fields of every BGP session; those of the fabric have them from a peer group if any
     evpn: bool  # whether sessions of the fabric carry EVPN routes
+    password: Value | None  # of the sessions of the fabric
+    limits: Mapping[str, Value]  # fields of each family of these sessions
+    restart: Mapping[str, Value]  # fields of BGP_GLOBALS for graceful restart
 
 
 @dataclass(frozen=True, eq=False)

@@ -1,4 +1,4 @@
-"""`bgp_timers` and `bfd`: from the inventory to the row of every session, and to the rule that judges it."""
+"""Settings of BGP sessions: from the inventory to the row of every session, and to the rules that judge it."""
 
 from pathlib import Path
 from typing import Any
@@ -6,6 +6,7 @@ from typing import Any
 import pytest
 
 from fabricgen.inventory.load import load_inventory
+from fabricgen.inventory.nodes import SecretReference
 from tests.inventories import ARISTA, DUAL_STACK, explicit, rail_optimized, write
 from tests.render.test_outside import WAN, codes, config, render
 
@@ -68,3 +69,34 @@ def test_bfd_is_in_the_peer_group_and_refused_where_no_daemon_reads_it(tmp_path:
     assert [(one.code, one.path) for one in found] == [("FG151", "planes.compute.bfd")]
     _, none = load_inventory(write(tmp_path / "off", explicit(bfd=False)))
     assert none == []
+
+
+SESSIONS = {
+    "bgp_password": SecretReference("bgp/compute"),
+    "max_prefixes": {"limit": 500, "restart_min": 5},
+    "graceful_restart": {"restart_s": 90},
+}
+
+
+def test_password_limits_and_restart_are_those_of_the_fabric(tmp_path: Path) -> None:
+    tree = explicit(ARISTA, bgp="unnumbered", addressing=DUAL_STACK, external=[WAN], **SESSIONS)
+    files = render(tmp_path / "given", tree)
+    for name in ("leaf1", "spine2"):
+        tables = config(files, name)
+        assert tables["BGP_PEER_GROUP"]["default|FABRIC"]["auth_password"] == "${secret:bgp/compute}"
+        family = tables["BGP_PEER_GROUP_AF"]["default|FABRIC|ipv6_unicast"]
+        assert (family["max_prefix_limit"], family["max_prefix_restart_interval"]) == ("500", "5")
+        assert family["max_prefix_warning_threshold"] == "80"
+        globals_row = tables["BGP_GLOBALS"]["default"]
+        assert (globals_row["graceful_restart_enable"], globals_row["gr_restart_time"]) == ("true", "90")
+        rows = (row for key, row in tables["BGP_NEIGHBOR"].items() if row.get("peer_group_name") != "FABRIC")
+        assert all("auth_password" not in row for row in rows), "routers outside have their own"
+    without = render(tmp_path / "plain", explicit(ARISTA, bgp="unnumbered", addressing=DUAL_STACK, external=[WAN]))
+    assert codes(tmp_path / "bundle", files) == codes(tmp_path / "without", without)
+    small = explicit(ARISTA, bgp="unnumbered", addressing=DUAL_STACK, max_prefixes=5)
+    assert "FG281 error" in codes(tmp_path / "small-bundle", render(tmp_path / "small", small))
+
+
+def test_numbered_bgp_refuses_what_bgpcfgd_does_not_read(tmp_path: Path) -> None:
+    _, found = load_inventory(write(tmp_path, explicit(**SESSIONS)))
+    assert [(one.code, one.path) for one in found] == [("FG151", f"planes.compute.{key}") for key in SESSIONS]
