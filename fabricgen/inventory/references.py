@@ -128,6 +128,14 @@ def _check_classes(plane: Plane) -> Iterator[Finding]:
                 message = f"DSCP {dscp} belongs to priority {owner[dscp]} already"
                 yield error("FG110", message, lossless, "classes", priority, hint="use each DSCP value in one class")
             owner[dscp] = priority
+    queues = len(lossless.classes)
+    if queues and lossless.share_percent // queues <= (100 - lossless.share_percent) // (6 - queues):
+        each, other = lossless.share_percent // queues, (100 - lossless.share_percent) // (6 - queues)
+        message = (
+            f"a share of {lossless.share_percent} % gives each of {queues} lossless queues the weight {each}, and "
+        )
+        message += f"each lossy queue {other}: RDMA would get the smaller share"
+        yield error("FG276", message, lossless, "share", hint="set a larger `share`, or use fewer classes")
     if lossless.cnp_dscp in owner:
         message = f"CNPs use DSCP {lossless.cnp_dscp}, which is lossless priority {owner[lossless.cnp_dscp]}"
         hint = "use another DSCP, for example 48: a congestion notification must not wait behind a paused queue"

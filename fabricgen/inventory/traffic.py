@@ -26,6 +26,7 @@ from fabricgen.vocabulary import (
 )
 
 DEFAULT_CNP_DSCP = 48
+LOSSLESS_SHARE_PERCENT = 80  # of the bandwidth that strict queues leave over, for all lossless queues together
 
 # Adaptive routing of NVIDIA's switches selects per packet; flowlets are what Broadcom's dynamic load balancing adds.
 UNIT_OF_MODE: Mapping[BalanceMode, BalanceUnit] = {
@@ -82,9 +83,21 @@ class LosslessSpec(Part, definition="lossless"):
                 maxProperties=4,
             ).then(lambda classes: dict(sorted(classes.items()))),
             usual="`3: [26]`, `4: [34]`",
-            page="priority 0 to 6: its DSCPs, for up to four lossless classes; 7 is control traffic",
+            page="priority 0 to 6: its DSCPs, for up to four lossless classes; 7 is control traffic. Hosts send the first "
+            "DSCP of the lowest priority (ToS of NCCL and UCX), so the order of the list counts",
         ),
     ]
+    share_percent: Annotated[
+        int,
+        key(
+            "The share of the bandwidth that all lossless queues have together, of what strict queues leave over.",
+            "share",
+            minimum=50,
+            maximum=95,
+            page="percent of the bandwidth for all lossless queues together, of what the strict queues of CNPs and control "
+            "leave over; each lossless queue needs a larger weight than a lossy one (FG276, FG557)",
+        ),
+    ] = LOSSLESS_SHARE_PERCENT
     cnp_dscp: Annotated[
         int,
         key(

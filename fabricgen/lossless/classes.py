@@ -16,7 +16,6 @@ TRAFFIC_CLASSES = range(8)
 CONTROL_CLASS = 7
 CONTROL_DSCP = 56  # CS7
 ROUTING_DSCP = 48  # CS6: what FRR sends BGP with
-LOSSLESS_SHARE_PERCENT = 80  # of the bandwidth that strict queues leave over, for all lossless queues together
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,10 +59,11 @@ def plan_classes(spec: LosslessSpec, trimming: TrimmingSpec | None = None) -> Cl
         dscp_to_tc[str(trimming.dscp)] = value(cnp, "trimmed packets: strict", inventory=trimming.source("dscp"))
     bulk = [tc for tc in lossy if tc not in strict]
     schedulers: dict[str, Mapping[str, Value]] = {}
-    lossless_percent = LOSSLESS_SHARE_PERCENT if lossless else 0
+    lossless_percent = spec.share_percent if lossless else 0
+    of_share = spec.source("share") if "share" in spec.node.mapping else source
     if lossless:
-        schedulers["LOSSLESS"] = _weighted(lossless_percent, len(lossless), "lossless", source)
-    schedulers["LOSSY"] = _weighted(100 - lossless_percent, len(bulk), "lossy", source)
+        schedulers["LOSSLESS"] = _weighted(lossless_percent, len(lossless), "lossless", of_share)
+    schedulers["LOSSY"] = _weighted(100 - lossless_percent, len(bulk), "lossy", of_share)
     schedulers["STRICT"] = {"type": value("STRICT")}
     kind = {tc: "LOSSLESS" if tc in lossless else "STRICT" if tc in strict else "LOSSY" for tc in TRAFFIC_CLASSES}
     same = {str(tc): value(tc, "identity") for tc in TRAFFIC_CLASSES}
