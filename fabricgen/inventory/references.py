@@ -131,10 +131,8 @@ def _check_classes(plane: Plane) -> Iterator[Finding]:
     queues = len(lossless.classes)
     if queues and lossless.share_percent // queues <= (100 - lossless.share_percent) // (6 - queues):
         each, other = lossless.share_percent // queues, (100 - lossless.share_percent) // (6 - queues)
-        message = (
-            f"a share of {lossless.share_percent} % gives each of {queues} lossless queues the weight {each}, and "
-        )
-        message += f"each lossy queue {other}: RDMA would get the smaller share"
+        message = f"a share of {lossless.share_percent} % gives each of {queues} lossless queues the weight {each}, "
+        message += f"and each lossy queue {other}: RDMA would get the smaller share"
         yield error("FG276", message, lossless, "share", hint="set a larger `share`, or use fewer classes")
     if lossless.cnp_dscp in owner:
         message = f"CNPs use DSCP {lossless.cnp_dscp}, which is lossless priority {owner[lossless.cnp_dscp]}"

@@ -83,8 +83,8 @@ class LosslessSpec(Part, definition="lossless"):
                 maxProperties=4,
             ).then(lambda classes: dict(sorted(classes.items()))),
             usual="`3: [26]`, `4: [34]`",
-            page="priority 0 to 6: its DSCPs, for up to four lossless classes; 7 is control traffic. Hosts send the first "
-            "DSCP of the lowest priority (ToS of NCCL and UCX), so the order of the list counts",
+            page="priority 0 to 6: its DSCPs, for up to four lossless classes; 7 is control traffic. Hosts send the "
+            "first DSCP of the lowest priority (ToS of NCCL and UCX), so the order of the list counts",
         ),
     ]
     share_percent: Annotated[
@@ -94,8 +94,8 @@ class LosslessSpec(Part, definition="lossless"):
             "share",
             minimum=50,
             maximum=95,
-            page="percent of the bandwidth for all lossless queues together, of what the strict queues of CNPs and control "
-            "leave over; each lossless queue needs a larger weight than a lossy one (FG276, FG557)",
+            page="percent of the bandwidth for all lossless queues together, of what the strict queues of CNPs and "
+            "control leave over; each lossless queue needs a larger weight than a lossy one (FG276, FG557)",
         ),
     ] = LOSSLESS_SHARE_PERCENT
     cnp_dscp: Annotated[

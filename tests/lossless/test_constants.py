@@ -1,5 +1,6 @@
 """Numbers of the plan and their sources."""
 
+from fabricgen.inventory import traffic
 from fabricgen.lossless import classes, congestion, hosts, plan
 
 
@@ -7,7 +8,7 @@ def test_classes() -> None:
     """Eight priorities (IEEE 802.1Q); CS7 for the network's own class, CS6 for BGP (RFC 2474: class x 8)."""
     assert list(classes.TRAFFIC_CLASSES) == list(range(8))
     assert (classes.CONTROL_CLASS, classes.CONTROL_DSCP, classes.ROUTING_DSCP) == (7, 7 * 8, 6 * 8)
-    assert classes.LOSSLESS_SHARE_PERCENT == 80
+    assert traffic.LOSSLESS_SHARE_PERCENT == 80
 
 
 def test_thresholds_of_ecn_are_2_6_and_5_2_us_at_400g() -> None:
