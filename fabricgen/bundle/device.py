@@ -16,10 +16,11 @@ from fabricgen.bundle.wiring import WiredDevice
 from fabricgen.errors import UnreadableInputError
 from fabricgen.findings import Location
 from fabricgen.inputs import read_bytes
-from fabricgen.sonic.load import TableLoader
+from fabricgen.sonic.load import RepeatedNameError, TableLoader
 from fabricgen.sonic.releases import MASTER, release_of
 from fabricgen.sonic.secrets import may_have_forms
 from fabricgen.sonic.tables import ConfigDb, Row, first_non_row
+from fabricgen.units import listed
 
 _TABLES_REMEMBERED = 256
 _LIST, _OLD_REFERENCE = b"[", b'"['  # a search for one byte is ten times faster, and most files have no list
@@ -36,8 +37,24 @@ def parse_object(text: bytes, file: Path) -> Any:
     return value
 
 
-def _not_json(error: orjson.JSONDecodeError, file: Path) -> UnreadableInputError:
-    return UnreadableInputError(f"not JSON: {error.msg}", Location(str(file), error.lineno, error.colno))
+def _not_json(error: orjson.JSONDecodeError, file: Path, text: bytes = b"") -> UnreadableInputError:
+    known = next((what for start, what in _OTHER_FORMS.items() if start.match(text)), "")
+    problem = error.msg if isinstance(error, RepeatedNameError) else f"not JSON: {known or error.msg}"
+    return UnreadableInputError(problem, Location(str(file), error.lineno, error.colno))
+
+
+_WRITE_TABLES = "write the tables on the switch: `sonic-cfggen -d --print-data > FILE`"
+_OTHER_FORMS = {
+    re.compile(rb"\x1f\x8b"): "the file is compressed; write `zcat FILE > NEW`",
+    re.compile(rb"REDIS\d{4}"): f"a file of Redis; {_WRITE_TABLES}",
+    re.compile(rb"\*\d+\r\n|\d+\) "): f"an answer of Redis; {_WRITE_TABLES}",
+    re.compile(rb"\xef\xbb\xbf"): "the file begins with a byte order mark (BOM), which SONiC does not read either",
+    re.compile(rb"\xff\xfe|\xfe\xff"): "the file is UTF-16; write it as UTF-8",
+    re.compile(rb"\s*<\?xml[^>]*>\s*<DeviceMiniGraph"): "a minigraph; use `fabricgen import minigraph`",
+    re.compile(rb"\s*<"): "the file is XML or HTML",
+    re.compile(rb"\s*(?://|/\*|#)"): "JSON does not have comments",
+    re.compile(rb"(?:---\s*\n)?[A-Z][A-Z0-9_]*:[ \t]*\r?\n"): "the file is YAML; write its tables as JSON",
+}
 
 
 _OF_REDIS = re.compile(r"[A-Z][A-Z0-9_]*[|:]")
@@ -46,16 +63,22 @@ _OF_REDIS = re.compile(r"[A-Z][A-Z0-9_]*[|:]")
 def _refuse_dump(config: Mapping[str, Any], file: Path) -> None:
     """A dump of Redis has a key for each row, TABLE|key or TABLE:key: as tables it would be a switch of unknown rows.
 
-    Raises UnreadableInputError for a file half of whose members are such keys, or that contains databases by name.
+    Raises UnreadableInputError for a file half of whose members are such keys, that contains databases by name, or that
+    has members and no table among them.
     """
     if (rows := [name for name in config if _OF_REDIS.match(name)]) and 2 * len(rows) >= len(config):
         what = f"keys of Redis such as {rows[0]}, not tables"
     elif len(config) and all(name in _DATABASES for name in config):
         what = f"the database {next(iter(config))}, not its tables"
+    elif config and not any(map(_TABLE_OR_ASIC.fullmatch, config)):
+        what = f"no table of CONFIG_DB such as PORT, but {listed(list(config), _SHOWN)}"
     else:
         return
-    how = "write the tables on the switch: `sonic-cfggen -d --print-data > FILE`"
-    raise UnreadableInputError(f"has {what}; {how}", Location(str(file), 1, 1))
+    raise UnreadableInputError(f"has {what}; {_WRITE_TABLES}", Location(str(file), 1, 1))
+
+
+_TABLE_OR_ASIC = re.compile(r"[A-Z][A-Z0-9_]*|localhost|asic\d+")
+_SHOWN = 3  # members in a message
 
 
 # sonic-buildimage dockers/docker-database/database_config.json.j2
@@ -81,7 +104,7 @@ class SharedTables:
         try:
             config, pieces = self._loader.load_all(text, are_kept)
         except orjson.JSONDecodeError as error:
-            raise _not_json(error, file) from error
+            raise _not_json(error, file, text) from error
         except TypeError as error:
             raise UnreadableInputError(str(error), Location(str(file), 1, 1)) from error
         _refuse_dump(config, file)

@@ -4,6 +4,7 @@ In a fabric most tables have the same bytes in many files. A file in the layout 
 tables, and each distinct piece is parsed once. Any other file is parsed as a whole.
 """
 
+import re
 from collections.abc import Iterable, Mapping
 from functools import lru_cache
 from typing import Any
@@ -13,10 +14,12 @@ import orjson
 from fabricgen.sonic.tables import ConfigDb
 
 _MOST_TEXTS = 1 << 16  # a text that is in many files is soon among them again
-_TEXT = frozenset([str])
+_TEXT, _ROW = frozenset([str]), frozenset([dict])
 _FEW_FIELDS = 5  # with more, a new dictionary is smaller by a quarter than that of orjson
 _NO_FIELDS: dict[str, Any] = {}  # the row of most interfaces and of each address
 _OF_NEIGHBORS = frozenset({"DEVICE_NEIGHBOR_METADATA"})  # tables whose rows all neighbors of a switch have
+_NAME_END = b'":'  # text inside a string has a backslash before the quotation mark, and is then read slowly
+_TOKEN = re.compile(r'("(?:[^"\\]|\\.)*")(?=\s*:)|"(?:[^"\\]|\\.)*"|[{}]')
 _BEGIN, _CUT, _END = b"{\n", b"\n    },\n", b"\n    }\n}"  # around and between the tables as `config save` writes them
 
 
@@ -35,8 +38,8 @@ class TableLoader:
         self._rows: dict[str, dict[str, Any]] = {}
 
     def load(self, text: bytes) -> ConfigDb:
-        """The tables of one file. Raises orjson.JSONDecodeError for a file that is not JSON, TypeError for JSON that is
-        not an object.
+        """The tables of one file. Raises orjson.JSONDecodeError for a file that is not JSON, or in which an object has
+        two members of one name (RepeatedNameError), TypeError for JSON that is not an object.
 
         Names that begin with a small letter are left out: sonic-cfggen does not load them as tables (`bgpraw`).
         """
@@ -55,6 +58,8 @@ class TableLoader:
         whole = orjson.loads(text)
         if not isinstance(whole, dict):
             raise TypeError("not a JSON object")
+        if _number_of_names(whole) != text.count(_NAME_END):
+            _refuse_repeated_name(text)
         if are_kept:
             self._share(whole)
         return whole, []
@@ -84,6 +89,8 @@ class TableLoader:
 
     def _parsed(self, piece: bytes, are_kept: bool) -> dict[str, Any]:
         members: dict[str, Any] = orjson.loads(b"{%s}}" % piece)
+        if _number_of_names(members) != piece.count(_NAME_END):
+            raise orjson.JSONDecodeError("the whole file is read for its place", "", 0)
         if are_kept:
             self._share(members)
         return members
@@ -112,6 +119,42 @@ class TableLoader:
                         is_text = False
                 if is_text and table in _OF_NEIGHBORS and (known := self._rows.setdefault(key, row)) == row:
                     rows[key] = known
+
+
+class RepeatedNameError(orjson.JSONDecodeError):
+    """An object has two members of one name: SONiC's readers keep the last one, and lose the other in silence."""
+
+
+def _number_of_names(tables: Mapping[str, Any]) -> int:
+    """The number of the names of tables, rows and fields, without those of objects inside a field."""
+    number = len(tables)
+    for rows in tables.values():
+        if type(rows) is dict:
+            of_rows = rows.values()
+            number += len(rows)
+            number += sum(map(len, of_rows if _ROW.issuperset(map(type, of_rows)) else filter(_is_row, of_rows)))
+    return number
+
+
+def _is_row(row: object) -> bool:
+    return type(row) is dict
+
+
+def _refuse_repeated_name(text: bytes) -> None:
+    """Raises RepeatedNameError at the second of two equal names of one object. The text is valid JSON."""
+    names: list[set[str]] = []
+    document = text.decode()
+    for match in _TOKEN.finditer(document):
+        token, is_name = match[0], match[1] is not None
+        if token == "{":
+            names.append(set())
+        elif token == "}":
+            names.pop()
+        elif is_name and (name := match[1]) in names[-1]:
+            message = f"a second {name} in one object: SONiC keeps the last one, and loses the other"
+            raise RepeatedNameError(message, document, match.start())
+        elif is_name:
+            names[-1].add(match[1])
 
 
 def _has_inside(piece: bytes, start: bytes) -> bool:

@@ -3,12 +3,13 @@
 import json
 from typing import Any
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from fabricgen.same import Same
 from fabricgen.sonic.dump import dump
-from fabricgen.sonic.load import TableLoader
+from fabricgen.sonic.load import RepeatedNameError, TableLoader
 
 TABLES = {"PORT": {"Ethernet0": {"lanes": "1"}}, "VLAN": {"Vlan10": {"vlanid": "10"}}}
 
@@ -69,10 +70,13 @@ _ROWS = st.dictionaries(st.text(), st.dictionaries(st.text(), st.text()))
 
 @given(st.lists(st.tuples(st.sampled_from("ABC"), _ROWS)), st.sampled_from("ABD"))
 def test_one_table_is_the_one_of_the_whole_file(members: list[tuple[str, Any]], name: str) -> None:
-    """Also if a name occurs twice: the last member counts."""
     texts = [saved({table: rows}).decode().removeprefix("{\n").removesuffix("\n}") for table, rows in members]
     text = ("{\n" + ",\n".join(texts) + "\n}").encode()
     loader = TableLoader()
+    if len(dict(members)) < len(members):
+        with pytest.raises(RepeatedNameError, match=f'a second "[{"".join(dict(members))}]" in one object'):
+            loader.load_all(text)
+        return
     whole = loader.load_all(text)[0]
     assert whole == dict(members)
     assert loader.load_table(text, name) == whole.get(name)
