@@ -97,7 +97,7 @@ def patches(settings: Settings, difference: "Difference", output: Path | None) -
         settings.say(line)
     if counts.withheld:
         secrets = counted(counts.withheld, "change")
-        settings.say(f"{secrets} of secrets in no patch: copy them to the switches from your secret store")
+        settings.say(f"{secrets} of secrets are not in the patches: copy them to the switches from your secret store")
     for device in difference.changed:
         if device.work.problem:
             settings.say(f"no patch for {device.name}: {device.work.problem}; see --format plan")

@@ -27,13 +27,13 @@ WRITES_ON_PORT = Statement(
     _READ,
 )
 WRITES_ON_CABLE = Statement(
-    "a change of CABLE_LENGTH makes buffermgrd write them; before, it only remembers the length",
+    "a change of CABLE_LENGTH makes buffermgrd write them; before, it only stores the length",
     "sonic-swss cfgmgr/buffermgr.cpp doCableTask (#4004)",
     _READ,
     since=202511,
 )
 FORGETS = Statement(
-    "buffermgrd forgets the priorities of a port whose row of PORT_QOS_MAP is removed; before, it writes its priority "
+    "buffermgrd drops the priorities of a port whose row of PORT_QOS_MAP is removed; before, it writes its priority "
     "groups back with the next change of the port, until the services restart",
     "sonic-swss cfgmgr/buffermgr.cpp doPortQosTableTask",
     _READ,

@@ -147,7 +147,7 @@ def written_back_message(members: Sequence[Change], release: int) -> str:
     """What buffermgrd does with removed priority groups (see FORGETS in buffermgrd.py)."""
     port = members[0].key.partition("|")[0]
     return (
-        f"buffermgrd of {release_name(release)} still knows the lossless priorities of {port}: it writes "
+        f"buffermgrd of {release_name(release)} still has the lossless priorities of {port}: it writes "
         f"BUFFER_PG|{members[0].key} back with the next change of the port"
     )
 

@@ -85,7 +85,7 @@ def _never_removed(late: Iterable[Change], new: ConfigDb, release: int) -> Itera
     if any(change.key.partition("|")[0] in up for change in late):
         yield (
             f"BUFFER_PG: buffermgrd of {release_name(release)} writes the priority group of a port that stays up back; "
-            "it forgets its priorities only when the services restart"
+            "it drops its priorities only when the services restart"
         )
 
 

@@ -233,9 +233,9 @@ def _problem(work: _Work, number: int, rejected: int, sessions: int, grouped: bo
     if ports * each > MOST_FLAPS:
         return f"{ports} ports that are up have {each} changes each: the updater does not find an order"
     if not grouped and number >= MOST_CHANGES:
-        return f"{number} changes: the updater ends with `maximum recursion depth exceeded`"
+        return f"{number} changes: the updater stops with `maximum recursion depth exceeded`"
     if not grouped and sessions > MOST_SESSIONS:
         return f"{sessions} sessions are removed and added again: the updater does not find an order in minutes"
     if rejected > MOST_REJECTED:
-        return f"{len(work.leaving)} ports go down for good: the updater does not find an order in minutes"
+        return f"{len(work.leaving)} ports are shut down permanently: the updater does not find an order in minutes"
     return ""

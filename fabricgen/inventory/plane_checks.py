@@ -94,7 +94,7 @@ def _check_weights(plane: Plane, release: int) -> Iterator[Finding]:
         message = f"{release_name(release)} has no weighted ECMP: wcmp_enabled exists {when}"
         yield error("FG266", message, plane, *steps, hint="set a later `sonic.release`, or remove `wcmp`")
     if plane.bgp == BgpAddressing.UNNUMBERED:
-        message = "with unnumbered BGP nothing reads wcmp_enabled: bgpcfgd, which does, is not started"
+        message = "with unnumbered BGP nothing reads wcmp_enabled: bgpcfgd, which reads it elsewhere, is not started"
         yield error("FG266", message, plane, *steps, hint="set `bgp: numbered`, or remove `wcmp`")
 
 

@@ -118,7 +118,7 @@ def option_problem(name: str, text: str) -> str | None:
     if fact is None:
         return f"opensm {VERSION} has no option {name!r}"
     if fact.type == "boolean" and text not in BOOLEANS:
-        return f"{name} {text} is FALSE to OpenSM: only TRUE, in capitals, is true"
+        return f"OpenSM reads {name} {text} as FALSE: only TRUE in capitals is true"
     if text.startswith("="):
         return f"{name}: OpenSM reads the `=` as part of the value; separate name and value by a blank"
     if len(f"{name} {text}".encode()) > MAX_LINE_BYTES:

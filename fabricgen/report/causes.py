@@ -187,7 +187,7 @@ class _Places:
         table, _, rest = one.path.partition("|")
         key = rest.split("|")[0]
         link = self.bundle.link_at.get((one.device, key)) if key else None
-        if link is not None and len(devices) == 1:
+        if link is not None and len(devices) == 1 and one.count == 1:
             here = (one.device, key)
             far = link.b if link.a == here else link.a
             return _Reach(devices, (here, far), frozenset({frozenset((one.device, far[0]))}))

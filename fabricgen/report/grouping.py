@@ -8,15 +8,54 @@ from fabricgen.findings import Finding, in_order
 from fabricgen.report.name_runs import names_in_short
 from fabricgen.sonic.canonical import natural_key
 
+_FEWEST_SHARED = 8  # rows: fewer are as clear one by one, and each is marked at its line
+
 
 def grouped(findings: Iterable[Finding]) -> list[Finding]:
-    """Equal findings about one table of several devices as one: that of the first device in natural order."""
+    """Equal findings about one table of several devices as one: that of the first device in natural order. So are
+    those of many rows that differ only in the name of their row: one mistake on 120 ports is one finding."""
     groups: dict[tuple[object, ...], list[Finding]] = {}
     for number, one in enumerate(findings):
-        kind = (one.code, one.severity, one.confidence, one.message, one.hint, one.suppression)
-        table = one.place.table if one.place else one.path
-        groups.setdefault((*kind, table if one.device else number), []).append(one)
-    return [_together(members) for members in groups.values()]
+        groups.setdefault((*_kind(one), one.message, one.hint, _table(one) if one.device else number), []).append(one)
+    shared: dict[tuple[object, ...], list[list[Finding]]] = {}
+    for members in groups.values():
+        shared.setdefault(_mistake(members[0]), []).append(members)
+    found: list[Finding] = []
+    for members in groups.values():
+        same = shared[_mistake(members[0])]
+        if len(same) < _FEWEST_SHARED:
+            found.append(_together(members))
+        elif members is same[0]:
+            found.append(_of_rows(same))
+    return found
+
+
+def _kind(one: Finding) -> tuple[object, ...]:
+    return (one.code, one.severity, one.confidence, one.suppression)
+
+
+def _table(one: Finding) -> str:
+    return one.place.table if one.place else one.path
+
+
+def _mistake(one: Finding) -> tuple[object, ...]:
+    """What rows with one mistake have in common: all but their name, in the message and in the hint."""
+    if not one.device or one.place is None or not one.place.key:
+        return (*_kind(one), one.device, one.path, one.message)
+    names = re.compile("|".join(rf"(?<!\w){re.escape(part)}(?!\w)" for part in one.place.key.split("|") if part))
+    return (*_kind(one), one.place.table, one.place.field, names.sub("#", one.message), names.sub("#", one.hint))
+
+
+def _of_rows(groups: Sequence[Sequence[Finding]]) -> Finding:
+    """One finding for several groups of equal ones, that of the first row of the first device."""
+    members = [one for group in groups for one in group]
+    names = sorted({one.device for one in members}, key=natural_key)
+    first = min(members, key=lambda one: (natural_key(one.device), natural_key(one.path)))
+    rows = {one.place.key for one in members if one.place}
+    noun = "ports" if all(row.startswith("Ethernet") and "|" not in row for row in rows) else "rows"
+    message = f"{first.message}; on {len(rows):,} {noun} of {names_in_short(names)}"
+    devices = tuple(names) if len(names) > 1 else ()
+    return replace(first, message=message, count=sum(one.count for one in members), devices=devices)
 
 
 def _together(members: Sequence[Finding]) -> Finding:

@@ -4,7 +4,7 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 from fabricgen.report.planes import of_planes
-from fabricgen.results import IsolationResult
+from fabricgen.results import NOT_JUDGED, IsolationResult
 from fabricgen.units import counted
 
 
@@ -18,7 +18,7 @@ def _plane(result: IsolationResult) -> dict[str, Any]:
     return {
         "name": result.plane,
         "verdict": _word(result),
-        "claim": "proved",
+        "claim": None if _word(result) == "unknown" else "proved",
         "tenants": result.tenants,
         "addresses": result.addresses,
         "pairs": {"apart": result.apart, "together": result.together, "leaks": result.leaks, "cut": result.cut},
@@ -61,7 +61,7 @@ def isolation_lines(results: Sequence[IsolationResult]) -> Iterator[str]:
         elif result.is_proved:
             verdict = f"{counted(result.tenants, 'tenant')}, apart: proved"
         else:
-            verdict = f"UNKNOWN: {_unknown(result)}"
+            verdict = f"{NOT_JUDGED}: {_unknown(result)}"
         cut = f"; {counted(result.cut, 'pair')} of one tenant are blocked" if result.cut else ""
         yield (
             f"isolation  plane {result.plane}: {verdict}{cut} ({counted(result.addresses, 'address', 'addresses')}, "

@@ -94,7 +94,8 @@ def _tail(difference: Difference, rollout: Rollout) -> Iterator[str]:
         if names:
             yield f"{counted(len(names), 'device')} {what}: without a plan"
     if withheld := sum(device.work.withheld for device in difference.changed):
-        yield f"{counted(withheld, 'change')} of secrets in no patch: copy them to the switches from your secret store"
+        changes = counted(withheld, "change")
+        yield f"{changes} of secrets are not in the patches: copy them to the switches from your secret store"
     if rollout.stages:
         yield "one switch at a time, in this order:"
         for stage in rollout.stages:

@@ -1,9 +1,10 @@
 """One defect on many switches is one finding; fingerprints outlive what changes around a defect."""
 
+import json
 from dataclasses import replace
 from pathlib import Path
 
-from fabricgen.findings import Finding, Location, Severity
+from fabricgen.findings import Finding, Location, Place, Severity
 from fabricgen.report.formats.text import text_report
 from fabricgen.report.grouping import alike, grouped, numbered
 from fabricgen.report.outcome import Reporter
@@ -29,6 +30,43 @@ def test_what_differs_stays_apart() -> None:
     assert len(grouped([leaf(1), *others])) == 4
     places = [Finding("FG101", Severity.ERROR, "unknown key", location=Location("f.yaml", n)) for n in (1, 2)]
     assert len(grouped(places)) == 2
+
+
+def row(device: int, port: int, mode: str = "1x800G") -> Finding:
+    name = f"Ethernet{8 * port}"
+    message = f"breakout mode of {name} is {mode}, but its ports are 2x400G"
+    place = Place("BREAKOUT_CFG", name, "brkout_mode")
+    return Finding("FG236", Severity.ERROR, message, f"leaf{device}", place=place, hint=f"correct {name}")
+
+
+def test_one_mistake_on_120_ports_of_240_switches_is_one_finding() -> None:
+    (one,) = grouped(row(device, port) for device in range(240) for port in range(120))
+    assert one.message == (
+        "breakout mode of Ethernet0 is 1x800G, but its ports are 2x400G; on 120 ports of leaf0..leaf239"
+    )
+    assert (one.count, len(one.devices), one.path) == (28_800, 240, "BREAKOUT_CFG|Ethernet0|brkout_mode")
+    assert one.hint == "correct Ethernet0"
+
+
+def test_few_rows_and_other_mistakes_stay_apart() -> None:
+    """Each of a few rows is marked at its line; another value is another mistake."""
+    assert len(grouped(row(1, port) for port in range(7))) == 7
+    found = grouped([*(row(1, port) for port in range(9)), *(row(1, port, "4x200G") for port in range(9, 18))])
+    assert [(one.count, one.devices) for one in found] == [(9, ()), (9, ())]
+
+
+def test_a_mistake_of_a_template_is_one_finding_of_each_format(bundle: Path, cli: Cli) -> None:
+    """16 breakout modes on each of 20 switches; --expand has each."""
+    for file in bundle.glob("sonic/*/config_db.json"):
+        config = json.loads(file.read_text())
+        for name in [*config["BREAKOUT_CFG"]][:16]:
+            config["BREAKOUT_CFG"][name]["brkout_mode"] = "1x800G"
+        file.write_text(json.dumps(config))
+    for options, number in (((), 1), (("--expand",), 320)):
+        listed = json.loads(cli("validate", bundle, "--select", "FG236", *options, "--format", "json").out)["findings"]
+        assert len(listed) == number and sum(one["count"] for one in listed) == 320
+    results = json.loads(cli("validate", bundle, "--select", "FG236", "--format", "sarif").out)["runs"][0]["results"]
+    assert len(results) == 1
 
 
 def test_one_fault_at_many_places_is_read_once() -> None:

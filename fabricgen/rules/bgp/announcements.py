@@ -306,7 +306,7 @@ def blackhole_without_next_hop(fabric: Fabric) -> Iterator[Defect]:
         for key, row, network in _static_routes(switch):
             if not row.get("nexthop") and not row.get("nexthop-vrf"):
                 zero = "::" if network.version == 6 else "0.0.0.0"
-                message = f"the row has no nexthop: staticroutebfd of {release_name(switch.device.release)} ends at it"
+                message = f"the row has no nexthop: staticroutebfd of {release_name(switch.device.release)} exits"
                 yield Defect(
                     switch.place("STATIC_ROUTE", key, "nexthop"), message, f'set nexthop to "{zero}"', (), severity
                 )

@@ -274,7 +274,7 @@ def below_floor(fabric: Fabric) -> Iterator[Defect]:
                 floor = headroom_floor_bytes(speed, length_m, mtu) if speed and length_m else 0
                 if xoff < floor:
                     message = (
-                        f"xoff of {name} is {xoff} bytes, but {length_m:g} m at this speed need at least {floor} bytes"
+                        f"xoff of {name} is {xoff} bytes, but {length_m:g} m at this speed needs at least {floor} bytes"
                     )
                     related = (("a port that uses it", switch.place("BUFFER_PG", f"{port}|{rest}")),)
                     hint = f"set xoff to at least {floor}"

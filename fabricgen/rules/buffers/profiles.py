@@ -82,12 +82,14 @@ def _against(qos: QosTables, table: str, expected: Mapping[str, Row], own_prefix
     rows, sku = qos.tables[table], qos.layout.hwsku if qos.layout else ""
     for key, row in expected.items():
         if key not in rows:
-            yield from qos.defects(table, key, "", f"{key} is missing, hwsku {sku} has it", "add the SKU's row")
+            yield from qos.defects(table, key, "", f"{key} is missing, but hwsku {sku} has it", "add the SKU's row")
             continue
         found = qos.row(table, key)
         for field in dict.fromkeys((*row, *found)):
             if found.get(field) != row.get(field):
-                message = f"{field} of {key} is {_shown(found.get(field))}, hwsku {sku} has {_shown(row.get(field))}"
+                message = (
+                    f"{field} of {key} is {_shown(found.get(field))}, but hwsku {sku} has {_shown(row.get(field))}"
+                )
                 yield from qos.defects(table, key, field, message, _hint(field, row.get(field)))
     for key in (name for name in rows if name not in expected):
         if not (own_prefix and key.startswith(own_prefix)):
@@ -273,7 +275,7 @@ def traffic_pattern(fabric: Fabric) -> Iterator[Defect]:
             mtu = number(row.get("mtu"))
             small = number(row.get("small_packet_percentage"))
             if small is not None and small < _SMALL_PACKETS_PERCENT:
-                message = f"small_packet_percentage is {small}, SONiC's templates assume {_SMALL_PACKETS_PERCENT}"
+                message = f"small_packet_percentage is {small}, but SONiC's templates assume {_SMALL_PACKETS_PERCENT}"
                 hint = _hint("small_packet_percentage", _SMALL_PACKETS_PERCENT)
                 yield from qos.defects("LOSSLESS_TRAFFIC_PATTERN", name, "small_packet_percentage", message, hint)
             if mtu is not None and qos.plane and qos.plane.roce_mtu and mtu < qos.plane.roce_mtu:

@@ -33,7 +33,7 @@ def nic_cable(fabric: Fabric) -> Iterator[Defect]:
             continue
         longest, end = max(known, key=lambda one: one[0])
         if length != ceil(longest):
-            message = f"CABLE_M is {length} m, but the longest cable has {ceil(longest)} m"
+            message = f"CABLE_M is {length} m, but the longest cable is {ceil(longest)} m"
             place = end.switch.place("CABLE_LENGTH", end.switch.cable_row(end.port), end.port)
             severity = None if length < longest else Severity.WARNING
             related = ((f"the switch, {end.switch.name}", place),)

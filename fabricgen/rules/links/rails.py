@@ -112,6 +112,6 @@ def uneven_striping(fabric: Fabric) -> Iterator[Defect]:
         for switch, spread in leaves if len(leaves) >= 3 and 2 * len(even) > len(leaves) else ():
             if spread > 1:
                 message = (
-                    f"one spine has {spread} more links to this leaf than another, but most leaves have an even number"
+                    f"one spine has {spread} more links to this leaf than another, but most leaves spread them evenly"
                 )
                 yield Defect(switch.place("DEVICE_NEIGHBOR"), message, "distribute the cables evenly over the spines")

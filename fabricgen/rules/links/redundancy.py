@@ -45,6 +45,6 @@ def only_switch_above(fabric: Fabric) -> Iterator[Defect]:
     for name, others in below.items():
         if len(others) > 1 and name in fabric.switches:
             switch = fabric.switches[name]
-            message = f"{listed(others, 3)} have no other {switch.role} in service than {name}"
+            message = f"{name} is the only {switch.role} in service of {listed(others, 3)}"
             hint = "add a second switch to the tier, and share the uplinks"
             yield Defect(switch.place("DEVICE_NEIGHBOR"), message, hint)

@@ -101,7 +101,7 @@ def engine_for_wiring(fabric: Fabric) -> Iterator[Defect]:
                 hint = "set routing_engine to ftree or updn"
                 yield Defect(manager.place("routing_engine"), message, hint, severity=Severity.WARNING)
         if manager.content.is_true("connect_roots") and set(manager.engines) & {"updn", "dnup"}:
-            message = "paths of connect_roots between roots go down and up again, which can close credit loops"
+            message = "paths of connect_roots between roots go down and up again, which can form credit loops"
             yield Defect(manager.place("connect_roots"), message, "set connect_roots to FALSE")
 
 
@@ -120,7 +120,7 @@ def _obstacle(manager: ManagerFile, engine: str) -> str:
     if not subnet.has_rings and engine != "torus-2QoS":
         return ""
     if engine in _SHORTEST:
-        return "all its paths use one lane and close credit loops"
+        return "all paths use one lane and form credit loops"
     if engine in _UP_DOWN and (design or engine == "ftree"):
         return "it fails without tiers, and OpenSM falls back to minhop, which has credit loops"
     if engine == "torus-2QoS" and design and design not in _GRIDS:

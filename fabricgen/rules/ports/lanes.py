@@ -45,12 +45,13 @@ def copper_lanes(fabric: Fabric) -> Iterator[Defect]:
             far_lanes = _lanes(end.far)
             if far_lanes and far_lanes != lanes:
                 reported.add(end.link.id)
-                message = f"the port has {_each(end, lanes)}, the far end {_each(end, far_lanes)}: copper keeps lanes"
+                here, there = _each(end, lanes), _each(end, far_lanes)
+                message = f"the port has {here}, but the far end {there}: copper cannot convert them"
                 yield Defect(end.place("PORT", "lanes"), message, _HINT, far_end(end, "PORT", "lanes"))
             continue
         nic = nics.get((end.far_name, end.far_port))
         if nic and nic.lanes and nic.lane_mbps and (reason := _unfit(end, lanes, nic)):
-            message = f"the port has {_each(end, lanes)}, and {nic.name} has {reason}: copper keeps lanes"
+            message = f"the port has {_each(end, lanes)}, but {nic.name} has {reason}: copper cannot convert them"
             yield Defect(end.place("PORT", "lanes"), message, _HINT)
 
 
@@ -86,7 +87,7 @@ def plugs(fabric: Fabric) -> Iterator[Defect]:
             other = next(end for end in ends if end.link.cable != ends[0].link.cable)
             medium = next(fixed[name] for name in cables if name in fixed)
             far = f"to {_far(ends[0])} and to {_far(other)}"
-            message = f"cage {cage[1]} has plugs of {len(cables)} cables, {far}: a plug of {medium} fills a cage"
+            message = f"cage {cage[1]} has the plugs of {len(cables)} cables, {far}, but one {medium} plug fills a cage"
             fits = all(reached[_far_plug(end, models)] == {cage} and end.link.cable in fixed for end in ends)
             hint = _ONE_CABLE if fits else _FIBRE
             place = ends[0].place("PORT", "index")

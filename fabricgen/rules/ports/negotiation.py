@@ -48,9 +48,7 @@ def offered_speeds(fabric: Fabric) -> Iterator[Defect]:
             message = f"{_listed(own)} of adv_speeds and {_listed(far)} of the far end have no speed in common"
             yield Defect(place, message, hint, related)
         elif own and speed and speed not in own:
-            yield Defect(
-                place, f"adv_speeds has {_listed(own)}, and the link is of {format_speed(speed)}", hint, related
-            )
+            yield Defect(place, f"adv_speeds has {_listed(own)}, but the link is {format_speed(speed)}", hint, related)
         elif speed and any(each > speed and (not far or each in far) for each in own):
             fast = max(each for each in own if each > speed)
             message = f"adv_speeds has {format_speed(fast)}, and the cable is made for {format_speed(speed)}"

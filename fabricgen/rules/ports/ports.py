@@ -78,7 +78,8 @@ def port_identity(fabric: Fabric) -> Iterator[Defect]:
             if field not in row and _is_of_files(switch):
                 continue
             if row.get(field) != value and (field != "subport" or _is_wrong_subport(row, value, subports[switch])):
-                message = f"{field} of {name} is {_shown(row.get(field))}, but the SKU has {value}"
+                verb = "are" if field == "lanes" else "is"
+                message = f"{field} of {name} {verb} {_shown(row.get(field))}, but the SKU has {value}"
                 yield Defect(switch.place("PORT", name, field), message, f"set {field} to {value}")
             elif field == "subport" and value != "0" and not subports[switch] and _needs_subport(fabric, switch, name):
                 message = "subport is missing, but the cage has several ports: xcvrd sets up its first lanes only"
@@ -109,7 +110,8 @@ def shared_lane(fabric: Fabric) -> Iterator[Defect]:
                 parts = value.split(",") if isinstance(value, str) and field == "lanes" else [str(value or name)]
                 first = next((owner[part] for part in parts if part in owner), None)
                 if first:
-                    message = f"{field} {value} of {name} overlaps that of {first}"
+                    shared = "overlap those" if field == "lanes" else "is also that"
+                    message = f"{field} {value} of {name} {shared} of {first}"
                     related = ((f"{first}", switch.place("PORT", first, field)),)
                     hint = f"correct {field} of one of the ports"
                     yield Defect(switch.place("PORT", name, field), message, hint, related)
@@ -261,13 +263,13 @@ def admin_status(fabric: Fabric) -> Iterator[Defect]:
             continue
         if (end.switch.name, end.port) in cordoned:
             if (found := end.text("admin_status") or "down") != "down":
-                message = f"admin_status of a port of a cordoned link is {found}, expected down"
+                message = f"admin_status is {found}, but the link of the port is cordoned, expected down"
                 hint = "set admin_status to down, or remove the entry of `links` from the inventory"
                 yield Defect(end.place("PORT", "admin_status"), message, hint)
         elif end.port in end.switch.device.table("PORT") and end.text("admin_status") != "up":
             found = end.text("admin_status") or "missing, so it is down"
             hint = "set admin_status to up"
-            yield Defect(end.place("PORT", "admin_status"), f"admin_status of a port with a cable is {found}", hint)
+            yield Defect(end.place("PORT", "admin_status"), f"admin_status is {found}, but the port has a cable", hint)
 
 
 def _identity(port: PlatformPort) -> dict[str, str]:

@@ -177,7 +177,7 @@ def unfit_thresholds(fabric: Fabric) -> Iterator[Defect]:
             value = number(row.get(field))
             queue_us = value * 8 / speed if value is not None else 0
             if queue_us > latest_us:
-                message = f"{field} of {name} is a queue of {queue_us:.0f} us at {format_speed(speed)}"
+                message = f"{field} of {name} is as long as a queue of {queue_us:.0f} us at {format_speed(speed)}"
                 hint = f"set {field} to less than {latest_us} us at the speed of the port"
                 yield from ports.qos.defects("WRED_PROFILE", name, field, message, hint, (), Severity.WARNING)
 

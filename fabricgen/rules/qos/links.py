@@ -50,7 +50,7 @@ def pfc_of_link(fabric: Fabric) -> Iterator[Defect]:
         if one.pfc == one.lossless and other.pfc == other.lossless and one.port_map and other.port_map:
             near, far = fabric.blamed(pair, pfc)
             found, theirs = (priorities(ports_at[end].pfc) for end in (near, far))
-            message = f"pfc_enable is {found}, at the far end {theirs}"
+            message = f"pfc_enable is {found}, but {theirs} at the far end"
             related = (("the far end", far.place("PORT_QOS_MAP", "pfc_enable")),)
             yield Defect(near.place("PORT_QOS_MAP", "pfc_enable"), message, "use one set of priorities", related)
 

@@ -39,7 +39,8 @@ def unmapped_dscp(fabric: Fabric) -> Iterator[Defect]:
         missing = sorted(set(range(64)) - ports.dscp_to_tc.keys())
         if missing:
             field = str(missing[0])
-            message = f"{len(missing)} DSCP values have no class, the first is {field}"
+            others = f"{len(missing)} DSCP values have no class, the first is {field}"
+            message = others if missing[1:] else f"DSCP {field} has no class"
             yield from qos.defects(_DSCP, name, field, message, "write all 64 entries")
 
 
@@ -63,11 +64,11 @@ def roce_dscp(fabric: Fabric) -> Iterator[Defect]:
         wanted = {dscp: int(priority) for priority, values in plane.roce_dscp.items() for dscp in values}
         for dscp, tc in ports.dscp_to_tc.items():
             if dscp in wanted and tc != wanted[dscp]:
-                message = f"RoCE DSCP {dscp} goes to TC {tc}, its lossless class is {wanted[dscp]}"
+                message = f"RoCE DSCP {dscp} goes to TC {tc}, but its lossless class is {wanted[dscp]}"
                 hint = f"map {dscp} to {wanted[dscp]}"
                 yield from ports.qos.defects(_DSCP, name, str(dscp), message, hint)
             elif dscp not in wanted and tc in ports.lossless and dscp != plane.cnp_dscp:
-                message = f"DSCP {dscp} goes to lossless TC {tc}, RoCE does not use it"
+                message = f"DSCP {dscp} goes to lossless TC {tc}, but RoCE does not use this DSCP"
                 yield from ports.qos.defects(_DSCP, name, str(dscp), message, f"map {dscp} to a lossy TC")
 
 
@@ -267,8 +268,8 @@ def switch_map(fabric: Fabric) -> Iterator[Defect]:
             odd = [dscp for dscp in {**theirs, **entries} if theirs.get(dscp) != entries.get(dscp)] if theirs else []
             if odd:
                 own, other = (rows.get(odd[0], "no TC") for rows in (entries, theirs))
-                message = f"{name} maps {counted(len(odd), 'DSCP value')} differently, the first is {odd[0]}: "
-                message += f"to {own}, the ports to {other}"
+                message = f"{name} and the map of the ports differ in {counted(len(odd), 'DSCP value')}, "
+                message += f"the first is {odd[0]}: {own} here, {other} there"
                 place = switch.place("PORT_QOS_MAP", GLOBAL_KEYS[0], "dscp_to_tc_map")
                 hint = f"set dscp_to_tc_map to {ports.map_name('dscp_to_tc_map')}"
                 yield Defect(place, message, hint)

@@ -80,7 +80,7 @@ def watchdog_priorities(fabric: Fabric) -> Iterator[Defect]:
     for ports in _with_map(fabric):
         if ports.watchdog != ports.lossless:
             guarded, lossless = priorities(ports.watchdog), priorities(ports.lossless)
-            message = f"the watchdog guards priorities {guarded}, lossless are {lossless}"
+            message = f"pfcwd_sw_enable is {guarded}, expected {lossless}"
             yield from ports.defects("PORT_QOS_MAP", "", "pfcwd_sw_enable", message, _set("pfcwd_sw_enable", ports))
 
 

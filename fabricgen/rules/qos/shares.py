@@ -115,7 +115,7 @@ def limited_rate(fabric: Fabric) -> Iterator[Defect]:
                 continue
             reported.add((ports.qos, name))
             what = f"lossless queue {queue}" if queue in lossless else f"queue {queue} of CNPs"
-            message = f"pir of {name} lets {limit_mbps:g} Mb/s of {what} through, the port has {format_speed(speed)}"
+            message = f"pir of {name} limits {what} to {limit_mbps:g} Mb/s, but the port has {format_speed(speed)}"
             yield from ports.qos.defects("SCHEDULER", name, "pir", message, "remove pir; its unit is bytes per second")
 
 
@@ -139,7 +139,7 @@ def limited_port(fabric: Fabric) -> Iterator[Defect]:
         speed = max((switch.speed_mbps(port) or 0 for switch, port, _ in ports.members), default=0)
         if limit_mbps is not None and limit_mbps < speed:
             message = (
-                f"{name} lets {limit_mbps:g} Mb/s through, but the port has {format_speed(speed)} and lossless classes"
+                f"{name} limits the port to {limit_mbps:g} Mb/s, but it has {format_speed(speed)} and lossless classes"
             )
             related = (("the scheduler", "SCHEDULER", name),)
             yield from ports.defects("PORT_QOS_MAP", "", "scheduler", message, "remove scheduler", related)

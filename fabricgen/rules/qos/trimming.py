@@ -86,7 +86,7 @@ def trimming_size(fabric: Fabric) -> Iterator[Defect]:
         asic = (switch.platform.asic or "") if switch.platform else ""
         size = number(switch.device.row(*_ROW).get("size"))
         if asic.startswith(_FIXED_CHIP) and size not in (None, _FIXED_SIZE):
-            message = f"size is {size}, {asic} trims to {_FIXED_SIZE} bytes only"
+            message = f"size is {size}, but {asic} trims to {_FIXED_SIZE} bytes only"
             yield Defect(switch.place(*_ROW, "size"), message, f"set size to {_FIXED_SIZE}")
 
 
@@ -119,7 +119,7 @@ def trimmed_queue(fabric: Fabric) -> Iterator[Defect]:
                 if found in (None, queue) or (switch.name, dscp) in reported:
                     continue
                 reported.add((switch.name, dscp))
-                message = f"DSCP {dscp} of trimmed packets is in queue {found}, {trimming.name} uses queue {queue}"
+                message = f"DSCP {dscp} of trimmed packets is in queue {found}, but {trimming.name} uses queue {queue}"
                 name = str(ports.port_map.get("dscp_to_tc_map", ""))
                 related = ((f"{trimming.name} trims here", trimming.place(*_ROW, "queue_index")),)
                 place = switch.place("DSCP_TO_TC_MAP", name, str(dscp))

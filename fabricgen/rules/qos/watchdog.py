@@ -169,10 +169,10 @@ def watchdog_action(fabric: Fabric) -> Iterator[Defect]:
                     place, f"this platform does not support the watchdog action {action}", f"set action to {known[0]}"
                 )
             elif usual is not None and action != usual:
-                message = f"the watchdog action is {action}, the other ports of the switch have {usual}"
+                message = f"the watchdog action is {action}, but the other ports of the switch have {usual}"
                 yield Defect(place, message, f"set action to {usual}", (), severity)
             elif usual is None and is_mixed and action != "drop":
-                message = f"the watchdog action is {action}, other ports of the switch have another one"
+                message = f"the watchdog action is {action}, but other ports of the switch have another one"
                 yield Defect(place, message, "set action to drop on all ports", (), severity)
             elif action == "alert":
                 message = "the watchdog action is alert, which ends no storm"
@@ -199,7 +199,7 @@ def flex_counters(fabric: Fabric) -> Iterator[Defect]:
         for name in _NEEDED_COUNTERS if switch.device.table("PFC_WD") else ():
             status = switch.device.text_of(table, name, field)
             if status != "enable":
-                message = f"counter {name} is {status or 'missing'}"
+                message = f"{field} of {name} is {status or 'missing'}, expected enable"
                 severity = None if status else Severity.WARNING
                 has_row = name in switch.device.table(table)
                 yield Defect(
@@ -242,6 +242,6 @@ def quick_restoration(fabric: Fabric) -> Iterator[Defect]:
         for key, row in switch.device.table("PFC_WD").items():
             detection, restoration = number(row.get("detection_time")), number(row.get("restoration_time"))
             if detection is not None and restoration is not None and floor <= restoration < detection:
-                message = f"restoration_time is {restoration} ms, detection_time is {detection} ms"
+                message = f"restoration_time is {restoration} ms, less than detection_time, {detection} ms"
                 place = switch.place("PFC_WD", key, "restoration_time")
                 yield Defect(place, message, f"set restoration_time to {detection} or more")

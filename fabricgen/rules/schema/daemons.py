@@ -78,7 +78,7 @@ def refused_rows(fabric: Fabric) -> Iterator[Defect]:
 def _end(switch: Switch) -> str:
     """What orchagent does with text that it cannot read as a number."""
     if (release := switch.device.known_release) is None:
-        return "refuses the row; before release 202605 it ends, and no port works"
+        return "refuses the row; before release 202605 it exits, and no port works"
     return "refuses the row" if EXCEPTIONS_ARE_CAUGHT.holds(release) else "ends: no port works"
 
 

@@ -35,7 +35,7 @@ def _unknown(bundle: Bundle, release: int) -> Iterator[Defect]:
     """Tables, rows and fields without a model."""
     for device in bundle.devices.values():
         for table, key, field, having in unknown_paths(device.config, release):
-            message = f"the YANG models of {release_name(release)} do not have it: it exists {when(having, release)}"
+            message = f"the YANG models of {release_name(release)} do not have it; it exists {when(having, release)}"
             is_later = max(having) > release
             hint = "remove it, or wait for the upgrade" if is_later else "remove it before the upgrade"
             yield Defect(Place(device, table, key, field), message, hint)

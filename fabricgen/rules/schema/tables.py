@@ -103,7 +103,7 @@ def unknown_to_release(fabric: Fabric) -> Iterator[Defect]:
             continue
         tables = {name: rows for name in sorted(tables_that_differ(release)) if (rows := switch.device.table(name))}
         for table, key, field, having in unknown_paths(tables, release):
-            message = f"the YANG models of {release_name(release)} do not have it: it exists {when(having, release)}"
+            message = f"the YANG models of {release_name(release)} do not have it; it exists {when(having, release)}"
             hint = "remove it, or upgrade the switch first" if max(having) > release else "remove it"
             severity = None if release >= _VALIDATED_SINCE else Severity.WARNING
             yield Defect(switch.place(table, key, field), message, hint, severity=severity)

@@ -84,7 +84,7 @@ def _victims(bundle: Bundle | None, result: CongestionResult) -> Iterator[Findin
     message += f"{worst.src} to {worst.dst} {factor}"
     message += f" ({worst.label}){_transient(result)}" if worst.label else _transient(result)
     if result.unexplained:
-        message += f"; {counted(result.unexplained, 'flow')} would be when the flows of all roots are gone"
+        message += f"; {counted(result.unexplained, 'flow')} would also be victims after the flows of all roots end"
     severity = Severity.NOTE if _is_luck(result) else Severity.WARNING
     hint = "relieve the roots of the congestion trees that FG702 names" if result.trees else ""
     yield finding_at(bundle, "FG703", severity, message, "", hint, certain=result.single_path and not result.ecn)
@@ -132,7 +132,7 @@ def _rest(bundle: Bundle | None, result: CongestionResult) -> Iterator[Finding]:
         hint = "run `fabricgen simulate packets`; use NICs that place packets out of order, or a path for each flow"
         yield finding_at(bundle, "FG710", Severity.WARNING, message, "", hint)
     if result.unfinished:
-        message = f"{counted(result.unfinished, 'flow')} not complete after 40 times the ideal time"
+        message = f"{counted(result.unfinished, 'flow')} not completed after 40 times the ideal time"
         yield finding_at(
             bundle,
             "FG709",

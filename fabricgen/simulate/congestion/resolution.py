@@ -33,5 +33,5 @@ def undecided_words(near: Flags, packets: Floats) -> str:
     most = int(packets[near].max())
     return (
         f"the order of packets decides whether {counted(int(near.sum()), 'flow')} of at most {counted(most, 'packet')} "
-        "are victims: `simulate packets` has it"
+        "are victims: run `simulate packets`"
     )

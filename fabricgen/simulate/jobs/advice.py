@@ -34,8 +34,9 @@ def _on_pairs(site: PlaneSite, placed: Sequence[PlacedJob], pairs: Sequence[JobP
 def _on_blocks(blocks: Sequence[JobBlock]) -> Iterator[JobAdvice]:
     for one in [one for one in blocks if not one.shares_links][:_MOST]:
         device, port = one.root
-        text = f"jobs {one.job} and {one.by} share no link, but {counted(one.victims, 'flow')} of {one.job} wait for "
-        text += f"pauses behind {port} of {device}, which {one.by} fills: place them below different leaves"
+        flows = counted(one.victims, "flow")
+        text = f"jobs {one.job} and {one.by} do not share a link, but {flows} of {one.job} wait for pauses behind "
+        text += f"{port} of {device}, which {one.by} fills: place them below different leaves"
         yield JobAdvice((one.job, one.by), text)
 
 

@@ -104,7 +104,7 @@ def _after_failures(
     if options.switches:
         failures += [switch_failure(fabric, number) for number in range(len(fabric.names))]
     if len(failures) < options.depth:
-        return replace(empty, reason="there are not so many links between switches")
+        return replace(empty, reason="the plane has fewer links between switches")
     ground = ground_of(fabric, host_traffic(bundle, fabric), lossless_links(fabric))
     judge = BandwidthJudge(network, messages, converged(bundle, fabric, network))
     if not len(judge.messages):

@@ -22,7 +22,7 @@ def outage_findings(bundle: Bundle, results: Sequence[OutageResult]) -> Iterator
             yield finding_at(bundle, "FG708", severity, message, "", certain=True)
         elif least is not None and one.depth == 1 and (worst := _below(one, least)):
             message = f"{plane}{_left(one, worst)}; checks.min_busbw_after_failure is {least:.0%}"
-            hint = _weights_hint(one) or "add uplinks where the failure leaves too few, or ask for less"
+            hint = _weights_hint(one) or "add uplinks where the failure leaves too few, or lower the limit"
             yield _at(bundle, one, worst, "FG712", Severity.ERROR, message, hint)
         elif (worst := one.worst) and worst.share < _SLOWER:
             severity = Severity.NOTE if worst.share else Severity.WARNING

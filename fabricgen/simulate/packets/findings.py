@@ -78,8 +78,8 @@ def _losses(result: PacketsResult, place: Location | None) -> Iterator[Finding]:
         why = f"headroom {worst.headroom_bytes} B, full at {worst.headroom_most_bytes} B"
         yield _finding(
             "FG750", Severity.ERROR,
-            f"headroom overflow: {sum(group.drops for group in lossless)} packets of lossless priorities dropped, most "
-            f"of them from {worst.port[1]} at {worst.port[0]} "
+            f"headroom overflow: {sum(group.drops for group in lossless)} packets of lossless priorities were "
+            f"dropped, most of them from {worst.port[1]} at {worst.port[0]} "
             f"({why if worst.headroom_bytes else f'without PFC for priority {worst.priority}'})",
             place, device=worst.port[0], at=Place("BUFFER_PG", f"{worst.port[1]}|{worst.priority}"),
             count=len(lossless),
@@ -90,8 +90,8 @@ def _losses(result: PacketsResult, place: Location | None) -> Iterator[Finding]:
         fullest = max(kept_out, key=lambda queue: (queue.drops, queue.port))
         yield _finding(
             "FG757", Severity.ERROR,
-            f"{sum(queue.drops for queue in kept_out)} packets of lossless priorities dropped by the limit of their "
-            f"queue, most of them at {fullest.port[0]} {fullest.port[1]}, which held {fullest.most_bytes} B",
+            f"{sum(queue.drops for queue in kept_out)} packets of lossless priorities were dropped by the limit of "
+            f"their queue, most of them at {fullest.port[0]} {fullest.port[1]}, which held {fullest.most_bytes} B",
             place, device=fullest.port[0], at=Place("BUFFER_QUEUE", f"{fullest.port[1]}|{fullest.priority}"),
             count=len(kept_out),
             hint="give the queue a profile without a limit, such as egress_lossless_profile: PFC limits it",
@@ -102,7 +102,7 @@ def _losses(result: PacketsResult, place: Location | None) -> Iterator[Finding]:
         table = "BUFFER_PG" if isinstance(worst_lossy, GroupUse) else "BUFFER_QUEUE"
         yield _finding(
             "FG751", Severity.NOTE,
-            f"{sum(one.drops for one in lossy)} packets of lossy priorities dropped, most of them of priority "
+            f"{sum(one.drops for one in lossy)} packets of lossy priorities were dropped, most of them of priority "
             f"{worst_lossy.priority} at {worst_lossy.port[0]} {worst_lossy.port[1]}", place,
             device=worst_lossy.port[0], at=Place(table, f"{worst_lossy.port[1]}|{worst_lossy.priority}"),
             count=len(lossy), hint="",
@@ -111,8 +111,9 @@ def _losses(result: PacketsResult, place: Location | None) -> Iterator[Finding]:
         most = max(result.lost, key=lambda one: (one.drops, one.port))
         yield _finding(
             "FG758", Severity.NOTE,
-            f"{sum(one.drops for one in result.lost)} packets lost on links that went down, most of them of priority "
-            f"{most.priority} at {most.port[0]} {most.port[1]}", place, device=most.port[0], count=len(result.lost),
+            f"{sum(one.drops for one in result.lost)} packets were lost on links that went down, most of them of "
+            f"priority {most.priority} at {most.port[0]} {most.port[1]}",
+            place, device=most.port[0], count=len(result.lost),
         )  # fmt: skip
     yield from _early(result, place)
     if result.pattern:

@@ -89,7 +89,7 @@ def _first_flows(messages: Messages, payload_bytes: int, hops: float, max_hops: 
 
 def _limit(hops: float, max_hops: int) -> str:
     """Why there is a slice."""
-    return f"all have about {_millions(hops)} packet hops, --max-hops is {max_hops}"
+    return f"all have about {_millions(hops)} packet hops, but --max-hops is {max_hops}"
 
 
 def _millions(hops: float) -> str:

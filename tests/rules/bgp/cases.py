@@ -311,7 +311,7 @@ CASES = [
         image("202411", "leaf1"),
         "leaf1:STATIC_ROUTE|default|10.64.0.0/24|nexthop",
         WARNING,
-        "the row has no nexthop: staticroutebfd of release 202411 ends at it",
+        "the row has no nexthop: staticroutebfd of release 202411 exits",
         'set nexthop to "0.0.0.0"',
         lenient=True,
     ),

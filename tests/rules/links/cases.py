@@ -395,7 +395,7 @@ CASES = [
         unchanged,
         "spine1:DEVICE_NEIGHBOR",
         WARNING,
-        "leaf1, leaf2, leaf3 have no other spine in service than spine1",
+        "spine1 is the only spine in service of leaf1, leaf2, leaf3",
         "add a second switch to the tier, and share the uplinks",
         clean=Switches(plug=of_wiring(rewired(lambda link: link.b[0] not in ("spine2", "spine3")))),
         lenient=True,
@@ -415,7 +415,7 @@ CASES = [
         unchanged,
         "leaf1:DEVICE_NEIGHBOR",
         WARNING,
-        "one spine has 2 more links to this leaf than another, but most leaves have an even number",
+        "one spine has 2 more links to this leaf than another, but most leaves spread them evenly",
         "distribute the cables evenly over the spines",
         clean=Switches(
             plug=of_wiring(

@@ -22,4 +22,6 @@ def test_copper_to_a_nic_of_other_lanes(platform: str, medium: str, codes: set[s
     found = [one for one in validate([tmp_path / "bundle"]).findings if one.severity != "note"]
     assert {one.code for one in found} == codes
     for one in found:
-        assert one.message.startswith("the port has 8 lanes of 50G, and ConnectX-7 has 4 lanes: copper keeps lanes")
+        assert one.message.startswith(
+            "the port has 8 lanes of 50G, but ConnectX-7 has 4 lanes: copper cannot convert them"
+        )

@@ -161,7 +161,7 @@ CASES = [
         put({"scheduler": "scheduler.0"}, "leaf1", "QUEUE", "Ethernet0|three"),
         "leaf1:QUEUE|Ethernet0|three",
         ERROR,
-        "'three' is not a number: orchagent refuses the row; before release 202605 it ends, and no port works",
+        "'three' is not a number: orchagent refuses the row; before release 202605 it exits, and no port works",
         "write 3, or a range such as 3-4",
     ),
     Case(
@@ -227,7 +227,7 @@ CASES = [
         ),
         "leaf1:PFC_WD|Ethernet0|pfc_stat_history",
         ERROR,
-        "the YANG models of release 202505 do not have it: it exists since release 202511",
+        "the YANG models of release 202505 do not have it; it exists since release 202511",
         "remove it, or upgrade the switch first",
         lenient=True,
     ),

@@ -107,7 +107,7 @@ def test_pauses_travel_through_a_job_to_another_that_shares_no_link() -> None:
     ports = [set(flows.path[mix.owner == job].ravel().tolist()) - {NO_PORT} for job in range(3)]
     assert not ports[0] & ports[2] and ports[0] & ports[1] and ports[1] & ports[2]
     advice = advice_of(small_site(plane), jobs, [], blocks)
-    assert advice[0].jobs == ("c", "a") and "share no link" in advice[0].text
+    assert advice[0].jobs == ("c", "a") and "do not share a link" in advice[0].text
 
 
 def test_one_host_sends_nothing(bundle: Bundle) -> None:

@@ -94,5 +94,5 @@ def _sampled(result: SubnetDeadlock, failures: SubnetFailures) -> Iterator[Findi
     most = max((one.changed for one in failures.judged if one.changed is not None), default=None)
     if most is not None:
         judged += f"; at most {most} entries of forwarding tables change"
-    hint = "nothing to do; --seed draws another sample"
+    hint = "use --seed to draw another sample"
     yield _finding(result, "FG607", Severity.NOTE, judged, hint)
