@@ -128,16 +128,20 @@ def _bands(
     """Add the bands of the links between two tiers: one for each rail or pod that both ends, or the lower one, has."""
     upper, lower = set(above), set(below)
     groups: Counter[str] = Counter()
+    down: Counter[str] = Counter()
     speeds: set[int] = set()
     for pair, links in topology.pairs.items():
         for one, other in (pair, pair[::-1]):
             if one in upper and other in lower:
                 groups[_band_name(topology, other)] += len(links)
                 speeds |= {link.speed_mbps for link in links}
+    for (one, other), number in topology.down.items():
+        if one in upper and other in lower:
+            down[_band_name(topology, other)] += number
     if not groups:
         return y + 12
     if len(groups) > _MOST_BANDS:
-        groups = Counter({"": groups.total()})
+        groups, down = Counter({"": groups.total()}), Counter({"": down.total()})
     speed = f" of {format_speed(speeds.pop())}" if len(speeds) == 1 else ""
     labels += [
         Label(16, y + 28, _counted_links(groups.total())),
@@ -147,6 +151,7 @@ def _bands(
     for number, name in enumerate(sorted(groups, key=lambda text: (len(text), text))):
         x = _LEFT + number * step
         text = f"{name}: {groups[name]:,}" if name else f"{groups[name]:,}"
+        text += f", {down[name]:,} down" if down[name] else ""
         boxes.append(Box(text, BoxKind.BAND, x, y + 12, 8, _BAND - 8, text))
     return y + _BAND + 22
 

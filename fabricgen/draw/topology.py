@@ -20,12 +20,17 @@ RANK: Mapping[str, int] = {Role.LEAF: 0, Role.SPINE: 1, Role.CORE: 2}
 @dataclass(frozen=True)
 class Topology:
     """`switches` in the order of fabric.json. `pairs` has the links of each two switches, by their indices; `hosts` the
-    links to hosts of each switch, by its index, `outside` those to devices outside the fabric, such as routers."""
+    links to hosts of each switch, by its index, `outside` those to devices outside the fabric, such as routers.
+
+    `down` counts the links of two switches, in both orders, that are cordoned, not seen by LLDP (these are not in
+    `pairs`), or shut at an end, if states were read.
+    """
 
     switches: tuple[WiredDevice, ...]
     pairs: Mapping[Pair, tuple[WiredLink, ...]]
     hosts: Mapping[int, tuple[WiredLink, ...]]
     outside: Mapping[int, tuple[WiredLink, ...]] = field(default_factory=dict)
+    down: Mapping[Pair, int] = field(default_factory=dict)
 
     @cached_property
     def index(self) -> Mapping[str, int]:
@@ -78,8 +83,9 @@ class Topology:
         return f"{', '.join(parts)} and {counted(outside, 'device')} outside the fabric"
 
 
-def read_topology(bundle: Bundle) -> Topology:
-    """The graph of all planes of a bundle, or of loose files: then roles come from DEVICE_METADATA."""
+def read_topology(bundle: Bundle, *, states: bool = False) -> Topology:
+    """The graph of all planes of a bundle, or of loose files: then roles come from DEVICE_METADATA. With `states`, the
+    files of all switches are read for the states of their ports."""
     if bundle.wiring is not None:
         switches, links = bundle.wiring.devices, bundle.wiring.links
         if bundle.links_from != "fabric.json":
@@ -100,8 +106,28 @@ def read_topology(bundle: Bundle) -> Topology:
     return Topology(
         tuple(switches),
         {pair: tuple(each) for pair, each in pairs.items()},
-        *({switch: tuple(each) for switch, each in some.items()} for some in (hosts, outside)),
+        {switch: tuple(each) for switch, each in hosts.items()},
+        {switch: tuple(each) for switch, each in outside.items()},
+        _down(bundle, index, states=states),
     )
+
+
+def _down(bundle: Bundle, index: Mapping[str, int], *, states: bool) -> dict[Pair, int]:
+    """Pair, in both orders, -> its links that are down."""
+    planned = bundle.wiring.links if bundle.wiring else bundle.links
+    seen = {frozenset((link.a, link.b)) for link in bundle.links}
+    out = set(bundle.wiring.cordoned) if bundle.wiring else set[str]()
+    found: Counter[Pair] = Counter()
+    for link in planned:
+        a, b = index.get(link.a[0]), index.get(link.b[0])
+        is_shut = states and any(_is_shut(bundle, *end) for end in (link.a, link.b))
+        if a is not None and b is not None and (link.id in out or is_shut or frozenset((link.a, link.b)) not in seen):
+            found.update([(a, b), (b, a)])
+    return dict(found)
+
+
+def _is_shut(bundle: Bundle, device: str, port: str) -> bool:
+    return device in bundle.devices and bundle.devices[device].text_of("PORT", port, "admin_status") == "down"
 
 
 def _loose(device: ObservedDevice) -> WiredDevice:

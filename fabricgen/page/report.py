@@ -53,7 +53,7 @@ def report_object(
         "differences": differences,
     }
     if bundle is not None:
-        topology, distinct = read_topology(bundle), configurations(bundle)
+        topology, distinct = read_topology(bundle, states=True), configurations(bundle)
         number = {device: index for index, one in enumerate(distinct) for device in one.devices}
         of_switch = [number.get(switch.name) for switch in topology.switches]
         found["topology"] = graph_object(bundle, topology, of_switch)

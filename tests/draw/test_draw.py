@@ -267,6 +267,25 @@ def test_a_large_tier_is_a_matrix_of_rails_by_units() -> None:
     assert max(box.y + box.height for box in scene.boxes) <= scene.height
 
 
+def test_a_bar_counts_the_links_that_are_down(bundle: Path) -> None:
+    """Those with a port that is shut, and those that are cordoned; one whose two ends are shut is one link."""
+    wiring = json.loads((bundle / "fabric.json").read_text())
+    up = [link for link in wiring["links"] if link["kind"] == "leaf-spine"]
+    wiring["cordoned"] = [up[0]["id"]]
+    (bundle / "fabric.json").write_text(json.dumps(wiring))
+    for name, port in (up[1]["a"], up[1]["b"], up[2]["b"]):
+        file = bundle / "sonic" / name / "config_db.json"
+        tables = json.loads(file.read_text())
+        tables["PORT"][port]["admin_status"] = "down"
+        file.write_text(json.dumps(tables))
+    opened = open_bundle([bundle])
+    for states, number in ((False, 1), (True, 3)):
+        topology = read_topology(opened, states=states)
+        scene = matrix_scene(topology, "compute", topology.planes["compute"])
+        bars = [box.text for box in scene.boxes if box.kind is BoxKind.BAND]
+        assert sum(int(text.split(", ")[1].removesuffix(" down")) for text in bars if "down" in text) == number, bars
+
+
 def test_routers_are_outside_the_fabric(cli: Cli, tmp_path: Path) -> None:
     """They are not hosts: each has a box, and lines to its switches."""
     topology = read_topology(open_bundle([rendered_example(cli, "border", tmp_path)]))
