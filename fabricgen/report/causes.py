@@ -7,7 +7,7 @@ session, its port, its device or its plane.
 import itertools
 import re
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 
@@ -40,9 +40,12 @@ class Cause:
 
     @property
     def rank(self) -> tuple[object, ...]:
-        """Worst first: by the severity of the fault or of what follows from it, then by how much it explains."""
+        """Worst first: by the severity of the fault or of what follows from it, by how much it explains, then by how
+        wide its effect is."""
         worst = min(one.severity.rank for one in (self.finding, *self.explains))
-        return (worst, self.finding.severity.rank, -self.places, self.finding.sort_key)
+        breaks = _breaks(self.finding)
+        width = [*Breaks].index(breaks) if breaks else -1
+        return (worst, self.finding.severity.rank, -self.places, -width, self.finding.sort_key)
 
     @property
     def broken(self) -> str:
@@ -107,6 +110,9 @@ def with_causes(findings: Sequence[Finding], bundle: Bundle | None) -> list[Find
     direct: dict[int, list[int]] = {}  # number of a finding -> those of its causes
     for number, one in enumerate(findings):
         if one.code in EXPLAINED and (met := faults.explaining(one)):
+            direct[number] = met
+    for number, one in enumerate(findings):
+        if met := [fault for fault in faults.on_device(one) if fault not in direct]:
             direct[number] = met
     found = []
     for number, one in enumerate(findings):
@@ -191,12 +197,13 @@ class _Places:
             here = (one.device, key)
             far = link.b if link.a == here else link.a
             return _Reach(devices, (here, far), frozenset({frozenset((one.device, far[0]))}))
-        if table in _SESSIONS and len(devices) == 1 and one.count == 1:
+        if table in _SESSIONS:
             device = self.bundle.devices.get(one.device)
             row = device.config.get(table, {}).get(key, {}) if device else {}
             name = row.get("name") if isinstance(row, dict) else None
-            if isinstance(name, str) and name in self.bundle.devices:
-                return _Reach(devices, (), frozenset({frozenset((one.device, name))}))
+            is_one = len(devices) == 1 and one.count == 1
+            if isinstance(name, str) and name in self.bundle.devices and (is_one or name in one.message):
+                return _Reach(devices, (), frozenset(frozenset((each, name)) for each in devices))
         pairs = frozenset(frozenset((name, peer)) for name in devices for peer in self.peers[name])
         return _Reach(devices, (), pairs)
 
@@ -240,17 +247,27 @@ class _Faults:
         reach, found = self.places.of(one), set[int]()
         planes = self.places.planes_of(reach.devices)
         if one.code != _SHARES or self.places.oversubscribed.isdisjoint(planes):
-            found.update(self._of(one.code, "session", (self._of_pair[pair] for pair in reach.pairs)))
+            found.update(self._of_pairs(one.code, reach.pairs))
         at_port = [self._of_port[reach.ports[0]]] if reach.ports else [self._of_device[name] for name in reach.devices]
         at_port += [self._without_port[name] for name in reach.devices]
         found.update(self._of(one.code, "port", at_port))
-        found.update(self._of(one.code, "device", (self._of_device[name] for name in reach.devices)))
         around = reach.devices.union(*(self.places.peers[name] for name in reach.devices))
         found.update(self._of(one.code, "near", (self._of_device[name] for name in around)))
         found.update(self._of(one.code, "plane", [self._of_plane[plane] for plane in planes or [*self._of_plane]]))
         found.update(self._of(one.code, "hosts", [self._of_hosts]))
         found.update(self._of(one.code, "file", [self._of_file[one.location.file]] if one.location else ()))
         return sorted(found)
+
+    def _of_pairs(self, code: str, pairs: Collection[frozenset[str]]) -> list[int]:
+        """The faults at sessions of these pairs; if some are at all of them, only these."""
+        met = Counter(fault for pair in pairs for fault in set(self._of(code, "session", [self._of_pair[pair]])))
+        most = max(met.values(), default=0)
+        return [number for number, count in met.items() if count == most or most < len(pairs)]
+
+    def on_device(self, one: Finding) -> list[int]:
+        """The numbers of the faults of a device that explain a finding about its file as a whole, in order."""
+        devices = self.places.of(one).devices if one.code in _AT_LEVEL["device"] else ()
+        return sorted(set(self._of(one.code, "device", (self._of_device[name] for name in devices))))
 
     def _of(self, code: str, level: str, groups: Iterable[Sequence[int]]) -> Iterator[int]:
         """The faults of the groups that explain this code at this level. No code explains itself."""

@@ -42,6 +42,7 @@ class Breaks(enum.Enum):
     ADDRESS = Effect("a host has another address", file=frozenset({"FG909"}))
     ROUTES = Effect("routes are missing", near=_UNREACHABLE, plane=_WITHOUT_ROUTES)
     SESSION = Effect("a BGP session stays down", session=_SESSIONS, near=_UNREACHABLE, plane=_WITHOUT_ROUTES)
+    SIGNAL = Effect("the ends of a link do not understand each other", port=frozenset({"FG242", "FG593"}))
     LINK = Effect(
         "a link stays down", session=_SESSIONS, port=frozenset({"FG242", "FG593"}), near=_UNREACHABLE,
         plane=_WITHOUT_ROUTES,

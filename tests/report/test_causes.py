@@ -202,6 +202,24 @@ def _without_pfc(config: Config) -> None:
         row.pop("pfc_enable", None)
 
 
+def test_a_mistake_at_a_port_explains_no_session(planted: Callable[..., Path], cli: Cli) -> None:
+    """16 wrong breakout modes on 4 leaves are one finding; the sessions of the spine with a wrong ASN do not follow."""
+    bundle = planted("rails", "FG331")
+    for file in sorted(bundle.glob("sonic/*leaf*/config_db.json"))[:4]:
+        config = json.loads(file.read_text())
+        for name in [*config["BREAKOUT_CFG"]][:16]:
+            config["BREAKOUT_CFG"][name]["brkout_mode"] = "1x800G"
+        file.write_text(json.dumps(config))
+    page = bundle.parent / "page.json"
+    cli("report", bundle, "--failures", "0", "--format", "json", "-o", page)
+    found = json.loads(page.read_text())["findings"]
+    codes = {one["fingerprint"]: one["code"] for one in found}
+    causes = {one["code"]: {codes[cause] for cause in one.get("caused_by", ())} for one in found}
+    assert causes["FG602"] == causes["FG610"] == causes["FG360"] == {"FG331"}
+    first = json.loads(page.read_text())["report"]["causes"]["rows"][0]
+    assert found[first["finding"]]["code"] == "FG331" and first["breaks"]
+
+
 def test_a_far_fault_explains_no_lost_packet(planted: Callable[..., Path]) -> None:
     """A wrong ASN explains packets that are lost at its switch and at its neighbors, not those at another leaf."""
     bundle = open_bundle([planted("rails")])

@@ -41,7 +41,7 @@ def link_speed(fabric: Fabric) -> Iterator[Defect]:
     yield from _disagreements(fabric, "speed", only_unplanned=True)
 
 
-@rule("FG242", Severity.ERROR, "FEC or negotiation differs at the two ends of a link", breaks=Breaks.LINK)
+@rule("FG242", Severity.ERROR, "FEC or negotiation differs at the two ends of a link", breaks=Breaks.SIGNAL)
 def link_fec(fabric: Fabric) -> Iterator[Defect]:
     """What: fec, autoneg and link_training are the same at both ends.
 

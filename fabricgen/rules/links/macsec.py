@@ -15,7 +15,7 @@ _SHARED = {"cipher_suite": "GCM-AES-128", "primary_ckn": "", "primary_cak": "", 
 _SECRET = frozenset({"primary_cak"})
 
 
-@rule("FG277", Severity.ERROR, "MACsec differs at the two ends of a link", breaks=Breaks.LINK)
+@rule("FG277", Severity.ERROR, "MACsec differs at the two ends of a link", breaks=Breaks.SIGNAL)
 def macsec_ends(fabric: Fabric) -> Iterator[Defect]:
     """What: If one end of a link has a MACsec profile, the other end has one, too, with the same primary_ckn,
     primary_cak, cipher_suite and policy. The far end of a port with MACsec is not a host without a file.

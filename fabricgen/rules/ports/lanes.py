@@ -21,7 +21,7 @@ _FIBRE = "use fibre (`medium: mmf` or smf): the cages at the far ends lead elsew
 _HINT = "use optical modules (`medium: aoc`, mmf or smf): a gearbox in the module changes the lanes"
 
 
-@rule("FG272", Severity.ERROR, "A passive copper cable joins ports with different lanes", breaks=Breaks.LINK)
+@rule("FG272", Severity.ERROR, "A passive copper cable joins ports with different lanes", breaks=Breaks.SIGNAL)
 def copper_lanes(fabric: Fabric) -> Iterator[Defect]:
     """What: Both ports of a link on passive copper (medium dac in fabric.json) have the same number of lanes. A NIC of
     a known model can run the lanes of the switch port.

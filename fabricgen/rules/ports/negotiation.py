@@ -14,7 +14,7 @@ from fabricgen.vocabulary import FIBRES, Medium
 _OPTICAL = (Medium.AOC, *FIBRES)
 
 
-@rule("FG307", Severity.ERROR, "A port offers speeds that its cable or the far end does not have", breaks=Breaks.LINK)
+@rule("FG307", Severity.ERROR, "A port offers speeds that its cable or the far end does not have", breaks=Breaks.SIGNAL)
 def offered_speeds(fabric: Fabric) -> Iterator[Defect]:
     """What: Where autoneg is on, adv_speeds has the speed of the link, nothing faster that the far end offers too,
     and a speed in common with the far end. autoneg is off on optical cables of any length.

@@ -183,7 +183,7 @@ def _lane_mbps(platform: SwitchPlatform | None) -> int:
     return max(rates, default=_MOST_LANE_MBPS)
 
 
-@rule("FG235", Severity.ERROR, "The FEC is wrong for the port", breaks=Breaks.LINK)
+@rule("FG235", Severity.ERROR, "The FEC is wrong for the port", breaks=Breaks.SIGNAL)
 def fec(fabric: Fabric) -> Iterator[Defect]:
     """What: fec is rs for 50 Gb/s per lane and more, else that of the SKU's port table.
 
@@ -210,7 +210,7 @@ def fec(fabric: Fabric) -> Iterator[Defect]:
                 yield Defect(switch.place("PORT", name, "fec"), message, f"set fec to {expected}")
 
 
-@rule("FG236", Severity.ERROR, "The breakout mode does not match the ports", breaks=Breaks.LINK)
+@rule("FG236", Severity.ERROR, "The breakout mode does not match the ports", breaks=Breaks.SIGNAL)
 def breakout_mode(fabric: Fabric) -> Iterator[Defect]:
     """What: BREAKOUT_CFG has every cage with the mode of the SKU's ports. Cages whose mode no source states are not
     judged.
