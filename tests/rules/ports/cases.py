@@ -68,14 +68,14 @@ CASES = [
             put(WIDE, device, "PORT", port, "lanes"),
             "leaf3:PORT|Ethernet264|lanes",
             ERROR,
-            f"the port has {lanes}: copper keeps lanes",
+            f"the port has {lanes}: copper cannot convert them",
             "use optical modules (`medium: aoc`, mmf or smf): a gearbox in the module changes the lanes",
             clean=COPPER,
             lenient=True,
         )
         for device, port, lanes in (
-            ("leaf3", "Ethernet264", "8 lanes of 50G, the far end 4 lanes of 100G"),
-            ("spine3", "Ethernet8", "4 lanes of 100G, the far end 8 lanes of 50G"),
+            ("leaf3", "Ethernet264", "8 lanes of 50G, but the far end 4 lanes of 100G"),
+            ("spine3", "Ethernet8", "4 lanes of 100G, but the far end 8 lanes of 50G"),
         )
     ),
     Case(
