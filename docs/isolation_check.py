@@ -120,7 +120,7 @@ def leaks(config, vrf, other, address):
 
 
 def vni_of(config, vrf):
-    """The L3 VNI of a VRF, by which it imports routes; route targets of its own would change that."""
+    """The L3 VNI of a VRF, by which it imports routes; separate route targets would change that."""
     assert not config.get("BGP_GLOBALS_EVPN_RT"), "BGP_GLOBALS_EVPN_RT is not judged here"
     assert not any("import-rts" in row for row in config.get("BGP_GLOBALS_AF", {}).values()), "import-rts is not judged"
     return config.get("VRF", {}).get(vrf, {}).get("vni", "0").removeprefix("0")

@@ -11,7 +11,7 @@ _TABLE = re.compile(r'"([A-Z][A-Z0-9_]+)"')
 _HEAD = """# What is in the file, what the image adds
 
 `config reload` loads the image's `init_cfg.json` before `config_db.json`, so a switch has the rows of both; where
-both have a row, the fields of the file win. A row of the image that no key changes is not in the file, but for
+both have a row, the fields of the file win. A row of the image that no key changes is not in the file, except
 counters that the verdicts need.
 
 ## In the file

@@ -134,7 +134,7 @@ def _ports(tables: Tables) -> Iterator[PlatformPort]:
 
 
 def _named_ports(tables: Tables) -> list[str]:
-    """The ports in the keys of other tables; one port if there are none, because a switch has ports."""
+    """The ports in the keys of other tables; one port without such keys, because a switch has ports."""
     parts = {part.partition(".")[0] for rows in tables.values() for key in rows for part in key.split("|")}
     return sorted(filter(_PORT.fullmatch, parts), key=natural_key) or ["Ethernet0"]
 

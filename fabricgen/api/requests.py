@@ -1,4 +1,4 @@
-"""What the simulators are asked: each has one request, which extends one of these."""
+"""The requests of the simulators: each has one, which extends one of these."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace

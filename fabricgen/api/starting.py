@@ -122,8 +122,8 @@ def inventory_texts(options: Start) -> tuple[dict[str, str], tuple[str, ...]]:
 
     if options.design != _LISTED:
         planes = first_planes(options)
-        told = (*(plane.growth for plane in planes), unnamed_nics(options))
-        return {FILE_NAME: _fabric_yaml(options, planes)}, tuple(text for text in told if text)
+        hints = (*(plane.growth for plane in planes), unnamed_nics(options))
+        return {FILE_NAME: _fabric_yaml(options, planes)}, tuple(text for text in hints if text)
     if len(options.purposes) > 1 or options.planned_hosts:
         raise UsageError(
             "the design explicit lists the switches of one plane: use neither --planes nor --planned-hosts"

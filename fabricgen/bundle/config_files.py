@@ -29,7 +29,7 @@ class ConfigFiles:
 
     def below(self, path: Path) -> list[tuple[str, Path]]:
         """(device name, file) below a path: sonic/<device>/config_db.json, <device>/config_db.json or <device>.json. If
-        there are none, any config_db.json further below, or the only file of each folder.
+        there is no such file, any config_db.json further below, or the only file of each folder.
 
         Raises UnreadableInputError for a loose file that is not a config_db.json of one ASIC.
         """
@@ -48,7 +48,7 @@ class ConfigFiles:
             return named
         by_folder: dict[Path, list[Path]] = {}
         for file in folder.glob("*/*.json"):
-            if file.name not in _OF_BUNDLE and self._has_tables(file, is_told=False):
+            if file.name not in _OF_BUNDLE and self._has_tables(file, is_reported=False):
                 by_folder.setdefault(file.parent, []).append(file)
         return [files[0] for files in by_folder.values() if len(files) == 1]
 
@@ -58,18 +58,18 @@ class ConfigFiles:
             self._contents[file] = FileContent(file, self._tables)
         return self._contents[file]
 
-    def _has_tables(self, file: Path, *, is_told: bool = True) -> bool:
+    def _has_tables(self, file: Path, *, is_reported: bool = True) -> bool:
         """Whether a file of a folder is a CONFIG_DB, and not a links file or an LLDP dump beside it."""
         content = self.content(file)
         try:
             config = content.config
         except UnreadableInputError:
-            if is_told and not _is_json(content.text):
+            if is_reported and not _is_json(content.text):
                 raise
             config = {}
         if any(map(_TABLE.fullmatch, config)) or _namespaces(config):
             return True
-        if not is_told:
+        if not is_reported:
             return False
         _log.warning("%s does not contain a table of CONFIG_DB: left out", file)
         return False

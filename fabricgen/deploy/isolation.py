@@ -1,7 +1,7 @@
 """Traffic moved away from a running switch for maintenance, and back.
 
 bgpcfgd has a command for both directions, TSA and TSB. frrcfgd does not read what they write, so the rows of a route
-map that permits only the loopbacks do the same: those that `state: drained` renders, under a name of their own. A later
+map that permits only the loopbacks do the same: those that `state: drained` renders, under a separate name. A later
 change of the switch keeps them until the switch is put back.
 
 The rows are written as TSA writes its own, by `sonic-cfggen -a … -w`: the updater of 202405 to 202505 cannot parse the

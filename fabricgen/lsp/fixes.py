@@ -53,4 +53,4 @@ def _is_a_line(rows: Sequence[str], line: int, start: int) -> bool:
     if not found or len(found[1]) != start:
         return False
     below = next((one for one in rows[line + 1 :] if one.strip() and not one.lstrip().startswith("#")), "")
-    return len(below) - len(below.lstrip()) <= start and not below[start:].startswith("- ")
+    return len(below) - len(below.lstrip()) <= start and below[start : start + 2] != "- "
