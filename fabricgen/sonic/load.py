@@ -69,23 +69,27 @@ class TableLoader:
         first = b'    "%s": {' % table.encode()
         pieces = reversed(_cut(text, self._last).values())
         piece = next((piece for piece in pieces if piece.startswith(first) or _has_inside(piece, first)), None)
-        if piece is not None and table in (members := self._parse(piece, True)):
+        members = self._merged([piece], are_kept=True) if piece is not None else None
+        if members and table in members:
             return members[table]
         return self.load_all(text, are_kept=True)[0].get(table)
 
     def _merged(self, pieces: Iterable[bytes], are_kept: bool) -> dict[str, Any] | None:
-        """The members of all pieces; None when the file was cut at a wrong place.
+        """The members of all pieces; None when the file was cut at a wrong place, or has two members of one name.
 
         The cuts are right when each piece, with its closing brackets, is valid JSON: then all cuts lie between members
         of the top object, because a JSON string cannot contain a newline.
         """
         config: dict[str, Any] = {}
+        number = 0
         for piece in pieces:
             try:
-                config.update(self._parse(piece, are_kept))
+                members = self._parse(piece, are_kept)
             except orjson.JSONDecodeError:
                 return None
-        return config
+            config.update(members)
+            number += len(members)
+        return config if len(config) == number else None
 
     def _parsed(self, piece: bytes, are_kept: bool) -> dict[str, Any]:
         members: dict[str, Any] = orjson.loads(b"{%s}}" % piece)
