@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 from fabricgen.errors import UsageError
 from fabricgen.handoff import Handoff, Option
+from fabricgen.handoff.bill import BREAKOUT, CABLE, TRANSCEIVER, needed
 from fabricgen.handoff.cabling_pages import Plugs, rack_pages
 from fabricgen.handoff.chosen import fits
 from fabricgen.handoff.headroom import HEADROOM_COLUMNS, headroom_rows
@@ -23,8 +24,6 @@ if TYPE_CHECKING:
     from fabricgen.handoff.cable_ends import CableEnd, CableRun, Plant
 
 _ROWS = 2048  # of a piece of a CSV file
-_Item = tuple[str, float, str]  # medium, length in metres, speed
-_Served = tuple[str, float, int, int]  # medium of the first cable, longest cable in metres, speed in Mb/s, links
 
 
 def cabling_files(bundle: "Bundle", only: str | None = None) -> Iterator[tuple[str, "Content"]]:
@@ -107,33 +106,14 @@ def _place(plant: "Plant", end: "CableEnd") -> str:
 
 
 def _order(plant: "Plant", runs: list["CableRun"]) -> Iterator[list[object]]:
-    """Cables by kind, and transceivers: one for each cage of fibre, for any number of cables. Fibre has a cable for
-    each leg, and copper one breakout cable for all legs."""
-    from fabricgen.handoff.cable_ends import lanes
-
-    wanted = {run.id for run in runs}
-    cables, breakouts = Counter[_Item](), Counter[_Item]()
-    plugged: dict[str, dict[str, _Served]] = {}  # device -> cage
-    one: dict[_Served, _Served] = {}  # few are different
-    for cable in plant.cables:
-        if cable.id not in wanted:
-            continue
-        links, is_fibre = plant.links_of(cable), cable.medium in FIBRES
-        for arm in cable.arms if is_fibre else (cable.links,):
-            counted = breakouts if cable.legs and not is_fibre else cables
-            counted[cable.medium, cable.length_m, lanes(len(arm), links[0].speed_mbps)] += 1
-        for link in links if is_fibre else ():
-            for device, cage in {plant.cage(link.a), plant.cage(link.b)}:
-                cages = plugged.setdefault(device, {})
-                medium, length_m, speed_mbps, count = cages.get(cage, (cable.medium, 0.0, link.speed_mbps, 0))
-                served = (medium, max(length_m, cable.length_m), speed_mbps, count + 1)
-                cages[cage] = one.setdefault(served, served)
-    transceivers: Counter[_Item] = Counter()
-    for medium, length_m, speed_mbps, count in (served for cages in plugged.values() for served in cages.values()):
-        transceivers[medium, length_m, lanes(count, speed_mbps)] += 1
-    for item, counts in (("cable", cables), ("breakout cable", breakouts), ("transceiver", transceivers)):
-        for (medium, length_m, speed), count in sorted(counts.items()):
-            yield [item, medium, format_length(length_m), speed, count]
+    """Cables by kind, and transceivers: one for each cage of fibre, for any number of cables."""
+    counts: Counter[tuple[str, str, float, str]] = Counter()
+    for line, count in needed(plant, {run.id for run in runs}).items():
+        counts[line[1:]] += count
+    for wanted in (CABLE, BREAKOUT, TRANSCEIVER):
+        for (item, medium, length_m, speed), count in sorted(counts.items()):
+            if item == wanted:
+                yield [item, medium, format_length(length_m), speed, count]
 
 
 def _table(columns: Iterable[str], rows: Iterable[Iterable[object]]) -> Iterator[bytes]:
