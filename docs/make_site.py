@@ -34,6 +34,14 @@ STYLE = """\
 [data-md-color-scheme="default"] .md-nav .md-nav__item .md-nav__link--active { color: #2348b8; }
 [data-md-color-scheme="slate"] .md-nav .md-nav__item .md-nav__link--active { color: #9db4ff; }
 """
+# The theme wraps the buttons of each block in a navigation, and those of one page need different names.
+SCRIPT = """\
+new MutationObserver(() => {
+  document.querySelectorAll(".md-code__nav").forEach((block, number) => {
+    if (!block.hasAttribute("aria-label")) block.setAttribute("aria-label", `Code block ${number + 1}`);
+  });
+}).observe(document.documentElement, { childList: true, subtree: true });
+"""
 _LINK = re.compile(r"(\]\()([^)#\s]+)((?:#[^)]*)?\))")
 
 # title -> page or section; pages that are not listed are reached by links
@@ -127,6 +135,7 @@ def write_source(folder: Path) -> None:
     changelog = (ROOT / "CHANGELOG.md").read_text("utf-8")
     _write(folder / "docs" / "changelog.md", _with_links(changelog, ROOT, DOCS))
     _write(folder / "docs" / "site.css", STYLE)
+    _write(folder / "docs" / "site.js", SCRIPT)
     _write(folder / "docs" / "reference" / "commands.md", commands_page())
     _write(folder / "docs" / "reference" / "inventory-keys.md", keys_page())
     settings = [
@@ -139,6 +148,7 @@ def write_source(folder: Path) -> None:
         # `repo_url` would load figures from another host; the footer of each page has both.
         f"copyright = 'fabricgen {__version__} · <a href=\"{PROJECT}\">Repository</a>'",
         'extra_css = ["site.css"]',
+        'extra_javascript = ["site.js"]',
         f"nav = {_toml(navigation())}",
         "[project.markdown_extensions]",
         "attr_list = {}",

@@ -55,11 +55,10 @@ class Answered:
     def words(self) -> str:
         """'126 of 128 ports of hosts are judged by addresses; 2 have no entry'."""
         judged = len({near for near, _ in self.pairs})
+        ports = counted(judged + len(self.silent), "port")
         left = f"; {len(self.silent)} {'has' if len(self.silent) == 1 else 'have'} no entry" if self.silent else ""
         unknown = f"; {counted(self.strangers, 'entry', 'entries')} of other addresses" if self.strangers else ""
-        return (
-            f"{judged} of {counted(judged + len(self.silent), 'port')} of hosts are judged by addresses{left}{unknown}"
-        )
+        return f"{judged} of {ports} of hosts {'is' if judged == 1 else 'are'} judged by addresses{left}{unknown}"
 
 
 def read_neighbors(bundle: Bundle, path: Path) -> Answered:

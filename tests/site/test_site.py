@@ -1,7 +1,9 @@
 """The documentation as a site: it builds, every link has a target, and its search works in a real browser."""
 
+import importlib.resources
 import re
 from pathlib import Path
+from typing import Literal
 
 import pytest
 from playwright.sync_api import Page, sync_playwright
@@ -134,3 +136,28 @@ def _search(page: Page, words: str, expected: str) -> None:
     page.wait_for_url(lambda url: url != before)
     page.locator("article").wait_for()
     assert expected in page.locator("article").inner_text()
+
+
+JUDGED = ["", "tour/", "tutorial/", "reference/inventory-keys/", "findings/", "rules/FG519/", "designs/", "changelog/"]
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_axe_has_no_complaint(scheme: Literal["light", "dark"], address: str, chromium: str) -> None:
+    """Eight kinds of pages in both color schemes, by the rules of axe of any grade."""
+    script = importlib.resources.files("axe_playwright_python").joinpath("axe.min.js").read_text("utf-8")
+    found = []
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=chromium, args=["--no-sandbox"])
+        try:
+            page = browser.new_page(
+                color_scheme=scheme, viewport={"width": 1280, "height": 900}, reduced_motion="reduce"
+            )
+            for name in JUDGED:
+                page.goto(f"{address}/{name}")
+                page.wait_for_timeout(300)  # until the theme has completed the page
+                page.evaluate(script)
+                broken = page.evaluate("axe.run().then(result => result.violations)")
+                found += [f"{name or 'home'}: {one['id']}: {one['nodes'][0]['html'][:200]}" for one in broken]
+        finally:
+            browser.close()
+    assert found == []
