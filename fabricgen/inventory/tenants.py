@@ -11,7 +11,7 @@ from fabricgen.inventory.plane import Plane
 from fabricgen.inventory.prefixes import Network, contains, networks
 from fabricgen.inventory.routing import PoolSpec
 from fabricgen.sonic.vrfs import LONGEST_NAME, vlan_of, vrf_of
-from fabricgen.vocabulary import BgpAddressing, Isolation, Technology
+from fabricgen.vocabulary import AccessKind, BgpAddressing, Isolation, Technology
 
 ALL = "ALL"  # in place of the names of all other tenants
 
@@ -68,6 +68,11 @@ def check_tenants(tenants: Mapping[str, TenantSpec], planes: Mapping[str, Plane]
         elif not tenants:
             hint = "add `tenants:` with the hosts of each, or remove `isolation`"
             yield error("FG106", f"plane {plane.name} has `isolation`, and no tenants", plane, "isolation", hint=hint)
+        elif access := plane.access:
+            if any(one.kind != AccessKind.ROUTED for one in (access, *access.groups.values())):
+                message = f"tenants need hosts on routed ports, and those of plane {plane.name} are in a VLAN"
+                hint = "remove `access`, or remove `isolation`: hosts in one VLAN reach each other without a router"
+                yield error("FG661", message, plane, "isolation", hint=hint)
     yield from _check_addresses(tenants, planes)
     yield from _check_vrfs(tenants, [planes[name] for name in separated if planes[name].isolates_by_vrf])
     for tenant in tenants.values():

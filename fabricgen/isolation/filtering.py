@@ -50,6 +50,7 @@ class Filter:
         self.rules = [_rule(row) for _, row in table.rules]
         self._lenient, self._strict = (_ordered(table, drops_first=drops_first) for drops_first in (False, True))
         self._by_target = _Lookup([rule.targets for rule in self.rules])
+        self._distinct: dict[tuple[int, ...], Hashable] = {}
 
     @property
     def sources(self) -> set[Address]:
@@ -60,7 +61,13 @@ class Filter:
         """What the rules may do with packets to an address, which is all that the table distinguishes."""
         if not self.applies(address):
             return ()
-        found = [self.rules[index] for index in self._by_target.covering(address)]
+        covering = tuple(self._by_target.covering(address))
+        if covering not in self._distinct:
+            self._distinct[covering] = self._effect([self.rules[index] for index in covering])
+        return self._distinct[covering]
+
+    def _effect(self, found: Sequence[Rule]) -> Hashable:
+        """What these rules do, apart from the addresses that packets go to."""
         final = next((one.priority for one in found if not one.sources and not one.others), None)
         seen = dict.fromkeys(one._replace(targets=()) for one in found if final is None or one.priority >= final)
         ranks = sorted({one.priority for one in seen})
@@ -124,10 +131,12 @@ def any_passes(filters: Sequence[Filter], source: Address, target: Address) -> l
 
 def content_of(table: AclTable) -> Hashable:
     """What tables with the same effect have in common: all but their names and ports."""
-    rules = tuple(
-        (key.partition("|")[2], *sorted((name, str(content)) for name, content in row.items()))
-        for key, row in table.rules
-    )
+    start = len(table.name) + 1
+    rules: tuple[Hashable, ...] = tuple([(key[start:], *row.items()) for key, row in table.rules])
+    try:
+        hash(rules)
+    except TypeError:  # a value that is a list
+        rules = tuple([(key[start:], str(row)) for key, row in table.rules])
     return table.version, rules
 
 

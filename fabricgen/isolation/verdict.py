@@ -136,11 +136,17 @@ def address_classes(ends: Sequence[Attachment]) -> list[AddressClass]:
     filters: dict[object, Filter] = {}
     interned: dict[Same[AclTable], Filter] = {}  # many ports share the object of a table
 
+    def filter_of(table: AclTable) -> Filter:
+        same = Same(table)
+        if same not in interned:
+            content = content_of(table)
+            if content not in filters:
+                filters[content] = Filter(table)
+            interned[same] = filters[content]
+        return interned[same]
+
     def filters_of(tables: Sequence[tuple[str, AclTable]]) -> tuple[Filter, ...]:
-        for _, table in tables:
-            if Same(table) not in interned:
-                interned[Same(table)] = filters.setdefault(content_of(table), Filter(table))
-        return tuple(interned[Same(table)] for _, table in tables)
+        return tuple([filter_of(table) for _, table in tables])
 
     at_port = [(filters_of(one.sends), filters_of(one.receives)) for one in ends]
     sources = sorted({prefix for each in filters.values() for prefix in each.sources})

@@ -5,6 +5,7 @@ matches passes.
 """
 
 from collections.abc import Iterator, Sequence
+from functools import lru_cache
 from typing import NamedTuple
 
 from fabricgen.sonic.addresses import Address, parse_address
@@ -57,12 +58,20 @@ def acl_tables(config: ConfigDb) -> Iterator[AclTable]:
         by_table.setdefault(key.partition("|")[0], []).append((key, row))
     for name, row in rows(config, "ACL_TABLE").items():
         if name in by_table and not text(row, "type").upper().startswith(_NO_DROPS):
-            rules = sorted(by_table[name], key=lambda rule: -priority_of(rule[1]))
+            rules = _by_priority(by_table[name])
             found: object = row.get("ports", row.get("ports@", ""))
             ports = found.split(",") if isinstance(found, str) else found if isinstance(found, list) else []
             stage = text(row, "stage").lower() or "ingress"
             version = _VERSION_OF_TYPE.get(text(row, "type").upper())
-            yield AclTable(name, stage, tuple(str(port) for port in ports if port), tuple(rules), version)
+            yield AclTable(name, stage, tuple(str(port) for port in ports if port), rules, version)
+
+
+def _by_priority(rules: Sequence[tuple[str, Row]]) -> tuple[tuple[str, Row], ...]:
+    """Rules by decreasing priority. Tables of a large fabric have millions of rules with a few priorities."""
+    by_priority: dict[int, list[tuple[str, Row]]] = {}
+    for rule in rules:
+        by_priority.setdefault(priority_of(rule[1]), []).append(rule)
+    return tuple([rule for priority in sorted(by_priority, reverse=True) for rule in by_priority[priority]])
 
 
 def _matches(row: Row, packet: Packet, *, if_unknown: bool) -> bool:
@@ -110,9 +119,11 @@ def _within(value: str, address: Address | None, version: int) -> bool | None:
 
 def priority_of(row: Row) -> int:
     """The priority of a rule, 0 without one."""
-    return _number(text(row, "PRIORITY"), 0)
+    value = row.get("PRIORITY")
+    return _number(value, 0) if type(value) is str else 0
 
 
+@lru_cache(1 << 12)
 def _number(value: str, default: int) -> int:
     try:
         return int(value, 0)

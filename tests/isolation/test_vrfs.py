@@ -144,6 +144,11 @@ def test_a_name_that_is_too_long_for_a_vrf(cli: Cli, tmp_path: Path) -> None:
     assert "at most 11 characters" in found.out
 
 
+@pytest.mark.parametrize("access", ["vlan", {"kind": "routed", "groups": {"gpu": "bond"}}])
+def test_hosts_in_a_vlan_are_refused(cli: Cli, tmp_path: Path, access: Any) -> None:
+    assert "FG661" in cli("check", write(tmp_path, rented(access=access))).out
+
+
 def test_routes_outside_are_refused(cli: Cli, tmp_path: Path) -> None:
     tree = rented(static=[{"prefixes": ["10.200.0.0/16"], "behind": "gpu/0"}])
     assert "FG652" in cli("check", write(tmp_path, tree)).out
