@@ -68,11 +68,7 @@ def check_tenants(tenants: Mapping[str, TenantSpec], planes: Mapping[str, Plane]
         elif not tenants:
             hint = "add `tenants:` with the hosts of each, or remove `isolation`"
             yield error("FG106", f"plane {plane.name} has `isolation`, and no tenants", plane, "isolation", hint=hint)
-        elif access := plane.access:
-            if any(one.kind != AccessKind.ROUTED for one in (access, *access.groups.values())):
-                message = f"tenants need hosts on routed ports, and those of plane {plane.name} are in a VLAN"
-                hint = "remove `access`, or remove `isolation`: hosts in one VLAN reach each other without a router"
-                yield error("FG661", message, plane, "isolation", hint=hint)
+    yield from _check_access([planes[name] for name in separated])
     yield from _check_addresses(tenants, planes)
     yield from _check_vrfs(tenants, [planes[name] for name in separated if planes[name].isolates_by_vrf])
     for tenant in tenants.values():
@@ -94,6 +90,16 @@ def check_tenants(tenants: Mapping[str, TenantSpec], planes: Mapping[str, Plane]
             elif name != ALL and name not in tenants:
                 hint = suggest(name, [ALL, *sorted(tenants)])
                 yield error("FG107", f"the tenant {name!r} is not defined", tenant, "shared_with", index, hint=hint)
+
+
+def _check_access(planes: Sequence[Plane]) -> Iterator[Finding]:
+    """Findings for planes whose hosts are not on routed ports."""
+    for plane in planes:
+        access = plane.access
+        if access and any(one.kind != AccessKind.ROUTED for one in (access, *access.groups.values())):
+            message = f"tenants need hosts on routed ports, and those of plane {plane.name} are in a VLAN"
+            hint = "remove `access`, or remove `isolation`: hosts in one VLAN reach each other without a router"
+            yield error("FG661", message, plane, "isolation", hint=hint)
 
 
 def _check_vrfs(tenants: Mapping[str, TenantSpec], planes: Sequence[Plane]) -> Iterator[Finding]:
