@@ -48,8 +48,10 @@ def write(folder: Path, level: str) -> None:
     """A fabric of this level as files."""
     leaves = SWITCHES if level == "vrf" else SWITCHES // 2
     each = ADDRESSES // leaves
-    hosts, links, configs = [], [], {}
-    owner = {}
+    hosts: list[dict[str, Any]] = []
+    links: list[dict[str, Any]] = []
+    configs: dict[str, Config] = {}
+    owner: dict[str, int] = {}
     for leaf in range(leaves):
         name, config = f"leaf{leaf}", dict[str, Any]()
         by_tenant: dict[int, list[str]] = {}
@@ -197,7 +199,13 @@ def _wiring(hosts: list[Any], links: list[Any], configs: dict[str, Config], owne
         }
         for name in configs
     ]
-    plane = {"name": "compute", "technology": "roce", "design": "explicit", "lossless": [3], "roce_dscp": {"3": [26]}}
+    plane: dict[str, Any] = {
+        "name": "compute",
+        "technology": "roce",
+        "design": "explicit",
+        "lossless": [3],
+        "roce_dscp": {"3": [26]},
+    }
     plane |= {
         "cnp_dscp": 48,
         "roce_mtu": 4096,
