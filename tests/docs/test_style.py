@@ -90,7 +90,8 @@ _QUOTES = {
     "fabricgen/render/build_contexts.py": ("tells",),
     "fabricgen/render/build_outside.py": ("of our own",),
     "tests/rules/ports/cases.py": ("is none",),  # fec is none
-    "tests/rules/qos/cases.py": ("are none",),  # lossless are none
+    "tests/rules/hosts/cases.py": ("is none",),  # NVSHMEM_REMOTE_TRANSPORT is none
+    "tests/rules/qos/cases.py": ("are none", "is none"),  # lossless are none
 }
 
 

@@ -1,6 +1,6 @@
 """Forty faults of tables and fields that no list of faults had when the rules were written, on one switch and on all.
 
-Each is what a person or a template may write: SONiC takes it without a message, or with one in a log that nobody reads.
+Each is what a person or a template may write: SONiC takes it without a message, or with one that is only in a log.
 The comment beside a fault names the reader in SONiC. Two more are not judged: the coverage line says so.
 """
 
@@ -81,7 +81,7 @@ NUMBERED: Mapping[str, Change] = {
         metadata(default_bgp_status="down"),
         lambda config: [row.pop("admin_status", "") for row in config["BGP_NEIGHBOR"].values()],
     ),
-    "FRR with files of its own": metadata(docker_routing_config_mode="split"),  # docker_init.sh
+    "FRR with separate files": metadata(docker_routing_config_mode="split"),  # docker_init.sh
     "one router id": metadata(bgp_router_id="10.0.0.2"),
     "a chip of a fabric card": metadata(switch_type="fabric"),  # orchagent main.cpp
     "no counters for the watchdog": put("FLEX_COUNTER_TABLE", "PFCWD", FLEX_COUNTER_STATUS="disable"),

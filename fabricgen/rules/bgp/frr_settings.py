@@ -66,7 +66,7 @@ _FAMILIES = ("ipv4_unicast", "ipv6_unicast")
 def both_ends(fabric: Fabric) -> Iterator[Defect]:
     """What: At most one end of a session is passive, and ttl_security_hops is set at both ends or at none.
 
-    Why: A passive end waits for the other one. If both wait, nobody connects. An end with TTL security drops packets
+    Why: A passive end waits for the other one. If both wait, no session starts. An end with TTL security drops packets
     with a low TTL, and an external neighbor without it sends a TTL of 1.
 
     Example: passive_mode is true in BGP_PEER_GROUP|default|FABRIC of all switches.
@@ -271,5 +271,5 @@ def _defaults(fabric: Fabric) -> Iterator[Defect]:
         for family, default in zip(_FAMILIES, ("0.0.0.0/0", "::/0"), strict=True):
             found = _setting(end.switch, key, "send_default_route", family)
             if found.value == "true" and default not in routes and not outside:
-                message = f"the switch announces {default} to {end.far_name} and has no such route of its own"
+                message = f"the switch announces {default} to {end.far_name} and does not have such a route"
                 yield Defect(found.place, message, "remove send_default_route")

@@ -165,7 +165,7 @@ _LOGINS = {"radius": "RADIUS_SERVER", "ldap": "LDAP_SERVER", "tacacs+": "TACPLUS
 def login_without_server(fabric: Fabric) -> Iterator[Defect]:
     """What: Each method in login of AAA|authentication but local has a server row.
 
-    Why: hostcfgd writes a PAM configuration without a server of the method. If login has no `local`, nobody can log in
+    Why: hostcfgd writes a PAM configuration without a server of the method. If login has no `local`, no user can log in
     to the switch: the console remains, with the password of root.
 
     Example: AAA|authentication has login radius, and RADIUS_SERVER has no row.
@@ -180,7 +180,7 @@ def login_without_server(fabric: Fabric) -> Iterator[Defect]:
             table = _LOGINS.get(method)
             if table and not switch.device.table(table):
                 is_locked = "local" not in methods
-                message = f"login has {method}, and {table} has no row" + (": nobody can log in" if is_locked else "")
+                message = f"login has {method}, and {table} has no row" + (": no user can log in" if is_locked else "")
                 severity = Severity.ERROR if is_locked else None
                 place = switch.place("AAA", "authentication", "login")
                 yield Defect(place, message, f"add {table}, or remove {method}", severity=severity)

@@ -95,8 +95,8 @@ def copies_to_fabric(fabric: Fabric) -> Iterator[Defect]:
 
 @rule("FG417", Severity.WARNING, "The copies of a mirror session do not reach their collector")
 def lost_copies(fabric: Fabric) -> Iterator[Defect]:
-    """What: The switch has a route to dst_ip of a session to an address, ttl is at least 2 if the address is not in one
-    of its own subnets, and src_ip is an address of the switch. Routes from devices outside the fabric are not known:
+    """What: The switch has a route to dst_ip of a session to an address, ttl is at least 2 if the address is not in a
+    subnet of the switch, and src_ip is an address of the switch. Routes from devices outside the fabric are not known:
     with such devices, dst_ip is judged only inside the fabric. An address that no switch has is a note as source.
 
     Why: The session stays inactive without a route, and orchagent reports it only in STATE_DB. The first router drops

@@ -920,7 +920,7 @@ CASES = [
         framework(put("true", "leaf1", "BGP_NEIGHBOR_AF", f"{UPLINK}|ipv4_unicast", "send_default_route")),
         "leaf1:BGP_NEIGHBOR_AF|default|Ethernet256|ipv4_unicast|send_default_route",
         WARNING,
-        "the switch announces 0.0.0.0/0 to spine1 and has no such route of its own",
+        "the switch announces 0.0.0.0/0 to spine1 and does not have such a route",
         "remove send_default_route",
         lenient=True,
     ),

@@ -212,7 +212,7 @@ CASES = [
         put({"login": "radius"}, "leaf1", "AAA", "authentication"),
         "leaf1:AAA|authentication|login",
         ERROR,
-        "login has radius, and RADIUS_SERVER has no row: nobody can log in",
+        "login has radius, and RADIUS_SERVER has no row: no user can log in",
         "add RADIUS_SERVER, or remove radius",
         lenient=True,
     ),
