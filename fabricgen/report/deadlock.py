@@ -99,11 +99,17 @@ def _found(result: DeadlockResult, none: str, one: str, covers: str) -> Statemen
 
 def _numbers(noun: str, numbers: Sequence[int]) -> str:
     """'priorities 3, 4', 'virtual lane 0'."""
-    return f"{counted(len(numbers), noun).partition(' ')[2]} {', '.join(map(str, numbers))}"
+    return f"{_noun(len(numbers), noun)} {', '.join(map(str, numbers))}"
 
 
 def _size(result: DeadlockResult) -> str:
-    return f"{counted(result.channels, 'channel')}, {counted(result.dependencies, 'dependency')}"
+    sizes = ((result.channels, "channel"), (result.dependencies, "dependency"))
+    return ", ".join(f"{number:,} {_noun(number, one)}" for number, one in sizes)
+
+
+def _noun(number: int, one: str) -> str:
+    """'channel' or 'channels'."""
+    return counted(number, one).partition(" ")[2]
 
 
 def _missing(covers: Covers | None) -> str:

@@ -185,7 +185,8 @@ function drawControls() {
     html("span", { class: "faint" }, `${scene().caption}${state.scene === 0 && scenes[state.plane].length > 1 ? "; open a pod" : ""}`));
   const counts = (rank) => withFindings().filter(([, worst]) => worst === rank).length;
   const items = [];
-  if (scene().lines.length) items.push(`one line: all cables of two switches${cablesOfLines()}`);
+  const joinsPods = scene().boxes.some((box) => box[0] === "pod");
+  if (scene().lines.length) items.push(joinsPods ? "one line: all links between a pod and the cores" : `one line: all cables of two switches${cablesOfLines()}`);
   if (!scene().lines.length) items.push("select a switch: its links are drawn");
   if (scene().boxes.some((box) => box[0] === "band")) items.push("bar: all links between two tiers");
   const key = (name, text) => html("span", {}, html("i", { class: `key ${name}` }), text);

@@ -204,7 +204,7 @@ def _same_tos(
 def tos_defects(group: HostFiles, plane: WiredPlane, mine: Place, tos: int) -> Iterator[Defect]:
     """Defects of a ToS byte on a plane: its range, its ECN bits and its DSCP."""
     if not 0 <= tos <= 255:
-        yield Defect(mine, f"{tos} is outside the range 0 to 255", "set it to DSCP x 4 + 2")
+        yield Defect(mine, f"{tos} is outside the range 0 to 255", "use DSCP x 4 + 2")
         return
     dscp, ecn = tos >> 2, tos & 3
     if ecn != 2:
@@ -215,7 +215,7 @@ def tos_defects(group: HostFiles, plane: WiredPlane, mine: Place, tos: int) -> I
         }
         severity = {0: Severity.WARNING, 1: Severity.WARNING, 3: Severity.ERROR}[ecn]
         message = f"the ECN bits of ToS {tos} mean {meaning[ecn]}"
-        yield Defect(mine, message, f"set it to {dscp << 2 | 2}", (), severity)
+        yield Defect(mine, message, f"use {dscp << 2 | 2}: the same DSCP with ECT(0)", (), severity)
 
     def lossy(ports: NicPorts) -> tuple[str, Place] | None:
         tc = ports.qos.dscp_to_tc.get(dscp)
