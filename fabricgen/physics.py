@@ -90,6 +90,12 @@ def peer_response_bytes(speed_mbps: int) -> int | None:
     return None if quanta is None else quanta * QUANTUM_BITS // 8
 
 
+def retry_floor_bytes(speed_mbps: int, cable_m: float) -> int:
+    """The least bytes that a sender with link layer retry may have outstanding without a pause: what it sends until an
+    acknowledgement can be back, one round trip of the cable. Processing at both ends needs more."""
+    return ceil(2 * bytes_in_flight(speed_mbps, cable_m))
+
+
 def rdma_goodput_gbps(speed_mbps: int, mtu_bytes: int, *, infiniband: bool = False, ipv6: bool = False) -> float:
     """The payload in Gb/s that long RDMA messages carry at most over a link, with packets of `mtu_bytes` of payload."""
     header_bytes = ROCE_V2_WIRE_BYTES + (IPV6_HEADER_BYTES - IPV4_HEADER_BYTES if ipv6 else 0)

@@ -119,6 +119,20 @@ def without_neighbors(configs: dict[str, dict[str, dict[str, Any]]]) -> None:
     configs["leaf1"]["DEVICE_NEIGHBOR"] = {}
 
 
+def retried(outstanding: str, *local: str) -> Callable[[Any], object]:
+    """Link layer retry at both ends of the first link of leaf1, with a profile of so many bytes. `local` are the
+    receivers of both ends, by default enabled."""
+    row = {"llr_mode": "static", "llr_remote": "enabled", "llr_profile": "p"}
+    profile = {"max_outstanding_frames": "1000", "max_outstanding_bytes": outstanding}
+    takes = local or ("enabled", "enabled")
+    return both(
+        put({**row, "llr_local": takes[0]}, "leaf1", "LLR_PORT", "Ethernet256"),
+        put({**row, "llr_local": takes[1]}, "spine1", "LLR_PORT", "Ethernet0"),
+        put(profile, "leaf1", "LLR_PROFILE", "p"),
+        put({**profile, "max_outstanding_bytes": "77920"}, "spine1", "LLR_PROFILE", "p"),
+    )
+
+
 CASES = [
     Case(
         "FG264",
@@ -505,6 +519,30 @@ CASES = [
         ERROR,
         "the switch has no DEVICE_NEIGHBOR row, so SONiC's templates treat no port as active",
         "add a row with name and port for each cable",
+        lenient=True,
+    ),
+    Case(
+        "FG721",
+        retried("8992"),  # a sample row of SONiC's HLD for 400G and 40 m
+        "leaf1:LLR_PROFILE|p|max_outstanding_bytes",
+        ERROR,
+        "max_outstanding_bytes is 8992, but Ethernet256 with 400G and 40m of cable has 20000 bytes on the way in a round "
+        "trip",
+        "set max_outstanding_bytes to the value of `fabricgen handoff link-retry`",
+        also=("FG401",),
+        also_at=("spine1",),
+        lenient=True,
+    ),
+    Case(
+        "FG722",
+        retried("77920", "enabled", "disabled"),
+        "leaf1:LLR_PORT|Ethernet256|llr_remote",
+        ERROR,
+        "llr_remote is enabled, but llr_local of spine1 Ethernet0 is disabled",
+        "enable llr_local and llr_remote at both ends",
+        related="spine1:LLR_PORT|Ethernet0",
+        also=("FG401",),
+        also_at=("spine1",),
         lenient=True,
     ),
 ]
