@@ -26,7 +26,8 @@ def prove_isolation(
     proof is selected."""
     wanted, unwanted = tuple(map(str.upper, select)) or ("",), tuple(map(str.upper, ignore))
     codes = [code for code in CODES if code.startswith(wanted) and not code.startswith(unwanted)]
-    if not codes or judging.bundle.wiring is None or not judging.bundle.wiring.tenants:
+    wiring = judging.bundle.wiring
+    if not codes or wiring is None or not (wiring.tenants or judging.bundle.subnet_roots):
         return ()
 
     def proved(judging: Judging) -> Sequence[IsolationResult]:
@@ -35,11 +36,13 @@ def prove_isolation(
 
         results = isolation(judging.bundle)
         judging.findings += [one for one in isolation_findings(judging.bundle, results) if one.code in codes]
-        judging.codes |= {*codes}
+        judging.codes |= {*codes} if results else set()
         return results
 
     results = tuple(kept.isolation(judging, codes, proved) if kept else proved(judging))
     pairs = sum(result.apart + result.together for result in results)
+    if not results:
+        return ()
     progress.step("proved", f"which of {counted(pairs, 'pair')} of host addresses reach each other")
     return results
 

@@ -11,6 +11,7 @@ _BETWEEN_VRFS = "remove this route between VRFs, or let the tenants share in the
 _HINTS = {
     **dict.fromkeys(("STATIC_ROUTE", "BGP_GLOBALS_AF", "VRF"), _BETWEEN_VRFS),
     "INTERFACE": "put each port into the VRF of its tenant",
+    "partitions.conf": "let hosts of different tenants be limited members of this partition, or of none in common",
 }
 _MOST = 20  # findings of a plane; the last one has the number of the others
 

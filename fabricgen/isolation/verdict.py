@@ -7,6 +7,7 @@ from fabricgen.bundle.read import Bundle
 from fabricgen.bundle.wiring import WiredPlane, Wiring
 from fabricgen.isolation.attachments import Attachment, attachments
 from fabricgen.isolation.filtering import Filter, any_passes, content_of
+from fabricgen.isolation.partitions import partition_verdicts
 from fabricgen.results.isolation import HostAddress, IsolationResult, RowPlace, WrongPair
 from fabricgen.same import Same
 from fabricgen.sonic.acl import AclTable
@@ -47,11 +48,12 @@ class _Decision:
 
 
 def isolation(bundle: Bundle) -> list[IsolationResult]:
-    """The verdicts on the planes that separate tenants. Without tenants in fabric.json the list is empty."""
+    """The verdicts on the planes that separate tenants, by ACLs and VRFs, or by partitions. Without tenants in
+    fabric.json and in partitions.conf the list is empty."""
     wiring = bundle.wiring
-    if wiring is None or not wiring.tenants:
-        return []
-    return [_judge(bundle, wiring, plane) for plane in wiring.planes if plane.isolation is not None]
+    planes = wiring.planes if wiring and wiring.tenants else ()
+    routed = [_judge(bundle, wiring, plane) for plane in planes if wiring and plane.isolation is not None]
+    return [*routed, *partition_verdicts(bundle)]
 
 
 def _judge(bundle: Bundle, wiring: Wiring, plane: WiredPlane) -> IsolationResult:

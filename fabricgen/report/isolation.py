@@ -65,6 +65,5 @@ def isolation_lines(results: Sequence[IsolationResult]) -> Iterator[str]:
         cut = f"; {counted(result.cut, 'pair')} of one tenant are blocked" if result.cut else ""
         yield (
             f"isolation  plane {result.plane}: {verdict}{cut} ({counted(result.addresses, 'address', 'addresses')}, "
-            f"{result.apart} pairs apart, {result.together} together; PFC is shared by all tenants of a port, and "
-            "routers outside the fabric are not judged)"
+            f"{result.apart} pairs apart, {result.together} together; {result.shared})"
         )

@@ -36,7 +36,7 @@ class IsolationResult:
 
     `apart` and `together` count the pairs that must not and must reach each other. `left_out` are NICs whose
     address, or whose port of a switch, the files do not have. `unread` are switches with hosts whose FRR reads another
-    file than their tables mean.
+    file than their tables mean. `shared` says what the verdict does not cover.
     """
 
     plane: str
@@ -47,6 +47,7 @@ class IsolationResult:
     wrong: tuple[WrongPair, ...] = ()
     left_out: tuple[tuple[str, str], ...] = ()
     unread: tuple[str, ...] = ()
+    shared: str = "PFC is shared by all tenants of a port, and routers outside the fabric are not judged"
 
     @property
     def is_proved(self) -> bool:

@@ -37,7 +37,7 @@ def pkey_tables(subnet: ManagedSubnet) -> Mapping[int, list[int]]:
     for partition in subnet.partitions:
         key = key_of(partition)
         assert key
-        for port, membership in _members(partition, ports):
+        for port, membership in partition_members(partition, ports):
             memberships[port][key] = membership
             if partition.has("indx0"):
                 first[port] = key
@@ -48,7 +48,8 @@ def pkey_tables(subnet: ManagedSubnet) -> Mapping[int, list[int]]:
     }
 
 
-def _members(partition: PartitionEntry, ports: Iterable[int]) -> Iterator[tuple[int, MemberKind]]:
+def partition_members(partition: PartitionEntry, ports: Iterable[int]) -> Iterator[tuple[int, MemberKind]]:
+    """(port GUID, membership) of each member of a partition that is one of these ports."""
     known = set(ports)
     for member in partition.members:
         if expanded(member.name.text, GROUPS) in ALL_ADAPTERS:
