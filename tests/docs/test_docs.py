@@ -44,6 +44,26 @@ def test_commands_in_running_text_exist(page: Path) -> None:
         assert not unknown, f"{match[0]} has no option {unknown}"
 
 
+_IN_BLOCK = re.compile(r"^ *(?:\$ |[\w=./ -]+&& |- run: )?fabricgen ([a-z][^\n|>;&#]*)", re.MULTILINE)
+
+
+@pytest.mark.parametrize("page", PAGES, ids=name_of)
+def test_commands_in_blocks_exist(page: Path) -> None:
+    """Verbs and options of the commands in blocks, which are not run if they need a network, a switch or files."""
+    for block in re.findall(r"^```[^\n]*\n(.*?)^```", page.read_text(encoding="utf-8"), re.DOTALL | re.MULTILINE):
+        for line in _IN_BLOCK.findall(block.replace("\\\n", " ")):
+            words = line.replace('"', " ").replace("'", " ").split()
+            command: click.Command = main
+            context = click.Context(main)
+            while isinstance(command, click.Group) and words and re.fullmatch(r"[a-z-]+", words[0]):
+                found = command.get_command(context, words.pop(0))
+                assert found, f"no command in {line!r}"
+                command = found
+            known = {option for one in (*command.params, *main.params) for option in (*one.opts, *one.secondary_opts)}
+            unknown = [word for word in words if re.match(r"--?[a-z]", word) and word.partition("=")[0] not in known]
+            assert not unknown, f"{line!r} has no option {unknown}"
+
+
 @pytest.mark.parametrize("page", PAGES, ids=name_of)
 def test_links_lead_somewhere(page: Path) -> None:
     for target in _LINK.findall(page.read_text(encoding="utf-8")):
