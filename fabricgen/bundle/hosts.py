@@ -5,7 +5,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import yaml
 
@@ -33,9 +33,8 @@ class ObservedHosts:
     folder: Path
     _texts: dict[str, str] = field(default_factory=dict, repr=False, compare=False)
     _settings: dict[str, HostSettings] = field(default_factory=dict, repr=False, compare=False)
-    _shapes: dict[str, Any] = field(default_factory=dict, repr=False, compare=False)
+    _shapes: dict[str, "_Shape"] = field(default_factory=dict, repr=False, compare=False)
     _networks: dict[str, Mapping[str, Any]] = field(default_factory=dict, repr=False, compare=False)
-    _unknown: dict[int, tuple[UnknownKey, ...]] = field(default_factory=dict, repr=False, compare=False)
 
     @property
     def name(self) -> str:
@@ -95,7 +94,7 @@ class ObservedHosts:
     def unknown_keys(self, host: str) -> tuple[UnknownKey, ...]:
         """The keys for which netplan refuses the file of a host. Raises as `network`."""
         network = self.network(host)
-        return self._unknown[id(network.shape)] if isinstance(network, _Filled) else ()
+        return network.unknown if isinstance(network, _Filled) else ()
 
     def forget(self) -> None:
         """Free the networks of all hosts; they are read again if they are needed."""
@@ -108,7 +107,7 @@ class ObservedHosts:
         shape = _ADDRESS.sub(lambda _: f'"{_MARK}{next(numbers)}"', text)
         if shape not in self._shapes:
             self._shapes[shape] = self._parse(file, shape)
-        return _Filled(self._shapes[shape], addresses)
+        return _Filled(*self._shapes[shape], addresses)
 
     def value(self, file: str, key: str) -> str | None:
         """The value of a setting, or at a dotted path of a netplan file; None if there is no value."""
@@ -119,7 +118,7 @@ class ObservedHosts:
             found = found.get(step) if isinstance(found, Mapping) else None
         return None if found is None else str(found)
 
-    def _parse(self, file: str, text: str) -> Any:
+    def _parse(self, file: str, text: str) -> "_Shape":
         place = str(self.folder / file)
         tree = load_yaml(text, place)
         network = tree.get("network") if isinstance(tree, dict) else None
@@ -129,9 +128,7 @@ class ObservedHosts:
             raise UnreadableInputError(
                 "not a netplan file: `network: ethernets:` must contain interfaces", Location(place, 1, 1)
             )
-        found = as_read(network)
-        self._unknown[id(found)] = unknown_keys(network)  # `_shapes` keeps the object
-        return found
+        return _Shape(as_read(network), unknown_keys(network))
 
     def locate(self, *path: str) -> Location:
         """The location of a setting of a file, or of the deepest step of a dotted path that a netplan file has."""
@@ -153,22 +150,25 @@ def read_hosts(root: Path | None) -> Mapping[str, ObservedHosts]:
     }
 
 
+class _Shape(NamedTuple):
+    """What the netplan files of several hosts have in common."""
+
+    network: Mapping[str, Any]
+    unknown: tuple[UnknownKey, ...]
+
+
 class _Filled(Mapping[str, Any]):
-    """A mapping of a shape with the addresses of one host, which are filled in when a value is read."""
+    """A mapping of a shape with the addresses of one host, which are filled in when a value is read. `unknown` are the
+    keys for which netplan refuses it."""
 
-    __slots__ = ("_addresses", "_shape")
+    __slots__ = ("_addresses", "_shape", "unknown")
 
-    def __init__(self, shape: Mapping[str, Any], addresses: Sequence[str]) -> None:
-        self._shape, self._addresses = shape, addresses
-
-    @property
-    def shape(self) -> Mapping[str, Any]:
-        """The mapping that hosts share."""
-        return self._shape
+    def __init__(self, shape: Mapping[str, Any], unknown: tuple[UnknownKey, ...], addresses: Sequence[str]) -> None:
+        self._shape, self.unknown, self._addresses = shape, unknown, addresses
 
     def __getitem__(self, key: str) -> Any:
         found = self._shape[key]
-        return _Filled(found, self._addresses) if isinstance(found, dict) else _filled(found, self._addresses)
+        return _Filled(found, (), self._addresses) if isinstance(found, dict) else _filled(found, self._addresses)
 
     def get(self, key: str, default: Any = None) -> Any:
         return self[key] if key in self._shape else default
