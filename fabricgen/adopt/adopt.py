@@ -25,6 +25,7 @@ from fabricgen.adopt.source import (
 from fabricgen.adopt.tree import inventory_tree
 from fabricgen.adopt.wiring import usable_links
 from fabricgen.adopt.written import FILE_NAME, REFUSED_NUMBERS, Adopted, inventory_yaml, not_allowed, rendered_tables
+from fabricgen.allocation.lock import Lock
 from fabricgen.bundle.read import Bundle
 from fabricgen.findings import Finding, Place, Severity, has_errors
 from fabricgen.inventory.load import LOCK_NAME
@@ -80,12 +81,7 @@ def adopt(
     tree |= _sonic(bundle, source)
     files = {} if single_file else {LOCK_NAME: lock.dump()}
     files |= platforms or {}
-    rendered, lock, findings = rendered_tables({FILE_NAME: inventory_yaml(tree), **files})
-    shared = [one for one in findings if one.code in REFUSED_NUMBERS]
-    if shared:
-        files[LOCK_NAME] = lock.dump()
-        adopted.findings += [_replaced("overrides replace numbers of the lock file", one) for one in shared]
-        rendered, lock, findings = rendered_tables({FILE_NAME: inventory_yaml(tree), **files})
+    rendered, lock, findings = _with_own_numbers(tree, files, adopted)
     for simplify, note in _SIMPLIFICATIONS:
         if rendered is None and simplify(tree, findings):
             problems = findings
@@ -111,6 +107,19 @@ def adopt(
     adopted.files = files
     adopted.findings += _difference_notes(adopted.differences)
     return adopted
+
+
+def _with_own_numbers(
+    tree: dict[str, Any], files: dict[str, str], adopted: Adopted
+) -> tuple[dict[str, Any] | None, Lock, list[Finding]]:
+    """The render, and what prevents it, with a lock file whose numbers are each that of one switch or link."""
+    while True:
+        rendered, lock, findings = rendered_tables({FILE_NAME: inventory_yaml(tree), **files})
+        shared = [one for one in findings if one.code in REFUSED_NUMBERS]
+        if not shared or files.get(LOCK_NAME) == lock.dump():
+            return rendered, lock, findings
+        files[LOCK_NAME] = lock.dump()
+        adopted.findings += [_replaced("overrides replace numbers of the lock file", one) for one in shared]
 
 
 def _unusable_names(bundle: Bundle) -> Iterator[Finding]:

@@ -152,7 +152,8 @@ class _Pools:
         held = {key: {IPNetwork(text).version: text for text in texts} for key, texts in given.items()}
         for version in (4, 6):
             texts = [of[version] for of in held.values() if version in of]
-            room = 0 if len(texts) == len(held) else 4 * needed
+            is_repeated = version == 4 and len(set(texts)) < len(texts)  # planes with the same addresses
+            room = 0 if len(texts) == len(held) and not is_repeated else 4 * needed
             pool = _supernet(texts, room, free_ends=free_ends) if texts and (version == 4 or not room) else None
             wider = [one for one in map(IPNetwork, map(str, known)) if pool is not None and pool in one]
             chosen = next(filter(self.take, [*wider, *filter(None, [pool])]), None)

@@ -44,7 +44,7 @@ class ConfigFiles:
     def _further_below(self, folder: Path) -> list[Path]:
         """Files named config_db.json at any depth, as labs have them: leaf1/config/config_db.json. Without one, the
         file of each folder that has only one with tables: leaf1/startup.json."""
-        if named := [file for file in folder.rglob(CONFIG_NAME) if file.is_file()]:
+        if named := [file for file in folder.glob(f"*/**/{CONFIG_NAME}") if file.is_file()]:
             return named
         by_folder: dict[Path, list[Path]] = {}
         for file in folder.glob("*/*.json"):
@@ -64,7 +64,7 @@ class ConfigFiles:
         try:
             config = content.config
         except UnreadableInputError:
-            if is_reported and not _is_json(content.text):
+            if is_reported and not _is_json_of_others(content.text):
                 raise
             config = {}
         if any(map(_TABLE.fullmatch, config)) or _namespaces(config):
@@ -119,12 +119,13 @@ def by_device(found: Sequence[tuple[str, Path]]) -> dict[str, Path]:
     return files
 
 
-def _is_json(text: bytes) -> bool:
+def _is_json_of_others(text: bytes) -> bool:
+    """Whether a file is JSON without a table."""
     try:
-        orjson.loads(text)
+        content = orjson.loads(text)
     except orjson.JSONDecodeError:
         return False
-    return True
+    return not (isinstance(content, dict) and any(map(_TABLE.fullmatch, content)))
 
 
 def _namespaces(config: Mapping[str, Any]) -> list[str]:

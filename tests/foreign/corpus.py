@@ -146,6 +146,12 @@ def _changed(change: Callable[[Config], object]) -> Files:
     return {"leaf1/config_db.json": json.dumps(leaf, indent=4)}
 
 
+def _bare(sessions: Config) -> Config:
+    """Sessions, and ports as SONiC VS completes them."""
+    return sessions | {"PORT": {"Ethernet0": {"speed": "40000"}, "Ethernet4": {"alias": "fortyGigE0/4"}}}
+
+
+_ADOPT = ("validate DIR", "import config-db DIR -o OUT", "check OUT")
 CORPUS = (
     Foreign("vs-lab", "a lab of SONiC VS has sessions, and no DEVICE_NEIGHBOR and QoS", _pair(_LEAF, _SPINE)),
     Foreign("vs-lab-import", "Force10-S6000 has the ports of its file", _pair(_LEAF, _SPINE),
@@ -216,4 +222,40 @@ CORPUS = (
             {"opensm.conf": "routing_engine (null)\nqos FALSE\nqos_max_vls 0\nqos_policy_file /etc/opensm/qos-policy.conf\n"
              "partition_config_file /etc/opensm/partitions.conf\nsm_priority 0\nsubnet_prefix 0xfe80000000000000\n"},
             ("validate DIR",)),
+    Foreign("ports-without-lanes", "docker-sonic-vs adds the lanes of its SKU at the start", _pair(_bare(_LEAF), _bare(_SPINE)), _ADOPT),
+    Foreign("no-ports", "a file of services only, which `config load` adds to the running configuration", {
+        "leaf1.json": json.dumps({"DEVICE_METADATA": {"localhost": {"hostname": "leaf1"}}, "VLAN": {"Vlan7": {"vlanid": "7"}},
+                                  "VLAN_MEMBER": {"Vlan7|Ethernet8": {"tagging_mode": "untagged"}}})}, _ADOPT),
+    Foreign("no-hostname", "containerlab names the node; the file has neither hostname nor type", _changed(
+        lambda leaf: [leaf["DEVICE_METADATA"]["localhost"].pop(name) for name in ("hostname", "type", "bgp_asn")]), _ADOPT),
+    Foreign("file-of-containerlab", "the files of nodes are in config/ below the name of the node", {
+        name.replace("/", "/config/"): text for name, text in _pair(_LEAF, _SPINE).items()}, ("validate DIR", "diff DIR DIR --exit-code")),
+    Foreign("one-file-each", "a playbook has one file of any name for each switch, and frr.conf beside it", {
+        **{name.replace("config_db", "startup"): text for name, text in _pair(_split("leaf1", "10.0.0.0/29", "65001"),
+                                                                             _split("spine1", "10.0.0.1/29", "65000")).items()},
+        "leaf1/frr.conf": _FRR.format(asn=65001, peer="10.0.0.1")}, ("simulate deadlock DIR",)),
+    Foreign("repeated-planes", "planes of an AI fabric are copies of each other with the same addresses", {
+        f"p{plane}-{role}/config_db.json": json.dumps(_lab(f"p{plane}-{role}", INTERFACE=_routed(f"10.0.0.{n}/31")))
+        for plane in range(4) for n, role in enumerate(("leaf", "spine"))}, _ADOPT),
+    Foreign("saved-by-202605", "a file with fields of a newer release than the default one", _changed(
+        lambda leaf: leaf["DEVICE_METADATA"]["localhost"].update(has_sonic_dhcpv4_relay="True")), _ADOPT),
+    Foreign("minigraph-era", "files of 2018 have members that are not tables, null, and no base rows", _changed(
+        lambda leaf: leaf.update(platform="x86_64", LOOPBACK_INTERFACE={"Loopback0|10.1.0.1/32": {}},
+                                 INTERFACE={"Ethernet0|10.0.0.0/31": {}}, DEVICE_NEIGHBOR={"Ethernet0": {"name": "ARISTA01T1", "port": "Ethernet1", "lo_addr": None}})), _ADOPT),
+    Foreign("unknown-field-202411", "a release before 202505 ignores a field that it does not know", _changed(
+        lambda leaf: leaf.update(**_version("version_202411_01"), NTP={"global": {"auth_enabled": "false"}}))),
+    Foreign("unknown-field-202505", "202505 stops at the same field", _changed(
+        lambda leaf: leaf.update(**_version("version_202505_01"), NTP={"global": {"auth_enabled": "false"}}))),
+    Foreign("management-without-port", "labs have MGMT_INTERFACE and no MGMT_PORT", _changed(lambda leaf: leaf.update(
+        MGMT_INTERFACE={"eth0|192.0.2.7/24": {"gwaddr": "192.0.2.1"}}, **_version("version_202411_01")))),
+    Foreign("redistributed", "frrcfgd redistributes connected routes by a field that no model has", _changed(lambda leaf: (
+        leaf["DEVICE_METADATA"]["localhost"].update(frr_mgmt_framework_config="true", docker_routing_config_mode="unified"),
+        leaf.update(BGP_GLOBALS={"default": {"local_asn": "65001", "router_id": "10.255.0.201"}},
+                    BGP_GLOBALS_AF={"default|ipv4_unicast": {"redistribute_connected": "true"}},
+                    BGP_NEIGHBOR={"default|10.0.0.1": {"asn": "65000"}})))),
+    Foreign("name-twice", "an editor pasted a row a second time", {
+        "config_db.json": '{\n    "VLAN": {\n        "Vlan7": {"vlanid": "7"},\n        "Vlan7": {"vlanid": "8"}\n    }\n}\n'}),
+    Foreign("answer-of-gnmi", "a file by OpenConfig models has no table of CONFIG_DB", {
+        "leaf1.json": json.dumps({"openconfig-interfaces:interfaces": {"interface": []}})}),
+    Foreign("yaml", "Ansible's variables have the tables as YAML", {"leaf1.json": "PORT:\n  Ethernet0:\n    lanes: '1'\n"}),
 )  # fmt: skip

@@ -41,5 +41,5 @@ def test_verdicts_are_those_of_the_golden_file(cli: Cli, golden: Golden, tmp_pat
     golden(GOLDEN, "\n".join(found).encode())
 
 
-def test_the_corpus_has_25_files_with_a_fact_each() -> None:
-    assert len({one.name for one in CORPUS}) == len({one.fact for one in CORPUS}) == len(CORPUS) == 25
+def test_each_file_of_the_corpus_has_a_fact() -> None:
+    assert len({one.name for one in CORPUS}) == len({one.fact for one in CORPUS}) == len(CORPUS) >= 25
