@@ -8,6 +8,7 @@ from fabricgen.findings import Finding, in_order
 from fabricgen.report.name_runs import names_in_short
 from fabricgen.sonic.canonical import natural_key
 
+_WORD = re.compile(r"[^\s,;:()=]+")
 _FEWEST_SHARED = 8  # rows: fewer are as clear one by one, and each is marked at its line
 
 
@@ -17,12 +18,13 @@ def grouped(findings: Iterable[Finding]) -> list[Finding]:
     groups: dict[tuple[object, ...], list[Finding]] = {}
     for number, one in enumerate(findings):
         groups.setdefault((*_kind(one), one.message, one.hint, _table(one) if one.device else number), []).append(one)
+    mistakes = [(_mistake(members[0]), members) for members in groups.values()]
     shared: dict[tuple[object, ...], list[list[Finding]]] = {}
-    for members in groups.values():
-        shared.setdefault(_mistake(members[0]), []).append(members)
+    for mistake, members in mistakes:
+        shared.setdefault(mistake, []).append(members)
     found: list[Finding] = []
-    for members in groups.values():
-        same = shared[_mistake(members[0])]
+    for mistake, members in mistakes:
+        same = shared[mistake]
         if len(same) < _FEWEST_SHARED:
             found.append(_together(members))
         elif members is same[0]:
@@ -42,15 +44,16 @@ def _mistake(one: Finding) -> tuple[object, ...]:
     """What rows with one mistake have in common: all but their name, in the message and in the hint."""
     if not one.device or one.place is None or not one.place.key:
         return (*_kind(one), one.device, one.path, one.message)
-    names = re.compile("|".join(rf"(?<!\w){re.escape(part)}(?!\w)" for part in one.place.key.split("|") if part))
-    return (*_kind(one), one.place.table, one.place.field, names.sub("#", one.message), names.sub("#", one.hint))
+    parts = {*one.place.key.split("|")}
+    texts = (_WORD.sub(lambda word: "#" if word[0] in parts else word[0], text) for text in (one.message, one.hint))
+    return (*_kind(one), one.place.table, one.place.field, *texts)
 
 
 def _of_rows(groups: Sequence[Sequence[Finding]]) -> Finding:
     """One finding for several groups of equal ones, that of the first row of the first device."""
     members = [one for group in groups for one in group]
     names = sorted({one.device for one in members}, key=natural_key)
-    first = min(members, key=lambda one: (natural_key(one.device), natural_key(one.path)))
+    first = min((one for one in members if one.device == names[0]), key=lambda one: natural_key(one.path))
     rows = {one.place.key for one in members if one.place}
     noun = "ports" if all(row.startswith("Ethernet") and "|" not in row for row in rows) else "rows"
     message = f"{first.message}; on {len(rows):,} {noun} of {names_in_short(names)}"
@@ -69,7 +72,6 @@ def _together(members: Sequence[Finding]) -> Finding:
 
 _FEWEST_ALIKE = 3  # two findings are read as fast as one with a remark
 _NUMBER = re.compile(r"\d+")
-_WORD = re.compile(r"[^\s,;:()=]+")
 
 
 def alike(findings: Sequence[Finding]) -> list[tuple[Finding, list[Finding]]]:

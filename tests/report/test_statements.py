@@ -17,7 +17,7 @@ from fabricgen.report.deadlock import (
     deadlock_unjudged,
     failures_statement,
 )
-from fabricgen.report.summary import Counts
+from fabricgen.report.summary import Counts, summary_line
 from fabricgen.results import (
     Claim,
     CongestionModel,
@@ -151,6 +151,13 @@ def test_a_full_link_is_no_fair_share(result: CongestionResult, level: str, head
     statement = str(traffic_statement(result))
     assert congestion_object([result])["statement"]["text"] == statement
     assert statement.endswith(cell["detail"])
+
+
+def test_simulators_count_no_rules() -> None:
+    """Not 'Checked 20 devices, 4 links, 0 rules'."""
+    line = summary_line([], Counts(devices=20, links=4))
+    assert line == "Checked 20 devices, 4 links: 0 errors, 0 warnings, 0 notes, 0 suppressed."
+    assert ", 200 rules: " in summary_line([], COUNTS)
 
 
 def test_the_worst_plane_is_shown_and_the_others_are_counted() -> None:
