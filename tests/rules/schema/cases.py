@@ -269,7 +269,7 @@ CASES = [
         "leaf1:WRED_PROFILE|AZURE_LOSSLESS|green_max_threshold",
         ERROR,
         "green_max_threshold is 2147483648: orchagent reads at most 2147483647 and refuses the row; before release 202605 "
-        "it ends, and no port works",
+        "it exits, and no port works",
         "set green_max_threshold to at most 2147483647",
     ),
     Case(
