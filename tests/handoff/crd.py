@@ -4,6 +4,7 @@ Beyond the schemas: kinds of the whole cluster have no namespace, and JSON in a 
 """
 
 import json
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +17,7 @@ JSON_FIELDS = {"NetworkAttachmentDefinition": ("config",)}
 JSON_ANNOTATION = "k8s.v1.cni.cncf.io/networks"
 
 
+@cache
 def definitions(folder: Path) -> Definitions:
     """(apiVersion, kind) -> strict schema and scope, of every definition in the folder."""
     found: Definitions = {}
