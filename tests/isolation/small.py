@@ -47,6 +47,66 @@ class Leak(NamedTuple):
         return f"{self.vrf or 'default'}|{self.prefix}"
 
 
+@dataclass(frozen=True)
+class Overlay:
+    """EVPN: the VNIs of VRFs by (leaf, VRF), the (leaf, VNI) that are not mapped to a VLAN, the leaf whose loopback
+    each VTEP has, and whether the spine carries EVPN routes."""
+
+    vnis: Mapping[tuple[str, str], str]
+    unmapped: Sequence[tuple[str, str]] = ()
+    sources: Mapping[str, str] = field(default_factory=dict)
+    carried: bool = True
+
+    def source(self, leaf: str) -> str:
+        """The leaf whose loopback the VTEP of a leaf has."""
+        return self.sources.get(leaf, leaf)
+
+    def vrf_of(self, leaf: str, vni: str) -> str:
+        """The VRF that the VLAN of a VNI is in."""
+        return min((vrf for (own, vrf), other in self.vnis.items() if (own, other) == (leaf, vni)), default="")
+
+    def complete(self, leaf: str, vrf: str) -> str:
+        """The VNI of a VRF that sends and receives; "" without one."""
+        vni = self.vnis.get((leaf, vrf), "")
+        return vni if vni and (leaf, vni) not in self.unmapped and self.vrf_of(leaf, vni) == vrf else ""
+
+    def is_reached(self, leaf: str) -> bool:
+        """Whether VXLAN packets reach the VTEP of a leaf."""
+        return [self.source(each) for each in LEAVES].count(leaf) == 1 and self.source(leaf) == leaf
+
+    def rows(self, name: str) -> Config:
+        """The tables of a switch."""
+        if name not in LEAVES:
+            ports = [f"Ethernet{index}" for index in range(len(LEAVES))] if self.carried else []
+            return _evpn_sessions(ports)
+        found: Config = _evpn_sessions(["Ethernet12"])
+        loopback = {leaf: f"10.0.0.{number}" for number, leaf in enumerate(LEAVES, 1)}
+        found["LOOPBACK_INTERFACE"] = {f"Loopback0|{loopback[name]}/32": {}}
+        found["VXLAN_TUNNEL"] = {"vtep": {"src_ip": loopback[self.source(name)]}}
+        found["VXLAN_EVPN_NVO"] = {"nvo": {"source_vtep": "vtep"}}
+        for (leaf, vrf), vni in self.vnis.items():
+            if leaf == name:
+                vlan = f"Vlan{vni}"
+                found.setdefault("VRF", {})[vrf] = {"vni": vni}
+                found.setdefault("VLAN", {})[vlan] = {"vlanid": vni}
+                found.setdefault("VLAN_INTERFACE", {})[vlan] = {"vrf_name": self.vrf_of(leaf, vni)}
+                if (leaf, vni) not in self.unmapped:
+                    found.setdefault("VXLAN_TUNNEL_MAP", {})[f"vtep|map_{vni}_{vlan}"] = {"vlan": vlan, "vni": vni}
+                found.setdefault("BGP_GLOBALS", {})[vrf] = {"local_asn": str(65000 + LEAVES.index(leaf))}
+                found.setdefault("BGP_GLOBALS_AF", {})[f"{vrf}|l2vpn_evpn"] = {"advertise-ipv4-unicast": "true"}
+                for source in ("connected", "static"):
+                    found.setdefault("ROUTE_REDISTRIBUTE", {})[f"{vrf}|{source}|bgp|ipv4"] = {}
+        return found
+
+
+def _evpn_sessions(ports: Sequence[str]) -> Config:
+    policy = {"admin_status": "up", "route_map_in": ["PASS"], "route_map_out": ["PASS"]}
+    return {
+        "BGP_NEIGHBOR": {f"default|{port}": {"peer_type": "external"} for port in ports},
+        "BGP_NEIGHBOR_AF": {f"default|{port}|l2vpn_evpn": policy for port in ports},
+    }
+
+
 @dataclass
 class SmallFabric:
     """`tenants` are those of the six hosts; h0 to h2 are on leaf1. `tables` are (leaf, ports, stage, rules)."""
@@ -55,6 +115,7 @@ class SmallFabric:
     tables: Sequence[tuple[str, Sequence[str], str, Sequence[Rule]]]
     vrfs: Mapping[tuple[str, str], str] = field(default_factory=dict)
     leaks: Sequence[Leak] = ()
+    overlay: Overlay | None = None
     shared: bool = False
     joined: bool = True  # whether a spine connects the leaves
 
@@ -192,6 +253,9 @@ class SmallFabric:
             for leak in self.leaks
             if leak.leaf == name
         }
+        if self.overlay:
+            own = self.overlay.rows(name)
+            config |= {**own, "VRF": {**config["VRF"], **own.get("VRF", {})}}
         for index, (leaf, ports, stage, rules) in enumerate(self.tables):
             if leaf == name:
                 config["ACL_TABLE"][f"T{index}"] = {"type": "L3", "stage": stage, "ports": list(ports)}
@@ -221,10 +285,16 @@ class SmallFabric:
         return anything, roce
 
     def _routed(self, leaf: str, vrf: str, target: int) -> bool:
-        """Whether routes of a VRF lead from a leaf to a host. Those of the default VRF lead to the other leaf."""
+        """Whether routes of a VRF lead from a leaf to a host. Those of the default VRF lead to the other leaf, and so
+        do those of VRFs there with the same VNI."""
         far, port = self.place(target)
         if leaf != far:
-            return self.joined and not vrf and self._routed(far, vrf, target)
+            if not vrf or not self.overlay:
+                return self.joined and not vrf and self._routed(far, vrf, target)
+            vni = self.overlay.complete(leaf, vrf)
+            carried = self.joined and self.overlay.carried and self.overlay.is_reached(far)
+            others = [one for one in ("VrfA", "VrfB") if vni and self.overlay.complete(far, one) == vni]
+            return carried and any(self._routed(far, one, target) for one in others)
         own, address = self.vrfs.get((far, port), ""), ip_address(self.address(target))
         if own == vrf:
             return True
@@ -291,11 +361,24 @@ def small_fabrics(draw: st.DrawFn) -> SmallFabric:
         st.sampled_from(["", *PORTS]),
         st.sampled_from([None, *range(6)]),
     )
+    vnis = st.dictionaries(
+        st.tuples(st.sampled_from(LEAVES), st.sampled_from(["VrfA", "VrfB"])),
+        st.sampled_from(["3001", "3002"]),
+        min_size=1,
+    )
+    overlays = st.builds(
+        Overlay,
+        vnis,
+        st.lists(st.tuples(st.sampled_from(LEAVES), st.sampled_from(["3001", "3002"])), max_size=1),
+        st.dictionaries(st.sampled_from(LEAVES), st.sampled_from(LEAVES), max_size=1),
+        st.sampled_from([True, True, True, False]),
+    )
     return SmallFabric(
         draw(st.lists(st.sampled_from(["", "a", "b", "c"]), min_size=6, max_size=6).filter(any)),
         draw(st.lists(tables, max_size=4)),
         draw(st.dictionaries(ports, st.sampled_from(["VrfA", "VrfB"]), max_size=3)),
         draw(st.lists(leaks, max_size=3)),
+        draw(st.none() | overlays),
         draw(st.booleans()),
         draw(st.booleans()),
     )
