@@ -26,6 +26,7 @@ COSTLY = (
            "a kill at the other moments of the role", ("apply-patch-5", "reload-[37]")),
     Costly("handoff/test_lint.py", "what ansible-lint refuses"),
     Costly("handoff/test_play.py::test_drain_undrain_and_replace", "the playbooks that take a switch out of service"),
+    Costly("handoff/test_play.py::test_drain_and_undrain_of_unnumbered_sessions", "the drain of unnumbered fabrics"),
     Costly("handoff/test_play.py::test_verify_and_collect_find_wrong_sessions_and_cables", "the playbook verify"),
     Costly("handoff/test_slurm.py::test_slurmctld_loads_every_example", "the other examples in Slurm", ("quickstart",)),
     Costly("handoff/test_slurm.py::test_slurmctld_complains_of_a_wrong_line", "a slurmctld that words it otherwise"),
