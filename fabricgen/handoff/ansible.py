@@ -17,7 +17,7 @@ from fabricgen.bundle.names import CONFIG_NAME
 from fabricgen.handoff import ONLY_SWITCHES, Handoff, Option
 from fabricgen.handoff.aliases import Aliases
 from fabricgen.handoff.ansible_groups import ALL, host_groups, is_absent, present_pattern, stages_of
-from fabricgen.handoff.chosen import chosen_devices
+from fabricgen.handoff.chosen import chosen_devices, refuse_frr_files
 from fabricgen.handoff.management import management_addresses
 from fabricgen.handoff.secret_rows import SecretRows
 from fabricgen.resources import package_files, package_text, resource
@@ -47,6 +47,7 @@ def ansible_files(bundle: "Bundle", only: str | None = None, plan: str | None = 
     from fabricgen.sonic.secrets import SECRET_FIELDS, SECRET_TABLES  # its expressions take 3 ms
 
     devices = chosen_devices(bundle, only)
+    refuse_frr_files(devices, "this project")
     by_name = {device.name: device for device in devices}
     context = {
         "fabric": bundle.wiring.fabric if bundle.wiring else "",

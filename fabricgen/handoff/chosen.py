@@ -30,6 +30,18 @@ def chosen_devices(bundle: "Bundle", only: str | None) -> list["ObservedDevice"]
     return devices
 
 
+def refuse_frr_files(devices: Iterable["ObservedDevice"], what: str) -> None:
+    """Raises UsageError for VTEPs, whose FRR reads a file that `what` does not bring to a switch and does not
+    restore."""
+    from fabricgen.sonic.image import has_translation
+
+    names = [device.name for device in devices if has_translation(device.config)]
+    if names:
+        others = f" and {len(names) - 1} more" if len(names) > 1 else ""
+        reason = f"FRR of {names[0]}{others} reads frr.conf (isolation: evpn), and {what} only brings config_db.json"
+        raise UsageError(f"{reason}: copy both files of these switches by other means, or choose others with --only")
+
+
 def fits(name: str, only: str | None) -> bool:
     """Whether a name matches one of the patterns. Without patterns, every name matches."""
     return only is None or any(fnmatchcase(name, pattern.strip()) for pattern in only.split(","))

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 from fabricgen.bundle.names import CONFIG_NAME
 from fabricgen.errors import UsageError
 from fabricgen.handoff import ONLY_SWITCHES, Handoff
-from fabricgen.handoff.chosen import chosen_devices, fits, refuse_strange_names
+from fabricgen.handoff.chosen import chosen_devices, fits, refuse_frr_files, refuse_strange_names
 from fabricgen.handoff.lab_switch import MOST_PORTS, LabPort, lab_config
 from fabricgen.handoff.templates import filled, yaml_bytes
 from fabricgen.sonic.addresses import Address, parse_address
@@ -40,6 +40,7 @@ def containerlab_files(bundle: "Bundle", only: str | None = None) -> Iterator[tu
     switch with more links in the lab than a virtual switch has ports.
     """
     devices = {device.name: device for device in chosen_devices(bundle, only)}
+    refuse_frr_files(devices.values(), "the lab")
     plugged = {link.a[0] for link in bundle.host_links if link.b[0] in devices}
     hosts = {host for host in plugged if only is not None and fits(host, only)} or plugged
     inside = hosts | devices.keys()

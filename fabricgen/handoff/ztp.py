@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 from fabricgen.bundle.names import CONFIG_NAME
 from fabricgen.errors import UsageError
 from fabricgen.handoff import ONLY_SWITCHES, Handoff, Option
-from fabricgen.handoff.chosen import chosen_devices, refuse_strange_names
+from fabricgen.handoff.chosen import chosen_devices, refuse_frr_files, refuse_strange_names
 from fabricgen.handoff.dhcp import Lease, dnsmasq, kea
 from fabricgen.handoff.management import management_addresses
 from fabricgen.handoff.secret_rows import SecretRows
@@ -58,6 +58,7 @@ def ztp_files(
         example = f"at most {_LONGEST_URL} characters, for example http://10.0.0.1/sonic.bin"
         raise UsageError(f"--onie-url {onie_url}: not the URL of an installer, {example}")
     devices = chosen_devices(bundle, only)
+    refuse_frr_files(devices, "the provisioning server")
     serials = {device.name: device.wired.serial if device.wired else "" for device in devices}
     names = serials if by == "serial" else {device.name: device.name for device in devices}
     if missing := [name for name, text in names.items() if not text]:

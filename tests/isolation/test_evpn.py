@@ -161,6 +161,13 @@ def test_files_belong_to_the_bundle(cli: Cli, tmp_path: Path) -> None:
     assert not (bundle / LEAF / "frr.conf").exists()
 
 
+@pytest.mark.parametrize("handoff", ["ansible", "ztp", "containerlab"])
+def test_handoffs_without_frr_conf_are_refused(cli: Cli, bundle: Path, tmp_path: Path, handoff: str) -> None:
+    found = cli("handoff", handoff, bundle, "--output", tmp_path / "out")
+    assert found.code == 2
+    assert "reads frr.conf (isolation: evpn)" in found.err
+
+
 def test_certificate_is_verified_without_fabricgen(cli: Cli, bundle: Path, tmp_path: Path) -> None:
     file, verdict = tmp_path / "tenants.json", isolation_of(cli, bundle)[0]
     assert cli("validate", bundle, "--select", "FG647", "--certificate", file).code == 0
