@@ -2,7 +2,7 @@
 
 Source: sonic-buildimage 4bdc0cd7, sonic-high-frequency-telemetry.yang (from release 202505 on), whose musts require a
 port with a row in BUFFER_PG or BUFFER_QUEUE. It has the interval in milliseconds, the HLD (sonic-net/SONiC, doc/
-high-frequency-telemetry) in microseconds, so the interval has no default here.
+high-frequency-telemetry) in microseconds: the default is moderate in both.
 """
 
 import csv
@@ -25,24 +25,26 @@ if TYPE_CHECKING:
 
 _PROFILE, _GROUP, _NAME = "HIGH_FREQUENCY_TELEMETRY_PROFILE", "HIGH_FREQUENCY_TELEMETRY_GROUP", "lossless"
 _SINCE = 202505
+_INTERVAL = "1000"  # one second by the model, one millisecond by the design
 _PG_COUNTERS = ("CURR_OCCUPANCY_BYTES", "XOFF_ROOM_CURR_OCCUPANCY_BYTES")
 _QUEUE_COUNTERS = ("CURR_OCCUPANCY_BYTES", "WRED_ECN_MARKED_PACKETS")
 COLUMNS = ("device", "group", "object", "counter", "alarm_bytes", "source")
 
 
 def telemetry_files(
-    bundle: "Bundle", only: str | None = None, poll_interval: str | None = None, endpoint: str | None = None
+    bundle: "Bundle", only: str | None = None, poll_interval: str = _INTERVAL, endpoint: str | None = None
 ) -> Iterator[tuple[str, bytes]]:
     """(path, bytes): hft/DEVICE.json with the rows of each switch, and alarms.csv. A priority group has the alarm xoff
     on the bytes in its headroom, a queue that marks has Kmin on its length.
 
-    Raises UsageError without an interval, for switches before release 202505, and if no switch has lossless groups.
+    Raises UsageError for an interval that is not a number, for switches before release 202505, and if no switch has
+    lossless groups.
     """
     interval = whole_number(poll_interval)
     if not interval:
         raise UsageError(
-            "--poll-interval: give a number. The YANG model has it in milliseconds and the design in microseconds: "
-            "compare the times of two samples on one switch before you enable all"
+            f"--poll-interval: {poll_interval!r} is not a number above 0. The YANG model has it in milliseconds and "
+            "the design in microseconds: compare the times of two samples on one switch before you enable all"
         )
     watches, alarms = Watches(), []
     for device in chosen_devices(bundle, only):
@@ -93,9 +95,11 @@ HANDOFF = Handoff(
     telemetry_files,
     options=(
         ONLY_SWITCHES,
-        Option("poll-interval", "Interval in the unit of the image: milliseconds, or microseconds.", metavar="N"),
-        Option("endpoint", "OpenTelemetry collector.  [default: that of the switch]", metavar="HOST:PORT"),
+        Option(
+            "poll-interval", "Interval in the unit of the image: milliseconds, or microseconds.", _INTERVAL, metavar="N"
+        ),
+        Option("endpoint", "OpenTelemetry collector; without it, that of the switch.", metavar="HOST:PORT"),
     ),
     next_step="load {output}/hft/DEVICE.json on one switch with `config load`; the alarms are in {output}/alarms.csv",
-    examples=("--poll-interval 10", "--poll-interval 10 --endpoint 10.255.15.9:4318"),
+    examples=("", "--poll-interval 10 --endpoint 10.255.15.9:4318"),
 )
