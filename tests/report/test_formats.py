@@ -17,8 +17,10 @@ from jsonschema import Draft7Validator, Draft202012Validator
 from fabricgen.findings import Finding, Location, Severity
 from fabricgen.report.formats.github import github_report
 from fabricgen.report.formats.gitlab import gitlab_list
+from fabricgen.report.formats.json import as_json
 from fabricgen.report.formats.junit import junit_report
 from fabricgen.report.formats.sarif import sarif_object
+from fabricgen.report.pages import pages
 from fabricgen.report.run import Run
 from fabricgen.resources import resource
 from fabricgen.visible import visible
@@ -196,3 +198,11 @@ def test_gitlab_and_sarif_hold_any_text(message: str, name: str) -> None:
     (result,) = json.loads(json.dumps(sarif_object(run_of(message, name))))["runs"][0]["results"]
     assert result["message"]["text"] == visible(message)
     assert re.fullmatch(r"[!-~]*", result["locations"][0]["physicalLocation"]["artifactLocation"]["uri"])
+
+
+def test_sarif_stays_small_whatever_the_number_of_codes() -> None:
+    """A code without a finding has its title and address; all of them together are less than half a megabyte."""
+    found = sarif_object(Run("1", "check", [], codes=pages()))
+    rules = found["runs"][0]["tool"]["driver"]["rules"]
+    assert len(rules) > 450 and not any("help" in rule for rule in rules) and all(rule["helpUri"] for rule in rules)
+    assert len(as_json(found)) < 400_000

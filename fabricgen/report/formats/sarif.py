@@ -18,10 +18,12 @@ _LEVEL = {Severity.ERROR: "error", Severity.WARNING: "warning", Severity.NOTE: "
 
 
 def sarif_object(run: Run) -> dict[str, Any]:
-    """The log of one run. It has suppressed findings, too, each with the reason of its suppression."""
+    """The log of one run. It has suppressed findings, too, each with the reason of its suppression. Rules without a
+    finding have their title and address only: GitHub takes files of 10 MB, and their pages alone are 1 MB."""
     codes = run.all_codes
     index = {code: number for number, code in enumerate(codes)}
     findings = [*run.findings, *run.suppressed]
+    found = {one.code for one in findings}
     return {
         "$schema": SCHEMA,
         "version": "2.1.0",
@@ -32,7 +34,7 @@ def sarif_object(run: Run) -> dict[str, Any]:
                         "name": "fabricgen",
                         "version": run.version,
                         "semanticVersion": run.version,
-                        "rules": [_rule(code, run.version) for code in codes],
+                        "rules": [_rule(code, run.version, in_full=code in found) for code in codes],
                     }
                 },
                 "automationDetails": {"id": f"fabricgen/{run.verb}/"},
@@ -45,14 +47,12 @@ def sarif_object(run: Run) -> dict[str, Any]:
     }
 
 
-def _rule(code: str, version: str) -> dict[str, Any]:
+def _rule(code: str, version: str, *, in_full: bool) -> dict[str, Any]:
     known = page(code)
-    rule: dict[str, Any] = {
-        "id": code,
-        "shortDescription": {"text": known.title},
-        "fullDescription": {"text": known.what},
-        "help": {"text": known.text, "markdown": known.markdown},
-    }
+    rule: dict[str, Any] = {"id": code, "shortDescription": {"text": known.title}}
+    if in_full:
+        rule["fullDescription"] = {"text": known.what}
+        rule["help"] = {"text": known.text, "markdown": known.markdown}
     if url := known.url(version):
         rule["helpUri"] = url
     if known.severity:
