@@ -207,7 +207,8 @@ def _is_in(text: str, wider: IpNetwork | None) -> bool:
 @rule("FG911", Severity.ERROR, "A host answers ARP on one NIC for the addresses of another")
 def host_neighbors(fabric: Fabric) -> Iterator[Defect]:
     """What: On a host with several RoCE ports, sysctl.conf sets arp_ignore to 1 or 2, arp_announce to 2 and rp_filter
-    to 0 or 2 for each of them. NICs accept no addresses from router advertisements.
+    to 0 or 2 for each of them. NICs accept no addresses from router advertisements, and IPv6 is not disabled where they
+    have IPv6 addresses.
 
     Why: By default Linux answers ARP for all of its addresses on every interface, and traffic of a rail arrives on
     another NIC. A strict rp_filter drops packets that return over another rail. An additional address changes the GID
@@ -235,6 +236,18 @@ def host_neighbors(fabric: Fabric) -> Iterator[Defect]:
                 elif (larger := number(found.get(of_all)) or 0) > int(found[key]) and str(larger) not in allowed:
                     message = f"{name} of all interfaces is {larger}, expected {' or '.join(allowed)}"
                     yield Defect(_kernel_place(group, of_all), message, f"remove {of_all}")
+        yield from _disabled_family(group, nics, found)
+
+
+def _disabled_family(group: HostFiles, nics: Sequence[str], found: Mapping[str, str]) -> Iterator[Defect]:
+    """IPv6 that sysctl turns off on NICs with addresses of this family."""
+    with_ipv6 = {nic.name for host in group.hosts for nic in host.nics for text in nic.addresses if ":" in text}
+    used = [nic for nic in nics if nic in with_ipv6]
+    for name in ("all", *used) if used else ():
+        path = f"net/ipv6/conf/{name}/disable_ipv6"
+        if number(found.get(path)):
+            message = f"{path} is {found[path]}, but {', '.join(used[:3])} have IPv6 addresses"
+            yield Defect(_kernel_place(group, path), message, f"remove {path}")
 
 
 def kernel_settings(group: HostFiles) -> Mapping[str, str]:

@@ -73,6 +73,16 @@ def test_the_least_mtu_for_roce(tmp_path: Path, mtu: int, found: bool) -> None:
     assert bool(judge(bundle, "FG906")) is found
 
 
+@pytest.mark.parametrize(("text", "expected"), [(SIX, ["FG911"]), (DGX, [])])
+def test_ipv6_is_disabled_only_where_no_nic_has_it(tmp_path: Path, text: str, expected: list[str]) -> None:
+    bundle = write_bundle(tmp_path / "bundle", text)
+    file = bundle / "hosts/gpu/sysctl.conf"
+    file.write_text(file.read_text() + "net.ipv6.conf.all.disable_ipv6 = 1\n")
+    found = judge(bundle, "FG9")
+    assert [one.code for one in found] == expected
+    assert all(one.location and one.location.line == len(file.read_text().splitlines()) for one in found)
+
+
 def test_one_different_switch_is_reported_at_the_switch(tmp_path: Path) -> None:
     """Rules on switches report it, and rules on hosts report the rest, all of it at the switch."""
     bundle = write_bundle(tmp_path / "bundle")
