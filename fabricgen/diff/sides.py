@@ -8,6 +8,7 @@ from fabricgen.bundle.manifest import read_manifest
 from fabricgen.errors import UnreadableInputError
 from fabricgen.findings import Location
 from fabricgen.observed.running import bundle_files, running_files
+from fabricgen.sonic.frr_lines import FRR_CONF
 from fabricgen.vocabulary import InputForm
 
 # Files that repeat the tables of the switches.
@@ -45,7 +46,9 @@ def open_side(path: Path, form: InputForm, known: Container[str] = ()) -> Side:
         )
     others = manifest.files if manifest else {}
     digests = {
-        name: sha256 for name, sha256 in others.items() if not name.startswith("sonic/") and name not in _DERIVED
+        name: sha256
+        for name, sha256 in others.items()
+        if (not name.startswith("sonic/") or name.endswith(f"/{FRR_CONF}")) and name not in _DERIVED
     }
     if manifest is None:
         return Side(path, form, files)

@@ -51,4 +51,5 @@ def _tail(difference: Difference) -> Iterator[str]:
         yield "No drift." if difference.is_drift else "No differences."
     yield " ".join(filter(None, (words.devices_line(counts), words.changes_line(counts))))
     yield from words.way_lines(difference, counts)
+    yield from words.move_lines(difference)
     yield from words.side_notes(difference, counts)

@@ -6,6 +6,7 @@ from typing import Any
 from fabricgen.diff.counts import ChangeCounts, PlanCounts, count_plans
 from fabricgen.diff.difference import Difference
 from fabricgen.diff.groups import ChangedRows
+from fabricgen.diff.tenants import tenant_moves
 from fabricgen.report.name_runs import device_runs, name_runs
 from fabricgen.sonic.canonical import natural_key
 from fabricgen.sonic.secrets import is_secret, shown_key, shown_value
@@ -135,6 +136,15 @@ def side_notes(difference: Difference, counts: ChangeCounts) -> Iterator[str]:
         yield f"{counted(counts.secrets, 'secret')} not compared: the bundle has placeholders for them"
     if difference.unseen:
         yield f"{counted(len(difference.unseen), 'device')} of the bundle without a running configuration"
+
+
+def move_lines(difference: Difference) -> Iterator[str]:
+    """A line for the hosts that go from one tenant to another, with the order that keeps both apart."""
+    for move in tenant_moves(difference):
+        hosts = counted(len({host for host, _ in move.nics}), "host")
+        ends = [name or "no tenant" for name in (move.old, move.new)]
+        line = f"tenants of plane {move.plane}: {counted(len(move.nics), 'NIC')} of {hosts} from {ends[0]} to {ends[1]}"
+        yield visible(f"{line}; {move.order}" if move.order else line)
 
 
 def cost_mark(difference: Difference, rows: ChangedRows) -> str:

@@ -1,6 +1,7 @@
 """The plans of a comparison and their roll-out as one JSON object, and as a file for each patch."""
 
 from collections.abc import Iterable, Mapping
+from dataclasses import asdict
 from typing import Any
 
 import orjson
@@ -10,6 +11,7 @@ from fabricgen.diff.counts import count_plans
 from fabricgen.diff.difference import Difference
 from fabricgen.diff.sorting import generation_of
 from fabricgen.diff.step import Step, StepPurpose
+from fabricgen.diff.tenants import tenant_moves
 from fabricgen.diff.work import Work
 from fabricgen.findings import Finding
 from fabricgen.report.formats.json import finding_object
@@ -32,6 +34,7 @@ def plan_object(
         "new": str(difference.new.path),
         "summary": _summary(difference, rollout),
         "findings": [finding_object(finding) for finding in findings],
+        **({"tenants": [asdict(move) for move in moves]} if (moves := tenant_moves(difference)) else {}),
         "rollout": [{"stage": stage.title, "devices": stage.devices} for stage in rollout.stages],
         "devices": _devices(difference, rollout),
     }

@@ -93,6 +93,7 @@ def _tail(difference: Difference, rollout: Rollout) -> Iterator[str]:
     for names, what in ((difference.added, "new"), (difference.removed, "removed")):
         if names:
             yield f"{counted(len(names), 'device')} {what}: without a plan"
+    yield from words.move_lines(difference)
     if withheld := sum(device.work.withheld for device in difference.changed):
         changes = counted(withheld, "change")
         yield f"{changes} of secrets are not in the patches: copy them to the switches from your secret store"

@@ -1,0 +1,59 @@
+"""The hosts that a change moves from one tenant to another, and in which order that is safe."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from fabricgen.bundle.fabric_file import load_wiring
+from fabricgen.bundle.wiring import Wiring
+from fabricgen.diff.difference import Difference
+from fabricgen.inputs import read_bytes
+from fabricgen.vocabulary import Isolation
+
+_FILE = "fabric.json"
+_ORDERS: Mapping[Isolation, str] = {
+    Isolation.ACL: "in two changes, or leaves with old and new rules let packets of both tenants through: first "
+    "without a tenant on all leaves, then with the new one",
+    Isolation.VRF: "in one change: a port leaves the VRF of the old tenant as it enters that of the new one",
+    Isolation.EVPN: "in one change: a port leaves the VRF of the old tenant as it enters that of the new one; copy "
+    "frr.conf to each leaf, too",
+}
+
+
+@dataclass(frozen=True)
+class TenantMove:
+    """NICs, (host, NIC), of a plane that go from one tenant to another; "" is no tenant. `order` says how that is
+    safe."""
+
+    plane: str
+    old: str
+    new: str
+    nics: tuple[tuple[str, str], ...]
+    order: str
+
+
+def tenant_moves(difference: Difference) -> list[TenantMove]:
+    """The moves between the two bundles of a comparison, in the order of fabric.json. Raises UnreadableInputError."""
+    files = [side.path / _FILE for side in (difference.old, difference.new)]
+    if not all(file.is_file() for file in files):
+        return []
+    texts = [read_bytes(file) for file in files]
+    if texts[0] == texts[1] or any(b'"isolation"' not in text for text in texts):  # large fabrics have large files
+        return []
+    old, new = map(load_wiring, texts)
+    before, after = _owners(old), _owners(new)
+    levels = {plane.name: plane.isolation for plane in new.planes if plane.isolation}
+    found: dict[tuple[str, str, str], list[tuple[str, str]]] = {}
+    known = {(host.name, nic.name) for host in old.hosts for nic in host.nics}
+    for host in new.hosts:
+        for nic in host.nics:
+            end = host.name, nic.name
+            if nic.plane in levels and end in known and before.get(end, "") != after.get(end, ""):
+                found.setdefault((nic.plane, before.get(end, ""), after.get(end, "")), []).append(end)
+    return [
+        TenantMove(plane, one, other, tuple(nics), _ORDERS[levels[plane]] if one and other else "")
+        for (plane, one, other), nics in found.items()
+    ]
+
+
+def _owners(wiring: Wiring) -> dict[tuple[str, str], str]:
+    return {end: tenant.name for tenant in wiring.tenants for end in tenant.nics}
