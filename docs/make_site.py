@@ -42,7 +42,8 @@ new MutationObserver(() => {
   });
 }).observe(document.documentElement, { childList: true, subtree: true });
 """
-_LINK = re.compile(r"(\]\()([^)#\s]+)((?:#[^)]*)?\))")
+# [text](target), and definitions of references: [name]: target
+_LINK = re.compile(r"(\]\(|^\[[^\]\n]+\]: )([^)#\s]+)((?:#[^)\n]*)?(?:\)|$))", re.MULTILINE)
 
 # title -> page or section; pages that are not listed are reached by links
 NAVIGATION: dict[str, object] = {
@@ -74,6 +75,7 @@ NAVIGATION: dict[str, object] = {
         "Push with Ansible": "ansible.md",
         "Accept a new fabric": "acceptance.md",
         "Write files for other tools": "handoff.md",
+        "Use NetBox or Nautobot": "netbox.md",
     },
     "Reference": {
         "Verbs": "verbs.md",
