@@ -3,6 +3,7 @@
 They come after the design, so that it stays regular: no other link changes its port, and no other device its numbers.
 """
 
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from fnmatch import fnmatchcase
@@ -53,10 +54,13 @@ def _with_platforms(design: PlaneDesign, chosen: Mapping[str, DeviceNote], parts
         if note is None:
             continue
         platform = parts.platform(note.platform or "", note)
-        used = {link.speed_mbps for link in design.links if switch in (link.a, link.b)}
+        used = Counter(link.speed_mbps for link in design.links if switch in (link.a, link.b))
         if platform is None or not parts.serves(platform, plane, note):
             continue
-        if layout := parts.layout(platform, note.layout, {}, used, note):
+        enough = (one for one in platform.layouts if all(len(one.ports_at(mbps)) >= used[mbps] for mbps in used))
+        layout = None if note.layout else next(enough, None)
+        layout = layout or parts.layout(platform, note.layout, {}, used, note)
+        if layout:
             changed[switch.key] = replace(switch, platform=platform, layout=layout, spec=note)
     if not changed:
         return design

@@ -71,7 +71,7 @@ class DeviceNote(Part):
     name: Annotated[Name, key("The name, which an entry with `identity` need not have.")] = ""
     identity: Annotated[str | None, key("The identity of the switch. With it, `name` renames the switch.")] = None
     platform: Annotated[str | None, key("The model of this switch, if it is not that of its tier.")] = None
-    layout: Annotated[str | None, key("The layout of `platform`; the default is the first one with the speeds.")] = None
+    layout: Annotated[str | None, key("The layout of `platform`; the default is the first with enough ports.")] = None
     rack: Annotated[str, key()] = ""
     unit: Annotated[NumberOrText, key()] = ""
     serial: Annotated[str, key()] = ""
