@@ -13,7 +13,7 @@ from fabricgen.observed.subnet_files import subnets_of
 from fabricgen.opensm.guids import guid_text
 from fabricgen.opensm.partitions_conf import MemberKind, PartitionEntry, guid_of, key_of
 from fabricgen.opensm.pkey_table import DEFAULT_KEY, EMPTY, FULL_BIT
-from fabricgen.results.isolation import HostAddress, IsolationResult, WrongPair
+from fabricgen.results.isolation import HostAddress, IsolationResult, Reach, WrongPair
 from fabricgen.rules.view.pkey_tables import membership_of, partition_members, pkey_tables
 from fabricgen.rules.view.subnet_managers import ManagedSubnet
 
@@ -39,12 +39,15 @@ def _judge(subnet: ManagedSubnet, tenants: list[PartitionEntry]) -> IsolationRes
     classes = _classes(subnet, tenants, tables)
     apart = together = 0
     wrong: list[WrongPair] = []
+    reach: dict[tuple[str, str], list[int]] = {}
     for (kinds, keys), members in classes.items():
         for (other_kinds, other_keys), others in classes.items():
             pairs = len(members) * (len(others) - (members is others))
             if not pairs:
                 continue
             belongs, key = _belong(kinds, other_kinds), _common(keys, other_keys)
+            known_pairs = reach.setdefault((_tenants(kinds), _tenants(other_kinds)), [0, 0])
+            known_pairs[0], known_pairs[1] = known_pairs[0] + pairs, known_pairs[1] + pairs * (key is not None)
             together, apart = together + pairs * belongs, apart + pairs * (not belongs)
             if belongs == (key is not None):
                 continue
@@ -57,9 +60,14 @@ def _judge(subnet: ManagedSubnet, tenants: list[PartitionEntry]) -> IsolationRes
     known = {port for members in classes.values() for port in members}
     adapters = subnet.adapters.items()
     left_out = [(host.name, nic.name) for port, (host, nic) in adapters if not tables or port not in known]
+    matrix = tuple(Reach(*ends, *pairs) for ends, pairs in sorted(reach.items()))
     return IsolationResult(
-        subnet.name, len(tenants), len(known), apart, together, tuple(wrong), tuple(left_out), shared=SHARED
+        subnet.name, len(tenants), len(known), apart, together, tuple(wrong), tuple(left_out), (), matrix, SHARED
     )
+
+
+def _tenants(kinds: _Kinds) -> str:
+    return " and ".join(name for name, _ in kinds if name)
 
 
 def _classes(
@@ -111,4 +119,4 @@ def _common(keys: frozenset[int], others: frozenset[int]) -> int | None:
 
 def _end(subnet: ManagedSubnet, port: int, kinds: _Kinds) -> HostAddress:
     host, nic = subnet.adapters[port]
-    return HostAddress(host.name, nic.name, guid_text(port), " and ".join(name for name, _ in kinds if name), "", "")
+    return HostAddress(host.name, nic.name, guid_text(port), _tenants(kinds), "", "")

@@ -8,7 +8,7 @@ from fabricgen.bundle.wiring import WiredPlane, Wiring
 from fabricgen.isolation.attachments import Attachment, attachments
 from fabricgen.isolation.filtering import Filter, any_passes, content_of
 from fabricgen.isolation.partitions import partition_verdicts
-from fabricgen.results.isolation import HostAddress, IsolationResult, RowPlace, WrongPair
+from fabricgen.results.isolation import HostAddress, IsolationResult, Reach, RowPlace, WrongPair
 from fabricgen.same import Same
 from fabricgen.sonic.acl import AclTable
 
@@ -61,6 +61,7 @@ def _judge(bundle: Bundle, wiring: Wiring, plane: WiredPlane) -> IsolationResult
     shared = tenants_that_share(wiring)
     dscps: list[int | None] = [*sorted({dscp for own in (plane.roce_dscp or {}).values() for dscp in own})] or [None]
     apart = together = 0
+    reach: dict[tuple[str, str], list[int]] = {}
     wrong: dict[tuple[bool, tuple[RowPlace, ...], str], WrongPair] = {}
     for ends in found.by_version.values():
         classes = address_classes(ends)
@@ -74,6 +75,8 @@ def _judge(bundle: Bundle, wiring: Wiring, plane: WiredPlane) -> IsolationResult
                     continue  # no path connects them, as on planes that have a switch for each rail
                 decision = _connected(source, target, dscps) if belongs else _leaking(source, target)
                 apart, together = apart + pairs * (not belongs), together + pairs * belongs
+                known_pairs = reach.setdefault((source.tenant, target.tenant), [0, 0])
+                known_pairs[0], known_pairs[1] = known_pairs[0] + pairs, known_pairs[1] + pairs * decision.passes
                 if decision.passes == belongs:
                     continue
                 first = source.members[0]
@@ -97,6 +100,7 @@ def _judge(bundle: Bundle, wiring: Wiring, plane: WiredPlane) -> IsolationResult
         tuple(wrong.values()),
         tuple(found.left_out),
         tuple(found.unread),
+        tuple(Reach(*ends, *pairs) for ends, pairs in sorted(reach.items())),
     )
 
 

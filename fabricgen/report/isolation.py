@@ -24,6 +24,9 @@ def _plane(result: IsolationResult) -> dict[str, Any]:
         "pairs": {"apart": result.apart, "together": result.together, "leaks": result.leaks, "cut": result.cut},
         "left_out": [list(end) for end in result.left_out],
         "unread": list(result.unread),
+        "matrix": [
+            {"from": one.source, "to": one.target, "pairs": one.pairs, "passing": one.passing} for one in result.matrix
+        ],
     }
 
 

@@ -35,7 +35,7 @@ from fabricgen.results.deadlock import (
     Verdict,
     without_evidence,
 )
-from fabricgen.results.isolation import HostAddress, IsolationResult, WrongPair
+from fabricgen.results.isolation import HostAddress, IsolationResult, Reach, WrongPair
 from fabricgen.results.jobs import (
     JobAdvice,
     JobBlock,
@@ -115,6 +115,7 @@ __all__ = [
     "ProposedPlacement",
     "QueueSeries",
     "QueueUse",
+    "Reach",
     "RoutesModel",
     "Series",
     "Setting",

@@ -31,12 +31,24 @@ class WrongPair:
 
 
 @dataclass(frozen=True, slots=True)
+class Reach:
+    """The ordered pairs of addresses from one tenant to another that links connect, and those whose packets pass. A
+    tenant is "" for hosts that no tenant has."""
+
+    source: str
+    target: str
+    pairs: int
+    passing: int
+
+
+@dataclass(frozen=True, slots=True)
 class IsolationResult:
     """The verdict on one plane: the numbers of tenants, addresses and ordered pairs, and the pairs that are wrong.
 
     `apart` and `together` count the pairs that must not and must reach each other. `left_out` are NICs whose
     address, or whose port of a switch, the files do not have. `unread` are switches with hosts whose FRR reads another
-    file than their tables mean. `shared` says what the verdict does not cover.
+    file than their tables mean. `matrix` has who reaches whom. `shared` says what the verdict
+    does not cover.
     """
 
     plane: str
@@ -47,6 +59,7 @@ class IsolationResult:
     wrong: tuple[WrongPair, ...] = ()
     left_out: tuple[tuple[str, str], ...] = ()
     unread: tuple[str, ...] = ()
+    matrix: tuple[Reach, ...] = ()
     shared: str = "PFC is shared by all tenants of a port, and routers outside the fabric are not judged"
 
     @property

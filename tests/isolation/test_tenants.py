@@ -88,6 +88,17 @@ def test_pairs_are_counted(cli: Cli, bundle: Path) -> None:
     assert (verdict["verdict"], verdict["tenants"], verdict["addresses"], findings) == ("apart", 3, 128, [])
 
 
+def test_matrix_of_who_reaches_whom(cli: Cli, bundle: Path) -> None:
+    matrix = {(one["from"], one["to"]): one for one in isolation_of(cli, bundle)[0]["matrix"]}
+    passing = {ends for ends, one in matrix.items() if one["passing"] == one["pairs"]}
+    closed = {ends for ends, one in matrix.items() if not one["passing"]}
+    names = ("", "blue", "red", "store")
+    assert passing == {(one, one) for one in names[1:]} | {
+        pair for one in ("blue", "red") for pair in ((one, "store"), ("store", one))
+    }
+    assert passing | closed == {(one, other) for one in names for other in names}
+
+
 def test_port_without_its_acl(cli: Cli, bundle: Path) -> None:
     edit(bundle, lambda config: config["ACL_TABLE"]["TENANT_BLUE"]["ports"].remove("Ethernet4"))
     verdict, (finding,) = isolation_of(cli, bundle)
