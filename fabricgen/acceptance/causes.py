@@ -91,6 +91,10 @@ class _Causes:
 
     def all(self) -> Iterator[Cause]:
         of_findings = list(self._from_findings())
+        writers = [cause.part for cause in of_findings if cause.kind is CauseKind.TRAFFIC_CLASS]
+        if len(writers) > 1:  # a port counts what all of its writers sent
+            of_findings = [cause for cause in of_findings if cause.kind is not CauseKind.TRAFFIC_CLASS]
+            yield _several_writers(writers)
         yield from of_findings
         explained = {cause.part for cause in of_findings}
         for culprit in self.slow.blamed:
@@ -98,7 +102,7 @@ class _Causes:
                 yield self._blamed(culprit)
         yield from self._together()
         yield from self._collectives()
-        if self.slow.single and not of_findings:
+        if self.slow.single and not (of_findings or writers):
             yield self._single()
 
     def _from_findings(self) -> Iterator[Cause]:
@@ -367,6 +371,10 @@ class _Causes:
         """Nothing was slow: that is good only as far as it was measured."""
         measured = [one for one in self.found if one.value is not None]
         missing = sum(one.verdict is Verdict.MISSING for one in self.found)
+        wrong = [one for one in self.seen.findings if one.severity is Severity.ERROR and one.code in _OF_THE_RUN]
+        if measured and wrong:
+            text = f"nothing is slow, but the run is not good: {wrong[0].message}"
+            return Cause(CauseKind.UNKNOWN, wrong[0].device, text, (), wrong[0].hint)
         if not measured:
             return Cause(
                 CauseKind.UNKNOWN,
@@ -390,12 +398,25 @@ class _Causes:
         )
 
 
+# Ranks that did not run, wrong elements, an incast without pauses and marks, a watchdog that does not act.
+_OF_THE_RUN = ("FG967", "FG968", "FG969", "FG973")
 _PAIRS = (Stage.NEAR, Stage.BACK, Stage.FAR)
 _MORE_PATHS = "raise NCCL_IB_QPS_PER_CONNECTION and set NCCL_IB_SPLIT_DATA_ON_QPS=1, or use adaptive routing"
 _DEBUG = (
     "NCCL_DEBUG=INFO NCCL_DEBUG_SUBSYS=INIT,GRAPH,NET all_reduce_perf …: compare the NICs in use, channels, PXN and "
     "GDRDMA with a good host"
 )
+
+
+def _several_writers(writers: Sequence[str]) -> Cause:
+    names = listed(sorted(writers))
+    return Cause(
+        CauseKind.UNKNOWN,
+        "",
+        f"cannot tell which of {names} sends in a lossy class: the ports that count it received from all of them",
+        (f"{counted(len(writers), 'writer')} to these ports only: {names}",),
+        "clear the counters, run one pair of each writer, and compare `show queue counters`",
+    )
 
 
 def _failed_watchdog(finding: Finding) -> bool:

@@ -119,6 +119,20 @@ def test_a_fault_is_named(number: int, fabric: Path, opened: Bundle, tmp_path: P
     # Nothing else is blamed: at most what the fault itself leaves without a result.
     others = {one["code"] for one in report["findings"]} - {code, "FG260", "FG960", "FG970"}
     assert others == set()
+    _no_wrong_cause(code, culprit, report["acceptance"]["causes"])
+
+
+# What the sentence may say of each code: the true cause, or that it cannot tell.
+SAID = {
+    "FG961": {"nic", "host"}, "FG261": {"cabling"}, "FG964": {"hash collisions", "uplinks"},
+    "FG965": {"traffic class", "unknown"}, "FG966": {"lost packets"}, "FG967": {"unknown"},
+}  # fmt: skip
+
+
+def _no_wrong_cause(code: str, culprit: str, causes: list[dict[str, Any]]) -> None:
+    said = [f"{one['part']} {one['sentence']}" for one in causes]
+    assert {one["cause"] for one in causes} <= SAID[code], said
+    assert len(causes) == 1 and all(culprit in text for text in said), said
 
 
 @pytest.mark.parametrize("form", ["text", "json", "rccl"])
