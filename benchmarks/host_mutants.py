@@ -23,6 +23,9 @@ SCRIPTS = ("fabricgen-roce", "fabricgen-roce@.service", "gpudirect-check")  # th
 HARMLESS = {
     r"optional: .*": "whether booting waits for the NIC",
     r"NVSHMEM_ENABLE_NIC_PE_MAPPING=1 -> NVSHMEM_ENABLE_NIC_PE_MAPPING=2": "each of them is true to NVSHMEM",
+    r"NCCL_SOCKET_IFNAME=\^rail,.* -> NCCL_SOCKET_IFNAME=\^rail,.*": "the rest is what NCCL leaves out by itself",
+    r"(ACTION|SUBSYSTEM)!=.* -> ": "udev asks rdma_rename more often than needed",
+    r".*NAME_FALLBACK.* -> .*": "devices that are not of the model",
     r"MTUBytes=\d+ -> ": "netplan sets the MTU",
     r"\w+_IB_ADDR_RANGE=([\d.]+\.)0(/\d+) -> \w+_IB_ADDR_RANGE=\1\d+\2": "NCCL and NVSHMEM ignore the bits of hosts",
     r"version: .*": "netplan refuses another version",

@@ -28,6 +28,8 @@ _SHELL_COMMENT = re.compile(r"""((?:'[^']*'|"(?:[^"\\]|\\.)*"|\\.|[^'"\\#\s]#*|\
 # systemd v252 src/udev/udev-rules.c, parse_line and parse_token; linux-rdma/rdma-core kernel-boot/rdma_rename.c.
 _UDEV_PAIR = re.compile(r'([A-Z_]+(?:\{[^}]*\})?)\s*(==|!=|\+=|-=|:=|=)\s*i?e?"((?:[^"\\]|\\.)*)"')
 _UDEV_MATCHES = ("ACTION", "DEVPATH", "KERNEL", "KERNELS", "SUBSYSTEM", "SUBSYSTEMS", "DRIVER", "DRIVERS")
+_ADDED = {"ACTION": "add", "SUBSYSTEM": "infiniband"}  # of the event of a new RDMA device
+_POLICIES = ("NAME_FALLBACK", "NAME_FIXED", "NAME_GUID", "NAME_KERNEL", "NAME_ONBOARD", "NAME_PCI")
 _PCI_ADDRESS = re.compile(r"[0-9a-fA-F]{4,8}:[0-9a-fA-F]{2}:[0-9a-fA-F]{2}\.[0-9a-fA-F]")
 _RENAMED = re.compile(r"rdma_rename\s+%k\s+(NAME_\w+)\s*(\S+)?")
 _LARGEST = (1 << 63) - 1
@@ -262,42 +264,82 @@ def _systemd(text: str) -> HostSettings:
     return found
 
 
-def _udev(text: str) -> HostSettings:
-    """The names that a file of udev rules gives to RDMA devices: PCI address -> name, of the first line that renames
-    it. udev ignores a line that it cannot parse."""
-    found, for_all = HostSettings(), 0
-    open_line, first = "", 0
+def _matches(operator: str, pattern: str, value: str) -> bool:
+    """Whether a value matches a pattern of udev, with alternatives."""
+    return any(fnmatchcase(value, one) for one in pattern.split("|")) == (operator == "==")
+
+
+def _udev_lines(text: str) -> Iterator[tuple[int, str]]:
+    """(number, text) of the lines of a file of udev rules, joined where a backslash ends one, without comments."""
+    whole, first = "", 0
     for number, line in enumerate(text.split("\n"), 1):
-        open_line, first = (open_line + line, first) if open_line else (line, number)
-        if open_line.endswith("\\"):
-            open_line = open_line[:-1]
+        whole, first = (whole + line, first) if whole else (line, number)
+        if whole.endswith("\\"):
+            whole = whole[:-1]
             continue
-        start, open_line = open_line.strip(), ""
-        if not start or start[0] == "#":
-            continue
-        pairs = _UDEV_PAIR.findall(start)
-        if _UDEV_PAIR.sub("", start).strip(", \t") or any(
-            key in _UDEV_MATCHES and operator not in ("==", "!=") for key, operator, _ in pairs
-        ):
-            pci = _PCI_ADDRESS.search(start)
-            message = f'udev ignores the line {start[:40]!r}…: pairs KEY=="value" with commas between them are expected'
-            hint = "correct the line: `udevadm verify FILE` of systemd 254 names the fault"
-            found.faults.append(SettingsFault(first, pci[0] if pci else "", message, hint))
-            continue
-        renamed = next(
-            (match for key, _, value in pairs if key == "PROGRAM" and (match := _RENAMED.search(value))), None
+        if whole.strip() and whole.strip()[0] != "#":
+            yield first, whole.strip()
+        whole = ""
+
+
+def _udev_pairs(line: str) -> list[tuple[str, str, str]] | None:
+    """(key, operator, value) of a line; None for a line that udev ignores."""
+    pairs: list[tuple[str, str, str]] = _UDEV_PAIR.findall(line)
+    is_wrong = any(key in _UDEV_MATCHES and operator not in ("==", "!=") for key, operator, _ in pairs)
+    return None if is_wrong or _UDEV_PAIR.sub("", line).strip(", \t") else pairs
+
+
+def _udev_device(pairs: list[tuple[str, str, str]]) -> str:
+    """The PCI address of the device that a line is for; "" where it is for all."""
+    places = [value for key, operator, value in pairs if key in ("DEVPATH", "KERNELS") and operator == "=="]
+    return next((match[0] for value in places if (match := _PCI_ADDRESS.search(value))), "")
+
+
+def _udev_faults(line: str, pairs: list[tuple[str, str, str]] | None, text: str) -> Iterator[tuple[str, str]]:
+    """(message, hint) of a line that udev ignores in whole or in part."""
+    if pairs is None:
+        yield (
+            f'udev ignores the line {line[:40]!r}…: pairs KEY=="value" with commas between them are expected',
+            "correct the line: `udevadm verify FILE` of systemd 254 names the fault",
         )
-        places = [value for key, operator, value in pairs if key in ("DEVPATH", "KERNELS") and operator == "=="]
-        pci = next((match for value in places if (match := _PCI_ADDRESS.search(value))), None)
-        if renamed is None:
+    for key, _, value in pairs or ():
+        if key == "GOTO" and f'LABEL="{value}"' not in text:
+            yield f"no line has the label {value} of GOTO: udev goes on with the next line", f'add LABEL="{value}"'
+        match = _RENAMED.search(value) if key == "PROGRAM" else None
+        if match and match[1] not in _POLICIES:
+            yield f"rdma_rename has no policy {match[1]}", f"use one of {', '.join(_POLICIES)}"
+
+
+def _udev(text: str) -> HostSettings:
+    """The names that a file of udev rules gives to new RDMA devices: PCI address -> name, of the first line that
+    renames it."""
+    found, for_all, skipping = HostSettings(), 0, ""
+    for number, line in _udev_lines(text):
+        pairs = _udev_pairs(line)
+        pci = _PCI_ADDRESS.search(line)
+        word = pci[0] if pci else ""
+        for message, hint in _udev_faults(line, pairs, text):
+            found.faults.append(SettingsFault(number, word, message, hint))
+        values = {key: value for key, _, value in pairs or ()}
+        if skipping and values.get("LABEL") != skipping:
             continue
-        if pci is None:
-            for_all = for_all or (first if renamed[1] != "NAME_KERNEL" else 0)
+        skipping = ""
+        if not all(_matches(operator, value, _ADDED[key]) for key, operator, value in pairs or () if key in _ADDED):
+            continue
+        if "GOTO" in values and not set(values) - {"GOTO", *_ADDED}:
+            skipping = values["GOTO"] if f'LABEL="{values["GOTO"]}"' in text else ""
+            continue
+        renamed = _RENAMED.search(values.get("PROGRAM", ""))
+        if renamed is None or renamed[1] not in _POLICIES:
+            continue
+        word = _udev_device(pairs or [])
+        if not word:
+            for_all = for_all or (number if renamed[1] != "NAME_KERNEL" else 0)
         elif for_all:
             message = f"line {for_all} has renamed the device already, and a name is given once"
-            found.faults.append(SettingsFault(first, pci[0], message, f"move the line before line {for_all}"))
-        elif pci[0] not in found.values:
-            found.add(first, pci[0], renamed[2] or renamed[1])
+            found.faults.append(SettingsFault(number, word, message, f"move the line before line {for_all}"))
+        elif word not in found.values:
+            found.add(number, word, renamed[2] or renamed[1])
     return found
 
 

@@ -91,3 +91,23 @@ def test_udev_reads_the_same_lines(udev: Udev, name: str) -> None:
     found = read_settings(RULES, LINES[name] + "\n")
     assert bool(complaints) == bool(found.faults), (complaints, found)
     assert found.values == ({} if complaints or name == "comment" else {"0000:40:00.0": "mlx5_rail1"})
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "code"),
+    [
+        ('ACTION!="add"', 'ACTION!="addx"', "no name"),
+        ('SUBSYSTEM!="net"', 'SUBSYSTEM!="network"', "no name"),
+        ('LABEL="fabricgen_rdma_end"', "# no label", "fault"),
+        ("rail1", "rail7", "other name"),
+    ],
+)
+def test_a_fault_shows_in_both(udev: Udev, old: str, new: str, code: str) -> None:
+    text = for_loopback(rules()).replace(SECOND, '"*/virtual/net/lo"').replace(old, new, 1)
+    calls, complaints = udev.run(text)
+    for_rdma = text.replace("net", "infiniband").replace('"*/virtual/infiniband/lo"', SECOND)
+    found = read_settings(RULES, for_rdma)
+    assert bool(complaints) == bool(found.faults) == (code == "fault")
+    named = [call.split()[-1] for call in calls if "NAME_FIXED" in call]
+    assert named == [name for name in [found.values.get("0000:40:00.0")] if name]
+    assert (named == ["mlx5_rail1"]) == (code == "fault")
