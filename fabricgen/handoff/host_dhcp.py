@@ -155,5 +155,5 @@ HANDOFF = Handoff(
     ),
     "run Kea with {output}/kea-dhcp4.json on the servers that `dhcp` of the plane names",
     _notes,
-    examples=("", "--next-server 10.90.0.6 --boot-file ipxe.efi"),
+    examples=("", "--next-server 10.90.0.6"),
 )

@@ -22,7 +22,7 @@ FORMS = {
         (r"# nThread \d+ nGpus \d+ minBytes \d+ maxBytes \d+ step: \d+\((factor|bytes)\) warmup iters: .*", "the same"),
         (r"# Using devices|#|# +(out-of-place|size) .*", "the same, and src/all_reduce.cu"),
         (
-            r"#  Rank [ \d]{2} Group [ \d]{2} Pid [ \d]{6} on +\S+ device [ \d]{2} \[[\da-f:]+\] .*",
+            r"#  Rank ( \d|\d{2,}) Group ( \d|\d{2,}) Pid [ \d]{5}\d+ on +\S+ device ( \d|\d{2,}) \[[\da-f:]+\] .*",
             "the same",
         ),
         (r" *\d+ +\d+ +float +(sum|none) +-1( +[\d.]+ +[\d.]+ +[\d.]+ +(\d+|N/A)){2}", "the same, BenchTime"),
