@@ -400,3 +400,18 @@ def test_a_file_that_says_nothing_of_this_fabric(
     put(tmp_path / "r" / name, content)
     outcome = cli("accept", fabric, tmp_path / "r" / name)
     assert (outcome.code, reason in outcome.err) == (2, True), outcome.err
+
+
+def test_the_form_of_the_ietf(fabric: Path, opened: Bundle, tmp_path: Path, cli: Cli) -> None:
+    """Uplinks that sent 9.0, 1.0, 1.2 and 0.8 million packets: JFI = 12^2 / (4 * 84.08), MMR = 9 / 3."""
+    lab = Lab(opened, tmp_path / "results")
+    collided(lab)
+    collective("all_reduce", 371.0)(lab)
+    report = cli("accept", fabric, lab.folder, "--format", "bmwg").out
+    assert f"| {L0} | 4 | 0.428 | 3.00 |" in report
+    assert "| all_reduce | 2968.0 | 94.6% |" in report  # GB/s of nccl-tests in Gb/s, over the goodput of the NICs
+    assert "### Baseline Throughput" in report and "CV of value over goodput" in report
+    assert not [word for word in ("pass", "fail", "acceptable") if f" {word} " in report]
+    code, found = judged(cli, fabric, lab.folder)
+    (fairness,) = found["acceptance"]["link_fairness"]
+    assert (code, fairness["device"], fairness["jfi"], fairness["mmr"]) == (1, L0, 0.4282, 3.0)
