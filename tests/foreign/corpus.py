@@ -253,6 +253,12 @@ CORPUS = (
         leaf.update(BGP_GLOBALS={"default": {"local_asn": "65001", "router_id": "10.255.0.201"}},
                     BGP_GLOBALS_AF={"default|ipv4_unicast": {"redistribute_connected": "true"}},
                     BGP_NEIGHBOR={"default|10.0.0.1": {"asn": "65000"}})))),
+    Foreign("asn-of-frr", "with split, the ASN is that of frr.conf, and bgp_asn can be anything", _pair(
+        _split("leaf1", "10.0.0.0/31", "65001"), _split("spine1", "10.0.0.1/31", "65001"),
+        **{"leaf1/frr.conf": _FRR.format(asn=65011, peer="10.0.0.1"), "spine1/frr.conf": _FRR.format(asn=65010, peer="10.0.0.0")}),
+        ("validate DIR",)),
+    Foreign("no-sessions", "a switch without sessions needs no Loopback0", _changed(lambda leaf: leaf.pop("LOOPBACK_INTERFACE")),
+            ("validate DIR",)),
     Foreign("name-twice", "an editor pasted a row a second time", {
         "config_db.json": '{\n    "VLAN": {\n        "Vlan7": {"vlanid": "7"},\n        "Vlan7": {"vlanid": "8"}\n    }\n}\n'}),
     Foreign("answer-of-gnmi", "a file by OpenConfig models has no table of CONFIG_DB", {

@@ -10,7 +10,7 @@ from fabricgen.rules.rule import rule
 from fabricgen.rules.view.addresses import parse_interface
 from fabricgen.rules.view.fabric import Fabric, majority
 from fabricgen.rules.view.switch import Network
-from fabricgen.sonic.image import runs_bgpcfgd
+from fabricgen.sonic.image import SESSION_TABLES, runs_bgpcfgd
 
 _ROUTER_ID = ("DEVICE_METADATA", "localhost", "bgp_router_id")
 
@@ -18,7 +18,7 @@ _ROUTER_ID = ("DEVICE_METADATA", "localhost", "bgp_router_id")
 @rule("FG314", Severity.ERROR, "Loopback0 is missing or is not a single address", breaks=Breaks.SESSION)
 def loopback(fabric: Fabric) -> Iterator[Defect]:
     """What: Every BGP speaker has a Loopback0 with a /32 address. On IPv6 planes it has a /128 address, too. Where
-    bgpcfgd does not run (management framework, routing mode split), Loopback0 may be missing.
+    bgpcfgd does not run (management framework, routing mode split), or has no neighbor, Loopback0 may be missing.
 
     Why: bgpcfgd does not start sessions before the row Loopback0 exists, and uses its IPv4 address as the router ID.
     SONiC always announces a /32. With a shorter prefix the file suggests addresses that cannot be reached.
@@ -31,7 +31,7 @@ def loopback(fabric: Fabric) -> Iterator[Defect]:
     """
     families = _families(fabric)
     for switch in fabric.switches.values():
-        if not switch.asn:
+        if not (switch.asn and any(map(switch.device.table, SESSION_TABLES))):
             continue
         held = switch.addresses_of.get("Loopback0", ())
         if not held and not runs_bgpcfgd(switch.device.config):

@@ -143,7 +143,8 @@ def unannounced_prefix(fabric: Fabric) -> Iterator[Defect]:
             prefix = parse_interface(key.rpartition("|")[2])
             if prefix and key.startswith("default|") and row.get("advertise") != "false":
                 places[str(prefix.network)] = switch.place("STATIC_ROUTE", key)
-        spoken = {key.rpartition("|")[2] for table in _OF_FAMILIES for key in switch.device.table(table)}
+        keys = [key for table in _OF_FAMILIES for key in switch.device.table(table)]
+        spoken = {key.rpartition("|")[2] for key in keys if key.startswith("default|")}
         for text, place in places.items():
             family = _FAMILIES[6 if ":" in text else 4]
             if text not in announced and (family in spoken or not spoken):

@@ -12,6 +12,7 @@ from fabricgen.rules.rule import Basis, rule
 from fabricgen.rules.view.fabric import Fabric
 from fabricgen.rules.view.peers import plural
 from fabricgen.rules.view.switch import Switch, number
+from fabricgen.sonic.image import is_split
 from fabricgen.vocabulary import DeviceState, Role
 
 _RELAX = "load_balance_mp_relax"
@@ -105,7 +106,8 @@ def ignored_neighbor(fabric: Fabric) -> Iterator[Defect]:
 
 @rule("FG345", Severity.ERROR, "The two ends of a link have the same ASN", breaks=Breaks.SESSION)
 def internal_session(fabric: Fabric) -> Iterator[Defect]:
-    """What: In a fabric of eBGP sessions, switches at the two ends of a link have different ASNs.
+    """What: In a fabric of eBGP sessions, switches at the two ends of a link have different ASNs. With
+    docker_routing_config_mode split, FRR's own files have the ASN, and bgp_asn is not judged.
 
     Why: An iBGP speaker does not pass on routes from another iBGP speaker, so the other switches do not learn the
     prefixes behind the switch. BGP's loop check also rejects every path that contains this ASN.
@@ -120,7 +122,7 @@ def internal_session(fabric: Fabric) -> Iterator[Defect]:
     expected = reviewed(fabric).expected
     for near, far in fabric.pairs:
         one, other = near.switch, far.switch
-        if one.asn != other.asn:
+        if one.asn != other.asn or any(is_split(switch.device.config) for switch in (one, other)):
             continue
         surprises = any(switch in expected and expected[switch].asn != switch.asn for switch in (one, other))  # FG331
         if one.asn and one is not other and one not in reported and not surprises:

@@ -13,12 +13,11 @@ from fabricgen.rules.rule import rule
 from fabricgen.rules.view.fabric import Fabric
 from fabricgen.rules.view.switch import Switch
 from fabricgen.sonic.device_types import DEVICE_TYPES
-from fabricgen.sonic.image import runs_bgpcfgd
+from fabricgen.sonic.image import SESSION_TABLES, runs_bgpcfgd
 from fabricgen.units import counted
 
 _ROW = ("DEVICE_METADATA", "localhost")
 _MAC = re.compile(r"(?:[0-9A-Fa-f]{2}:){5}[0-9A-Fa-f]{2}")
-_NEIGHBORS = ("BGP_NEIGHBOR", "BGP_PEER_RANGE", "BGP_INTERNAL_NEIGHBOR")
 _SHOWN = 4  # names in a message
 
 
@@ -220,7 +219,7 @@ def type_of_tier(fabric: Fabric) -> Iterator[Defect]:
         usual = DEVICE_TYPES.get(switch.role, "")
         hint = f"set type to {usual}" if usual else "set type"
         if not found:
-            if runs_bgpcfgd(switch.device.config) and any(map(switch.device.table, _NEIGHBORS)):
+            if runs_bgpcfgd(switch.device.config) and any(map(switch.device.table, SESSION_TABLES)):
                 yield Defect(place, "type is missing, so no BGP session starts", hint)
             else:
                 message = "type is missing: it selects the buffers and the seed of the hash"
