@@ -21,7 +21,7 @@ _ORDERS: Mapping[Isolation, str] = {
 
 @dataclass(frozen=True)
 class TenantMove:
-    """NICs, (host, NIC), of a plane that go from one tenant to another; "" is no tenant. `order` says how that is
+    """NICs, (host, NIC), of a plane that go from one tenant to another; "" stands for none. `order` says how that is
     safe."""
 
     plane: str
