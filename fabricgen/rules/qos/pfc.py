@@ -102,7 +102,10 @@ def pfc_priorities(fabric: Fabric) -> Iterator[Defect]:
         if ports.pfc != ports.lossless:
             found = priorities(ports.pfc) if ports.pfc else "not set"
             message = f"pfc_enable is {found}, expected {priorities(ports.lossless)}"
-            yield from ports.defects("PORT_QOS_MAP", "", "pfc_enable", message, _set("pfc_enable", ports))
+            hint = _set("pfc_enable", ports)
+            if not (ports.lossless or ports.is_external):
+                hint = f"make {found} lossless (headroom, queues, maps; `lossless` of the plane), or {hint}"
+            yield from ports.defects("PORT_QOS_MAP", "", "pfc_enable", message, hint)
 
 
 @rule(
