@@ -107,7 +107,7 @@ class Judging:
         if wiring is not None:  # switches without a config_db.json: those of subnet managers
             devices += sum(device.plane in wiring.infiniband_planes for device in wiring.devices)
             links += sum(link.plane in wiring.infiniband_planes for link in wiring.links)
-        return Counts(devices=devices, links=links, rules=self.rules, out_of_service=out_of_service(self.bundle))
+        return Counts(devices=devices, links=links, rules=self.rules, **states(self.bundle))
 
     def outcome(self, inventory: Path | None) -> Outcome:
         """The findings under the policy; places of inventory values are looked up in `inventory`."""
@@ -119,15 +119,20 @@ class Judging:
         return reporting.outcome(self.findings, self.bundle, of_inventory)
 
 
-def out_of_service(bundle: Bundle) -> tuple[str, ...]:
-    """What the inventory takes out of service: '1 switch drained', '2 links cordoned'. Verdicts count without it."""
+def states(bundle: Bundle) -> dict[str, tuple[str, ...]]:
+    """`out_of_service` and `as_in_service` of Counts. Only the files of drained switches and cordoned links say so."""
     if bundle.wiring is None:
-        return ()
-    states = [device.state for device in bundle.wiring.devices]
-    given = [(state, states.count(state)) for state in DeviceState if state is not DeviceState.ACTIVE]
-    found = [f"{counted(number, 'switch')} {state}" for state, number in given if number]
+        return {}
+    given = [device.state for device in bundle.wiring.devices]
+    found = {state: f"{counted(given.count(state), 'switch')} {state}" for state in DeviceState if state in given}
     links = len(bundle.wiring.cordoned)
-    return (*found, f"{counted(links, 'link')} {LinkState.CORDONED}") if links else tuple(found)
+    return {
+        "out_of_service": (
+            *([found[DeviceState.DRAINED]] if DeviceState.DRAINED in found else ()),
+            *([f"{counted(links, 'link')} {LinkState.CORDONED}"] if links else ()),
+        ),
+        "as_in_service": tuple(found[state] for state in (DeviceState.PLANNED, DeviceState.FAILED) if state in found),
+    }
 
 
 def open_judging(

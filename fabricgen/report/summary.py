@@ -16,13 +16,15 @@ _RISKS = {"FG285": "switches depend on a single one", "FG606": "a failure discon
 
 @dataclass(frozen=True, slots=True)
 class Counts:
-    """What a run covers. `out_of_service` is what it leaves out on purpose, in words: '1 switch drained'."""
+    """What a run covers. `out_of_service` is what it leaves out on purpose, in words: '1 switch drained';
+    `as_in_service` are switches that it counts although they are not there yet, or not now: '1 switch planned'."""
 
     devices: int = 0
     links: int = 0
     rules: int = 0
     suppressed: int = 0
     out_of_service: tuple[str, ...] = ()
+    as_in_service: tuple[str, ...] = ()
 
 
 def summary(findings: Iterable[Finding], counts: Counts) -> dict[str, int]:
@@ -67,7 +69,8 @@ def headline(
     text = "; ".join([text, *risks])
     subjects = [_counted(found[name], name) for name in ("devices", "links", "rules") if found[name]]
     without = f"; out of service: {', '.join(counts.out_of_service)}" if counts.out_of_service else ""
-    return f"{text}; judged: {', '.join([*subjects, *simulated])}{without}"
+    assumed = f"; judged as in service: {', '.join(counts.as_in_service)}" if counts.as_in_service else ""
+    return f"{text}; judged: {', '.join([*subjects, *simulated])}{without}{assumed}"
 
 
 def unread_tables(findings: Iterable[Finding]) -> list[str]:

@@ -133,6 +133,11 @@ class Obstacles:
         if answer.asn not in (None, own.asn):
             reason = f"the row at {far.switch} has ASN {answer.asn}, this switch has {own.asn}"
             return SessionFailure(reason, far.switch, (_NEIGHBORS, answer.key))
+        if neighbor.terms.waits and answer.terms.waits:
+            return SessionFailure(f"the row is passive, and so is the one at {far.switch}: nobody connects", name)
+        if neighbor.terms.checks_ttl != answer.terms.checks_ttl:
+            reason = "only one end sets ttl_security_hops: it drops the packets of the other one, whose TTL is 1"
+            return SessionFailure(reason, name)
         if own.router_id and own.router_id == other.router_id:
             reason = f"{far.switch} has the same router id {own.router_id}"
             return SessionFailure(reason, name, ("DEVICE_METADATA", "localhost", "bgp_router_id"))

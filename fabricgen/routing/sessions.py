@@ -53,6 +53,7 @@ def _plain(read: SpokenFiles) -> NDArray[np.bool_]:
     is_filtered = np.array([bool(acl) for acl in read.acl.values()], bool)
     is_blocked = np.zeros(len(rows), bool)
     is_blocked[list(rows.obstacle)] = True
+    is_blocked[[row for row, terms in enumerate(rows.terms) if terms.waits or terms.checks_ttl]] = True
     is_usable = np.array(read.addresses.bound, bool)
     for number, ports in enumerate(read.ports_down.values()):
         for row in read.addresses.rows_of(number) if ports else ():

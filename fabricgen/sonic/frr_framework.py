@@ -138,7 +138,7 @@ class _Neighbors:
             peer=address,
             interface="" if address else peer,
             asn=remote,
-            terms=self._terms(key, group),
+            terms=self._terms(key, group, merged),
             obstacle=found.reason if found else "",
             cause=found.place if found else (),
         )
@@ -163,7 +163,7 @@ class _Neighbors:
             return Obstacle(f"{peer} is in VRF {vrf}", ("INTERFACE", peer, "vrf_name"))
         return None
 
-    def _terms(self, key: str, group: str) -> Terms:
+    def _terms(self, key: str, group: str, merged: Row) -> Terms:
         families: dict[int, Row] = {
             version: {
                 **self._group_families.get(f"{group}|{name}", {}),
@@ -183,6 +183,8 @@ class _Neighbors:
             inbound=tuple((version, inbound[version].maps or ("",)) for version in active),
             filters_in=self._closed(inbound),
             filters_out=self._closed(outbound),
+            waits=text(merged, "passive_mode") == "true",
+            checks_ttl=bool(text(merged, "ttl_security_hops")),
         )
 
     def _closed(self, filters: Mapping[int, RouteFilter]) -> tuple[tuple[int, RouteFilter], ...]:

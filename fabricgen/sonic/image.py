@@ -69,7 +69,9 @@ class Terms(NamedTuple):
     `allowas_in` is how often a path may contain its own ASN. `accepts` and `sends` are the address families (4, 6) of
     inbound and outbound routes. `defaults` are the families whose default route is accepted, `unfiltered` those whose
     routes are all accepted. `inbound` has the route maps of the other families; none in the default mode. `filters_in`
-    and `filters_out` are the filters of the families whose routes do not all pass.
+    and `filters_out` are the filters of the families whose routes do not all pass. `waits` is whether the switch only
+    waits for a connection, `checks_ttl` whether it drops packets with a low TTL, which a neighbor without the check
+    sends.
     """
 
     allowas_in: int
@@ -80,6 +82,8 @@ class Terms(NamedTuple):
     inbound: tuple[tuple[int, tuple[str, ...]], ...] = ()
     filters_in: tuple[tuple[int, RouteFilter], ...] = ()
     filters_out: tuple[tuple[int, RouteFilter], ...] = ()
+    waits: bool = False
+    checks_ttl: bool = False
 
 
 class Obstacle(NamedTuple):

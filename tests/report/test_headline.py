@@ -70,6 +70,17 @@ def vrf(*names: str) -> Tree:
     return rows({"VRF": {"Vrf-a": {}}, "INTERFACE": {"Ethernet0": {"vrf_name": "Vrf-a"}}}, *names)
 
 
+def unnumbered(config_db: Config, *names: str, **more: Any) -> Tree:
+    """The fabric with sessions of frrcfgd, and other rows at these switches."""
+    tree = {**rows(config_db, *names), **more}
+    tree["planes"]["compute"]["bgp"] = "unnumbered"
+    return tree
+
+
+def neighbors(**row: str) -> Config:
+    return {"BGP_NEIGHBOR": {"*": dict(row)}}
+
+
 ROCE = {"IP_PROTOCOL": "17", "L4_DST_PORT": "4791"}
 CASES: dict[str, Tree] = {
     "nothing is wrong": fabric(),
@@ -105,6 +116,42 @@ CASES: dict[str, Tree] = {
     "a spine is isolated by hand": rows({"BGP_DEVICE_GLOBAL": {"STATE": {"tsa_enabled": "true"}}}, "spine1"),
     "all switches are isolated by hand": rows({"BGP_DEVICE_GLOBAL": {"STATE": {"tsa_enabled": "true"}}}),
     "a table that no rule reads": rows({"NAT_POOL": {"p": {"nat_ip": "192.0.2.1"}}}),
+    "a table that no rule reads, on one switch": rows({"NAT_POOL": {"p": {"nat_ip": "192.0.2.1"}}}, "spine2"),
+    "two tables that no rule reads": rows(
+        {
+            "NAT_POOL": {"p": {"nat_ip": "192.0.2.1"}},
+            "NEIGH": {"Ethernet0|10.64.0.1": {"neigh": "00:11:22:33:44:55", "family": "IPv4"}},
+        },
+        "leaf1",
+    ),
+    "a table that is read, and one that is not": rows(
+        {
+            "COPP_GROUP": {"queue4_group1": {"trap_action": "trap"}},
+            "NAT_POOL": {"p": {"nat_ip": "192.0.2.1"}},
+        }
+    ),
+    "one spine, and its link is cordoned": {
+        **one_spine(),
+        "links": [{"ends": ["leaf1:Ethernet256", "spine1:Ethernet0"], "state": "cordoned"}],
+    },
+    "one spine is drained": {**one_spine(), "devices": [{"name": "spine1", "state": "drained"}]},
+    "a drained leaf and a cordoned link": {**states(leaf1="drained"), "links": cordoned(UPLINKS[3])["links"]},
+    "a drained spine without PFC": {**pfc("", "spine1"), "devices": [{"name": "spine1", "state": "drained"}]},
+    "unnumbered, nothing is wrong": unnumbered({}),
+    "unnumbered, a spine is drained": unnumbered({}, devices=[{"name": "spine1", "state": "drained"}]),
+    "unnumbered, all neighbors are passive": unnumbered(neighbors(passive_mode="true")),
+    "unnumbered, one end is passive": unnumbered(neighbors(passive_mode="true"), "leaf1", "leaf2"),
+    "unnumbered, TTL security at one end": unnumbered(neighbors(ttl_security_hops="1"), "spine1"),
+    "unnumbered, TTL security at both ends": unnumbered(neighbors(ttl_security_hops="1")),
+    "unnumbered, new neighbors are shut down": unnumbered({"BGP_GLOBALS": {"default": {"default_shutdown": "true"}}}),
+    "unnumbered, the spines shut new neighbors down": unnumbered(
+        {"BGP_GLOBALS": {"default": {"default_shutdown": "true"}}}, "spine1", "spine2"
+    ),
+    "copies in a lossless class": rows(
+        {"MIRROR_SESSION": {"m": {"type": "ERSPAN", "src_ip": "192.0.2.1", "dst_ip": "192.0.2.2", "dscp": "26"}}}
+    ),
+    "one cause, many consequences": rows({"DEVICE_METADATA": {"localhost": {"default_bgp_status": "down"}}}),
+    "two causes": rows({"BGP_NEIGHBOR": None, "PFC_WD": None}, "leaf1"),  # type: ignore[dict-item]
     "the inventory has an error": fabric(wrong=1),
 }
 
@@ -125,12 +172,30 @@ class Read(NamedTuple):
         """The pairs of switches with a session that can come up: both have the row, up, over ports that are up."""
         for a, a_port, b, b_port in UPLINKS:
             if {a, b} <= self.configs.keys() and self.is_up(a, a_port) and self.is_up(b, b_port):
-                ends = [self._address(a, a_port), self._address(b, b_port)]
-                own = [
-                    self.configs[name].get("BGP_NEIGHBOR", {}).get(far) for name, far in ((a, ends[1]), (b, ends[0]))
-                ]
-                if all(row is not None and row.get("admin_status") != "down" for row in own):
+                if self._is_unnumbered():
+                    keys = f"default|{a_port}", f"default|{b_port}"
+                else:
+                    keys = self._address(b, b_port), self._address(a, a_port)
+                own = [self._neighbor(a, keys[0]), self._neighbor(b, keys[1])]
+                if all(row is not None and row.get("admin_status") != "down" for row in own) and not self._disagree(
+                    own
+                ):
                     yield a, b
+
+    def _is_unnumbered(self) -> bool:
+        return any(config.get("BGP_GLOBALS") for config in self.configs.values())
+
+    def _neighbor(self, switch: str, key: str) -> dict[str, str] | None:
+        config = self.configs[switch]
+        default = config["DEVICE_METADATA"]["localhost"].get("default_bgp_status")
+        if config.get("BGP_GLOBALS", {}).get("default", {}).get("default_shutdown") == "true":
+            return None
+        row: dict[str, str] | None = config.get("BGP_NEIGHBOR", {}).get(key)
+        return {"admin_status": "down", **row} if row is not None and default == "down" else row
+
+    def _disagree(self, rows: list[Any]) -> bool:
+        passive = [row.get("passive_mode") == "true" for row in rows]
+        return all(passive) or len({bool(row.get("ttl_security_hops")) for row in rows}) > 1
 
     def _address(self, switch: str, port: str) -> str:
         keys = (key.partition("|") for key in self.configs[switch]["INTERFACE"])
@@ -141,6 +206,7 @@ class Read(NamedTuple):
         off = {
             name for name, config in self.configs.items()
             if config.get("BGP_DEVICE_GLOBAL", {}).get("STATE", {}).get("tsa_enabled") == "true"
+            or any(row["route_map_out"] == ["DRAINED"] for row in config.get("BGP_PEER_GROUP_AF", {}).values())
         }  # fmt: skip
         return {name for name in self.configs if name.startswith("spine")} - off
 
@@ -206,7 +272,11 @@ def test_each_statement_of_the_headline_is_true(name: str, tmp_path: Path, cli: 
     _failures_are_true(first, text, files)
     _traffic_is_true(text, files)
     _service_is_true(first, files)
-    assert ("NAT_POOL" in files.configs["leaf1"]) == any("NAT_POOL" in line for line in _unjudged(text)), text
+    for table in ("NAT_POOL", "NEIGH", "COPP_GROUP"):  # rules read the last one
+        is_there = any(table in config for config in files.configs.values()) and table != "COPP_GROUP"
+        assert is_there == any(re.search(rf"\b{table}\b", line) for line in _unjudged(text)), text
+    _causes_are_true(text, found)
+    _single_is_true(first, files)
 
 
 def _unjudged(text: str) -> list[str]:
@@ -267,11 +337,42 @@ def _traffic_is_true(text: str, files: Read) -> None:
 
 
 def _service_is_true(first: str, files: Read) -> None:
-    said = first.partition("; out of service: ")[2]
-    for state in ("planned", "drained", "failed"):
+    out = first.partition("; out of service: ")[2].partition("; judged as in service: ")[0]
+    assumed = first.partition("; judged as in service: ")[2]
+    for state, said in (("planned", assumed), ("drained", out), ("failed", assumed)):
         number = sum(one == state for one in files.states().values())
         wanted = re.search(rf"(\d+) switch(es)? {state}", said)
         assert int(wanted[1]) if wanted else not number, said
         assert not wanted or int(wanted[1]) == number
-    links = re.search(r"(\d+) links? cordoned", said)
+    links = re.search(r"(\d+) links? cordoned", first)
     assert (int(links[1]) if links else 0) == len(files.wiring.get("cordoned", ()))
+
+
+def _causes_are_true(text: str, found: dict[str, Any]) -> None:
+    """What explains a finding is in the report and is not explained by itself; lines of causes count what they say."""
+    findings = found["findings"]
+    by_print = {one["fingerprint"]: one for one in findings}
+    for one in findings:
+        causes = one.get("caused_by", ())
+        assert set(causes) <= by_print.keys() - {one["fingerprint"]}, one
+    lines = [line for line in text.splitlines() if line.startswith("cause ")]
+    assert bool(lines) == any("caused_by" in one for one in findings), lines
+    for line in lines:
+        counted = re.search(r"explains (\d+) of (\d+) places", line)
+        if counted:
+            explained = sum(one.get("count", 1) for one in findings if "caused_by" in one)
+            assert int(counted[2]) == sum(one.get("count", 1) for one in findings), line
+            assert 0 < int(counted[1]) <= int(counted[2]) and explained, line
+            code = re.search(r"\((FG\d+), ", line)[1]  # type: ignore[index]
+            assert any(one["code"] == code for one in findings if "caused_by" not in one), line
+
+
+def _single_is_true(first: str, files: Read) -> None:
+    """Switches depend on a single one where the other tier has one switch in service."""
+    in_service = [name for name, state in files.states().items() if state == "active" and name.startswith("spine")]
+    planned = [name for name in files.states() if name.startswith("spine")]
+    said = "switches depend on a single one" in first
+    assert not said or len(in_service) == 1, first
+    assert said or len(planned) != 1 or not in_service, first
+    leaves = [name for name, state in files.states().items() if state == "active" and name.startswith("leaf")]
+    assert in_service or len(leaves) < 2 or first.startswith("failed: "), first

@@ -10,11 +10,13 @@ from fabricgen.rules.view.fabric import Fabric
 from fabricgen.units import listed
 from fabricgen.vocabulary import Role
 
+_ABOVE = (Role.SPINE, Role.CORE)
+
 
 @rule("FG285", Severity.WARNING, "Several switches depend on a single one above them")
 def only_switch_above(fabric: Fabric) -> Iterator[Defect]:
-    """What: A leaf is connected to two spines in service, and pods to two cores, if there is a tier above. A drained
-    switch does not count.
+    """What: A leaf is connected to two spines in service, and pods to two cores, if there is a tier above. Switches
+    whose state is planned, drained or failed do not count.
 
     Why: If the only switch above them fails, or is reloaded for an upgrade, the switches below it lose each other, and
     every job that runs on them stops.
@@ -29,11 +31,11 @@ def only_switch_above(fabric: Fabric) -> Iterator[Defect]:
     cores: dict[str, set[str]] = defaultdict(set)
     spines: dict[str, list[str]] = defaultdict(list)
     for switch in fabric.switches.values():
-        if switch.is_drained or switch.role not in (Role.LEAF, Role.SPINE):
+        if not switch.is_in_service or switch.role not in (Role.LEAF, Role.SPINE):
             continue
         above = Role.SPINE if switch.role == Role.LEAF else Role.CORE
         found = {end.far_name for end in fabric.ends_of[switch.name].values() if end.far_role == above}
-        alive = {name for name in found if name not in fabric.switches or not fabric.switches[name].is_drained}
+        alive = {name for name in found if name not in fabric.switches or fabric.switches[name].is_in_service}
         if switch.role == Role.SPINE:  # one of several spines of a pod usually has its own core
             cores[switch.plane] |= alive
             spines[switch.plane] += [switch.name] if alive else []
@@ -48,3 +50,27 @@ def only_switch_above(fabric: Fabric) -> Iterator[Defect]:
             message = f"{name} is the only {switch.role} in service of {listed(others, 3)}"
             hint = "add a second switch to the tier, and share the uplinks"
             yield Defect(switch.place("DEVICE_NEIGHBOR"), message, hint)
+
+
+@rule("FG431", Severity.ERROR, "No switch above several leaves is in service")
+def none_above(fabric: Fabric) -> Iterator[Defect]:
+    """What: A leaf with uplinks has a spine or core in service, unless it is the only one without. Switches whose state
+    is planned, drained or failed are not in service.
+
+    Why: No packet passes between hosts behind these leaves, although each file is right.
+
+    Example: Both spines of a plane are drained.
+
+    Fix: Keep one of them active, and drain the others.
+
+    Source: Derived from the wiring and the states of devices.
+    """
+    alone = []
+    for switch in fabric.switches.values():
+        if switch.is_in_service and switch.role == Role.LEAF:
+            found = {end.far_name for end in fabric.ends_of[switch.name].values() if end.far_role in _ABOVE}
+            if found and not any(name not in fabric.switches or fabric.switches[name].is_in_service for name in found):
+                alone.append(switch)
+    if len(alone) > 1:
+        message = f"{listed([one.name for one in alone], 3)} have no spine in service: no packet passes between them"
+        yield Defect(alone[0].place("DEVICE_NEIGHBOR"), message, "keep a spine of each leaf active in `devices`")

@@ -123,6 +123,11 @@ class Switch:
         return self.device.wired is not None and self.device.wired.state == DeviceState.DRAINED
 
     @property
+    def is_in_service(self) -> bool:
+        """Whether fabric.json says that the switch carries traffic: it is not planned, drained or failed."""
+        return self.device.wired is None or self.device.wired.state == DeviceState.ACTIVE
+
+    @property
     def network(self) -> Network:
         """What comparable switches have in common: the plane, the network that cables form if no plane is known, and
         whether the network has no PFC."""

@@ -11,7 +11,7 @@ from fabricgen.observed.lldp import with_cables
 from tests.rules.case import ERROR, NOTE, WARNING, Case, Switches
 from tests.rules.changes import both, drop, put
 from tests.rules.clean import clean_fabric
-from tests.rules.fabrics import META, cordoned, of_wiring, rewired, unchanged, with_rails
+from tests.rules.fabrics import META, cordoned, drained, of_wiring, rewired, unchanged, with_rails
 
 MACSEC = {
     "priority": "64",
@@ -412,6 +412,16 @@ CASES = [
         "spine1 is the only spine in service of leaf1, leaf2, leaf3",
         "add a second switch to the tier, and share the uplinks",
         clean=Switches(plug=of_wiring(rewired(lambda link: link.b[0] not in ("spine2", "spine3")))),
+        lenient=True,
+    ),
+    Case(
+        "FG431",
+        unchanged,
+        "leaf1:DEVICE_NEIGHBOR",
+        ERROR,
+        "leaf1, leaf2, leaf3 have no spine in service: no packet passes between them",
+        "keep a spine of each leaf active in `devices`",
+        clean=Switches(plug=of_wiring(lambda wiring: drained("spine1")(drained("spine2")(drained("spine3")(wiring))))),
         lenient=True,
     ),
     Case(
