@@ -134,7 +134,7 @@ class Obstacles:
             reason = f"the row at {far.switch} has ASN {answer.asn}, this switch has {own.asn}"
             return SessionFailure(reason, far.switch, (_NEIGHBORS, answer.key))
         if neighbor.terms.waits and answer.terms.waits:
-            return SessionFailure(f"the row is passive, and so is the one at {far.switch}: nobody connects", name)
+            return SessionFailure(f"the row is passive, and so is the one at {far.switch}: neither end connects", name)
         if neighbor.terms.checks_ttl != answer.terms.checks_ttl:
             reason = "only one end sets ttl_security_hops: it drops the packets of the other one, whose TTL is 1"
             return SessionFailure(reason, name)

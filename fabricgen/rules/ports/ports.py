@@ -312,7 +312,7 @@ _INTERNAL = ("Dpc", "Inb", "Int", "Rec")
 def internal_port(fabric: Fabric) -> Iterator[Defect]:
     """What: role of a port with a cable is Ext or missing.
 
-    Why: xcvrd and lldpmgrd leave internal ports out. Nobody sets up the data path of CMIS optics, so links of 400G and
+    Why: xcvrd and lldpmgrd leave internal ports out. The data path of CMIS optics is not set up, so links of 400G and
     800G stay down, and LLDP does not see the neighbor.
 
     Example: PORT|Ethernet256 has role Int, copied from a chassis.
