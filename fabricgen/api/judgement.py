@@ -107,7 +107,8 @@ class Judging:
         if wiring is not None:  # switches without a config_db.json: those of subnet managers
             devices += sum(device.plane in wiring.infiniband_planes for device in wiring.devices)
             links += sum(link.plane in wiring.infiniband_planes for link in wiring.links)
-        return Counts(devices=devices, links=links, rules=self.rules, **states(self.bundle))
+        out, assumed = states(self.bundle)
+        return Counts(devices, links, self.rules, out_of_service=out, as_in_service=assumed)
 
     def outcome(self, inventory: Path | None) -> Outcome:
         """The findings under the policy; places of inventory values are looked up in `inventory`."""
@@ -119,20 +120,16 @@ class Judging:
         return reporting.outcome(self.findings, self.bundle, of_inventory)
 
 
-def states(bundle: Bundle) -> dict[str, tuple[str, ...]]:
+def states(bundle: Bundle) -> tuple[tuple[str, ...], tuple[str, ...]]:
     """`out_of_service` and `as_in_service` of Counts. Only the files of drained switches and cordoned links say so."""
     if bundle.wiring is None:
-        return {}
+        return (), ()
     given = [device.state for device in bundle.wiring.devices]
     found = {state: f"{counted(given.count(state), 'switch')} {state}" for state in DeviceState if state in given}
     links = len(bundle.wiring.cordoned)
-    return {
-        "out_of_service": (
-            *([found[DeviceState.DRAINED]] if DeviceState.DRAINED in found else ()),
-            *([f"{counted(links, 'link')} {LinkState.CORDONED}"] if links else ()),
-        ),
-        "as_in_service": tuple(found[state] for state in (DeviceState.PLANNED, DeviceState.FAILED) if state in found),
-    }
+    cordoned = (f"{counted(links, 'link')} {LinkState.CORDONED}",) if links else ()
+    out = (*(found[state] for state in (DeviceState.DRAINED,) if state in found), *cordoned)
+    return out, tuple(found[state] for state in (DeviceState.PLANNED, DeviceState.FAILED) if state in found)
 
 
 def open_judging(
