@@ -1,6 +1,8 @@
 """The conditions of YANG models against libyang: random rows of each table with a `must` or a `when`.
 
-scripts/make_condition_cases.py asked libyang 2 and the models of sonic-buildimage@086b03bd70f9 for the answers.
+scripts/make_condition_cases.py asked libyang 2 and the models of sonic-buildimage@086b03bd70f9 for the answers. They
+are data, because the repository does not contain SONiC's models, and a test does not download them. libyang itself runs
+in tests/sonic/yang, with models that are written for the tests.
 """
 
 import json
