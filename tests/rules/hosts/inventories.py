@@ -20,6 +20,8 @@ host_models:
       - {name: "rail{rail}", model: ConnectX-7, speed: 400G, plane: compute, rails: 2,
          pci: ["0000:18:00.0", "0000:40:00.0"], rdma: [rocep24s0, rocep64s0]}
 """ + DGX.replace("dgx-h100", "box", 1)
+SIX = inventory(pool="'fd00:64::/64'").replace("10.0.0.0/16", "[10.0.0.0/16, 'fd00:1::/64']")
+SIX = SIX.replace("10.128.0.0/10", "[10.128.0.0/10, 'fd00:2::/64']")
 RAIL_ONLY = inventory(design="rail-only")
 RDMA_RULES = "udev/60-rdma-persistent-naming.rules"
 ROCE, NCCL, UCX, SYSCTL = "roce/compute.conf", "nccl.conf", "ucx.conf", "sysctl.conf"
@@ -39,6 +41,7 @@ planes:
     torus: {size: [4, 4]}
     infiniband: {engine: torus-2QoS}
 """
+RACK = INFINIBAND.replace("dgx-h100", "gb200-nvl72")
 TENANTS = """\
 fabricgen: 1
 fabric: small

@@ -14,7 +14,7 @@ from fabricgen.bundle.read import open_bundle
 from fabricgen.findings import Finding, Severity
 from fabricgen.rules.run import run
 from tests.render.hosts.rendered import write_bundle
-from tests.rules.hosts.inventories import INFINIBAND
+from tests.rules.hosts.inventories import INFINIBAND, RACK
 from tests.shared_material import shared
 
 # case -> (codes of which one is expected, file, text of its line)
@@ -166,9 +166,8 @@ def test_other_forms_are_silent(tmp_path: Path, name: str) -> None:
 
 
 def test_racks_use_their_nvlink(tmp_path: Path) -> None:
-    rack = INFINIBAND.replace("dgx-h100", "gb200-nvl72")
     for line in ("NCCL_MNNVL_ENABLE=0", "NCCL_CUMEM_ENABLE=0"):
-        for text, expected in ((rack, 1), (INFINIBAND, 0)):
+        for text, expected in ((RACK, 1), (INFINIBAND, 0)):
             bundle = write_bundle(tmp_path / f"{line}{expected}", text)
             added(NCCL, line)(bundle / "hosts/gpu")
             found = [one for one in run(open_bundle([bundle]), ("FG916",)) if one.severity != Severity.NOTE]

@@ -13,10 +13,8 @@ from fabricgen.errors import UnreadableInputError
 from fabricgen.findings import Finding
 from fabricgen.rules.run import run
 from tests.render.hosts.rendered import inventory, write_bundle
-from tests.rules.hosts.inventories import BY_PCI, DGX, IN_BAND, INFINIBAND, NAMED, RAIL_ONLY, TWO_PLANES
+from tests.rules.hosts.inventories import BY_PCI, DGX, IN_BAND, INFINIBAND, NAMED, RAIL_ONLY, SIX, TWO_PLANES
 
-SIX = inventory(pool="'fd00:64::/64'").replace("10.0.0.0/16", "[10.0.0.0/16, 'fd00:1::/64']")
-SIX = SIX.replace("10.128.0.0/10", "[10.128.0.0/10, 'fd00:2::/64']")
 BOTH = SIX.replace("hosts: 'fd00:64::/64'", "hosts: [10.64.0.0/10, 'fd00:64::/64']")
 CLEAN = {
     "dgx": DGX,
