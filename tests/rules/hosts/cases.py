@@ -1689,10 +1689,10 @@ CASES += [
     ),
     Case(
         "FG916",
-        edit(UCX, "UCX_IB_TRAFFIC_CLASS=106", "UCX_IB_TRAFFIC_CLASS=106\nUCX_IB_GPU_DIRECT_RDMA=no"),
+        edit(UCX, "UCX_IB_TRAFFIC_CLASS=106", "UCX_IB_TRAFFIC_CLASS=106\nUCX_IB_GPU_DIRECT_RDMA=off"),
         f"hosts/gpu:{UCX}|UCX_IB_GPU_DIRECT_RDMA",
         WARNING,
-        "UCX_IB_GPU_DIRECT_RDMA is no: NICs do not read memory of GPUs",
+        "UCX_IB_GPU_DIRECT_RDMA is off: NICs do not read memory of GPUs",
         "remove UCX_IB_GPU_DIRECT_RDMA",
         clean=HostFiles(DGX),
     ),
