@@ -263,5 +263,18 @@ CORPUS = (
         "config_db.json": '{\n    "VLAN": {\n        "Vlan7": {"vlanid": "7"},\n        "Vlan7": {"vlanid": "8"}\n    }\n}\n'}),
     Foreign("answer-of-gnmi", "a file by OpenConfig models has no table of CONFIG_DB", {
         "leaf1.json": json.dumps({"openconfig-interfaces:interfaces": {"interface": []}})}),
+    Foreign("relay-of-frr", "with split, frr.conf can have the addresses and the route to the DHCP server", _pair(
+        _split("leaf1", "10.0.0.0/31", "65001") | {
+            "VLAN": {"Vlan10": {"vlanid": "10", "dhcp_servers": ["10.9.0.5"]}},
+            "VLAN_INTERFACE": {"Vlan10": {}, "Vlan10|10.10.0.1/24": {}}},
+        _split("spine1", "10.0.0.1/31", "65000")), ("validate DIR",)),
+    Foreign("chassis", "line cards of a virtual chassis share an in-band port and have pools of each direction", {
+        f"card{n}/config_db.json": json.dumps(_lab(f"card{n}", metadata={"switch_type": "voq", "switch_id": f"{n}"},
+            VOQ_INBAND_INTERFACE={"Ethernet4": {"inband_type": "port"}, f"Ethernet4|10.3.0.{n + 1}/24": {}},
+            DEVICE_NEIGHBOR={"Ethernet4": {"name": f"card{1 - n}", "port": "Ethernet4"}},
+            BUFFER_POOL={"ingress_lossless_pool": {"mode": "dynamic", "size": "1000000", "type": "ingress"}}))
+        for n in range(2)}, ("validate DIR",)),
+    Foreign("ospf", "OSPF of frrcfgd makes the routes", _pair(*(
+        {"OSPFV2_ROUTER": {"default": {"enable": "true"}}} for _ in range(2))), ("validate DIR",)),
     Foreign("yaml", "Ansible's variables have the tables as YAML", {"leaf1.json": "PORT:\n  Ethernet0:\n    lanes: '1'\n"}),
 )  # fmt: skip

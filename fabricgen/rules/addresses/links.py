@@ -15,7 +15,8 @@ from fabricgen.rules.view.switch import Switch
 @rule("FG311", Severity.ERROR, "A port with a cable has no address", breaks=Breaks.SESSION)
 def wired_port_without_address(fabric: Fabric) -> Iterator[Defect]:
     """What: Each port with a cable has an address of each family that the far end has. Members of a VLAN or a port
-    channel and ports with ipv6_use_link_local_only need no address.
+    channel, ports with ipv6_use_link_local_only and the in-band port of a chassis (VOQ_INBAND_INTERFACE) need no row
+    in INTERFACE.
 
     Why: Without an address the port forwards no traffic.
 
@@ -33,6 +34,7 @@ def wired_port_without_address(fabric: Fabric) -> Iterator[Defect]:
             for table in ("VLAN_MEMBER", "PORTCHANNEL_MEMBER")
             for key in switch.device.table(table)
         }
+        members |= {key.partition("|")[0] for key in switch.device.table("VOQ_INBAND_INTERFACE")}
         if not fabric.bundle.wiring and not rows:
             continue  # nothing shows that this switch routes on its ports
         for end in fabric.ends_of[switch.name].values():

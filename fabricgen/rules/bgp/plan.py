@@ -104,10 +104,16 @@ def ignored_neighbor(fabric: Fabric) -> Iterator[Defect]:
                 yield Defect(switch.place("BGP_NEIGHBOR", key), message, f"write the key in the form {form}")
 
 
+def _has_other_sessions(switch: Switch) -> bool:
+    """Whether FRR's own files or those of a chassis make the sessions of the switch."""
+    return is_split(switch.device.config) or switch.device.metadata.get("switch_type") == "voq"
+
+
 @rule("FG345", Severity.ERROR, "The two ends of a link have the same ASN", breaks=Breaks.SESSION)
 def internal_session(fabric: Fabric) -> Iterator[Defect]:
     """What: In a fabric of eBGP sessions, switches at the two ends of a link have different ASNs. With
-    docker_routing_config_mode split, FRR's own files have the ASN, and bgp_asn is not judged.
+    docker_routing_config_mode split, FRR's own files have the ASN, and bgp_asn is not judged. Line cards of one
+    chassis (switch_type voq) have one ASN and iBGP sessions over the in-band port.
 
     Why: An iBGP speaker does not pass on routes from another iBGP speaker, so the other switches do not learn the
     prefixes behind the switch. BGP's loop check also rejects every path that contains this ASN.
@@ -116,13 +122,13 @@ def internal_session(fabric: Fabric) -> Iterator[Defect]:
 
     Fix: Number by RFC 7938, with different ASNs on each tier.
 
-    Source: RFC 4271 section 9.2; RFC 7938 section 5.2.
+    Source: RFC 4271 section 9.2; RFC 7938 section 5.2; SONiC doc/voq/voq_hld.md (iBGP between line cards).
     """
     reported = set()
     expected = reviewed(fabric).expected
     for near, far in fabric.pairs:
         one, other = near.switch, far.switch
-        if one.asn != other.asn or any(is_split(switch.device.config) for switch in (one, other)):
+        if one.asn != other.asn or any(map(_has_other_sessions, (one, other))):
             continue
         surprises = any(switch in expected and expected[switch].asn != switch.asn for switch in (one, other))  # FG331
         if one.asn and one is not other and one not in reported and not surprises:

@@ -17,6 +17,7 @@ from fabricgen.units import counted
 if TYPE_CHECKING:
     from fabricgen.routing.fabric import RoutedFabric
 
+_OSPF = "OSPFV2_ROUTER"
 _INTERFACES = ("INTERFACE", "PORTCHANNEL_INTERFACE", "VLAN_INTERFACE", "LOOPBACK_INTERFACE", "VRF")
 
 
@@ -90,9 +91,11 @@ def no_neighbors(fabric: Fabric) -> Iterator[Defect]:
 
     Fix: Add the BGP_NEIGHBOR rows of all links.
 
-    With docker_routing_config_mode split it is a note: FRR has its own files, which no rule about routes reads.
+    With docker_routing_config_mode split, or with OSPFV2_ROUTER, it is a note: no rule about routes reads the files of
+    FRR, or the tables of OSPF.
 
-    Source: sonic-buildimage src/sonic-bgpcfgd managers_bgp.py; dockers/docker-fpm-frr/docker_init.sh.
+    Source: sonic-buildimage src/sonic-bgpcfgd managers_bgp.py; dockers/docker-fpm-frr/docker_init.sh;
+    src/sonic-frr-mgmt-framework/frrcfgd/frrcfgd.py (OSPFV2_ROUTER).
     """
     for names in _planes(fabric).values():
         if _has_routing(fabric, names):
@@ -100,6 +103,10 @@ def no_neighbors(fabric: Fabric) -> Iterator[Defect]:
         if all(is_split(fabric.switches[name].device.config) for name in names):
             message = "FRR reads separate files (docker_routing_config_mode), not this table: routes are not judged"
             yield Defect(fabric.switches[names[0]].place("BGP_NEIGHBOR"), message, severity=Severity.NOTE)
+            continue
+        if speaker := next((name for name in names if fabric.switches[name].device.table(_OSPF)), ""):
+            message = "OSPF makes the routes, which are not judged"
+            yield Defect(fabric.switches[speaker].place(_OSPF), message, severity=Severity.NOTE)
             continue
         inside = set(names)
         for pair in fabric.pairs:

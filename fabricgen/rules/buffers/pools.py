@@ -13,9 +13,12 @@ from fabricgen.rules.view.switch import number
 
 _POOL, _PROFILE, _DEFAULT = "BUFFER_POOL", "BUFFER_PROFILE", "DEFAULT_LOSSLESS_BUFFER_PARAMETER"
 
+_VIRTUAL = "x86_64-kvm_"  # sonic-buildimage device/virtual/x86_64-kvm_x86_64-r0
+
 
 def _is_voq(qos: QosTables) -> bool:
-    return qos.switches[0].device.metadata.get("switch_type") == "voq"
+    about = qos.switches[0].device.metadata
+    return about.get("switch_type") == "voq" and not str(about.get("platform")).startswith(_VIRTUAL)
 
 
 @rule("FG528", Severity.WARNING, "Alpha of lossless groups differs within a tier")
@@ -125,7 +128,8 @@ def no_shared_headroom(fabric: Fabric) -> Iterator[Defect]:
 
 @rule("FG537", Severity.ERROR, "A pool has a type that the chip does not support")
 def voq_pool(fabric: Fabric) -> Iterator[Defect]:
-    """What: On switches with virtual output queues (switch_type voq) pools are of type both.
+    """What: On switches with virtual output queues (switch_type voq) pools are of type both. SONiC's virtual
+    switch (platform x86_64-kvm) has no chip, and takes each type.
 
     Why: Such a chip has one buffer for both directions, and its SAI rejects ingress and egress pools.
 

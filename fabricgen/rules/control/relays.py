@@ -9,6 +9,7 @@ from fabricgen.rules.rule import rule
 from fabricgen.rules.view.fabric import Fabric
 from fabricgen.rules.view.switch import Switch
 from fabricgen.sonic.addresses import Address, parse_address
+from fabricgen.sonic.image import is_split
 
 _UPSTREAM = ("INTERFACE", "PORTCHANNEL_INTERFACE", "VLAN_INTERFACE")
 _RELAYING_TYPES = ("ToRRouter", "EPMS", "MgmtTsToR", "MgmtToRRouter", "BmcMgmtToRRouter")
@@ -18,7 +19,8 @@ _RELAYING_TYPES = ("ToRRouter", "EPMS", "MgmtTsToR", "MgmtToRRouter", "BmcMgmtTo
 def relay_reaches_server(fabric: Fabric) -> Iterator[Defect]:
     """What: a VLAN with dhcp_servers has an IPv4 address, FEATURE runs the container dhcp_relay (by default it does on
     a ToRRouter only), the switch has an IPv4 address on another interface, and a route to each server. Routes that BGP
-    learns from devices outside the fabric are not known: with such devices on the plane, they are taken to exist.
+    learns from devices outside the fabric are not known: with such devices on the plane, or
+    with docker_routing_config_mode split, they are taken to exist.
 
     Why: hosts in the VLAN get no address and do not boot from the network. The relay reports nothing.
 
@@ -60,6 +62,8 @@ def _stands_still(switch: Switch, vlan: str) -> tuple[str, str] | None:
 
 
 def _unreachable(fabric: Fabric, switch: Switch, vlan: str, server: Address) -> str:
+    if is_split(switch.device.config):
+        return ""  # FRR has separate files, which can have addresses and routes
     own = [parse_address(held.key.partition("|")[2]) for held in switch.addresses_of.get(vlan, ())]
     if any(one and one.network.covers(server) for one in own):
         return ""  # hosts of this VLAN reach it without the relay

@@ -760,6 +760,16 @@ CASES = [
         lenient=True,
     ),
     Case(
+        "FG361",
+        both(without_sessions, put({"enable": "true"}, "leaf1", "OSPFV2_ROUTER", "default")),
+        "leaf1:OSPFV2_ROUTER",
+        NOTE,
+        "OSPF makes the routes, which are not judged",
+        "",
+        also=("FG401",),
+        lenient=True,
+    ),
+    Case(
         "FG362",
         put({"state": "disabled"}, "spine1", "FEATURE", "bgp"),
         "spine1:FEATURE|bgp|state",
