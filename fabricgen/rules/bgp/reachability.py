@@ -106,7 +106,7 @@ def no_neighbors(fabric: Fabric) -> Iterator[Defect]:
             continue
         if speaker := next((name for name in names if fabric.switches[name].device.table(_OSPF)), ""):
             message = "OSPF makes the routes, which are not judged"
-            yield Defect(fabric.switches[speaker].place(_OSPF), message, severity=Severity.NOTE)
+            yield Defect(fabric.switches[speaker].place("BGP_NEIGHBOR"), message, severity=Severity.NOTE)
             continue
         inside = set(names)
         for pair in fabric.pairs:

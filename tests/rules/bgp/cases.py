@@ -762,7 +762,7 @@ CASES = [
     Case(
         "FG361",
         both(without_sessions, put({"enable": "true"}, "leaf1", "OSPFV2_ROUTER", "default")),
-        "leaf1:OSPFV2_ROUTER",
+        "leaf1:BGP_NEIGHBOR",
         NOTE,
         "OSPF makes the routes, which are not judged",
         "",
