@@ -176,5 +176,5 @@ HANDOFF = Handoff(
         Option("lengths", "Lengths that are sold, with commas, in place of those of common products.", metavar="LIST"),
     ),
     "give {output}/bill.csv to the supplier, and racks.csv to who unpacks it",
-    examples=("", "--spares 3 --lengths 1m,3m,5m,10m,20m,50m"),
+    examples=("", "--spares 3 --lengths 3m,10m,50m"),
 )  # fmt: skip

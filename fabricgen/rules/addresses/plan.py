@@ -35,26 +35,31 @@ def duplicate_address(fabric: Fabric) -> Iterator[Defect]:
     for switch in fabric.switches.values() if several else ():
         for held in switch.addresses:
             if held.host in several:  # an interface with rows in two tables is one interface
-                space = held.host, _space(fabric, switch, held)
-                owners_of[space].setdefault((switch, held.interface), held)
+                for space in _spaces(fabric, switch, held):
+                    owners_of[held.host, space].setdefault((switch, held.interface), held)
+    reported: set[tuple[Switch, str]] = set()
     for by_interface in owners_of.values():
         owners = [(switch, held) for (switch, _), held in by_interface.items()]
         if len(owners) > 1 and not _are_ends(fabric, owners) and not _is_shared_gateway(owners):
             for switch, held in owners:
                 ip = held.ip
-                if _fits_its_link(fabric, switch, held):
+                if _fits_its_link(fabric, switch, held) or (switch, held.key) in reported:
                     continue
+                reported.add((switch, held.key))
                 other, theirs = next(one for one in owners if one[1] is not held)
                 related = ((f"{ip} of {other.name}", other.place(theirs.table, theirs.key)),)
                 message, hint = f"{ip} is also an address of {other.name}", "use a different address on each interface"
                 yield Defect(switch.place(held.table, held.key), message, hint, related)
 
 
-def _space(fabric: Fabric, switch: Switch, held: HeldAddress) -> object:
-    """Where an address is unique. Switches that no cables connect never see those of each other's links."""
+def _spaces(fabric: Fabric, switch: Switch, held: HeldAddress) -> tuple[object, ...]:
+    """Where an address is unique: with those of its VRF on all switches, for links only on those that cables connect
+    with the switch. Others never see the addresses of its links."""
+    vrf, network = switch.address_space(held.interface), fabric.connected[switch.name]
+    if fabric.is_one_network:
+        return (vrf,)
     end = fabric.ends_of[switch.name].get(held.interface)
-    of_link = fabric.connected[switch.name] if end and end.far else 0
-    return switch.address_space(held.interface), of_link
+    return ((vrf, network),) if end and end.far else (vrf, (vrf, network))
 
 
 def _are_ends(fabric: Fabric, owners: list[tuple[Switch, HeldAddress]]) -> bool:
@@ -108,11 +113,16 @@ def overlapping_subnets(fabric: Fabric) -> Iterator[Defect]:
             if one.table in _ROUTED and not (wrong and _is_mismatched(fabric, switch, one)):
                 bits = one.host_bits
                 first = one.number >> bits << bits
-                space = one.version, _space(fabric, switch, one)
-                held[space].append((first, -(first | ((1 << bits) - 1)), name, one.table, one.key))
+                for space in _spaces(fabric, switch, one):
+                    last = first | ((1 << bits) - 1)
+                    held[one.version, space].append((first, -last, name, one.table, one.key))
+    reported: set[object] = set()
     for in_space in held.values():
         in_space.sort()
-        yield from _overlaps(fabric, in_space)
+        for defect in _overlaps(fabric, in_space):
+            if (key := (defect.place, defect.message)) not in reported:
+                reported.add(key)
+                yield defect
 
 
 def _is_mismatched(fabric: Fabric, switch: Switch, held: HeldAddress) -> bool:

@@ -33,7 +33,7 @@ def host_mtu(fabric: Fabric) -> Iterator[Defect]:
         members.setdefault((one.group.files.name, one.plane.name), []).append(one)
     for those in members.values():
         usual, usual_port = majority(one.raw.get("mtu") for one in those), majority(_port_mtu(one) for one in those)
-        yield from _links(those, usual_port or DEFAULT_MTU_BYTES)
+        yield from _links(those, usual_port or max(map(_port_mtu, those)))
         for one in those:
             yield from _mtu(one, usual, usual_port)
 

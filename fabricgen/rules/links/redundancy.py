@@ -7,16 +7,22 @@ from fabricgen.findings import Severity
 from fabricgen.rules.defects import Defect
 from fabricgen.rules.rule import rule
 from fabricgen.rules.view.fabric import Fabric
+from fabricgen.rules.view.switch import Switch
 from fabricgen.units import listed
-from fabricgen.vocabulary import Role
+from fabricgen.vocabulary import DeviceState, Role
 
 _ABOVE = (Role.SPINE, Role.CORE)
+
+
+def _counts(switch: Switch) -> bool:
+    wired = switch.device.wired
+    return wired is None or wired.state in (DeviceState.ACTIVE, DeviceState.PLANNED)
 
 
 @rule("FG285", Severity.WARNING, "Several switches depend on a single one above them")
 def only_switch_above(fabric: Fabric) -> Iterator[Defect]:
     """What: A leaf is connected to two spines in service, and pods to two cores, if there is a tier above. Switches
-    whose state is planned, drained or failed do not count.
+    whose state is drained or failed do not count; planned ones do, as in all verdicts.
 
     Why: If the only switch above them fails, or is reloaded for an upgrade, the switches below it lose each other, and
     every job that runs on them stops.
@@ -35,7 +41,7 @@ def only_switch_above(fabric: Fabric) -> Iterator[Defect]:
             continue
         above = Role.SPINE if switch.role == Role.LEAF else Role.CORE
         found = {end.far_name for end in fabric.ends_of[switch.name].values() if end.far_role == above}
-        alive = {name for name in found if name not in fabric.switches or fabric.switches[name].is_in_service}
+        alive = {name for name in found if name not in fabric.switches or _counts(fabric.switches[name])}
         if switch.role == Role.SPINE:  # one of several spines of a pod usually has its own core
             cores[switch.plane] |= alive
             spines[switch.plane] += [switch.name] if alive else []

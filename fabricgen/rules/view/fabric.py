@@ -143,6 +143,11 @@ class Fabric:
         return {name: number for number, names in enumerate(joined_switches(self.bundle), 1) for name in names}
 
     @derived
+    def is_one_network(self) -> bool:
+        """Whether cables connect all switches."""
+        return len(set(self.connected.values())) <= 1
+
+    @derived
     def lossy(self) -> frozenset[str]:
         """The switches of networks without a lossless class."""
         devices = {name: switch.device for name, switch in self.switches.items()}

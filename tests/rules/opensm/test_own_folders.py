@@ -51,7 +51,7 @@ def test_parallel_cables_are_no_ring(cli: Cli, folder: Path) -> None:
 def test_a_ring_needs_an_engine_with_lanes(cli: Cli, folder: Path) -> None:
     (folder / "topology.ibsim").write_text(netlist([(1, 2), (2, 3), (3, 4), (4, 5), (5, 1)], 5))
     outcome = cli("-q", "validate", folder, "--select", "FG814")
-    assert outcome.code == 1 and "close credit loops" in outcome.out
+    assert outcome.code == 1 and "form credit loops" in outcome.out
 
 
 def test_the_proof_agrees(cli: Cli, folder: Path, opensm: Tools) -> None:

@@ -23,6 +23,9 @@ from tests.simulate.deadlock.test_fabrics import clos, pods
 CHECKER = resource("docs", "certificate_check.py")
 
 
+REFUSED = ("tenants-evpn",)  # the checker does not follow tunnels between VTEPs
+
+
 def _roce_examples() -> list[str]:
     files = resource("inventories").glob("*/fabric.yaml")
     return sorted(file.parent.name for file in files if "technology: infiniband" not in file.read_text())
@@ -59,6 +62,9 @@ def test_certificate_of_every_example_holds(cli: Cli, tmp_path: Path, name: str)
     assert cli("render", inventory, "--output", bundle, "-q").code == 0
     assert cli("simulate", "deadlock", bundle, "--certificate", file).code == 0
     run = subprocess.run([sys.executable, "-I", CHECKER, file, bundle], capture_output=True, text=True, check=False)
+    if name in REFUSED:
+        assert run.returncode == 1 and run.stderr.startswith("refused: ")
+        return
     assert run.returncode == 0, run.stderr
     content = json.loads(file.read_text())
     assert len(run.stdout.splitlines()) == len(content["planes"])

@@ -63,8 +63,9 @@ def test_certificates_come_with_failures(opensm: Tools, tmp_path: Path) -> None:
     certificate = tmp_path / "certificate.json"
     code, report = judged(str(subnet(tmp_path / "b")), "--failures", "1", "--certificate", str(certificate))
     assert (code, codes(report)) == (0, [])
-    failures = {"depth": 1, "sets": 8, "cyclic_sets": 0, "unreachable_sets": 0}
-    assert report["deadlock"]["failures"] == report["deadlock"]["fixed_sl"]["failures"] == failures
+    found = report["deadlock"]["failures"]
+    assert found.items() >= {"depth": 1, "sets": 8, "judged": 8, "cyclic_sets": 0, "unreachable_sets": 0}.items()
+    assert report["deadlock"]["fixed_sl"]["failures"].items() <= found.items()
     assert len(json.loads(certificate.read_text())["planes"]) == 1
 
 
@@ -172,7 +173,7 @@ def test_with_no_fallback_nothing_is_routed(opensm: Tools, tmp_path: Path) -> No
     made(bundle(tmp_path) / "infiniband" / "compute", "torus-5x5", "updn,no_fallback")
     code, report = judged(str(tmp_path))
     assert (code, codes(report)) == (1, ["FG801"])
-    assert report["deadlock"]["claim"] == "possible"
+    assert report["deadlock"]["claim"] is None
     assert report["deadlock"]["failures"]["unreachable_sets"] == 1
 
 

@@ -53,7 +53,7 @@ def test_findings_say_in_how_many_draws(marking: str, cli: Cli) -> None:
     tree["stop_ns"] = 100_000
     Path(marking).write_text(json.dumps(tree))
     text = cli("-q", "simulate", "packets", "--scenario", marking, "--draws", "3").out
-    assert "4 of 4 flows have not completed after 100000 ns (in 3 of 3 draws)" in text
+    assert "4 of 4 flows have not completed after 100 us (in 3 of 3 draws)" in text
 
 
 def test_the_slice_is_about_cost(rendered: Path, cli: Cli) -> None:
