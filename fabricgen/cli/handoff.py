@@ -41,7 +41,7 @@ class Handoffs(FullGroup):
         """One of them."""
         if ctx.resilient_parsing:
             with suppress(ImportError, AttributeError):
-                return _command(importlib.import_module(f"fabricgen.handoff.{cmd_name}").HANDOFF)
+                return _command(importlib.import_module(f"fabricgen.handoff.{cmd_name.replace('-', '_')}").HANDOFF)
         return super().get_command(ctx, cmd_name)
 
     def shell_complete(self, ctx: click.Context, incomplete: str) -> "list[CompletionItem]":

@@ -1,143 +1,159 @@
-"""What a DHCP server knows about switches in zero touch provisioning: leases by MAC address or serial.
+"""DHCP for hosts in VLANs: the configuration of Kea, with the planned address of each port.
 
-sonic-ztp 036c8ea reads the URL of ztp.json from option 67 (DHCPv4) or 59 (DHCPv6), and sends its user class in option
-77 or 15. Only its DHCPv4 client identifier has the serial.
+The relay of a switch adds option 82 to a request. Its circuit id names the switch and the port, so the server knows the
+host without its MAC address: `%h:%p` is the host name of the switch and the alias of the port, or the name of the port
+channel, which has no alias. Names and aliases are cut after 16 bytes (IFNAMSIZ).
 
-ONIE asks by DHCPv4 only (onie, rootconf/default/bin/discover: DHCPv6 is not implemented). Its exact URLs of an
-installer are, in its order: option 125 of enterprise 42623, sub-option 1; option 114; options 150 or 66 with 67. The
-first two are written. Option 67 is that of ztp.json, and both take tftp:// URLs, too.
+Source: sonic-buildimage 086b03b dockers/docker-dhcp-relay/dhcpv4-relay.agents.j2 (-a %h:%p %P),
+port-name-alias-map.txt.j2, src/isc-dhcp/patch/0002 to 0004 (format_relay_agent_rfc3046_msg). Kea Administrator
+Reference Manual, Host Reservations: identifier circuit-id. The relay of sonic-dhcp-relay, which images start only with
+has_sonic_dhcpv4_relay, adds `:` and the VLAN to the circuit id (dhcp4relay/src/dhcp4relay.cpp).
 """
 
-from collections.abc import Mapping
-from dataclasses import dataclass
-from typing import Any
+import json
+from collections.abc import Iterator, Mapping
+from ipaddress import IPv4Address, IPv4Network, ip_interface
+from typing import TYPE_CHECKING, Any
 
-from fabricgen.sonic.addresses import Address
+from fabricgen.errors import UsageError
+from fabricgen.handoff import ONLY_SWITCHES, Handoff, Option, WrittenFiles
+from fabricgen.handoff.chosen import chosen_devices
+from fabricgen.sonic.canonical import natural_key
+from fabricgen.sonic.tables import split_key
+from fabricgen.units import counted, whole_number
 
-USER_CLASS = "SONiC-ZTP"
-ONIE_CLASS = "onie_vendor:"  # how the vendor class of ONIE begins (option 60), before the platform
-ONIE_ENTERPRISE = 42623  # the name space of ONIE in option 125
-_INSTALLER_URL = 1  # its sub-option
-_USER_CLASS_OPTION = {4: 77, 6: 15}
-_BOOT_FILE = {4: "boot-file-name", 6: "bootfile-url"}
+if TYPE_CHECKING:
+    from fabricgen.bundle.read import Bundle, ObservedDevice
 
-
-_ONIE_SPACE = f"vendor-{ONIE_ENTERPRISE}"
-
-Installers = Mapping[str, str]  # ONIE platform -> URL of its installer; the platform "" is any
-
-
-@dataclass(frozen=True)
-class Lease:
-    """The DHCP lease of a switch. `mac` and `serial` are "" if they are unknown."""
-
-    name: str
-    address: Address
-    gateway: str
-    mac: str
-    serial: str
-
-    @property
-    def subnet(self) -> Address:
-        """The subnet of eth0."""
-        return self.address.network
-
-    @property
-    def mask(self) -> str:
-        """The mask of the subnet for dnsmasq: a netmask, or the length of an IPv6 prefix."""
-        if self.address.version == 6:
-            return str(self.address.length)
-        return Address(4, (1 << 32) - (1 << 32 - self.address.length), 32).ip
-
-    @property
-    def bracketed(self) -> str:
-        """The address as dnsmasq reads it."""
-        return f"[{self.address.ip}]" if self.address.version == 6 else self.address.ip
+FILE = "kea-dhcp4.json"
+_LONGEST_ALIAS = 16  # IFNAMSIZ
 
 
-def dnsmasq(leases: list[Lease], url: str, installers: Installers) -> dict[str, Any]:
-    """The values of the template of dnsmasq.conf."""
-    return {
-        "leases": leases,
-        "subnets": {lease.subnet: lease for lease in leases}.values(),
-        "versions": {lease.address.version for lease in leases},
-        "url": url,
-        "user_class": USER_CLASS,
-        "onie_class": ONIE_CLASS,
-        "onie_enterprise": ONIE_ENTERPRISE,
-        "installers": installers,
+def dhcp_files(
+    bundle: "Bundle",
+    only: str | None = None,
+    boot_file: str | None = None,
+    next_server: str | None = None,
+    lease: str = "86400",
+) -> Iterator[tuple[str, bytes]]:
+    """(relative path, bytes) of the file of Kea. Raises UsageError if no VLAN of the bundle relays DHCP."""
+    seconds = whole_number(lease)
+    if not seconds:
+        raise UsageError(f"--lease {lease}: not a number of seconds")
+    if next_server is not None and not _is_ipv4(next_server):
+        raise UsageError(f"--next-server {next_server}: not an IPv4 address")
+    hosts = {
+        (host.name, nic): (host.name, address)
+        for host in (bundle.wiring.hosts if bundle.wiring else ())
+        for nic, address in _addresses(host).items()
     }
-
-
-def kea(leases: list[Lease], url: str, installers: Installers) -> dict[str, Any]:
-    """The configuration of kea-dhcp4 or kea-dhcp6 for leases of one version of IP: reservations by MAC address. If only
-    the serial is known, a pool of one address with a client class: the client identifier of a switch in ZTP ends in
-    ##SERIAL."""
-    version = leases[0].address.version
-    by_serial = [lease for lease in leases if version == 4 and lease.serial and not lease.mac]
-    option = f"option[{_USER_CLASS_OPTION[version]}].hex"
-    classes: list[dict[str, Any]] = [
-        {
-            "name": "sonic-ztp",
-            "test": f"substring({option}, -{len(USER_CLASS)}, all) == '{USER_CLASS}'",
-            "option-data": [{"name": _BOOT_FILE[version], "data": url}],
-        }
+    subnets = [
+        subnet
+        for device in chosen_devices(bundle, only)
+        for vlan in sorted(device.table("VLAN"), key=natural_key)
+        if device.row("VLAN", vlan).get("dhcp_servers") and (subnet := _subnet(bundle, device, vlan, hosts))
     ]
-    onie = installers if version == 4 else {}
-    classes += [_onie_class(platform, installer) for platform, installer in onie.items()]
-    for lease in by_serial:
-        ending = f"##{lease.serial}"
-        name = [{"name": "host-name", "data": lease.name}]
-        test = f"substring(option[61].hex, -{len(ending)}, all) == '{ending}'"
-        classes.append({"name": f"serial-{lease.serial}", "test": test, "option-data": name})
-    subnets: dict[Address, list[Lease]] = {}
-    for lease in leases:
-        subnets.setdefault(lease.subnet, []).append(lease)
-    code = {"name": "onie-installer-url", "space": _ONIE_SPACE, "code": _INSTALLER_URL, "type": "string"}
-    return {
-        f"Dhcp{version}": {
-            **({"option-def": [code]} if onie else {}),
-            "interfaces-config": {"interfaces": ["*"]},
-            "lease-database": {"type": "memfile", "persist": True},
-            "client-classes": classes,
-            f"subnet{version}": [_subnet(number, *one) for number, one in enumerate(subnets.items(), 1)],
-        }
-    }
+    if not subnets:
+        hint = "set `dhcp` in `access` of a plane"
+        raise UsageError(f"no VLAN of the chosen switches relays DHCP to a server: {hint}")
+    boot = {"next-server": next_server, "boot-file-name": boot_file}
+    yield (
+        FILE,
+        json.dumps(
+            {
+                "Dhcp4": {
+                    # Hosts ask through relays only, so the server needs no raw sockets.
+                    "interfaces-config": {"interfaces": ["*"], "dhcp-socket-type": "udp"},
+                    "lease-database": {"type": "memfile", "persist": True},
+                    "host-reservation-identifiers": ["circuit-id"],
+                    "valid-lifetime": seconds,
+                    **{name: text for name, text in boot.items() if text},
+                    "subnet4": subnets,
+                }
+            },
+            indent=2,
+        ).encode()
+        + b"\n",
+    )
 
 
-def _onie_class(platform: str, installer: str) -> dict[str, Any]:
-    """The class of switches in ONIE: of one platform, or of all platforms."""
-    begin = f"{ONIE_CLASS}{platform}"
-    is_one = f"option[60].hex == '{begin}'" if platform else f"substring(option[60].hex, 0, {len(begin)}) == '{begin}'"
-    return {
-        "name": f"onie-{platform}" if platform else "onie",
-        "test": is_one,
-        "option-data": [
-            {"name": "v4-captive-portal", "data": installer},  # Kea's name of option 114
-            {"name": "vivso-suboptions", "data": str(ONIE_ENTERPRISE)},
-            {"name": "onie-installer-url", "space": _ONIE_SPACE, "data": installer, "always-send": True},
-        ],
-    }
+def _is_ipv4(text: str) -> bool:
+    try:
+        IPv4Address(text)
+    except ValueError:
+        return False
+    return True
 
 
-def _subnet(number: int, subnet: Address, leases: list[Lease]) -> dict[str, Any]:
-    """One subnet. Kea 2.6 requires `id`. IPv6 hosts learn their router from its advertisements, not by DHCP."""
-    found: dict[str, Any] = {"id": number, "subnet": str(subnet)}
-    reserved = [lease for lease in leases if lease.mac]
-    if subnet.version == 6:
-        found["reservations"] = [
-            {"hw-address": lease.mac, "ip-addresses": [lease.address.ip], "hostname": lease.name} for lease in reserved
-        ]
-        return found
-    gateways = sorted({lease.gateway for lease in leases if lease.gateway})
-    if gateways:
-        found["option-data"] = [{"name": "routers", "data": ", ".join(gateways)}]
-    found["pools"] = [
-        {"pool": f"{lease.address.ip}/32", "client-class": f"serial-{lease.serial}"}
-        for lease in leases
-        if lease.serial and not lease.mac
-    ]
-    found["reservations"] = [
-        {"hw-address": lease.mac, "ip-address": lease.address.ip, "hostname": lease.name} for lease in reserved
-    ]
+def _addresses(host: Any) -> dict[str, str]:
+    """NIC -> its IPv4 address; all NICs of a bond have that of the bond."""
+    found = {nic.name: str(ip_interface(text).ip) for nic in host.nics for text in nic.addresses if ":" not in text}
+    for bond in host.bonds:
+        own = next((found[nic] for nic in bond.nics if nic in found), None)
+        found |= dict.fromkeys(bond.nics, own) if own else {}
     return found
+
+
+def _subnet(
+    bundle: "Bundle", device: "ObservedDevice", vlan: str, hosts: Mapping[tuple[str, str], tuple[str, str]]
+) -> dict[str, Any] | None:
+    """The subnet of a VLAN on a switch; None without an IPv4 address."""
+    keys = (split_key(key) for key in device.table("VLAN_INTERFACE"))
+    gateways = [ip_interface(key[1]) for key in keys if len(key) == 2 and key[0] == vlan and ":" not in key[1]]
+    if not gateways:
+        return None
+    gateway = gateways[0]
+    network = gateway.network
+    assert isinstance(network, IPv4Network)
+    reservations = []
+    for member, ports in _members(device, vlan):
+        ends = [bundle.link_at[device.name, port].a for port in ports if (device.name, port) in bundle.link_at]
+        found = next((hosts[end] for end in ends if end in hosts), None)
+        if found is None or IPv4Address(found[1]) not in network:
+            continue
+        alias = device.text_of("PORT", member, "alias") or member
+        circuit = f"{device.name}:{alias[:_LONGEST_ALIAS]}"
+        reservations.append({"circuit-id": f"'{circuit}'", "ip-address": found[1], "hostname": found[0]})
+    return {
+        "id": int(network.network_address),  # a number that no other subnet gets, whatever is added
+        "subnet": str(network),
+        "relay": {"ip-addresses": [str(gateway.ip)]},
+        "option-data": [{"name": "routers", "data": str(gateway.ip)}],
+        "reservations": reservations,
+    }
+
+
+def _members(device: "ObservedDevice", vlan: str) -> Iterator[tuple[str, list[str]]]:
+    """(port or port channel, its ports) of each member of a VLAN."""
+    channels: dict[str, list[str]] = {}
+    for key in device.table("PORTCHANNEL_MEMBER"):
+        channel, _, port = key.partition("|")
+        channels.setdefault(channel, []).append(port)
+    for key in sorted(device.table("VLAN_MEMBER"), key=natural_key):
+        name, _, member = key.partition("|")
+        if name == vlan:
+            yield member, channels.get(member, [member])
+
+
+def _notes(files: WrittenFiles) -> Iterator[str]:
+    content = json.loads(files[FILE])["Dhcp4"]["subnet4"]
+    reserved = sum(len(subnet["reservations"]) for subnet in content)
+    yield f"{counted(reserved, 'address', 'addresses')} in {counted(len(content), 'subnet')}, by switch and port."
+    if empty := [subnet["subnet"] for subnet in content if not subnet["reservations"]]:
+        yield f"No host of {', '.join(empty)} has a planned address: add a pool for it."
+
+
+HANDOFF = Handoff(
+    "dhcp",
+    "Write the configuration of a DHCP server (Kea) for hosts in VLANs: addresses by switch and port, PXE.",
+    dhcp_files,
+    (
+        ONLY_SWITCHES,
+        Option("next-server", "IPv4 address of the server with the boot file.", metavar="ADDRESS"),
+        Option("boot-file", "Name of the boot file of hosts that boot from the network.", metavar="FILE"),
+        Option("lease", "Seconds of a lease.", "86400"),
+    ),
+    "run Kea with {output}/kea-dhcp4.json on the servers that `dhcp` of the plane names",
+    _notes,
+    examples=("", "--next-server 10.90.0.6"),
+)

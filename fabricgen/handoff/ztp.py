@@ -15,10 +15,10 @@ from fabricgen.bundle.names import CONFIG_NAME
 from fabricgen.errors import UsageError
 from fabricgen.handoff import ONLY_SWITCHES, Handoff, Option
 from fabricgen.handoff.chosen import chosen_devices, refuse_frr_files, refuse_strange_names
-from fabricgen.handoff.dhcp import Lease, dnsmasq, kea
 from fabricgen.handoff.management import management_addresses
 from fabricgen.handoff.secret_rows import SecretRows
 from fabricgen.handoff.templates import filled
+from fabricgen.handoff.ztp_leases import Lease, dnsmasq, kea
 from fabricgen.same import Same
 from fabricgen.sonic.canonical import natural_key
 from fabricgen.sonic.dump import dump

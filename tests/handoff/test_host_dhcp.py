@@ -13,7 +13,7 @@ import pytest
 
 from fabricgen.bundle.read import open_bundle
 from fabricgen.errors import UsageError
-from fabricgen.handoff.host_dhcp import FILE, dhcp_files
+from fabricgen.handoff.dhcp import FILE, dhcp_files
 from tests.components import require_namespaces, tool
 from tests.conftest import Cli
 from tests.render.hosts.rendered import write_bundle

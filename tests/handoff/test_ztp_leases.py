@@ -12,8 +12,8 @@ from typing import Any
 import pytest
 
 from fabricgen.bundle.read import open_bundle
-from fabricgen.handoff.dhcp import USER_CLASS
 from fabricgen.handoff.ztp import ztp_files
+from fabricgen.handoff.ztp_leases import USER_CLASS
 from tests.components import require_namespaces, tool
 from tests.conftest import Cli
 from tests.handoff.rendered import placed, render
