@@ -39,7 +39,7 @@ _REST = """
   change single traps (FG300 judges traps that a fabric needs).
 - **LLDP**: the container `lldp` announces each port with its alias; no table is needed. DEVICE_NEIGHBOR in the file
   is the plan.
-- **ZTP**: an image with ZTP runs it while there is no `config_db.json`
+- **ZTP**: an image with ZTP starts zero touch provisioning if the switch has no `config_db.json`
   ([provisioning](handoff.md#zero-touch-provisioning)). The first configuration ends it.
 - **MAC address and serial**: the switch fills `mac` into DEVICE_METADATA by its EEPROM unless the file has it.
 """

@@ -56,8 +56,8 @@ _RATE = re.compile(r"[0-9]{1,6}(?:\.[0-9]{1,12})?")
 )  # fmt: skip
 @click.option(
     "--rates", metavar="KIND=RATE,...",
-    help="Failures of one part in a month, for example host-link=0.02,link=0.01,switch=0.005: print the GPU-seconds "
-    "that they cost. There are no default rates.",
+    help="How often one part of a kind fails in a month, for example host-link=0.02,link=0.01,switch=0.005: print the "
+    "GPU-seconds that failures cost. fabricgen has no default rates.",
 )  # fmt: skip
 @click.option("--repair", metavar="TIME", help="With --rates: how long a failure lasts.  [default: 4h]")
 @click.option(

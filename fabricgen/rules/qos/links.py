@@ -60,8 +60,8 @@ def ecn_of_link(fabric: Fabric) -> Iterator[Defect]:
     """What: Two switches of one hwsku at the ends of a link mark at the same thresholds and with the same probability
     in each lossless queue. FG592 reports a switch that differs from the others of its role.
 
-    Why: With one speed and one chip there is no reason for different thresholds. One hop slows flows down for a queue
-    size that the next hop accepts, and shares become unfair.
+    Why: Both ends have the same chip and speed, so they should mark at the same queue length. Otherwise flows through
+    the end with the lower threshold slow down earlier and get less than their share.
 
     Example: leaves mark from 131072 bytes, spines of the same model from 1048576 bytes.
 
