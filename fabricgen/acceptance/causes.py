@@ -117,9 +117,13 @@ class _Causes:
 
     def _places(self, part: FabricPart) -> set[str]:
         """The names under which findings about counters have a part."""
-        link = self.bundle.link_at.get((part.name, part.port))
-        at = f"{link.b[0]} {link.b[1]}" if link else ""
+        at = self._switch_port((part.name, part.port))
         return {f"{part.name} {part.port}".rstrip(), part.name if part.kind is PartKind.HOST else at} - {""}
+
+    def _switch_port(self, nic: Endpoint) -> str:
+        """'leaf1 Ethernet0', where the link of a NIC ends; "" without a link."""
+        link = self.bundle.link_at.get(nic)
+        return f"{link.b[0]} {link.b[1]}" if link else ""
 
     # Parts that are common to slow tests.
 
@@ -147,8 +151,7 @@ class _Causes:
     def _of_part(self, culprit: Culprit, shown: tuple[str, ...]) -> Cause:
         part, name = culprit.part, name_of(culprit.part)
         shown = (*shown, *self._good_peers())
-        link = self.bundle.link_at.get((part.name, part.port))
-        at = f"{link.b[0]} {link.b[1]}" if link else ""
+        at = self._switch_port((part.name, part.port))
         if part.kind is PartKind.NIC:
             text = f"{name} is slow with every partner, and other NICs are not"
             return Cause(
@@ -204,8 +207,7 @@ class _Causes:
         )
 
     def _cable(self, end: Endpoint, risen: NicRise, shown: tuple[str, ...]) -> Cause:
-        link = self.bundle.link_at.get(end)
-        at = f"{link.b[0]} {link.b[1]}" if link else ""
+        link, at = self.bundle.link_at.get(end), self._switch_port(end)
         text = f"the cable of {end[0]} {end[1]} has errors" + (f", from {at}" if at else "")
         command = f"clean or replace the cable{f' {link.cable}' if link else ''}, then measure again"
         return Cause(CauseKind.CABLE, f"{end[0]} {end[1]}", text, (*shown, *_risen(end, risen)), command)

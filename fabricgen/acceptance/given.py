@@ -7,7 +7,7 @@ from functools import cached_property
 from pathlib import Path
 
 from fabricgen.acceptance.made import COLLECTIVES, collective_test, goodput_gbps, pair_test
-from fabricgen.acceptance.measured import SUFFIXES
+from fabricgen.acceptance.measured import MOST_PARTS, SUFFIXES
 from fabricgen.acceptance.planned import PlannedTest, Stage
 from fabricgen.acceptance.results import Result, read_result
 from fabricgen.bundle.read import Bundle
@@ -17,7 +17,6 @@ from fabricgen.vocabulary import LinkKind, Purpose
 
 # In the path of a file, such names say that its pairs ran at the same time.
 _TOGETHER = re.compile(r"bisection|together|simultaneous", re.IGNORECASE)
-_DEPTH = 5  # parts of a path that are the id of a test, as in measured.files_by_id
 
 
 @dataclass
@@ -91,7 +90,7 @@ class _Reader:
     def test(self, result: Result, root: Path, file: Path) -> PlannedTest:
         """The test of a result. Raises _UnknownTestError."""
         path = file.relative_to(root.parent if root.is_file() else root)
-        name = "/".join(path.with_suffix("").parts[-_DEPTH:])
+        name = "/".join(path.with_suffix("").parts[-MOST_PARTS:])
         return self._pair(result, name, path) if result.is_pair else self._collective(result, name, path)
 
     def _pair(self, result: Result, name: str, path: Path) -> PlannedTest:

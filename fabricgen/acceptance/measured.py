@@ -14,6 +14,7 @@ from fabricgen.inputs import read_text
 
 _ABOVE = 1.02  # of the expected value: more than the wire carries
 SUFFIXES = (".json", ".txt", ".log", ".out")
+MOST_PARTS = 5  # of a path, as the id of a test
 
 
 class Verdict(enum.StrEnum):
@@ -94,7 +95,7 @@ def files_by_id(roots: Iterable[Path]) -> dict[str, Path]:
         files = [root] if root.is_file() else sorted(path for path in root.rglob("*") if path.suffix in SUFFIXES)
         for file in files:
             parts = file.with_suffix("").parts
-            for depth in range(1, min(len(parts), 5) + 1):
+            for depth in range(1, min(len(parts), MOST_PARTS) + 1):
                 found.setdefault("/".join(parts[-depth:]), file)
     return found
 

@@ -5,6 +5,7 @@ reference values of the draft are not criteria, so they are not here.
 """
 
 import json
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -38,27 +39,18 @@ _INCAST_BYTES = 4 << 20
 def device_under_test(bundle: "Bundle") -> dict[str, Any]:
     """What identifies the fabric: sections 3.2 and 3.1 of the draft, where its files have it."""
     wiring = bundle.wiring
-    devices = [device for device in bundle.devices.values() if device.wired]
-    models = sorted(
-        {(device.wired.platform, device.wired.hwsku, device.wired.role) for device in devices if device.wired}
-    )
+    wired = [device.wired for device in bundle.devices.values() if device.wired]
+    models = Counter((one.platform, one.hwsku, one.role) for one in wired)
     links = wiring.links if wiring else ()
     return {
         "switches": [
-            {
-                "platform": platform,
-                "hwsku": hwsku,
-                "role": role,
-                "count": sum(
-                    (one.wired.platform, one.wired.hwsku, one.wired.role) == (platform, hwsku, role)
-                    for one in devices
-                    if one.wired
-                ),
-            }
-            for platform, hwsku, role in models
+            {"platform": platform, "hwsku": hwsku, "role": role, "count": count}
+            for (platform, hwsku, role), count in sorted(models.items())
         ],
-        "sonic_releases": sorted({str(device.known_release) for device in devices if device.known_release}),
-        "mmu_bytes": sorted({device.wired.mmu_bytes for device in devices if device.wired and device.wired.mmu_bytes}),
+        "sonic_releases": sorted(
+            {str(one.known_release) for one in bundle.devices.values() if one.wired and one.known_release}
+        ),
+        "mmu_bytes": sorted({one.mmu_bytes for one in wired if one.mmu_bytes}),
         "port_speeds": sorted({format_speed(link.speed_mbps) for link in links}),
         "links": {str(kind): count for kind in LinkKind if (count := sum(link.kind == kind for link in links))},
         "cables": sorted({f"{cable.medium} {cable.length_m:g} m" for cable in (wiring.cables if wiring else ())}),
@@ -76,10 +68,11 @@ def congestion_benchmark(request: "CongestionRequest") -> dict[str, Any]:
     """The tables of `simulate congestion`: the fabric, its hashing, and completion times."""
     from fabricgen.bundle.read import open_bundle
 
+    bundle = open_bundle(request.paths)
     return {
-        "dut": device_under_test(open_bundle(request.paths)),
+        "dut": device_under_test(bundle),
         "hashing": hashing_table(request),
-        "completion": completion_table(request),
+        "completion": completion_table(request, bundle),
     }
 
 
@@ -88,11 +81,12 @@ def packets_benchmark(request: "PacketsRequest") -> dict[str, Any]:
     from fabricgen.atomic import temporary_folder
     from fabricgen.bundle.read import open_bundle
 
+    bundle = open_bundle(request.paths)
     with temporary_folder("benchmark") as folder:
         return {
-            "dut": device_under_test(open_bundle(request.paths)),
-            "incast": incast_table(request, folder),
-            "convergence": convergence_table(request, folder),
+            "dut": device_under_test(bundle),
+            "incast": incast_table(request, bundle, folder),
+            "convergence": convergence_table(request, bundle, folder),
         }
 
 
@@ -129,21 +123,20 @@ def _fairness(one: "LinkFairness") -> dict[str, Any]:
     return {name: getattr(one, name) for name in names}
 
 
-def completion_table(request: "CongestionRequest") -> list[dict[str, Any]]:
+def completion_table(request: "CongestionRequest", bundle: "Bundle") -> list[dict[str, Any]]:
     """Section 10.1: the JCT ratio of an all-reduce by computation time and size.
 
     The roofline of an iteration is C + S f / B: f is 2 (N - 1) / N, S the bytes of each accelerator, and B the line
     rate of the NICs of a host, all of which a ring uses. The simulated time is that of a ring all-reduce.
     """
     from fabricgen.api.congestion import simulate_congestion
-    from fabricgen.bundle.read import open_bundle
 
     of_ring = replace(
         request, pattern="ring-all-reduce", failures=0, switch_failures=False, sizes=JCT_BYTES, jobs_file=None,
         placement=request.placement if request.placement != "search" else "aligned", save_jobs=None, svg=None,
     )  # fmt: skip
     found = simulate_congestion(of_ring)
-    rate_of = _host_rates(open_bundle(request.paths))
+    rate_of = _host_rates(bundle)
     return [
         row
         for result in found.planes
@@ -207,12 +200,12 @@ class _Sampling(Progress):
         return found
 
 
-def incast_table(request: "PacketsRequest", folder: Path) -> list[dict[str, Any]]:
+def incast_table(request: "PacketsRequest", bundle: "Bundle", folder: Path) -> list[dict[str, Any]]:
     """Section 7.2: N NICs write 4 MiB each to one, for each N that a rail of the fabric has. `folder` takes the
     traces."""
     from fabricgen.api.packets import simulate_packets
 
-    target, writers = _bottleneck(request.paths, request.plane)
+    target, writers = _bottleneck(bundle, request.plane)
     rows = []
     for count in INCAST:
         row: dict[str, Any] = {"senders": count, "plane": target.link.plane}
@@ -253,12 +246,12 @@ def _length(interval: tuple[int, int]) -> int:
     return interval[1] - interval[0]
 
 
-def convergence_table(request: "PacketsRequest", folder: Path) -> list[dict[str, Any]]:
+def convergence_table(request: "PacketsRequest", bundle: "Bundle", folder: Path) -> list[dict[str, Any]]:
     """Section 7.3: M flows to one NIC, and M more after 1 ms: the time until the rate of each of the 2 M is within 10 %
     of the fair share, as a mean of 20 packets; None if that is not reached in 5 ms."""
     from fabricgen.api.packets import simulate_packets
 
-    target, writers = _bottleneck(request.paths, request.plane)
+    target, writers = _bottleneck(bundle, request.plane)
     rate = target.link.speed_mbps / 8e3
     rows = []
     for count in FLOWS:
@@ -308,17 +301,17 @@ def _converged(series: "Series", flows: int, gbps: float) -> tuple[float | None,
     return None, _jain(payload[:, last] - payload[:, first])
 
 
-def _jain(values: Any) -> float:
-    squares = float((values**2).sum())
-    return round(float(values.sum()) ** 2 / (len(values) * squares), 4) if squares else 0.0
+def _jain(rates: Any) -> float:
+    """Jain's index; 0 if no flow has sent anything."""
+    from fabricgen.simulate.jobs.sharing import jain
+
+    return round(jain(rates), 4) if rates.any() else 0.0
 
 
-def _bottleneck(paths: Sequence[Path], plane: str | None) -> "tuple[Attached, list[Attached]]":
+def _bottleneck(bundle: "Bundle", plane: str | None) -> "tuple[Attached, list[Attached]]":
     """A NIC, and those that can write to it, the farthest first: of the rail with the most NICs. Raises UsageError."""
     from fabricgen.acceptance.pairs import rails_of
-    from fabricgen.bundle.read import open_bundle
 
-    bundle = open_bundle(paths)
     rails = rails_of(bundle.wiring) if bundle.wiring else {}
     chosen = [
         [nic for at_leaf in leaves.values() for nic in at_leaf]

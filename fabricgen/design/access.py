@@ -6,13 +6,13 @@ subnet has an address for each port of the switch, so a host keeps its address w
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
-from ipaddress import IPv4Address
 
 from fabricgen.design.model import Block, Fabric, Host, HostAccess, Link, PlaneDesign
 from fabricgen.findings import Finding
 from fabricgen.inventory.access import AccessSpec, PortAccess
 from fabricgen.inventory.mistakes import error, suggest, warning
 from fabricgen.inventory.plane import Plane
+from fabricgen.sonic.addresses import is_ipv4
 from fabricgen.vocabulary import AccessKind, BgpAddressing, Technology
 
 LONGEST_BOND = 15  # linux IFNAMSIZ
@@ -115,7 +115,7 @@ def _dhcp_problems(plane: Plane, spec: AccessSpec) -> Iterator[Finding]:
     of_vlan: dict[int, PortAccess] = {}
     for own in [spec, *spec.groups.values()]:
         for index, text in enumerate(own.dhcp):
-            if not _is_ipv4(text):
+            if not is_ipv4(text):
                 hint = "write the IPv4 address of a server"
                 yield error("FG105", f"{text!r} is not an IPv4 address", own, "dhcp", index, hint=hint)
         if own.dhcp and own.kind == AccessKind.ROUTED:
@@ -130,14 +130,6 @@ def _dhcp_problems(plane: Plane, spec: AccessSpec) -> Iterator[Finding]:
                 message = f"VLAN {own.vlan} has other DHCP servers in {other.path}"
                 hint = "a VLAN has one list of servers: repeat it, or use another `vlan`"
                 yield error("FG156", message, own, hint=hint)
-
-
-def _is_ipv4(text: str) -> bool:
-    try:
-        IPv4Address(text)
-    except ValueError:
-        return False
-    return True
 
 
 def _split_bonds(design: PlaneDesign, shared: Mapping[str, HostAccess]) -> Iterator[Finding]:

@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Any
 from fabricgen.errors import UsageError
 from fabricgen.handoff import ONLY_SWITCHES, Handoff, Option, WrittenFiles
 from fabricgen.handoff.chosen import chosen_devices
+from fabricgen.sonic.addresses import is_ipv4
 from fabricgen.sonic.canonical import natural_key
 from fabricgen.sonic.tables import split_key
 from fabricgen.units import counted, whole_number
@@ -40,7 +41,7 @@ def dhcp_files(
     seconds = whole_number(lease)
     if not seconds:
         raise UsageError(f"--lease {lease}: not a number of seconds")
-    if next_server is not None and not _is_ipv4(next_server):
+    if next_server is not None and not is_ipv4(next_server):
         raise UsageError(f"--next-server {next_server}: not an IPv4 address")
     hosts = {
         (host.name, nic): (host.name, address)
@@ -75,14 +76,6 @@ def dhcp_files(
         ).encode()
         + b"\n",
     )
-
-
-def _is_ipv4(text: str) -> bool:
-    try:
-        IPv4Address(text)
-    except ValueError:
-        return False
-    return True
 
 
 def _addresses(host: Any) -> dict[str, str]:

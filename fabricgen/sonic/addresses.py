@@ -79,3 +79,9 @@ def read_address(text: str) -> Address | None:
 
 
 parse_address = lru_cache(maxsize=1 << 16)(read_address)  # for texts that occur more than once
+
+
+def is_ipv4(text: str) -> bool:
+    """Whether a text is an IPv4 address without a prefix length."""
+    address = None if "/" in text else parse_address(text)
+    return address is not None and address.version == 4

@@ -36,14 +36,13 @@ def relay_reaches_server(fabric: Fabric) -> Iterator[Defect]:
         for vlan, row in switch.device.table("VLAN").items():
             listed = row.get("dhcp_servers")
             servers = listed if isinstance(listed, list) else [listed] if listed else []
-            texts = [text for text in map(str, servers) if (one := parse_address(text)) and one.version == 4]
+            addresses = [(text, one) for text in map(str, servers) if (one := parse_address(text)) and one.version == 4]
             place = switch.place("VLAN", vlan, "dhcp_servers")
-            if texts and (reason := _stands_still(switch, vlan)):
+            if addresses and (reason := _stands_still(switch, vlan)):
                 yield Defect(place, f"requests in {vlan} are not relayed: {reason[0]}", reason[1])
                 continue
-            for text in texts:
-                address = parse_address(text)
-                if address and (problem := _unreachable(fabric, switch, vlan, address)):
+            for text, address in addresses:
+                if problem := _unreachable(fabric, switch, vlan, address):
                     hint = "correct the address, or connect its network with `external` or `static` of the plane"
                     yield Defect(place, f"{text} cannot be reached: {problem}", hint)
 

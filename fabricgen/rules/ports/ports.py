@@ -11,7 +11,6 @@ from fabricgen.rules.view.cable_texts import copper_links
 from fabricgen.rules.view.fabric import Fabric
 from fabricgen.rules.view.switch import Switch, number
 from fabricgen.sonic.tables import Row
-from fabricgen.vocabulary import DeviceState
 
 # PAM4 signalling starts at 50 Gb/s per lane, and needs RS-FEC.
 _PAM4_LANE_MBPS = 50_000
@@ -258,8 +257,7 @@ def admin_status(fabric: Fabric) -> Iterator[Defect]:
     for end in fabric.ends:
         if not cordoned and end.text("admin_status") == "up":
             continue
-        wired = end.switch.device.wired
-        if wired and wired.state in (DeviceState.DRAINED, DeviceState.FAILED, DeviceState.PLANNED):
+        if not end.switch.is_in_service:
             continue
         if (end.switch.name, end.port) in cordoned:
             if (found := end.text("admin_status") or "down") != "down":
