@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from functools import cached_property
 
 from fabricgen.sonic.addresses import Address, parse_address
-from fabricgen.sonic.image import parse_asn, rows, text
+from fabricgen.sonic.image import has_frr_files, parse_asn, rows, text
 from fabricgen.sonic.tables import ConfigDb, Row, split_key
 
 FAMILY = "l2vpn_evpn"
@@ -93,10 +93,8 @@ class Overlay:
     def _advertises(self, vrf: str, version: int) -> bool:
         """Whether FRR announces routes of the VRF in EVPN: frr.conf of a switch with split-unified has the
         statement."""
-        localhost = rows(self._config, "DEVICE_METADATA").get("localhost", {})
         own = rows(self._config, "BGP_GLOBALS_AF").get(f"{vrf}|{FAMILY}", {})
-        is_split = text(localhost, "docker_routing_config_mode").startswith("split")
-        return is_split or text(own, f"advertise-ipv{version}-unicast") == "true"
+        return has_frr_files(self._config) or text(own, f"advertise-ipv{version}-unicast") == "true"
 
     def _targets(self, vrf: str, way: str) -> Iterator[RouteTarget]:
         own = rows(self._config, "BGP_GLOBALS_AF").get(f"{vrf}|{FAMILY}", {}).get(f"{way}-rts", ())

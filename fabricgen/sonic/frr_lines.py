@@ -13,7 +13,7 @@ from collections.abc import Iterator
 
 from fabricgen.sonic.addresses import parse_address
 from fabricgen.sonic.evpn import FAMILY, Overlay
-from fabricgen.sonic.image import parse_asn, rows, text
+from fabricgen.sonic.image import metadata, parse_asn, rows, text
 from fabricgen.sonic.tables import ConfigDb, Row, split_key
 
 FRR_CONF = "frr.conf"
@@ -27,8 +27,7 @@ def frr_conf(config: ConfigDb) -> str:
 
 
 def _lines(config: ConfigDb) -> Iterator[str]:
-    localhost = rows(config, "DEVICE_METADATA").get("localhost", {})
-    yield f"hostname {text(localhost, 'hostname')}"
+    yield f"hostname {text(metadata(config), 'hostname')}"
     yield from ("log syslog informational", "log facility local4", "!")
     yield from _routes(config)
     yield from _policies(config)
@@ -54,8 +53,9 @@ def _routes(config: ConfigDb) -> Iterator[str]:
                 words = [word, "route", prefix, *hops, of["distance"], target]
                 of_vrf.setdefault(vrf or "default", []).append(" ".join(one for one in words if one))
     yield from of_vrf.pop("default", ())
+    overlay = Overlay(config)
     for vrf, lines in of_vrf.items():
-        vni = Overlay(config).vni(vrf)
+        vni = overlay.vni(vrf)
         if vni or lines:
             yield f"vrf {vrf}"
             if vni:

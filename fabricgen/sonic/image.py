@@ -257,10 +257,15 @@ def daemon_obstacle(config: ConfigDb) -> Obstacle | None:
     return None
 
 
+def has_frr_files(config: ConfigDb) -> bool:
+    """Whether FRR reads files on the switch (docker_routing_config_mode split or split-unified)."""
+    return text(metadata(config), ROUTING_MODE).startswith("split")
+
+
 def is_split(config: ConfigDb) -> bool:
     """Whether FRR reads separate files, and nothing of CONFIG_DB. A VTEP whose tables are those of frrcfgd has a
     frr.conf that is their translation; FG656 compares them."""
-    return text(metadata(config), ROUTING_MODE).startswith("split") and not has_translation(config)
+    return has_frr_files(config) and not has_translation(config)
 
 
 def has_translation(config: ConfigDb) -> bool:
