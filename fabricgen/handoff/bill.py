@@ -175,6 +175,6 @@ HANDOFF = Handoff(
         Option("spares", "Percent of spares, rounded up for each line; switches have none.", "5"),
         Option("lengths", "Lengths that are sold, with commas, in place of those of common products.", metavar="LIST"),
     ),
-    "give {output}/bill.csv to the supplier, and racks.csv to who unpacks it",
+    "give {output}/bill.csv to the supplier, and racks.csv to the people who unpack it",
     examples=("", "--spares 3 --lengths 3m,10m,50m"),
 )  # fmt: skip
