@@ -118,8 +118,9 @@ def _of_bundle(
     changes = compare_with(against, source, judging.bundle) if against else None
     outcome = judging.outcome(inventory)
     found = Judgement(
-        findings=outcome.findings, suppressed=outcome.suppressed, counts=judging.counts, codes=frozenset(judging.codes)
-    )
+        findings=outcome.findings, suppressed=outcome.suppressed, counts=judging.counts,
+        codes=frozenset(judging.codes), isolation=tuple(verdicts.isolation),
+    )  # fmt: skip
     made = _report(found, judging, source, changes, source.name, runs, verdicts.deadlock, verdicts.congestion)
     return replace(made, folder="")
 
@@ -144,6 +145,7 @@ def _report(
         suppressed=found.suppressed,
         counts=found.counts,
         is_complete=judging is not None,
+        isolation=found.isolation,
         deadlock=deadlock,
         congestion=congestion,
         packets=runs,
@@ -156,5 +158,5 @@ def _report(
     content = report_object(judged, judging.bundle if judging else None, manifest, differences, name)
     return Report(
         findings=found.findings, suppressed=found.suppressed, counts=found.counts, codes=found.codes, content=content,
-        deadlock=deadlock, congestion=congestion, seals=judged.digests, folder=f"{folder}/",
+        isolation=found.isolation, deadlock=deadlock, congestion=congestion, seals=judged.digests, folder=f"{folder}/",
     )  # fmt: skip

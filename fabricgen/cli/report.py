@@ -89,6 +89,7 @@ def command(
     from fabricgen.report.congestion import congestion_object
     from fabricgen.report.deadlock import deadlock_object
     from fabricgen.report.formats.json import json_object
+    from fabricgen.report.isolation import isolation_object
     from fabricgen.report.summary import summary_line
 
     for file in (output, headline):
@@ -106,6 +107,7 @@ def command(
     else:
         congestion = {"patterns": [congestion_object([result]) for result in found.congestion]}
         own = {"deadlock": deadlock_object(found.deadlock, found.seals), "congestion": congestion}
+        own |= {"isolation": isolation_object(found.isolation)} if found.isolation else {}
         text = json_text(visible_names({**head, **own, "report": found.content}))
 
     def without_folder(text: str) -> str:

@@ -25,13 +25,29 @@ _Kinds = tuple[tuple[str, MemberKind], ...]  # partition and membership, of a po
 
 def partition_verdicts(bundle: Bundle) -> Iterator[IsolationResult]:
     """The verdicts on subnets of fabric.json with partitions other than Default. Raises UnreadableInputError."""
+    yield from (_judge(subnet, tenants) for subnet, tenants in _subnets(bundle))
+
+
+def partitions_of_ports(bundle: Bundle) -> Iterator[tuple[str, dict[tuple[str, str], str]]]:
+    """(plane, port (host, NIC) -> the names of its partitions) of the subnets that have a verdict. Raises
+    UnreadableInputError."""
+    for subnet, tenants in _subnets(bundle):
+        found = {}
+        for (kinds, _), ports in _classes(subnet, tenants, pkey_tables(subnet)).items():
+            for host, nic in (subnet.adapters[port] for port in ports):
+                found[host.name, nic.name] = _tenants(kinds)
+        yield subnet.name, found
+
+
+def _subnets(bundle: Bundle) -> Iterator[tuple[ManagedSubnet, list[PartitionEntry]]]:
+    """The subnets of fabric.json with partitions other than Default, and these partitions."""
     for root in bundle.subnet_roots if bundle.wiring else ():
         for files in subnets_of(root):
             subnet = ManagedSubnet(files, bundle.wiring)
             file = subnet.partition_file
             tenants = [one for one in file.partitions if key_of(one) != DEFAULT_KEY] if file else []
             if tenants and subnet.adapters:
-                yield _judge(subnet, tenants)
+                yield subnet, tenants
 
 
 def _judge(subnet: ManagedSubnet, tenants: list[PartitionEntry]) -> IsolationResult:
@@ -46,8 +62,9 @@ def _judge(subnet: ManagedSubnet, tenants: list[PartitionEntry]) -> IsolationRes
             if not pairs:
                 continue
             belongs, key = _belong(kinds, other_kinds), _common(keys, other_keys)
-            known_pairs = reach.setdefault((_tenants(kinds), _tenants(other_kinds)), [0, 0])
-            known_pairs[0], known_pairs[1] = known_pairs[0] + pairs, known_pairs[1] + pairs * (key is not None)
+            known_pairs = reach.setdefault((_tenants(kinds), _tenants(other_kinds)), [0, 0, 0])
+            for place, counts in enumerate((True, key is not None, belongs)):
+                known_pairs[place] += pairs * counts
             together, apart = together + pairs * belongs, apart + pairs * (not belongs)
             if belongs == (key is not None):
                 continue

@@ -75,8 +75,9 @@ def _judge(bundle: Bundle, wiring: Wiring, plane: WiredPlane) -> IsolationResult
                     continue  # no path connects them, as on planes that have a switch for each rail
                 decision = _connected(source, target, dscps) if belongs else _leaking(source, target)
                 apart, together = apart + pairs * (not belongs), together + pairs * belongs
-                known_pairs = reach.setdefault((source.tenant, target.tenant), [0, 0])
-                known_pairs[0], known_pairs[1] = known_pairs[0] + pairs, known_pairs[1] + pairs * decision.passes
+                known_pairs = reach.setdefault((source.tenant, target.tenant), [0, 0, 0])
+                for place, counts in enumerate((True, decision.passes, belongs)):
+                    known_pairs[place] += pairs * counts
                 if decision.passes == belongs:
                     continue
                 first = source.members[0]

@@ -13,7 +13,8 @@ BestOf = Mapping[str, Collection[str]]  # metric -> the fabrics that win it
 
 _CELLS = 5  # of the head of the page
 _ABSENT: Mapping[str, object] = {
-    "causes": {"summary": "", "rows": [], "more": 0}, "findings": [], "suppressed": [], "titles": {}, "deadlock": [],
+    "causes": {"summary": "", "rows": [], "more": 0}, "findings": [], "suppressed": [], "titles": {}, "tenants": [],
+    "deadlock": [],
     "traffic": [], "packets": [], "bill": None, "differences": None,
 }  # fmt: skip
 

@@ -19,6 +19,7 @@ from fabricgen.page.causes import causes_object
 from fabricgen.page.configurations import Configuration, configurations, rows_object
 from fabricgen.page.graph import graph_object
 from fabricgen.page.lossless import plan_object
+from fabricgen.page.tenants import tenants_object
 from fabricgen.page.traffic import traffic_object
 from fabricgen.page.verdict import JudgedResults, verdict_object
 from fabricgen.report.deadlock import deadlock_object
@@ -46,6 +47,7 @@ def report_object(
         "findings": findings_object(judged.findings),
         "suppressed": findings_object(judged.suppressed),
         "titles": titles([*judged.findings, *judged.suppressed]),
+        "tenants": [],
         "deadlock": _planes(judged, bundle),
         "traffic": traffic_object(judged.congestion),
         "packets": list(judged.packets),
@@ -57,6 +59,7 @@ def report_object(
         number = {device: index for index, one in enumerate(distinct) for device in one.devices}
         of_switch = [number.get(switch.name) for switch in topology.switches]
         found["topology"] = graph_object(bundle, topology, of_switch)
+        found["tenants"] = tenants_object(bundle, topology, judged.isolation)
         found["configurations"] = [rows_object(bundle, one) for one in distinct]
         found["lossless"] = _plans(distinct)
         found["cables"] = cables

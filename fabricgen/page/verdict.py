@@ -10,8 +10,17 @@ from fabricgen.findings import Finding, Severity
 from fabricgen.report.causes import causes
 from fabricgen.report.congestion import traffic_statement
 from fabricgen.report.deadlock import deadlock_statement, failures_statement
+from fabricgen.report.isolation import isolation_statement
 from fabricgen.report.summary import Counts, tables_unjudged, unread_tables
-from fabricgen.results import CongestionModel, CongestionResult, DeadlockResult, Level, Statement, Verdict
+from fabricgen.results import (
+    CongestionModel,
+    CongestionResult,
+    DeadlockResult,
+    IsolationResult,
+    Level,
+    Statement,
+    Verdict,
+)
 
 
 def counted(number: int, noun: str, plural: str = "") -> str:
@@ -42,6 +51,7 @@ class JudgedResults:
     suppressed: Sequence[Finding] = ()
     counts: Counts = field(default_factory=Counts)
     is_complete: bool = True
+    isolation: Sequence[IsolationResult] = ()
     deadlock: Sequence[DeadlockResult] = ()
     congestion: Sequence[CongestionResult] = ()
     packets: Sequence[Mapping[str, Any]] = ()
@@ -80,6 +90,7 @@ def verdict_object(
         "evidence": [
             _rules(judged),
             *_cables(cables),
+            *_tenants(judged),
             _deadlock(judged),
             _failures(judged),
             _traffic(judged),
@@ -172,6 +183,13 @@ def _cables(cables: dict[str, Any] | None) -> Iterator[dict[str, str]]:
         yield _cell("Cables", "topology", "ok", "As planned", "as far as LLDP shows them")
 
 
+def _tenants(judged: JudgedResults) -> Iterator[dict[str, str]]:
+    """Whether tenants are apart; nothing on a fabric without tenants."""
+    if judged.isolation:
+        said = [(one.plane, isolation_statement(one)) for one in judged.isolation]
+        yield _cell_of("Tenants", "tenants", sorted(said, key=lambda one: _WORST.index(one[1].level)))
+
+
 def _deadlock(judged: JudgedResults) -> dict[str, str]:
     if not judged.deadlock:
         return _cell("Deadlock", "deadlock", "warning", "Not run", "no routes were read")
@@ -233,6 +251,7 @@ def _not_judged(judged: JudgedResults) -> Iterator[str]:
             yield f"{one.failures.sets - one.failures.judged:,} of {one.failures.sets:,} sets of failures{name}"
         if one.model == "design":
             yield f"routes{name}: from the wiring only, not tested with OpenSM"
+    yield from dict.fromkeys(f"tenants: {one.shared}" for one in judged.isolation)
     for result in judged.congestion:
         if result.model is CongestionModel.SKIPPED:
             yield f"{result.pattern}{f' on plane {result.name}' if result.name else ''}: {result.reason}"

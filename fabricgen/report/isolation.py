@@ -4,7 +4,7 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 from fabricgen.report.planes import of_planes
-from fabricgen.results import NOT_JUDGED, IsolationResult
+from fabricgen.results import NOT_JUDGED, IsolationResult, Level, Statement
 from fabricgen.units import counted
 
 
@@ -25,7 +25,14 @@ def _plane(result: IsolationResult) -> dict[str, Any]:
         "left_out": [list(end) for end in result.left_out],
         "unread": list(result.unread),
         "matrix": [
-            {"from": one.source, "to": one.target, "pairs": one.pairs, "passing": one.passing} for one in result.matrix
+            {
+                "from": one.source,
+                "to": one.target,
+                "pairs": one.pairs,
+                "passing": one.passing,
+                "expected": one.expected,
+            }
+            for one in result.matrix
         ],
     }
 
@@ -54,6 +61,22 @@ def isolation_headline(results: Sequence[IsolationResult]) -> Iterator[str]:
         yield f"{tenants}, not proved apart on {', '.join(unknown)}"
     if all(result.is_proved for result in results):
         yield f"{tenants}, apart: proved"
+
+
+def isolation_statement(result: IsolationResult) -> Statement:
+    """The verdict on a plane: its `covers` counts addresses and pairs."""
+    covers = (
+        f"{counted(result.tenants, 'tenant')}, {result.addresses:,} host addresses, {result.apart:,} pairs apart, "
+        f"{result.together:,} together"
+    )
+    cut = f"; {counted(result.cut, 'pair')} of one tenant {'is' if result.cut == 1 else 'are'} blocked"
+    covers += cut if result.cut else ""
+    if result.leaks:
+        leaks = f"{counted(result.leaks, 'pair')} of hosts reach each other and must not; {covers}"
+        return Statement(Level.ERROR, "not apart", leaks, "proved")
+    if not result.is_proved:
+        return Statement(Level.WARNING, NOT_JUDGED, f"{_unknown(result)}; {covers}")
+    return Statement(Level.WARNING if result.cut else Level.OK, "apart", covers, "proved")
 
 
 def isolation_lines(results: Sequence[IsolationResult]) -> Iterator[str]:

@@ -32,13 +32,14 @@ class WrongPair:
 
 @dataclass(frozen=True, slots=True)
 class Reach:
-    """The ordered pairs of addresses from one tenant to another that links connect, and those whose packets pass. A
-    tenant is "" for hosts that no tenant has."""
+    """The ordered pairs of addresses from one tenant to another that links connect, those whose packets pass, and those
+    whose packets should pass (`expected`). A tenant is "" for hosts that no tenant has."""
 
     source: str
     target: str
     pairs: int
     passing: int
+    expected: int
 
 
 @dataclass(frozen=True, slots=True)

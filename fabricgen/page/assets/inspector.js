@@ -3,6 +3,7 @@ import { workOrder } from "./cables.js";
 import { content, findingsOf, hostsOf, levelOf, outsideOf, peersOf, switches, withFindings } from "./content.js";
 import { byId, facts, html, linkButton, put } from "./dom.js";
 import { change, listen, selectNamed, selectSwitch, state } from "./state.js";
+import { tenantsAt } from "./tenants.js";
 import { counted, metres, number, speed } from "./words.js";
 
 const MOST_PEERS = 60;
@@ -59,6 +60,7 @@ function ofSwitch(index) {
       ["Platform", mono(one.platform)], ["HwSKU", one.hwsku && mono(one.hwsku)], ["Loopback", one.loopback && mono(one.loopback)],
       ["Management", one.management && mono(one.management)], ["Rack", [one.rack, one.unit].filter(Boolean).join(" unit ")],
       ["State", one.state], ["Hosts", one.hosts ? `${number(one.hosts)} by ${counted(one.host_links, "link")}` : null],
+      ["NICs by tenant", tenantsAt(index)],
       ["Outside the fabric", outsideOf(index).map(([name, port, mbps]) => `${name} by ${port} ${speed(mbps)}`).join(", ")],
       ["Against the old bundle", change],
     ]),

@@ -11,6 +11,7 @@ import { drawInspector } from "./inspector.js";
 import { drawLossless } from "./lossless.js";
 import { drawPackets } from "./packets.js";
 import { change, listen, selectNamed, showCables, showCycle, state } from "./state.js";
+import { drawTenants } from "./tenants.js";
 import { drawTopology } from "./topology.js";
 import { drawTraffic } from "./traffic.js";
 import { drawVerdict } from "./verdict.js";
@@ -33,6 +34,7 @@ const SECTIONS = [
   ["topology", "Topology", switches.length, topologySection],
   ["differences", "Differences", content.differences, drawDifferences],
   ["findings", "Findings", !content.compare, drawFindings],
+  ["tenants", "Tenants", content.tenants.length, drawTenants],
   ["deadlock", "Deadlock", content.deadlock.length, drawDeadlock],
   ["lossless", "Lossless", content.lossless && content.lossless.length, drawLossless],
   ["traffic", "Traffic", content.traffic.length, drawTraffic],

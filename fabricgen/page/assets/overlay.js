@@ -3,6 +3,7 @@ import { drawnCables } from "./cables.js";
 import { content, cycles } from "./content.js";
 import { svg } from "./dom.js";
 import { state } from "./state.js";
+import { drawnTenants } from "./tenants.js";
 
 const centre = ([, x, y, width, height]) => [x + width / 2, y + height / 2];
 
@@ -30,8 +31,10 @@ function arrow(from, to, kind, text) {
 // The tree of the chosen pattern with the most paused ports, or the chosen one.
 export const shownTree = () => (content.traffic[state.pattern] ? content.traffic[state.pattern].trees[state.tree] : undefined);
 
-// [elements, names of the devices that they touch] of the overlay, for boxes by the name of their switch.
-export function overlay(boxes) {
+// [elements, names of the devices that they touch] of the overlay, for boxes by the name of their switch, and for all
+// boxes of the scene.
+export function overlay(boxes, all) {
+  if (state.overlay === "tenants") return drawnTenants(all);
   if (state.overlay === "cycle" && cycles[state.cycle]) {
     const { hops, failed_pairs: failed } = cycles[state.cycle];
     const pairs = hops.map(([name], index) => [name, hops[(index + 1) % hops.length][0], String(index + 1)]);

@@ -3,7 +3,10 @@ import { content, cycles, indexOf, planes, scenes, switches } from "./content.js
 
 const listeners = [];
 
-export const state = { plane: planes[0], scene: 0, overlay: "links", cycle: 0, tree: 0, pattern: 0, selected: null };
+// The tenants where the plane has any, otherwise only the links.
+const plain = (plane) => (content.tenants.some((one) => one.plane === plane) ? "tenants" : "links");
+
+export const state = { plane: planes[0], scene: 0, overlay: plain(planes[0]), tenant: null, cycle: 0, tree: 0, pattern: 0, selected: null };
 
 export const listen = (listener) => listeners.push(listener);
 
@@ -16,14 +19,14 @@ const sceneWith = (index) =>
   scenes[switches[index].plane].findIndex((scene) => scene.boxes.some((box) => box[0] === index));
 
 export function showPlane(plane) {
-  change({ plane, scene: 0, overlay: "links", selected: null });
+  change({ plane, scene: 0, overlay: plain(plane), tenant: null, selected: null });
 }
 
 export function selectSwitch(index) {
   const { plane } = switches[index];
   const here = scenes[state.plane][state.scene];
   const visible = plane === state.plane && here.boxes.some((box) => box[0] === index);
-  change({ ...(visible ? {} : { plane, scene: sceneWith(index), overlay: "links" }), selected: { kind: "switch", index } });
+  change({ ...(visible ? {} : { plane, scene: sceneWith(index), overlay: plain(plane), ...(plane === state.plane ? {} : { tenant: null }) }), selected: { kind: "switch", index } });
 }
 
 export function selectNamed(name) {
@@ -44,6 +47,10 @@ export function showCables() {
   if (!first) return;
   const index = indexOf.get(first.device);
   change({ plane: switches[index].plane, scene: sceneWith(index), overlay: "cables", selected: null });
+}
+
+export function showTenant(plane) {
+  change({ ...(plane === state.plane ? {} : { plane, scene: 0 }), overlay: "tenants", tenant: null, selected: null });
 }
 
 export function showTree(pattern, number) {

@@ -4,6 +4,7 @@ import { changeOf, changeOfPair, content, cycles, levelOf, peersOf, planes, RANK
 import { byId, choices, html, linkButton, put, svg } from "./dom.js";
 import { overlay, shownTree, tips } from "./overlay.js";
 import { change, listen, selectSwitch, showCables, showPlane, showTree, state } from "./state.js";
+import { tenantKeys, tenantsOf } from "./tenants.js";
 import { counted, number, speed } from "./words.js";
 
 const MOST_HITS = 1500; // lines that can be selected by a click; more would only cover each other
@@ -92,9 +93,10 @@ function drawPicture() {
   const { boxes, lines, labels } = shown;
   const opacity = Math.max(0.12, Math.min(0.42, 80 / (lines.length || 1) + 0.06));
   const named = new Map(boxes.filter(isSwitch).map((box) => [switches[box[0]].name, box]));
-  const [over, touched] = overlay(named);
+  const [over, touched] = overlay(named, boxes);
+  const isCovered = state.overlay === "tenants" ? state.tenant !== null : state.overlay !== "links";
   const drawn = svg("svg", {
-    id: "picture", class: state.overlay === "links" ? null : "covered", viewBox: `0 0 ${shown.width} ${shown.height}`,
+    id: "picture", class: isCovered ? "covered" : null, viewBox: `0 0 ${shown.width} ${shown.height}`,
     role: "group", "aria-label": `Topology of ${shown.name || "the fabric"}: ${shown.caption}`,
     onclick: () => change({ selected: null }),
   }, tips());
@@ -172,7 +174,7 @@ function cablesOfLines() {
 
 function drawControls() {
   const trees = content.traffic.some((one) => one.trees.length);
-  const overlays = [["links", "Links"], orders.length && ["cables", `Cables to correct (${number(content.cables.count)})`], cycles.length && ["cycle", "Cycle"], trees && ["tree", "Congestion tree"]].filter(Boolean);
+  const overlays = [["links", "Links"], tenantsOf(state.plane) && ["tenants", "Tenants"], orders.length && ["cables", `Cables to correct (${number(content.cables.count)})`], cycles.length && ["cycle", "Cycle"], trees && ["tree", "Congestion tree"]].filter(Boolean);
   const choose = (value) => {
     if (value === "cables") showCables();
     else if (value !== "tree" || shownTree()) change({ overlay: value, selected: null });
@@ -190,7 +192,9 @@ function drawControls() {
   if (!scene().lines.length) items.push("select a switch: its links are drawn");
   if (scene().boxes.some((box) => box[0] === "band")) items.push("bar: all links between two tiers");
   const key = (name, text) => html("span", {}, html("i", { class: `key ${name}` }), text);
+  if (state.overlay === "tenants") items.push("strip: the tenants of the hosts of a switch, by NICs; select one");
   put(byId("legend"), items.map((text) => html("span", {}, text)),
+    state.overlay === "tenants" && tenantKeys(),
     counts(RANK.error) > 0 && key("error", `switch with errors (${number(counts(RANK.error))})`),
     counts(RANK.warning) > 0 && key("warning", `with warnings (${number(counts(RANK.warning))})`),
     content.differences && [key("added", "added"), key("changed", "changed or moved")],
@@ -204,7 +208,7 @@ export function drawTopology() {
   drawControls();
   drawPicture();
   listen((values) => {
-    if ("plane" in values || "scene" in values || "overlay" in values || "cycle" in values || "tree" in values) {
+    if ("plane" in values || "scene" in values || "overlay" in values || "tenant" in values || "cycle" in values || "tree" in values) {
       drawControls();
       drawPicture();
     } else if ("selected" in values) mark();
