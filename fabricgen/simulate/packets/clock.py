@@ -1,7 +1,7 @@
 """The clock of a run: the largest tick that divides the time of a byte on every link, and a nanosecond.
 
 Compat hpcc counts nanoseconds and truncates the time of every packet as that simulator does: first to 2^-64 s, then to
-whole nanoseconds.
+whole nanoseconds. The delays of cables are truncated in the same way, from microseconds.
 """
 
 from collections.abc import Sequence
@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from fabricgen.errors import UsageError
 
 LEAST_TICK_S = Fraction(1, 10**14)
-SECOND_FRACTIONS = 2.0**64  # ns-3 truncates a time in seconds to this fraction before it converts it
+SECOND_FRACTIONS = 2.0**64  # ns-3 truncates a time in seconds, or in another unit, to this fraction, then converts it
 
 
 def exact_tick_s(speeds_gbps: Sequence[float]) -> Fraction:
@@ -37,9 +37,17 @@ def floored_durations(speeds_gbps: Sequence[float], largest: int) -> NDArray[np.
     """The whole nanoseconds of 0 to `largest` bytes on the wire: the quotient of doubles, held by ns-3 in fractions of
     2^-64 s, then an exact product."""
     return np.array(
-        [[_whole_ns(size * 8.0 / (speed * 1e9)) for size in range(largest + 1)] for speed in speeds_gbps], np.int64
+        [[_whole_ns(size * 8.0 / (speed * 1e9), 10**9) for size in range(largest + 1)] for speed in speeds_gbps],
+        np.int64,
     )
 
 
-def _whole_ns(seconds: float) -> int:
-    return int(seconds * SECOND_FRACTIONS) * 10**9 >> 64
+def floored_delay_ns(delay_ns: int) -> int:
+    """The delay of a cable in whole nanoseconds, as ns-3 reads it from a topology in microseconds (nstime.h): of 1160,
+    1.16us in the file, 1159."""
+    return _whole_ns(delay_ns / 1000.0, 1000)
+
+
+def _whole_ns(time: float, unit_ns: int) -> int:
+    """A time in some unit, held in fractions of 2^-64 of the unit, in whole nanoseconds."""
+    return int(time * SECOND_FRACTIONS) * unit_ns >> 64

@@ -1,6 +1,6 @@
 """A scenario as the arrays of the event loop."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 
 import numpy as np
@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from fabricgen.physics import CREDIT_BLOCK_BYTES
 from fabricgen.results import Compat
 from fabricgen.simulate.packets import records
-from fabricgen.simulate.packets.clock import exact_durations, exact_tick_s, floored_durations
+from fabricgen.simulate.packets.clock import exact_durations, exact_tick_s, floored_delay_ns, floored_durations
 from fabricgen.simulate.packets.draws import first_stream
 from fabricgen.simulate.packets.flows import first_places, flow_ends, flow_records, host_ports, path_sums
 from fabricgen.simulate.packets.next_hops import NextHops, no_spread
@@ -70,6 +70,9 @@ def build(scenario: Scenario, seed: int = 1) -> PacketNetwork:
     """The network of a scenario before its first event. Raises UsageError for a scenario that cannot be simulated."""
     require_one_path(scenario)
     compat = scenario.compat is Compat.HPCC
+    if compat:
+        links = tuple(replace(link, delay_ns=floored_delay_ns(link.delay_ns)) for link in scenario.links)
+        scenario = replace(scenario, links=links)
     nodes = [node.name for node in scenario.nodes]
     ends = [end for link in scenario.links for end in ((link.a, link.b), (link.b, link.a))]
     speeds = list(dict.fromkeys(link.speed_gbps for link in scenario.links))
