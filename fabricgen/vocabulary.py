@@ -62,6 +62,17 @@ class AccessKind(Word):
     ROUTED = "routed"  # each port has a subnet of two addresses
     VLAN = "vlan"  # ports are in one VLAN of their switch, which is the gateway
     BOND = "bond"  # the ports of a host are an LACP bond, which is in the VLAN
+    ROUTED_BOND = "routed-bond"  # the ports of a host are an LACP bond, which has a subnet of two addresses
+
+    @property
+    def has_vlan(self) -> bool:
+        """Whether the ports are in a VLAN of their switch."""
+        return self in (AccessKind.VLAN, AccessKind.BOND)
+
+    @property
+    def has_bond(self) -> bool:
+        """Whether the ports of a host are one bond."""
+        return self in (AccessKind.BOND, AccessKind.ROUTED_BOND)
 
 
 class Purpose(Word):

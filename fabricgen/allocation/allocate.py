@@ -48,22 +48,29 @@ class Allocation:
         """(address of the lower end, address of the upper end, prefix length) of each family; empty without a pool.
 
         The even address belongs to the lower of two switches, and to the switch on the link of a host. A separate
-        subnet is written as the address of the lower end. In a VLAN the switch has the first address of the subnet, and
-        all ports of a bond have that of its first port.
+        subnet is written as the address of the lower end. In a VLAN the switch has the first address of the subnet. All
+        ports of a bond have the addresses of its first port.
         """
         if link.pool_is_links and link.id in self.blocks:
             return [_both_ends(network) for network in self.blocks[link.id]]
+        slot = link.access.slot if link.access else link.slot
+        if link.vlan is not None:
+            return self.vlan_addresses(link.block, slot)
         found = []
         for network in self.blocks.get(link.block.key, ()):
-            if link.access:
-                host, gateway = network.first + FIRST_HOST + link.access.slot, network.first + GATEWAY
-                ends = _address(host, network.version), _address(gateway, network.version)
-                found.append((*ends, network.prefixlen))
-                continue
-            first = network.first + 2 * link.slot
+            first = network.first + 2 * slot
             pair = _address(first, network.version), _address(first + 1, network.version)
             a, b = pair[::-1] if link.kind == LinkKind.HOST_LEAF else pair
             found.append((a, b, _POINT_TO_POINT[network.version]))
+        return found
+
+    def vlan_addresses(self, block: Block, slot: int) -> list[tuple[str, str, int]]:
+        """(address of the host, address of the gateway, prefix length) of each family of a VLAN."""
+        found = []
+        for network in self.blocks.get(block.key, ()):
+            host, gateway = network.first + FIRST_HOST + slot, network.first + GATEWAY
+            ends = _address(host, network.version), _address(gateway, network.version)
+            found.append((*ends, network.prefixlen))
         return found
 
 

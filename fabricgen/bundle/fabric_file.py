@@ -25,6 +25,7 @@ from fabricgen.bundle.wiring import (
     WiredPlaceholders,
     WiredPlane,
     WiredTenant,
+    WiredVlan,
     Wiring,
 )
 from fabricgen.bundle.wiring_values import check_values
@@ -75,7 +76,7 @@ def _without_unknown(
 
 
 def _host_keys(host: WiredHost) -> dict[str, object]:
-    keys = _without_unknown(host, "rack", "unit", "serial", "nvlink_domain", "bonds")
+    keys = _without_unknown(host, "rack", "unit", "serial", "nvlink_domain", "bonds", "vlans")
     return {key: value for key, value in keys.items() if value != _HOST_DEFAULTS.get(key)}
 
 
@@ -159,8 +160,11 @@ def _host(raw: Mapping[str, Any]) -> WiredHost:
     row = {**_HOST_DEFAULTS, **raw}
     nics = each(raw, "nics", lambda nic: WiredNic(**_tuples({"addresses": [], **nic}, "addresses")))
     bonds = each({"bonds": [], **raw}, "bonds", lambda bond: WiredBond(**_tuples(bond, "nics")))
+    vlans = each(
+        {"vlans": [], **raw}, "vlans", lambda vlan: WiredVlan(**_tuples({"addresses": [], **vlan}, "addresses"))
+    )
     words = _words(row, nic_settings=NicSettings, rdma_names=RdmaNames)
-    return WiredHost(**{**words, "nics": nics, "bonds": bonds})
+    return WiredHost(**{**words, "nics": nics, "bonds": bonds, "vlans": vlans})
 
 
 def _link(raw: Mapping[str, Any]) -> WiredLink:

@@ -1,7 +1,7 @@
 """The files of hosts, read back for judging: settings by key, netplan files by interface, locations on demand."""
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
@@ -114,8 +114,11 @@ class ObservedHosts:
         if not file.startswith("netplan/"):
             return self.settings(file).get(key)
         found: Any = self.network(file.removeprefix("netplan/").removesuffix(".yaml"))
-        for step in key.split("."):
+        steps = key.split(".")
+        while steps:
+            step = _first_key(steps, found if isinstance(found, Mapping) else {})
             found = found.get(step) if isinstance(found, Mapping) else None
+            steps = steps[step.count(".") + 1 :]
         return None if found is None else str(found)
 
     def _parse(self, file: str, text: str) -> "_Shape":
@@ -195,14 +198,22 @@ def _filled(tree: Any, addresses: Sequence[str]) -> Any:
     return addresses[int(tree[1:])] if isinstance(tree, str) and tree.startswith(_MARK) else tree
 
 
+def _first_key(steps: Sequence[str], known: Collection[str]) -> str:
+    """The key that a dotted path begins with: names of interfaces may have dots, too."""
+    names = (".".join(steps[:length]) for length in range(len(steps), 0, -1))
+    return next((name for name in names if name in known), steps[0])
+
+
 def _yaml_place(text: str, path: list[str]) -> tuple[int, int]:
     """Line and column of the value at `path` below network, or of the deepest mapping on the path."""
     node = compose(text, "")  # load_yaml has read it
     mark = node.start_mark if node else None
-    for step in ("network", *path):
-        pairs = node.value if isinstance(node, yaml.MappingNode) else []
-        pair = next((pair for pair in pairs if pair[0].value == step), None)
-        if pair is None:
+    steps = ["network", *path]
+    while steps:
+        pairs = {pair[0].value: pair for pair in node.value} if isinstance(node, yaml.MappingNode) else {}
+        step = _first_key(steps, pairs)
+        if step not in pairs:
             break
-        mark, node = pair[0].start_mark, pair[1]
+        key, node = pairs[step]
+        mark, steps = key.start_mark, steps[step.count(".") + 1 :]
     return (mark.line + 1, mark.column + 1) if mark else (1, 1)

@@ -2,8 +2,8 @@
 
 netplan refuses a file with any other key, and then configures no interface of any file.
 
-Source: canonical/netplan@e9dd90a9 src/parse.c (ethernet_def_handlers, routes_handlers, ip_rules_handlers,
-network_handlers; handle_generic_bool, handle_generic_guint, handle_addresses).
+Source: canonical/netplan@e9dd90a9 src/parse.c (ethernet_def_handlers, vlan_def_handlers, routes_handlers,
+ip_rules_handlers, network_handlers; handle_generic_bool, handle_generic_guint, handle_addresses).
 """
 
 from collections.abc import Iterator, Mapping
@@ -32,13 +32,17 @@ _ETHERNET = _BOOLEANS | frozenset((
     "optional-addresses", "ra-overrides", "renderer", "routes", "routing-policy", "set-name", "virtual-function-count",
     "wakeonwlan",
 ))
-_NUMBERS = frozenset(("ipv6-mtu", "mark", "metric", "mtu", "priority", "table", "virtual-function-count"))
+_NUMBERS = frozenset(("id", "ipv6-mtu", "mark", "metric", "mtu", "priority", "table", "virtual-function-count"))
 # fmt: on
 # What only a physical port has; bonds have members.
 _PHYSICAL = frozenset(
     ("auth", "emit-lldp", "infiniband-mode", "link", "match", "set-name", "virtual-function-count", "wakeonlan")
 )
-_LINKS = {"ethernets": _ETHERNET, "bonds": (_ETHERNET - _PHYSICAL) | {"interfaces", "parameters"}}
+_LINKS = {
+    "ethernets": _ETHERNET,
+    "bonds": (_ETHERNET - _PHYSICAL) | {"interfaces", "parameters"},
+    "vlans": (_ETHERNET - _PHYSICAL) | {"id", "link"},
+}
 _LISTS = {"routes": _ROUTE, "routing-policy": _POLICY}
 _WORDS = {
     **dict.fromkeys(("true", "on", "yes", "y"), True),

@@ -107,6 +107,16 @@ class WiredBond:
 
 
 @dataclass(frozen=True, slots=True)
+class WiredVlan:
+    """A tagged VLAN of a host. `name` is its interface, `link` the NIC or bond below it."""
+
+    name: str
+    link: str
+    number: int
+    addresses: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
 class WiredHost:
     """A host with its NICs. Hosts of one `nvlink_domain` share NVLink; it is "" where NVLink joins one host only."""
 
@@ -121,6 +131,7 @@ class WiredHost:
     nic_settings: NicSettings = NicSettings.SCRIPT
     rdma_names: RdmaNames = RdmaNames.DRIVER
     bonds: tuple[WiredBond, ...] = ()
+    vlans: tuple[WiredVlan, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

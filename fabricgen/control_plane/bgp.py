@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 from fabricgen.allocation.allocate import Allocation
 from fabricgen.control_plane.outside import OutsideLink, OutsidePlan
-from fabricgen.control_plane.vlans import VlanPlan, plan_vlans
+from fabricgen.control_plane.vlans import ChannelPlan, VlanPlan, plan_routed_bonds, plan_vlans
 from fabricgen.design.model import Fabric, Link, Switch
 
 
@@ -44,6 +44,7 @@ class ControlPlane:
     host_aggregates: Mapping[str, tuple[str, ...]]  # prefixes that a leaf announces for its hosts
     outside: OutsidePlan
     vlans: Mapping[str, tuple[VlanPlan, ...]]
+    routed_bonds: Mapping[str, tuple[ChannelPlan, ...]]
 
 
 def plan_control_plane(fabric: Fabric, allocation: Allocation, outside: OutsidePlan) -> ControlPlane:
@@ -70,7 +71,7 @@ def plan_control_plane(fabric: Fabric, allocation: Allocation, outside: OutsideP
                 link, link.a_port, allocation.names[upper.key], link.b_port, upper,
                 tuple(SessionAddress(a, length, b, asns.get(upper.key)) for a, b, length in addresses),
             )  # fmt: skip
-        elif link.access is None and link.block.plane not in in_vrfs:
+        elif link.vlan is None and link.block.plane not in in_vrfs:
             for network in allocation.blocks.get(link.block.key, ()):
                 aggregates.setdefault(upper.key, {})[str(network)] = None
     for beyond in outside.links:
@@ -82,4 +83,5 @@ def plan_control_plane(fabric: Fabric, allocation: Allocation, outside: OutsideP
     loopbacks = {key: [text for text in texts if ":" not in text] for key, texts in allocation.loopbacks.items()}
     router_ids = {key: texts[0] for key, texts in loopbacks.items() if texts}
     announced = {key: tuple(prefixes) for key, prefixes in aggregates.items()}
-    return ControlPlane(asns, ends, router_ids, announced, outside, plan_vlans(fabric, allocation))
+    vlans, bonds = plan_vlans(fabric, allocation), plan_routed_bonds(fabric, allocation)
+    return ControlPlane(asns, ends, router_ids, announced, outside, vlans, bonds)

@@ -176,7 +176,7 @@ class _Planner:
                 message = f"plane {plane.name} has no NIC {static.via!r}"
                 self._refuse("FG107", message, static, "via", hint=suggest(static.via, known))
             switch = nic.b if nic else None
-            port = (nic.access.vlan_name if nic.access else nic.b_port) if nic else ""
+            port = (nic.access.interface if nic.access else nic.b_port) if nic else ""
             hops = [host for host, _, _ in self.allocation.link_addresses(nic)] if nic else []
         else:
             return  # the inventory has reported it

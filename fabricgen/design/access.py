@@ -1,4 +1,4 @@
-"""Links of hosts that are in a VLAN of their switch, by themselves or in a bond.
+"""Links of hosts that are in VLANs of their switch or in a bond, or both.
 
 A VLAN has one subnet on each switch, which is the gateway: no frame of a host crosses a link between switches. The
 subnet has an address for each port of the switch, so a host keeps its address when others come.
@@ -7,7 +7,7 @@ subnet has an address for each port of the switch, so a host keeps its address w
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 
-from fabricgen.design.model import Block, Fabric, Host, HostAccess, Link, PlaneDesign
+from fabricgen.design.model import Block, Fabric, Host, HostAccess, Link, PlaneDesign, TaggedVlan
 from fabricgen.findings import Finding
 from fabricgen.inventory.access import AccessSpec, PortAccess
 from fabricgen.inventory.mistakes import error, suggest, warning
@@ -15,7 +15,7 @@ from fabricgen.inventory.plane import Plane
 from fabricgen.sonic.addresses import is_ipv4
 from fabricgen.vocabulary import AccessKind, BgpAddressing, Technology
 
-LONGEST_BOND = 15  # linux IFNAMSIZ
+LONGEST_NAME = 15  # linux IFNAMSIZ
 
 
 def with_access(fabric: Fabric) -> tuple[Fabric, list[Finding]]:
@@ -37,13 +37,16 @@ def _with_access(design: PlaneDesign, findings: list[Finding]) -> PlaneDesign:
     if found:
         return design
     shared: dict[str, HostAccess] = {}
-    blocks: dict[str, Block] = {}
+    bonded: dict[str, Block] = {}  # link of a routed bond -> the block of its first port
     for host, links in _links_by_host(design).items():
         own = spec.of(host.group)
         if own.kind == AccessKind.VLAN:
             shared |= {link.id: HostAccess(own.vlan, link.slot, own) for link in links}
-        elif own.kind == AccessKind.BOND:
+        elif own.kind.has_bond:
             shared |= _bonded(plane.name, own, links)
+            if own.kind == AccessKind.ROUTED_BOND:
+                pair = min(links, key=_port_number).block
+                bonded |= {link.id: pair for link in links}
     findings += _split_bonds(design, shared)
     links = []
     for link in design.links:
@@ -51,10 +54,17 @@ def _with_access(design: PlaneDesign, findings: list[Finding]) -> PlaneDesign:
         if access is None:
             links.append(link)
             continue
-        key = f"{link.block.key}/vlan{access.vlan}"
-        block = blocks.setdefault(key, replace(link.block, key=key, is_shared=True))
-        links.append(replace(link, block=block, access=access))
+        if access.vlan is None:
+            links.append(replace(link, block=bonded[link.id], access=access))
+            continue
+        tagged = tuple(TaggedVlan(number, _in_vlan(link.block, number)) for number in access.spec.tagged)
+        links.append(replace(link, block=_in_vlan(link.block, access.vlan), access=replace(access, tagged=tagged)))
     return replace(design, links=tuple(links))
+
+
+def _in_vlan(block: Block, number: int) -> Block:
+    """The block of a VLAN at the switch of a block: a subnet with an address for each of its slots."""
+    return replace(block, key=f"{block.key}/vlan{number}", is_shared=True)
 
 
 def _links_by_host(design: PlaneDesign) -> Mapping[Host, Sequence[Link]]:
@@ -69,8 +79,8 @@ def _bonded(plane: str, spec: PortAccess, links: Sequence[Link]) -> dict[str, Ho
     """The links of one host as a bond. A port channel has the number of its first port."""
     first = min(links, key=_port_number)
     name = spec.bond or f"bond-{plane}"
-    channel = f"PortChannel{_port_number(first)}"
-    return {link.id: HostAccess(spec.vlan, first.slot, spec, name, channel) for link in links}
+    channel, vlan = f"PortChannel{_port_number(first)}", spec.vlan if spec.kind.has_vlan else None
+    return {link.id: HostAccess(vlan, first.slot, spec, name, channel) for link in links}
 
 
 def _port_number(link: Link) -> int:
@@ -95,19 +105,52 @@ def _setting_problems(design: PlaneDesign, spec: AccessSpec) -> Iterator[Finding
     yield from _dhcp_problems(plane, spec)
     for name in plane.host_groups:
         own = spec.of(name)
-        if own.kind != AccessKind.BOND:
+        yield from _tagged_problems(design, own, name)
+        if not own.kind.has_bond:
             for given in ("bond", "fallback"):
                 if given in own.node.mapping and own.path != spec.path:
                     yield error("FG105", f"`{given}` is for bonds", own, given, hint="remove it, or set `kind: bond`")
             continue
         bond = own.bond or f"bond-{plane.name}"
-        if len(bond) > LONGEST_BOND:
-            message = f"{bond!r} is longer than the {LONGEST_BOND} characters of an interface's name"
+        if len(bond) > LONGEST_NAME:
+            message = f"{bond!r} is longer than the {LONGEST_NAME} characters of an interface's name"
             hint = "give the bond a shorter name, with `bond` of `access`"
             yield error("FG154", message, plane, "access", hint=hint)
         if any(link.rail is not None for link in design.links if isinstance(link.a, Host) and link.a.group == name):
             message = f"hosts {name} have NICs on rails of plane {plane.name}, which collectives use one by one"
             yield error("FG154", message, plane, "access", hint="set `access: vlan` or `routed` on planes with rails")
+
+
+def _tagged_problems(design: PlaneDesign, own: PortAccess, group: str) -> Iterator[Finding]:
+    """Findings for tagged VLANs that the ports of a group cannot have."""
+    if not own.tagged:
+        return
+    plane = design.plane
+    if not own.kind.has_vlan:
+        hint = "remove it, or set `kind: vlan` or `bond`"
+        yield error(
+            "FG105", f"`tagged` is for ports in a VLAN, and `{own.kind}` ports are in none", own, "tagged", hint=hint
+        )
+    elif own.vlan in own.tagged:
+        message = f"VLAN {own.vlan} is the native VLAN of these ports: its frames have no tag"
+        hint = "remove it from `tagged`, or set another `vlan`"
+        yield error("FG690", message, own, "tagged", own.tagged.index(own.vlan), hint=hint)
+    ports = (link.a_port for link in design.links if isinstance(link.a, Host) and link.a.group == group)
+    parents = [own.bond or f"bond-{plane.name}"] if own.kind.has_bond else list(dict.fromkeys(ports))
+    for index, number in enumerate(own.tagged):
+        if name := next(
+            (name for parent in parents if len(name := interface_of_vlan(parent, number)) > LONGEST_NAME), ""
+        ):
+            message = f"{name!r} is longer than the {LONGEST_NAME} characters of an interface's name"
+            hint = "give the bond a shorter name, for example `bond: bond0`"
+            hint = hint if own.kind.has_bond else "give the NICs of `host_models` shorter names"
+            yield error("FG690", message, own, "tagged", index, hint=hint)
+            break
+
+
+def interface_of_vlan(parent: str, number: int) -> str:
+    """The interface of a host for a tagged VLAN of a NIC or bond, as `ip link` and netplan's examples name it."""
+    return f"{parent}.{number}"
 
 
 def _dhcp_problems(plane: Plane, spec: AccessSpec) -> Iterator[Finding]:
@@ -118,13 +161,13 @@ def _dhcp_problems(plane: Plane, spec: AccessSpec) -> Iterator[Finding]:
             if not is_ipv4(text):
                 hint = "write the IPv4 address of a server"
                 yield error("FG105", f"{text!r} is not an IPv4 address", own, "dhcp", index, hint=hint)
-        if own.dhcp and own.kind == AccessKind.ROUTED:
+        if own.dhcp and not own.kind.has_vlan:
             hint = "remove it, or set `kind: vlan` or `bond`"
             yield error("FG105", "a routed port has no DHCP relay", own, "dhcp", hint=hint)
         elif own.dhcp and plane.bgp == BgpAddressing.UNNUMBERED:
             message = "the relay listens for answers on interfaces with an IPv4 address only, and the uplinks have none"
             yield error("FG156", message, own, "dhcp", hint="set `bgp: numbered`, or remove `dhcp`")
-        if own.kind != AccessKind.ROUTED:
+        if own.kind.has_vlan:
             other = of_vlan.setdefault(own.vlan, own)
             if other.dhcp != own.dhcp:
                 message = f"VLAN {own.vlan} has other DHCP servers in {other.path}"

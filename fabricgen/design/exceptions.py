@@ -16,7 +16,7 @@ from fabricgen.inventory.mistakes import error, suggest
 from fabricgen.inventory.model import DeviceNote, MoveNote
 from fabricgen.inventory.topology import CableSpec, CableWhere
 from fabricgen.units import counted, format_speed
-from fabricgen.vocabulary import AccessKind, LinkKind
+from fabricgen.vocabulary import LinkKind
 
 _CLOS_KINDS = (LinkKind.HOST_LEAF, LinkKind.LEAF_SPINE, LinkKind.SPINE_CORE)
 
@@ -178,7 +178,7 @@ def _misfit(
         return f"{switch.key} is a switch of another plane than {link.plane}", "choose a port of this plane"
     if (switch.key, port) in taken:
         return f"{port} of {switch.key} has a link already", "choose a spare port; `capacity` counts them"
-    in_vlan = access is not None and isinstance(link.a, Host) and access.of(link.a.group).kind != AccessKind.ROUTED
+    in_vlan = access is not None and isinstance(link.a, Host) and access.of(link.a.group).kind.has_vlan
     if in_vlan and switch.key != link.b.key:
         return f"{link.a.key} is in the VLAN of {link.b.key}, whose subnet {switch.key} does not have", (
             "choose a port of the same leaf, or set `access: routed`"

@@ -13,6 +13,7 @@ from fabricgen.inventory.topology import CableSpec
 from fabricgen.platforms import catalog
 from fabricgen.platforms.model import HostModel, HostNic, Layout, SwitchPlatform
 from fabricgen.sonic.device_types import buffer_role
+from fabricgen.sonic.tables import vlan_name
 from fabricgen.vocabulary import LinkKind, Role
 
 ROLES = (Role.LEAF, Role.SPINE, Role.CORE)
@@ -100,24 +101,6 @@ class Host:
 
 
 @dataclass(frozen=True, slots=True)
-class HostAccess:
-    """How the port of a host is connected, other than by a routed link. `bond` is the name of the bond on the host, and
-    `channel` that of the port channel of its switch; both are "" for a port by itself. `slot` is that of the first port
-    of the bond, whose address the bond has."""
-
-    vlan: int
-    slot: int
-    spec: PortAccess = field(repr=False)
-    bond: str = ""
-    channel: str = ""
-
-    @property
-    def vlan_name(self) -> str:
-        """The VLAN as SONiC names it."""
-        return f"Vlan{self.vlan}"
-
-
-@dataclass(frozen=True, slots=True)
 class Block:
     """A range of point-to-point subnets that are allocated together: a leaf's host ports, a switch's uplinks. That of a
     `tenant` with its own addresses is allocated from them."""
@@ -129,6 +112,33 @@ class Block:
     owner: str  # identity of the switch it belongs to
     tenant: str = ""
     is_shared: bool = False  # one subnet with an address for each slot: that of a VLAN
+
+
+@dataclass(frozen=True, slots=True)
+class TaggedVlan:
+    """A VLAN of a host port whose frames have a tag. The address of the host is that of its slot in `block`."""
+
+    number: int
+    block: Block
+
+
+@dataclass(frozen=True, slots=True)
+class HostAccess:
+    """How the port of a host is connected, other than by a routed link. `vlan` is the native VLAN, `None` for a routed
+    bond. `bond` is the name of the bond on the host, and `channel` that of the port channel of its switch; both are ""
+    for a port by itself. `slot` is that of the first port of the bond, whose addresses the bond has."""
+
+    vlan: int | None
+    slot: int
+    spec: PortAccess = field(repr=False)
+    bond: str = ""
+    channel: str = ""
+    tagged: tuple[TaggedVlan, ...] = ()
+
+    @property
+    def interface(self) -> str:
+        """The interface of the switch that has its address, as SONiC names it."""
+        return self.channel if self.vlan is None else vlan_name(self.vlan)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -154,6 +164,16 @@ class Link:
     def pool_is_links(self) -> bool:
         """Whether its addresses are of the pool for links between switches."""
         return self.block.pool == "links"
+
+    @property
+    def vlan(self) -> int | None:
+        """The native VLAN of a host port; None for a link whose two ends have a subnet."""
+        return self.access.vlan if self.access else None
+
+    @property
+    def blocks(self) -> tuple[Block, ...]:
+        """Its own block, and those of the tagged VLANs of a host."""
+        return (self.block, *(one.block for one in self.access.tagged)) if self.access else (self.block,)
 
 
 @dataclass(frozen=True)
@@ -197,7 +217,7 @@ class Fabric:
     @cached_property
     def blocks(self) -> tuple[Block, ...]:
         """All address blocks that links use."""
-        return tuple({link.block.key: link.block for link in self.links}.values())
+        return tuple({block.key: block for link in self.links for block in link.blocks}.values())
 
     @cached_property
     def cables(self) -> tuple[Cable, ...]:

@@ -1,29 +1,41 @@
-"""How the hosts of a plane are connected to their switches: on routed ports, in a VLAN, or by bonds."""
+"""How the hosts of a plane are connected to their switches: on routed ports, in VLANs, or by bonds."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Annotated
 
-from fabricgen.inventory.part import Part, by_name, key, notation_of
+from fabricgen.inventory.part import Notation, Part, by_name, key, list_of, notation_of
 from fabricgen.inventory.values import TEXT, Name, one_or_more
 from fabricgen.vocabulary import AccessKind
+
+_VLAN = Notation({"type": "integer", "minimum": 2, "maximum": 4094})
+MOST_TAGGED = 100  # VLANs of a port, so that each has its routing rule on the hosts
 
 
 @dataclass(frozen=True, kw_only=True)
 class PortAccess(Part, definition="port_access", short="kind"):
-    """How hosts of one group are connected. `bond` and `fallback` are for bonds, `vlan` and `dhcp` not for routed."""
+    """How hosts of one group are connected. `bond` and `fallback` are for bonds, `vlan`, `tagged` and `dhcp` for ports
+    and bonds in a VLAN."""
 
     kind: Annotated[
         AccessKind,
         key(
             "routed: each NIC port has a subnet with its switch port. vlan: the ports are untagged in a VLAN of their "
-            "switch, whose address is the gateway. bond: the ports of a host are one LACP bond, which is in the VLAN.",
+            "switch, whose address is the gateway. bond: the ports of a host are one LACP bond, which is in the VLAN. "
+            "routed-bond: the bond has a subnet with the port channel of its switch.",
             required=True,
         ),
     ]
     vlan: Annotated[int, key("The number of the VLAN. Each switch has one subnet for it.", minimum=2, maximum=4094)] = (
         100
     )
+    tagged: Annotated[
+        tuple[int, ...],
+        key(
+            "The numbers of more VLANs of these ports, whose frames have a tag. `vlan` is the native one.",
+            notation=list_of(_VLAN, minItems=1, maxItems=MOST_TAGGED, uniqueItems=True),
+        ),
+    ]
     dhcp: Annotated[
         tuple[str, ...],
         key(
@@ -61,6 +73,11 @@ class AccessSpec(PortAccess, definition="access", short="kind"):
         Mapping[str, PortAccess],
         key("Host groups that are connected otherwise.", notation=by_name(PortAccess, notation_of(Name))),
     ]
+
+    def servers(self, number: int) -> tuple[str, ...]:
+        """The DHCP servers of a VLAN: those of the groups whose native VLAN it is."""
+        those = (one.dhcp for one in (self, *self.groups.values()) if one.kind.has_vlan and one.vlan == number)
+        return next(filter(None, those), ())
 
     def of(self, group: str) -> PortAccess:
         """That of the hosts of one group."""

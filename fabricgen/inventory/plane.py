@@ -317,7 +317,7 @@ class Plane(Part, definition="plane"):
         key(
             "How hosts are connected to their switches.",
             usual="`routed`",
-            page="how [hosts are connected](access.md): `routed`, `vlan`, or `bond`, for all hosts or by group",
+            page="how [hosts are connected](access.md): `routed`, `vlan`, `bond` or `routed-bond`, for all or by group",
         ),
     ]
     addressing: Annotated[

@@ -1,7 +1,7 @@
 """Validation with the JSON Schema: each mistake becomes a finding, and the wrong part is removed."""
 
 import json
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from difflib import get_close_matches
 from functools import cache
 from math import isfinite
@@ -185,7 +185,21 @@ def _any_of(root: Node, error: ValidationError) -> Iterator[Finding]:
     kinds = {name for option in _limit(error) for name in _option_types(option)}
     code = "FG105" if _json_type(error.instance) in kinds else "FG104"
     message = f"{_dotted(path)} cannot be {_shown(path, error)}"
-    yield _finding(code, path, "", root.find(path), message, _advice(path, error))
+    yield _finding(code, path, "", root.find(path), message, _advice_of_any(path, error))
+
+
+def _advice_of_any(path: Path, error: ValidationError) -> str:
+    """A hint with the words that the alternatives list, the other types that they take, and the meaning of the key."""
+    options = [_referred(option) for option in _limit(error)]
+    words = [word for option in options for word in _words_of(option)]
+    if not words:
+        return _advice(path, error)
+    close = _close(error.instance, words) if isinstance(error.instance, str) else None
+    if close and len(words) == 1:
+        return f"did you mean {close!r}?"
+    types = [_TYPE_WORDS[kind] for option in options if not [*_words_of(option)] for kind in _option_types(option)]
+    hint = f"write {_either([*words, *types])}{_meaning(error)}"
+    return f"did you mean {close!r}? Or {hint}" if close else hint
 
 
 def _schema(error: ValidationError) -> dict[str, Any]:
@@ -196,11 +210,28 @@ def _limit(error: ValidationError) -> Any:
     return error.validator_value
 
 
+def _referred(option: dict[str, Any]) -> dict[str, Any]:
+    """An alternative, or the definition that it refers to."""
+    found: dict[str, Any] = (
+        inventory_schema()["$defs"][option["$ref"].rsplit("/", 1)[1]] if "$ref" in option else option
+    )
+    return found
+
+
 def _option_types(option: dict[str, Any]) -> Iterator[str]:
-    if "$ref" in option:
-        option = inventory_schema()["$defs"][option["$ref"].rsplit("/", 1)[1]]
-    kind = option.get("type", "string" if "const" in option or "pattern" in option else None)
+    option = _referred(option)
+    kind = option.get("type", "string" if {"const", "enum", "pattern"} & option.keys() else None)
     yield from [kind] if isinstance(kind, str) else kind or ()
+
+
+def _words_of(option: dict[str, Any]) -> Iterator[str]:
+    """The words that an alternative of an anyOf lists."""
+    listed = option.get("enum", [option["const"]] if "const" in option else [])
+    yield from (word for word in listed if isinstance(word, str))
+
+
+def _either(words: Sequence[str]) -> str:
+    return " or ".join(filter(None, (", ".join(words[:-1]), words[-1])))
 
 
 def _finding(code: str, path: Path, key: str, node: Node, message: str, hint: str) -> Finding:
@@ -271,10 +302,15 @@ def _advice(path: Path, error: ValidationError) -> str:
         verb = f"set `{key}` to {bounds[str(error.validator)]} {_limit(error)}"
     elif error.validator == "type":
         verb = f"set `{key}` to {_types(error)}"
+    return f"{verb}{_meaning(error)}"
+
+
+def _meaning(error: ValidationError) -> str:
+    """What the key means, behind a colon; "" where the schema does not say."""
     meaning = _allowed(error).rstrip(".")
     if meaning[1:2].islower():
         meaning = meaning[0].lower() + meaning[1:]
-    return f"{verb}: {meaning}" if meaning else verb
+    return f": {meaning}" if meaning else ""
 
 
 def _allowed(error: ValidationError) -> str:

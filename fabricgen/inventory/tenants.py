@@ -97,8 +97,8 @@ def _check_access(planes: Sequence[Plane]) -> Iterator[Finding]:
     for plane in planes:
         access = plane.access
         if access and any(one.kind != AccessKind.ROUTED for one in (access, *access.groups.values())):
-            message = f"tenants need hosts on routed ports, and those of plane {plane.name} are in a VLAN"
-            hint = "remove `access`, or remove `isolation`: hosts in one VLAN reach each other without a router"
+            message = f"tenants need hosts on routed ports, and those of plane {plane.name} are in a VLAN or a bond"
+            hint = "remove `access`, or remove `isolation`: no ACL or VRF of a port separates hosts in one VLAN"
             yield error("FG661", message, plane, "isolation", hint=hint)
 
 

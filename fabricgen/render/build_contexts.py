@@ -182,14 +182,10 @@ def vlan_context(vlan: VlanPlan) -> VlanContext:
     """The context of a VLAN with these members; its addresses are slots."""
     plane, spec = vlan.plane, vlan.spec
     number = vlan.name.removeprefix("Vlan")
-    source, mtu = spec.source("vlan"), value(plane.mtu_bytes, inventory=plane.source("mtu"))
-
-    def channel(one: ChannelPlan) -> ChannelContext:
-        fallback = value("true", "hosts boot without LACP", inventory=one.spec.source("fallback"))
-        ports = tuple(value(port, *_WIRING.steps, inventory=one.spec.source()) for port in one.ports)
-        name = value(one.name, "the number of its first port", inventory=one.spec.source())
-        return ChannelContext(name, ports, fallback if one.falls_back else None)
-
+    source, mtu = (
+        spec.source("vlan" if vlan.members else "tagged"),
+        value(plane.mtu_bytes, inventory=plane.source("mtu")),
+    )
     return VlanContext(
         name=value(vlan.name, inventory=source),
         number=value(number, inventory=source),
@@ -204,9 +200,28 @@ def vlan_context(vlan: VlanPlan) -> VlanContext:
             for index, gateway in enumerate(vlan.gateways)
         ),
         members=tuple(value(member, *_WIRING.steps, inventory=spec.source()) for member in vlan.members),
-        channels=tuple(map(channel, vlan.channels)),
-        dhcp_servers=tuple(value(server, inventory=spec.source("dhcp")) for server in spec.dhcp),
+        tagged=tuple(value(member, *_WIRING.steps, inventory=spec.source("tagged")) for member in vlan.tagged),
+        channels=tuple(map(channel_context, vlan.channels)),
+        dhcp_servers=tuple(value(server, inventory=spec.source("dhcp")) for server in vlan.dhcp),
     )
+
+
+def channel_context(channel: ChannelPlan) -> ChannelContext:
+    """The context of a port channel to a bond; its addresses are slots."""
+    spec, name = channel.spec, channel.name
+    fallback = value("true", "hosts boot without LACP", inventory=spec.source("fallback"))
+    return ChannelContext(
+        name=value(name, "the number of its first port", inventory=spec.source()),
+        ports=tuple(value(port, *_WIRING.steps, inventory=spec.source()) for port in channel.ports),
+        fallback=fallback if channel.falls_back else None,
+        mtu=value(channel.plane.mtu_bytes, inventory=channel.plane.source("mtu")),
+        addresses=tuple(Slot(slot, _LOCK) for slot in channel_slots(channel)),
+    )
+
+
+def channel_slots(channel: ChannelPlan) -> dict[str, str]:
+    """What fills the blanks of a port channel on one switch: its addresses."""
+    return {f"{channel.name.lower()}.{index}": str(address) for index, address in enumerate(channel.addresses)}
 
 
 def vlan_slots(vlan: VlanPlan) -> dict[str, str]:

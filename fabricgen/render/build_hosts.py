@@ -7,7 +7,9 @@ from ipaddress import ip_network
 
 from fabricgen.bundle.host_settings import NCCL_LEAVES_OUT, NCCL_MOST_NAMES
 from fabricgen.control_plane.tenant_settings import TenantSettings
+from fabricgen.design.access import interface_of_vlan
 from fabricgen.design.model import HostAccess
+from fabricgen.inventory.access import MOST_TAGGED
 from fabricgen.inventory.plane import Plane
 from fabricgen.lossless.hosts import NicPlan
 from fabricgen.origin import Origin, Value, joined, value
@@ -19,7 +21,9 @@ from fabricgen.render.forms import Slot
 from fabricgen.vocabulary import BalanceUnit, Isolation, Purpose, RdmaNames, Technology
 
 FIRST_TABLE = 100
+FIRST_TABLE_OF_VLANS = 10000  # of the first NIC: 10000 and the VLAN; of the next 20000 and the VLAN
 FIRST_RULE = 1000  # Cilium moves the rule of the local table to 100 (RulePriorityLocalLookup), and adds others near it
+FIRST_RULE_OF_VLANS = 2000
 _LOCK = Origin(steps=("allocations.lock.yaml",))
 _HOST_LENGTH = {4: 32, 6: 128}
 _RAIL = re.compile(r"rail\d")
@@ -70,7 +74,7 @@ def interface_context(
                 length=value(length),
                 host_length=value(_HOST_LENGTH[version]),
                 gateway=Slot(f"nic{index}.{place}.gateway", _LOCK),
-                subnet=Slot(f"nic{index}.{place}.subnet", _LOCK) if access else None,
+                subnet=Slot(f"nic{index}.{place}.subnet", _LOCK) if access and access.vlan is not None else None,
                 prefixes=tuple(prefix for prefix in prefixes if ip_network(prefix).version == version),
             )
             for place, (version, length) in enumerate(families)
@@ -86,6 +90,47 @@ def bond_context(ports: Sequence[InterfaceContext]) -> InterfaceContext:
     first = ports[0]
     assert first.bond is not None
     return replace(first, name=first.bond, pci=value(""), bond=None, ports=tuple(port.name for port in ports))
+
+
+def tagged_context(
+    parent: InterfaceContext,
+    index: int,
+    place: int,
+    number: int,
+    access: HostAccess,
+    families: Sequence[tuple[int, int]],
+) -> InterfaceContext:
+    """The interface of a tagged VLAN above a NIC or bond, the number `place` of its tagged VLANs. `index` is that of
+    the NIC in the model, `families` as those of `interface_context`. Its routes are only in its table: what leaves from
+    other addresses goes by the native VLAN."""
+    source = access.spec.source("tagged")
+    prefixes: dict[int, tuple[Value, ...]] = {
+        ip_network(one.prefixes[0]).version: one.prefixes for one in parent.addresses if one.prefixes
+    }
+    return replace(
+        parent,
+        name=value(interface_of_vlan(str(parent.name), number), inventory=source),
+        pci=value(""),
+        table=value(FIRST_TABLE_OF_VLANS * (index + 1) + number, "10000, 20000 by the place of the NIC, and the VLAN"),
+        priority=value(FIRST_RULE_OF_VLANS + MOST_TAGGED * index + place, "2000 by the places of the NIC and the VLAN"),
+        metric=None,
+        addresses=tuple(
+            HostAddress(
+                local=Slot(f"nic{index}.vlan{number}.{order}.local", _LOCK),
+                length=value(length),
+                host_length=value(_HOST_LENGTH[version]),
+                gateway=Slot(f"nic{index}.vlan{number}.{order}.gateway", _LOCK),
+                subnet=Slot(f"nic{index}.vlan{number}.{order}.subnet", _LOCK),
+                prefixes=prefixes.get(version, ()),
+            )
+            for order, (version, length) in enumerate(families)
+        ),
+        ipv6=any(version == 6 for version, _ in families),
+        bond=None,
+        ports=(),
+        parent=parent.name,
+        vlan=value(number, inventory=source),
+    )
 
 
 def collective_context(

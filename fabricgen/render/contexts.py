@@ -193,7 +193,7 @@ class LinkAddress(Context):
 
 @dataclass(frozen=True, eq=False)
 class VlanContext(Context):
-    """`vlan`: a VLAN of hosts on a switch. `members` are ports and port channels, all of them untagged."""
+    """`vlan`: a VLAN of hosts on a switch. `members` are the untagged ports and port channels, `tagged` the others."""
 
     name: Value
     number: Value
@@ -201,6 +201,7 @@ class VlanContext(Context):
     is_listed: bool  # whether BGP announces only the prefixes that are listed: with the management framework
     gateways: tuple["Gateway", ...]
     members: tuple[Value, ...]
+    tagged: tuple[Value, ...]
     channels: tuple["ChannelContext", ...]
     dhcp_servers: tuple[Value, ...]  # IPv4 addresses; empty: the switch relays nothing
 
@@ -216,11 +217,14 @@ class Gateway(Context):
 
 @dataclass(frozen=True, eq=False)
 class ChannelContext(Context):
-    """A port channel with its ports. `fallback` is None where all of them need LACP."""
+    """A port channel with its ports, one of `channels` of a VLAN, or `bond` in bond.json.j2: then it has addresses.
+    `fallback` is None where all of its ports need LACP."""
 
     name: Value
     ports: tuple[Value, ...]
     fallback: Value | None
+    mtu: Value
+    addresses: tuple[Slot, ...]
 
 
 @dataclass(frozen=True, eq=False)

@@ -32,7 +32,7 @@ class HostAddress(Context):
 @dataclass(frozen=True, eq=False)
 class InterfaceContext(Context):
     """`nic`, one of `nics`: an Ethernet port of every host of the group. `bond`, one of `bonds`: a bond of some of
-    them, which has their addresses."""
+    them, which has their addresses. `vlan`, one of `vlans`: a tagged VLAN of one of these, its `parent`."""
 
     name: Value
     plane: str
@@ -45,6 +45,8 @@ class InterfaceContext(Context):
     ipv6: bool  # whether one of them is
     bond: Value | None  # the bond that a port belongs to
     ports: tuple[Value, ...]  # those of a bond
+    parent: Value | None = None  # of a tagged VLAN
+    vlan: Value | None = None  # the number of a tagged VLAN
 
 
 @dataclass(frozen=True, eq=False)

@@ -19,7 +19,13 @@ from fabricgen.plain_yaml import compose
 from fabricgen.platforms.catalog import nic_model
 from fabricgen.platforms.model import HostModel, HostNic
 from fabricgen.platforms.rdma_names import is_at, name_by_pci, protocol_of
-from fabricgen.render.build_hosts import bond_context, collective_context, interface_context, rdma_context
+from fabricgen.render.build_hosts import (
+    bond_context,
+    collective_context,
+    interface_context,
+    rdma_context,
+    tagged_context,
+)
 from fabricgen.render.contexts_hosts import GroupContext, InterfaceContext
 from fabricgen.render.forms import LineForm, Slot, unmarked
 from fabricgen.render.sources import DeviceSources
@@ -206,7 +212,8 @@ class HostRenderer:
         folder = f"{FOLDER}/{group.name}"
         nics = self._interfaces(group)
         bonds = self._bonds(nics)
-        for path, text in (*self._shared(group, nics, bonds), *self._addresses(group, nics, bonds)):
+        vlans = self._vlans(group, nics, bonds)
+        for path, text in (*self._shared(group, nics, bonds, vlans), *self._addresses(group, nics, bonds, vlans)):
             yield f"{folder}/{path}", text.encode()
         self.sources.append(DeviceSources(folder, range(first, self.first_form + len(self.forms)), {}))
 
@@ -231,6 +238,27 @@ class HostRenderer:
                 ports.setdefault(str(nic.bond), []).append(nic)
         return {name: bond_context(those) for name, those in ports.items()}
 
+    def _vlans(
+        self, group: LinkedHosts, nics: Mapping[str, InterfaceContext], bonds: Mapping[str, InterfaceContext]
+    ) -> dict[str, tuple[InterfaceContext, ...]]:
+        """NIC -> its tagged VLANs; those of a bond are of its first NIC."""
+        links = {link.a_port: link for link in reversed(list(group.links)) if link.access and link.access.tagged}
+        found: dict[str, tuple[InterfaceContext, ...]] = {}
+        for index, model in enumerate(group.model.nics):
+            nic, link = nics.get(model.name), links.get(model.name)
+            if nic is None or link is None or link.access is None:
+                continue
+            parent = nic if nic.bond is None else bonds[str(nic.bond)]
+            if parent is not nic and parent.ports[0] != nic.name:
+                continue
+            contexts = []
+            for place, one in enumerate(link.access.tagged):
+                pairs = self.allocation.vlan_addresses(one.block, link.access.slot)
+                families = [(ip_address(mine).version, length) for mine, _, length in pairs]
+                contexts.append(tagged_context(parent, index, place, one.number, link.access, families))
+            found[model.name] = tuple(contexts)
+        return found
+
     def _is_set_up(self, link: Link) -> bool:
         """Whether the files set up the interface: not where NVIDIA's operator names it, and pods have its address."""
         return self._has_driver(link) and not is_of_spectrum_x(self.fabric, link)
@@ -242,7 +270,11 @@ class HostRenderer:
         return self.allocation.link_addresses(link)
 
     def _shared(
-        self, group: LinkedHosts, nics: Mapping[str, InterfaceContext], bonds: Mapping[str, InterfaceContext]
+        self,
+        group: LinkedHosts,
+        nics: Mapping[str, InterfaceContext],
+        bonds: Mapping[str, InterfaceContext],
+        vlans: Mapping[str, Sequence[InterfaceContext]],
     ) -> Iterator[tuple[str, str]]:
         """The files that all hosts of the group share."""
         plans = self._plans(group)
@@ -260,6 +292,7 @@ class HostRenderer:
             yield self._file(group, name, f"{name}.j2", context)
         if nics:
             with_addresses = [*(nic for nic in nics.values() if nic.bond is None), *bonds.values()]
+            with_addresses += [vlan for those in vlans.values() for vlan in those]
             yield self._file(group, "sysctl.conf", "sysctl.conf.j2", {**context, "nics": with_addresses})
             yield self._file(group, "networkd.conf", "networkd.conf.j2", context)
         for nic in nics.values():
@@ -304,7 +337,11 @@ class HostRenderer:
         return path, self.forms[-1].stamp({})
 
     def _addresses(
-        self, group: LinkedHosts, nics: Mapping[str, InterfaceContext], bonds: Mapping[str, InterfaceContext]
+        self,
+        group: LinkedHosts,
+        nics: Mapping[str, InterfaceContext],
+        bonds: Mapping[str, InterfaceContext],
+        vlans: Mapping[str, Sequence[InterfaceContext]],
     ) -> Iterator[tuple[str, str]]:
         """The netplan file of each host."""
         forms: dict[tuple[InterfaceContext, ...], LineForm] = {}
@@ -316,23 +353,28 @@ class HostRenderer:
             contexts = tuple(nics[name] for name in own)
             if contexts not in forms:
                 used = dict.fromkeys(str(nic.bond) for nic in contexts if nic.bond is not None)
-                forms[contexts] = self._address_form(group, contexts, [bonds[bond] for bond in used])
+                tagged = [vlan for name in own for vlan in vlans.get(name, ())]
+                forms[contexts] = self._address_form(group, contexts, [bonds[bond] for bond in used], tagged)
                 self.forms.append(forms[contexts])
             values = {"host.name": host}
             for name in own:
-                for number, (mine, switch, length) in enumerate(self._pairs(links[name])):
-                    slot = f"nic{places[name]}.{number}"
-                    values |= {f"{slot}.local": mine, f"{slot}.gateway": switch}
-                    if links[name].access:
-                        values[f"{slot}.subnet"] = str(ip_network(f"{mine}/{length}", strict=False))
+                slot, link = f"nic{places[name]}", links[name]
+                values |= _address_slots(slot, self._pairs(link))
+                for one in link.access.tagged if link.access else ():
+                    pairs = self.allocation.vlan_addresses(one.block, link.access.slot if link.access else 0)
+                    values |= _address_slots(f"{slot}.vlan{one.number}", pairs)
             yield f"netplan/{host}.yaml", forms[contexts].stamp(values)
 
     def _address_form(
-        self, group: LinkedHosts, nics: Sequence[InterfaceContext], bonds: Sequence[InterfaceContext]
+        self,
+        group: LinkedHosts,
+        nics: Sequence[InterfaceContext],
+        bonds: Sequence[InterfaceContext],
+        vlans: Sequence[InterfaceContext],
     ) -> LineForm:
         template, host = "netplan.yaml.j2", Slot("host.name", Origin(inventory="names"))
         of_group = GroupContext(group.name, group.model.name, ())
-        context = {"group": of_group, "host": host, "nics": nics, "bonds": bonds}
+        context = {"group": of_group, "host": host, "nics": nics, "bonds": bonds, "vlans": vlans}
         marked = self.library.text(template, context, f"{FOLDER}/{group.name}")
         try:
             tree = compose(marked, template)
@@ -341,6 +383,19 @@ class HostRenderer:
         leaves = ((path.removeprefix("network."), text) for path, text in _leaves(tree))
         keys = [(f"netplan/{host}.yaml|{path}", text) for path, text in leaves]
         return LineForm(template, marked, keys)
+
+
+def _address_slots(slot: str, pairs: Sequence[tuple[str, str, int]]) -> dict[str, str]:
+    """What fills the blanks of the addresses of an interface."""
+    found: dict[str, str] = {}
+    for number, (mine, switch, length) in enumerate(pairs):
+        subnet = ip_network(f"{mine}/{length}", strict=False)
+        found |= {
+            f"{slot}.{number}.local": mine,
+            f"{slot}.{number}.gateway": switch,
+            f"{slot}.{number}.subnet": str(subnet),
+        }
+    return found
 
 
 def _leaves(tree: yaml.Node | None, path: str = "") -> Iterator[tuple[str, str]]:

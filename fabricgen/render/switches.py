@@ -11,13 +11,15 @@ from fabricgen.control_plane.bgp import ControlPlane, LinkEnd
 from fabricgen.control_plane.cordons import Cordons
 from fabricgen.control_plane.outside import OutsideLink, StaticRoute
 from fabricgen.control_plane.tenants import TenantPlan, TenantTable, TenantVrf
-from fabricgen.control_plane.vlans import VlanPlan
+from fabricgen.control_plane.vlans import ChannelPlan, VlanPlan
 from fabricgen.design.model import Fabric, Switch
 from fabricgen.inventory.access import PortAccess
 from fabricgen.inventory.outside import discards
 from fabricgen.lossless.plan import LosslessPlan, LosslessPlanner, PortBuffers
 from fabricgen.platforms.model import Layout, PlatformPort, SwitchPlatform
 from fabricgen.render.build_contexts import (
+    channel_context,
+    channel_slots,
     link_context,
     plane_context,
     port_context,
@@ -43,6 +45,7 @@ OUTSIDE_TEMPLATE = "outside.json.j2"
 TENANT_TEMPLATE = "tenant.json.j2"
 VRF_TEMPLATE = "vrf.json.j2"
 VLAN_TEMPLATE = "vlan.json.j2"
+BOND_TEMPLATE = "bond.json.j2"
 
 
 @dataclass
@@ -92,7 +95,19 @@ class _VlanKind(NamedTuple):
     plane: str
     versions: tuple[int, ...]
     members: tuple[str, ...]
+    tagged: tuple[str, ...]
     channels: tuple[tuple[str, tuple[str, ...], bool], ...]
+    dhcp: tuple[str, ...]
+    spec: Same[PortAccess]
+
+
+class _ChannelKind(NamedTuple):
+    """All that the template can see of a port channel with addresses, except for what fills blanks."""
+
+    name: str
+    plane: str
+    ports: tuple[str, ...]
+    versions: tuple[int, ...]
     spec: Same[PortAccess]
 
 
@@ -130,7 +145,9 @@ class SwitchRenderer:
 
     def __post_init__(self) -> None:
         # Most switches and ports are of the same few kinds. Contexts are made from the kind, so that is the whole key.
-        self._known: dict[_SwitchKind | _PortKind | _VlanKind | TenantTable | TenantVrf, tuple[int, ...]] = {}
+        self._known: dict[
+            _SwitchKind | _PortKind | _VlanKind | _ChannelKind | TenantTable | TenantVrf, tuple[int, ...]
+        ] = {}
         self._fixed: dict[Same[Layout], list[Slots]] = {}
 
     def render(self, switch: Switch) -> RenderedSwitch | None:
@@ -215,13 +232,16 @@ class SwitchRenderer:
         if known is None:
             known = self._known[kind] = self._expand_device(kind, switch, routes)
         own: list[TenantTable | TenantVrf] = [*self.tenants.tables.get(key, ()), *self.tenants.vrfs.get(key, ())]
-        vlans = self.control.vlans.get(key, ())
+        vlans, bonds = self.control.vlans.get(key, ()), self.control.routed_bonds.get(key, ())
         for vlan in vlans:
             slots |= vlan_slots(vlan)
+        for bond in bonds:
+            slots |= channel_slots(bond)
         return slots, (
             *known,
             *[form for one in own for form in self._expand_tenant(one, allocation.names[key])],
             *[form for vlan in vlans for form in self._expand_vlan(vlan, allocation.names[key])],
+            *[form for bond in bonds for form in self._expand_bond(bond, allocation.names[key])],
         )
 
     def _expand_vlan(self, vlan: VlanPlan, device: str) -> tuple[int, ...]:
@@ -231,13 +251,25 @@ class SwitchRenderer:
             vlan.plane.name,
             tuple([gateway.version for gateway in vlan.gateways]),
             vlan.members,
+            vlan.tagged,
             tuple([(one.name, one.ports, one.falls_back) for one in vlan.channels]),
+            vlan.dhcp,
             Same(vlan.spec),
         )
         known = self._known.get(kind)
         if known is None:
             seen = {"sonic": self._sonic, "vlan": vlan_context(vlan)}
             known = self._known[kind] = (self.library.form(VLAN_TEMPLATE, seen, device),)
+        return known
+
+    def _expand_bond(self, bond: ChannelPlan, device: str) -> tuple[int, ...]:
+        """The form of a port channel with addresses."""
+        versions = tuple([address.version for address in bond.addresses])
+        kind = _ChannelKind(bond.name, bond.plane.name, bond.ports, versions, Same(bond.spec))
+        known = self._known.get(kind)
+        if known is None:
+            seen = {"sonic": self._sonic, "bond": channel_context(bond)}
+            known = self._known[kind] = (self.library.form(BOND_TEMPLATE, seen, device),)
         return known
 
     def _expand_tenant(self, own: TenantTable | TenantVrf, device: str) -> tuple[int, ...]:

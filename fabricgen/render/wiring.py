@@ -20,13 +20,15 @@ from fabricgen.bundle.wiring import (
     WiredPlaceholders,
     WiredPlane,
     WiredTenant,
+    WiredVlan,
     Wiring,
     link_state,
 )
 from fabricgen.control_plane.cordons import Cordons
 from fabricgen.control_plane.outside import KIND, OutsideLink, OutsidePlan
 from fabricgen.control_plane.tenants import TenantPlan
-from fabricgen.design.model import Fabric, Link, PlaneDesign, Switch
+from fabricgen.design.access import interface_of_vlan
+from fabricgen.design.model import Fabric, HostAccess, Link, PlaneDesign, Switch
 from fabricgen.inventory.model import DeviceNote
 from fabricgen.inventory.plane import Plane
 from fabricgen.platforms.model import HostModel
@@ -166,12 +168,15 @@ def _place(note: DeviceNote | None) -> dict[str, str]:
 def _hosts(fabric: Fabric, allocation: Allocation) -> Iterator[WiredHost]:
     nics: dict[str, list[WiredNic]] = {}
     bonds: dict[str, dict[str, list[str]]] = {}
+    vlans: dict[str, list[WiredVlan]] = {}
     for link in fabric.links:
         if link.nic is not None:
             addresses = allocation.link_addresses(link)
-            if link.access and link.access.bond:
-                ports = bonds.setdefault(link.a.key, {}).setdefault(link.access.bond, [])
+            if link.access:
+                ports = bonds.setdefault(link.a.key, {}).setdefault(link.access.bond, []) if link.access.bond else []
                 addresses = [] if ports else addresses
+                if not ports:
+                    vlans.setdefault(link.a.key, []).extend(_vlans(link, link.access, allocation))
                 ports.append(link.a_port)
             texts = tuple(f"{host}/{length}" for host, _, length in addresses)
             guids = allocation.guids.adapters.get((link.a.key, link.a_port), ())
@@ -190,7 +195,17 @@ def _hosts(fabric: Fabric, allocation: Allocation) -> Iterator[WiredHost]:
             rdma_names=fabric.inventory.hosts[host.group].rdma_names,
             nvlink_domain=f"{host.group}-nvl{host.number // trays}" if trays > 1 else "",
             bonds=tuple(WiredBond(bond, tuple(ports)) for bond, ports in bonds.get(host.key, {}).items()),
+            vlans=tuple(vlans.get(host.key, ())),
         )
+
+
+def _vlans(link: Link, access: HostAccess, allocation: Allocation) -> Iterator[WiredVlan]:
+    """The tagged VLANs of a NIC or of its bond."""
+    parent = access.bond or link.a_port
+    for one in access.tagged:
+        pairs = allocation.vlan_addresses(one.block, access.slot)
+        texts = tuple(f"{host}/{length}" for host, _, length in pairs)
+        yield WiredVlan(interface_of_vlan(parent, one.number), parent, one.number, texts)
 
 
 def _link(link: Link, allocation: Allocation, cable: str) -> WiredLink:

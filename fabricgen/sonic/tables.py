@@ -70,3 +70,8 @@ def stored(value: object) -> object:
     Source: sonic-swss-common, ConfigDBConnector.typed_to_raw: str() of all but lists.
     """
     return [*map(str, value)] if isinstance(value, list) else str(value)
+
+
+def vlan_name(number: int) -> str:
+    """A VLAN as SONiC names it."""
+    return f"Vlan{number}"

@@ -83,6 +83,62 @@ def test_a_group_is_connected_otherwise(tmp_path: Path) -> None:
     assert list(switch(text)["VLAN"]) == ["Vlan100"]
 
 
+TRUNK = BONDED.replace("vlan: 110, dhcp: 10.90.0.5", "bond: bond0, vlan: 110, tagged: [120, 130]")
+
+
+def test_a_trunk_has_one_native_vlan_and_tagged_ones() -> None:
+    leaf = switch(TRUNK)
+    modes = {"Vlan110": "untagged", "Vlan120": "tagged", "Vlan130": "tagged"}
+    assert leaf["VLAN_MEMBER"] == {f"{vlan}|PortChannel0": {"tagging_mode": mode} for vlan, mode in modes.items()}
+    assert [key for key in leaf["VLAN_INTERFACE"] if "|" in key] == [
+        "Vlan110|10.224.0.1/29", "Vlan120|10.224.0.9/29", "Vlan130|10.224.0.17/29"
+    ]  # fmt: skip
+    network = yaml.safe_load(files_of(TRUNK)["hosts/gpu/netplan/gpu-000.yaml"])["network"]
+    vlan = network["vlans"]["bond0.120"]
+    assert (vlan["id"], vlan["link"], vlan["mtu"], vlan["addresses"]) == (120, "bond0", 9100, ["10.224.0.10/29"])
+    assert vlan["routing-policy"] == [{"from": "10.224.0.10/32", "table": 110120, "priority": 3000}]
+    assert b"conf/bond0.130/arp_ignore" in files_of(TRUNK)["hosts/gpu/sysctl.conf"]
+    host = json.loads(files_of(TRUNK)["fabric.json"])["hosts"][0]
+    assert host["vlans"][0] == {"name": "bond0.120", "link": "bond0", "number": 120, "addresses": ["10.224.0.10/29"]}
+
+
+def test_each_port_of_a_trunk_without_a_bond_has_its_interfaces() -> None:
+    text = TRUNK.replace("kind: bond, bond: bond0", "kind: vlan")
+    network = yaml.safe_load(files_of(text)["hosts/gpu/netplan/gpu-000.yaml"])["network"]
+    assert list(network["vlans"]) == ["inband0.120", "inband0.130", "inband1.120", "inband1.130"]
+    tables = [one["routing-policy"][0]["table"] for one in network["vlans"].values()]
+    assert len(set(tables)) == 4
+    members = [key for key, row in switch(text)["VLAN_MEMBER"].items() if row["tagging_mode"] == "tagged"]
+    assert members == [f"Vlan{vlan}|Ethernet{port}" for vlan in (120, 130) for port in (0, 4)]
+
+
+def test_a_vlan_is_native_for_one_group_and_tagged_for_another() -> None:
+    text = BONDED.replace(
+        "{kind: bond, vlan: 110, dhcp: 10.90.0.5}",
+        "{kind: vlan, vlan: 110, dhcp: 10.90.0.5, groups: {svc: {kind: vlan, vlan: 7, tagged: [110]}}}",
+    )
+    text = text.replace("count: 2}}", "count: 2}, svc: {model: dgx-b200, count: 1}}").replace("[gpu]", "[gpu, svc]")
+    leaf = switch(text.replace("planned: 2", "planned: 3"), "in-band-su02-leaf-00")
+    assert leaf["VLAN"]["Vlan110"]["dhcp_servers"] == ["10.90.0.5"] and "dhcp_servers" not in leaf["VLAN"]["Vlan7"]
+    modes = {key: row["tagging_mode"] for key, row in leaf["VLAN_MEMBER"].items()}
+    ports = "Ethernet0", "Ethernet4"
+    assert modes == {f"Vlan7|{port}": "untagged" for port in ports} | {f"Vlan110|{port}": "tagged" for port in ports}
+
+
+ROUTED_BOND = BONDED.replace("kind: bond, vlan: 110, dhcp: 10.90.0.5", "kind: routed-bond, bond: bond0")
+
+
+def test_a_routed_bond_has_a_subnet_with_its_port_channel() -> None:
+    leaf = switch(ROUTED_BOND)
+    assert leaf["PORTCHANNEL_INTERFACE"] == {"PortChannel0": {}, "PortChannel0|10.224.0.0/31": {}}
+    assert list(leaf["PORTCHANNEL_MEMBER"]) == ["PortChannel0|Ethernet0", "PortChannel0|Ethernet4"]
+    assert not {"VLAN", "VLAN_MEMBER", "VLAN_INTERFACE"} & set(leaf)
+    assert "default|10.224.0.0/30" in leaf["STATIC_ROUTE"], "BGP announces the host prefix of the leaf"
+    network = yaml.safe_load(files_of(ROUTED_BOND)["hosts/gpu/netplan/gpu-000.yaml"])["network"]
+    assert network["bonds"]["bond0"]["addresses"] == ["10.224.0.1/31"]
+    assert all("addresses" not in one for one in network["ethernets"].values())
+
+
 def test_more_hosts_change_no_address_of_others(tmp_path: Path) -> None:
     def addresses(text: str) -> dict[str, Any]:
         hosts = json.loads(files_of(text)["fabric.json"])["hosts"]
@@ -112,6 +168,11 @@ def test_unnumbered_bgp_lists_the_prefix_of_the_vlan() -> None:
         (", count: 2}\n    speed", "}\n    leaves_per_unit: 2\n    speed", "FG155", "a bond of hosts gpu needs one"),
         ("    speed: 400G", "    bgp: unnumbered\n    speed: 400G", "FG156", "the uplinks have none"),
         ("dhcp: 10.90.0.5", "dhcp: 10.90.0.5, groups: {gpu: {kind: vlan, vlan: 110}}", "FG156", "other DHCP servers"),
+        ("dhcp: 10.90.0.5", "tagged: [110]", "FG690", "VLAN 110 is the native VLAN of these ports"),
+        ("dhcp: 10.90.0.5", "tagged: [120]", "FG690", "'bond-in-band.120' is longer than the 15 characters"),
+        ("vlan: 110, dhcp: 10.90.0.5", "tagged: [1]", "FG105", "1 is less than 2"),
+        ("bond, vlan: 110, dhcp: 10.90.0.5", "routed-bond, tagged: [120]", "FG105", "`tagged` is for ports in a VLAN"),
+        ("kind: bond", "kind: routed-bond", "FG105", "a routed port has no DHCP relay"),
         ("    speed: 400G", "    isolation: acl\n    speed: 400G", "FG153", "tenants of hosts in a VLAN"),
         ("  in-band:\n", "  in-band-of-hall-3:\n    purpose: in-band\n", "FG154", "longer than the 15 characters"),
     ],

@@ -30,6 +30,7 @@ BONDS = HostFiles(BONDED)
 WITHOUT_DHCP = HostFiles(BONDED.replace(", dhcp: 10.90.0.5", ""))
 IN_VLAN = HostFiles(BONDED.replace("kind: bond", "kind: vlan"))
 ONE_LEAF = HostFiles(BONDED.replace("{hosts: 1, planned: 2}", "{hosts: 2}"))
+TRUNK = HostFiles(BONDED.replace("vlan: 110", "bond: bond0, vlan: 110, tagged: [120, 130]"))
 LEAF0, LEAF1 = "in-band-su00-leaf-00", "in-band-su01-leaf-00"
 
 

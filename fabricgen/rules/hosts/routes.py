@@ -49,8 +49,8 @@ _RENDER = "run `fabricgen render`"
 def host_routes(fabric: Fabric) -> Iterator[Defect]:
     """What: Each NIC has a separate routing table with the subnet of its port and a route to every host pool of the
     plane. A routing rule before the main table selects this table for the source addresses of the NIC. A NIC without a
-    rail also has these routes in the main table, each with a unique metric. networkd sets the NICs up, and no VRF, bond
-    or bridge takes one of them.
+    rail also has these routes in the main table, each with a unique metric; the interface of a tagged VLAN does not.
+    networkd sets the NICs up, and no VRF, bond or bridge takes one of them.
 
     Why: Without the rule, packets of all rails leave through one NIC. Its leaf drops them or sends them over the
     spines. The same happens to one of two NICs that share a table. netplan writes no routing rules for NetworkManager,
@@ -164,7 +164,7 @@ def _routes(one: Interface, addresses: Sequence[IpInterface], rows: Rows, table:
     main = {str(row.get("to")) for row in rows if "table" not in row}
     expected = (
         (f"table {table}", own, pools | near),
-        ("the main table", main, pools if one.end.link.rail is None else set()),
+        ("the main table", main, pools if one.end.link.rail is None and not one.vlan else set()),
     )
     if table in _OF_KERNEL:
         message = f"table {table} is {_OF_KERNEL[table]} of the kernel, which all NICs share"
@@ -227,7 +227,8 @@ def host_neighbors(fabric: Fabric) -> Iterator[Defect]:
     for group in host_groups(fabric):
         found = kernel_settings(group)
         nics = [nic for nic in group.nics(lambda plane: plane.technology == Technology.ROCE) if group.is_set_up(nic)]
-        for nic in group.with_addresses(nics) if len(nics) > 1 else ():
+        with_addresses = [*group.with_addresses(nics), *group.tagged_vlans]
+        for nic in with_addresses if len(nics) > 1 or group.tagged_vlans else ():
             for name, allowed in _SYSCTLS.items():
                 key, of_all = f"net/ipv4/conf/{nic}/{name}", f"net/ipv4/conf/all/{name}"
                 if found.get(key) not in allowed:

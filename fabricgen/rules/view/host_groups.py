@@ -72,6 +72,11 @@ class HostFiles:
         """The interfaces that have the addresses of NICs: themselves, or their bonds."""
         return list(dict.fromkeys(self.bond_of.get(nic, nic) for nic in nics))
 
+    @derived
+    def tagged_vlans(self) -> tuple[str, ...]:
+        """The interfaces of tagged VLANs, on any of the hosts."""
+        return tuple(dict.fromkeys(vlan.name for host in self.hosts for vlan in host.vlans))
+
     def is_set_up(self, nic: str) -> bool:
         """Whether the bundle configures the interface of a NIC."""
         known = self.adapters.get(nic)

@@ -10,11 +10,13 @@ from fabricgen.rules.defects import Place
 from fabricgen.rules.view.addresses import HeldAddress, IpInterface, parse_interface
 from fabricgen.rules.view.fabric import End, Fabric
 from fabricgen.rules.view.host_groups import HostFiles, host_groups
+from fabricgen.sonic.tables import vlan_name
 
 
 @dataclass(eq=False, slots=True)
 class Interface:
-    """One NIC of one host, or a bond of several: then `end` is that of its first NIC."""
+    """One NIC of one host, or a bond of several: then `end` is that of its first NIC. `vlan` is the VLAN of the switch
+    for the interface of a tagged VLAN, "" for others."""
 
     group: HostFiles
     host: str
@@ -23,6 +25,7 @@ class Interface:
     end: End
     raw: Mapping[str, Any]
     section: str = "ethernets"
+    vlan: str = ""
 
     def place(self, name: str) -> Place:
         """The place of one of its keys."""
@@ -45,7 +48,8 @@ class Interface:
     @property
     def held(self) -> tuple[HeldAddress, ...]:
         """The addresses of the switch for the port at the other end."""
-        return self.end.switch.addresses_for(self.end.port)
+        switch = self.end.switch
+        return switch.addresses_of.get(self.vlan, ()) if self.vlan else switch.addresses_for(self.end.port)
 
     def switch_place(self, table: str, field: str = "") -> tuple[tuple[str, Place], ...]:
         """The row of the switch port, as a related place."""
@@ -59,7 +63,8 @@ def netplan_file(host: str) -> str:
 
 @derived
 def interfaces(fabric: Fabric) -> tuple[Interface, ...]:
-    """Every NIC that a netplan file configures and a cable connects. NICs in a bond count as the bond."""
+    """Every NIC that a netplan file configures and a cable connects. NICs in a bond count as the bond; tagged VLANs
+    have their own."""
     return tuple(one for group in host_groups(fabric) for host in group.hosts for one in _of_host(group, host))
 
 
@@ -77,6 +82,18 @@ def _of_host(group: HostFiles, host: WiredHost) -> Iterator[Interface]:
             content = found.get(bond.name) if isinstance(found, Mapping) else None
             if isinstance(content, Mapping):
                 yield Interface(group, host.name, bond.name, group.planes[nic.plane], end, content, "bonds")
+        own = bond.name if bond else nic.name
+        for vlan in host.vlans if bond is None or nic.name == bond.nics[0] else ():
+            content = rows_of_vlans(group, host.name).get(vlan.name)
+            if vlan.link == own and isinstance(content, Mapping):
+                plane, name = group.planes[nic.plane], vlan_name(vlan.number)
+                yield Interface(group, host.name, vlan.name, plane, end, content, "vlans", name)
+
+
+def rows_of_vlans(group: HostFiles, host: str) -> Mapping[str, Any]:
+    """`network.vlans` of the netplan file of a host; empty where it has none."""
+    found = group.files.network(host).get("vlans")
+    return found if isinstance(found, Mapping) else {}
 
 
 def _listed(found: object) -> list[Any]:

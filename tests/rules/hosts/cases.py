@@ -4,7 +4,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 from fabricgen.findings import Severity
-from tests.rules.access import BONDS, LEAF0, LEAF1, ONE_LEAF, Row, both_rows, no_bond, second_leaf
+from tests.rules.access import BONDS, LEAF0, LEAF1, ONE_LEAF, TRUNK, Row, both_rows, no_bond, second_leaf
 from tests.rules.case import ERROR, WARNING, Case, HostFiles
 from tests.rules.changes import Remove, Write, edit
 from tests.rules.hosts import kubernetes_cases
@@ -282,6 +282,85 @@ CASES = [
         "UCX_IB_SL is 3, but NCCL_IB_SL is 0, for which the routes are proved",
         "set UCX_IB_SL to 0, or remove it",
         clean=HostFiles(INFINIBAND),
+    ),
+    Case(
+        "FG691",
+        Row(LEAF0, "VLAN_MEMBER", "Vlan120|PortChannel0", None),
+        f"{LEAF0}:VLAN_MEMBER|Vlan120|PortChannel0",
+        ERROR,
+        "gpu-000 has bond0.120, but PortChannel0 is no member of Vlan120",
+        "add the row VLAN_MEMBER|Vlan120|PortChannel0 with tagging_mode tagged",
+        clean=TRUNK,
+    ),
+    Case(
+        "FG691",
+        both_rows(
+            Row(LEAF0, "VLAN", "Vlan140", {"vlanid": "140"}),
+            Row(LEAF0, "VLAN_MEMBER", "Vlan140|PortChannel0", {"tagging_mode": "tagged"}),
+        ),
+        f"{LEAF0}:VLAN_MEMBER|Vlan140|PortChannel0",
+        WARNING,
+        "PortChannel0 is tagged in Vlan140, but gpu-000 has no interface in this VLAN",
+        "remove the row, or add the VLAN to `tagged`",
+        clean=TRUNK,
+    ),
+    Case(
+        "FG691",
+        Row(LEAF0, "VLAN_INTERFACE", "Vlan120|10.224.0.9/29", None),
+        f"{LEAF0}:VLAN_INTERFACE|Vlan120",
+        ERROR,
+        "bond0.120 of gpu-000 has 10.224.0.10/29, but Vlan120 has no address in 10.224.0.8/29",
+        "add a row with the address of the gateway",
+        clean=TRUNK,
+        lenient=True,
+    ),
+    Case(
+        "FG691",
+        edit(NETPLAN, "id: 120", "id: 121"),
+        f"hosts/gpu:{NETPLAN}|vlans.bond0.120.id",
+        ERROR,
+        "id is 121, expected 120",
+        "set id to 120",
+        clean=TRUNK,
+        at="id: 121",
+    ),
+    Case(
+        "FG691",
+        edit(NETPLAN, 'link: "bond0"', 'link: "inband0"'),
+        f"hosts/gpu:{NETPLAN}|vlans.bond0.120.link",
+        ERROR,
+        "link is inband0, expected bond0",
+        "set link to bond0",
+        clean=TRUNK,
+    ),
+    Case(
+        "FG691",
+        edit(NETPLAN, '    "bond0.120":', '    "bond0.12":'),
+        f"hosts/gpu:{NETPLAN}|vlans.bond0.120",
+        ERROR,
+        "the interface of VLAN 120 above bond0 is missing",
+        "run `fabricgen render`",
+        clean=TRUNK,
+    ),
+    Case(
+        "FG691",
+        edit(NETPLAN, 'link: "bond0"\n      mtu: 9100', 'link: "bond0"\n      mtu: 9216'),
+        f"hosts/gpu:{NETPLAN}|vlans.bond0.120.mtu",
+        ERROR,
+        "mtu is 9216, but bond0 below it has 9100: the kernel refuses a larger one",
+        "set mtu to 9100 or less",
+        clean=TRUNK,
+        also=("FG906",),
+    ),
+    Case(
+        "FG908",
+        edit(NETPLAN, '"10.224.0.10/', '"10.224.0.42/'),
+        f"hosts/gpu:{NETPLAN}|vlans.bond0.120.addresses",
+        ERROR,
+        "the address is 10.224.0.42/29, expected the other address in 10.224.0.8/29 of the switch port",
+        "use the other address in 10.224.0.8/29",
+        clean=TRUNK,
+        also=("FG909",),
     ),
     Case(
         "FG916",
