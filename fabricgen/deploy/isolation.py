@@ -15,10 +15,12 @@ in which they are written).
 import json
 import time
 from collections.abc import Iterator, Mapping
+from pathlib import Path
 from typing import Any
 
 from ..sonic.tables import ConfigDb, Table
-from .restore import Device, DeviceError
+from .frr import reads_frr_conf, with_isolation
+from .restore import FRR_FILE, Device, DeviceError, put_frr, text_of
 
 Tables = dict[str, dict[str, dict[str, Any]]]
 
@@ -69,9 +71,9 @@ def _outbound(row: Mapping[str, Any]) -> list[str]:
     return [given] if isinstance(given, str) else list(given)
 
 
-def move(device: Device, rendered: ConfigDb, *, away: bool, check: bool) -> bool:
-    """Move the traffic away from the switch, or back to it, and save that for the next boot. Returns whether that was
-    or, with `check`, would be a change. Raises DeviceError."""
+def move(device: Device, rendered: ConfigDb, frr_file: Path = Path(FRR_FILE), *, away: bool, check: bool) -> bool:
+    """Move the traffic away from the switch, or back to it, and save that for the next boot, for which a VTEP has
+    `frr_file`. Returns whether that was or, with `check`, would be a change. Raises DeviceError."""
     with device.locked():
         if device.pending():
             raise DeviceError(
@@ -86,6 +88,9 @@ def move(device: Device, rendered: ConfigDb, *, away: bool, check: bool) -> bool
             _refuse_a_drained_file(rendered)
         if not check:
             (_move_framework if uses_framework else _shift)(device, running, rendered, away)
+            if reads_frr_conf(running) and (frr_conf := text_of(frr_file)) is not None:
+                rows = isolation(running) if away else {}
+                put_frr(frr_file, with_isolation(frr_conf, running, rows).encode())
             device.run("config", "save", "-y")
         return True
 

@@ -27,12 +27,17 @@ STARTUP = "startup.json"  # the startup file before the change, byte by byte
 TARGET = "target.json"
 PATCH = "patch.json"  # the patch in progress
 PATCHES = "patches.json"  # all patches, in order
+FRR_FILE = "/etc/sonic/frr/frr.conf"  # of the switch
+FRR_BEFORE = "frr_before.conf"  # frr.conf before the change, if the switch had one
+FRR_TARGET = "frr_target.conf"  # until it is applied; does not exist if frr.conf stays
 
 _BOOT_ID = Path("/proc/sys/kernel/random/boot_id")
 _READ_TIMEOUT_S = 60
 _LOAD_TIMEOUT_S = 1800
 _LOCK_WAIT_S = 900
 _ATTEMPTS, _PAUSE_S = 3, 20
+# What docker_init.sh appends to frr.conf of a VTEP (sonic-buildimage docker-fpm-frr, write_default_zebra_config).
+_APPENDED = ("no fpm use-next-hop-groups", "fpm address 127.0.0.1")
 
 _Tables = Mapping[str, Mapping[str, Mapping[str, Any]]]
 
@@ -56,6 +61,8 @@ class Pending:
     owned: list[str] | None  # rendered tables; None when the target is the previous configuration
     hidden: list[str]  # secrets that no message may quote
     held: list[str] = dataclasses.field(default_factory=list)  # what the daemons did not hold before the change
+    frr_file: str = ""  # frr.conf; "" if neither configuration reads it
+    replaces_frr: bool = False  # whether the change replaces it
 
 
 class Device:
@@ -157,7 +164,7 @@ class Device:
         self.remove(PENDING)
         if pending.checkpoint:
             self.attempt("config", "delete-checkpoint", pending.checkpoint)
-        self.remove(TARGET, PATCH, PATCHES, STARTUP)
+        self.remove(TARGET, PATCH, PATCHES, STARTUP, FRR_BEFORE, FRR_TARGET)
         self.stop_timer(pending.timer)
 
     def start_timer(self, timer: str, after_s: int) -> None:
@@ -168,6 +175,22 @@ class Device:
     def stop_timer(self, timer: str) -> bool:
         """Whether the timer existed."""
         return self.attempt("systemctl", "stop", f"{timer}.timer")
+
+
+def text_of(file: Path) -> str | None:
+    """The text of frr.conf without what docker_init.sh appended; None where the file does not exist."""
+    if not file.exists():
+        return None
+    lines = file.read_text(encoding="utf-8").splitlines(keepends=True)
+    return "".join(line for line in lines if line.rstrip() not in _APPENDED)
+
+
+def put_frr(file: Path, content: bytes) -> None:
+    """Write frr.conf for the user of FRR, who owns its folder."""
+    file.parent.mkdir(mode=0o750, parents=True, exist_ok=True)
+    put(file, content, 0o640)
+    owner = file.parent.stat()
+    os.chown(file, owner.st_uid, owner.st_gid)
 
 
 def put(file: Path, content: bytes, mode: int = 0o600) -> None:
@@ -215,9 +238,10 @@ def restore(device: Device) -> bool:
         return False
     before, startup_file = device.read(BEFORE), Path(pending.startup_file)
     _restore_startup_file(device, startup_file)
+    reads_again = _restore_frr_file(device, pending)
     if _differs(device, before, pending) and pending.checkpoint and device.is_loaded():
         device.attempt("config", "rollback", pending.checkpoint)
-    if _differs(device, before, pending):
+    if reads_again or _differs(device, before, pending):
         device.run("sonic-db-cli", "CONFIG_DB", "SET", "CONFIG_DB_INITIALIZED", "1")
         if not device.attempt("config", "reload", "-y", "-f", str(device.folder / BEFORE)):
             # `config reload FILE` validates the file with YANG; the configuration before the change may be invalid.
@@ -236,6 +260,20 @@ def _restore_startup_file(device: Device, startup_file: Path) -> None:
         startup_file.unlink(missing_ok=True)
     elif not startup_file.exists() or startup_file.read_bytes() != kept.read_bytes():
         put(startup_file, kept.read_bytes(), kept.stat().st_mode & 0o777)
+
+
+def _restore_frr_file(device: Device, pending: Pending) -> bool:
+    """Whether FRR must read its file again: the change gave FRR another one. FRR_TARGET is removed as it is applied."""
+    if not pending.frr_file:
+        return False
+    file, kept = Path(pending.frr_file), device.folder / FRR_BEFORE
+    if text_of(file) == text_of(kept):
+        return pending.replaces_frr and not (device.folder / FRR_TARGET).exists()
+    if kept.exists():
+        put_frr(file, kept.read_bytes())
+    else:
+        file.unlink(missing_ok=True)
+    return True
 
 
 def _differs(device: Device, before: _Tables, pending: Pending) -> list[str]:

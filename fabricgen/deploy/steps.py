@@ -60,6 +60,8 @@ def _request(parameters: Mapping[str, Any]) -> Request:
         checkpoint=parameters["checkpoint"],
         restore_after_s=parameters["restore_after_s"],
         settle_s=parameters["settle_s"],
+        frr_conf=parameters["frr_conf"],
+        frr_file=parameters["frr_file"],
     )
 
 
@@ -72,8 +74,11 @@ def _take(step: Step, device: Device, request: Request, check: bool) -> Outcome:
     hidden = request.disguise.seen
     if step in (Step.COMPARE, Step.PREPARE):
         plan, problem = transaction.prepare(device, request, check=check or step is Step.COMPARE)
+        if step is Step.COMPARE and plan.changes_frr:
+            problem = "frr.conf differs from the rendered file"
         if step is Step.COMPARE and plan.tables:
-            problem = f"these tables differ from the rendered file: {', '.join(plan.tables)}"
+            frr = f"; {problem}" if problem else ""
+            problem = f"these tables differ from the rendered file: {', '.join(plan.tables)}{frr}"
         return Outcome(check and plan.differs, _compared(plan, request.disguise), problem)
     if check:
         return Outcome()
@@ -93,21 +98,26 @@ def _compared(plan: Plan, disguise: Disguise) -> dict[str, Any]:
     result: dict[str, Any] = {
         "differs": plan.differs,
         "tables": plan.tables,
+        "frr_conf": plan.changes_frr,
         "route": str(plan.way.route),
-        "way": str(plan.way),
+        "way": str(plan.way) if plan.tables or not plan.changes_frr else "the file and vtysh",
         "patch_seconds": plan.way.seconds,
         "ports": plan.way.ports,
         "saved": plan.is_saved,
     }
+    diffs = []
     if plan.tables:
         before, after = (
             {table: disguise.shown(table, side.get(table, {})) for table in plan.tables}
             for side in (plan.running, plan.target)
         )
-        result["diff"] = {
+        diffs.append({
             "before": json.dumps(before, indent=4, sort_keys=True) + "\n",
             "after": json.dumps(after, indent=4, sort_keys=True) + "\n",
             "before_header": "running configuration",
             "after_header": f"target configuration, by {plan.way}",
-        }
-    return result
+        })  # fmt: skip
+    if plan.changes_frr:
+        headers = {"before_header": "frr.conf of the switch", "after_header": "target frr.conf"}
+        diffs.append({"before": plan.frr_found or "", "after": plan.frr_target or "", **headers})
+    return result | ({"diff": diffs if diffs[1:] else diffs[0]} if diffs else {})

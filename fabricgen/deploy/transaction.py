@@ -27,9 +27,14 @@ from ..sonic.tables import ConfigDb
 from ..sonic.updater.unparsed import refuses_files
 from .daemons import held_problems, in_short
 from .disguise import Disguise
+from .frr import announce, missing_statements, reads_frr_conf, with_isolation
 from .headroom import profiles
+from .isolation import is_isolated, isolation
 from .restore import (
     BEFORE,
+    FRR_BEFORE,
+    FRR_FILE,
+    FRR_TARGET,
     PATCH,
     PATCHES,
     STARTUP,
@@ -40,13 +45,16 @@ from .restore import (
     boot_id,
     differing_tables,
     put,
+    put_frr,
     restore,
+    text_of,
 )
 from .state import lost_sessions, sessions
 from .target import Preference, Source, Way, aim, without_switch_made
 
 _PAUSE_S = 5  # between two readings of the BGP sessions
 PREVIOUS = "previous.json"  # the configuration before the last change that was saved
+FRR_PREVIOUS = "frr_previous.conf"  # its frr.conf, if one of both configurations reads it
 OWNED = "owned_tables.json"  # the tables that were rendered for this switch at that time
 SAVED = "saved.json"
 
@@ -65,6 +73,8 @@ class Request:
     checkpoint: str = "fabricgen"
     restore_after_s: int = 900
     settle_s: int = 180
+    frr_conf: str = ""  # rendered, for a VTEP; "" for other switches
+    frr_file: str = FRR_FILE
 
 
 @dataclass
@@ -76,6 +86,8 @@ class Plan:
     way: Way
     is_saved: bool  # whether the startup file already has the target
     pending: Pending | None  # the change of a run that was killed
+    frr_found: str | None = None  # the text of frr.conf on the switch; None without one
+    frr_target: str | None = None  # None if the target does not have one
 
     @property
     def tables(self) -> list[str]:
@@ -85,7 +97,12 @@ class Plan:
     @property
     def differs(self) -> bool:
         """Whether there is anything to do. A run that was killed between the change and its end has to be completed."""
-        return bool(self.tables) or not self.is_saved or self.pending is not None
+        return bool(self.tables) or self.changes_frr or not self.is_saved or self.pending is not None
+
+    @property
+    def changes_frr(self) -> bool:
+        """Whether frr.conf differs."""
+        return self.frr_target is not None and self.frr_target != self.frr_found
 
 
 def make_plan(device: Device, request: Request) -> Plan:
@@ -103,6 +120,7 @@ def make_plan(device: Device, request: Request) -> Plan:
         if target is None:
             raise DeviceError("there is no previous configuration: no change of this switch was saved yet")
         is_saved = not differing_tables(target, startup, request.shared)
+        frr_target = text_of(device.folder / FRR_PREVIOUS)
     else:
         try:
             rendered = request.disguise.fill(request.rendered, request.secrets)
@@ -111,8 +129,10 @@ def make_plan(device: Device, request: Request) -> Plan:
         owned = device.read(OWNED, [])
         target = aim(base, rendered, request.shared, owned)
         is_saved = not differing_tables(startup, aim(startup, rendered, request.shared, owned))
+        isolated = isolation(rendered) if is_isolated(base) else {}
+        frr_target = with_isolation(request.frr_conf, target, isolated) if request.frr_conf else None
     way = Way(running, target, request.route, profiles(running))
-    return Plan(running, target, way, is_saved, pending)
+    return Plan(running, target, way, is_saved, pending, text_of(Path(request.frr_file)), frr_target)
 
 
 def prepare(device: Device, request: Request, *, check: bool) -> tuple[Plan, str]:
@@ -145,6 +165,10 @@ def _make_ready(device: Device, request: Request, plan: Plan) -> None:
     device.write(PATCHES, plan.way.patches)
     killed = plan.pending
     checkpoint = killed.checkpoint if killed else _keep_running(device, request, plan)
+    has_frr = plan.frr_target is not None or reads_frr_conf(plan.running)
+    replaces_frr = plan.changes_frr or (killed is not None and killed.replaces_frr)
+    if plan.frr_target is not None and replaces_frr:
+        put(device.folder / FRR_TARGET, plan.frr_target.encode())
     timer = f"fabricgen-restore-{secrets.token_hex(4)}"
     waits_s = request.settle_s * sum(patch["settle"] for patch in plan.way.patches)
     device.start_timer(timer, request.restore_after_s + plan.way.seconds + waits_s)
@@ -160,6 +184,8 @@ def _make_ready(device: Device, request: Request, plan: Plan) -> None:
         owned=sorted(request.rendered) if request.source is Source.RENDERED else None,
         hidden=sorted(request.disguise.seen.union(map(str, request.secrets.values()))),
         held=killed.held if killed else held_problems(device, plan.running),
+        frr_file=request.frr_file if has_frr else "",
+        replaces_frr=replaces_frr,
     )
     device.begin(pending)  # the timer exists before the change begins
     if killed:
@@ -173,7 +199,10 @@ def _keep_running(device: Device, request: Request, plan: Plan) -> str:
     device.remove(STARTUP)
     if startup_file.exists():
         put(device.folder / STARTUP, startup_file.read_bytes(), startup_file.stat().st_mode & 0o777)
-    if plan.way.route is not Route.APPLY_PATCH or len(plan.way.patches) > 1:
+    device.remove(FRR_BEFORE, FRR_TARGET)
+    if (frr_file := Path(request.frr_file)).exists() and (plan.frr_target is not None or reads_frr_conf(plan.running)):
+        put(device.folder / FRR_BEFORE, frr_file.read_bytes())
+    if plan.way.route is not Route.APPLY_PATCH or len(plan.way.patches) > 1 or plan.changes_frr:
         return ""  # the updater may not find an order for the way back in one patch, so a reload restores the switch
     if request.checkpoint in json.loads(device.run("config", "list-checkpoints")):
         device.run("config", "delete-checkpoint", request.checkpoint)
@@ -186,6 +215,10 @@ def apply(device: Device, hidden: set[str]) -> None:
     that the YANG library of the release cannot read goes through standard input, which is not validated."""
     with device.locked():
         pending = _in_progress(device, hidden)
+        frr_conf = text_of(device.folder / FRR_TARGET)
+        if frr_conf is not None:
+            put_frr(Path(pending.frr_file), frr_conf.encode())
+            device.remove(FRR_TARGET)
         if pending.route == Route.RELOAD:
             target = device.folder / TARGET
             release = release_of(device.read(BEFORE, {})) or DEFAULT
@@ -195,6 +228,8 @@ def apply(device: Device, hidden: set[str]) -> None:
                 device.load("config", "reload", "-y", str(target))
         elif pending.route != Route.NONE:
             _apply_patches(device, pending)
+        if frr_conf is not None and pending.route != Route.RELOAD:
+            announce(device, frr_conf)
 
 
 def _apply_patches(device: Device, pending: Pending) -> None:
@@ -226,6 +261,8 @@ def deviations(device: Device, hidden: set[str]) -> list[str]:
     problems = [f"these tables differ from the target: {', '.join(tables)}"] if tables else []
     if not tables:
         problems += in_short([one for one in held_problems(device, target) if one not in pending.held])
+    if pending.frr_file and reads_frr_conf(target):
+        problems += in_short(missing_statements(device, text_of(Path(pending.frr_file)) or ""))
     return problems + lost_sessions(pending.sessions, target, sessions(device))
 
 
@@ -239,9 +276,12 @@ def save(device: Device, hidden: set[str]) -> None:
         put(startup_file, (device.folder / SAVED).read_bytes(), mode)  # `config save` alone is not atomic
         owned = pending.owned or []
         device.write(OWNED, sorted({*owned, *device.read(OWNED, [])}))
-        before = device.read(BEFORE)
-        if differing_tables(before, device.read(TARGET)):
+        before, frr_before = device.read(BEFORE), device.folder / FRR_BEFORE
+        if differing_tables(before, device.read(TARGET)) or pending.replaces_frr:
             device.write(PREVIOUS, before)
+            device.remove(FRR_PREVIOUS)
+            if frr_before.exists():
+                put(device.folder / FRR_PREVIOUS, frr_before.read_bytes())
         device.finish(pending)
         if owned:
             device.write(OWNED, owned)

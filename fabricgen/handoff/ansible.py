@@ -13,11 +13,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from fabricgen.atomic import Private
+from fabricgen.bundle.manifest import digest
 from fabricgen.bundle.names import CONFIG_NAME
 from fabricgen.handoff import ONLY_SWITCHES, Handoff, Option
 from fabricgen.handoff.aliases import Aliases
 from fabricgen.handoff.ansible_groups import ALL, host_groups, is_absent, present_pattern, stages_of
-from fabricgen.handoff.chosen import chosen_devices, refuse_frr_files
+from fabricgen.handoff.chosen import chosen_devices, frr_file_of
 from fabricgen.handoff.management import management_addresses
 from fabricgen.handoff.secret_rows import SecretRows
 from fabricgen.resources import package_files, package_text, resource
@@ -44,10 +45,10 @@ def ansible_files(bundle: "Bundle", only: str | None = None, plan: str | None = 
     does not allow; UnreadableInputError for a file that is not JSON.
     """
     from fabricgen.handoff.ansible_order import planned_stages
+    from fabricgen.sonic.frr_lines import FRR_CONF
     from fabricgen.sonic.secrets import SECRET_FIELDS, SECRET_TABLES  # its expressions take 3 ms
 
     devices = chosen_devices(bundle, only)
-    refuse_frr_files(devices, "this project")
     by_name = {device.name: device for device in devices}
     context = {
         "fabric": bundle.wiring.fabric if bundle.wiring else "",
@@ -69,6 +70,11 @@ def ansible_files(bundle: "Bundle", only: str | None = None, plan: str | None = 
         is_private = secrets.are_in(device.config, has_forms=signs.secrets)
         yield _config_path(device), Private(device.text) if is_private else device.text
         variables[device.name] = _host_vars(device, signs)
+        if (frr_conf := frr_file_of(device)) is not None:
+            path = f"files/{device.name}/{FRR_CONF}"
+            yield path, frr_conf
+            digests = {"fabricgen_frr_file": path, "fabricgen_frr_sha256": digest(frr_conf)}
+            variables[device.name] |= digests
         aliases.read(device.name)
     for device in devices:
         surroundings = _surroundings(device.name, far_ends[device.name], absent, aliases)

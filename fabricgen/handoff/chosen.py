@@ -30,16 +30,16 @@ def chosen_devices(bundle: "Bundle", only: str | None) -> list["ObservedDevice"]
     return devices
 
 
-def refuse_frr_files(devices: Iterable["ObservedDevice"], what: str) -> None:
-    """Raises UsageError for VTEPs, whose FRR reads a file that `what` does not bring to a switch and does not
-    restore."""
+def frr_file_of(device: "ObservedDevice") -> bytes | None:
+    """frr.conf of a VTEP, whose FRR reads it; None for other switches. Raises UsageError where the bundle does not have
+    it."""
     from fabricgen.sonic.image import has_translation
 
-    names = [device.name for device in devices if has_translation(device.config)]
-    if names:
-        others = f" and {len(names) - 1} more" if len(names) > 1 else ""
-        reason = f"FRR of {names[0]}{others} reads frr.conf (isolation: evpn), and {what} only brings config_db.json"
-        raise UsageError(f"{reason}: copy both files of these switches by other means, or choose others with --only")
+    if not has_translation(device.config):
+        return None
+    if device.frr_conf is None:
+        raise UsageError(f"FRR of {device.name} reads frr.conf, which is not beside its file: run `fabricgen render`")
+    return device.frr_conf.encode()
 
 
 def fits(name: str, only: str | None) -> bool:

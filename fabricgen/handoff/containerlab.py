@@ -8,17 +8,19 @@ import csv
 from collections import defaultdict
 from collections.abc import Iterator, Mapping
 from io import StringIO
+from ipaddress import collapse_addresses, ip_network
 from typing import TYPE_CHECKING, Any
 
 from fabricgen.bundle.names import CONFIG_NAME
 from fabricgen.errors import UsageError
 from fabricgen.handoff import ONLY_SWITCHES, Handoff
-from fabricgen.handoff.chosen import chosen_devices, fits, refuse_frr_files, refuse_strange_names
+from fabricgen.handoff.chosen import chosen_devices, fits, refuse_strange_names
 from fabricgen.handoff.lab_switch import MOST_PORTS, LabPort, lab_config
 from fabricgen.handoff.templates import filled, yaml_bytes
 from fabricgen.sonic.addresses import Address, parse_address
 from fabricgen.sonic.canonical import natural_key
 from fabricgen.sonic.dump import dump
+from fabricgen.sonic.evpn import FAMILY
 from fabricgen.sonic.tables import split_key
 from fabricgen.visible import cell
 from fabricgen.vocabulary import LinkKind
@@ -39,8 +41,9 @@ def containerlab_files(bundle: "Bundle", only: str | None = None) -> Iterator[tu
     The hosts are those at the chosen switches; if `only` matches some of them, only these. Raises UsageError for a
     switch with more links in the lab than a virtual switch has ports.
     """
+    from fabricgen.sonic.frr_lines import frr_conf
+
     devices = {device.name: device for device in chosen_devices(bundle, only)}
-    refuse_frr_files(devices.values(), "the lab")
     plugged = {link.a[0] for link in bundle.host_links if link.b[0] in devices}
     hosts = {host for host in plugged if only is not None and fits(host, only)} or plugged
     inside = hosts | devices.keys()
@@ -84,7 +87,7 @@ def containerlab_files(bundle: "Bundle", only: str | None = None) -> Iterator[tu
         near |= {link.a[1]: link.b[0] for link in links_of[device.name] if link.a[0] == device.name}
         config = lab_config(device, ports, near)
         yield f"configs/{device.name}/{CONFIG_NAME}", dump(config)
-        yield f"configs/{device.name}/frr.conf", _frr(config)
+        yield f"configs/{device.name}/frr.conf", frr_conf(config).encode() if _speaks_evpn(config) else _frr(config)
 
 
 def _numbered(ends: list["Endpoint"]) -> dict["Endpoint", LabPort]:
@@ -132,10 +135,21 @@ def _addresses(device: "ObservedDevice", port: str) -> list[Address]:
 
 
 def _host_prefixes(device: "ObservedDevice") -> list[Address]:
-    """The prefixes that the switch announces for its hosts, from its discard routes."""
-    rows = device.table("STATIC_ROUTE")
+    """The prefixes of the hosts of a switch: those of its discard routes, and the subnets of ports in VRFs."""
+    rows, interfaces = device.table("STATIC_ROUTE"), device.table("INTERFACE")
     keys = [split_key(key)[-1] for key, row in rows.items() if row.get("blackhole") == "true"]
+    ports = {key for key, row in interfaces.items() if row.get("vrf_name")}
+    places = [parts for key in interfaces if len(parts := split_key(key)) == 2 and parts[0] in ports]
+    subnets = [ip_network(str(found.network)) for _, text in places if (found := parse_address(text))]
+    for version in (4, 6):
+        own = [one for one in subnets if one.version == version]
+        keys += map(str, collapse_addresses(own))  # type: ignore[type-var]
     return sorted(filter(None, map(parse_address, keys)))
+
+
+def _speaks_evpn(config: Mapping[str, Any]) -> bool:
+    """Whether a BGP session of the switch carries EVPN routes."""
+    return any(key.endswith(f"|{FAMILY}") for key in config.get("BGP_NEIGHBOR_AF", {}))
 
 
 def _frr(config: Mapping[str, Any]) -> bytes:

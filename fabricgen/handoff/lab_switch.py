@@ -30,6 +30,7 @@ _TABLES = (
     "DSCP_TO_TC_MAP", "TC_TO_QUEUE_MAP", "TC_TO_PRIORITY_GROUP_MAP", "MAP_PFC_PRIORITY_TO_QUEUE",
     "PFC_PRIORITY_TO_PRIORITY_GROUP_MAP", "PORT_QOS_MAP", "QUEUE", "SCHEDULER", "WRED_PROFILE",
 )  # fmt: skip
+_OVERLAY = ("VLAN", "VLAN_INTERFACE", "VXLAN_TUNNEL", "VXLAN_EVPN_NVO", "VXLAN_TUNNEL_MAP", "ROUTE_REDISTRIBUTE")
 _METADATA = ("bgp_asn", "default_bgp_status", "docker_routing_config_mode", "frr_mgmt_framework_config", "hostname",
              "synchronous_mode", "type")  # fmt: skip
 _PORT = ("admin_status", "description", "mtu")
@@ -70,10 +71,11 @@ def lab_config(
     """
     from fabricgen.sonic.secrets import without_secrets  # its expressions take 3 ms
 
-    tables = without_secrets({table: device.table(table) for table in _TABLES})
+    names = (*_TABLES, *_OVERLAY) if device.table("VXLAN_EVPN_NVO") else _TABLES
+    tables = without_secrets({table: device.table(table) for table in names})
     known = tables.get("PORT", {})
     own = {port: ports[device.name, port].name for port in known if (device.name, port) in ports}
-    found = {table: dict(_rows(tables, table, own)) for table in _TABLES}
+    found = {table: dict(_rows(tables, table, own)) for table in names}
     found["PORT"] = {
         own[port]: {**{name: text for name, text in row.items() if name in _PORT}, **ports[device.name, port].row}
         for port, row in known.items()
@@ -94,12 +96,12 @@ def lab_config(
     sessions = found["BGP_NEIGHBOR"]
     for key in [key for key in sessions if parse_address(key) and sessions[key].get("local_addr") not in local]:
         del sessions[key]
-    names = set(neighbors.values())
+    near = set(neighbors.values())
     far_metadata = found["DEVICE_NEIGHBOR_METADATA"]
     found["DEVICE_NEIGHBOR_METADATA"] = {
         name: {**row, **({"hwsku": HWSKU} if "hwsku" in row else {})}
         for name, row in far_metadata.items()
-        if name in names
+        if name in near
     }
     return {table: rows for table, rows in found.items() if rows}
 

@@ -2,7 +2,8 @@
 
 Sections run in the order of their names. A configdb-json section without overwriting of device metadata keeps the
 switch's platform and MAC (sonic-ztp 036c8ea, plugins/configdb-json). ZTP drops the DHCP lease with the new
-configuration, so the configuration must contain the address of eth0.
+configuration, so the configuration must contain the address of eth0. FRR of a VTEP reads frr.conf as it starts, so the
+plugin `download` brings it before the configuration.
 """
 
 import json
@@ -14,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 from fabricgen.bundle.names import CONFIG_NAME
 from fabricgen.errors import UsageError
 from fabricgen.handoff import ONLY_SWITCHES, Handoff, Option
-from fabricgen.handoff.chosen import chosen_devices, refuse_frr_files, refuse_strange_names
+from fabricgen.handoff.chosen import chosen_devices, frr_file_of, refuse_strange_names
 from fabricgen.handoff.management import management_addresses
 from fabricgen.handoff.secret_rows import SecretRows
 from fabricgen.handoff.templates import filled
@@ -35,6 +36,8 @@ IDENTIFIERS = {"hostname": "hostname", "serial": "serial-number"}  # our name ->
 _PINGED = ("ping-hosts", "ping6-hosts")  # of IPv4 and IPv6
 _MAC = re.compile(r"[0-9a-f]{2}(:[0-9a-f]{2}){5}")
 PLATFORM_IN_URL = "{platform}"
+_FRR_FILE = "/etc/sonic/frr/frr.conf"
+_NO_FRR_CONF = b"! FRR of this switch reads CONFIG_DB.\n"  # a switch without frr.conf would end with an error
 _LONGEST_URL = 248  # with its headers in an option of 255 bytes
 _URL = re.compile(r"(https?|tftp|ftp)://[^\s\"'#,]+")
 
@@ -57,8 +60,10 @@ def ztp_files(
     if onie_url is not None and not (_URL.fullmatch(onie_url) and len(onie_url) <= _LONGEST_URL):
         example = f"at most {_LONGEST_URL} characters, for example http://10.0.0.1/sonic.bin"
         raise UsageError(f"--onie-url {onie_url}: not the URL of an installer, {example}")
+    from fabricgen.sonic.frr_lines import FRR_CONF
+    from fabricgen.sonic.updater.unparsed import refuses_files
+
     devices = chosen_devices(bundle, only)
-    refuse_frr_files(devices, "the provisioning server")
     serials = {device.name: device.wired.serial if device.wired else "" for device in devices}
     names = serials if by == "serial" else {device.name: device.name for device in devices}
     if missing := [name for name, text in names.items() if not text]:
@@ -66,18 +71,20 @@ def ztp_files(
     leases: list[Lease] = []
     installers: dict[str, str] = {}
     rendered, secrets = _rendered(bundle), SecretRows()
+    frr_files = {device.name: frr_file_of(device) for device in devices}
+    has_vteps = any(content is not None for content in frr_files.values())
     for device in devices:  # one read of each file, for its addresses and its content
         leases += _leases(device, serials[device.name])
         if onie_url:
             installers |= _installer(device, onie_url)
         yield f"sonic/{names[device.name]}/{CONFIG_NAME}", _served(device, rendered, secrets)
+        if has_vteps:
+            yield f"sonic/{names[device.name]}/{FRR_CONF}", frr_files[device.name] or _NO_FRR_CONF
     _refuse_repeats(leases)
     base = url.rstrip("/")
-    from fabricgen.sonic.updater.unparsed import refuses_files
-
     gateways = sorted({lease.gateway for lease in leases if lease.gateway})
     refused = any(refuses_files(device.config, device.release) for device in devices)
-    yield "ztp.json", _json(_ztp(base, IDENTIFIERS[by], gateways, is_refused=refused))
+    yield "ztp.json", _json(_ztp(base, IDENTIFIERS[by], gateways, is_refused=refused, has_vteps=has_vteps))
     for version in sorted({lease.address.version for lease in leases}):
         members = [lease for lease in leases if lease.address.version == version]
         yield f"kea-dhcp{version}.json", _json(kea(members, f"{base}/ztp.json", installers))
@@ -159,7 +166,7 @@ def _refuse_repeats(leases: list[Lease]) -> None:
                 raise UsageError(f"{owners[value]} and {lease.name} have the same {what}")
 
 
-def _ztp(base: str, identifier: str, gateways: list[str], *, is_refused: bool) -> dict[str, Any]:
+def _ztp(base: str, identifier: str, gateways: list[str], *, is_refused: bool, has_vteps: bool) -> dict[str, Any]:
     """ztp.json. Where the release refuses `config reload FILE` (sonic/updater/unparsed.py), ZTP runs `config load`,
     which does not validate the file, saves the result, and reboots."""
     source = {"prefix": f"{base}/sonic/", "identifier": identifier, "suffix": f"/{CONFIG_NAME}"}
@@ -173,6 +180,11 @@ def _ztp(base: str, identifier: str, gateways: list[str], *, is_refused: bool) -
     if is_refused:
         load["reboot-on-success"] = True
     sections: dict[str, Any] = {"01-configdb-json": load}
+    if has_vteps:
+        from fabricgen.sonic.frr_lines import FRR_CONF
+
+        frr = {"source": source | {"suffix": f"/{FRR_CONF}"}, "destination": _FRR_FILE}
+        sections = {"00-download": {"files": [{"dynamic-url": frr}], "halt-on-failure": True}, **sections}
     by_version = {key: [one for one in gateways if (":" in one) == (key == "ping6-hosts")] for key in _PINGED}
     if hosts := {key: found for key, found in by_version.items() if len(found) == 1}:
         sections["02-connectivity-check"] = hosts

@@ -37,6 +37,8 @@ class Module:
             "checkpoint": "fabricgen",
             "restore_after_s": 900,
             "settle_s": 180,
+            "frr_conf": "",
+            "frr_file": str(self.switch.folder / "frr.conf"),
         }
         return take(parameters | more, check=check)
 
@@ -53,6 +55,7 @@ def test_all_steps(module: Module) -> None:
     assert prepared.result | {"diff": None} == {
         "differs": True,
         "tables": ["PORT", "SNMP_COMMUNITY"],
+        "frr_conf": False,
         "route": "apply-patch",
         "way": "config apply-patch, at most 13 s",
         "patch_seconds": 13,

@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import Any
 
 from tests.conftest import Cli
-from tests.inventories import explicit, write
+from tests.inventories import explicit, rail_optimized, write
 
 
 def placed(macs: Mapping[str, str] | None = None, **plane: Any) -> dict[str, Any]:
@@ -18,6 +18,17 @@ def placed(macs: Mapping[str, str] | None = None, **plane: Any) -> dict[str, Any
     ]
     for device in tree["devices"]:
         device |= {"mac": macs[device["name"]]} if macs and device["name"] in macs else {}
+    return tree
+
+
+def vteps() -> dict[str, Any]:
+    """A fabric with a VTEP on each leaf, two tenants on each."""
+    tree = rail_optimized(hosts=4, bgp="unnumbered", isolation="evpn")
+    tree["tenants"] = {
+        "blue": {"hosts": ["gpu/0-1"], "vni": 5001},
+        "red": {"hosts": ["gpu/2-3"], "vni": 5002, "shared_with": ["blue"]},
+    }
+    tree["management"] = {"addresses": "10.255.0.0/24", "gateway": "10.255.0.1"}
     return tree
 
 

@@ -15,9 +15,10 @@ import yaml
 from fabricgen.bundle.read import open_bundle
 from fabricgen.errors import UsageError
 from fabricgen.handoff.containerlab import containerlab_files
+from fabricgen.sonic.frr_lines import frr_conf
 from tests.components import tool
 from tests.conftest import Cli
-from tests.handoff.rendered import placed, render
+from tests.handoff.rendered import placed, render, vteps
 from tests.inventories import rail_optimized
 from tests.shared_material import shared
 
@@ -142,6 +143,33 @@ def test_unnumbered_sessions_keep_their_interfaces(cli: Cli, tmp_path: Path) -> 
     assert sessions and sessions < set(config["PORT"])
     text = files["configs/compute-su00-r0-leaf/frr.conf"].decode()
     assert all(f" neighbor {port} interface remote-as external\n" in text for port in sessions)
+
+
+def test_vteps_have_their_overlay_and_hosts_a_way_to_each_other(cli: Cli, tmp_path: Path) -> None:
+    vtysh = tool("vtysh", "frr")
+    files = lab(render(cli, tmp_path, vteps()), SLICE)
+    leaf, spine = (configs(files)[name] for name in ("compute-su00-r0-leaf", "compute-spine-00"))
+    assert leaf["VXLAN_TUNNEL_MAP"].keys() == {"vtep|map_5001_Vlan3001", "vtep|map_5002_Vlan3002"}
+    assert leaf["VXLAN_EVPN_NVO"] and leaf["VLAN_INTERFACE"] == {
+        "Vlan3001": {"vrf_name": "Vrf_blue"}, "Vlan3002": {"vrf_name": "Vrf_red"},
+    }  # fmt: skip
+    assert not {"VXLAN_TUNNEL", "VLAN"} & spine.keys()
+    assert set(leaf["STATIC_ROUTE"]) >= {"Vrf_red|10.64.0.1/32"}
+    assert {row["ifname"] for row in leaf["STATIC_ROUTE"].values()} <= leaf["PORT"].keys()
+    for name, config in configs(files).items():
+        text = files[f"configs/{name}/frr.conf"].decode()
+        assert text == frr_conf(config)
+        assert "  neighbor FABRIC activate" in text.partition("address-family l2vpn evpn")[2]
+        (tmp_path / "frr.conf").write_text(text)
+        outcome = subprocess.run([vtysh, "-C", "-f", tmp_path / "frr.conf"], capture_output=True, check=False)
+        assert outcome.returncode == 0 and b"Unknown" not in outcome.stdout + outcome.stderr, outcome
+        (tmp_path / "lab" / name).mkdir(parents=True)
+        for file in ("config_db.json", "frr.conf"):
+            (tmp_path / "lab" / name / file).write_bytes(files[f"configs/{name}/{file}"])
+    report = json.loads(cli("validate", tmp_path / "lab", "--format", "json").out)
+    assert not [one for one in report["findings"] if one["severity"] == "error"]
+    commands = topology(files)["topology"]["nodes"]["gpu-000"]["exec"]
+    assert "ip route replace 10.64.0.0/29 via 10.64.0.0 dev eth1" in commands
 
 
 def test_hosts_have_their_address_and_a_way_to_the_rest_of_their_rail(bundle: Path) -> None:

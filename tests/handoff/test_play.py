@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from fabricgen.bundle.read import open_bundle
+from fabricgen.deploy.restore import text_of
 from fabricgen.diff.cables import compare_cables
 from tests.handoff.site import LEAVES, Site, assert_holds, counts, fabricgen, filled, opened, rendered
 from tests.handoff.switch.config_db import merge
@@ -161,6 +162,42 @@ def test_drain_and_undrain_of_unnumbered_sessions(site: Site, tmp_path: Path) ->
     site.play("undrain", "--limit", "leaf1")
     assert leaf1.running == leaf1.startup == before
     assert leaf1.log() == ["config save -y"]
+
+
+def test_a_vtep_gets_its_frr_conf(site: Site, tmp_path: Path) -> None:
+    """The first VTEP by a reload, which FRR's mode needs; a statement that FRR lost by vtysh; a drain in the file."""
+    tenants = "tenants.blue={hosts: [gpu], vni: 5001}"
+    settings = ("planes.compute.bgp=unnumbered", "planes.compute.isolation=evpn", tenants)
+    bundle = open_bundle([rendered(tmp_path, *(word for one in settings for word in ("--set", one)))])
+    site = Site(tmp_path, bundle, site.switches)
+    site.hand_off()
+    leaf1 = site.switches["leaf1"]
+    file, wanted = leaf1.folder / "etc/frr/frr.conf", bundle.devices["leaf1"].frr_conf
+    assert wanted and "advertise ipv4 unicast" in wanted
+    output = site.play("check", "--limit", "leaf1")
+    assert "+  advertise ipv4 unicast" in output and ", frr.conf: config reload: traffic stops" in output
+    site.play("apply", "--limit", "leaf1")
+    assert text_of(file) == wanted and file.read_text() != wanted
+    assert counts(site.play("apply", "--limit", "leaf1"), "leaf1")["changed"] == 0
+
+    handed = site.project / "files/leaf1/frr.conf"
+    handed.write_text(f"{wanted}!\n")
+    assert "files/leaf1/frr.conf was changed after" in site.play("apply", "--limit", "leaf1", code=2)
+    handed.write_text(wanted)
+    file.write_text(wanted.replace("  advertise ipv4 unicast\n", ""))
+    (leaf1.folder / "statements").write_text("[]")
+    assert "frr.conf differs from the rendered file" in site.play("verify", "--limit", "leaf1", code=2)
+    leaf1.log()
+    assert "frr.conf: the file and vtysh" in site.play("check", "--limit", "leaf1")
+    site.play("apply", "--limit", "leaf1")
+    assert leaf1.log() == ["config save -y saved.json"] and text_of(file) == wanted
+    assert len(json.loads((leaf1.folder / "statements").read_text())) == 2
+
+    site.play("drain", "--limit", "leaf1")
+    assert "  neighbor FABRIC route-map ISOLATED out\n" in file.read_text()
+    assert counts(site.play("apply", "--limit", "leaf1"), "leaf1")["changed"] == 0
+    site.play("undrain", "--limit", "leaf1")
+    assert text_of(file) == wanted
 
 
 def test_drain_undrain_and_replace(site: Site) -> None:

@@ -13,7 +13,7 @@ from fabricgen.handoff.ztp import ztp_files
 from fabricgen.sonic.secrets import without_secrets
 from tests.components import tool
 from tests.conftest import Cli
-from tests.handoff.rendered import placed, render
+from tests.handoff.rendered import placed, render, vteps
 from tests.handoff.small_bundle import SECRET_NAME, device, write_bundle
 
 MACS = {"leaf1": "02:00:00:00:00:0A", "spine2": "02:00:00:00:00:0b"}
@@ -179,6 +179,24 @@ def test_switches_get_ipv6_addresses(also_ipv4: bool, cli: Cli, tmp_path: Path) 
         assert outcome.returncode == 0, (outcome.stdout + outcome.stderr).decode()
     (tmp_path / "bad.json").write_bytes(found["kea-dhcp6.json"].replace(b"substring(", b"substr("))
     assert subprocess.run([*kea, tmp_path / "bad.json"], capture_output=True, check=False).returncode
+
+
+def test_vteps_get_frr_conf_before_their_configuration(cli: Cli, tmp_path: Path) -> None:
+    """sonic-ztp has a plugin for it (plugins/download); a switch without the file would end with an error."""
+    found = files(render(cli, tmp_path, vteps()), url="http://10.0.0.1/ztp")
+    sections = json.loads(found["ztp.json"])["ztp"]
+    assert list(sections) == sorted(sections) == ["00-download", "01-configdb-json", "02-connectivity-check"]
+    assert sections["00-download"]["halt-on-failure"] is True
+    (one,) = sections["00-download"]["files"]
+    source = one["dynamic-url"]["source"]
+    assert one["dynamic-url"]["destination"] == "/etc/sonic/frr/frr.conf"
+    for each in open_bundle([tmp_path / "bundle"]).devices.values():
+        content = found[(source["prefix"] + each.name + source["suffix"]).removeprefix("http://10.0.0.1/ztp/")]
+        assert content.decode() == (each.frr_conf or "! FRR of this switch reads CONFIG_DB.\n")
+        assert (b"advertise ipv4 unicast" in content) == each.name.endswith("leaf")
+    (tmp_path / "bundle/sonic/compute-su00-r0-leaf/frr.conf").unlink()
+    with pytest.raises(UsageError, match=r"compute-su00-r0-leaf reads frr.conf, which is not beside its file"):
+        files(tmp_path / "bundle")
 
 
 def test_what_cannot_boot_is_refused(tmp_path: Path) -> None:

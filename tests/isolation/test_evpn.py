@@ -26,6 +26,7 @@ def rented(release: int = 202511, **plane: Any) -> Tree:
         "red": {"hosts": ["gpu/2-3", "gpu/5"], "vni": 5002},
         "store": {"hosts": ["gpu/6"], "vni": 5003, "shared_with": ["ALL"]},
     }
+    tree["management"] = {"addresses": "10.255.0.0/24", "gateway": "10.255.0.1"}
     return tree
 
 
@@ -162,10 +163,15 @@ def test_files_belong_to_the_bundle(cli: Cli, tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("handoff", ["ansible", "ztp", "containerlab"])
-def test_handoffs_without_frr_conf_are_refused(cli: Cli, bundle: Path, tmp_path: Path, handoff: str) -> None:
-    found = cli("handoff", handoff, bundle, "--output", tmp_path / "out")
-    assert found.code == 2
-    assert "reads frr.conf (isolation: evpn)" in found.err
+def test_handoffs_bring_frr_conf(cli: Cli, bundle: Path, tmp_path: Path, handoff: str) -> None:
+    chosen = ("--only", "compute-su00-r0-leaf,compute-spine-00") if handoff == "containerlab" else ()
+    assert cli("handoff", handoff, bundle, "--output", tmp_path / "out", *chosen).code == 0
+    brought = [file.read_text() for file in (tmp_path / "out").rglob("frr.conf")]
+    assert any("advertise ipv4 unicast" in text for text in brought)
+    (bundle / LEAF / "frr.conf").unlink()
+    if handoff != "containerlab":  # which makes its own
+        found = cli("handoff", handoff, bundle, "--output", tmp_path / "out")
+        assert (found.code, "reads frr.conf, which is not beside its file" in found.err) == (2, True)
 
 
 def test_certificate_is_verified_without_fabricgen(cli: Cli, bundle: Path, tmp_path: Path) -> None:

@@ -41,6 +41,8 @@ options:
     description: Seconds after which the timer restores the previous configuration.
     type: int
     default: 900
+  frr_conf: {description: The rendered frr.conf of a VTEP., type: str, default: ""}
+  frr_file: {description: The file that FRR of a VTEP reads., type: path, default: /etc/sonic/frr/frr.conf}
   settle_s:
     description: Seconds that BGP sessions may take between two batches of ports before the change is undone.
     type: int
@@ -56,6 +58,7 @@ EXAMPLES = r"""
 RETURN = r"""
 differs: {description: Whether the switch differs from the target., returned: compare and prepare, type: bool}
 tables: {description: The tables that differ., returned: compare and prepare, type: list}
+frr_conf: {description: Whether frr.conf differs., returned: compare and prepare, type: bool}
 route: {description: How the target is loaded., returned: compare and prepare, type: str}
 way: {description: The route in words., returned: compare and prepare, type: str}
 patch_seconds: {description: The longest duration of a patch., returned: compare and prepare, type: int}
@@ -83,6 +86,8 @@ def main() -> None:
             "checkpoint": {"type": "str", "default": "fabricgen"},
             "restore_after_s": {"type": "int", "default": 900},
             "settle_s": {"type": "int", "default": 180},
+            "frr_conf": {"type": "str", "default": ""},
+            "frr_file": {"type": "path", "default": "/etc/sonic/frr/frr.conf"},
         },
         supports_check_mode=True,
     )

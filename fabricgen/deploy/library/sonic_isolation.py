@@ -21,6 +21,7 @@ options:
   isolated: {description: Whether the switch is isolated., type: bool, required: true}
   rendered: {description: The rendered tables., type: dict, required: true}
   work_folder: {description: Folder for files on the switch., type: path, default: /etc/sonic/fabricgen}
+  frr_file: {description: The file that FRR of a VTEP reads., type: path, default: /etc/sonic/frr/frr.conf}
 attributes:
   check_mode: {support: full}
   diff_mode: {support: none}
@@ -39,6 +40,7 @@ def main() -> None:
             "isolated": {"type": "bool", "required": True},
             "rendered": {"type": "dict", "required": True},
             "work_folder": {"type": "path", "default": "/etc/sonic/fabricgen"},
+            "frr_file": {"type": "path", "default": "/etc/sonic/frr/frr.conf"},
         },
         supports_check_mode=True,
     )
@@ -48,8 +50,9 @@ def main() -> None:
     from ansible.module_utils.fabricgen_sonic.deploy.restore import Device, DeviceError
 
     device, rendered = Device(Path(module.params["work_folder"])), module.params["rendered"]
+    frr_file = Path(module.params["frr_file"])
     try:
-        changed = move(device, rendered, away=module.params["isolated"], check=module.check_mode)
+        changed = move(device, rendered, frr_file, away=module.params["isolated"], check=module.check_mode)
     except DeviceError as error:
         module.fail_json(msg=str(error))
     module.exit_json(changed=changed)

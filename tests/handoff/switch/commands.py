@@ -22,6 +22,7 @@ from pathlib import Path
 from typing import Any
 
 sys.path.insert(0, str(Path(__file__).parents[3]))
+from fabricgen.deploy.frr import statements
 from tests.handoff.switch.config_db import READY, Redis, dump, merge
 from tests.handoff.switch.updater import RefusedError, update
 
@@ -69,6 +70,9 @@ FORMS: dict[str, list[tuple[str, str]]] = {
         (r"  neighbor \S+ route-map \S+ (in|out)", "frr bgpd/bgp_vty.c, bgp_config_write_filter"),
         (r"route-map \S+ (permit|deny) \d+", "frr lib/routemap_cli.c, route_map_instance_show"),
         ("", "the same"),
+        (r"router bgp \d+( vrf \S+)?|exit", "frr bgpd/bgp_vty.c, bgp_config_write"),
+        (r" (address-family l2vpn evpn|exit-address-family)", "frr bgpd/bgp_vty.c, bgp_config_write_family"),
+        (r"  advertise-all-vni|  advertise ipv[46] unicast", "frr bgpd/bgp_evpn_vty.c, bgp_config_write_evpn_info"),
     ],
 }
 
@@ -219,6 +223,7 @@ class Config:
         merge(self.redis, {"VERSIONS": {"DATABASE": {"VERSION": "version_202505_01"}}})
         moment("migrated")
         self.redis("SET", READY, "1")
+        start_frr(tables)
 
     def qos(self) -> None:
         (ROOT / "qos_reload").write_text("the QoS of the SKU is loaded")
@@ -264,8 +269,19 @@ def run_daemons() -> None:
         redis.all([("HSET", key, *(part for item in row.items() for part in item)) for key, row in rows.items() if row])
 
 
+def start_frr(tables: dict[str, Any]) -> None:
+    """What docker_init.sh of docker-fpm-frr does; FRR of a VTEP then has the statements of its file."""
+    file, metadata = ROOT / "etc" / "frr" / "frr.conf", tables["DEVICE_METADATA"]["localhost"]
+    if metadata.get("docker_routing_config_mode") != "split-unified":
+        file.write_text("! made of CONFIG_DB\n")
+    elif "no fpm use-next-hop-groups" not in file.read_text():
+        file.write_text(file.read_text() + "no fpm use-next-hop-groups\nfpm address 127.0.0.1\n")
+    (ROOT / "statements").write_text(json.dumps(statements(file.read_text())))
+
+
 def frr_configuration() -> Iterator[str]:
-    """What frrcfgd has made of CONFIG_DB, as bgpd (bgp_config_write_filter, route_map_config_write) prints it."""
+    """What frrcfgd has made of CONFIG_DB, as bgpd (bgp_config_write_filter, route_map_config_write) prints it, and the
+    statements of EVPN that FRR read or vtysh gave it."""
     tables = dump(config_db())
     for table in ("BGP_PEER_GROUP_AF", "BGP_NEIGHBOR_AF"):
         for key, row in tables.get(table, {}).items():
@@ -273,11 +289,19 @@ def frr_configuration() -> Iterator[str]:
                 yield f"  neighbor {key.split('|')[1]} route-map {name} out"
     for key, row in tables.get("ROUTE_MAP", {}).items():
         yield "route-map {0} {2} {1}".format(*key.split("|"), row["route_operation"])
+    for instance, line in json.loads((ROOT / "statements").read_text()) if (ROOT / "statements").exists() else ():
+        yield from (instance, " address-family l2vpn evpn", f"  {line}", " exit-address-family", "exit")
 
 
 def vtysh(words: list[str]) -> None:
     if words == ["-c", "show running-config"]:
         say("\n".join(frr_configuration() if not (ROOT / "no_frrcfgd").exists() else ()))
+        return
+    if words[:2] == ["-c", "configure terminal"]:
+        _, _, _, instance, _, family, _, line = words
+        assert family == "address-family l2vpn evpn"
+        had = json.loads((ROOT / "statements").read_text())
+        (ROOT / "statements").write_text(json.dumps([*had, [instance, line]]))
         return
     assert words == ["-c", "show bgp summary json"], words
     down = (ROOT / "down").read_text().split() if (ROOT / "down").exists() else []

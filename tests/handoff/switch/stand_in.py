@@ -52,7 +52,7 @@ class StandIn:
         """Start a switch without tables."""
         server = tool("redis-server", "redis-server")
         self = cls(name, Path(tempfile.mkdtemp(prefix="switch-", dir="/tmp")), second_s)  # sockets need short paths
-        for part in ("etc/checkpoints", "units", "bin"):
+        for part in ("etc/checkpoints", "etc/frr", "units", "bin"):
             (self.folder / part).mkdir(parents=True)
         (self.folder / "init_cfg.json").write_text(json.dumps(INIT_CFG))
         (self.folder / "yang_tables").write_text(" ".join(table_names()))
@@ -118,6 +118,7 @@ class StandIn:
             **become,
             "sonic_config_startup_file": f"{self.folder}/etc/config_db.json",
             "sonic_config_work_folder": f"{self.folder}/etc/fabricgen",
+            "sonic_config_frr_file": f"{self.folder}/etc/frr/frr.conf",
         }
 
     @cached_property
