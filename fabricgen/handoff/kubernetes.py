@@ -1,11 +1,12 @@
 """Kubernetes manifests: a resource, network and address pool for each NIC of a group, by SR-IOV or Spectrum-X."""
 
-from collections.abc import Iterator, Mapping
-from typing import TYPE_CHECKING
+from collections.abc import Collection, Iterator, Mapping
+from typing import TYPE_CHECKING, NamedTuple
 
 from fabricgen.errors import UsageError
 from fabricgen.handoff import ONLY_HOSTS, Handoff, Option, WrittenFiles
-from fabricgen.handoff.chosen import fits, refuse_node_names
+from fabricgen.handoff.chosen import fits, object_name, refuse_node_names
+from fabricgen.handoff.host_tenants import HostTenants, has_ufm, host_tenants, tenants_of
 from fabricgen.handoff.manifests import (
     GROUP_LABEL,
     LATEST,
@@ -29,7 +30,6 @@ from fabricgen.handoff.manifests import (
 )
 from fabricgen.handoff.manifests_infiniband import (
     InfinibandRail,
-    Tenant,
     gpu_operator_values,
     ib_manifests,
     ib_services,
@@ -37,6 +37,7 @@ from fabricgen.handoff.manifests_infiniband import (
 from fabricgen.handoff.manifests_nics import nic_operator, roce_templates
 from fabricgen.handoff.manifests_spectrum_x import (
     SpectrumX,
+    claim_name,
     claims,
     interface_names,
     rail_pool_config,
@@ -44,14 +45,10 @@ from fabricgen.handoff.manifests_spectrum_x import (
     spectrum_x_settings,
     spectrum_x_values,
 )
-from fabricgen.opensm import mlnx_sm
-from fabricgen.opensm.partitions_conf import guid_of, key_of, read_partitions
 from fabricgen.units import whole_number
-from fabricgen.vocabulary import NicSettings, Purpose, Technology
+from fabricgen.vocabulary import Isolation, NicSettings, Purpose, Technology
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
     from fabricgen.bundle.hosts import ObservedHosts
     from fabricgen.bundle.read import Bundle
     from fabricgen.bundle.wiring import WiredAdapter, WiredHost, WiredNic, WiredPlane, Wiring
@@ -94,7 +91,8 @@ def kubernetes_files(bundle: "Bundle", only: str | None = None, operator: str = 
         yield GPU_OPERATOR, dump([gpu_operator_values(storage=storage)])
     if values := sriov_operator_values(every) | (spectrum_x_values() if with_spectrum_x else {}):
         yield SRIOV_OPERATOR, dump([values])
-    yield LABELS, _labels(bundle, wiring, groups, only)
+    tenants = host_tenants(bundle)
+    yield LABELS, _labels(wiring, tenants, groups, only)
     for name, rails in groups:
         owned = [rail for rail in rails if settings[name] == NicSettings.SPECTRUM_X and _is_of_spectrum_x(rail)]
         others = [rail for rail in rails if rail not in owned]
@@ -105,13 +103,15 @@ def kubernetes_files(bundle: "Bundle", only: str | None = None, operator: str = 
             made = ib_manifests(rail) if isinstance(rail, InfinibandRail) else _on_ethernet(rail)
             yield f"{name}/{rail.nic.name}.yaml", dump(list(made))
         if owned:
-            yield from _spectrum_x(bundle, wiring, _by_rail(wiring, name, owned), release)
+            placement = _placement(wiring, tenants, owned)
+            yield from _spectrum_x(bundle, wiring, _by_rail(wiring, name, owned), release, placement)
         elif any(rail.plane.purpose == Purpose.COMPUTE for rail in rails):
             compute = [rail for rail in rails if rail.plane.purpose == Purpose.COMPUTE]
-            tenants = [rail.tenants[0].name for rail in rails if isinstance(rail, InfinibandRail) and rail.tenants]
-            resources = resources_of(model_of(wiring, name), compute)
-            networks = [rail.network for rail in compute]
-            example = pod(wiring, name, networks, resources, tenants[0] if tenants else "")
+            placement = _placement(wiring, tenants, compute)
+            own = [rail for rail in compute if rail.nic.name in placement.nics]
+            resources = resources_of(model_of(wiring, name), own, is_part=len(own) < len(compute))
+            networks = [rail.network for rail in own]
+            example = pod(wiring, name, networks, resources, placement.labels)
             yield f"{name}/pod.yaml", dump([*_of_pods(bundle, wiring, name), example])
 
 
@@ -145,7 +145,9 @@ def _by_rail(wiring: "Wiring", group: str, owned: list[Rail]) -> SpectrumX:
     return SpectrumX(group, model_of(wiring, group).name, rails, not has_rack_nvlink(wiring, group))
 
 
-def _spectrum_x(bundle: "Bundle", wiring: "Wiring", group: SpectrumX, release: Operator) -> Iterator[tuple[str, bytes]]:
+def _spectrum_x(
+    bundle: "Bundle", wiring: "Wiring", group: SpectrumX, release: Operator, placement: "_Placement"
+) -> Iterator[tuple[str, bytes]]:
     """The files of a group whose NICs NVIDIA's operator for Spectrum-X owns."""
     yield f"{group.group}/spectrum-x.yaml", dump([spectrum_x_settings(group, release), rail_pool_config(group)])
     if names := interface_names(group):
@@ -154,9 +156,11 @@ def _spectrum_x(bundle: "Bundle", wiring: "Wiring", group: SpectrumX, release: O
         yield f"{group.group}/{port.nic.name}.yaml", dump([pool(port, group.pool_name(rail, plane))])
     templates = claims(group)
     yield f"{group.group}/claims.yaml", dump(list(templates.values()))
-    networks = [group.name(rail, plane) for rail, plane, _ in group.ports]
-    of_names = {name: one["metadata"]["name"] for name, one in templates.items()}
-    example = pod(wiring, group.group, networks, {}, claims=of_names)
+    own = [(rail, plane, port) for rail, plane, port in group.ports if port.nic.name in placement.nics]
+    networks = [group.name(rail, plane) for rail, plane, _ in own]
+    used = {claim_name(rail, port) for rail, _, port in own}
+    of_names = {name: one["metadata"]["name"] for name, one in templates.items() if name in used}
+    example = pod(wiring, group.group, networks, {}, placement.labels, claims=of_names)
     yield f"{group.group}/pod.yaml", dump([*_of_pods(bundle, wiring, group.group), example])
 
 
@@ -176,19 +180,49 @@ def _notes(files: WrittenFiles) -> Iterator[str]:
             )
 
 
-def _labels(bundle: "Bundle", wiring: "Wiring", groups: list[tuple[str, list[Rail]]], only: str | None) -> bytes:
-    """Commands that label the nodes with their group, and with their tenant on InfiniBand. A comment names interfaces
-    that policies select by name and no file of hosts names."""
+class _Placement(NamedTuple):
+    """The labels of the nodes of a pod in addition to its group, and the NICs that it can use there."""
+
+    labels: Mapping[str, str]
+    nics: Collection[str]
+
+
+def _placement(wiring: "Wiring", tenants: HostTenants, rails: list[Rail]) -> _Placement:
+    """Where an example runs: on the hosts of the first tenant of these NICs, all of them or only its own."""
+    names = [rail.nic.name for rail in rails]
+    for host in (host for host in wiring.hosts if host.group == rails[0].group):
+        for tenant in tenants.of_host(host):
+            nics = [nic for nic in names if nic in tenants.nics_of(host, tenant)]
+            if nics and len(tenants.of_host(host)) == 1:
+                return _Placement({TENANT_LABEL: tenant}, names)
+            if nics:
+                return _Placement({_nic_label(nic): tenant for nic in nics}, nics)
+    return _Placement({}, names)
+
+
+def _nic_label(nic: str) -> str:
+    """The label for the tenant of one NIC, of hosts whose NICs have several."""
+    return f"{TENANT_LABEL}-{object_name(nic)}"
+
+
+def _tenant_labels(host: "WiredHost", tenants: HostTenants) -> Iterator[str]:
+    """The tenant of a host, or those of its NICs. A label of another time is removed."""
+    own = tenants.of_host(host)
+    yield f"{TENANT_LABEL}={own[0]}" if len(own) == 1 else f"{TENANT_LABEL}-"
+    for nic in host.nics if tenants.are_mixed else ():
+        tenant = tenants.by_nic.get((host.name, nic.name))
+        yield f"{_nic_label(nic.name)}={tenant}" if tenant and len(own) > 1 else f"{_nic_label(nic.name)}-"
+
+
+def _labels(wiring: "Wiring", tenants: HostTenants, groups: list[tuple[str, list[Rail]]], only: str | None) -> bytes:
+    """Commands that label the nodes with their group and their tenant. A comment names interfaces that policies select
+    by name and no file of hosts names."""
     names = {name for name, _ in groups}
-    tenants: dict[int, str] = {}
-    for plane in wiring.infiniband_planes:
-        tenants |= {guid: tenant.name for guid, tenant in tenants_of(bundle, plane).items()}
     lines = ["#!/bin/sh", "set -eu"]
     for host in wiring.hosts:
         if host.group in names and fits(host.name, only):
-            own = [tenants[guid] for nic in host.nics if (guid := int(nic.port_guid or "0", 16)) in tenants]
-            label = f" {TENANT_LABEL}={own[0]}" if own else f" {TENANT_LABEL}-" if tenants else ""
-            lines.append(f"kubectl label --overwrite node {host.name} {GROUP_LABEL}={host.group}{label}")
+            words = [f"{GROUP_LABEL}={host.group}", *(_tenant_labels(host, tenants) if tenants.by_nic else ())]
+            lines.append(f"kubectl label --overwrite node {host.name} {' '.join(words)}")
     lines[1:1] = [
         f"{_UNNAMED}{group}: host model {model_of(wiring, group).name} has no PCI addresses, so nothing names the "
         f"interfaces {', '.join(bare)}: name them on the hosts, or give `pci` in host_models"
@@ -221,9 +255,10 @@ def _rails(bundle: "Bundle", wiring: "Wiring", group: str, only: str | None) -> 
         if planes[first.plane].technology == Technology.INFINIBAND:
             yield _infiniband_rail(bundle, group, adapter, planes[first.plane], [nic for _, nic in of_hosts])
             continue
-        mtu = next((mtu for host, _ in of_hosts if (mtu := _mtu(bundle, files, host, adapter.name))), 0)
+        plane = planes[first.plane]
+        mtu = next((mtu for host, _ in of_hosts if (mtu := _mtu(bundle, files, host, adapter.name, plane))), 0)
         pairs = tuple(_pair(host, nic, first) for host, nic in of_hosts if nic.addresses)
-        yield Rail(group, first, adapter, planes[first.plane], mtu, pairs)
+        yield Rail(group, first, adapter, plane, mtu, pairs)
 
 
 def _infiniband_rail(
@@ -242,12 +277,15 @@ def _first_rail(bundle: "Bundle", plane: str, group: str) -> str:
     return next(nic.name for host in hosts if host.group == group for nic in host.nics if nic.plane == plane)
 
 
-def _mtu(bundle: "Bundle", files: "ObservedHosts", host: "WiredHost", nic: str) -> int:
-    """The MTU of a NIC: that of its netplan file, else that of the port of the switch."""
+def _mtu(bundle: "Bundle", files: "ObservedHosts", host: "WiredHost", nic: str, plane: "WiredPlane") -> int:
+    """The MTU of a NIC: that of its netplan file, else that of its switch port, less what a VTEP adds."""
+    from fabricgen.sonic.evpn import WIRE_BYTES
+
     mtu = files.interfaces(host.name).get(nic, {}).get("mtu", 0)
     if not mtu and (link := bundle.link_at.get((host.name, nic))) and link.b[0] in bundle.devices:
         row = bundle.devices[link.b[0]].table("PORT").get(link.b[1], {})
         mtu = whole_number(str(row.get("mtu", ""))) or 0
+        mtu -= WIRE_BYTES if mtu and plane.isolation == Isolation.EVPN else 0
     return mtu if isinstance(mtu, int) else 0
 
 
@@ -274,35 +312,3 @@ HANDOFF = Handoff(
     _notes,
     examples=("", "--only 'gpu-*'", "--operator 26.4"),
 )
-
-
-# The tenants of InfiniBand ports, and how their subnets are managed, as the files of subnet managers say.
-
-_DEFAULT_KEY = 0x7FFF
-
-
-def tenants_of(bundle: "Bundle", plane: str) -> Mapping[int, Tenant]:
-    """Port GUID -> the smallest partition in which the port is a full member; without Default."""
-    found: dict[int, tuple[int, int, str]] = {}
-    for folder in _folders(bundle, plane):
-        for partition in read_partitions((folder / "partitions.conf").read_text("utf-8")).partitions:
-            key = key_of(partition)
-            for member in partition.members if key and key != _DEFAULT_KEY else ():
-                guid = guid_of(member)
-                if guid and key and member.value and member.value.text in ("full", "both"):
-                    mine = len(partition.members), key, partition.name.text
-                    found[guid] = min(mine, found.get(guid, mine))
-    return {guid: Tenant(name, key) for guid, (_, key, name) in found.items()}
-
-
-def has_ufm(bundle: "Bundle", plane: str) -> bool:
-    """Whether the bundle has files for UFM."""
-    return any((folder / mlnx_sm.DIALECT).is_dir() for folder in _folders(bundle, plane))
-
-
-def _folders(bundle: "Bundle", plane: str) -> Iterator["Path"]:
-    """The folders of the subnets of a plane."""
-    top = bundle.root / "infiniband" / plane if bundle.root else None
-    for file in sorted(top.rglob("partitions.conf")) if top else ():
-        if file.parent.name != mlnx_sm.DIALECT:
-            yield file.parent

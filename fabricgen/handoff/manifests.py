@@ -257,10 +257,12 @@ def has_rack_nvlink(wiring: "Wiring", group: str) -> bool:
     return any(host.nvlink_domain for host in wiring.hosts if host.group == group)
 
 
-def resources_of(model: "WiredModel", rails: list[Rail]) -> Manifest:
-    """The resources of device plugins: all GPUs of a host, and one function of each NIC."""
+def resources_of(model: "WiredModel", rails: list[Rail], *, is_part: bool) -> Manifest:
+    """The resources of device plugins: all GPUs of a host, and one function of each NIC. `is_part`: the NICs are those
+    of one tenant of the host, with a GPU each."""
     gpus = {"amd": "amd.com/gpu"}.get(model.vendor, "nvidia.com/gpu")
-    resources = {gpus: str(model.gpus)} if model.gpus else {}
+    number = min(model.gpus, len(rails)) if is_part else model.gpus
+    resources = {gpus: str(number)} if number else {}
     resources |= {f"{RESOURCE_PREFIX}/{rail.resource}": "1" for rail in rails}
     return {"requests": resources, "limits": dict(resources)}
 
@@ -270,10 +272,10 @@ def pod(
     group: str,
     networks: list[str],
     requests: Manifest,
-    tenant: str = "",
+    labels: Mapping[str, str],
     claims: Mapping[str, str] | None = None,
 ) -> Manifest:
-    """An example: a pod with these networks, of a tenant or without one. `claims` are name -> template."""
+    """An example: a pod with these networks, on nodes of the group with these labels. `claims` are name -> template."""
     model = model_of(wiring, group)
     interfaces = [
         {"name": network, "namespace": POD_NAMESPACE, "interface": f"net{number}"}
@@ -296,7 +298,7 @@ def pod(
             "annotations": {"k8s.v1.cni.cncf.io/networks": json.dumps(interfaces)},
         },
         "spec": {
-            "nodeSelector": {GROUP_LABEL: group, **({TENANT_LABEL: tenant} if tenant else {})},
+            "nodeSelector": {GROUP_LABEL: group, **labels},
             **own,
             "containers": [
                 {

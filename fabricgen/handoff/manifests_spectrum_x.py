@@ -145,10 +145,14 @@ def claims(group: SpectrumX) -> dict[str, Manifest]:
     """Name -> claim template of one GPU with the ports of its rails; of a rail, where the model names no GPU."""
     by_gpu: dict[str, list[tuple[str, bool]]] = {}
     for rail, plane, port in group.ports:
-        gpu = port.adapter.gpu
-        name = f"rail{rail}" if gpu is None else f"gpu{gpu}"
-        by_gpu.setdefault(name, []).append((group.name(rail, plane), gpu is not None))
+        one = group.name(rail, plane), port.adapter.gpu is not None
+        by_gpu.setdefault(claim_name(rail, port), []).append(one)
     return {name: _claim(group, name, ports) for name, ports in by_gpu.items()}
+
+
+def claim_name(rail: int, port: Rail) -> str:
+    """The name of the claim that has a port."""
+    return f"rail{rail}" if port.adapter.gpu is None else f"gpu{port.adapter.gpu}"
 
 
 def _claim(group: SpectrumX, name: str, ports: list[tuple[str, bool]]) -> Manifest:

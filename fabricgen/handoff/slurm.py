@@ -8,8 +8,9 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import TYPE_CHECKING
 
 from fabricgen.errors import UsageError
-from fabricgen.handoff import Handoff, Option
+from fabricgen.handoff import Handoff, Option, WrittenFiles
 from fabricgen.handoff.chosen import refuse_strange_names
+from fabricgen.handoff.host_tenants import HostTenants, host_tenants
 from fabricgen.handoff.templates import yaml_bytes
 from fabricgen.hostlist import hostlist
 
@@ -18,6 +19,7 @@ if TYPE_CHECKING:
     from fabricgen.bundle.read import Bundle
     from fabricgen.bundle.wiring import WiredHost, Wiring
 
+NODES, PARTITIONS = "nodes.conf", "partitions.conf"
 RELEASES = ("22.05", "23.02", "23.11", "24.05", "24.11", "25.05", "25.11", "26.05")
 _BLOCK_SIZES, _YAML = RELEASES.index("24.05"), RELEASES.index("25.05")  # the first releases that read them
 _MOST_SIZES = 16  # levels of blocks
@@ -28,7 +30,8 @@ _TREE, _BLOCK = "tree", "block"
 def slurm_files(
     bundle: "Bundle", slurm_release: str = "24.11", plugin: str | None = None
 ) -> Iterator[tuple[str, bytes]]:
-    """(relative path, bytes): topology.conf, or topology.yaml from 25.05; nodes.conf; and fabric.conf with the options.
+    """(relative path, bytes): topology.conf, or topology.yaml from 25.05; nodes.conf; fabric.conf with the options; and
+    partitions.conf of a fabric with tenants.
 
     `plugin` is the topology of all partitions: by default block if NVLink joins several hosts, else tree. Raises
     UsageError if the bundle has no hosts with GPUs, or if the release cannot read the topology.
@@ -59,7 +62,9 @@ def slurm_files(
     else:
         lines = _tree_lines(switches) if chosen == _TREE else _block_lines(blocks)
         yield "topology.conf", _text(lines)
-    yield "nodes.conf", _text(_node_lines(hosts, switches, wiring))
+    yield NODES, _text(_node_lines(hosts, switches, wiring))
+    if (tenants := host_tenants(bundle)).by_nic:
+        yield PARTITIONS, _text(_partition_lines(hosts, tenants))
     yield "fabric.conf", _text(_option_lines(wiring, chosen, release))
 
 
@@ -124,6 +129,17 @@ def _node_lines(hosts: list["WiredHost"], switches: list["Locality"], wiring: "W
         yield f"NodeName={hostlist(names)} Feature={','.join(features)}{gres}"
 
 
+def _partition_lines(hosts: list["WiredHost"], tenants: HostTenants) -> Iterator[str]:
+    """A partition for each tenant with its hosts. Slurm does not place a job by NIC, so a host whose NICs have several
+    tenants is in none."""
+    of_host = {host.name: tenants.of_host(host) for host in hosts}
+    for tenant in tenants.names:
+        if names := [name for name, own in of_host.items() if own == [tenant]]:
+            yield f"PartitionName={tenant} Nodes={hostlist(names)} State=UP"
+    if mixed := [name for name, own in of_host.items() if len(own) > 1]:
+        yield f"# In no partition, because their NICs have several tenants: {hostlist(mixed)}"
+
+
 def _option_lines(wiring: "Wiring", chosen: str, release: int) -> Iterator[str]:
     if release < _YAML:
         yield f"TopologyPlugin=topology/{chosen}"
@@ -135,6 +151,14 @@ def _option_lines(wiring: "Wiring", chosen: str, release: int) -> Iterator[str]:
 
 def _text(lines: Iterable[str]) -> bytes:
     return "".join(f"{line}\n" for line in lines).encode()
+
+
+def _notes(files: WrittenFiles) -> Iterator[str]:
+    if PARTITIONS in files:
+        yield (
+            f"include {PARTITIONS} after {NODES}, and limit each partition to its tenant with AllowAccounts or "
+            "AllowGroups: the network takes a job for one of the tenant of its hosts"
+        )
 
 
 HANDOFF = Handoff(
@@ -150,5 +174,6 @@ HANDOFF = Handoff(
         ),
     ),
     "copy the topology file beside slurm.conf, and include fabric.conf and nodes.conf after your NodeName=DEFAULT line",
+    _notes,
     examples=("", "--slurm-release 25.05"),
 )

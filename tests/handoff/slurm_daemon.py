@@ -74,6 +74,7 @@ def slurm(files: Path, *, nodes: str = "State=CLOUD") -> Iterator[Slurm]:
         f"SuspendProgram=/bin/true\nResumeProgram=/bin/true\nInclude {root}/fabric.conf\n"
         f"NodeName=DEFAULT CPUs=8 {nodes}\nInclude {root}/nodes.conf\n"
         "PartitionName=all Nodes=ALL Default=YES State=UP\n"
+        + (f"Include {root}/partitions.conf\n" if (root / "partitions.conf").exists() else "")
     )
     environment = {**os.environ, "SLURM_CONF": str(root / "slurm.conf")}
     log, started = root / "slurmctld.log", []

@@ -47,6 +47,32 @@ def test_every_nic_has_a_policy_a_pool_and_a_network(tmp_path: Path) -> None:
     assert plugins[1]["mtu"] == policy["mtu"]
 
 
+TENANTS_OF_NICS = (
+    ALL.replace("design: rail-optimized", "design: rail-optimized\n    isolation: acl")
+    + """\
+tenants:
+  blue: {hosts: [gpu/0/rail0, gpu/0/rail1, gpu/1]}
+  red: {hosts: [gpu/0/rail2]}
+"""
+)
+
+
+def test_nodes_have_the_tenants_of_their_nics(tmp_path: Path) -> None:
+    """gpu-001 is of one tenant. The NICs of gpu-000 have two and none, so each has a label."""
+    files = dict(kubernetes_files(open_bundle([write_bundle(tmp_path / "bundle", TENANTS_OF_NICS)])))
+    first, second = files["label-nodes.sh"].decode().splitlines()[-2:]
+    assert "fabricgen.io/tenant- fabricgen.io/tenant-rail0=blue fabricgen.io/tenant-rail1=blue" in first
+    assert "fabricgen.io/tenant-rail2=red fabricgen.io/tenant-rail3- " in first
+    assert "fabricgen.io/tenant=blue fabricgen.io/tenant-rail0- " in second
+    spec = list(yaml.safe_load_all(files["gpu/pod.yaml"]))[-1]["spec"]
+    assert spec["nodeSelector"] == {
+        "fabricgen.io/group": "gpu", "fabricgen.io/tenant-rail0": "blue", "fabricgen.io/tenant-rail1": "blue",
+    }  # fmt: skip
+    assert spec["containers"][0]["resources"]["limits"] == {
+        "nvidia.com/gpu": "2", "nvidia.com/gpu_rail0": "1", "nvidia.com/gpu_rail1": "1",
+    }  # fmt: skip
+
+
 def test_pools_give_the_addresses_that_the_switches_expect(tmp_path: Path) -> None:
     found = manifests(tmp_path)
     bundle = open_bundle([tmp_path / "bundle"])

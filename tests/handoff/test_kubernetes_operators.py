@@ -104,6 +104,26 @@ def test_the_values_of_roce_optimized_are_those_of_the_settings(tmp_path: Path) 
     assert sorted(old["roceOptimized"]["qos"]) == ["pfc", "tos", "trust"]
 
 
+def test_vxlan_of_evpn_is_said_to_the_nics(tmp_path: Path) -> None:
+    """`overlay: l3`, and an MTU with room for VXLAN, where leaves are VTEPs; the definitions know no other word."""
+    text = GB300.replace("subplanes: 2", "subplanes: 2\n    isolation: evpn\n    bgp: unnumbered")
+    text += "tenants:\n  blue: {hosts: [tray/0], vni: 5001}\n  red: {hosts: [tray/1], vni: 5002}\n"
+    for release in ("26.4", "26.10"):
+        found, plain = (documents(tmp_path / f"{release}-{len(one)}", one, release) for one in (text, GB300))
+        for objects, word in ((found, "l3"), (plain, "none")):
+            template = only(objects, "NicConfigurationTemplate")
+            assert template["spec"]["template"]["spectrumXOptimized"]["overlay"] == word
+            assert problems(template, known(release)) == []
+            template["spec"]["template"]["spectrumXOptimized"]["overlay"] = "l2"
+            assert problems(template, known(release)) != []
+        mtus = [
+            only(objects, "SpectrumXRailPoolConfig")["spec"]["railTopology"][0]["mtu"] for objects in (found, plain)
+        ]
+        assert mtus[0] == mtus[1] - 50
+        assert only(found, "Pod")["spec"]["nodeSelector"]["fabricgen.io/tenant"] == "blue"
+        assert "fabricgen.io/tenant" not in only(plain, "Pod")["spec"]["nodeSelector"]
+
+
 def test_two_planes_of_gb300(tmp_path: Path) -> None:
     found = documents(tmp_path, GB300, "26.10")
     optimized = only(found, "NicConfigurationTemplate")["spec"]["template"]["spectrumXOptimized"]

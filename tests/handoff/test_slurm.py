@@ -14,7 +14,7 @@ from fabricgen.resources import resource
 from tests.components import tool
 from tests.conftest import Cli
 from tests.handoff.slurm_daemon import Slurm, slurm
-from tests.inventories import islands, write
+from tests.inventories import islands, rail_optimized, write
 
 EXAMPLES = sorted(folder.name for folder in resource("inventories").iterdir())
 
@@ -78,6 +78,31 @@ def test_a_job_stays_in_one_unit_while_it_fits(tmp_path: Path, cli: Cli) -> None
         assert all(set(controller.placed(17)) & unit for unit in units)
         assert len(controller.placed(17, "--switches=2")) == 17
         assert controller.placed(17, "--switches=1@99:00:00") == []
+
+
+def test_a_job_of_a_tenant_stays_on_its_hosts(tmp_path: Path, cli: Cli) -> None:
+    """A partition for each tenant; gpu-007 has NICs of two tenants, gpu-006 has none."""
+    tree = rail_optimized(isolation="acl")
+    tree["tenants"] = {
+        "blue": {"hosts": ["gpu/0-3", "gpu/7/rail0"]},
+        "red": {"hosts": ["gpu/4-5", "gpu/7/rail1"]},
+    }
+    files = handed(cli, write(tmp_path / "in", tree), tmp_path)
+    assert (files / "partitions.conf").read_text().splitlines() == [
+        "PartitionName=blue Nodes=gpu-[000-003] State=UP",
+        "PartitionName=red Nodes=gpu-[004-005] State=UP",
+        "# In no partition, because their NICs have several tenants: gpu-007",
+    ]
+    with slurm(files) as controller:
+        assert controller.complaints == []
+        assert set(controller.placed(2, "-p", "red")) == {"gpu-004", "gpu-005"}
+        assert controller.placed(3, "-p", "red") == []
+    outcome = cli("handoff", "slurm", tmp_path / "bundle", "-o", tmp_path / "slurm")
+    assert "include partitions.conf after nodes.conf" in outcome.err
+    tree["tenants"] = {"default": {"hosts": ["gpu"]}}
+    assert cli("render", write(tmp_path / "in", tree), "-o", tmp_path / "other").code == 0
+    outcome = cli("handoff", "slurm", tmp_path / "other", "-o", tmp_path / "slurm")
+    assert (outcome.code, "tenant default: Kubernetes and Slurm need another name" in outcome.err) == (2, True)
 
 
 def test_no_job_spans_islands(tmp_path: Path, cli: Cli) -> None:
