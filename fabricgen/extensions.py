@@ -23,7 +23,7 @@ from typing import TYPE_CHECKING, TypeVar
 from fabricgen.errors import UsageError
 
 if TYPE_CHECKING:
-    from importlib.metadata import EntryPoint
+    from importlib.metadata import EntryPoint, EntryPoints
 
 DESIGNS = "fabricgen.designs"
 FILTERS = "fabricgen.filters"
@@ -50,9 +50,14 @@ def extensions(group: str) -> Mapping[str, object]:
 
 
 def _entries(group: str) -> list["EntryPoint"]:
+    return sorted(_all_entries().select(group=group), key=lambda entry: entry.name)
+
+
+@cache
+def _all_entries() -> "EntryPoints":
     from importlib.metadata import entry_points
 
-    return sorted(entry_points(group=group), key=lambda entry: entry.name)
+    return entry_points()
 
 
 def member_names(package: str, attribute: str, group: str) -> list[str]:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, TypeVar
 
 from fabricgen.api.places import InventoryPlaces
 from fabricgen.bundle.read import Bundle, open_bundle
-from fabricgen.codes import codes
+from fabricgen.codes import code_names
 from fabricgen.errors import UsageError
 from fabricgen.findings import Finding, Location, has_errors
 from fabricgen.platforms.catalog import layout_by_hwsku
@@ -177,4 +177,4 @@ def outcome_of_inventory(
 
 def codes_of(*families: str) -> frozenset[str]:
     """The codes of some families that are not codes of rules."""
-    return frozenset(code for code in codes() if code.startswith(families))
+    return frozenset(code for code in code_names() if code.startswith(families))

@@ -9,11 +9,11 @@ import re
 from collections import Counter, defaultdict
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
+from functools import cache, cached_property
 
 from fabricgen.bundle.read import Bundle
 from fabricgen.bundle.shape import oversubscription
-from fabricgen.codes import codes
+from fabricgen.codes import code_names, codes
 from fabricgen.findings import Finding, Severity
 from fabricgen.rules.breaks import EXPLAINED, Breaks, Effect
 from fabricgen.sonic.secrets import without_forms
@@ -134,16 +134,21 @@ def _roots(number: int, direct: Mapping[int, Sequence[int]]) -> list[int]:
 
 def _breaks(one: Finding) -> Breaks | None:
     """What a finding breaks; None if it explains nothing: notes, and warnings about a value."""
-    from fabricgen.rules.registry import all_rules
-    from fabricgen.rules.rule import RULES_BY_CODE
-
-    all_rules()
-    rule = RULES_BY_CODE.get(one.code)
-    named = codes().get(one.code, {}).get("breaks", "")
-    breaks = rule.breaks if rule else Breaks[named.upper()] if named else None
+    breaks = _declared(one.code)
     if one.severity is Severity.NOTE or (breaks is Breaks.VALUE and one.severity is not Severity.ERROR):
         return None
     return breaks
+
+
+@cache
+def _declared(code: str) -> Breaks | None:
+    """What the rule with a code, or its entry in codes.yaml, declares."""
+    from fabricgen.rules.registry import all_rules
+
+    if code not in code_names():
+        return next((rule.breaks for rule in all_rules() if rule.code == code), None)
+    named = codes()[code].get("breaks", "")
+    return Breaks[named.upper()] if named else None
 
 
 @dataclass(frozen=True)
