@@ -12,7 +12,8 @@ from fabricgen.bundle.forgetful import forget_tables
 from fabricgen.rules.defects import Defect
 from fabricgen.rules.rule import Rule, module_of, subject_of
 from fabricgen.rules.view.fabric import Fabric
-from fabricgen.spread import is_large
+
+LEAST_FORGOTTEN = 1024  # switches; the tables of fewer take 100 MiB, and to read them again takes longer than a rule
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,7 +59,7 @@ class Turns:
     def _forget(self, stage: RuleStage) -> None:
         fabric = self._fabric
         fabric.forget(derived=stage.derived)
-        if not is_large(len(fabric.switches)):
+        if len(fabric.switches) < LEAST_FORGOTTEN:
             return
         if stage.ends:
             fabric.forget_ends()

@@ -1,6 +1,7 @@
 """Types of CONFIG_DB in memory, and the grammar of its keys."""
 
 from collections.abc import Mapping
+from functools import lru_cache
 from typing import Any
 
 Field = str | list[str]
@@ -17,6 +18,7 @@ def split_key(key: str) -> list[str]:
 _MOST_DIGITS = 3  # more than the number of any queue: the length of a range is limited
 
 
+@lru_cache(maxsize=1 << 12)
 def parse_priorities(text: str) -> frozenset[int]:
     """{3, 4} for '3,4' or '3-4'. Other items are ignored; the schema check reports them."""
     found: set[int] = set()

@@ -8,11 +8,11 @@ from pathlib import Path
 import pytest
 
 import fabricgen.rules
-from fabricgen import spread
 from fabricgen.bundle.device import FileContent, SharedTables
 from fabricgen.bundle.forgetful import ForgetfulContent, forget_tables, forgetful, shut_of
 from fabricgen.bundle.read import open_bundle
 from fabricgen.findings import Severity
+from fabricgen.rules import turns
 from fabricgen.rules.defects import Defect
 from fabricgen.rules.registry import all_rules
 from fabricgen.rules.rule import Basis, Rule, module_of, subject_of
@@ -31,7 +31,7 @@ CASES: dict[str, Case] = {
 
 @pytest.fixture(autouse=True)
 def _small_fabrics_too(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(spread, "LEAST_SWITCHES", 1)
+    monkeypatch.setattr(turns, "LEAST_FORGOTTEN", 1)
 
 
 def test_each_subject_has_a_stage() -> None:
