@@ -76,7 +76,9 @@ class Switch:
         for key in self.config.get("BGP_GLOBALS_AF_NETWORK", {}):
             yield ipaddress.ip_network(key.split("|")[2], strict=False)
         for key in self.config.get("ROUTE_REDISTRIBUTE", {}):
-            _, source, _, family = key.split("|")
+            vrf, source, _, family = key.split("|")
+            if vrf != "default":
+                continue  # EVPN announces routes of other VRFs; their packets go to the address of a VTEP
             found = static if source == "static" else [one.network for _, one in self.addresses]
             yield from (one for one in found if one.version == FAMILIES[family])
 
@@ -113,6 +115,20 @@ class Switch:
                     allowed = max(allowed, int(family.get("allow_as_count", 3)))
             asn = row.get("asn", "")
             yield key, (peer, int(asn) if asn.isdecimal() else None, families, allowed)
+
+    def vtep(self):
+        """The address that VXLAN packets of EVPN to this switch have, as a prefix; None if no VRF has a VNI and its
+        VLAN."""
+        tables = {name: self.config.get(name, {}) for name in ("VXLAN_EVPN_NVO", "VXLAN_TUNNEL", "VXLAN_TUNNEL_MAP")}
+        tunnel = next((row.get("source_vtep") for row in tables["VXLAN_EVPN_NVO"].values()), None)
+        vlans = {
+            row["vni"]: row["vlan"] for key, row in tables["VXLAN_TUNNEL_MAP"].items() if key.startswith(f"{tunnel}|")
+        }
+        for vrf, row in self.config.get("VRF", {}).items():
+            vlan = self.config.get("VLAN_INTERFACE", {}).get(vlans.get(row.get("vni")), {})
+            if vlan.get("vrf_name") == vrf:
+                return str(ipaddress.ip_network(tables["VXLAN_TUNNEL"][tunnel]["src_ip"]))
+        return None
 
     def members(self, interface):
         """The ports of an interface."""
@@ -232,8 +248,10 @@ class Fabric:
         return found
 
     def host_prefixes(self, origins):
-        """Prefixes of hosts: all announced ones except loopbacks and default routes; every prefix if none is left."""
+        """Prefixes of hosts: all announced ones except loopbacks and default routes; every prefix if none is left.
+        Packets to hosts behind a VTEP go to its address."""
         loopbacks = {one for switch in self.switches.values() for one in switch.loopbacks}
+        loopbacks -= {switch.vtep() for switch in self.switches.values()}
         hosts = [one for one in origins if one not in loopbacks and not one.endswith("/0")]
         return hosts or list(origins)
 

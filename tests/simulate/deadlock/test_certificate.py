@@ -17,13 +17,11 @@ from fabricgen.simulate.deadlock.certificate import certificate, certificate_tex
 from tests.bgp_fabric import ConfigDbs, Fabric, add_discards, add_ways_out, from_case, open_configs
 from tests.conftest import Cli
 from tests.frr_cases import CASES
+from tests.handoff.rendered import render, vteps
 from tests.shared_material import shared
 from tests.simulate.deadlock.test_fabrics import clos, pods
 
 CHECKER = resource("docs", "certificate_check.py")
-
-
-REFUSED = ("tenants-evpn",)  # the checker does not follow tunnels between VTEPs
 
 
 def _roce_examples() -> list[str]:
@@ -62,9 +60,6 @@ def test_certificate_of_every_example_holds(cli: Cli, tmp_path: Path, name: str)
     assert cli("render", inventory, "--output", bundle, "-q").code == 0
     assert cli("simulate", "deadlock", bundle, "--certificate", file).code == 0
     run = subprocess.run([sys.executable, "-I", CHECKER, file, bundle], capture_output=True, text=True, check=False)
-    if name in REFUSED:
-        assert run.returncode == 1 and run.stderr.startswith("refused: ")
-        return
     assert run.returncode == 0, run.stderr
     content = json.loads(file.read_text())
     assert len(run.stdout.splitlines()) == len(content["planes"])
@@ -107,6 +102,27 @@ def test_swapped_channels_are_refused(tmp_path: Path) -> None:
     copy = swapped(found, 0, last)
     copy["planes"][0]["seal"] = seal(copy["planes"][0]["order"])
     assert "does not come later" in checked(copy, tmp_path)
+
+
+def test_paths_between_vteps_are_followed(cli: Cli, tmp_path: Path) -> None:
+    """All hosts are in VRFs: without the addresses of VTEPs no packet would be followed."""
+    bundle, file = render(cli, tmp_path, vteps()), tmp_path / "certificate.json"
+    assert cli("simulate", "deadlock", bundle, "--certificate", file).code == 0
+    found = json.loads(file.read_text())
+    assert "dependencies checked; holds whatever fails" in checked(found, bundle)
+    assert " 0 dependencies checked" not in checked(found, bundle)
+    found["planes"][0]["order"].reverse()
+    found["planes"][0]["seal"] = seal(found["planes"][0]["order"])
+    assert "does not come later" in checked(found, bundle)
+    module, folder = checker(), bundle / "sonic"
+    fabric = module.Fabric(module.read_switches([folder]))
+    origins = fabric.origins()
+    leaves = sorted(name for name in fabric.switches if name.endswith("leaf"))
+    assert sorted(name for one in fabric.host_prefixes(origins) for name in origins[one]) == leaves
+    for leaf in leaves:  # without the VLAN of a VNI the leaf is not a VTEP
+        config = json.loads((folder / leaf / "config_db.json").read_text())
+        (folder / leaf / "config_db.json").write_text(json.dumps(config | {"VLAN_INTERFACE": {}}))
+        assert module.read_switches([folder])[leaf].vtep() is None
 
 
 def test_missing_and_invented_channels_are_refused(tmp_path: Path) -> None:
