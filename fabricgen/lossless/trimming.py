@@ -3,6 +3,9 @@
 The receiver gets the headers and asks for the packet again at once. The headers travel with a separate DSCP in the
 strict queue below network control, at the switch that trims and at every later one. The queues that trim need a buffer
 profile that no list of a port has: orchagent refuses such a list (sonic-swss orchagent/bufferorch.cpp).
+
+Tomahawk 5 trims to one size and puts the packets into a queue that no DSCP selects at the next switch, so a plane of
+it cannot keep trimmed packets in one queue. Other chips have no public source.
 """
 
 from collections.abc import Mapping
@@ -12,11 +15,18 @@ from fabricgen.inventory.traffic import TrimmingSpec
 from fabricgen.lossless.classes import TRAFFIC_CLASSES, Classes
 from fabricgen.origin import Value, value
 from fabricgen.platforms.model import BufferDefaults, SwitchPlatform
-from fabricgen.platforms.trimming_support import SIZES_BYTES, trim_sizes_bytes
 from fabricgen.sonic.release_models import absence
 from fabricgen.sonic.tables import format_ranges
 
 PROFILE = "trimming_profile"
+# Chip -> sizes in bytes that a trimmed packet may have. Cumulus Linux 5.14 documents Spectrum-4; sonic-mgmt@31255b46
+# tests/packet_trimming/packet_trimming_config.py tests a wider range, which only newer SDKs have.
+SIZES_BYTES: Mapping[str, range] = {"Spectrum-4": range(256, 1025, 4)}
+
+
+def trim_sizes_bytes(platform: SwitchPlatform) -> range:
+    """The sizes to which the platform can trim; empty if it cannot trim, or no source says so."""
+    return SIZES_BYTES.get(platform.asic or "", range(0))
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,7 +4,7 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
 from fabricgen.errors import UsageError
-from fabricgen.simulate.patterns import collectives, storage
+from fabricgen.simulate.patterns import collectives
 from fabricgen.simulate.patterns.job import Job, job_of_each_tenant
 from fabricgen.simulate.patterns.trace import read_trace
 from fabricgen.simulate.patterns.traffic import Everyone, Traffic, joined
@@ -22,9 +22,9 @@ _MAKERS: Mapping[Pattern, Callable[[Job, float, int], Traffic]] = {
     Pattern.REDUCE_SCATTER: lambda job, size, _: collectives.reduce_scatter(job, size),
     Pattern.ALL_GATHER: lambda job, size, _: collectives.reduce_scatter(job, size),
     Pattern.PIPELINE: lambda job, size, _: collectives.pipeline(job, size),
-    Pattern.INCAST: lambda job, size, _: storage.incast(job, size),
-    Pattern.STORAGE_READ: lambda job, size, _: storage.storage_read(job, size),
-    Pattern.CHECKPOINT: lambda job, size, _: storage.checkpoint(job, size),
+    Pattern.INCAST: lambda job, size, _: collectives.incast(job, size),
+    Pattern.STORAGE_READ: lambda job, size, _: collectives.storage_read(job, size),
+    Pattern.CHECKPOINT: lambda job, size, _: collectives.checkpoint(job, size),
     Pattern.PERMUTATION: collectives.permutation,
 }
 

@@ -1,4 +1,5 @@
-"""Collectives: what each adapter sends, by the algorithms and byte counts of NCCL (nccl-tests, PERFORMANCE.md).
+"""Collectives, by the algorithms and byte counts of NCCL (nccl-tests, PERFORMANCE.md), and storage: what each adapter
+sends.
 
 `size_bytes` is the buffer of one rank (GPU). Every channel carries its part of the buffer between adapters at the same
 place of their nodes. Traffic within a node uses NVLink and is not simulated.
@@ -10,6 +11,8 @@ import numpy as np
 
 from fabricgen.simulate.patterns.job import ABSENT, Ints, Job
 from fabricgen.simulate.patterns.traffic import Everyone, Messages, joined, messages
+
+INCAST_SENDERS = 16
 
 
 def ring_all_reduce(job: Job, size_bytes: float) -> Messages:
@@ -74,3 +77,23 @@ def _columns(job: Job) -> Iterator[Ints]:
         present = column[column != ABSENT]
         if len(present) > 1:
             yield present
+
+
+def incast(job: Job, size_bytes: float, senders: int = INCAST_SENDERS) -> Messages:
+    """Nodes 2 to n + 1 send to the first node at once, along its first channel."""
+    column = job.members[:, 0] if job.channels else job.targets
+    column = column[column != ABSENT]
+    return messages(column[1 : senders + 1], np.repeat(column[:1], len(column[1 : senders + 1])), size_bytes)
+
+
+def checkpoint(job: Job, size_bytes: float) -> Messages:
+    """Every rank writes its state to storage. The adapters of storage take turns."""
+    writers = job.members[job.members != ABSENT]
+    writers = writers[~np.isin(writers, job.targets)]
+    return messages(writers, np.resize(job.targets, len(writers)), size_bytes)
+
+
+def storage_read(job: Job, size_bytes: float) -> Messages:
+    """The traffic of a checkpoint in the opposite direction."""
+    written = checkpoint(job, size_bytes)
+    return messages(written.target, written.source, size_bytes)
