@@ -16,7 +16,7 @@ _PLACE = re.compile(r"(?P<group>[^/]+)(?:/(?P<first>\d{1,9})(?:-(?P<last>\d{1,9}
 _RAIL = re.compile(r"rail(\d{1,9})")
 
 
-class Endpoints:
+class MemberEndpoints:
     """The endpoints of a plane by the names that an inventory may use for them."""
 
     words: Sequence[str] = ()  # further names, for hints
@@ -56,7 +56,7 @@ class Endpoints:
         return found or suggest(nic, sorted({link.a_port for link in links}))
 
 
-class Members(Endpoints):
+class Members(MemberEndpoints):
     """The endpoints of an InfiniBand plane, which also have GUIDs."""
 
     words = (ALL,)

@@ -8,7 +8,7 @@ a license.
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from fabricgen.control_plane.opensm_options import SubnetOptions
+from fabricgen.control_plane.opensm_options import PlaneManagers
 from fabricgen.design.graph import Graph
 from fabricgen.design.model import PlaneDesign
 from fabricgen.design.registry import graph_of
@@ -77,7 +77,7 @@ def check_dialect(design: PlaneDesign) -> Iterator[Finding]:
         yield error("FG890", message, design.plane.infiniband, "mlnx_sm", hint=hint)
 
 
-def plan_mlnx_options(design: PlaneDesign, spec: MlnxSmSpec, same: SubnetOptions, files: list[str]) -> MlnxOptions:
+def plan_mlnx_options(design: PlaneDesign, spec: MlnxSmSpec, same: PlaneManagers, files: list[str]) -> MlnxOptions:
     """The options of a subnet. `same` are those of the other dialect, which shares some; `files` are the file names of
     the folder."""
     plane, engine = design.plane, _engine(spec, graph_of(design))

@@ -29,7 +29,7 @@ _SPREADS_OVER_SLS = (RoutingEngine.DFSSSP, RoutingEngine.LASH, RoutingEngine.NUE
 
 
 @dataclass(frozen=True)
-class SubnetOptions:
+class PlaneManagers:
     """Options by their names in opensm.conf; None omits an option. `Manager` has those of a single manager."""
 
     subnet_prefix: Value
@@ -73,7 +73,7 @@ class SubnetOptions:
 
 def plan_options(
     subnet: SubnetDesign, choice: SubnetPlan, allocation: Allocation, partitions: list[Partition], files: list[str]
-) -> SubnetOptions:
+) -> PlaneManagers:
     """The options of a subnet, the same for every manager. `files` are the file names of the subnet's folder."""
     spec, graph = subnet.plane.plane.infiniband, graph_of(subnet.plane)
     folder = f"{spec.config_dir}/{subnet.name}" if subnet.name else spec.config_dir  # a host may manage all subnets
@@ -92,7 +92,7 @@ def plan_options(
     tree = graph.is_tree
     qos, key = choice.qos, spec.m_key is not None
     everywhere = "the same for every manager of the subnet"
-    return SubnetOptions(
+    return PlaneManagers(
         subnet_prefix=_prefix(subnet, allocation, spec),
         lmc=value(spec.lmc, f"each endpoint has 2^{spec.lmc} LIDs", inventory=spec.source("lmc")),
         routing_engine=value(

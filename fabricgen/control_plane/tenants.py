@@ -13,7 +13,7 @@ from typing import NamedTuple
 
 from fabricgen.allocation.allocate import Allocation
 from fabricgen.allocation.naming import name_hosts
-from fabricgen.control_plane.members import Endpoints
+from fabricgen.control_plane.members import MemberEndpoints
 from fabricgen.design.model import Block, Fabric, Host, Link, PlaneDesign
 from fabricgen.findings import Finding, Related
 from fabricgen.inventory.mistakes import error
@@ -82,7 +82,7 @@ def with_tenant_blocks(fabric: Fabric) -> Fabric:
     names = name_hosts(fabric, (), [])
     planes = []
     for design in fabric.planes:
-        name, endpoints = design.plane.name, Endpoints(design, names)
+        name, endpoints = design.plane.name, MemberEndpoints(design, names)
         owners: dict[Link, TenantSpec] = {}
         for tenant in tenants:
             if name in tenant.addresses and design.plane.isolation and name in (tenant.planes or [name]):
@@ -103,7 +103,7 @@ def plan_tenants(fabric: Fabric, allocation: Allocation) -> tuple[TenantPlan, li
     """The tenants of the planes with `isolation`, and findings for hosts that are unknown or have two tenants."""
     tenants, findings = fabric.inventory.tenants, list[Finding]()
     designs = [design for design in fabric.planes if design.plane.isolation is not None]
-    endpoints = {design.plane.name: Endpoints(design, allocation.host_names) for design in designs}
+    endpoints = {design.plane.name: MemberEndpoints(design, allocation.host_names) for design in designs}
     owners: dict[Link, TenantSpec] = {}
     for tenant in tenants.values():
         findings += _claim(tenant, endpoints, owners)
@@ -138,7 +138,9 @@ def plan_tenants(fabric: Fabric, allocation: Allocation) -> tuple[TenantPlan, li
     return plan, findings
 
 
-def _claim(tenant: TenantSpec, endpoints: Mapping[str, Endpoints], owners: dict[Link, TenantSpec]) -> Iterator[Finding]:
+def _claim(
+    tenant: TenantSpec, endpoints: Mapping[str, MemberEndpoints], owners: dict[Link, TenantSpec]
+) -> Iterator[Finding]:
     """Make a tenant the owner of its endpoints."""
     chosen = [name for name in endpoints if name in (tenant.planes or endpoints)]
     for index, name in enumerate(tenant.hosts):

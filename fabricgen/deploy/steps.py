@@ -11,10 +11,10 @@ from . import transaction
 from .disguise import Disguise
 from .restore import Device, DeviceError
 from .target import Preference, Source
-from .transaction import Plan, Request
+from .transaction import Request, Transition
 
 
-class Step(enum.StrEnum):
+class DeployStep(enum.StrEnum):
     """What the module does."""
 
     COMPARE = "compare"
@@ -26,7 +26,7 @@ class Step(enum.StrEnum):
 
 
 @dataclass
-class Outcome:
+class StepOutcome:
     """What the module returns; `problem` is the message of a failure, "" after success."""
 
     changed: bool = False
@@ -35,13 +35,13 @@ class Outcome:
     hidden: set[str] = field(default_factory=set)  # secrets that must not appear in the output
 
 
-def take(parameters: Mapping[str, Any], *, check: bool) -> Outcome:
+def take(parameters: Mapping[str, Any], *, check: bool) -> StepOutcome:
     """Take the step that the module's parameters name. `check` is Ansible's check mode: nothing is changed."""
     request = _request(parameters)
     try:
-        outcome = _take(Step(parameters["step"]), Device(Path(parameters["work_folder"])), request, check)
+        outcome = _take(DeployStep(parameters["step"]), Device(Path(parameters["work_folder"])), request, check)
     except DeviceError as error:
-        outcome = Outcome(problem=str(error))
+        outcome = StepOutcome(problem=str(error))
     given = map(str, request.secrets.values())
     outcome.hidden = {spelling for secret in (*request.disguise.seen, *given) for spelling in _spellings(secret)}
     return outcome
@@ -70,30 +70,30 @@ def _spellings(secret: str) -> Iterator[str]:
     yield from (secret, json.dumps(secret)[1:-1], repr(secret)[1:-1])
 
 
-def _take(step: Step, device: Device, request: Request, check: bool) -> Outcome:
+def _take(step: DeployStep, device: Device, request: Request, check: bool) -> StepOutcome:
     hidden = request.disguise.seen
-    if step in (Step.COMPARE, Step.PREPARE):
-        plan, problem = transaction.prepare(device, request, check=check or step is Step.COMPARE)
-        if step is Step.COMPARE and plan.changes_frr:
+    if step in (DeployStep.COMPARE, DeployStep.PREPARE):
+        plan, problem = transaction.prepare(device, request, check=check or step is DeployStep.COMPARE)
+        if step is DeployStep.COMPARE and plan.changes_frr:
             problem = "frr.conf differs from the rendered file"
-        if step is Step.COMPARE and plan.tables:
+        if step is DeployStep.COMPARE and plan.tables:
             frr = f"; {problem}" if problem else ""
             problem = f"these tables differ from the rendered file: {', '.join(plan.tables)}{frr}"
-        return Outcome(check and plan.differs, _compared(plan, request.disguise), problem)
+        return StepOutcome(check and plan.differs, _compared(plan, request.disguise), problem)
     if check:
-        return Outcome()
-    if step is Step.VERIFY:
-        return Outcome(problem="; ".join(transaction.deviations(device, hidden)))
-    if step is Step.UNDO:
-        return Outcome(changed=transaction.undo(device, hidden))
-    if step is Step.APPLY:
+        return StepOutcome()
+    if step is DeployStep.VERIFY:
+        return StepOutcome(problem="; ".join(transaction.deviations(device, hidden)))
+    if step is DeployStep.UNDO:
+        return StepOutcome(changed=transaction.undo(device, hidden))
+    if step is DeployStep.APPLY:
         transaction.apply(device, hidden)
     else:
         transaction.save(device, hidden)
-    return Outcome(changed=True)
+    return StepOutcome(changed=True)
 
 
-def _compared(plan: Plan, disguise: Disguise) -> dict[str, Any]:
+def _compared(plan: Transition, disguise: Disguise) -> dict[str, Any]:
     """The result of a comparison, with Ansible's `diff` of the tables that differ."""
     result: dict[str, Any] = {
         "differs": plan.differs,

@@ -78,7 +78,7 @@ class Request:
 
 
 @dataclass
-class Plan:
+class Transition:
     """The running configuration, the target, and the way from one to the other."""
 
     running: ConfigDb
@@ -105,7 +105,7 @@ class Plan:
         return self.frr_target is not None and self.frr_target != self.frr_found
 
 
-def make_plan(device: Device, request: Request) -> Plan:
+def make_plan(device: Device, request: Request) -> Transition:
     """Compare without any change on the switch. Raises DeviceError."""
     pending = device.pending()
     if not device.is_loaded():
@@ -132,10 +132,10 @@ def make_plan(device: Device, request: Request) -> Plan:
         isolated = isolation(rendered) if is_isolated(base) else {}
         frr_target = with_isolation(request.frr_conf, target, isolated) if request.frr_conf else None
     way = Way(running, target, request.route, profiles(running))
-    return Plan(running, target, way, is_saved, pending, text_of(Path(request.frr_file)), frr_target)
+    return Transition(running, target, way, is_saved, pending, text_of(Path(request.frr_file)), frr_target)
 
 
-def prepare(device: Device, request: Request, *, check: bool) -> tuple[Plan, str]:
+def prepare(device: Device, request: Request, *, check: bool) -> tuple[Transition, str]:
     """The plan, and why it is refused ("" when it is not). Without `check` the switch is ready for the other steps.
 
     Raises DeviceError.
@@ -150,7 +150,7 @@ def prepare(device: Device, request: Request, *, check: bool) -> tuple[Plan, str
         return plan, refusal
 
 
-def _refusal(plan: Plan, request: Request) -> str:
+def _refusal(plan: Transition, request: Request) -> str:
     reasons = "; ".join(plan.way.reasons)
     if plan.way.route is Route.REBOOT:
         return f"the change needs a reboot; nothing was changed: {reasons}"
@@ -159,7 +159,7 @@ def _refusal(plan: Plan, request: Request) -> str:
     return ""
 
 
-def _make_ready(device: Device, request: Request, plan: Plan) -> None:
+def _make_ready(device: Device, request: Request, plan: Transition) -> None:
     put(device.folder / "restore.py", files(__package__).joinpath("restore.py").read_bytes(), 0o700)
     device.write(TARGET, plan.target)
     device.write(PATCHES, plan.way.patches)
@@ -192,7 +192,7 @@ def _make_ready(device: Device, request: Request, plan: Plan) -> None:
         device.stop_timer(killed.timer)
 
 
-def _keep_running(device: Device, request: Request, plan: Plan) -> str:
+def _keep_running(device: Device, request: Request, plan: Transition) -> str:
     """Keep the running configuration and the startup file; returns the name of the checkpoint, if one was taken."""
     device.write(BEFORE, plan.running)
     startup_file = Path(request.startup_file)

@@ -15,24 +15,24 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from ..sonic.releases import MASTER
-from ..sonic.statements import Statement
+from ..sonic.statements import ProgramStatement
 from ..sonic.tables import ConfigDb, Row
 from ..sonic.updater.verdicts import PORT_FLAP_TABLES
 from .changes import Change, Op
 
 _READ = (202305, 202311, 202405, 202411, 202505, 202511, 202605, MASTER)
-WRITES_ON_PORT = Statement(
+WRITES_ON_PORT = ProgramStatement(
     "a change of PORT, or of pfc_enable, makes buffermgrd write the profile and the priority groups of the port",
     "sonic-swss cfgmgr/buffermgr.cpp doTask, doPortQosTableTask, doSpeedUpdateTask",
     _READ,
 )
-WRITES_ON_CABLE = Statement(
+WRITES_ON_CABLE = ProgramStatement(
     "a change of CABLE_LENGTH makes buffermgrd write them; before, it only stores the length",
     "sonic-swss cfgmgr/buffermgr.cpp doCableTask (#4004)",
     _READ,
     since=202511,
 )
-FORGETS = Statement(
+FORGETS = ProgramStatement(
     "buffermgrd drops the priorities of a port whose row of PORT_QOS_MAP is removed; before, it writes its priority "
     "groups back with the next change of the port, until the services restart",
     "sonic-swss cfgmgr/buffermgr.cpp doPortQosTableTask",

@@ -27,7 +27,7 @@ from .patch import Route
 from .price import Price, price, total
 from .sorting import MOST_CHANGES, Generation, Sorting, generation_of, size
 from .split import Split, split
-from .step import Step, StepPurpose, applied
+from .step import PatchStep, StepPurpose, applied
 
 _LONGEST_S = 1500  # of one patch; the role gives up after 1800
 
@@ -39,7 +39,7 @@ class Plan:
 
     route: Route
     release: int
-    steps: Sequence[Step] = ()
+    steps: Sequence[PatchStep] = ()
     reasons: Sequence[str] = ()
     kept_share: float = 1.0
 
@@ -102,7 +102,7 @@ def _reasons(changes: Iterable[Change]) -> list[str]:
     return sorted({f"{change.table}: {change.verdict.reason}" for change in changes})
 
 
-def _refusals(step: Step) -> Iterator[str]:
+def _refusals(step: PatchStep) -> Iterator[str]:
     """Why the updater refuses a step."""
     if step.sorting.problem:
         yield step.sorting.problem
@@ -124,7 +124,7 @@ def _steps(
     old: ConfigDb,
     new: ConfigDb,
     release: int,
-) -> Iterator[Step]:
+) -> Iterator[PatchStep]:
     """The steps, each on the configuration that the one before leaves."""
     alone = WRITES_ON_CABLE.holds(release)  # otherwise buffermgrd writes when the ports go down
     parts = split(left, old, new, release, {} if alone else {change.field: change for change in cables if change.field})
@@ -144,7 +144,7 @@ def _steps(
             elif purpose is StepPurpose.DOWN and not alone:
                 written = _written_for({change.key for change in chunk}, made, now)
             after = applied(applied(now, chunk), written)
-            yield Step(purpose, batch, chunk, now, after, release, fields, tuple(down), written)
+            yield PatchStep(purpose, batch, chunk, now, after, release, fields, tuple(down), written)
             now = after
 
 

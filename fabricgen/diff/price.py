@@ -13,23 +13,23 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 from ..sonic.releases import MASTER
-from ..sonic.statements import Statement
+from ..sonic.statements import ProgramStatement
 from .sorting import Generation, Sorting
 
 _READ = (202305, 202311, 202405, 202411, 202505, 202511, 202605, MASTER)
-READS_AGAIN = Statement(
+READS_AGAIN = ProgramStatement(
     "the updater reads the whole CONFIG_DB before and after each change (about 0.8 s)",
     "sonic-utilities generic_config_updater/change_applier.py apply, get_config_db_as_json",
     _READ,
     before=202605,
 )
-SLEEPS = Statement(
+SLEEPS = ProgramStatement(
     "the updater sleeps for one second after each change",
     "sonic-utilities generic_config_updater/change_applier.py apply (time.sleep)",
     _READ,
     since=202605,
 )
-LEAKS = Statement(
+LEAKS = ProgramStatement(
     "each load of the configuration leaves the tree of the one before in memory",
     "sonic-buildimage src/sonic-yang-mgmt/sonic_yang_ext.py loadData (self.root, never freed there with libyang 3)",
     _READ,

@@ -16,36 +16,36 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from ..sonic.releases import MASTER
-from ..sonic.statements import Statement
+from ..sonic.statements import ProgramStatement
 from ..sonic.tables import ConfigDb
 from ..sonic.updater.verdicts import PORT_FLAP_TABLES, is_create_only
 from .changes import Change, Op
 
 _READ = (202305, 202311, 202405, 202411, 202505, 202511, 202605, MASTER)
 _SORTER = "sonic-utilities generic_config_updater/patch_sorter.py"
-GROUPS = Statement(
+GROUPS = ProgramStatement(
     "the sorter applies rows of a table, and fields of rows with equal keys, as a group; before, one by one",
     f"{_SORTER} BulkKeyLevelMoveGenerator, BulkKeyGroupLowLevelMoveGenerator, BulkLowLevelMoveGenerator",
     _READ,
     since=202605,
 )
-ADMIN_APART = Statement(
+ADMIN_APART = ProgramStatement(
     "the sorter keeps admin_status of ports out of the groups of other fields",
     f"{_SORTER} RequiredValueIdentifier.target_in_required_pattern",
     _READ,
     since=202605,
 )
-RECURSES = Statement(
+RECURSES = ProgramStatement(
     "the search is recursive, one level for each change, and Python ends it at about 970 levels",
     f"{_SORTER} DfsSorter.sort",
     _READ,
 )
-TRIES_ORDERS = Statement(
+TRIES_ORDERS = ProgramStatement(
     "the search tries the changes of a port that goes down, and those of rows that are added again, in many orders",
     f"{_SORTER} DfsSorter.sort, RequiredValueMoveValidator, RemoveCreateOnlyDependencyMoveValidator",
     _READ,
 )
-KEEPS_MANDATORY = Statement(
+KEEPS_MANDATORY = ProgramStatement(
     "the sorter cannot remove a mandatory field of a row",
     "sonic-buildimage src/sonic-yang-models/yang-models/sonic-buffer-profile.yang (mandatory)",
     _READ,

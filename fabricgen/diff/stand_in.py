@@ -16,34 +16,34 @@ from fabricgen.diff.patched import patched
 from fabricgen.diff.sorting import sorting
 from fabricgen.sonic.canonical import natural_key
 from fabricgen.sonic.releases import MASTER
-from fabricgen.sonic.statements import Statement
+from fabricgen.sonic.statements import ProgramStatement
 from fabricgen.sonic.tables import ConfigDb
 from fabricgen.sonic.updater.verdicts import ONE_ACTION
 
 _READ = (202305, 202311, 202405, 202411, 202505, 202511, 202605, MASTER)
-CLEARS_RANGES = Statement(
+CLEARS_RANGES = ProgramStatement(
     "orchagent binds the profile of a row of BUFFER_PG and BUFFER_QUEUE to each number of its range, and clears each "
     "number when a row goes, also those that another row has",
     "sonic-swss orchagent/bufferorch.cpp processPriorityGroup, processQueue",
     _READ,
 )
-WATCHES_ONCE = Statement(
+WATCHES_ONCE = ProgramStatement(
     "the watchdog reads the priorities of a port only with a new row of PFC_WD",
     "sonic-swss orchagent/pfcwdorch.cpp startWdOnPort",
     _READ,
 )
-EMPTIES_LISTS = Statement(
+EMPTIES_LISTS = ProgramStatement(
     "orchagent sets an empty list of profiles on a port whose list goes",
     "sonic-swss orchagent/bufferorch.cpp processIngressBufferProfileList, processEgressBufferProfileList",
     _READ,
 )
-RATIO_IS_LIVE = Statement(
+RATIO_IS_LIVE = ProgramStatement(
     "buffermgrd of the dynamic model computes all buffers again when over_subscribe_ratio changes; default_dynamic_th "
     "counts only for profiles that are made later",
     "sonic-swss cfgmgr/buffermgrdyn.cpp handleDefaultLossLessBufferParam",
     _READ,
 )
-PATTERN_IS_READ_LATE = Statement(
+PATTERN_IS_READ_LATE = ProgramStatement(
     "no daemon follows LOSSLESS_TRAFFIC_PATTERN: the headroom script reads it when a profile is computed",
     "sonic-swss cfgmgr/buffer_headroom_mellanox.lua",
     _READ,

@@ -32,7 +32,7 @@ class StepPurpose(enum.StrEnum):
 
 
 @dataclass(frozen=True, eq=False)
-class Step:
+class PatchStep:
     """A patch. `batch` counts from 1, 0 for a step without ports; `down` are the ports of the batch that are down after
     the step, though they are up before and after the plan. `made` are rows that buffermgrd writes because of the
     patch. `fields` is the size of the configuration."""

@@ -17,7 +17,7 @@ _WORDS: Mapping[ChangeState, str] = {
 
 
 @dataclass(frozen=True)
-class Marks:
+class ChangeMarks:
     """The state of each switch that changes, and of each two devices whose cables change. `cables` has the ends of each
     of these cables."""
 
@@ -26,7 +26,7 @@ class Marks:
     cables: Mapping[ChangeState, Sequence[frozenset[str]]]
 
 
-def marks_of(new: Topology, old: Topology, changed: Iterable[str], cables: CableChanges) -> Marks:
+def marks_of(new: Topology, old: Topology, changed: Iterable[str], cables: CableChanges) -> ChangeMarks:
     """The marks of the switches that only one topology has, of `changed` ones, and of cables. Of several changes of two
     devices, a new cable counts most, a removed one least."""
     changes = {
@@ -39,7 +39,7 @@ def marks_of(new: Topology, old: Topology, changed: Iterable[str], cables: Cable
     switches = dict.fromkeys(changed, ChangeState.CHANGED)
     switches |= dict.fromkeys(new.index.keys() - old.index.keys(), ChangeState.ADDED)
     switches |= dict.fromkeys(old.index.keys() - new.index.keys(), ChangeState.REMOVED)
-    return Marks(switches, pairs, ends)
+    return ChangeMarks(switches, pairs, ends)
 
 
 def joined(new: Topology, old: Topology) -> Topology:
@@ -54,7 +54,7 @@ def joined(new: Topology, old: Topology) -> Topology:
     return Topology(tuple(switches), pairs, new.hosts, new.outside)
 
 
-def with_marks(scene: Scene, topology: Topology, marks: Marks) -> Scene:
+def with_marks(scene: Scene, topology: Topology, marks: ChangeMarks) -> Scene:
     """The scene in the colours of its marks. A pod counts its own."""
     boxes = tuple(_box(box, topology, scene.name, marks) for box in scene.boxes)
     of_hosts = _of_hosts(topology, marks)
@@ -73,7 +73,7 @@ def _counts(what: str, counts: Mapping[ChangeState, int], changed: str) -> Itera
         yield f"{what}: {', '.join(found)}"
 
 
-def _box(box: Box, topology: Topology, plane: str, marks: Marks) -> Box:
+def _box(box: Box, topology: Topology, plane: str, marks: ChangeMarks) -> Box:
     if box.kind is BoxKind.SWITCH:
         return replace(box, state=marks.switches.get(box.name, ChangeState.SAME))
     if box.kind is not BoxKind.POD:
@@ -98,7 +98,7 @@ def _pod_name(topology: Topology, index: int) -> str:
     return "all switches" if pod is None else f"pod {pod}"
 
 
-def _line(line: Line, boxes: Sequence[Box], marks: Marks, of_hosts: Mapping[str, ChangeState]) -> Line:
+def _line(line: Line, boxes: Sequence[Box], marks: ChangeMarks, of_hosts: Mapping[str, ChangeState]) -> Line:
     a, b = boxes[line.a], boxes[line.b]
     if a.kind is not BoxKind.SWITCH:
         return line
@@ -107,7 +107,7 @@ def _line(line: Line, boxes: Sequence[Box], marks: Marks, of_hosts: Mapping[str,
     return replace(line, state=of_hosts.get(a.name, ChangeState.SAME))
 
 
-def _of_hosts(topology: Topology, marks: Marks) -> dict[str, ChangeState]:
+def _of_hosts(topology: Topology, marks: ChangeMarks) -> dict[str, ChangeState]:
     """Switch -> what happens to its cables to hosts, which share a box. New cables count most, removed ones least."""
     found: dict[str, ChangeState] = {}
     for state in (ChangeState.REMOVED, ChangeState.CHANGED, ChangeState.ADDED):

@@ -39,7 +39,7 @@ _SOLD_M: Mapping[str, Sequence[float]] = {
 _Served = tuple[str, float, int, int]  # medium of the first cable, longest cable in metres, speed in Mb/s, links
 
 
-class Line(NamedTuple):
+class BillLine(NamedTuple):
     """One kind of thing to buy in one rack."""
 
     rack: str
@@ -49,12 +49,12 @@ class Line(NamedTuple):
     speed: str
 
 
-def needed(plant: "Plant", wanted: Collection[str]) -> Counter[Line]:
+def needed(plant: "Plant", wanted: Collection[str]) -> Counter[BillLine]:
     """What the cables with these ids need. A cable is in the rack of its upper end, a transceiver in that of its
     cage."""
     from fabricgen.handoff.cable_ends import lanes  # it imports the catalog
 
-    found: Counter[Line] = Counter()
+    found: Counter[BillLine] = Counter()
     plugged: dict[str, dict[str, _Served]] = {}  # device -> cage
     one: dict[_Served, _Served] = {}  # few are different
     for cable in plant.cables:
@@ -64,7 +64,7 @@ def needed(plant: "Plant", wanted: Collection[str]) -> Counter[Line]:
         rack = plant.end(links[0].b[0], ()).rack
         item = BREAKOUT if cable.legs and not is_fibre else CABLE
         for arm in cable.arms if is_fibre else (cable.links,):
-            found[Line(rack, item, cable.medium, cable.length_m, lanes(len(arm), links[0].speed_mbps))] += 1
+            found[BillLine(rack, item, cable.medium, cable.length_m, lanes(len(arm), links[0].speed_mbps))] += 1
         for link in links if is_fibre else ():
             for device, cage in {plant.cage(link.a), plant.cage(link.b)}:
                 cages = plugged.setdefault(device, {})
@@ -74,7 +74,7 @@ def needed(plant: "Plant", wanted: Collection[str]) -> Counter[Line]:
     for device, cages in plugged.items():
         rack = plant.end(device, ()).rack
         for medium, length_m, speed_mbps, count in cages.values():
-            found[Line(rack, TRANSCEIVER, medium, length_m, lanes(count, speed_mbps))] += 1
+            found[BillLine(rack, TRANSCEIVER, medium, length_m, lanes(count, speed_mbps))] += 1
     return found
 
 
@@ -97,14 +97,14 @@ def bill_files(
     wanted = {run.id for run in plant.runs() if only is None or fits(run.a.device, only) or fits(run.b.device, only)}
     sold = _sold(lengths)
     exact = needed(plant, wanted)
-    in_steps: Counter[Line] = Counter()
+    in_steps: Counter[BillLine] = Counter()
     for line, count in exact.items():
         is_cable = line.item != TRANSCEIVER
         in_steps[line._replace(length_m=_step(line, sold) if is_cable else 0.0)] += count
     switches = Counter(
         (device.rack, device.platform) for device in bundle.wiring.devices if only is None or fits(device.name, only)
     )
-    totals: Counter[Line] = Counter()
+    totals: Counter[BillLine] = Counter()
     for line, count in in_steps.items():
         totals[line._replace(rack="")] += count
     models: Counter[str] = Counter()
@@ -130,7 +130,7 @@ def _sold(lengths: str | None) -> Mapping[str, Sequence[float]]:
     return dict.fromkeys(_SOLD_M, steps)
 
 
-def _step(line: Line, sold: Mapping[str, Sequence[float]]) -> float:
+def _step(line: BillLine, sold: Mapping[str, Sequence[float]]) -> float:
     """The shortest length that is sold and long enough."""
     steps = sold.get(line.medium, _FIBRE_M)
     longer = [step for step in steps if step >= line.length_m]
@@ -143,11 +143,11 @@ def _step(line: Line, sold: Mapping[str, Sequence[float]]) -> float:
     return longer[0]
 
 
-def _ordered(lines: Mapping[Line, int]) -> list[tuple[Line, int]]:
+def _ordered(lines: Mapping[BillLine, int]) -> list[tuple[BillLine, int]]:
     return sorted(lines.items(), key=lambda one: (_ITEMS.index(one[0].item), one[0][2:], one[0].rack))
 
 
-def _row(line: Line, count: int, percent: int) -> list[str]:
+def _row(line: BillLine, count: int, percent: int) -> list[str]:
     spares = ceil(count * percent / 100)
     length = format_length(line.length_m) if line.length_m else ""
     return [line.item, line.medium, length, line.speed, str(count), str(spares), str(count + spares)]

@@ -46,7 +46,7 @@ FAMILIES = {
 
 
 @dataclass(frozen=True)
-class Level:
+class NodeLevel:
     """One label of the nodes: its key, a short name of the level, and the value of each host."""
 
     key: str
@@ -54,7 +54,7 @@ class Level:
     value_of: Mapping[str, str]
 
 
-def tiers_of(roots: Sequence["Locality"], keys: Keys) -> list[Level]:
+def tiers_of(roots: Sequence["Locality"], keys: Keys) -> list[NodeLevel]:
     """The tiers, the nearest first. Each host has a value in each tier: where a tier joins no further hosts, it has the
     group below once more."""
     heights = [_height(root) for root in roots]
@@ -63,7 +63,7 @@ def tiers_of(roots: Sequence["Locality"], keys: Keys) -> list[Level]:
         for group, first, last in _spans(root, len(values)):
             for value in values[first:last]:
                 value.update(dict.fromkeys(group.hosts, label_value(group.name)))
-    return [Level(keys.tier(number), f"tier{number}", value) for number, value in enumerate(values)]
+    return [NodeLevel(keys.tier(number), f"tier{number}", value) for number, value in enumerate(values)]
 
 
 def _spans(group: "Locality", end: int) -> Iterator[tuple["Locality", int, int]]:
@@ -78,14 +78,14 @@ def _height(group: "Locality") -> int:
     return max((_height(part) + 1 for part in group.parts), default=0)
 
 
-def with_domains(tiers: Sequence[Level], hosts: Sequence["WiredHost"], keys: Keys) -> list[Level]:
+def with_domains(tiers: Sequence[NodeLevel], hosts: Sequence["WiredHost"], keys: Keys) -> list[NodeLevel]:
     """The tiers with the NVLink domains at their place, the nearest first.
 
     A scheduler expects each domain in one group of the next tier. Without such a place, or if some hosts have no
     domain, the domains are not a level; the nodes still have the label.
     """
     of_host = {host.name: label_value(host.nvlink_domain) for host in hosts if host.nvlink_domain}
-    domains = Level(keys.nvlink, "nvlink", of_host)
+    domains = NodeLevel(keys.nvlink, "nvlink", of_host)
     if len(of_host) < len(hosts):
         return list(tiers)
     for place in range(len(tiers) + 1):
@@ -95,7 +95,7 @@ def with_domains(tiers: Sequence[Level], hosts: Sequence["WiredHost"], keys: Key
     return list(tiers)
 
 
-def _within(inner: Level, outer: Level) -> bool:
+def _within(inner: NodeLevel, outer: NodeLevel) -> bool:
     """Whether the hosts of each inner group are in one outer group."""
     pairs = {(inner.value_of[host], outer.value_of[host]) for host in inner.value_of}
     return len(pairs) == len({group for group, _ in pairs})

@@ -8,7 +8,7 @@ from fabricgen.handoff import Handoff, Option, WrittenFiles
 from fabricgen.handoff.chosen import object_name, refuse_node_names
 from fabricgen.handoff.launch_kit import FILE, launch_kit_file
 from fabricgen.handoff.manifests import GROUP_LABEL, dump
-from fabricgen.handoff.node_tiers import FAMILIES, Level, label_value, tiers_of, with_domains
+from fabricgen.handoff.node_tiers import FAMILIES, NodeLevel, label_value, tiers_of, with_domains
 from fabricgen.handoff.templates import yaml_bytes
 from fabricgen.handoff.topology_kinds import (
     hyper_nodes,
@@ -69,7 +69,7 @@ def topology_files(
     yield "topograph-model.yaml", yaml_bytes(_model(roots, hosts))
 
 
-def _script(hosts: Sequence["WiredHost"], tiers: Sequence[Level], nvlink: str) -> bytes:
+def _script(hosts: Sequence["WiredHost"], tiers: Sequence[NodeLevel], nvlink: str) -> bytes:
     """Commands that set the labels; hosts with the same labels share a command."""
     alike: dict[str, list[str]] = {}
     for host in hosts:

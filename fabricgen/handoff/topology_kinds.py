@@ -9,22 +9,22 @@ from typing import Any
 
 from fabricgen.errors import UsageError
 from fabricgen.handoff.chosen import object_name
-from fabricgen.handoff.node_tiers import HOSTNAME, Level
+from fabricgen.handoff.node_tiers import HOSTNAME, NodeLevel
 
 Manifest = dict[str, Any]
 
 
-def kueue_topology(name: str, levels: Sequence[Level]) -> Manifest:
+def kueue_topology(name: str, levels: Sequence[NodeLevel]) -> Manifest:
     """The levels of Kueue, the widest first."""
     return _topology("kueue.x-k8s.io/v1beta2", name, levels)
 
 
-def kai_topology(name: str, levels: Sequence[Level]) -> Manifest:
+def kai_topology(name: str, levels: Sequence[NodeLevel]) -> Manifest:
     """The levels of the KAI scheduler, the widest first."""
     return _topology("kai.scheduler/v1alpha1", name, levels)
 
 
-def _topology(version: str, name: str, levels: Sequence[Level]) -> Manifest:
+def _topology(version: str, name: str, levels: Sequence[NodeLevel]) -> Manifest:
     keys = [*(level.key for level in reversed(levels)), HOSTNAME]
     return _object(version, "Topology", name, {"levels": [{"nodeLabel": key} for key in keys]})
 
@@ -35,7 +35,7 @@ def kueue_flavor(name: str, topology: str, label: tuple[str, str]) -> Manifest:
     return _object("kueue.x-k8s.io/v1beta2", "ResourceFlavor", name, spec)
 
 
-def hyper_nodes(prefix: str, levels: Sequence[Level]) -> Iterator[Manifest]:
+def hyper_nodes(prefix: str, levels: Sequence[NodeLevel]) -> Iterator[Manifest]:
     """Volcano's groups. Those of the nearest level select nodes by label, the others have the groups below by name.
 
     A group with the same hosts as one below it is left out, because it adds nothing. Raises UsageError if two groups
@@ -70,7 +70,7 @@ def _member(kind: str, selector: Manifest) -> Manifest:
     return {"type": kind, "selector": selector}
 
 
-def koordinator_topology(levels: Iterable[Level]) -> Manifest:
+def koordinator_topology(levels: Iterable[NodeLevel]) -> Manifest:
     """The layers of Koordinator, the widest first; the last one is that of nodes."""
     layers: list[Manifest] = []
     for level in reversed(list(levels)):

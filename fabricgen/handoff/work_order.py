@@ -40,7 +40,7 @@ class Plug:
 
 
 @dataclass(frozen=True, slots=True)
-class Step:
+class CableStep:
     """One cable: `fixed` stays, the other end goes from `now` to `planned`. `now` is None if the cable is not seen,
     `planned` if it is not planned. `cable` is the planned cable, whose length is in metres; "" and None without one."""
 
@@ -58,7 +58,7 @@ class Order:
 
     name: str  # A, B, …, Z, AA
     kind: CableFault
-    steps: tuple[Step, ...]
+    steps: tuple[CableStep, ...]
 
     @property
     def action(self) -> str:
@@ -101,11 +101,11 @@ class _Plan:
         devices = [end[0] for end in (step.fixed, step.now, step.planned) if end]
         return (cable.id, *devices) if cable else step.fixed
 
-    def step(self, many: Sequence[Move]) -> Step:
+    def step(self, many: Sequence[Move]) -> CableStep:
         """The step of links that one cable carries."""
         cable = self._cable(many[0])
         now, planned = ([end for each in many if (end := end_of(each))] for end_of in (_now, _planned))
-        return Step(
+        return CableStep(
             cable.id if cable else "",
             self._plug([each.fixed for each in many]),
             self._plug(now) if now else None,
@@ -160,7 +160,7 @@ def work_order_text(orders: Sequence[Order]) -> str:
     return "\n".join(lines)
 
 
-def _sentence(step: Step) -> str:
+def _sentence(step: CableStep) -> str:
     if step.planned is None:
         return f"between {_place(step.fixed)} and {_place(step.now)}"
     if step.now is None:
@@ -195,7 +195,7 @@ def work_order_csv(orders: Sequence[Order]) -> str:
     return out.getvalue()
 
 
-def _row(order: Order, step: Step) -> Iterator[str]:
+def _row(order: Order, step: CableStep) -> Iterator[str]:
     yield from (order.name, order.action, step.cable, step.medium)
     yield format_length(step.length_m) if step.length_m else ""
     for plug in (step.fixed, step.now, step.planned):

@@ -22,7 +22,7 @@ _PROTOCOLS, _PORTS, _DSCPS = range(256), range(1 << 16), range(64)
 Prefixes = tuple[Address | None, ...]  # None: not a prefix, so no address matches
 
 
-class Rule(NamedTuple):
+class PacketRule(NamedTuple):
     """What a rule does: the prefixes of its addresses, whether it drops, and its conditions on other fields."""
 
     priority: int
@@ -41,7 +41,7 @@ class Decision(NamedTuple):
     depends: bool = False
 
 
-class Filter:
+class PacketFilter:
     """The effect of a table, and of all tables with equal rules."""
 
     def __init__(self, table: AclTable) -> None:
@@ -66,7 +66,7 @@ class Filter:
             self._distinct[covering] = self._effect([self.rules[index] for index in covering])
         return self._distinct[covering]
 
-    def _effect(self, found: Sequence[Rule]) -> Hashable:
+    def _effect(self, found: Sequence[PacketRule]) -> Hashable:
         """What these rules do, apart from the addresses that packets go to."""
         final = next((one.priority for one in found if not one.sources and not one.others), None)
         seen = dict.fromkeys(one._replace(targets=()) for one in found if final is None or one.priority >= final)
@@ -115,7 +115,7 @@ class Filter:
         return None
 
 
-def any_passes(filters: Sequence[Filter], source: Address, target: Address) -> list[Decision] | None:
+def any_passes(filters: Sequence[PacketFilter], source: Address, target: Address) -> list[Decision] | None:
     """What each filter decides if a packet between two addresses passes all of them; None if none does."""
     matching = [each.matching(source, target) for each in filters]
     decisions = [each.decides(found) for each, found in zip(filters, matching, strict=True)]
@@ -162,7 +162,7 @@ class _Lookup:
         return sorted(found)
 
 
-def _packets(rules: Sequence[Rule], source: Address, target: Address) -> Iterator[Packet]:
+def _packets(rules: Sequence[PacketRule], source: Address, target: Address) -> Iterator[Packet]:
     """A packet for each way in which the conditions of rules can hold together."""
     given: dict[str, list[str]] = {}
     for name, content in (condition for rule in rules for condition in rule.others):
@@ -208,10 +208,10 @@ def _drops(row: Row) -> bool:
     return text(row, "PACKET_ACTION").upper() in ("DROP", "DENY")
 
 
-def _rule(row: Row) -> Rule:
+def _rule(row: Row) -> PacketRule:
     sources, targets = (tuple(_prefixes(row, names)) for names in (_SOURCES, _TARGETS))
     others = tuple(sorted((name, text(row, name)) for name in row if name not in _TELLS_NOTHING))
-    return Rule(priority_of(row), sources, targets, _drops(row), others)
+    return PacketRule(priority_of(row), sources, targets, _drops(row), others)
 
 
 def _prefixes(row: Row, names: Sequence[str]) -> Iterator[Address | None]:

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from fabricgen.bundle.read import Bundle
 from fabricgen.bundle.wiring import WiredPlane, Wiring
 from fabricgen.isolation.attachments import Attachment, attachments
-from fabricgen.isolation.filtering import Filter, any_passes, content_of
+from fabricgen.isolation.filtering import PacketFilter, any_passes, content_of
 from fabricgen.isolation.partitions import partition_verdicts
 from fabricgen.results.isolation import HostAddress, IsolationResult, Reach, RowPlace, WrongPair
 from fabricgen.same import Same
@@ -24,8 +24,8 @@ class AddressClass:
     domain: tuple[str, ...]
     leaks: frozenset[tuple[str, ...]]
     imports: frozenset[tuple[str, ...]]
-    sends: tuple[Filter, ...]
-    receives: tuple[Filter, ...]
+    sends: tuple[PacketFilter, ...]
+    receives: tuple[PacketFilter, ...]
     members: list[Attachment] = field(default_factory=list)
 
     def has_route_to(self, target: "AddressClass") -> bool:
@@ -140,19 +140,19 @@ def decisive_rule(source: AddressClass, target: AddressClass) -> tuple[str, str]
 
 def address_classes(ends: Sequence[Attachment]) -> list[AddressClass]:
     """The classes of addresses of one IP version, in the order of their first members."""
-    filters: dict[object, Filter] = {}
-    interned: dict[Same[AclTable], Filter] = {}  # many ports share the object of a table
+    filters: dict[object, PacketFilter] = {}
+    interned: dict[Same[AclTable], PacketFilter] = {}  # many ports share the object of a table
 
-    def filter_of(table: AclTable) -> Filter:
+    def filter_of(table: AclTable) -> PacketFilter:
         same = Same(table)
         if same not in interned:
             content = content_of(table)
             if content not in filters:
-                filters[content] = Filter(table)
+                filters[content] = PacketFilter(table)
             interned[same] = filters[content]
         return interned[same]
 
-    def filters_of(tables: Sequence[tuple[str, AclTable]]) -> tuple[Filter, ...]:
+    def filters_of(tables: Sequence[tuple[str, AclTable]]) -> tuple[PacketFilter, ...]:
         return tuple([filter_of(table) for _, table in tables])
 
     at_port = [(filters_of(one.sends), filters_of(one.receives)) for one in ends]
@@ -225,7 +225,7 @@ def _connected(source: AddressClass, target: AddressClass, dscps: Sequence[int |
 
 def _at_ports(
     source: AddressClass, target: AddressClass, first: Attachment, last: Attachment
-) -> Iterator[tuple[Filter, tuple[str, AclTable]]]:
+) -> Iterator[tuple[PacketFilter, tuple[str, AclTable]]]:
     """The filters at both ports, with the tables of two members."""
     yield from zip(source.sends, first.sends, strict=True)
     yield from zip(target.receives, last.receives, strict=True)

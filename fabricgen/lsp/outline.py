@@ -14,17 +14,17 @@ Span = tuple[tuple[int, int], tuple[int, int]]  # (line, column in characters) o
 
 
 @dataclass(frozen=True)
-class Entry:
+class OutlineEntry:
     """A key with its value, or an item of a list with its `name`. `named` is where the name is, `whole` the entry."""
 
     name: str
     detail: str
     named: Span
     whole: Span
-    inner: tuple["Entry", ...]
+    inner: tuple["OutlineEntry", ...]
 
 
-def outline(text: str) -> tuple[Entry, ...]:
+def outline(text: str) -> tuple[OutlineEntry, ...]:
     """The entries at the top of a text; none for a text that is not YAML."""
     try:
         root = compose(text, "")
@@ -33,7 +33,7 @@ def outline(text: str) -> tuple[Entry, ...]:
     return tuple(_entries(root, 1)) if root else ()
 
 
-def _entries(node: yaml.Node, depth: int) -> Iterator[Entry]:
+def _entries(node: yaml.Node, depth: int) -> Iterator[OutlineEntry]:
     if depth > _DEEPEST:
         return
     if isinstance(node, yaml.MappingNode):
@@ -48,11 +48,11 @@ def _entries(node: yaml.Node, depth: int) -> Iterator[Entry]:
                 yield _entry(name.value, name, item, item, depth)
 
 
-def _entry(name: str, named: yaml.Node, first: yaml.Node, value: yaml.Node, depth: int) -> Entry:
+def _entry(name: str, named: yaml.Node, first: yaml.Node, value: yaml.Node, depth: int) -> OutlineEntry:
     detail = value.value if isinstance(value, yaml.ScalarNode) and not is_secret(name, name) else ""
     span = _start(named), _end(named)
     whole = _start(first), max(span[1], _end(value))  # the value of an alias is somewhere above
-    return Entry(name or "?", detail, span, whole, tuple(_entries(value, depth + 1)))
+    return OutlineEntry(name or "?", detail, span, whole, tuple(_entries(value, depth + 1)))
 
 
 def _start(node: yaml.Node) -> tuple[int, int]:

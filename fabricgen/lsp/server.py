@@ -22,7 +22,7 @@ from fabricgen.lsp.cursor import Spot, spot_at, typed_at
 from fabricgen.lsp.fixes import fixes
 from fabricgen.lsp.hover import hover_text
 from fabricgen.lsp.names import Names, kind_at, names_at, shipped
-from fabricgen.lsp.outline import Entry, Span, outline
+from fabricgen.lsp.outline import OutlineEntry, Span, outline
 from fabricgen.lsp.schema import keys_at, meaning_of, values_at
 from fabricgen.lsp.session import EditorSession, Versions
 from fabricgen.platforms.catalog import catalog_file, load_switch_platform
@@ -167,7 +167,7 @@ def _quick_fixes(server: Server, params: types.CodeActionParams) -> Iterator[typ
             )  # fmt: skip
 
 
-def _symbol(one: Entry, rows: list[str], codec: PositionCodec) -> types.DocumentSymbol:
+def _symbol(one: OutlineEntry, rows: list[str], codec: PositionCodec) -> types.DocumentSymbol:
     kind = types.SymbolKind.Namespace if one.inner else types.SymbolKind.Property
     inner = [_symbol(below, rows, codec) for below in one.inner]
     whole, named = (_range(span, rows, codec) for span in (one.whole, one.named))

@@ -15,7 +15,7 @@ _SIZE = re.compile(r"(\d{1,9})([mt]?)", re.IGNORECASE)
 
 
 @dataclass(frozen=True, slots=True)
-class SeedLink:
+class TorusSeedLink:
     """A link that defines the direction of an axis: `axis` 0 to 2, `forward` for p, the switches by node GUID."""
 
     axis: int
@@ -29,7 +29,7 @@ class SeedLink:
 class Seed:
     """The links from one switch to its neighbours, and the datelines relative to it."""
 
-    links: list[SeedLink] = field(default_factory=list)
+    links: list[TorusSeedLink] = field(default_factory=list)
     datelines: dict[int, tuple[int, LocatedWord]] = field(default_factory=dict)
 
 
@@ -70,7 +70,7 @@ def _read_line(result: TorusFile, name: LocatedWord, values: list[str]) -> None:
         result.rings = tuple(kind == "t" and size > 1 for kind, size in zip(kinds, result.sizes, strict=True))
     elif found := _LINK.fullmatch(name.text):
         a, b = (int(text, 0) for text in values)
-        result.seeds[-1].links.append(SeedLink("xyz".index(found[1]), found[2] == "p", a, b, name))
+        result.seeds[-1].links.append(TorusSeedLink("xyz".index(found[1]), found[2] == "p", a, b, name))
     elif found := _DATELINE.fullmatch(name.text):
         result.seeds[-1].datelines["xyz".index(found[1])] = int(values[0]), name
     elif name.text == "portgroup_max_ports":

@@ -7,7 +7,7 @@ from fabricgen.allocation.allocate import Allocation
 from fabricgen.control_plane.managers import manager_links, plan_managers
 from fabricgen.control_plane.mlnx_sm import plan_mlnx_options
 from fabricgen.control_plane.opensm import SubnetPlan
-from fabricgen.control_plane.opensm_options import SubnetOptions, plan_options
+from fabricgen.control_plane.opensm_options import PlaneManagers, plan_options
 from fabricgen.control_plane.partitions import Partition, plan_partitions
 from fabricgen.control_plane.sharp import plan_sharp
 from fabricgen.design.registry import graph_of
@@ -93,7 +93,7 @@ class SubnetRenderer:
         return self.library.text(template, {"subnet": SubnetContext(subnet.key), **context}, subnet.key)
 
     def _for_ufm(
-        self, subnet: SubnetDesign, same: SubnetOptions, files: Mapping[str, Context], lists: Mapping[str, Context]
+        self, subnet: SubnetDesign, same: PlaneManagers, files: Mapping[str, Context], lists: Mapping[str, Context]
     ) -> Iterator[tuple[str, bytes]]:
         """The other dialect, in a separate folder, with the file names of UFM."""
         spec, dialect = subnet.plane.plane.infiniband.mlnx_sm, mlnx_sm.DIALECT

@@ -10,7 +10,7 @@ from fabricgen.diff.batches import KEPT_SHARE
 from fabricgen.diff.counts import count_plans
 from fabricgen.diff.difference import Difference
 from fabricgen.diff.sorting import generation_of
-from fabricgen.diff.step import Step, StepPurpose
+from fabricgen.diff.step import PatchStep, StepPurpose
 from fabricgen.diff.tenants import tenant_moves
 from fabricgen.diff.work import Work
 from fabricgen.findings import Finding
@@ -104,7 +104,7 @@ def _device(work: Work) -> dict[str, Any]:
     }
 
 
-def _step(number: int, step: Step) -> dict[str, Any]:
+def _step(number: int, step: PatchStep) -> dict[str, Any]:
     price = step.price
     return {
         "step": number,

@@ -7,7 +7,7 @@ from fabricgen.diff.difference import DeviceDifference, Difference
 from fabricgen.diff.patch import Route
 from fabricgen.diff.plan import Plan
 from fabricgen.diff.sorting import generation_of
-from fabricgen.diff.step import Step, StepPurpose
+from fabricgen.diff.step import PatchStep, StepPurpose
 from fabricgen.report import diff_words as words
 from fabricgen.report.name_runs import device_runs
 from fabricgen.rollout.mixture import Between, worst
@@ -73,7 +73,7 @@ def _way(plan: Plan) -> str:
     return f"{patches}, {_time(price.seconds)}, {price.megabytes} MB, {generation_of(plan.release)}{kept}"
 
 
-def _what(step: Step) -> str:
+def _what(step: PatchStep) -> str:
     if step.purpose is StepPurpose.SESSION:
         return f"{step.purpose} {step.changes[0].key}"
     if step.purpose is StepPurpose.DOWN:

@@ -18,7 +18,7 @@ from fabricgen.routing.spoken import AbsentSession, Session, SessionEnd
 _LOCALHOST = ("DEVICE_METADATA", "localhost")
 
 
-class Cause(NamedTuple):
+class LossCause(NamedTuple):
     """A switch, the (table, key, field) of its file, and what is wrong there. Causes of one kind form one group."""
 
     switch: str
@@ -31,7 +31,7 @@ class Cause(NamedTuple):
 class Loss:
     """`pairs` of addresses that one group of causes disconnects, with an example."""
 
-    causes: tuple[Cause, ...]
+    causes: tuple[LossCause, ...]
     pairs: int
     source: str
     target: str
@@ -57,14 +57,14 @@ def find_losses(found: Reachability) -> list[Loss]:
     return losses
 
 
-def _loss(found: Reachability, lost: Words, causes: tuple[Cause, ...]) -> Loss:
+def _loss(found: Reachability, lost: Words, causes: tuple[LossCause, ...]) -> Loss:
     switch = int(np.flatnonzero(lost.any(axis=1))[0])
     target = found.targets[bits.columns_of(lost[switch])[0]]
     source = next((one.names[0] for one in found.targets if one.switch == switch and one.family == target.family), "")
     if not causes:
         name = found.fabric.names[switch]
         reason = f"no route to {target.prefix}"
-        causes = (Cause(name, ("BGP_NEIGHBOR",), reason, "route"),)
+        causes = (LossCause(name, ("BGP_NEIGHBOR",), reason, "route"),)
     return Loss(causes, found.pairs(lost), source, target.names[0])
 
 
@@ -99,9 +99,9 @@ class _Causes:
         self.sessions[a.switch, b.switch].append((a, b))
         self.sessions[b.switch, a.switch].append((b, a))
 
-    def groups(self) -> dict[str, tuple[list[Cause], Words]]:
+    def groups(self) -> dict[str, tuple[list[LossCause], Words]]:
         """Kind -> its causes, and where they lose packets (switches x words)."""
-        found: dict[str, tuple[list[Cause], Words]] = {}
+        found: dict[str, tuple[list[LossCause], Words]] = {}
         for cause, switches, columns in self._all():
             causes, starts = found.setdefault(cause.kind, ([], np.zeros_like(self.found.bad)))
             if cause not in causes[-1:]:
@@ -109,7 +109,7 @@ class _Causes:
             starts[switches] |= columns
         return {kind: (list(dict.fromkeys(causes)), starts) for kind, (causes, starts) in found.items()}
 
-    def _all(self) -> Iterator[tuple[Cause, NDArray[np.int64], Words]]:
+    def _all(self) -> Iterator[tuple[LossCause, NDArray[np.int64], Words]]:
         size = len(self.found.targets)
         for number in bits.columns_of(self.columns):
             target = self.found.targets[number]
@@ -121,7 +121,7 @@ class _Causes:
         for (switch, number), path in self.found.dropped.items():
             name, prefix = self.fabric.names[switch], self.found.targets[number].prefix
             reason = f"a blackhole route drops packets to {prefix}"
-            cause = Cause(name, ("STATIC_ROUTE", path.key), reason, "blackhole")
+            cause = LossCause(name, ("STATIC_ROUTE", path.key), reason, "blackhole")
             yield cause, self._drop_starts(switch, number), bits.row_of(np.array([number]), size)
         bad = self.found.bad
         for near, far in self.found.neighbors.tolist():
@@ -140,19 +140,19 @@ class _Causes:
         others: NDArray[np.int64] = near[far == switch]
         return others
 
-    def _at_owner(self, target: Target) -> Cause:
+    def _at_owner(self, target: Target) -> LossCause:
         """Why the switch of the hosts does not announce their prefix."""
         name = self.fabric.names[target.switch]
         speaker = self.fabric.spoken.speakers[name]
         interface, vrf = target.vrf
         if vrf:
             reason = f"{interface}, the port of a host, is in VRF {vrf}, not in the default VRF"
-            return Cause(name, ("INTERFACE", interface, "vrf_name"), reason, "vrf")
+            return LossCause(name, ("INTERFACE", interface, "vrf_name"), reason, "vrf")
         if speaker.obstacle:
-            return Cause(name, speaker.obstacle.place, speaker.obstacle.reason, _kind(speaker.obstacle.place))
-        return Cause(name, ("STATIC_ROUTE",), f"no announced prefix contains {target.addresses[0].ip}", "announced")
+            return LossCause(name, speaker.obstacle.place, speaker.obstacle.reason, _kind(speaker.obstacle.place))
+        return LossCause(name, ("STATIC_ROUTE",), f"no announced prefix contains {target.addresses[0].ip}", "announced")
 
-    def _between(self, near: int, far: int, target: Target) -> Cause:
+    def _between(self, near: int, far: int, target: Target) -> LossCause:
         """Why a switch has no working route over its neighbor, which has one."""
         names, spoken = self.fabric.names, self.fabric.spoken
         one, other = names[near], names[far]
@@ -162,7 +162,7 @@ class _Causes:
         if field := spoken.speakers[other].isolated:
             place = ("BGP_DEVICE_GLOBAL", "STATE", field)
             what = "TSA is on" if field == "tsa_enabled" else f"{field} withdraws routes"
-            return Cause(other, place, f"{what}: the switch announces only its loopbacks", "tsa")
+            return LossCause(other, place, f"{what}: the switch announces only its loopbacks", "tsa")
         for a, b in sessions:
             found = blocked(spoken, a, b, target.prefix) if target.prefix else None
             if found is not None:
@@ -170,26 +170,26 @@ class _Causes:
                 way = "from" if step.is_inbound else "to"
                 peer = other if step.is_inbound else one
                 reason = f"{why.reason}: {target.prefix} {way} {peer}"
-                return Cause(step.switch, why.row, reason, _kind(why.row))
+                return LossCause(step.switch, why.row, reason, _kind(why.row))
         for a, b in sessions:
             for end, families, word in ((a, a.terms.accepts, "in"), (b, b.terms.sends, "out")):
                 if target.family not in families:
                     reason = f"no IPv{target.family} route passes {word}: the family is not active or has no policy"
-                    return Cause(end.switch, ("BGP_NEIGHBOR", end.key), reason, f"family {target.family}")
+                    return LossCause(end.switch, ("BGP_NEIGHBOR", end.key), reason, f"family {target.family}")
         reason = f"it refuses or does not learn {target.prefix} from {other}"
-        return Cause(one, (*_LOCALHOST, "bgp_asn"), reason, "path")
+        return LossCause(one, (*_LOCALHOST, "bgp_asn"), reason, "path")
 
-    def _no_session(self, one: str, other: str) -> Cause:
+    def _no_session(self, one: str, other: str) -> LossCause:
         rows = sorted(self.absent.get((one, other), []), key=lambda absent: (absent.follows, absent.switch != one))
         if rows:
             switch, place = rows[0].cause
             reason = rows[0].reason.partition(f"held down by the far end {switch}: ")[2] or rows[0].reason
-            return Cause(switch, place, reason, _kind(place))
+            return LossCause(switch, place, reason, _kind(place))
         for name in (one, other):
             obstacle = self.fabric.spoken.speakers[name].obstacle
             if obstacle:
-                return Cause(name, obstacle.place, obstacle.reason, _kind(obstacle.place))
-        return Cause(one, ("BGP_NEIGHBOR",), f"there is no BGP session with {other}", "session")
+                return LossCause(name, obstacle.place, obstacle.reason, _kind(obstacle.place))
+        return LossCause(one, ("BGP_NEIGHBOR",), f"there is no BGP session with {other}", "session")
 
 
 def _kind(place: tuple[str, ...]) -> str:

@@ -36,7 +36,7 @@ _ADDRESSES = {4: frozenset({"SRC_IP", "DST_IP"}), 6: frozenset({"SRC_IPV6", "DST
 _OTHER = {4: 6, 6: 4}
 
 
-class Filter(NamedTuple):
+class ControlFilter(NamedTuple):
     """One line of iptables, in its order. `source` and `target` are as written, "" if the line has none.
 
     `is_partial`: it has a condition that this module does not compare (TCP flags, interfaces)."""
@@ -79,7 +79,7 @@ class Ignored(NamedTuple):
 class ControlAcl:
     """The translation of one file. Without filters, caclmgrd drops only packets to addresses of the front ports."""
 
-    filters: list[Filter] = field(default_factory=list)
+    filters: list[ControlFilter] = field(default_factory=list)
     ignored: list[Ignored] = field(default_factory=list)
 
     def sources(self, family: int, protocol: str, port: str) -> list[str]:
@@ -205,11 +205,11 @@ def _by_priority(own: dict[str, Row], family: int, found: ControlAcl) -> Iterato
 
 def _filters(
     key: str, props: Row, family: int, protocols: tuple[str, ...], ports: tuple[str, ...], release: int | None
-) -> Iterator[Filter]:
+) -> Iterator[ControlFilter]:
     has_targets = release is None or release >= _TARGETS_SINCE
     source = text(props, "SRC_IPV6") or text(props, "SRC_IP")
     target = (text(props, "DST_IPV6") or text(props, "DST_IP")) if has_targets else ""
     for protocol in protocols:
         is_partial = bool(protocol == "tcp" and props.get("TCP_FLAGS")) or bool(has_targets and props.get("IN_PORTS"))
         for port in ports:
-            yield Filter(family, protocol, port, source, target, text(props, "PACKET_ACTION"), key, is_partial)
+            yield ControlFilter(family, protocol, port, source, target, text(props, "PACKET_ACTION"), key, is_partial)

@@ -26,7 +26,7 @@ BUILDIMAGE_COMMITS: dict[int, str] = {
 }  # fmt: skip
 
 
-class Statement(NamedTuple):
+class ProgramStatement(NamedTuple):
     """A statement about a program.
 
     It holds from release `since` on (0: from the oldest one) and before release `before` (0: up to the newest one).

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from fabricgen.control_plane.managers import plan_managers
-from fabricgen.control_plane.opensm_options import SubnetOptions, plan_options
+from fabricgen.control_plane.opensm_options import PlaneManagers, plan_options
 from fabricgen.control_plane.partitions import plan_partitions
 from fabricgen.design.subnets import split_subnets
 from fabricgen.inventory.infiniband import Membership
@@ -22,7 +22,7 @@ def infiniband(tree: Tree, **settings: Any) -> Tree:
     return {key: value for key, value in tree.items() if key != "management"} | {"planes": {"compute": plane}}
 
 
-def planned(folder: Path, tree: Tree) -> tuple[Plans, list[SubnetOptions]]:
+def planned(folder: Path, tree: Tree) -> tuple[Plans, list[PlaneManagers]]:
     """The plans of an InfiniBand plane and the options of each subnet."""
     plans = make_plans(write(folder, tree))
     assert [one for one in plans.findings if one.severity == "error"] == []

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from fabricgen.deploy import steps
-from fabricgen.deploy.steps import Outcome, take
+from fabricgen.deploy.steps import StepOutcome, take
 from tests.deploy.switch import OWN, SECRET, Switch, Tables, tables
 
 RENDERED = tables() | {"SNMP_COMMUNITY": {"${secret:snmp}": {"TYPE": "RO"}}}
@@ -21,7 +21,7 @@ class Module:
         self.switch = Switch(folder, running)
         monkeypatch.setattr(steps, "Device", lambda folder: self.switch)
 
-    def take(self, step: str, check: bool = False, **more: Any) -> Outcome:
+    def take(self, step: str, check: bool = False, **more: Any) -> StepOutcome:
         """One step with the parameters of the role."""
         parameters: dict[str, Any] = {
             "step": step,
@@ -65,11 +65,11 @@ def test_all_steps(module: Module) -> None:
     }
     assert type(prepared.result["route"]) is str
     bare: dict[str, Any] = {"rendered": {}, "secrets": {}}  # as the role calls the other steps
-    assert module.take("apply", **bare) == Outcome(True, hidden=module.take("verify", **bare).hidden)
+    assert module.take("apply", **bare) == StepOutcome(True, hidden=module.take("verify", **bare).hidden)
     assert module.take("verify", **bare).problem == ""
     assert module.take("save", **bare).changed is True
     assert module.switch.config == tables() | {"SNMP_COMMUNITY": {NEW_SECRET: {"TYPE": "RO"}}} | OWN
-    assert module.take("undo", **bare) == Outcome()
+    assert module.take("undo", **bare) == StepOutcome()
     assert module.take("prepare").result["differs"] is False
 
 

@@ -18,7 +18,7 @@ from fabricgen.diff.lookup import profiles
 from fabricgen.diff.patch import Route
 from fabricgen.diff.plan import Plan, make_plan
 from fabricgen.diff.sorting import MOST_CHANGES
-from fabricgen.diff.step import Step, StepPurpose
+from fabricgen.diff.step import PatchStep, StepPurpose
 from fabricgen.sonic.updater.verdicts import PORT_FLAP_TABLES
 from tests.conftest import Cli
 from tests.diff import measured
@@ -180,7 +180,7 @@ def expected_reloads(model: str, release: int) -> set[str]:
     return both | written_back | {"trimming, back"}  # no release accepts the removal of the field
 
 
-def assert_in_service(step: Step, before: Step | None, old: Config, new: Config) -> None:
+def assert_in_service(step: PatchStep, before: PatchStep | None, old: Config, new: Config) -> None:
     """The invariants of each step."""
     up, down = up_ports(step.old), set(step.down)
     assert step.sorting.problem == "" and step.sorting.changes < MOST_CHANGES

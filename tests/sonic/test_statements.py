@@ -13,7 +13,7 @@ from fabricgen.diff.price import LEAKS, READS_AGAIN, SLEEPS
 from fabricgen.diff.sorting import Generation, generation_of
 from fabricgen.sonic import statements
 from fabricgen.sonic.releases import DEFAULT
-from fabricgen.sonic.statements import Statement
+from fabricgen.sonic.statements import ProgramStatement
 from fabricgen.sonic.updater.live import ANNOUNCED_AT_START, FIELDS, FRRCFGD_FIELDS, TABLES, price_of
 from fabricgen.sonic.updater.tables import COMMITS
 from fabricgen.sonic.updater.verdicts import Cost, Updater, is_create_only
@@ -25,13 +25,14 @@ def modules() -> Iterator[str]:
     """The modules that make statements."""
     for file in sorted(ROOT.rglob("*.py")):
         calls = (node.func for node in ast.walk(ast.parse(file.read_text())) if isinstance(node, ast.Call))
-        if any(isinstance(func, ast.Name) and func.id == "Statement" for func in calls):
+        if any(isinstance(func, ast.Name) and func.id == "ProgramStatement" for func in calls):
             yield ".".join(("fabricgen", *file.relative_to(ROOT).with_suffix("").parts))
 
 
-def made() -> Iterator[Statement]:
+def made() -> Iterator[ProgramStatement]:
     for name in modules():
-        yield from (value for value in vars(importlib.import_module(name)).values() if isinstance(value, Statement))
+        found = vars(importlib.import_module(name)).values()
+        yield from (value for value in found if isinstance(value, ProgramStatement))
     prices = (*FIELDS.values(), *FRRCFGD_FIELDS.values(), *TABLES.values(), ANNOUNCED_AT_START)
     yield from (price.statement for price in prices)
 
@@ -59,7 +60,7 @@ def test_each_repository_was_read_in_each_release(commits: dict[int, str]) -> No
 
 
 def test_a_statement_holds_for_its_releases() -> None:
-    statement = Statement("", "", (), since=202411, before=202511)
+    statement = ProgramStatement("", "", (), since=202411, before=202511)
     assert [release for release in COMMITS if statement.holds(release)] == [202411, DEFAULT]
 
 

@@ -8,7 +8,7 @@ from fabricgen.findings import Severity
 from fabricgen.opensm.guids import guid_text
 from fabricgen.opensm.located_text import LocatedWord
 from fabricgen.opensm.qos_policy_conf import read_policy
-from fabricgen.opensm.torus_conf import Seed, SeedLink, TorusFile, read_torus
+from fabricgen.opensm.torus_conf import Seed, TorusFile, TorusSeedLink, read_torus
 from fabricgen.rules.defects import Defect
 from fabricgen.rules.rule import Basis, rule
 from fabricgen.rules.view.fabric import Fabric
@@ -204,7 +204,7 @@ def _seed_links(subnet: ManagedSubnet, file: str, seed: Seed) -> Iterator[Defect
         switches = [one.node_guid for one in subnet.topology.switches]
         for guid, row in zip(switches, subnet.topology.peer_switch.tolist(), strict=True):
             neighbors[guid] = {switches[peer] for peer in row if peer >= 0}
-    far: dict[int, SeedLink] = {}
+    far: dict[int, TorusSeedLink] = {}
     for link in seed.links:
         place = subnet.place(file, link.word)
         unknown = [guid_text(guid) for guid in (link.a, link.b) if subnet.switches and guid not in subnet.switches]

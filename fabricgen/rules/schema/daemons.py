@@ -13,7 +13,7 @@ from fabricgen.rules.view.qos_classes import port_classes
 from fabricgen.rules.view.switch import Switch, number
 from fabricgen.same import Same
 from fabricgen.sonic.releases import MASTER, release_name
-from fabricgen.sonic.statements import Statement
+from fabricgen.sonic.statements import ProgramStatement
 from fabricgen.sonic.tables import Table, format_ranges, parse_priorities
 from fabricgen.sonic.updater.unparsed import GROUPED_LISTS, LISTS, VALIDATES_FILES, unparsed
 
@@ -29,7 +29,7 @@ _INDEX = re.compile(r"([0-9]{1,9})(?:-([0-9]{1,9}))?", re.ASCII)
 _INDEX_RANGE = re.compile(r"[^-]*-[^-]*")
 _STOUL = re.compile(r"\s*[+]?[0-9]+", re.ASCII)  # what stoul reads
 _CLASSES = frozenset("01234567")
-EXCEPTIONS_ARE_CAUGHT = Statement(
+EXCEPTIONS_ARE_CAUGHT = ProgramStatement(
     "orchagent catches what a handler throws, and tries the row again; before, it ends",
     "sonic-swss orchagent/orch.cpp Consumer",
     (202305, 202311, 202405, 202411, 202505, 202511, 202605, MASTER),

@@ -8,7 +8,7 @@ import numpy as np
 from fabricgen.errors import UsageError
 from fabricgen.simulate.packets import choice
 from fabricgen.simulate.packets.records import CHOICES, INDEX, NONE, REMEMBERED
-from fabricgen.simulate.packets.state import Records, Spread
+from fabricgen.simulate.packets.state import NextHopChoices, Records
 from fabricgen.simulate.scenario import Hops, LinkFailure, NodeKind, Scenario, SprayOrder
 from fabricgen.simulate.scenario.balance import in_rounds
 from fabricgen.vocabulary import BalanceMode, BalanceUnit
@@ -50,7 +50,7 @@ class NextHops:
         self._hops |= groups
         self._members = {ends: self._ports(ends[0], hops) for ends, hops in self._hops.items()}
 
-    def change(self, failure: LinkFailure, before: Spread) -> Spread:
+    def change(self, failure: LinkFailure, before: NextHopChoices) -> NextHopChoices:
         """The arrays after the routes of a failure, with the random choices so far. Raises UsageError if these routes
         do not lead to the hosts."""
         self._change(failure.routes, failure.groups)
@@ -98,7 +98,7 @@ class NextHops:
                 yield port, following
                 todo.append(following)
 
-    def arrays(self) -> Spread:
+    def arrays(self) -> NextHopChoices:
         """The arrays, without packets so far."""
         place = {name: number for number, name in enumerate(self._switches)}
         number = [place[node.name] if node.name in place else self._column(node.name) for node in self._scenario.nodes]
@@ -113,7 +113,7 @@ class NextHops:
         choices, ports = _choices(list(rows), remembered)
         memory = np.zeros(int(choices["memory"][-1]) + remembered + 1, REMEMBERED)
         memory["time"] = _NEVER
-        return Spread(
+        return NextHopChoices(
             number=np.array(number, np.int64),
             groups=groups,
             choices=choices,
@@ -148,10 +148,10 @@ def _choices(rows: Sequence[tuple[int, tuple[int, ...]]], remembered: int) -> tu
     return choices, list(chain.from_iterable(members for _, members in rows)) or [0]
 
 
-def no_spread() -> Spread:
+def no_spread() -> NextHopChoices:
     """The arrays of a run in which each flow has one path."""
     none = np.zeros(1, np.int64)
     empty = np.zeros((1, 1), INDEX)
-    return Spread(
+    return NextHopChoices(
         none, empty, np.zeros(1, CHOICES), np.zeros(1, INDEX), np.zeros(1, REMEMBERED), np.zeros(1, np.uint64), none
     )

@@ -54,7 +54,7 @@ class RunSettings(NamedTuple):
     trimmed_size: int
 
 
-class Spread(NamedTuple):
+class NextHopChoices(NamedTuple):
     """Next hops by destination, for runs in which switches select among them. `number` is the place of a switch among
     the switches by name, and the column of a host; `groups[switch, column]` numbers `choices`."""
 
@@ -110,5 +110,5 @@ class Run(NamedTuple):
     durations: NDArray[Any]  # int64
     frames: Records
     streams: NDArray[Any]  # uint64 [component, 3]: the next random stream of compat hpcc
-    spread: Spread
+    spread: NextHopChoices
     selected: Selected

@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from typing import NamedTuple
 
 from ..releases import MASTER
-from ..statements import Statement
+from ..statements import ProgramStatement
 
 _READ = (202305, 202311, 202405, 202411, 202505, 202511, 202605, MASTER)
 _HOSTCFGD = "sonic-host-services scripts/hostcfgd DeviceMetaCfg"
@@ -20,15 +20,15 @@ class LivePrice(NamedTuple):
     """Whether a change is followed, and the statement that says so. Where the statement does not hold, it is not."""
 
     is_live: bool
-    statement: Statement
+    statement: ProgramStatement
 
 
 def _live(text: str, source: str, since: int = 0) -> LivePrice:
-    return LivePrice(True, Statement(text, source, _READ, since))
+    return LivePrice(True, ProgramStatement(text, source, _READ, since))
 
 
 def _at_start(text: str, source: str) -> LivePrice:
-    return LivePrice(False, Statement(text, source, _READ))
+    return LivePrice(False, ProgramStatement(text, source, _READ))
 
 
 _UNREAD = _live(

@@ -6,18 +6,18 @@ The Ansible role contains this module: only the standard library and relative im
 from collections.abc import Iterator, Mapping
 
 from ..releases import MASTER, release_name
-from ..statements import Statement
+from ..statements import ProgramStatement
 from ..tables import ConfigDb
 
 _READ = (202305, 202311, 202405, 202411, 202505, 202511, 202605, MASTER)
-GROUPED_LISTS = Statement(
+GROUPED_LISTS = ProgramStatement(
     "sonic-yang-mgmt does not read the leaf-lists of a grouping, and refuses a configuration that has one",
     "sonic-buildimage src/sonic-yang-mgmt/sonic_yang_ext.py _createDBTableToModuleMap, preProcessedYang "
     "(#22382, #21525, mended by #21907 _compileUsesClause); models: sonic-bgp-common.yang sonic-bgp-cmn-af",
     _READ,
     before=202511,
 )
-VALIDATES_FILES = Statement(
+VALIDATES_FILES = ProgramStatement(
     "`config reload FILE` validates the file; `config reload`, and /dev/stdin as FILE, are not validated",
     "sonic-utilities config/main.py reload (config_file_yang_validation)",
     _READ,

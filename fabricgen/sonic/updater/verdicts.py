@@ -12,7 +12,7 @@ from functools import cached_property
 from typing import NamedTuple
 
 from ..releases import DEFAULT, MASTER, release_name, release_of
-from ..statements import Statement
+from ..statements import ProgramStatement
 from ..tables import ConfigDb, Row
 from ..yang_tables import YANG_TABLES
 from .live import price_of
@@ -51,7 +51,7 @@ _BY_ASIC = ("BUFFER_POOL", "BUFFER_PROFILE", "PFC_WD", "WRED_PROFILE")
 
 _READ = (202305, 202311, 202405, 202411, 202505, 202511, 202605, MASTER)
 _SORTER = "sonic-utilities generic_config_updater/patch_sorter.py"
-DOWN_FOR_ROWS = Statement(
+DOWN_FOR_ROWS = ProgramStatement(
     "the updater changes the rows of a port in these tables only while the port is down, and takes it down",
     f"{_SORTER} RequiredValueIdentifier, RequiredValueMoveExtender",
     _READ,
@@ -61,7 +61,7 @@ PORT_FLAP_TABLES = frozenset({
     "QUEUE",
 })  # fmt: skip
 
-READ_AT_BOOT = Statement(
+READ_AT_BOOT = ProgramStatement(
     "selects the ports and the SAI profile at boot",
     "sonic-buildimage src/sonic-py-common/sonic_py_common/device_info.py get_path_to_hwsku_dir "
     "(the readers: docker-*, syncd_init_common.sh)",
@@ -69,13 +69,13 @@ READ_AT_BOOT = Statement(
 )
 REBOOT_FIELDS = frozenset({"hwsku", "platform"})  # of DEVICE_METADATA|localhost
 
-CREATED_AT_START = Statement(
+CREATED_AT_START = ProgramStatement(
     "ports are created and removed, and get their lanes, when the services start",
     "sonic-swss orchagent/portsorch.cpp doPortTask (getPortConfigState); sonic-utilities config/main.py breakout has "
     "its own way (ConfigMgmtDPB.breakOutPort)",
     _READ,
 )
-FOLLOWED_PORT = Statement(
+FOLLOWED_PORT = ProgramStatement(
     "orchagent, lldpmgrd, xcvrd, macsecmgrd and linkmgrd follow these fields of a port that exists",
     "sonic-swss orchagent/portsorch.cpp doPortTask, cfgmgr/macsecmgr.cpp enableMACsec; sonic-buildimage "
     "dockers/docker-lldp/lldpmgrd; sonic-platform-daemons sonic-xcvrd (subport, laser_freq, tx_power, dom_polling)",
@@ -85,30 +85,30 @@ PORT_FIELDS = frozenset({
     "admin_status", "alias", "description", "dom_polling", "fast_linkup", "laser_freq", "link_training", "macsec",
     "mtu", "mux_cable", "pfc_asym", "subport", "tpid", "tx_power",
 })  # fmt: skip
-DOWN_FOR_FIELDS = Statement(
+DOWN_FOR_FIELDS = ProgramStatement(
     "the link goes down and comes up: orchagent takes the port down to set it",
     "sonic-swss orchagent/portsorch.cpp doPortTask (setPortAdminStatus before the speed, FEC, autonegotiation, "
     "advertised speeds and interface types)",
     _READ,
 )
 PORT_DOWN_FIELDS = frozenset({"adv_interface_types", "adv_speeds", "autoneg", "fec", "interface_type", "speed"})
-STOPS_SERVICE = Statement(
+STOPS_SERVICE = ProgramStatement(
     "featured stops the container, and traffic or its protocol stops",
     "sonic-host-services scripts/featured FeatureHandler.update_feature_state",
     _READ,
 )
 _FORWARDING = frozenset({"bgp", "swss", "syncd", "teamd"})  # features
-CREATE_ONLY = Statement(
+CREATE_ONLY = ProgramStatement(
     "the updater removes a row and adds it again where a field changes that its daemon reads with a new row only",
     f"{_SORTER} CreateOnlyFilter, RemoveCreateOnlyDependencyMoveGenerator",
     _READ,
 )
-CREATE_ONLY_SENTINELS = Statement(
+CREATE_ONLY_SENTINELS = ProgramStatement(
     "so it does with the rows of BGP_SENTINELS", f"{_SORTER} CreateOnlyFilter", _READ, since=202311
 )
 _SESSION = frozenset({"holdtime", "keepalive", "name", "asn", "local_addr", "nhopself", "rrclient"})
 _EACH: frozenset[str] = frozenset()  # all fields of the table
-_CREATE_ONLY: Mapping[str, tuple[Statement, frozenset[str]]] = {
+_CREATE_ONLY: Mapping[str, tuple[ProgramStatement, frozenset[str]]] = {
     "BGP_NEIGHBOR": (CREATE_ONLY, _SESSION),
     "BGP_MONITORS": (CREATE_ONLY, _SESSION),
     "BGP_PEER_RANGE": (CREATE_ONLY, _EACH),
@@ -117,23 +117,23 @@ _CREATE_ONLY: Mapping[str, tuple[Statement, frozenset[str]]] = {
     "MIRROR_SESSION": (CREATE_ONLY, _EACH),
     "PORT": (CREATE_ONLY, frozenset({"lanes"})),
 }
-REFUSES_ACL_TYPE = Statement(
+REFUSES_ACL_TYPE = ProgramStatement(
     "the updater refuses a change of an ACL's type together with its rules",
     "sonic-utilities generic_config_updater/gu_common.py illegal_dataacl_check",
     _READ,
     since=202411,
 )
-NEEDS_MODEL = Statement(
+NEEDS_MODEL = ProgramStatement(
     "the updater refuses a patch of a table without a YANG model",
     f"{_SORTER} StrictPatchSorter.sort (validate_config_db_patch_has_yang_models)",
     _READ,
 )
-ONE_ACTION = Statement(
+ONE_ACTION = ProgramStatement(
     "on Broadcom's chips the first row of PFC_WD sets the action of the switch, and rows with another one are refused",
     "sonic-swss orchagent/pfcwdorch.cpp createEntry (checkPfcDlrInitEnable)",
     _READ,
 )
-REFUSES_TRIMMING = Statement(
+REFUSES_TRIMMING = ProgramStatement(
     "orchagent refuses trimming for a profile while the list of a port has it",
     "sonic-swss orchagent/bufferorch.cpp processBufferProfile (isTrimmingProhibited)",
     _READ,

@@ -47,7 +47,7 @@ class Bounces:
 
     def __init__(self, base: State, around: DetourFinder, detours: Sequence[Detours]) -> None:
         self.around, self.detours = around, detours
-        self.reach = Reach(base.buffers.links)
+        self.reach = AcyclicReach(base.buffers.links)
         self.channels, self.dependencies = base.buffers.links.channels, len(base.buffers.links.successors)
         self.ways = DetourTable(detours, self.channels)
         self.dead = np.concatenate([one.dead for one in detours])
@@ -274,7 +274,7 @@ class DetourTable:
 # Reachability in a dependency graph without cycles, for many marks at once.
 
 
-class Reach:
+class AcyclicReach:
     """A graph without cycles, prepared for sweeps from its last to its first links."""
 
     def __init__(self, graph: ChannelGraph) -> None:

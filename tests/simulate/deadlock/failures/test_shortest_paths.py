@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from fabricgen.routing import bits
 from fabricgen.simulate.deadlock.core.state import Ground
-from fabricgen.simulate.deadlock.failures.bounces import Reach
+from fabricgen.simulate.deadlock.failures.bounces import AcyclicReach
 from fabricgen.simulate.deadlock.failures.shortest_paths import ShortestPaths, links_of, lost_hops, spares
 from tests.routing.networks import link_between
 from tests.simulate.deadlock.grounds import every_link, fat_tree, ground, leaf_spine
@@ -131,7 +131,7 @@ def test_reach(drawn: tuple[int, Edges], data: st.DataObject) -> None:
     edges = {(a, b) for a, b in edges if a < b}
     marks = data.draw(st.lists(st.sets(st.integers(0, 69), max_size=3), min_size=channels, max_size=channels))
     gone = data.draw(st.lists(st.sets(st.integers(0, 69), max_size=20), min_size=channels, max_size=channels))
-    reach = Reach(graph_of(channels, edges))
+    reach = AcyclicReach(graph_of(channels, edges))
 
     def words(rows: list[set[int]]) -> bits.Words:
         pairs = [(row, column) for row, columns in enumerate(rows) for column in columns]
