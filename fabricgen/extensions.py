@@ -18,12 +18,12 @@ from collections.abc import Mapping
 from functools import cache
 from importlib.util import find_spec
 from pathlib import Path
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from fabricgen.errors import UsageError
 
 if TYPE_CHECKING:
-    from importlib.metadata import EntryPoint, EntryPoints
+    from importlib.metadata import EntryPoint
 
 DESIGNS = "fabricgen.designs"
 FILTERS = "fabricgen.filters"
@@ -54,7 +54,7 @@ def _entries(group: str) -> list["EntryPoint"]:
 
 
 @cache
-def _all_entries() -> "EntryPoints":
+def _all_entries() -> Any:  # EntryPoints; before Python 3.12 SelectableGroups, which selects as well
     from importlib.metadata import entry_points
 
     return entry_points()

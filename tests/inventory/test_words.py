@@ -20,11 +20,13 @@ ACCESS = "access: {kind: bond, vlan: 110, dhcp: 10.90.0.5}"
         (ACCESS, "access: {kind: trunk}", 'planes.in-band.access.kind: "trunk" is not allowed',
          "known: routed, vlan, bond, routed-bond"),
         (ACCESS, "load_balancing: 3", "planes.in-band.load_balancing cannot be 3",
-         "write ecmp, flowlet, adaptive, spray or a mapping: how switches spread packets over equal paths. CONFIG_DB has "
-         "ecmp only, with or without weights"),
-        ("hosts: 10.224.0.0/12", "hosts: 10.224.0.0/12, asn: rfc7398", 'planes.in-band.addressing.asn cannot be "rfc7398"',
+         "write ecmp, flowlet, adaptive, spray or a mapping: how switches spread packets over equal paths. CONFIG_DB "
+         "has ecmp only, with or without weights"),
+        ("hosts: 10.224.0.0/12", "hosts: 10.224.0.0/12, asn: rfc7398",
+         'planes.in-band.addressing.asn cannot be "rfc7398"',
          "did you mean 'rfc7938'?"),
-        ("hosts: 10.224.0.0/12", "hosts: 10.224.0.0/12, asn: private", 'planes.in-band.addressing.asn cannot be "private"',
+        ("hosts: 10.224.0.0/12", "hosts: 10.224.0.0/12, asn: private",
+         'planes.in-band.addressing.asn cannot be "private"',
          "write rfc7938 or a mapping: rfc7938 numbers from 4200000000, or a range {first, last}"),
     ],
 )  # fmt: skip
