@@ -103,6 +103,7 @@ def fabric_object(
         else None,
         "not_judged": bandwidth.reason,
         "deadlock": _deadlock(deadlock),
+        "tenants": _tenants(bundle, plane),
         "growth": asdict(_growth(path, plane, options.grow_to or 2 * counts["gpus"])),
     }
 
@@ -149,6 +150,50 @@ def _deadlock(results: Sequence[DeadlockResult]) -> dict[str, Any] | None:
         "statement": statement.claimed,
         "failures": {name: getattr(worst.failures, name) for name in counted},
     }
+
+
+def _tenants(bundle: Bundle, plane: str) -> dict[str, Any] | None:
+    """What the isolation of tenants costs; None on a plane without it. `host_mtu` is the largest MTU of a host whose
+    packets pass all links between switches, `overhead` the share of their bandwidth that VXLAN headers take from
+    packets of the RoCE MTU."""
+    from fabricgen.isolation.verdict import isolation, platforms_of
+    from fabricgen.physics import DEFAULT_MTU_BYTES, DEFAULT_ROCE_MTU_BYTES, ROCE_V2_WIRE_BYTES
+    from fabricgen.report.isolation import isolation_statement
+    from fabricgen.sonic.acl import acl_use
+    from fabricgen.sonic.evpn import WIRE_BYTES
+    from fabricgen.units import whole_number
+    from fabricgen.vocabulary import Isolation
+
+    wired = next((one for one in bundle.wiring.planes if one.name == plane), None) if bundle.wiring else None
+    result = next((one for one in isolation(bundle) if one.plane == plane), None)
+    if wired is None or wired.isolation is None or result is None:
+        return None
+    switches = {link.b[0] for link in bundle.host_links if link.plane == plane}
+    uses = [acl_use(bundle.devices[name].config) for name in switches]
+    platforms = list(platforms_of(bundle, switches).values())
+    tables = [one.acl_tables if one else None for one in platforms]
+    rules = [one.acl_rules if one else None for one in platforms]
+    ends = [end for link in bundle.switch_links if link.plane == plane for end in (link.a, link.b)]
+    mtus = [whole_number(bundle.devices[name].text_of("PORT", port, "mtu")) for name, port in ends]
+    header = WIRE_BYTES if wired.isolation == Isolation.EVPN else 0
+    packet = (wired.roce_mtu or DEFAULT_ROCE_MTU_BYTES) + ROCE_V2_WIRE_BYTES
+    return {
+        "number": result.tenants,
+        "isolation": wired.isolation,
+        "statement": isolation_statement(result).claimed,
+        "acl_tables": max((use.tables for use in uses), default=0),
+        "acl_rules": max((use.rules for use in uses), default=0),
+        "acl_tables_of_platform": _least(tables),
+        "acl_rules_of_platform": _least(rules),
+        "host_mtu": min((mtu or DEFAULT_MTU_BYTES for mtu in mtus), default=DEFAULT_MTU_BYTES) - header,
+        "overhead": header / (packet + header),
+    }
+
+
+def _least(sizes: Sequence[int | None]) -> int | None:
+    """The least of sizes; None if one is not known."""
+    known = [size for size in sizes if size is not None]
+    return min(known, default=None) if len(known) == len(sizes) else None
 
 
 def _growth(source: Path, plane: str, gpus: int) -> Growth:

@@ -1,16 +1,21 @@
 """The verdict on the tenants of each plane: classes of addresses, and what passes between them."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from fabricgen.bundle.read import Bundle
 from fabricgen.bundle.wiring import WiredPlane, Wiring
-from fabricgen.isolation.attachments import Attachment, attachments
+from fabricgen.isolation.attachments import Attachment, Attachments, attachments
 from fabricgen.isolation.filtering import PacketFilter, any_passes, content_of
 from fabricgen.isolation.partitions import partition_verdicts
-from fabricgen.results.isolation import HostAddress, IsolationResult, Reach, RowPlace, WrongPair
+from fabricgen.platforms.catalog import layout_by_hwsku
+from fabricgen.platforms.entries import load_switch_platform
+from fabricgen.platforms.model import SwitchPlatform
+from fabricgen.results.isolation import SHARED_BY_TENANTS, HostAddress, IsolationResult, Reach, RowPlace, WrongPair
 from fabricgen.same import Same
 from fabricgen.sonic.acl import AclTable
+from fabricgen.units import counted
+from fabricgen.vocabulary import Isolation
 
 
 @dataclass(frozen=True, eq=False)
@@ -102,7 +107,43 @@ def _judge(bundle: Bundle, wiring: Wiring, plane: WiredPlane) -> IsolationResult
         tuple(found.left_out),
         tuple(found.unread),
         tuple(Reach(*ends, *pairs) for ends, pairs in sorted(reach.items())),
+        shared="; ".join(_not_covered(bundle, plane, found)),
     )
+
+
+def _not_covered(bundle: Bundle, plane: WiredPlane, found: Attachments) -> Iterator[str]:
+    """What the verdict on a plane does not cover: what tenants share, and what the files do not say."""
+    yield SHARED_BY_TENANTS
+    if plane.isolation == Isolation.EVPN:
+        yield "whether chips copy DSCP and ECN to the VXLAN header and back is not judged"
+    tables: dict[str, dict[str, int]] = {}
+    for one in found.found:
+        for switch, table in one.sends:
+            tables.setdefault(switch, {})[table.name] = len(table.rules)
+    platforms = platforms_of(bundle, tables)
+    unsized: dict[str, tuple[int, int]] = {}
+    for switch, rules in tables.items():
+        platform = platforms[switch]
+        if platform is None or platform.acl_rules is None:
+            chip = (platform and platform.asic) or "the chip"
+            unsized[chip] = max(unsized.get(chip, (0, 0)), (sum(rules.values()), len(rules)))
+    for chip, (number, count) in sorted(unsized.items()):
+        use = f"{counted(number, 'rule')} in {counted(count, 'ACL table')} of a switch"
+        yield f"whether {use} fit the TCAM of {chip}, whose size is not known, is not judged"
+
+
+def platforms_of(bundle: Bundle, switches: Iterable[str]) -> Mapping[str, SwitchPlatform | None]:
+    """The platforms of switches by their HwSKU, of the bundle before those of the catalog; None if unknown. Raises
+    UnreadableInputError."""
+    own = [load_switch_platform(file) for file in bundle.platform_files]
+    by_hwsku = {layout.hwsku: platform for platform in own for layout in platform.layouts}
+    found = dict[str, SwitchPlatform | None]()
+    for switch in switches:
+        hwsku = bundle.devices[switch].text_of("DEVICE_METADATA", "localhost", "hwsku")
+        if hwsku not in by_hwsku and (known := layout_by_hwsku(hwsku)):
+            by_hwsku[hwsku] = known[0]
+        found[switch] = by_hwsku.get(hwsku)
+    return found
 
 
 def passing_pairs(bundle: Bundle, plane: str) -> Iterator[tuple[HostAddress, HostAddress]]:

@@ -189,6 +189,8 @@ class SwitchPlatform:
     buffer_model: str = ""  # traditional | dynamic
     mmu_bytes: int | None = None  # None where no public source states it
     cell_bytes: int | None = None
+    acl_tables: int | None = None  # of ingress that can be bound to ports, and the rules of all of them together; None
+    acl_rules: int | None = None  # where no public source states it
     power_watts: PowerDraw | None = None  # None where no public source states it
     rack_units: int | None = None  # None where no public source states it
     capabilities: Mapping[

@@ -84,6 +84,7 @@ def _rows(fabric: Mapping[str, Any]) -> Iterator[Row]:
         yield f"{role} oversubscription", f"{ratio:g}:1"
     yield "bisection", _bisection(fabric["bisection_gbps"])
     yield "separate networks", f"{fabric['networks']}"
+    yield from _tenant_rows(fabric["tenants"])
     for one in fabric["patterns"]:
         yield from _pattern_rows(one)
     for one in fabric["failures"]:
@@ -91,6 +92,18 @@ def _rows(fabric: Mapping[str, Any]) -> Iterator[Row]:
     yield from _lost_rows(fabric["lost_time"])
     yield from _deadlock_rows(fabric["deadlock"])
     yield from _growth_rows(fabric["growth"])
+
+
+def _tenant_rows(one: Mapping[str, Any] | None) -> Iterator[Row]:
+    if one is None:
+        return
+    yield "tenants", f"{one['number']} by {one['isolation']}"
+    yield "tenants are", one["statement"]
+    for what in ("tables", "rules"):
+        most = one[f"acl_{what}_of_platform"]
+        yield f"ACL {what} of a switch", f"{one[f'acl_{what}']}" + (f" of {most}" if most else "")
+    yield "MTU of hosts", f"{one['host_mtu']}"
+    yield "lost to VXLAN", f"{one['overhead']:.1%}".replace("%", " %") if one["overhead"] else "0 %"
 
 
 def _bisection(gbps: int | None) -> str:
@@ -206,6 +219,13 @@ def _coverage(content: Mapping[str, Any]) -> Iterator[str]:
             f"failures: bandwidth of {pattern} with evenly spread load, over that without a failure, mean of the sets "
             "and (the least); GPUs that are cut off, mean and (most). A job that stops counts as 0: a message has no "
             f"path. Of each kind, at most {options['failure_sets']} sets are judged; how often failures occur is not"
+        )
+    if rented := [fabric["tenants"] for fabric in fabrics if fabric["tenants"]]:
+        unknown = any(one["acl_rules_of_platform"] is None for one in rented)
+        yield (
+            "tenants: ACL tables and rules of the switch with most of them, MTU whose packets pass all links, and the "
+            "share of links between switches that VXLAN headers take from full RoCE packets; times do not contain it"
+            + ("; no public source has the size of the TCAM" if unknown else "")
         )
     if rates := options["rates"]:
         stated = ", ".join(f"{kind} {rate:g}" for kind, rate in rates["per_month"].items())

@@ -24,6 +24,7 @@ def _plane(result: IsolationResult) -> dict[str, Any]:
         "pairs": {"apart": result.apart, "together": result.together, "leaks": result.leaks, "cut": result.cut},
         "left_out": [list(end) for end in result.left_out],
         "unread": list(result.unread),
+        "not_covered": result.shared,
         "matrix": [
             {
                 "from": one.source,

@@ -2,6 +2,8 @@
 
 from dataclasses import dataclass
 
+SHARED_BY_TENANTS = "PFC is shared by all tenants of a port, and routers outside the fabric are not judged"
+
 RowPlace = tuple[str, str, str]  # switch, table, key
 
 
@@ -61,7 +63,7 @@ class IsolationResult:
     left_out: tuple[tuple[str, str], ...] = ()
     unread: tuple[str, ...] = ()
     matrix: tuple[Reach, ...] = ()
-    shared: str = "PFC is shared by all tenants of a port, and routers outside the fabric are not judged"
+    shared: str = SHARED_BY_TENANTS
 
     @property
     def is_proved(self) -> bool:

@@ -66,6 +66,26 @@ def acl_tables(config: ConfigDb) -> Iterator[AclTable]:
             yield AclTable(name, stage, tuple(str(port) for port in ports if port), rules, version)
 
 
+class AclUse(NamedTuple):
+    """Ingress ACL tables that are bound to ports, and their rules: a rule is one entry of the TCAM, for all ports."""
+
+    tables: int
+    rules: int
+
+
+def acl_use(config: ConfigDb) -> AclUse:
+    """What the ACLs of a switch take of its TCAM, mirrors among them. Rules on sources or targets in a range of ports,
+    and IPv6 rules, may take several entries; what daemons add by themselves, as the PFC watchdog, is not counted."""
+    bound = {
+        name
+        for name, row in rows(config, "ACL_TABLE").items()
+        if (text(row, "stage").lower() or "ingress") == "ingress"
+        and not text(row, "type").upper().startswith("CTRLPLANE")
+        and (row.get("ports") or row.get("ports@"))
+    }
+    return AclUse(len(bound), sum(key.partition("|")[0] in bound for key in rows(config, "ACL_RULE")))
+
+
 def _by_priority(rules: Sequence[tuple[str, Row]]) -> tuple[tuple[str, Row], ...]:
     """Rules by decreasing priority. Tables of a large fabric have millions of rules with a few priorities."""
     by_priority: dict[int, list[tuple[str, Row]]] = {}

@@ -12,6 +12,8 @@ from fabricgen.errors import UsageError
 from fabricgen.report.compare import compare_table, compare_text
 from tests.conftest import Cli
 from tests.design.exhaustive import least_switches
+from tests.inventories import write
+from tests.isolation import test_evpn, test_tenants, test_vrfs
 
 SMALL = ("--gpus", 128, "--platform", "nvidia-sn4700")  # 32 ports, so that 16 hosts need two tiers
 QUICK = ("--pattern", "ring-all-reduce", "--draws", 2, "--failure-sets", 4)
@@ -291,3 +293,30 @@ def test_gpu_seconds_that_failures_cost(cli: Cli) -> None:
 def test_wrong_rates(options: tuple[str, ...], message: str, cli: Cli) -> None:
     outcome = cli("compare", "--designs", "rail-only,dual-tor", "--gpus", 64, *options)
     assert (outcome.code, message in outcome.err) == (2, True), outcome.err
+
+
+def test_what_each_level_of_isolation_costs(cli: Cli, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Of the same hosts: ACL tables and rules, the MTU of hosts, and what VXLAN headers take of links between switches.
+    The rows fit a hundred columns."""
+    monkeypatch.chdir(tmp_path)
+    levels = {"acl": test_tenants.rented(), "vrf": test_vrfs.rented(), "evpn": test_evpn.rented()}
+    for name, tree in levels.items():
+        write(tmp_path / name, tree)
+    content = compared(cli, *levels, "--draws", 1, "--failure-sets", 1, "--pattern", "ring-all-reduce")
+    costs = {name: one["tenants"] for name, one in by_name(content).items()}
+    assert {name: (one["acl_tables"], one["acl_rules"], one["host_mtu"]) for name, one in costs.items()} == {
+        "acl": (4, 84, 9100),  # tenants without addresses of their own: a rule for each run of subnets
+        "vrf": (1, 1, 9100),
+        "evpn": (1, 2, 9050),
+    }
+    packet = 4096 + 20 + 14 + 20 + 8 + 12 + 4 + 4
+    assert [one["overhead"] for one in costs.values()] == [0, 0, pytest.approx(50 / (packet + 50))]
+    assert all(one["acl_rules_of_platform"] is None for one in costs.values())
+    text = compare_text(content, 100)
+    table, equal, *_ = text.split("\n\n")
+    assert max(len(line) for line in table.splitlines()) <= 100
+    rows = [re.split(r"  +", line.strip()) for line in table.splitlines()]
+    for row in (["lost to VXLAN", "0 %", "0 %", "1.2 %"], ["MTU of hosts", "9100", "9100", "9050"]):
+        assert row in rows
+    assert "tenants are apart, proved" in equal
+    assert "no public source has the size of the TCAM" in text

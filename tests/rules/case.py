@@ -38,13 +38,16 @@ class Switches:
     """A small fabric of switches (clean.py); the change gets the tables of all of them.
 
     `model` is traditional, dynamic, or planes. `plug` adds a cable or changes the wiring before the change.
-    `watchdog_actions` and `asic` are those of the platforms, if not those of the catalog.
+    `watchdog_actions` and `asic` are those of the platforms, if not those of the catalog, `acl_tables` and `acl_rules`
+    the size of their TCAM, which the catalog does not have.
     """
 
     model: str = "traditional"
     plug: Callable[[CleanFabric], None] | None = None
     watchdog_actions: tuple[str, ...] = ()
     asic: str = ""
+    acl_tables: int | None = None
+    acl_rules: int | None = None
 
     def broken(self, change: Callable[[Configs], object], folder: Path) -> Bundle:
         """The fabric as `open_bundle` reads it."""
@@ -59,7 +62,8 @@ class Switches:
         found = layout_by_hwsku(hwsku)
         if found is None:
             return None
-        platform = dataclasses.replace(found[0], asic=self.asic or found[0].asic)
+        size = {"acl_tables": self.acl_tables, "acl_rules": self.acl_rules}
+        platform = dataclasses.replace(found[0], asic=self.asic or found[0].asic, **size)  # type: ignore[arg-type]
         if self.watchdog_actions:
             capabilities = {**platform.capabilities, "watchdog_actions": self.watchdog_actions}
             platform = dataclasses.replace(platform, capabilities=capabilities)

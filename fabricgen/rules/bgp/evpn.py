@@ -116,6 +116,63 @@ def l3_vni(fabric: Fabric) -> Iterator[Defect]:
                 yield Defect(there, f"the VLAN of VNI {vni} is in {found}, expected {vrf}", f"set vrf_name to {vrf}")
 
 
+@rule("FG675", Severity.ERROR, "A row of VXLAN_TUNNEL_MAP has no effect", breaks=Breaks.ROUTES)
+def tunnel_maps(fabric: Fabric) -> Iterator[Defect]:
+    """What: A row of VXLAN_TUNNEL_MAP names a VLAN of the switch. No other row has its VLAN or its VNI. If the VLAN is
+    in a VRF, the VRF has a VNI.
+
+    Why: orchagent waits for a VLAN that does not exist, and vxlanmgrd refuses a second map of a VLAN or a VNI. A VRF
+    without the VNI neither sends nor receives VXLAN packets.
+
+    Example: VXLAN_TUNNEL_MAP|vtep|map_5001_Vlan3001 has vlan Vlan3001, and VRF|Vrf_blue, which has Vlan3001, no vni.
+
+    Fix: Add the VLAN, remove the second row, or set vni of the VRF.
+
+    Source: sonic-swss cfgmgr/vxlanmgr.cpp (doVxlanTunnelMapCreateTask), orchagent/vxlanorch.cpp
+    (VxlanTunnelMapOrch::addOperation), orchagent/vrforch.cpp.
+    """
+    for switch in fabric.switches.values():
+        overlay, first = Overlay(switch.device.config), dict[tuple[str, str], str]()
+        for key in switch.device.table("VXLAN_TUNNEL_MAP"):
+            vlan, vni = (switch.device.text_of("VXLAN_TUNNEL_MAP", key, field) for field in ("vlan", "vni"))
+            place = switch.place("VXLAN_TUNNEL_MAP", key)
+            others = {name: first.setdefault((name, value), key) for name, value in (("vlan", vlan), ("vni", vni))}
+            vrf = switch.device.text_of("VLAN_INTERFACE", vlan, "vrf_name")
+            if twice := next((name for name, other in others.items() if other != key), ""):
+                related = (("the first row", switch.place("VXLAN_TUNNEL_MAP", others[twice])),)
+                yield Defect(place, f"another row maps this {twice.upper()}, too", "remove one of the rows", related)
+            elif vlan not in switch.device.table("VLAN"):
+                yield Defect(place, f"the switch has no {vlan}", f"add VLAN|{vlan}")
+            elif vrf and not overlay.vni(vrf):
+                there = switch.place("VRF", vrf)
+                yield Defect(there, f"{vlan} of VNI {vni} is in {vrf}, which has no vni", f"set vni to {vni}")
+
+
+@rule("FG676", Severity.ERROR, "Two VXLAN tunnels of a switch have one source", breaks=Breaks.ROUTES)
+def tunnel_sources(fabric: Fabric) -> Iterator[Defect]:
+    """What: The rows of VXLAN_TUNNEL of a switch have different src_ip.
+
+    Why: orchagent names the port of a tunnel by its source. The second tunnel takes the port of the first one, and
+    packets to the VTEP are decapsulated by the maps of only one of them.
+
+    Example: VXLAN_TUNNEL|vtep and VXLAN_TUNNEL|vtep2 both have src_ip 10.0.0.1.
+
+    Fix: Remove the tunnel that VXLAN_EVPN_NVO does not name.
+
+    Source: sonic-swss orchagent/vxlanorch.cpp (getTunnelPortName), cfgmgr/vxlanmgr.cpp (restoreVxlanNetDevices).
+    """
+    for switch in fabric.switches.values():
+        first: dict[str, str] = {}
+        for name in switch.device.table("VXLAN_TUNNEL"):
+            source = switch.device.text_of("VXLAN_TUNNEL", name, "src_ip")
+            other = first.setdefault(source, name)
+            if source and other != name:
+                related = (("the first tunnel", switch.place("VXLAN_TUNNEL", other, "src_ip")),)
+                message = f"src_ip {source} is that of VXLAN_TUNNEL|{other}, too"
+                place = switch.place("VXLAN_TUNNEL", name, "src_ip")
+                yield Defect(place, message, "remove the tunnel that VXLAN_EVPN_NVO does not name", related)
+
+
 @rule("FG660", Severity.ERROR, "A VRF has different VNIs on two switches", breaks=Breaks.ROUTES)
 def equal_vnis(fabric: Fabric) -> Iterator[Defect]:
     """What: VRFs of one name have the same VNI on all switches.

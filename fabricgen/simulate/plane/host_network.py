@@ -71,7 +71,9 @@ class HostNetwork:
         """Whether packets from each of some adapters to another can leave the leaf, or stay below it, and no VRF or ACL
         blocks them."""
         column = self.column[target]
-        stays = self.leaf[source] == self.leaf[target]
+        stays: Flags = self.leaf[source] == self.leaf[target]
+        if not self.columns:  # all hosts are in VRFs that end at their leaf
+            return stays & ~self.blocked(source, target)
         found: Flags = stays | ((column != NO_COLUMN) & self._reaches[self.leaf[source], np.maximum(column, 0)])
         return found & ~self.blocked(source, target)
 

@@ -141,6 +141,38 @@ CASES = [
         "set vrf_name to Vrf_blue",
     ),
     _case(
+        "FG675",
+        Tables("leaf1", "VLAN|Vlan3001 is missing", lambda c: c["VLAN"].pop("Vlan3001")),
+        "leaf1:VXLAN_TUNNEL_MAP|vtep|map_5001_Vlan3001",
+        "the switch has no Vlan3001",
+        "add VLAN|Vlan3001",
+    ),
+    _case(
+        "FG675",
+        Tables(
+            "leaf1",
+            "a second row maps Vlan3001",
+            lambda c: c["VXLAN_TUNNEL_MAP"].update({"vtep|map_7001_Vlan3001": {"vlan": "Vlan3001", "vni": "7001"}}),
+        ),
+        "leaf1:VXLAN_TUNNEL_MAP|vtep|map_7001_Vlan3001",
+        "another row maps this VLAN, too",
+        "remove one of the rows",
+    ),
+    _case(
+        "FG675",
+        Tables("leaf1", "Vrf_blue has no vni", lambda c: c["VRF"]["Vrf_blue"].pop("vni")),
+        "leaf1:VRF|Vrf_blue",
+        "Vlan3001 of VNI 5001 is in Vrf_blue, which has no vni",
+        "set vni to 5001",
+    ),
+    _case(
+        "FG676",
+        Tables("leaf1", "a second tunnel", lambda c: c["VXLAN_TUNNEL"].update(vtep2=dict(c["VXLAN_TUNNEL"]["vtep"]))),
+        "leaf1:VXLAN_TUNNEL|vtep2|src_ip",
+        "src_ip 10.0.0.1 is that of VXLAN_TUNNEL|vtep, too",
+        "remove the tunnel that VXLAN_EVPN_NVO does not name",
+    ),
+    _case(
         "FG660",
         Tables("leaf2", "Vrf_blue has vni 5009", lambda c: c["VRF"]["Vrf_blue"].update(vni="5009")),
         "leaf2:VRF|Vrf_blue|vni",
