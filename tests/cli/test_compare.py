@@ -305,7 +305,7 @@ def test_what_each_level_of_isolation_costs(cli: Cli, tmp_path: Path, monkeypatc
     content = compared(cli, *levels, "--draws", 1, "--failure-sets", 1, "--pattern", "ring-all-reduce")
     costs = {name: one["tenants"] for name, one in by_name(content).items()}
     assert {name: (one["acl_tables"], one["acl_rules"], one["host_mtu"]) for name, one in costs.items()} == {
-        "acl": (4, 84, 9100),  # tenants without addresses of their own: a rule for each run of subnets
+        "acl": (4, 84, 9100),  # no tenant has `addresses`: a rule for each run of subnets
         "vrf": (1, 1, 9100),
         "evpn": (1, 2, 9050),
     }

@@ -107,7 +107,7 @@ def acls_fit(fabric: Fabric) -> Iterator[Defect]:
 
     Example: acl_tables of the platform is 6, and the switch has a table for each of 8 tenants.
 
-    Fix: Give tenants `addresses` of their own, so each has two rules, put fewer tenants below one leaf, or use
+    Fix: Give each tenant `addresses`, so it has two rules, put fewer tenants below one leaf, or use
     `isolation: vrf` or `evpn`.
 
     Source: sonic-swss orchagent/crmorch.cpp (SAI_SWITCH_ATTR_AVAILABLE_ACL_TABLE,
