@@ -25,7 +25,7 @@ COSTLY = (
     Costly("handoff/test_killed_runs.py::test_a_killed_run_ends_with_the_old_or_the_new_configuration",
            "a kill at the other moments of the role", ("apply-patch-5", "reload-[37]")),
     Costly("handoff/test_lint.py", "what ansible-lint refuses"),
-    Costly("isolation/test_releases.py::test_every_level_on_every_release", "a row that one of the other releases refuses",
+    Costly("isolation/test_releases.py::test_every_level_on_every_release", "a row that another release refuses",
            ("acl-202411", "vrf-202305", "evpn-202411")),
     Costly("handoff/test_play.py::test_a_vtep_gets_its_frr_conf", "frr.conf that the playbooks do not bring to a VTEP"),
     Costly("handoff/test_play.py::test_drain_undrain_and_replace", "the playbooks that take a switch out of service"),
