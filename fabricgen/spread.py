@@ -25,15 +25,15 @@ if TYPE_CHECKING:
 Item = TypeVar("Item")
 Result = TypeVar("Result")
 
-LEAST_SWITCHES = 64
+SWITCHES_EACH = 32  # a process with fewer takes longer to start than they do
 _CONNECT_TIMEOUT_S = 10
 _of_this_process: list[Callable[[Any], Any]] = []
 _one_at_a_time = Lock()
 
 
-def is_large(switches: int) -> bool:
-    """Whether a fabric is so large that processes save more than it costs to start them, and that memory counts."""
-    return switches >= LEAST_SWITCHES
+def worthwhile(jobs: int, switches: int) -> int:
+    """How many of `jobs` processes save more than it costs to start them, in a fabric of this size."""
+    return max(1, min(jobs, switches // SWITCHES_EACH))
 
 
 def spread(function: Callable[[Item], Result], items: Sequence[Item], jobs: int, together: int = 1) -> Iterator[Result]:

@@ -1,6 +1,6 @@
 """The pre-merge check: render an inventory, then judge what was rendered."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cache
 from pathlib import Path
@@ -83,12 +83,12 @@ def check(
     as for `validate`. The failures to prove are those of `checks:` of the inventory. Numbers that the lock file does
     not have yet are allocated in memory; with `locked` that is an error. `against` is a bundle to compare devices and
     cables with. With `seals` the result has the digests of the certificates. `cache` is a store of earlier results,
-    which do not change the result: if an earlier run has read the same inputs, nothing is rendered, and the deadlock
-    results have no evidence. `resident` is what this process keeps of earlier checks of the inventory, in its own
-    `bundle`; with it, `cache` is not used. Raises UnreadableInputError and UsageError.
+    which do not change the result: if an earlier run has read the same inputs, nothing is rendered. Then, and with
+    several `jobs`, the deadlock results have no evidence. `resident` is what this process keeps of earlier checks of
+    the inventory, in its own `bundle`; with it, `cache` is not used. Raises UnreadableInputError and UsageError.
     """
     how = How(
-        Wanted(select, ignore, jobs=jobs, evidence=seals),
+        Wanted(select, ignore, jobs=jobs, evidence=seals, plain=True),
         at_inventory,
         locked,
         against,
@@ -265,15 +265,9 @@ def check_in(inventory: "InventorySource", folder: Path, how: How) -> tuple[Chec
         deadlock=tuple(verdicts.deadlock),
         congestion=tuple(verdicts.congestion),
         subnets=subnets,
-        seals=_seals(verdicts.deadlock) if how.wanted.evidence else {},
+        seals=verdicts.seals,
     )
     return found, judging
-
-
-def _seals(results: Sequence[DeadlockResult]) -> Mapping[str, str]:
-    from fabricgen.simulate.deadlock.certificate import seals
-
-    return seals(results)
 
 
 def _anchored(outcome: Outcome, folder: Path, places: "InventoryPlaces", inventory: "InventorySource") -> Outcome:

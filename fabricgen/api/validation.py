@@ -4,7 +4,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from fabricgen.api.isolation import prove_isolation
 from fabricgen.api.judgement import (
@@ -34,7 +34,7 @@ from fabricgen.units import counted
 if TYPE_CHECKING:
     from fabricgen.api.resident import KeptVerdicts
     from fabricgen.engine.store import Store
-    from fabricgen.rules.parallel import Elsewhere
+    from fabricgen.rules.parallel import Beside, Elsewhere
     from fabricgen.rules.rule import Rule
     from fabricgen.sonic.yang import Models
 
@@ -183,9 +183,10 @@ def apply_rules(
     jobs: int = 1,
     kept: "KeptVerdicts | None" = None,
     elsewhere: "Elsewhere | None" = None,
+    beside: "Beside[Any] | None" = None,
 ) -> None:
     """Add the findings of the chosen rules. `platforms` are used before those of the bundle and of the catalog.
-    `elsewhere` checks the rules on other machines."""
+    `elsewhere` checks the rules on other machines; `beside` is done by a process beside those that check rules here."""
     from fabricgen.bundle.forgetful import forgetful
     from fabricgen.rules.parallel import checked
     from fabricgen.rules.registry import chosen_rules
@@ -200,7 +201,9 @@ def apply_rules(
     layout = lookup_in(own)
     if kept is None:
         judging.bundle = forgetful(judging.bundle)
-    prepare = kept.rules(layout, own).prepare if kept else partial(checked, jobs=jobs, elsewhere=elsewhere)
+    prepare = (
+        kept.rules(layout, own).prepare if kept else partial(checked, jobs=jobs, elsewhere=elsewhere, beside=beside)
+    )
     judging.findings += run(judging.bundle, select, ignore, layout, judging.suppressions, tracked, prepare)
     judging.rules = len(rules)
     judging.codes |= {rule.code for rule in rules}

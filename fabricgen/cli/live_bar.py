@@ -25,27 +25,30 @@ class LiveBar:
 
     The time left is shown if the work goes on at a steady rate, so that it is right within a factor of two.
 
-    Use it as a context. A thread draws it, so it also moves while one long computation runs. `total` is in the units
-    of `reach`; 0 if it is not known.
+    Use it as a context. A thread draws it, so it also moves while one long computation runs; without one, `reach` does.
+    `total` is in the units of `reach`; 0 if it is not known.
     """
 
-    def __init__(self, label: str, total: float = 0) -> None:
+    def __init__(self, label: str, total: float = 0, *, has_thread: bool = True) -> None:
         self._label, self._total = label, total
         self._done, self._state = 0.0, ""
         self._reached: deque[tuple[float, float]] = deque()  # (time, done) of the second half of the time so far
         self._created = self._begun = time.monotonic()
         self._lock = threading.Lock()
         self._shown: Progress | None = None
-        self._timer = threading.Timer(PATIENCE_S, self._show)
-        self._timer.daemon = True
+        self._drawn = 0.0  # when `reach` drew it last
+        self._timer = threading.Timer(PATIENCE_S, self._show) if has_thread else None
 
     def __enter__(self) -> "LiveBar":
-        self._timer.start()
+        if self._timer is not None:
+            self._timer.daemon = True
+            self._timer.start()
         return self
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
-        self._timer.cancel()
-        self._timer.join()  # it may be drawing for the first time
+        if self._timer is not None:
+            self._timer.cancel()
+            self._timer.join()  # it may be drawing for the first time
         with self._lock:
             if self._shown is not None:
                 self._shown.stop()
@@ -53,10 +56,16 @@ class LiveBar:
     def reach(self, done: float, state: str = "") -> None:
         """Set how much is done, and a few words about the state."""
         self._done, self._state = done, state
-        self._remember(time.monotonic())
+        now = time.monotonic()
+        self._remember(now)
+        draws = self._timer is None and now - max(self._drawn, self._created + PATIENCE_S) >= 1 / _REFRESHES
+        if draws and self._shown is None:
+            self._show()
         with self._lock:
             if self._shown is not None:
-                self._shown.update(self._shown.task_ids[0], **self._task())
+                self._shown.update(self._shown.task_ids[0], refresh=draws, **self._task())
+        if draws:
+            self._drawn = now
 
     @contextmanager
     def counting(self, label: str, total: float) -> Iterator[None]:
@@ -99,7 +108,10 @@ class LiveBar:
 
         columns = (TextColumn("{task.description}"), BarColumn(bar_width=20), TextColumn("{task.fields[words]}"))
         console = Console(stderr=True)
-        shown = Progress(TimeElapsedColumn(), *columns, console=console, transient=True, refresh_per_second=_REFRESHES)
+        shown = Progress(
+            TimeElapsedColumn(), *columns, console=console, transient=True, refresh_per_second=_REFRESHES,
+            auto_refresh=self._timer is not None,
+        )  # fmt: skip
         shown.add_task(**self._task())
         shown.tasks[0].start_time = self._created
         with self._lock:

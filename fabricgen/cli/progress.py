@@ -44,11 +44,12 @@ class TerminalProgress(Progress):
 
     @contextmanager
     def stage(self, label: str, total: int = 0) -> Iterator[None]:
-        """A moving bar while the work runs. Processes that are forked beside its thread may hang, so they have none."""
-        if not self._draws or self._forks:
+        """A moving bar while the work runs. Processes that are forked beside its thread may hang: with several, it
+        moves as items are done."""
+        if not self._draws or (self._forks and not total):
             yield
             return
-        with LiveBar(label, total) as self._bar:
+        with LiveBar(label, total, has_thread=not self._forks) as self._bar:
             try:
                 yield
             finally:

@@ -9,6 +9,7 @@ has it, and a table is a verb. The tables about findings, `severity` and `suppre
 import os
 import sys
 from collections.abc import Callable, Collection, Mapping
+from contextlib import suppress
 from dataclasses import dataclass, field, fields, replace
 from functools import wraps
 from pathlib import Path
@@ -22,6 +23,7 @@ from fabricgen.errors import UnreadableInputError, UsageError
 from fabricgen.visible import visible
 
 TABLES_OF_FINDINGS = ("severity", "suppressions")
+_QUOTA = Path("/sys/fs/cgroup/cpu.max")
 
 
 @dataclass(frozen=True)
@@ -40,7 +42,7 @@ class Settings:
     verbose: int = 0
     quiet: bool = False
     color: str = "auto"
-    jobs: int = 1
+    jobs: int = field(default_factory=lambda: cores())
     debug: bool = False
     file: "SettingsFile" = field(default_factory=lambda: SettingsFile("", {}))
 
@@ -77,6 +79,19 @@ class Settings:
             write(text, err=True, color=self.paints(sys.stderr), wraps=True)
 
 
+def cores() -> int:
+    """The cores that this process may use: those of its CPU set, and at most the quota of its container. 1 on other
+    systems than Linux, where no processes are forked.
+
+    Source: cpu.max in Documentation/admin-guide/cgroup-v2.rst of Linux: microseconds in each period, or max.
+    """
+    found = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else 1
+    with suppress(OSError, ValueError):  # "max", or no control groups of version 2
+        quota_us, period_us = _QUOTA.read_text("ascii").split()
+        found = min(found, max(1, int(quota_us) // int(period_us)))
+    return found
+
+
 def several(*options: Callable[..., Any]) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
     """Click options as one decorator; --help shows them in this order."""
 
@@ -104,7 +119,7 @@ common_options = several(
     click.option(
         "--color", type=click.Choice(["auto", "always", "never"]), help="Color the text output. [default: auto]"
     ),
-    click.option("--jobs", type=click.IntRange(1), help="Number of processes. [default: 1]"),
+    click.option("--jobs", type=click.IntRange(1), help="Number of processes. [default: one for each core]"),
     click.option("--debug", is_flag=True, help="Show the traceback of an internal error."),
 )
 

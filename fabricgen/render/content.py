@@ -32,7 +32,7 @@ from fabricgen.render.wiring import dump_cabling, make_wiring
 from fabricgen.sonic.dump import dump
 from fabricgen.sonic.frr_lines import FRR_CONF, frr_conf
 from fabricgen.sonic.secrets import literals, may_have_forms
-from fabricgen.spread import is_large, spread
+from fabricgen.spread import spread, worthwhile
 
 RenderedFile = tuple[bytes | None, DeviceSources]
 Elsewhere = Callable[["BundleContent"], Iterator[RenderedFile]]  # those of all switches, in their order
@@ -184,8 +184,8 @@ class BundleContent:
         if self.elsewhere is not None:
             self.expand()
             yield from self.elsewhere(self)
-        elif self.jobs > 1 and is_large(len(self.chosen)):
-            yield from self._in_processes()
+        elif (jobs := worthwhile(self.jobs, len(self.chosen))) > 1:
+            yield from self._in_processes(jobs)
         else:
             yield from map(self.switch, self.plans.rendered.switches)
 
@@ -213,12 +213,12 @@ class BundleContent:
             return False
         return not any(matches(override, switch, name) for override in self.plans.fabric.inventory.overrides)
 
-    def _in_processes(self) -> Iterator[RenderedFile]:
+    def _in_processes(self, jobs: int) -> Iterator[RenderedFile]:
         switches = self.plans.rendered.switches
         self.expand()
-        together = max(1, len(switches) // (4 * self.jobs))
+        together = max(1, len(switches) // (4 * jobs))
         places = range(len(switches))  # a place is sent, and the processes have the switches
-        return spread(lambda place: self.switch(switches[place]), places, self.jobs, together)
+        return spread(lambda place: self.switch(switches[place]), places, jobs, together)
 
     def expand(self) -> None:
         """Expand the forms of all switches, so that all processes have the same indices of forms."""

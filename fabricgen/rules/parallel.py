@@ -7,35 +7,52 @@ and each refers to its switch by name.
 import io
 import pickle
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from typing import Any
+from dataclasses import dataclass
+from typing import Any, Generic, TypeVar
 
 from fabricgen.bundle.device import ObservedDevice
 from fabricgen.rules.defects import Defect
 from fabricgen.rules.rule import Basis, Rule
-from fabricgen.rules.turns import Turns
+from fabricgen.rules.turns import Stages, Turns, are_forgotten, stage_of
 from fabricgen.rules.view.fabric import Fabric
-from fabricgen.spread import is_large, spread
+from fabricgen.spread import spread, worthwhile
 
 # The answers of `check_module` for the codes of each module, from processes that have read the same files.
 Elsewhere = Callable[[Fabric, Sequence[Sequence[str]]], Iterator[bytes]]
 
+T = TypeVar("T")
+_BESIDE = ""  # in place of the name of a module
 _SLOWEST = (Basis.SCHEMA, Basis.CONSEQUENCE)  # they read every row, and the routes: the other rules run beside them
 
 
+@dataclass
+class Beside(Generic[T]):
+    """Work on the same files that one process does while others check rules. Without processes it has no result."""
+
+    work: Callable[[], T]
+    result: T | None = None
+
+
 def checked(
-    view: Callable[[], Fabric], rules: Sequence[Rule], jobs: int = 1, elsewhere: Elsewhere | None = None
+    view: Callable[[], Fabric],
+    rules: Sequence[Rule],
+    jobs: int = 1,
+    elsewhere: Elsewhere | None = None,
+    beside: Beside[Any] | None = None,
 ) -> Callable[[Rule], Iterable[Defect]]:
     """The defects of a rule, in the order in which its check yields them, for each of `rules`. With one job, or few
     switches, rules are checked in this process, in turns. `elsewhere` checks modules on other machines."""
     fabric = view()
-    if elsewhere is None and (jobs == 1 or not is_large(len(fabric.switches))):
+    jobs = worthwhile(jobs, len(fabric.switches))
+    if elsewhere is None and jobs == 1:
         return Turns(fabric, rules).defects
+    in_turns = elsewhere is None and are_forgotten(fabric)
     modules: dict[str, list[Rule]] = {}
-    for rule in sorted(rules, key=lambda rule: rule.basis not in _SLOWEST):
+    for rule in sorted(rules, key=lambda rule: (in_turns and stage_of(rule), rule.basis not in _SLOWEST)):
         modules.setdefault(rule.check.__module__, []).append(rule)
     if elsewhere is None:
         _ = fabric.ends_of, fabric.pairs  # before the fork: the processes share them
-        answers = spread(lambda name: check_module(fabric, modules[name]), list(modules), jobs)
+        answers = _in_processes(fabric, modules, jobs, beside)
     else:
         answers = elsewhere(fabric, [[rule.code for rule in members] for members in modules.values()])
     devices = {("switch", name): switch.device for name, switch in fabric.switches.items()}
@@ -44,6 +61,29 @@ def checked(
     for defects in answers:
         found |= _received(defects, devices)
     return lambda rule: found[rule.code]
+
+
+def _in_processes(
+    fabric: Fabric, modules: Mapping[str, list[Rule]], jobs: int, beside: Beside[Any] | None
+) -> Iterator[bytes]:
+    """The answers of `check_module`. A process that goes on to a later stage forgets what it does not need any more."""
+    stages = Stages(fabric)
+
+    def done(name: str) -> Any:
+        if name == _BESIDE and beside:
+            return beside.work()
+        if are_forgotten(fabric):
+            stages.begin(stage_of(modules[name][0]))
+        return check_module(fabric, modules[name])
+
+    # The routes of a large fabric are worked out when its tables are forgotten; else the longest work comes first.
+    names = [*modules, _BESIDE] if are_forgotten(fabric) else [_BESIDE, *modules]
+    names = names if beside else [*modules]
+    for name, answer in zip(names, spread(done, names, jobs), strict=True):
+        if name == _BESIDE and beside:
+            beside.result = answer
+        else:
+            yield answer
 
 
 def check_module(fabric: Fabric, rules: Sequence[Rule]) -> bytes:

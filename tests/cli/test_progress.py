@@ -1,6 +1,7 @@
 """The time of a step is that of its work."""
 
 import re
+import threading
 from pathlib import Path
 
 import pytest
@@ -57,3 +58,20 @@ def test_the_time_left_is_shown_where_it_is_right_within_a_factor_of_two(
     right = [left for left, true in shown if true / 2 <= left + 0.5 and left - 0.5 <= true * 2]
     assert len(right) >= 0.9 * len(shown), shown
     assert len(shown) > len(rates) / 3 or not is_shown
+
+
+def test_a_bar_beside_processes_is_drawn_without_a_thread(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """A process that is forked beside a thread may wait for a lock for ever. The bar appears after two seconds."""
+    now = 0.0
+    monkeypatch.setattr(live_bar.time, "monotonic", lambda: now)
+    monkeypatch.setenv("FORCE_COLOR", "1")
+    threads = threading.active_count()
+    with live_bar.LiveBar("rendering", 10, has_thread=False) as bar:
+        for second in range(1, 10):
+            now = float(second)
+            bar.reach(second)
+            assert threading.active_count() == threads
+            assert (bar._shown is not None) == (second > live_bar.PATIENCE_S)
+    assert "rendering" in capsys.readouterr().err

@@ -4,6 +4,7 @@ from pathlib import Path
 
 import pytest
 
+from fabricgen.cli import settings
 from tests.conftest import Cli, Outcome
 from tests.inventories import explicit, write
 
@@ -119,3 +120,18 @@ def test_common_options_before_and_after_the_verb(cli: Cli, monkeypatch: pytest.
     assert "\x1b[" not in cli("--color", "never", "check", "wrong").out
     monkeypatch.setenv("FABRICGEN_COLOR", "always")
     assert "\x1b[" not in cli("--color", "never", "check", "wrong").out
+
+
+@pytest.mark.parametrize(
+    ("quota", "expected"),
+    [("max 100000", 4), ("250000 100000", 2), ("50000 100000", 1), ("9900000 100000", 4), (None, 4)],
+)
+def test_processes_by_default_are_the_cores_of_the_container(
+    quota: str | None, expected: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(settings.os, "sched_getaffinity", lambda _: {0, 1, 2, 3})
+    monkeypatch.setattr(settings, "_QUOTA", tmp_path / "cpu.max")
+    if quota:
+        (tmp_path / "cpu.max").write_text(f"{quota}\n")
+    assert settings.Settings().jobs == expected
+    assert settings.Settings().updated({"jobs": 3}).jobs == 3

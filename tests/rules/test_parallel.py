@@ -22,7 +22,7 @@ FIRST_CASES: dict[str, Case] = {
 
 @pytest.fixture(autouse=True)
 def _small_fabrics_too(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(spread, "LEAST_SWITCHES", 1)
+    monkeypatch.setattr(spread, "SWITCHES_EACH", 1)
 
 
 def faulty() -> Bundle:
