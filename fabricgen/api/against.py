@@ -11,7 +11,8 @@ from fabricgen.bundle.cable_changes import CableChanges, cable_changes
 from fabricgen.bundle.read import Bundle, open_bundle
 from fabricgen.bundle.wiring import Endpoint, WiredLink, Wiring
 from fabricgen.errors import UsageError
-from fabricgen.findings import Finding, Severity
+from fabricgen.findings import Finding, Location, Severity
+from fabricgen.inventory.part import Part
 from fabricgen.units import counted
 from fabricgen.vocabulary import InputForm
 
@@ -73,19 +74,47 @@ def _numbered(wiring: Wiring) -> dict[str, str]:
     return found
 
 
-def moves_of(changes: Changes, inventory: "Inventory", source: "InventorySource") -> list[Finding]:
-    """FG270 for each plane whose cables move, at its scalable unit."""
+def moves_of(changes: Changes, inventory: "Inventory", source: "InventorySource", new: Bundle) -> list[Finding]:
+    """FG270 for each plane whose cables move: a warning at its scalable unit, a note at the entry of `devices` or
+    `moves` that says so. `new` is the rendered bundle."""
     from fabricgen.inventory.load import inventory_root
     from fabricgen.inventory.read_files import opened
 
-    found = []
+    stated, entries = Counter[tuple[str, str]](), dict[str, Part]()  # (plane, path of the entry), path -> entry
+    if changes.moves and new.wiring:
+        planes = {end: link.plane for link in new.wiring.links for end in (link.a, link.b)}
+        by_device, by_port = _stated(inventory, new.wiring)
+        for cable in changes.cables.moved:
+            ends = [end for pair in cable.new for end in pair]
+            notes = (by_port.get(end) or by_device.get(end[0]) for end in ends)
+            if note := next(filter(None, notes), None):
+                entries[note.path] = note
+                stated[planes[ends[0]], note.path] += 1
+    found = [
+        _move(plane, number, entries[path], opened(inventory_root(source), entries[path].at()), Severity.NOTE)
+        for (plane, path), number in stated.items()
+    ]
     for name, number in sorted(changes.moves.items()):
-        plane = inventory.planes[name]
-        part = plane.unit or plane
-        location = opened(inventory_root(source), part.at())
-        message = f"{counted(number, 'cable')} of plane {name} {'moves' if number == 1 else 'move'} to another port"
-        hint = "keep the layout of the bundle (`scalable_unit`, `planned`, platforms), or plan the recabling"
-        found.append(
-            Finding("FG270", Severity.WARNING, message, path=part.path, location=location, hint=hint, count=number)
-        )
+        if left := number - sum(count for (plane, _), count in stated.items() if plane == name):
+            part = inventory.planes[name].unit or inventory.planes[name]
+            found.append(_move(name, left, part, opened(inventory_root(source), part.at()), Severity.WARNING))
     return found
+
+
+def _stated(inventory: "Inventory", wiring: Wiring) -> tuple[Mapping[str, Part], Mapping[Endpoint, Part]]:
+    """The entries of `devices` with another platform, by name of the switch, and of `moves`, by the new port."""
+    names = {device.identity: device.name for device in wiring.devices}
+    devices = {names.get(note.identity or "", note.name): note for note in inventory.devices if note.platform}
+    ports: dict[Endpoint, Part] = {}
+    for note in inventory.moves:
+        switch, _, port = note.port.rpartition(":")
+        ports[names.get(switch, switch), port] = note
+    return devices, ports
+
+
+def _move(plane: str, number: int, part: Part, location: Location, severity: Severity) -> Finding:
+    message = f"{counted(number, 'cable')} of plane {plane} {'moves' if number == 1 else 'move'} to another port"
+    hint = "keep the layout of the bundle (`scalable_unit`, `planned`, platforms), or plan the recabling"
+    if severity is Severity.NOTE:
+        message, hint = f"{message}, as this entry says", "plug the cables with the change"
+    return Finding("FG270", severity, message, path=part.path, location=location, hint=hint, count=number)

@@ -249,7 +249,7 @@ def check_in(inventory: "InventorySource", folder: Path, how: How) -> tuple[Chec
     verdicts = judge_all(judging, replace(how.wanted, platforms=platforms, kept=kept), progress)
     judging.codes |= codes
     changes = compare_with(how.against, folder, judging.bundle) if how.against else None
-    moves = moves_of(changes, plans.fabric.inventory, inventory) if changes else []
+    moves = moves_of(changes, plans.fabric.inventory, inventory, judging.bundle) if changes else []
     outcome = judging.outcome_at(places, [*plans.findings, *moves])
     if how.at_inventory:
         outcome = _anchored(outcome, folder, places, inventory)

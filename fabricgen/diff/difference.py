@@ -11,6 +11,7 @@ import orjson
 from fabricgen.bundle.locate import locate
 from fabricgen.diff.changes import Change
 from fabricgen.diff.drift import Drift
+from fabricgen.diff.renumbering import Renumbering, with_new_asns
 from fabricgen.diff.sides import Side
 from fabricgen.diff.work import Work, Works
 from fabricgen.errors import UnreadableInputError, UsageError
@@ -56,7 +57,8 @@ class Difference:
     """The result of a comparison. `names` are all devices in natural order.
 
     `unseen` are devices of a bundle without a running configuration. `added` and `removed` map devices to their numbers
-    of rows, `files` the other files of the bundles to their changes.
+    of rows, `files` the other files of the bundles to their changes. `renumberings` are the switches that get another
+    ASN step by step.
     """
 
     old: Side
@@ -67,6 +69,7 @@ class Difference:
     removed: Mapping[str, int]
     unseen: Sequence[str]
     files: Mapping[str, FileChange]
+    renumberings: Sequence[Renumbering] = ()
 
     @property
     def is_drift(self) -> bool:
@@ -110,7 +113,9 @@ def compare(old: Side, new: Side) -> Difference:
     drift = old.form != new.form
     works = Works(drift, running_is_new=new.form is InputForm.RUNNING)
     names = sorted(old.files.keys() | new.files.keys(), key=natural_key)
-    devices = [device for name in names if name in common and (device := _device(name, old, new, loader, works))]
+    found = [device for name in names if name in common and (device := _device(name, old, new, loader, works))]
+    is_plan = not (drift and new.form is InputForm.RUNNING)
+    devices, renumberings = with_new_asns(found) if is_plan else (found, ())
     gone = [name for name in names if name not in new.files]
     come = [name for name in names if name not in old.files]
     unseen = (gone if old.form is InputForm.BUNDLE else come) if drift else []
@@ -123,6 +128,7 @@ def compare(old: Side, new: Side) -> Difference:
         {name: _rows(load_tables(old.files[name], loader)) for name in gone if name not in unseen},
         tuple(unseen),
         {} if drift else dict(_files(old.digests, new.digests)),
+        renumberings,
     )
 
 

@@ -8,7 +8,7 @@ from fabricgen.diff.lookup import profiles
 from fabricgen.diff.patch import Route
 from fabricgen.diff.patched import PatchError
 from fabricgen.diff.stand_in import RefusedError, StandIn, differences, unwatched
-from fabricgen.diff.step import applied
+from fabricgen.diff.step import StepPurpose, applied
 from fabricgen.diff.target_findings import invalid
 
 
@@ -40,7 +40,8 @@ def rehearse(device: DeviceDifference, difference: Difference) -> Rehearsal:
     taken = 0
     for number, step in enumerate(plan.steps, start=1):
         try:
-            switch.apply([operation.json for operation in step.patch(with_secrets=True)])
+            patch = [operation.json for operation in step.patch(with_secrets=True)]
+            switch.apply(patch, restarts_bgp=step.purpose is StepPurpose.ASN)
         except (RefusedError, PatchError) as error:
             problems.append(f"patch {number} ({step.purpose}) is refused: {error}")
             break

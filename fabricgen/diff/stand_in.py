@@ -99,13 +99,15 @@ class StandIn:
                 _PATTERN: list(config.get(_PATTERN, {}).values()),
             }
 
-    def apply(self, patch: Sequence[Any]) -> None:
-        """`config apply-patch`. Raises RefusedError; the configuration is then as before."""
+    def apply(self, patch: Sequence[Any], *, restarts_bgp: bool = False) -> None:
+        """`config apply-patch`, and a restart of the BGP container, which then reads the ASN. Raises RefusedError; the
+        configuration is then as before."""
         target = patched(self.config, patch)
         target = {table: rows for table, rows in target.items() if rows}
         found = changes(self.config, target, self.release)
         problem = sorting(found, self.config, target, self.release).problem
-        for reason in (*refusals(found), *([problem] if problem else [])):
+        late = [change for change in found if not (restarts_bgp and change.field == "bgp_asn")]
+        for reason in (*refusals(late), *([problem] if problem else [])):
             raise RefusedError(reason)
         self.write(target)
 

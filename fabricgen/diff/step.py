@@ -16,6 +16,8 @@ from .patch import Operation, operations
 from .price import Price, price
 from .sorting import Sorting, sorting
 
+RESTART = "systemctl restart bgp"  # after a step with a new ASN
+
 
 class StepPurpose(enum.StrEnum):
     """What a step is for."""
@@ -27,6 +29,8 @@ class StepPurpose(enum.StrEnum):
     UP = "ports up"
     OTHER = "other rows"
     SESSION = "session"  # a row that the updater removes and adds again
+    ASN = "new ASN"  # then FRR restarts
+    NEIGHBOR = "new ASN of a neighbor"  # the rows of its sessions, which are down
     GROUPS = "old priority groups"  # after all changes of their ports, with which buffermgrd would write them back
     PROFILES = "old profiles"
 

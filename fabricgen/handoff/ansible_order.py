@@ -26,6 +26,8 @@ def planned_stages(file: Path, devices: Mapping[str, "ObservedDevice"]) -> list[
         raise UnreadableInputError("is not a plan of `fabricgen diff --format plan`", Location(str(file), 1, 1))
     if findings := content.get("findings"):
         raise UsageError(f"{file}: no safe order was found ({len(findings)} findings)")
+    if content.get("asns"):
+        raise UsageError(f"{file} changes ASNs step by step, which the role does not: apply its patches in their order")
     strangers = [name for stage in stages for name in stage["devices"] if name not in devices]
     if strangers:
         raise UsageError(f"{file} is a plan for other switches: {strangers[0]} is not among those of the handoff")

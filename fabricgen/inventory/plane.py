@@ -292,7 +292,7 @@ class Plane(Part, definition="plane"):
         MaxPrefixes | None,
         key(
             "The largest number of prefixes of a session, with unnumbered BGP.",
-            page="prefixes that a session between switches may announce; FG281 compares it with those of the "
+            page="prefixes that a session between switches may announce; FG420 compares it with those of the "
             "plane; only with `bgp: unnumbered`",
         ),
     ]

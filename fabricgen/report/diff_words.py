@@ -10,7 +10,7 @@ from fabricgen.diff.tenants import tenant_moves
 from fabricgen.report.name_runs import device_runs, name_runs
 from fabricgen.sonic.canonical import natural_key
 from fabricgen.sonic.secrets import is_secret, shown_key, shown_value
-from fabricgen.sonic.updater.verdicts import Cost
+from fabricgen.sonic.updater.verdicts import Cost, UpdateVerdict
 from fabricgen.units import counted
 from fabricgen.visible import visible
 
@@ -88,6 +88,7 @@ def way_lines(difference: Difference, counts: ChangeCounts) -> Iterator[str]:
     if difference.is_plan:
         yield from costs_line(counts)
         yield from plan_lines(count_plans(difference))
+        yield from restart_lines(difference)
     elif difference.changed:
         sides = f"{difference.new.path} {difference.old.path}"
         yield f"to undo the drift, apply the patches of: fabricgen diff {visible(sides)} --format plan"
@@ -148,11 +149,24 @@ def move_lines(difference: Difference) -> Iterator[str]:
 
 
 def cost_mark(difference: Difference, rows: ChangedRows) -> str:
-    """'  [port flap]' after a change that is not cheap, and what a person restarts after one that is."""
-    cost, reason = rows.change.verdict[:2]
-    if not difference.is_plan or (cost is Cost.CHEAP and "`systemctl" not in reason):
-        return ""
-    return f"  [{reason if cost is Cost.CHEAP else cost}]"
+    """'  [port flap]' after a change that is not cheap."""
+    cost = rows.change.verdict.cost
+    return "" if not difference.is_plan or cost is Cost.CHEAP else f"  [{cost}]"
+
+
+def restart_lines(difference: Difference) -> Iterator[str]:
+    """A line for each service that a person restarts after the patches, with its switches: daemons do not follow."""
+    devices: dict[str, dict[str, None]] = {}
+    for device in difference.changed if difference.is_plan else ():
+        for reason in {change.verdict.reason: None for change in device.changes if _asks(change.verdict)}:
+            devices.setdefault(reason, {})[device.name] = None
+    for reason, names in sorted(devices.items()):
+        where = shortened(device_runs(list(names), difference.names)) + (f" ({len(names)})" if len(names) > 1 else "")
+        yield f"after the patches, on {visible(where)}: {reason}"
+
+
+def _asks(verdict: UpdateVerdict) -> bool:
+    return verdict.cost is Cost.CHEAP and "`systemctl" in verdict.reason
 
 
 def made_lines(difference: Difference, shown_name: Callable[[str], str] = visible) -> Iterator[str]:

@@ -1,6 +1,6 @@
 """The plans of a comparison and their roll-out as one JSON object, and as a file for each patch."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import asdict
 from typing import Any
 
@@ -10,7 +10,7 @@ from fabricgen.diff.batches import KEPT_SHARE
 from fabricgen.diff.counts import count_plans
 from fabricgen.diff.difference import Difference
 from fabricgen.diff.sorting import generation_of
-from fabricgen.diff.step import PatchStep, StepPurpose
+from fabricgen.diff.step import RESTART, PatchStep, StepPurpose
 from fabricgen.diff.tenants import tenant_moves
 from fabricgen.diff.work import Work
 from fabricgen.findings import Finding
@@ -19,6 +19,7 @@ from fabricgen.rollout.mixture import Between, worst
 from fabricgen.rollout.order import Rollout
 
 FORMAT_VERSION = "1"
+_OF_SESSIONS = (StepPurpose.SESSION, StepPurpose.NEIGHBOR)
 _RESTORE_AFTER_S = 900  # and the time of the patch: sonic_config_restore_after_s of the Ansible role
 
 
@@ -36,8 +37,22 @@ def plan_object(
         "findings": [finding_object(finding) for finding in findings],
         **({"tenants": [asdict(move) for move in moves]} if (moves := tenant_moves(difference)) else {}),
         "rollout": [{"stage": stage.title, "devices": stage.devices} for stage in rollout.stages],
+        **({"asns": list(_asns(rollout))} if rollout.renumberings else {}),
         "devices": _devices(difference, rollout),
     }
+
+
+def _asns(rollout: Rollout) -> Iterator[dict[str, Any]]:
+    """The patches of each switch that gets another ASN, in order, after those of `rollout`."""
+    for one in rollout.renumberings:
+        steps = [{"device": name, "step": number, "file": step_file(name, number)} for name, number in one.steps]
+        steps[0]["then"] = RESTART
+        yield {"switch": one.switch, "old": one.old, "new": one.new, "steps": steps}
+
+
+def step_file(device: str, number: int) -> str:
+    """The path of a patch in the folder of a plan."""
+    return f"{device}/{number:02}.json"
 
 
 def plan_files(plan: Mapping[str, Any]) -> Mapping[str, bytes]:
@@ -46,7 +61,7 @@ def plan_files(plan: Mapping[str, Any]) -> Mapping[str, bytes]:
     found = {"plan.json": orjson.dumps(plan, option=options)}
     for name, device in plan["devices"].items():
         for step in device["steps"]:
-            found[f"{name}/{step['step']:02}.json"] = orjson.dumps(step["patch"], option=options)
+            found[step_file(name, step["step"])] = orjson.dumps(step["patch"], option=options)
     return found
 
 
@@ -111,7 +126,7 @@ def _step(number: int, step: PatchStep) -> dict[str, Any]:
         "purpose": step.purpose,
         "batch": step.batch,
         "ports_down": step.down,
-        "sessions": sorted({change.key for change in step.changes}) if step.purpose is StepPurpose.SESSION else [],
+        "sessions": sorted({change.key for change in step.changes}) if step.purpose in _OF_SESSIONS else [],
         "updater_changes": price.changes,
         "seconds": price.seconds,
         "megabytes": price.megabytes,

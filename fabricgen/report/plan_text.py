@@ -1,13 +1,14 @@
 """The plans of a comparison for the terminal: devices with equal plans once, and a line for each patch."""
 
 from collections.abc import Iterator
+from itertools import groupby
 
 from fabricgen.diff.counts import count_plans
 from fabricgen.diff.difference import DeviceDifference, Difference
 from fabricgen.diff.patch import Route
 from fabricgen.diff.plan import Plan
 from fabricgen.diff.sorting import generation_of
-from fabricgen.diff.step import PatchStep, StepPurpose
+from fabricgen.diff.step import RESTART, PatchStep, StepPurpose
 from fabricgen.report import diff_words as words
 from fabricgen.report.name_runs import device_runs
 from fabricgen.rollout.mixture import Between, worst
@@ -59,9 +60,15 @@ def _group(devices: list[DeviceDifference], difference: Difference, rollout: Rol
     states = [_state(one) for one in rollout.between.get(devices[0].name, ())]
     if states and states[0] and not plan.steps:
         yield f"  during it: {states[0]}"
-    for place, step in enumerate(plan.steps, start=1):
+    lines = []
+    for place, step in enumerate(plan.steps):
         cost = f"{counted(step.price.changes, 'change'):>12}  {_time(step.price.seconds)}"
-        yield f"  {place:2}  {_what(step):38} {cost:32}{states[place - 1] if states else ''}".rstrip()
+        lines.append(f"{_what(step):38} {cost:32}{states[place] if states else ''}".rstrip())
+    first = 1
+    for line, equal in groupby(lines):
+        last = first + len(list(equal)) - 1
+        yield f"  {first:2}  {line}" if first == last else f"  {first} to {last}  {line}"
+        first = last + 1
 
 
 def _way(plan: Plan) -> str:
@@ -76,6 +83,10 @@ def _way(plan: Plan) -> str:
 def _what(step: PatchStep) -> str:
     if step.purpose is StepPurpose.SESSION:
         return f"{step.purpose} {step.changes[0].key}"
+    if step.purpose is StepPurpose.ASN:
+        return f"{step.purpose}, then {RESTART}"
+    if step.purpose is StepPurpose.NEIGHBOR:
+        return f"{step.purpose}: {counted(len(step.changes), 'session')}"
     if step.purpose is StepPurpose.DOWN:
         return f"{step.purpose}, batch {step.batch}: {counted(len(step.down), 'port')}"
     return f"{step.purpose}, batch {step.batch}" if step.batch else step.purpose
@@ -90,6 +101,7 @@ def _tail(difference: Difference, rollout: Rollout) -> Iterator[str]:
     if not difference.changed:
         yield "No differences."
     yield from words.plan_lines(count_plans(difference))
+    yield from words.restart_lines(difference)
     for names, what in ((difference.added, "new"), (difference.removed, "removed")):
         if names:
             yield f"{counted(len(names), 'device')} {what}: without a plan"
@@ -102,6 +114,13 @@ def _tail(difference: Difference, rollout: Rollout) -> Iterator[str]:
         for stage in rollout.stages:
             runs = device_runs(list(stage.devices), difference.names)
             yield f"  {visible(stage.title)} ({len(stage.devices)}): {visible(words.shortened(runs))}"
+    if rollout.renumberings:
+        yield "then the new ASNs, each by a patch of the switch, a restart of its BGP, and the patches of its neighbors:"
+        count, neighbors = len(rollout.renumberings), max(len(one.steps) for one in rollout.renumberings) - 1
+        runs = device_runs([one.switch for one in rollout.renumberings], difference.names)
+        yield f"  {visible(words.shortened(runs))} ({count}), each with up to {counted(neighbors, 'patch')} of neighbors"
+        yield "  until the last of them, the switch has no routes, and its hosts reach only each other over it"
+    if rollout.between:
         yield f"in between: {_in_between(worst(one for states in rollout.between.values() for one in states))}"
 
 

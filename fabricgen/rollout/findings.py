@@ -4,6 +4,7 @@ from collections.abc import Iterator, Sequence
 
 from fabricgen.diff.batches import KEPT_SHARE
 from fabricgen.diff.difference import Difference
+from fabricgen.diff.step import StepPurpose
 from fabricgen.diff.work import Work
 from fabricgen.findings import Finding, Severity
 from fabricgen.rollout.danger import Danger
@@ -31,7 +32,11 @@ def rollout_findings(difference: Difference, rollout: Rollout) -> list[Finding]:
 def _of_switch(name: str, work: Work, rollout: Rollout) -> Iterator[Finding]:
     by_step = rollout.dangers(name)
     for danger, (code, hint) in _CODES.items():
-        steps = [number for number, found in enumerate(by_step) if danger in found]
+        steps = [
+            number
+            for number, found in enumerate(by_step)
+            if danger in found and not (work.plan.steps and work.plan.steps[number].purpose is StepPurpose.NEIGHBOR)
+        ]
         if steps:
             first = rollout.between[name][steps[0]]
             message = f"{_step(work, steps[0])} {_effect(danger, first)}: no order of the switches is safe"

@@ -117,11 +117,17 @@ class Mixture:
     def step(self, name: str, moment: Moment) -> "tuple[Mixture, Between]":
         """The fabric after a step of a switch, and the worst of the states during and after the step."""
         during = self._between(self._outage(name, moment.ports, moment.sessions, whole=moment.whole))
-        after, left = self._with(name, moment), self._outage(name, moment.down)
+        after, left = self._with({name: moment}), self._outage(name, moment.down)
         state = after.states[self.wires.plane_of[name]]
         if state and not (moment.reroutes or state.verdict(left).may_cycle):  # then QoS alone makes no difference
             return after, during
         return after, worst([during, after._between(left)])
+
+    def together(self, switch: str, done: Mapping[str, Moment]) -> "tuple[Mixture, Between]":
+        """The fabric after the steps of several switches of a plane, during which one switch is without routes, and the
+        worst of the states during and after them."""
+        during, after = self._between(SwitchOutage(switch, whole=True)), self._with(done)
+        return after, worst([during, after._between(SwitchOutage(switch))])
 
     def _outage(
         self, name: str, ports: frozenset[str], sessions: frozenset[str] = frozenset(), *, whole: bool = False
@@ -141,12 +147,12 @@ class Mixture:
         share = 0.0 if outage.whole else self.wires.share(outage.switch, without)
         return Between(share, self.wires.cut_off(outage, verdict.isolated), verdict.lost, cyclic, outage.whole)
 
-    def _with(self, name: str, moment: Moment) -> "Mixture":
-        """The fabric after a moment of a switch."""
-        after = replace(self, done={**self.done, name: moment})
-        plane = self.wires.plane_of[name]
+    def _with(self, done: Mapping[str, Moment]) -> "Mixture":
+        """The fabric after a moment of each of these switches of a plane."""
+        after = replace(self, done={**self.done, **done})
+        plane = self.wires.plane_of[next(iter(done))]
         state, switches = self.states[plane], self.wires.switches[plane]
-        if not moment.reroutes or state is None:
+        if state is None or not any(moment.reroutes for moment in done.values()):
             return after
         again = None if plane in self.unread else PlaneState(after.bundle, switches, state.wanted)
         return replace(after, states={**self.states, plane: again})

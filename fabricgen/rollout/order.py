@@ -10,6 +10,7 @@ from fabricgen.bundle.stages import stage_label, staged, title
 from fabricgen.bundle.wiring import Endpoint
 from fabricgen.diff.difference import DeviceDifference, Difference
 from fabricgen.diff.patch import Route
+from fabricgen.diff.renumbering import AsnWork, Renumbering
 from fabricgen.diff.step import applied
 from fabricgen.diff.work import Work
 from fabricgen.rollout.danger import Danger, dangers
@@ -31,13 +32,15 @@ class RolloutStage:
 
 @dataclass(frozen=True)
 class Rollout:
-    """The stages in order. `between` has a state for each step of a switch's plan, one for a reload. `blocked` are the
-    switches without a place in a safe order. `was_cyclic`: buffers could wait for each other before the change."""
+    """The stages, then the new ASNs, in order. `between` has a state for each step of a switch's plan, one for a reload.
+    `blocked` are the switches without a place in a safe order. `was_cyclic`: buffers could wait for each other before
+    the change."""
 
     stages: Sequence[RolloutStage]
     between: Mapping[str, Sequence[Between]]
     blocked: Sequence[str] = ()
     was_cyclic: bool = False
+    renumberings: Sequence[Renumbering] = ()
 
     def dangers(self, name: str) -> list[list[Danger]]:
         """What is dangerous about each step of a switch."""
@@ -55,9 +58,11 @@ def roll_out(difference: Difference, *, safe: bool = False) -> Rollout:
         return Rollout((), {})
     old = _bundle(difference, changed)
     changed = {name: one for name, one in changed.items() if name in old.devices}
-    steps = {work: moments(work) for work in {one.work: None for one in changed.values()}}
-    ordered = [one.name for members in staged(old.devices[name] for name in changed).values() for one in members]
-    rerouted = _rerouted(old, changed, steps)
+    every = {work: moments(work) for work in {one.work: None for one in changed.values()}}
+    steps = {work: found[: _number_of_others(work)] for work, found in every.items()}
+    apart = [name for name, one in changed.items() if steps[one.work]]
+    ordered = [one.name for members in staged(old.devices[name] for name in apart).values() for one in members]
+    rerouted = _rerouted(old, changed, steps, difference.renumberings)
     after = _after(old, changed) if rerouted else old
     mixture = Mixture.of(old, Wires(old, _shut(old, changed)), after, rerouted, MOST_SAFE if safe else MOST)
     cyclic = bool(mixture.cyclic_planes)
@@ -66,12 +71,42 @@ def roll_out(difference: Difference, *, safe: bool = False) -> Rollout:
     for name in ordered:
         now, found[name] = _changed(now, name, steps[changed[name].work])
     rollout = Rollout(_stages(old, ordered), found, was_cyclic=cyclic)
-    if not safe or not any(any(rollout.dangers(name)) for name in ordered):
-        return rollout
-    return _safe(mixture, ordered, {name: steps[changed[name].work] for name in ordered}, cyclic)
+    if safe and any(any(rollout.dangers(name)) for name in ordered):
+        now, rollout = _safe(mixture, ordered, {name: steps[changed[name].work] for name in ordered}, cyclic)
+    return _with_new_asns(
+        now, rollout, difference.renumberings, {name: every[changed[name].work] for name in changed}, safe=safe
+    )
 
 
-def _safe(mixture: Mixture, ordered: Sequence[str], steps: Mapping[str, Sequence[Moment]], cyclic: bool) -> Rollout:
+def _number_of_others(work: Work) -> int | None:
+    """The number of steps before those of the ASNs; None for all."""
+    return len(work.others.steps) if isinstance(work, AsnWork) else None
+
+
+def _with_new_asns(
+    now: Mixture,
+    rollout: Rollout,
+    renumberings: Sequence[Renumbering],
+    steps: Mapping[str, Sequence[Moment]],
+    *,
+    safe: bool,
+) -> Rollout:
+    """The roll-out with the ASNs, one switch at a time; with `safe`, also the switches whose ASN is not safe."""
+    found = {name: list(states) for name, states in rollout.between.items()}
+    blocked = list(rollout.blocked)
+    for one in renumberings:
+        last = {name: steps[name][number - 1] for name, number in one.steps}
+        now, between = now.together(one.switch, last)
+        for name, _ in one.steps:
+            found.setdefault(name, []).append(between)
+        if safe and any(dangers(between, rollout.was_cyclic)):
+            blocked.append(one.switch)
+    return replace(rollout, between=found, blocked=tuple(dict.fromkeys(blocked)), renumberings=renumberings)
+
+
+def _safe(
+    mixture: Mixture, ordered: Sequence[str], steps: Mapping[str, Sequence[Moment]], cyclic: bool
+) -> tuple[Mixture, Rollout]:
     """Again and again the first switch whose steps are safe in the present state."""
     left, done = list(ordered), list[str]()
     found: dict[str, list[Between]] = {}
@@ -87,7 +122,10 @@ def _safe(mixture: Mixture, ordered: Sequence[str], steps: Mapping[str, Sequence
         now, found[name] = then, tried[name]
         left.remove(name)
         done.append(name)
-    return Rollout(_stages(mixture.start, [*done, *left]), {**tried, **found}, tuple(left), cyclic)
+    rollout = Rollout(_stages(mixture.start, [*done, *left]), {**tried, **found}, tuple(left), cyclic)
+    for name in left:  # what comes after them sees their end
+        now = _changed(now, name, steps[name])[0]
+    return now, rollout
 
 
 def _changed(now: Mixture, name: str, steps: Sequence[Moment]) -> tuple[Mixture, list[Between]]:
@@ -137,11 +175,19 @@ def _shut(bundle: Bundle, changed: Mapping[str, DeviceDifference]) -> set[Endpoi
 
 
 def _rerouted(
-    bundle: Bundle, changed: Mapping[str, DeviceDifference], steps: Mapping[Work, Sequence[Moment]]
+    bundle: Bundle,
+    changed: Mapping[str, DeviceDifference],
+    steps: Mapping[Work, Sequence[Moment]],
+    renumberings: Sequence[Renumbering],
 ) -> Mapping[str, int]:
     """The planes with steps that change routes, and the number of these steps."""
     found: Counter[str] = Counter()
     for name, one in changed.items():
         if times := sum(moment.reroutes for moment in steps[one.work]):
-            found[wired.plane if (wired := bundle.devices[name].wired) else ""] += times
+            found[_plane(bundle, name)] += times
+    found.update(_plane(bundle, one.switch) for one in renumberings)
     return found
+
+
+def _plane(bundle: Bundle, name: str) -> str:
+    return wired.plane if (wired := bundle.devices[name].wired) else ""

@@ -94,7 +94,7 @@ def test_password_limits_and_restart_are_those_of_the_fabric(tmp_path: Path) -> 
     without = render(tmp_path / "plain", explicit(ARISTA, bgp="unnumbered", addressing=DUAL_STACK, external=[WAN]))
     assert codes(tmp_path / "bundle", files) == codes(tmp_path / "without", without)
     small = explicit(ARISTA, bgp="unnumbered", addressing=DUAL_STACK, max_prefixes=5)
-    assert "FG281 error" in codes(tmp_path / "small-bundle", render(tmp_path / "small", small))
+    assert "FG420 error" in codes(tmp_path / "small-bundle", render(tmp_path / "small", small))
 
 
 def test_numbered_bgp_refuses_what_bgpcfgd_does_not_read(tmp_path: Path) -> None:

@@ -17,6 +17,7 @@ _GROUPS, _PEERS = ("BGP_PEER_GROUP", "BGP_NEIGHBOR"), "BGP_NEIGHBOR"
 _UNUSABLE = 255  # the distance that zebra never installs
 _LATE_S = {"min_adv_interval": 30, "conn_retry": 120}  # FRR's own defaults: 0 (eBGP in data centers) and 120
 _WAITS_S = 300
+_NEAR_PERCENT = 90  # of a limit of prefixes
 
 
 def _once(defects: Iterator[Defect]) -> Iterator[Defect]:
@@ -98,15 +99,17 @@ def _both_ends(fabric: Fabric) -> Iterator[Defect]:
 
 @rule("FG420", Severity.ERROR, "A limit of prefixes ends a session", breaks=Breaks.SESSION)
 def prefix_limit(fabric: Fabric) -> Iterator[Defect]:
-    """What: max_prefix_limit of a session is at least the number of prefixes that the neighbor announces: its own, and
-    those of its other neighbors with another ASN than this switch.
+    """What: max_prefix_limit of a session, or of its peer group, is at least the number of prefixes that the neighbor
+    announces: its own, and those of its other neighbors with another ASN than this switch. More than 90 % of the limit
+    is a warning. With max_prefix_warning_only the session stays, and nothing is reported.
 
     Why: FRR ends the session when the neighbor announces more, and starts it again only after
-    max_prefix_restart_interval, or never.
+    max_prefix_restart_interval, or never. A spine announces the same prefixes to all leaves, so all sessions end at
+    once.
 
     Example: max_prefix_limit is 10, and the spine passes on 32 prefixes of the other leaves.
 
-    Fix: Raise the limit, or remove it.
+    Fix: Set a limit of at least twice the number of prefixes, or remove it.
 
     Source: sonic-buildimage src/sonic-frr-mgmt-framework/frrcfgd/frrcfgd.py (neighbor maximum-prefix); FRR
     bgpd/bgp_route.c bgp_maximum_prefix_overflow.
@@ -122,9 +125,13 @@ def _limits(fabric: Fabric) -> Iterator[Defect]:
             if most is None or _setting(end.switch, key, "max_prefix_warning_only", family).value == "true":
                 continue
             count = len(_passed_on(fabric, end, version=6 if family == "ipv6_unicast" else 4))
+            hint = f"set max_prefix_limit to {2 * count} or more, or remove it"
             if count > most:
                 message = f"the limit is {most}, and {end.far_name} announces at least {count} prefixes of {family}"
-                yield Defect(limit.place, message, f"set max_prefix_limit above {count}, or remove it")
+                yield Defect(limit.place, message, hint)
+            elif 100 * count > _NEAR_PERCENT * most:
+                message = f"{end.far_name} announces {count} of {most} prefixes of {family}: growth ends the session"
+                yield Defect(limit.place, message, hint, severity=Severity.WARNING)
 
 
 def _passed_on(fabric: Fabric, end: End, version: int) -> set[str]:

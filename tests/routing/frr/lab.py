@@ -87,6 +87,23 @@ class Lab:
         """Plug them in again."""
         self._set(links, "up")
 
+    def restart_bgp(self, name: str, config: Config) -> None:
+        """Stop bgpd of a switch and start it with another configuration, as its container does."""
+        own = self.folder / self.space[name]
+        self.bgpd[name].close()
+        pid = int((own / "bgpd.pid").read_text())
+        os.kill(pid, signal.SIGTERM)
+        until(lambda: not Path(f"/proc/{pid}").exists(), lambda: f"bgpd of {name} does not stop")
+        (own / "bgpd.vty").unlink(missing_ok=True)
+        (own / "bgpd.conf").write_text(frr_configuration(config)[0])
+        self._run("bgpd", name)
+        self.bgpd[name] = _Vty(own / "bgpd.vty")
+
+    def configure(self, name: str, *lines: str) -> None:
+        """Give bgpd of a switch these lines."""
+        for line in ("configure terminal", *lines, "end"):
+            self.bgpd[name].ask(line)
+
     def settled(self, differences: Callable[[Table], list[str]]) -> list[str]:
         """Wait until sessions are as the cables are and FRR's table shows no differences, and goes on so.
 
@@ -163,15 +180,18 @@ class Lab:
                 (own / f"{daemon}.conf").write_text(text)
         for daemon in ("zebra", "staticd", "bgpd"):
             for name in self.configs:
-                own = self.folder / self.space[name]
-                command = [str(DAEMONS / daemon), "-d", "-A", "127.0.0.1", "-P", "0"]
-                command += ["--vty_socket", str(own), "-z", str(own / "zserv.api"), "-i", str(own / f"{daemon}.pid")]
-                command += ["-f", str(own / f"{daemon}.conf"), "--log", f"file:{own}/{daemon}.log"]
-                _inside(self.space[name], *command)
+                self._run(daemon, name)
         self.zebra, self.bgpd = (
             {name: _Vty(self.folder / self.space[name] / f"{daemon}.vty") for name in self.configs}
             for daemon in ("zebra", "bgpd")
         )
+
+    def _run(self, daemon: str, name: str) -> None:
+        own = self.folder / self.space[name]
+        command = [str(DAEMONS / daemon), "-d", "-A", "127.0.0.1", "-P", "0"]
+        command += ["--vty_socket", str(own), "-z", str(own / "zserv.api"), "-i", str(own / f"{daemon}.pid")]
+        command += ["-f", str(own / f"{daemon}.conf"), "--log", f"file:{own}/{daemon}.log"]
+        _inside(self.space[name], *command)
 
     def _set(self, links: Iterable[Link], state: str) -> None:
         for a, p, b, q in links:

@@ -1,10 +1,8 @@
 """Bad cases of the rules in fabricgen/rules/bgp."""
 
-from collections.abc import Callable
-
 from tests.rules.bgp import evpn_cases
 from tests.rules.case import ERROR, NOTE, WARNING, Case, Switches
-from tests.rules.changes import Configs, Put, Several, both, drop, put, rekey
+from tests.rules.changes import Put, Several, both, drop, put, rekey
 from tests.rules.clean import HASH, SPINE_ASN
 from tests.rules.fabrics import (
     DISCARD,
@@ -908,7 +906,16 @@ CASES = [
         "leaf1:BGP_NEIGHBOR_AF|default|Ethernet256|ipv4_unicast|max_prefix_limit",
         ERROR,
         "the limit is 2, and spine1 announces at least 5 prefixes of ipv4_unicast",
-        "set max_prefix_limit above 5, or remove it",
+        "set max_prefix_limit to 10 or more, or remove it",
+        lenient=True,
+    ),
+    Case(
+        "FG420",
+        framework(put("5", "leaf1", "BGP_PEER_GROUP_AF", "default|FABRIC|ipv4_unicast", "max_prefix_limit")),
+        "leaf1:BGP_PEER_GROUP_AF|default|FABRIC|ipv4_unicast|max_prefix_limit",
+        WARNING,
+        "spine1 announces 5 of 5 prefixes of ipv4_unicast: growth ends the session",
+        "set max_prefix_limit to 10 or more, or remove it",
         lenient=True,
     ),
     Case(
@@ -988,34 +995,3 @@ CASES = [
         lenient=True,
     ),
 ]
-
-
-def many_prefixes(count: int, limit: str, **others: str) -> Callable[[Configs], None]:
-    """A limit on the sessions of leaf1, and announcements on all switches."""
-
-    def change(configs: Configs) -> None:
-        rows = {f"default|ipv4_unicast|10.9.{number}.0/24": {} for number in range(count)}
-        configs["spine1"]["BGP_GLOBALS_AF_NETWORK"] = rows
-        for name in ("spine1", "leaf1"):
-            asn = configs[name]["DEVICE_METADATA"]["localhost"]["bgp_asn"]
-            configs[name]["BGP_GLOBALS"] = {"default": {"local_asn": asn}}
-        configs["leaf1"]["BGP_PEER_GROUP"] = {"default|FABRIC": {"peer_type": "external"}}
-        row = {"max_prefix_limit": limit, **others}
-        configs["leaf1"]["BGP_PEER_GROUP_AF"] = {"default|FABRIC|ipv4_unicast": row}
-
-    change.__doc__ = f"spine1: BGP_GLOBALS_AF_NETWORK has {count} prefixes, and max_prefix_limit of leaf1 is {limit}"
-    return change
-
-
-CASES += [
-    Case(
-        "FG281", many_prefixes(65, "64"), "leaf1:BGP_PEER_GROUP_AF|default|FABRIC|ipv4_unicast|max_prefix_limit", ERROR,
-        "the limit is 64 prefixes, but the switches of the plane announce 65", "set max_prefix_limit to 130 or more",
-        lenient=True,
-    ),
-    Case(
-        "FG281", many_prefixes(60, "64"), "leaf1:BGP_PEER_GROUP_AF|default|FABRIC|ipv4_unicast|max_prefix_limit",
-        WARNING, "the switches of the plane announce 60 of 64 prefixes: growth ends the session",
-        "set max_prefix_limit to 120 or more", lenient=True,
-    ),
-]  # fmt: skip
