@@ -35,6 +35,8 @@ COSTLY = (
     Costly("handoff/test_slurm.py::test_slurmctld_complains_of_a_wrong_line", "a slurmctld that words it otherwise"),
     Costly("routing/frr/test_real_frr.py::test_next_hops_equal_frr", "routes of other fabrics, dialects and failures",
            ("4x2 shared, two failures",)),
+    Costly("routing/frr/test_new_asns.py::test_other_switches_keep_their_routes", "new ASNs of three tiers",
+           ("leaf and spine",)),
     Costly("routing/frr/test_real_frr.py::test_verdict_on_what_frr_forwards", "a cycle that FRR does not forward"),
     Costly("gitops/test_action.py::test_pictures_of_other_pull_requests_are_kept", "a lost branch of pictures"),
     Costly("gitops/test_action.py::test_a_wrong_change_fails_and_is_uploaded", "a SARIF file that is not uploaded"),

@@ -115,10 +115,10 @@ def _tail(difference: Difference, rollout: Rollout) -> Iterator[str]:
             runs = device_runs(list(stage.devices), difference.names)
             yield f"  {visible(stage.title)} ({len(stage.devices)}): {visible(words.shortened(runs))}"
     if rollout.renumberings:
-        yield "then the new ASNs, each by a patch of the switch, a restart of its BGP, and the patches of its neighbors:"
-        count, neighbors = len(rollout.renumberings), max(len(one.steps) for one in rollout.renumberings) - 1
+        yield "then the new ASNs, each by a patch of the switch, a restart of its BGP, and patches of its neighbors:"
+        count, most = len(rollout.renumberings), max(len(one.steps) for one in rollout.renumberings) - 1
         runs = device_runs([one.switch for one in rollout.renumberings], difference.names)
-        yield f"  {visible(words.shortened(runs))} ({count}), each with up to {counted(neighbors, 'patch')} of neighbors"
+        yield f"  {visible(words.shortened(runs))} ({count}), each with up to {counted(most, 'patch')} of neighbors"
         yield "  until the last of them, the switch has no routes, and its hosts reach only each other over it"
     if rollout.between:
         yield f"in between: {_in_between(worst(one for states in rollout.between.values() for one in states))}"

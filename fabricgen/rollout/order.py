@@ -32,7 +32,7 @@ class RolloutStage:
 
 @dataclass(frozen=True)
 class Rollout:
-    """The stages, then the new ASNs, in order. `between` has a state for each step of a switch's plan, one for a reload.
+    """The stages, then the new ASNs, in order. `between` has a state for each step of a plan, one for a reload.
     `blocked` are the switches without a place in a safe order. `was_cyclic`: buffers could wait for each other before
     the change."""
 

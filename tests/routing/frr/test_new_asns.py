@@ -1,4 +1,4 @@
-"""New ASNs step by step: real FRR takes the patches of a plan, and the switches that do not change keep their routes."""
+"""New ASNs step by step: real FRR takes the patches of a plan, and switches that do not change keep their routes."""
 
 import copy
 import json
