@@ -2,7 +2,7 @@
 
 import enum
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
 
@@ -11,7 +11,7 @@ import orjson
 from fabricgen.bundle.locate import locate
 from fabricgen.diff.changes import Change
 from fabricgen.diff.drift import Drift
-from fabricgen.diff.renumbering import Renumbering, with_new_asns
+from fabricgen.diff.renumbering import Renumbering, new_asns
 from fabricgen.diff.sides import Side
 from fabricgen.diff.work import Work, Works
 from fabricgen.errors import UnreadableInputError, UsageError
@@ -115,7 +115,8 @@ def compare(old: Side, new: Side) -> Difference:
     names = sorted(old.files.keys() | new.files.keys(), key=natural_key)
     found = [device for name in names if name in common and (device := _device(name, old, new, loader, works))]
     is_plan = not (drift and new.form is InputForm.RUNNING)
-    devices, renumberings = with_new_asns(found) if is_plan else (found, ())
+    asn_works, renumberings = new_asns(found) if is_plan else ({}, ())
+    devices = [replace(device, work=asn_works.get(device.name, device.work)) for device in found]
     gone = [name for name in names if name not in new.files]
     come = [name for name in names if name not in old.files]
     unseen = (gone if old.form is InputForm.BUNDLE else come) if drift else []

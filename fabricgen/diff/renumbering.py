@@ -10,7 +10,7 @@ plane take any ASN, so each switch reloads by itself.
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import TYPE_CHECKING
+from typing import Protocol
 
 from fabricgen.diff.changes import Change, Op
 from fabricgen.diff.lookup import profiles
@@ -20,12 +20,34 @@ from fabricgen.diff.sorting import size
 from fabricgen.diff.step import PatchStep, StepPurpose, applied
 from fabricgen.diff.work import Work
 from fabricgen.sonic.image import uses_frr_framework
-
-if TYPE_CHECKING:
-    from fabricgen.diff.difference import DeviceDifference
+from fabricgen.sonic.tables import ConfigDb
 
 _ADDRESSED = ("INTERFACE", "PORTCHANNEL_INTERFACE", "VLAN_INTERFACE", "VLAN_SUB_INTERFACE", "LOOPBACK_INTERFACE")
 _ROWS_TOGETHER = 8  # of sessions in one patch: the tries of the sorter grow with their square
+
+
+class ChangedDevice(Protocol):
+    """A switch whose files differ."""
+
+    @property
+    def name(self) -> str:
+        """Its name."""
+        ...
+
+    @property
+    def old(self) -> ConfigDb:
+        """Its configuration before."""
+        ...
+
+    @property
+    def new(self) -> ConfigDb:
+        """Its configuration after."""
+        ...
+
+    @property
+    def work(self) -> Work:
+        """Its changes."""
+        ...
 
 
 @dataclass(frozen=True)
@@ -68,37 +90,33 @@ class AsnWork(Work):
         return found
 
 
-def with_new_asns(
-    devices: Sequence["DeviceDifference"],
-) -> tuple[Sequence["DeviceDifference"], Sequence[Renumbering]]:
-    """The devices with plans that change ASNs step by step, and the order of these steps.
+def new_asns(devices: Sequence[ChangedDevice]) -> tuple[Mapping[str, AsnWork], Sequence[Renumbering]]:
+    """The works of the devices whose plans change ASNs step by step, and the order of these steps.
 
-    If a switch that takes part reloads for another change, all of them keep their plans, and no order keeps the
-    sessions.
+    If a switch that takes part reloads for another change, there are none, and no order keeps the sessions.
     """
-    asns = {device.name: change for device in devices for change in device.changes if _is_asn(device, change)}
+    asns = {device.name: change for device in devices for change in device.work.changes if _is_asn(device, change)}
     if not asns:
-        return devices, ()
+        return {}, ()
     owners = dict(_owners(device for device in devices if device.name in asns))
     works: dict[str, AsnWork] = {}
     for device in devices:
         if apart := _apart(device, asns, owners):
             work = _work(device, apart)
             if work is None:
-                return devices, ()
+                return {}, ()
             works[device.name] = work
-    found = tuple(replace(device, work=works.get(device.name, device.work)) for device in devices)
-    return found, tuple(_renumberings(asns, works))
+    return works, tuple(_renumberings(asns, works))
 
 
-def _is_asn(device: "DeviceDifference", change: Change) -> bool:
+def _is_asn(device: ChangedDevice, change: Change) -> bool:
     is_asn = (change.table, change.key, change.field, change.op) == (
         "DEVICE_METADATA", "localhost", "bgp_asn", Op.REPLACE,
     )  # fmt: skip
     return is_asn and not uses_frr_framework(device.old)
 
 
-def _owners(devices: Iterable["DeviceDifference"]) -> Iterator[tuple[str, str]]:
+def _owners(devices: Iterable[ChangedDevice]) -> Iterator[tuple[str, str]]:
     """(address, switch) of each address of an interface."""
     for device in devices:
         for table in _ADDRESSED:
@@ -108,11 +126,11 @@ def _owners(devices: Iterable["DeviceDifference"]) -> Iterator[tuple[str, str]]:
 
 
 def _apart(
-    device: "DeviceDifference", asns: Mapping[str, Change], owners: Mapping[str, str]
+    device: ChangedDevice, asns: Mapping[str, Change], owners: Mapping[str, str]
 ) -> list[tuple[str, list[Change]]]:
     """The changes of the ASN of the switch, and of those of neighbors, by switch in natural order."""
     found: dict[str, list[Change]] = {}
-    for change in device.changes:
+    for change in device.work.changes:
         if asns.get(device.name) is change:
             found.setdefault(device.name, []).append(change)
         elif (change.table, change.field, change.op) == ("BGP_NEIGHBOR", "asn", Op.REPLACE):
@@ -124,10 +142,10 @@ def _apart(
     return [(switch, found[switch]) for switch in asns if switch in found]
 
 
-def _work(device: "DeviceDifference", apart: Sequence[tuple[str, Sequence[Change]]]) -> AsnWork | None:
+def _work(device: ChangedDevice, apart: Sequence[tuple[str, Sequence[Change]]]) -> AsnWork | None:
     """None if the other changes need a reload."""
     taken = {change for _, changes in apart for change in changes}
-    others = [change for change in device.changes if change not in taken]
+    others = [change for change in device.work.changes if change not in taken]
     work = device.work
     target = applied(device.old, others)
     plan = make_plan(device.old, target, work.release, others, profiles(target, work.release))
