@@ -1,5 +1,5 @@
 .DEFAULT_GOAL := help
-.PHONY: help demo test test-all lint type fmt hooks golden pages bench fuzz matrix catalog mutants kill dist docs clean
+.PHONY: help demo test test-all default lint type fmt hooks golden pages bench fuzz matrix catalog mutants kill dist docs clean
 BIN := .venv/bin
 # A worker more than cores, because some tests wait for daemons; neighbors stay together and share what they prepare.
 PYTEST = $(BIN)/pytest -n $(shell expr $$(nproc) + 1) --dist worksteal
@@ -11,7 +11,10 @@ demo:  ## render, validate and prove the quickstart fabric
 	@scripts/setup
 	@scripts/demo
 
-test: lint type  ## run ruff, import-linter, mypy and the tests
+test: lint  ## run ruff, import-linter, mypy and the tests
+	@$(MAKE) --no-print-directory --jobs 2 type default
+
+default:
 	@$(PYTEST) -m "not whole"
 
 test-all: test  ## run the costly cases, too, as CI does

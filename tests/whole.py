@@ -168,6 +168,6 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
 
 
 def _names(item: Any) -> Iterator[str]:
-    path = item.location[0].removeprefix("tests/")
+    path = item.nodeid.partition("::")[0].removeprefix("tests/")
     yield path
     yield f"{path}::{item.originalname}"
