@@ -10,6 +10,7 @@ from typing import NamedTuple
 
 from fabricgen.allocation.allocate import Allocation
 from fabricgen.control_plane.outside import OutsideLink, OutsidePlan
+from fabricgen.control_plane.pairs import PairPlan, plan_pairs
 from fabricgen.control_plane.vlans import ChannelPlan, VlanPlan, plan_routed_bonds, plan_vlans
 from fabricgen.design.model import Fabric, Link, Switch
 
@@ -45,6 +46,7 @@ class ControlPlane:
     outside: OutsidePlan
     vlans: Mapping[str, tuple[VlanPlan, ...]]
     routed_bonds: Mapping[str, tuple[ChannelPlan, ...]]
+    pairs: Mapping[str, PairPlan]
 
 
 def plan_control_plane(fabric: Fabric, allocation: Allocation, outside: OutsidePlan) -> ControlPlane:
@@ -58,7 +60,7 @@ def plan_control_plane(fabric: Fabric, allocation: Allocation, outside: OutsideP
     aggregates: dict[str, dict[str, None]] = {}
     in_vrfs = {name for name, plane in fabric.inventory.planes.items() if plane.isolates_by_vrf}
     for link in fabric.links:
-        addresses = allocation.link_addresses(link) if link.access is None else []
+        addresses = allocation.link_addresses(link) if link.is_routed else []
         lower, upper = link.a, link.b
         lower_name = allocation.names[lower.key] if isinstance(lower, Switch) else allocation.host_names[lower.key]
         lower_asn = asns.get(lower.key) if isinstance(lower, Switch) else None
@@ -71,7 +73,7 @@ def plan_control_plane(fabric: Fabric, allocation: Allocation, outside: OutsideP
                 link, link.a_port, allocation.names[upper.key], link.b_port, upper,
                 tuple(SessionAddress(a, length, b, asns.get(upper.key)) for a, b, length in addresses),
             )  # fmt: skip
-        elif link.vlan is None and link.block.plane not in in_vrfs:
+        elif link.vlan is None and link.peer_link is None and link.block.plane not in in_vrfs:
             for network in allocation.blocks.get(link.block.key, ()):
                 aggregates.setdefault(upper.key, {})[str(network)] = None
     for beyond in outside.links:
@@ -84,4 +86,5 @@ def plan_control_plane(fabric: Fabric, allocation: Allocation, outside: OutsideP
     router_ids = {key: texts[0] for key, texts in loopbacks.items() if texts}
     announced = {key: tuple(prefixes) for key, prefixes in aggregates.items()}
     vlans, bonds = plan_vlans(fabric, allocation), plan_routed_bonds(fabric, allocation)
-    return ControlPlane(asns, ends, router_ids, announced, outside, vlans, bonds)
+    pairs = plan_pairs(fabric, router_ids, vlans)
+    return ControlPlane(asns, ends, router_ids, announced, outside, vlans, bonds, pairs)

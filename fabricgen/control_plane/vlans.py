@@ -38,6 +38,7 @@ class ChannelPlan:
     spec: PortAccess
     plane: Plane
     addresses: tuple[IPNetwork, ...] = ()
+    is_dual: bool = False  # the bond also ends at the other leaf of a pair
 
 
 @dataclass
@@ -105,11 +106,11 @@ def _channels(
 ) -> Iterator[ChannelPlan]:
     """The port channels of these links, in natural order."""
     ports: dict[str, list[str]] = {}
-    specs: dict[str, PortAccess] = {}
+    kinds: dict[str, HostAccess] = {}
     for link, access in members:
         if access.channel:
             ports.setdefault(access.channel, []).append(link.b_port)
-            specs[access.channel] = access.spec
+            kinds[access.channel] = access
     for name, own in sorted(ports.items(), key=lambda one: natural_key(one[0])):
-        spec = specs[name]
-        yield ChannelPlan(name, tuple(sorted(own, key=natural_key)), spec.falls_back, spec, plane, addresses)
+        spec, names = kinds[name].spec, tuple(sorted(own, key=natural_key))
+        yield ChannelPlan(name, names, spec.falls_back, spec, plane, addresses, kinds[name].is_dual)

@@ -1,13 +1,15 @@
 """Links of hosts that are in VLANs of their switch or in a bond, or both.
 
 A VLAN has one subnet on each switch, which is the gateway: no frame of a host crosses a link between switches. The
-subnet has an address for each port of the switch, so a host keeps its address when others come.
+subnet has an address for each port of the switch, so a host keeps its address when others come. The two leaves of a
+pair share the subnet and the gateway.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 
 from fabricgen.design.model import Block, Fabric, Host, HostAccess, Link, PlaneDesign, TaggedVlan
+from fabricgen.design.pairs import Pair, find_pairs, port_number, with_peer_links
 from fabricgen.findings import Finding
 from fabricgen.inventory.access import AccessSpec, PortAccess
 from fabricgen.inventory.mistakes import error, suggest, warning
@@ -36,30 +38,45 @@ def _with_access(design: PlaneDesign, findings: list[Finding]) -> PlaneDesign:
     findings += found
     if found:
         return design
+    by_host = _links_by_host(design)
+    dual = {host: links for host, links in by_host.items() if spec.of(host.group).kind == AccessKind.BOND}
+    pairs: dict[str, Pair] = {}
+    if spec.mclag:
+        pairs, found = find_pairs(design, spec, spec.mclag, dual)
+        if found:
+            findings += found
+            return design
     shared: dict[str, HostAccess] = {}
-    bonded: dict[str, Block] = {}  # link of a routed bond -> the block of its first port
-    for host, links in _links_by_host(design).items():
+    routed: dict[str, Block] = {}  # link of a routed bond -> the block of its first port
+    for host, links in by_host.items():
         own = spec.of(host.group)
         if own.kind == AccessKind.VLAN:
             shared |= {link.id: HostAccess(own.vlan, link.slot, own) for link in links}
         elif own.kind.has_bond:
-            shared |= _bonded(plane.name, own, links)
+            shared |= _bonded(plane.name, own, links, pairs if own.kind == AccessKind.BOND else {})
             if own.kind == AccessKind.ROUTED_BOND:
-                pair = min(links, key=_port_number).block
-                bonded |= {link.id: pair for link in links}
-    findings += _split_bonds(design, shared)
-    links = []
-    for link in design.links:
+                block = min(links, key=lambda link: port_number(link.b_port)).block
+                routed |= {link.id: block for link in links}
+    findings += _split_bonds(design, {key: one for key, one in shared.items() if not one.is_dual})
+    links = list(_links_with(shared, routed, pairs, design.links))
+    return replace(design, links=tuple(with_peer_links(links, spec.mclag, pairs) if spec.mclag else links))
+
+
+def _links_with(
+    shared: Mapping[str, HostAccess], routed: Mapping[str, Block], pairs: Mapping[str, Pair], links: Sequence[Link]
+) -> Iterator[Link]:
+    """The links with the blocks of their VLANs. A bond at two leaves has those of the first leaf."""
+    of_leaf = {link.b.key: link.block for link in links if link.id in shared}
+    for link in links:
         access = shared.get(link.id)
         if access is None:
-            links.append(link)
-            continue
-        if access.vlan is None:
-            links.append(replace(link, block=bonded[link.id], access=access))
-            continue
-        tagged = tuple(TaggedVlan(number, _in_vlan(link.block, number)) for number in access.spec.tagged)
-        links.append(replace(link, block=_in_vlan(link.block, access.vlan), access=replace(access, tagged=tagged)))
-    return replace(design, links=tuple(links))
+            yield link
+        elif access.vlan is None:
+            yield replace(link, block=routed[link.id], access=access)
+        else:
+            own = of_leaf[pairs[link.b.key].first.key] if access.is_dual else link.block
+            tagged = tuple(TaggedVlan(number, _in_vlan(own, number)) for number in access.spec.tagged)
+            yield replace(link, block=_in_vlan(own, access.vlan), access=replace(access, tagged=tagged))
 
 
 def _in_vlan(block: Block, number: int) -> Block:
@@ -75,17 +92,15 @@ def _links_by_host(design: PlaneDesign) -> Mapping[Host, Sequence[Link]]:
     return found
 
 
-def _bonded(plane: str, spec: PortAccess, links: Sequence[Link]) -> dict[str, HostAccess]:
-    """The links of one host as a bond. A port channel has the number of its first port."""
-    first = min(links, key=_port_number)
+def _bonded(plane: str, spec: PortAccess, links: Sequence[Link], pairs: Mapping[str, Pair]) -> dict[str, HostAccess]:
+    """The links of one host as a bond. A port channel has the number of its first port; at a pair of leaves it has the
+    number of the first port at the first leaf, because iccpd looks for equal names."""
+    pair = pairs.get(links[0].b.key)
+    numbered = [link for link in links if pair is None or link.b is pair.first]
+    first = min(numbered, key=lambda link: port_number(link.b_port))
     name = spec.bond or f"bond-{plane}"
-    channel, vlan = f"PortChannel{_port_number(first)}", spec.vlan if spec.kind.has_vlan else None
-    return {link.id: HostAccess(vlan, first.slot, spec, name, channel) for link in links}
-
-
-def _port_number(link: Link) -> int:
-    """The number of the switch port of a link."""
-    return int(link.b_port.removeprefix("Ethernet"))
+    channel, vlan = f"PortChannel{port_number(first.b_port)}", spec.vlan if spec.kind.has_vlan else None
+    return {link.id: HostAccess(vlan, first.slot, spec, name, channel, is_dual=pair is not None) for link in links}
 
 
 def _setting_problems(design: PlaneDesign, spec: AccessSpec) -> Iterator[Finding]:
@@ -189,7 +204,7 @@ def _split_bonds(design: PlaneDesign, shared: Mapping[str, HostAccess]) -> Itera
             single.setdefault(host.group, host)
     for group, (host, switches) in split.items():
         message = f"the NICs of {host.key} are connected to {' and '.join(switches)}: a bond of hosts {group} needs one"
-        hint = "set `leaves_per_unit: 1`, or `access: vlan`, which needs no bond"
+        hint = "set `leaves_per_unit: 1`, or `mclag: {}` of `access` for bonds that end at two leaves"
         yield error("FG155", message, design.plane, "access", hint=hint)
     for group in single:
         message = f"hosts {group} have one NIC port on plane {design.plane.name}: a bond of one port adds nothing"

@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 
 from fabricgen.design.cables import Cable, cables_of
-from fabricgen.inventory.access import PortAccess
+from fabricgen.inventory.access import MclagSpec, PortAccess
 from fabricgen.inventory.model import Inventory
 from fabricgen.inventory.part import Part
 from fabricgen.inventory.plane import Plane
@@ -101,13 +101,21 @@ class Host:
 
 
 @dataclass(frozen=True, slots=True)
+class PeerLink:
+    """A link between the two leaves of a pair (MCLAG), without an address. It is in port channel `channel` of both."""
+
+    channel: str
+    spec: MclagSpec = field(repr=False)
+
+
+@dataclass(frozen=True, slots=True)
 class Block:
     """A range of point-to-point subnets that are allocated together: a leaf's host ports, a switch's uplinks. That of a
     `tenant` with its own addresses is allocated from them."""
 
     key: str
     plane: str
-    pool: str  # links | hosts
+    pool: str  # links | hosts | none: without addresses
     slots: int
     owner: str  # identity of the switch it belongs to
     tenant: str = ""
@@ -126,7 +134,8 @@ class TaggedVlan:
 class HostAccess:
     """How the port of a host is connected, other than by a routed link. `vlan` is the native VLAN, `None` for a routed
     bond. `bond` is the name of the bond on the host, and `channel` that of the port channel of its switch; both are ""
-    for a port by itself. `slot` is that of the first port of the bond, whose addresses the bond has."""
+    for a port by itself. `slot` is that of the first port of the bond, whose addresses the bond has. A bond `is_dual`
+    if it ends at both leaves of a pair."""
 
     vlan: int | None
     slot: int
@@ -134,6 +143,7 @@ class HostAccess:
     bond: str = ""
     channel: str = ""
     tagged: tuple[TaggedVlan, ...] = ()
+    is_dual: bool = False
 
     @property
     def interface(self) -> str:
@@ -158,7 +168,13 @@ class Link:
     slot: int
     rail: int | None = None
     nic: HostNic | None = None
-    access: HostAccess | None = None  # None: routed, as all links between switches
+    access: HostAccess | None = None  # of a link to a host; None: routed
+    peer_link: PeerLink | None = None  # of a link between switches; None: routed
+
+    @property
+    def is_routed(self) -> bool:
+        """Whether its ports have addresses, or a session without them."""
+        return self.access is None and self.peer_link is None
 
     @property
     def pool_is_links(self) -> bool:

@@ -66,8 +66,28 @@ class PortAccess(Part, definition="port_access", short="kind"):
 
 
 @dataclass(frozen=True, kw_only=True)
+class MclagSpec(Part, definition="mclag"):
+    """Pairs of leaves at which the bonds of hosts end."""
+
+    peer_links: Annotated[
+        int,
+        key(
+            "Number of links between the two leaves of a pair. They carry packets to hosts that have lost one leaf.",
+            minimum=1,
+            maximum=8,
+        ),
+    ] = 2
+    domain: Annotated[int, key("The number of the MCLAG domain of each pair.", minimum=1, maximum=4095)] = 1
+
+
+@dataclass(frozen=True, kw_only=True)
 class AccessSpec(PortAccess, definition="access", short="kind"):
     """How the hosts of a plane are connected; `groups` has the groups that differ."""
+
+    mclag: Annotated[
+        MclagSpec | None,
+        key("Each bond ends at two leaves, which are one system for LACP (MCLAG).", usual="bonds end at one leaf"),
+    ]
 
     groups: Annotated[
         Mapping[str, PortAccess],

@@ -4,6 +4,7 @@ from collections.abc import Iterable, Sequence
 from ipaddress import ip_address
 
 from fabricgen.control_plane.outside import StaticRoute
+from fabricgen.control_plane.pairs import PairPlan
 from fabricgen.control_plane.tenants import TenantTable, TenantVrf
 from fabricgen.control_plane.vlans import ChannelPlan, VlanPlan
 from fabricgen.design.model import Switch
@@ -21,6 +22,7 @@ from fabricgen.render.contexts import (
     LinkAddress,
     LinkContext,
     ManagementAddress,
+    PairContext,
     PlaneContext,
     PortContext,
     Prefix,
@@ -210,8 +212,9 @@ def channel_context(channel: ChannelPlan) -> ChannelContext:
     """The context of a port channel to a bond; its addresses are slots."""
     spec, name = channel.spec, channel.name
     fallback = value("true", "hosts boot without LACP", inventory=spec.source("fallback"))
+    step = "the number of its first port" + (" at the first leaf of the pair" if channel.is_dual else "")
     return ChannelContext(
-        name=value(name, "the number of its first port", inventory=spec.source()),
+        name=value(name, step, inventory=spec.source()),
         ports=tuple(value(port, *_WIRING.steps, inventory=spec.source()) for port in channel.ports),
         fallback=fallback if channel.falls_back else None,
         mtu=value(channel.plane.mtu_bytes, inventory=channel.plane.source("mtu")),
@@ -231,6 +234,25 @@ def vlan_slots(vlan: VlanPlan) -> dict[str, str]:
         found[f"{vlan.name.lower()}.{index}.gateway"] = str(gateway)
         found[f"{vlan.name.lower()}.{index}.subnet"] = str(gateway.cidr)
     return found
+
+
+def pair_context(pair: PairPlan) -> PairContext:
+    """The context of a leaf of a pair; its addresses are slots."""
+    source = pair.spec.source()
+
+    def texts(*steps: str, of: Iterable[str]) -> tuple[Value, ...]:
+        return tuple(value(text, *steps, inventory=source) for text in of)
+
+    return PairContext(
+        domain=value(pair.spec.domain, inventory=pair.spec.source("domain")),
+        source=Slot("pair.source", _LOCK),
+        peer=Slot("pair.peer", _LOCK),
+        channel=value(pair.channel, "the number of its first port at the first leaf", inventory=source),
+        ports=texts("the links between the two leaves", of=pair.ports),
+        mtu=value(pair.plane.mtu_bytes, inventory=pair.plane.source("mtu")),
+        vlans=texts("the VLANs of bonds", of=pair.vlans),
+        bonds=texts("the bonds that end at both leaves", of=pair.bonds),
+    )
 
 
 def port_context(
@@ -286,7 +308,7 @@ def link_context(
         peer_type=value(peer_type if to_switch else SERVER_TYPE),
         peer_hwsku=Slot("link.peer_hwsku", _WIRING) if to_switch else None,
         routed=routed,
-        unnumbered=to_switch and unnumbered,
+        unnumbered=to_switch and routed and unnumbered,
         addresses=tuple(
             LinkAddress(
                 local=Slot(f"link.addresses.{index}.local", _LOCK),

@@ -228,6 +228,21 @@ class ChannelContext(Context):
 
 
 @dataclass(frozen=True, eq=False)
+class PairContext(Context):
+    """`pair`: a leaf of a pair (MCLAG). `channel` with its `ports` is the peer link, which is in all `vlans`. `bonds`
+    are the port channels that both leaves have."""
+
+    domain: Value
+    source: Slot
+    peer: Slot
+    channel: Value
+    ports: tuple[Value, ...]
+    mtu: Value
+    vlans: tuple[Value, ...]
+    bonds: tuple[Value, ...]
+
+
+@dataclass(frozen=True, eq=False)
 class OutsideContext(Context):
     """`link` in outside.json.j2: a router or another device that is not configured here."""
 

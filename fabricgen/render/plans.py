@@ -209,8 +209,9 @@ def design_only(path: InventorySource) -> tuple[Fabric, list[Finding]]:
     """Load and lay out, without plans: enough to count switches and links."""
     inventory, findings = load_inventory(path, needs_addresses=False)
     fabric, found = expand(inventory, inventory_root(path))
+    fabric, of_access = with_access(fabric)
     refused = plan_subnets(fabric)[1]
-    return fabric, [_placed(finding, inventory_root(path)) for finding in (*findings, *found, *refused)]
+    return fabric, [_placed(finding, inventory_root(path)) for finding in (*findings, *found, *of_access, *refused)]
 
 
 def capacity_table(fabric: Fabric) -> dict[str, Any]:

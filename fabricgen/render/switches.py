@@ -10,10 +10,11 @@ from fabricgen.allocation.allocate import Allocation
 from fabricgen.control_plane.bgp import ControlPlane, LinkEnd
 from fabricgen.control_plane.cordons import Cordons
 from fabricgen.control_plane.outside import OutsideLink, StaticRoute
+from fabricgen.control_plane.pairs import PairPlan
 from fabricgen.control_plane.tenants import TenantPlan, TenantTable, TenantVrf
 from fabricgen.control_plane.vlans import ChannelPlan, VlanPlan
 from fabricgen.design.model import Fabric, Switch
-from fabricgen.inventory.access import PortAccess
+from fabricgen.inventory.access import MclagSpec, PortAccess
 from fabricgen.inventory.outside import discards
 from fabricgen.lossless.plan import LosslessPlan, LosslessPlanner, PortBuffers
 from fabricgen.platforms.model import Layout, PlatformPort, SwitchPlatform
@@ -21,6 +22,7 @@ from fabricgen.render.build_contexts import (
     channel_context,
     channel_slots,
     link_context,
+    pair_context,
     plane_context,
     port_context,
     switch_context,
@@ -46,6 +48,7 @@ TENANT_TEMPLATE = "tenant.json.j2"
 VRF_TEMPLATE = "vrf.json.j2"
 VLAN_TEMPLATE = "vlan.json.j2"
 BOND_TEMPLATE = "bond.json.j2"
+PAIR_TEMPLATE = "mclag.json.j2"
 
 
 @dataclass
@@ -111,6 +114,17 @@ class _ChannelKind(NamedTuple):
     spec: Same[PortAccess]
 
 
+class _PairKind(NamedTuple):
+    """All that the template can see of a leaf of a pair, except for what fills blanks."""
+
+    channel: str
+    ports: tuple[str, ...]
+    vlans: tuple[str, ...]
+    bonds: tuple[str, ...]
+    plane: str
+    spec: Same[MclagSpec]
+
+
 class _PortKind(NamedTuple):
     """All that the templates can see of a port, except for what fills blanks."""
 
@@ -146,7 +160,7 @@ class SwitchRenderer:
     def __post_init__(self) -> None:
         # Most switches and ports are of the same few kinds. Contexts are made from the kind, so that is the whole key.
         self._known: dict[
-            _SwitchKind | _PortKind | _VlanKind | _ChannelKind | TenantTable | TenantVrf, tuple[int, ...]
+            _SwitchKind | _PortKind | _VlanKind | _ChannelKind | _PairKind | TenantTable | TenantVrf, tuple[int, ...]
         ] = {}
         self._fixed: dict[Same[Layout], list[Slots]] = {}
 
@@ -237,11 +251,15 @@ class SwitchRenderer:
             slots |= vlan_slots(vlan)
         for bond in bonds:
             slots |= channel_slots(bond)
+        pair = self.control.pairs.get(key)
+        if pair:
+            slots |= {"pair.source": pair.source, "pair.peer": pair.peer}
         return slots, (
             *known,
             *[form for one in own for form in self._expand_tenant(one, allocation.names[key])],
             *[form for vlan in vlans for form in self._expand_vlan(vlan, allocation.names[key])],
             *[form for bond in bonds for form in self._expand_bond(bond, allocation.names[key])],
+            *(self._expand_pair(pair, allocation.names[key]) if pair else ()),
         )
 
     def _expand_vlan(self, vlan: VlanPlan, device: str) -> tuple[int, ...]:
@@ -270,6 +288,15 @@ class SwitchRenderer:
         if known is None:
             seen = {"sonic": self._sonic, "bond": channel_context(bond)}
             known = self._known[kind] = (self.library.form(BOND_TEMPLATE, seen, device),)
+        return known
+
+    def _expand_pair(self, pair: PairPlan, device: str) -> tuple[int, ...]:
+        """The form of a leaf of a pair, which leaves with the same port channels share."""
+        kind = _PairKind(pair.channel, pair.ports, pair.vlans, pair.bonds, pair.plane.name, Same(pair.spec))
+        known = self._known.get(kind)
+        if known is None:
+            seen = {"sonic": self._sonic, "pair": pair_context(pair)}
+            known = self._known[kind] = (self.library.form(PAIR_TEMPLATE, seen, device),)
         return known
 
     def _expand_tenant(self, own: TenantTable | TenantVrf, device: str) -> tuple[int, ...]:
@@ -324,7 +351,7 @@ class SwitchRenderer:
             elif buffers := self.planner.port(switch, link):
                 peer_type = end.peer_switch.device_type if end.peer_switch else None
                 families = tuple([(one.length, one.peer_asn is not None) for one in end.addresses])
-                seen = _LinkKind(peer_type, families, buffers, link.access is None)
+                seen = _LinkKind(peer_type, families, buffers, link.is_routed)
         return _PortKind(
             plan,
             switch.identity.plane,

@@ -32,6 +32,14 @@ IN_VLAN = HostFiles(BONDED.replace("kind: bond", "kind: vlan"))
 ONE_LEAF = HostFiles(BONDED.replace("{hosts: 1, planned: 2}", "{hosts: 2}"))
 TRUNK = HostFiles(BONDED.replace("vlan: 110", "bond: bond0, vlan: 110, tagged: [120, 130]"))
 LEAF0, LEAF1 = "in-band-su00-leaf-00", "in-band-su01-leaf-00"
+PAIRED = (
+    BONDED.replace("{hosts: 1, planned: 2}", "{hosts: 2, planned: 2}\n    leaves_per_unit: 2")
+    .replace("dhcp: 10.90.0.5", "mclag: {}")
+    .replace("count: 2}}", "count: 3}}")
+    .partition("    static:")[0]
+)
+PAIRS = HostFiles(PAIRED)
+FIRST, SECOND = "in-band-su00-leaf-00", "in-band-su00-leaf-01"  # of a pair; PortChannel496 connects them
 
 
 @dataclass(frozen=True)
@@ -84,3 +92,15 @@ def no_bond(folder: Path) -> None:
     file = folder.parents[1] / "fabric.json"
     lines = file.read_text().splitlines(keepends=True)
     file.write_text("".join(re.sub(r',"bonds":\[.*?\]}\]', "", line) if "gpu-000" in line else line for line in lines))
+
+
+def other_host(folder: Path) -> None:
+    """inband1 of gpu-000 and inband1 of gpu-001 have each other's ports"""
+    file = folder.parents[1] / "fabric.json"
+    ends = [f'["gpu-00{number}","inband1"],"b":["{SECOND}","Ethernet{port}"]' for number, port in ((0, 0), (1, 4))]
+    crossed = [f'["gpu-00{number}","inband1"],"b":["{SECOND}","Ethernet{port}"]' for number, port in ((0, 4), (1, 0))]
+    text = file.read_text()
+    for old, new in zip(ends, crossed, strict=True):
+        assert old in text
+        text = text.replace(old, new)
+    file.write_text(text)

@@ -10,6 +10,7 @@ from fabricgen.rules.defects import Defect, Place
 from fabricgen.rules.rule import Basis, rule
 from fabricgen.rules.view.addresses import HeldAddress, parse_interface
 from fabricgen.rules.view.fabric import Fabric
+from fabricgen.rules.view.pairs import halves, mclag_domains
 from fabricgen.rules.view.subnets import mismatched_subnets, owned_by_several
 from fabricgen.rules.view.switch import Switch
 
@@ -40,7 +41,7 @@ def duplicate_address(fabric: Fabric) -> Iterator[Defect]:
     reported: set[tuple[Switch, str]] = set()
     for by_interface in owners_of.values():
         owners = [(switch, held) for (switch, _), held in by_interface.items()]
-        if len(owners) > 1 and not _are_ends(fabric, owners) and not _is_shared_gateway(owners):
+        if len(owners) > 1 and not _are_ends(fabric, owners) and not _is_shared_gateway(fabric, owners):
             for switch, held in owners:
                 ip = held.ip
                 if _fits_its_link(fabric, switch, held) or (switch, held.key) in reported:
@@ -71,15 +72,25 @@ def _are_ends(fabric: Fabric, owners: list[tuple[Switch, HeldAddress]]) -> bool:
     return far is not None and (far.switch, far.port) == (b, held_b.interface)
 
 
-def _is_shared_gateway(owners: list[tuple[Switch, HeldAddress]]) -> bool:
+def _is_shared_gateway(fabric: Fabric, owners: list[tuple[Switch, HeldAddress]]) -> bool:
     """Whether the interfaces are one VLAN on several switches that share its gateway."""
     if {held.table for _, held in owners} != {"VLAN_INTERFACE"} or len({held.interface for _, held in owners}) > 1:
         return False
     vlan = owners[0][1].interface
     devices = [switch.device for switch, _ in owners]
     is_anycast = all(device.text_of("VLAN_INTERFACE", vlan, "static_anycast_gateway") == "true" for device in devices)
-    is_pair = all(device.table("MCLAG_DOMAIN") and vlan not in device.table("MCLAG_UNIQUE_IP") for device in devices)
-    return is_anycast or is_pair
+    return is_anycast or _is_pair(fabric, [switch for switch, _ in owners], vlan)
+
+
+def _is_pair(fabric: Fabric, switches: list[Switch], vlan: str) -> bool:
+    """Whether the switches are the two leaves of a pair, or such leaves without their peer in the bundle, and the VLAN
+    has no separate address at each."""
+    domains = mclag_domains(fabric)
+    own = [domains[one.name] for one in switches if one.name in domains and vlan not in domains[one.name].unique]
+    if len(own) < len(switches):
+        return False
+    half = halves(fabric).get(switches[0].name)
+    return len(own) == 2 and (half is None or half.peer is switches[1])
 
 
 def _fits_its_link(fabric: Fabric, switch: Switch, held: HeldAddress) -> bool:

@@ -10,6 +10,7 @@ from fabricgen.rules.rule import Basis, rule
 from fabricgen.rules.view.fabric import End, Fabric
 from fabricgen.rules.view.host_groups import HostFiles, host_groups
 from fabricgen.rules.view.host_interfaces import netplan_file
+from fabricgen.rules.view.pairs import is_dual
 from fabricgen.vocabulary import Role
 
 MODE = "802.3ad"
@@ -17,8 +18,9 @@ MODE = "802.3ad"
 
 @rule("FG293", Severity.ERROR, "A bond of a host and its port channel have different ports", breaks=Breaks.LINK)
 def bonds_and_channels(fabric: Fabric) -> Iterator[Defect]:
-    """What: the NICs of a bond are connected to the ports of one port channel, which has no other ports. The netplan
-    file has the bond with the same NICs and with LACP (mode 802.3ad).
+    """What: the NICs of a bond are connected to the ports of one port channel, which has no other ports. At two
+    switches it is in MCLAG_INTERFACE of both, which are the leaves of one MCLAG domain. The netplan file has the bond
+    with the same NICs and with LACP (mode 802.3ad).
 
     Why: LACP aggregates the ports of one system at each end. A port that only one end counts in stays out; without
     LACP at one end, frames of the host arrive at ports that the switch does not use, or none pass.
@@ -62,8 +64,10 @@ def _channel_of(host: WiredHost, bond: WiredBond, ends: list[End]) -> Iterator[D
     usual = channels[first]
     for end in ends:
         if end.switch is not first.switch:
+            if channels[end] == usual and is_dual(end.fabric, usual, first.switch, end.switch):
+                continue
             message = f"the ports of {bond.name} of {host.name} are at {first.switch.name} and at {end.switch.name}"
-            hint = "connect all NICs of a bond to one switch"
+            hint = f"connect all NICs of a bond to one switch, or to a pair with {usual} in MCLAG_INTERFACE of both"
             yield Defect(end.switch.place("PORTCHANNEL_MEMBER"), message, hint)
         elif channels[end] != usual:
             where = f"in {channels[end]}" if channels[end] else "in no port channel"

@@ -1,6 +1,6 @@
 """From the files of one plane to its `HostNetwork`."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 import numpy as np
@@ -28,6 +28,7 @@ from fabricgen.simulate.plane.switch import RoceClass
 from fabricgen.simulate.plane.switch_hashes import deployed_hashes
 from fabricgen.sonic.addresses import Address, parse_address
 from fabricgen.sonic.image import uses_frr_framework
+from fabricgen.sonic.mclag import mclag_domain, mclag_peers
 from fabricgen.vocabulary import BalanceMode, HashModel
 
 
@@ -37,7 +38,7 @@ def read_plane(
     """The plane's network for one lossless priority; None is traffic without PFC."""
     links = _host_links(bundle, fabric, plane)
     traffic = host_traffic(bundle, fabric)
-    destinations = tuple(fabric.destinations[column] for column in traffic.columns)
+    destinations = tuple(_by_leaf(bundle, fabric, [fabric.destinations[column] for column in traffic.columns]))
     hops = forwarding(fabric.network, solve(fabric.network, fabric.policy, destinations), fabric.discards)
     number = {name: index for index, name in enumerate(fabric.names)}
     leaf = np.array([number[link.b[0]] for link in links], np.int64)
@@ -69,6 +70,20 @@ def read_plane(
         balance=wired.load_balancing if wired else None,
         announces=_announcing(devices),
     )
+
+
+def _by_leaf(bundle: Bundle, fabric: RoutedFabric, destinations: Sequence[Destination]) -> Iterator[Destination]:
+    """The destinations, with one for each leaf where two share a subnet (MCLAG). Packets to a bond go to either leaf.
+    Here those to each of its ports go to the leaf of the port, which is the same load of all flows to a bond. Only
+    packets between hosts of one pair take a spine here, which the leaf would deliver itself."""
+    domains = {name: mclag_domain(bundle.devices[name].config) for name in fabric.names}
+    peers = mclag_peers({name: one for name, one in domains.items() if one})
+    for one in destinations:
+        names = [fabric.names[switch] for switch in one.origins]
+        if len(names) == 2 and peers.get(names[0]) == names[1]:
+            yield from (replace(one, origins=(switch,)) for switch in one.origins)
+        else:
+            yield one
 
 
 def network_of(

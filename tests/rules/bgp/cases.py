@@ -1,5 +1,6 @@
 """Bad cases of the rules in fabricgen/rules/bgp."""
 
+from tests.rules.access import FIRST, PAIRS, SECOND, Row, both_rows
 from tests.rules.bgp import evpn_cases
 from tests.rules.case import ERROR, NOTE, WARNING, Case, Switches
 from tests.rules.changes import Put, Several, both, drop, put, rekey
@@ -992,6 +993,31 @@ CASES = [
         ERROR,
         "16 pairs of host addresses are not connected, for example gpu1 nic0 to gpu1 nic1: on leaf1, default_shutdown is true: FRR creates every neighbor shut down",
         "correct this row, so that each next hop has a route to the hosts",
+        lenient=True,
+    ),
+]
+
+CASES += [
+    Case(
+        "FG686",
+        Row(SECOND, "BGP_DEVICE_GLOBAL", "STATE", {"tsa_enabled": "true"}),
+        f"{SECOND}:VLAN_INTERFACE|Vlan110",
+        ERROR,
+        f"if {FIRST} fails, 2 pairs of hosts lose contact, for example gpu-002 to gpu-001: in-band-su01-leaf-00 has no "
+        "route to 10.224.0.2",
+        "correct the row, at both leaves",
+        clean=PAIRS,
+        lenient=True,
+    ),
+    Case(
+        "FG686",
+        both_rows(*(Row(SECOND, "VLAN_INTERFACE", f"Vlan110{end}", None) for end in ("", "|10.224.0.1/29"))),
+        f"{SECOND}:VLAN_MEMBER",
+        ERROR,
+        "4 pairs of hosts are not connected, for example gpu-000 to gpu-001: at in-band-su00-leaf-01, Ethernet0 is not in "
+        "the subnet of 10.224.0.2",
+        "correct the row, at both leaves",
+        clean=PAIRS,
         lenient=True,
     ),
 ]

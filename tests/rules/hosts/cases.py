@@ -1675,7 +1675,7 @@ CASES += [
         f"{LEAF1}:PORTCHANNEL_MEMBER",
         ERROR,
         "the ports of bond-in-band of gpu-000 are at in-band-su00-leaf-00 and at in-band-su01-leaf-00",
-        "connect all NICs of a bond to one switch",
+        "connect all NICs of a bond to one switch, or to a pair with PortChannel0 in MCLAG_INTERFACE of both",
         clean=BONDS,
         lenient=True,
     ),

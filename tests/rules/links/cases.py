@@ -8,6 +8,7 @@ from typing import Any
 
 from fabricgen.bundle.read import Bundle, open_bundle
 from fabricgen.observed.lldp import with_cables
+from tests.rules.access import FIRST, PAIRS, SECOND, Row, both_rows, other_host
 from tests.rules.case import ERROR, NOTE, WARNING, Case, Switches
 from tests.rules.changes import both, drop, put
 from tests.rules.clean import clean_fabric
@@ -554,5 +555,187 @@ CASES = [
         also=("FG401",),
         also_at=("spine1",),
         lenient=True,
+    ),
+]
+
+DOMAIN = ("MCLAG_DOMAIN", "1")
+BOND = "PortChannel0"
+
+
+def paired(code: str, change: Callable[[Path], object], path: str, message: str, hint: str) -> Case:
+    """A bad case of the two leaves of a pair."""
+    return Case(code, change, path, ERROR, message, hint, clean=PAIRS, lenient=True)
+
+
+CASES += [
+    paired(
+        "FG682",
+        Row(FIRST, *DOMAIN, "10.1.0.99", "source_ip"),
+        f"{FIRST}:MCLAG_DOMAIN|1|source_ip",
+        "source_ip is 10.1.0.99, which is not an address of the switch",
+        "set it to the address of Loopback0",
+    ),
+    paired(
+        "FG682",
+        Row(FIRST, *DOMAIN, "10.1.0.3", "peer_ip"),
+        f"{FIRST}:MCLAG_DOMAIN|1|peer_ip",
+        "peer_ip is 10.1.0.3, an address of the switch",
+        "set it to that of the peer",
+    ),
+    paired(
+        "FG682",
+        Row(FIRST, *DOMAIN, "10.9.0.9", "peer_ip"),
+        f"{FIRST}:MCLAG_DOMAIN|1|peer_ip",
+        "peer_ip is 10.9.0.9, which is not an address of a switch",
+        "set it to source_ip of the peer",
+    ),
+    paired(
+        "FG682",
+        both_rows(
+            Row(SECOND, *DOMAIN, None), *(Row(SECOND, "MCLAG_INTERFACE", f"1|{BOND[:-1]}{n}", None) for n in (0, 4))
+        ),
+        f"{FIRST}:MCLAG_DOMAIN|1|peer_ip",
+        f"peer_ip is an address of {SECOND}, which has no MCLAG domain",
+        f"add MCLAG_DOMAIN to {SECOND}, or correct peer_ip",
+    ),
+    paired(
+        "FG682",
+        both_rows(
+            Row(SECOND, "MCLAG_DOMAIN", "2", {"source_ip": "10.1.0.4", "peer_ip": "10.1.0.3"}),
+            Row(SECOND, *DOMAIN, None),
+        ),
+        f"{FIRST}:MCLAG_DOMAIN|1",
+        f"the domain is 1, but that of {SECOND} is 2",
+        "use one number",
+    ),
+    paired(
+        "FG682",
+        Row(SECOND, *DOMAIN, "10.1.0.5", "peer_ip"),
+        f"{FIRST}:MCLAG_DOMAIN|1|peer_ip",
+        f"the session goes from 10.1.0.3 to 10.1.0.4, but that of {SECOND} from 10.1.0.4 to 10.1.0.5",
+        "make source_ip of each leaf peer_ip of the other",
+    ),
+    paired(
+        "FG683",
+        Row(FIRST, *DOMAIN, None, "peer_link"),
+        f"{FIRST}:MCLAG_DOMAIN|1|peer_link",
+        "the domain has bonds in VLANs, but no peer_link",
+        "set peer_link at both leaves",
+    ),
+    paired(
+        "FG683",
+        Row(FIRST, "MCLAG_INTERFACE", "1|PortChannel496", {"if_type": "PortChannel"}),
+        f"{FIRST}:MCLAG_INTERFACE|1|PortChannel496",
+        "PortChannel496 is the peer link, which no host has",
+        "remove the row",
+    ),
+    paired(
+        "FG683",
+        Row(FIRST, "VLAN_MEMBER", "Vlan110|PortChannel496", None),
+        f"{FIRST}:VLAN_MEMBER|Vlan110|PortChannel496",
+        "Vlan110 has bonds of both leaves, but the peer link PortChannel496 is not a member of it",
+        "add the row VLAN_MEMBER|Vlan110|PortChannel496 with tagging_mode tagged",
+    ),
+    paired(
+        "FG683",
+        Row(SECOND, "VLAN_MEMBER", "Vlan110|PortChannel496", "untagged", "tagging_mode"),
+        f"{FIRST}:VLAN_MEMBER|Vlan110|PortChannel496|tagging_mode",
+        f"the peer link is tagged in Vlan110, but untagged at {SECOND}",
+        "set tagging_mode to tagged at both",
+    ),
+    paired(
+        "FG683",
+        both_rows(
+            Row(FIRST, "PORTCHANNEL_MEMBER", "PortChannel496|Ethernet504", {}),
+            Row(FIRST, "PORTCHANNEL_MEMBER", "PortChannel496|Ethernet496", None),
+        ),
+        f"{FIRST}:PORTCHANNEL_MEMBER|PortChannel496|Ethernet504",
+        "Ethernet504 is in the peer link, but leads to Ethernet0 of in-band-spine-00",
+        f"connect it to a port of PortChannel496 of {SECOND}",
+    ),
+    paired(
+        "FG684",
+        Row(SECOND, "MCLAG_INTERFACE", f"1|{BOND}", None),
+        f"{FIRST}:MCLAG_INTERFACE|1|{BOND}",
+        f"{BOND} is a bond of two leaves, but {SECOND} does not have it in MCLAG_INTERFACE",
+        f"add the row to {SECOND}, or remove it here",
+    ),
+    paired(
+        "FG684",
+        Row(SECOND, "VLAN_MEMBER", f"Vlan110|{BOND}", None),
+        f"{FIRST}:VLAN_MEMBER|Vlan110|{BOND}",
+        f"{BOND} is untagged in Vlan110, but at {SECOND} it is not in it",
+        "give both leaves the same row",
+    ),
+    paired(
+        "FG684",
+        Row(SECOND, "PORTCHANNEL", BOND, "11", "lacp_key"),
+        f"{FIRST}:PORTCHANNEL|{BOND}|lacp_key",
+        f"lacp_key of {BOND} is auto, but 11 at {SECOND}",
+        "give both leaves the same value",
+    ),
+    paired(
+        "FG684",
+        Row(SECOND, "PORTCHANNEL", BOND, "true", "fallback"),
+        f"{SECOND}:PORTCHANNEL|{BOND}|fallback",
+        f"{BOND} has fallback, and each leaf sends to its own port of a host without LACP",
+        "remove fallback",
+    ),
+    paired(
+        "FG684",
+        both_rows(
+            *(Row(FIRST, "PORTCHANNEL_INTERFACE", f"{BOND}{end}", {}) for end in ("", "|10.8.0.1/31")),
+        ),
+        f"{FIRST}:PORTCHANNEL_INTERFACE|{BOND}",
+        f"{BOND} has other addresses at {SECOND}",
+        "give both leaves the same addresses",
+    ),
+    paired(
+        "FG684",
+        other_host,
+        f"{FIRST}:PORTCHANNEL|{BOND}",
+        f"{BOND} leads to gpu-000, but at {SECOND} to gpu-001",
+        "use one port channel of both leaves for one host",
+    ),
+    paired(
+        "FG685",
+        both_rows(
+            Row(SECOND, "VLAN_INTERFACE", "Vlan110|10.224.0.1/29", None),
+            Row(SECOND, "VLAN_INTERFACE", "Vlan110|10.224.0.6/29", {}),
+        ),
+        f"{FIRST}:VLAN_INTERFACE|Vlan110",
+        f"Vlan110 has 10.224.0.1/29, but 10.224.0.6/29 at {SECOND}",
+        "give both leaves the address of the gateway",
+    ),
+    paired(
+        "FG685",
+        Row(FIRST, "MCLAG_UNIQUE_IP", "Vlan110", {"unique_ip": "enable"}),
+        f"{FIRST}:MCLAG_UNIQUE_IP|Vlan110",
+        f"Vlan110 has unique addresses here, but not at {SECOND}",
+        f"add the row to {SECOND}, or remove it here",
+    ),
+    paired(
+        "FG685",
+        both_rows(*(Row(leaf, "MCLAG_UNIQUE_IP", "Vlan110", {"unique_ip": "enable"}) for leaf in (FIRST, SECOND))),
+        f"{FIRST}:VLAN_INTERFACE|Vlan110",
+        "10.224.0.1/29 is at both leaves, but Vlan110 is in MCLAG_UNIQUE_IP",
+        "remove the row of MCLAG_UNIQUE_IP",
+    ),
+    paired(
+        "FG687",
+        Row(FIRST, "FEATURE", "iccpd", "disabled", "state"),
+        f"{FIRST}:FEATURE|iccpd",
+        "MCLAG_DOMAIN has a row, but FEATURE|iccpd is not enabled",
+        "set its state to enabled",
+    ),
+    dataclasses.replace(
+        paired(
+            "FG687",
+            unchanged,
+            f"{FIRST}:MCLAG_DOMAIN|1",
+            "the image needs iccpd, which images of the community do not have",
+            "build the image with INCLUDE_ICCPD = y, or use that of a vendor with MCLAG",
+        ),
+        severity=NOTE,
     ),
 ]
