@@ -98,9 +98,13 @@ def confirm(reason, sources, targets, switches, part):
                 assert not same, f"{switch} {port} and {far} {far_port} are in one VRF"
                 if not vrf or switch == far:  # routes lead from the default VRF of all switches, or within a switch
                     assert not leaks(switches[far], vrf, other, address), f"{far} has a route from {vrf} to {address}"
-                vni = vni_of(switches[switch], vrf)
-                known = {vni_of(switches[far], one) for one in vrfs_to(switches[far], other, address)} if vni else {}
-                assert vni not in known, f"{far} announces {address} with VNI {vni} of {vrf} on {switch}"
+                wanted = route_targets(switches[switch], vrf, "import")
+                for one in vrfs_to(switches[far], other, address) if wanted else ():
+                    for target in route_targets(switches[far], one, "export"):
+                        is_imported = target in wanted or ("*", target[1]) in wanted
+                        assert not is_imported, (
+                            f"{far} announces {address} with {':'.join(target)} to {vrf} on {switch}"
+                        )
     else:
         confirm_rule(*reason, sources, targets, switches)
 
@@ -119,11 +123,22 @@ def leaks(config, vrf, other, address):
     return (other or "default") in [*imported, *names]
 
 
-def vni_of(config, vrf):
-    """The L3 VNI of a VRF, by which it imports routes; separate route targets would change that."""
-    assert not config.get("BGP_GLOBALS_EVPN_RT"), "BGP_GLOBALS_EVPN_RT is not judged here"
-    assert not any("import-rts" in row for row in config.get("BGP_GLOBALS_AF", {}).values()), "import-rts is not judged"
-    return config.get("VRF", {}).get(vrf, {}).get("vni", "0").removeprefix("0")
+def route_targets(config, vrf, way):
+    """The route targets that a VRF imports or exports, as (ASN or * for any, number). Without rows of its own, they
+    are made of its L3 VNI."""
+    vni = int(config.get("VRF", {}).get(vrf, {}).get("vni", "0"))
+    if not vni:
+        return set()
+    row = config.get("BGP_GLOBALS_AF", {}).get(f"{vrf}|l2vpn_evpn", {})
+    listed = row.get(f"{way}-rts", [])
+    found = listed.split(",") if isinstance(listed, str) else list(listed)
+    for key, other in config.get("BGP_GLOBALS_EVPN_RT", {}).items():
+        if key.startswith(f"{vrf}|") and other.get("route-target-type") in (way, "both"):
+            found.append(key.rpartition("|")[2])
+    number = str(vni + (1 << 28) if row.get("autort") == "rfc8365-compatible" else vni)
+    asn = int(config.get("BGP_GLOBALS", {}).get(vrf, {}).get("local_asn", "0")) % (1 << 16)
+    own = ("*" if way == "import" else str(asn), number)
+    return {tuple(one.removeprefix("route-target:").rsplit(":", 1)) for one in found} or {own}
 
 
 def vrfs_to(config, vrf, address):

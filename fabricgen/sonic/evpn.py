@@ -1,11 +1,12 @@
 """EVPN type 5 over VXLAN in CONFIG_DB: the VTEP of a switch, the L3 VNI of a VRF, and who imports whose routes.
 
 A VRF has routes of another switch if it imports a route target that the VRF there exports. Where the tables have none,
-FRR exports ASN:VNI and imports the VNI of any ASN. Routes are exported if the VRF has an L3 VNI, and the VLAN of the
-VNI is in this VRF (SONiC HLD EVPN_VXLAN_HLD.md, 4.3.9).
+FRR exports ASN:VNI and imports the VNI of any ASN, or a number that RFC 8365 makes of the VNI. Routes are exported if
+the VRF has an L3 VNI, and the VLAN of the VNI is in this VRF (SONiC HLD EVPN_VXLAN_HLD.md, 4.3.9).
 
 Source: sonic-swss cfgmgr/vxlanmgr.cpp, orchagent/vrforch.cpp; FRRouting bgpd/bgp_evpn.c (form_auto_rt,
-map_vrf_to_rt); sonic-buildimage src/sonic-frr-mgmt-framework frrcfgd.py.
+map_vrf_to_rt, mask_ecom_global_admin: a wildcard compares only the number, of all types of route targets);
+sonic-buildimage src/sonic-frr-mgmt-framework frrcfgd.py.
 """
 
 from collections.abc import Iterator
@@ -14,10 +15,13 @@ from functools import cached_property
 from fabricgen.sonic.addresses import Address, parse_address
 from fabricgen.sonic.image import has_frr_files, parse_asn, rows, text
 from fabricgen.sonic.tables import ConfigDb, Row, split_key
+from fabricgen.units import whole_number
 
 FAMILY = "l2vpn_evpn"
 ANY = "*"  # the ASN of a route target that FRR imports by its VNI
 WIRE_BYTES = 50  # that VXLAN over IPv4 adds: Ethernet 14, IPv4 20, UDP 8, VXLAN 8 (RFC 7348)
+
+_RFC8365_VXLAN = 1 << 28  # of the number that `autort rfc8365-compatible` makes of a VNI
 
 RouteTarget = tuple[str, str]  # ASN and number
 
@@ -66,7 +70,7 @@ class Overlay:
         """The route targets whose routes a VRF has."""
         if not self.is_complete(vrf) or not self._asn(vrf):
             return frozenset()
-        return frozenset(self._targets(vrf, "import")) or frozenset([(ANY, self.vni(vrf))])
+        return frozenset(self.targets(vrf, "import")) or frozenset([(ANY, self._number(vrf))])
 
     def exports(self, vrf: str, source: str, version: int) -> frozenset[RouteTarget]:
         """The route targets of the VRF's routes of a source, connected or static. Each is among them in the form by
@@ -76,7 +80,7 @@ class Overlay:
             return frozenset()
         if key not in rows(self._config, "ROUTE_REDISTRIBUTE") or not (asn := self._asn(vrf)):
             return frozenset()
-        own = list(self._targets(vrf, "export")) or [(str(asn & 0xFFFF), self.vni(vrf))]
+        own = list(self.targets(vrf, "export")) or [(str(asn & 0xFFFF), self._number(vrf))]
         return frozenset(own) | {(ANY, number) for _, number in own}
 
     def speaks(self, port: str) -> bool:
@@ -96,7 +100,13 @@ class Overlay:
         own = rows(self._config, "BGP_GLOBALS_AF").get(f"{vrf}|{FAMILY}", {})
         return has_frr_files(self._config) or text(own, f"advertise-ipv{version}-unicast") == "true"
 
-    def _targets(self, vrf: str, way: str) -> Iterator[RouteTarget]:
+    def _number(self, vrf: str) -> str:
+        """The number of the route target that FRR makes of the VNI."""
+        own, vni = rows(self._config, "BGP_GLOBALS_AF").get(f"{vrf}|{FAMILY}", {}), whole_number(self.vni(vrf)) or 0
+        return str(vni | _RFC8365_VXLAN if text(own, "autort") == "rfc8365-compatible" else vni)
+
+    def targets(self, vrf: str, way: str) -> Iterator[RouteTarget]:
+        """The route targets of a VRF in the tables, to import or export."""
         own = rows(self._config, "BGP_GLOBALS_AF").get(f"{vrf}|{FAMILY}", {}).get(f"{way}-rts", ())
         listed = own.split(",") if isinstance(own, str) else own if isinstance(own, list) else ()
         rows_of = rows(self._config, "BGP_GLOBALS_EVPN_RT").items()

@@ -143,11 +143,24 @@ def _family(config: ConfigDb, vrf: str, family: str) -> Iterator[str]:
                 yield from _neighbor_family(peer, row)
     if paths := text(own, "max_ebgp_paths"):
         yield f"maximum-paths {paths}"
-    if family == FAMILY and vrf == "default" and rows(config, "VXLAN_EVPN_NVO"):
+    if family == FAMILY:
+        yield from _evpn(config, vrf, own)
+
+
+def _evpn(config: ConfigDb, vrf: str, own: Row) -> Iterator[str]:
+    """What the EVPN family of an instance announces, and its route targets."""
+    if vrf == "default" and rows(config, "VXLAN_EVPN_NVO"):
         yield "advertise-all-vni"
-    if family == FAMILY and Overlay(config).vni(vrf):
+    overlay = Overlay(config)
+    if overlay.vni(vrf):
         sent = {split_key(key)[3] for key in rows(config, "ROUTE_REDISTRIBUTE") if key.startswith(f"{vrf}|")}
         yield from (f"advertise {version} unicast" for version in sorted(sent))
+    if method := text(own, "autort"):
+        yield f"autort {method}"
+    if distinguisher := text(own, "route-distinguisher"):
+        yield f"rd {distinguisher}"
+    for way in ("import", "export"):
+        yield from (f"route-target {way} {':'.join(one)}" for one in overlay.targets(vrf, way))
 
 
 def _neighbor_family(peer: str, row: Row) -> Iterator[str]:

@@ -47,6 +47,9 @@ class Leak(NamedTuple):
         return f"{self.vrf or 'default'}|{self.prefix}"
 
 
+TARGETS = ("65000:3001", "65001:3001", "65001:3002", "*:3002", "10.0.0.1:3001", "65000:9")
+
+
 @dataclass(frozen=True)
 class Overlay:
     """EVPN: the VNIs of VRFs by (leaf, VRF), the (leaf, VNI) that are not mapped to a VLAN, the leaf whose loopback
@@ -56,6 +59,16 @@ class Overlay:
     unmapped: Sequence[tuple[str, str]] = ()
     sources: Mapping[str, str] = field(default_factory=dict)
     carried: bool = True
+    targets: Mapping[tuple[str, str], Sequence[tuple[str, str]]] = field(default_factory=dict)
+
+    def imports(self, leaf: str, vrf: str, far: str, other: str) -> bool:
+        """Whether a VRF has the routes of a VRF of another leaf."""
+        vni, far_vni = self.complete(leaf, vrf), self.complete(far, other)
+        wanted = {target for way, target in self.targets.get((leaf, vrf), ()) if way != "export"} or {f"*:{vni}"}
+        sent = {target for way, target in self.targets.get((far, other), ()) if way != "import"}
+        sent = sent or {f"{65000 + LEAVES.index(far)}:{far_vni}"}
+        wild = {f"*:{target.rpartition(':')[2]}" for target in sent}
+        return bool(vni and far_vni) and bool(wanted & (sent | wild))
 
     def source(self, leaf: str) -> str:
         """The leaf whose loopback the VTEP of a leaf has."""
@@ -93,7 +106,14 @@ class Overlay:
                 if (leaf, vni) not in self.unmapped:
                     found.setdefault("VXLAN_TUNNEL_MAP", {})[f"vtep|map_{vni}_{vlan}"] = {"vlan": vlan, "vni": vni}
                 found.setdefault("BGP_GLOBALS", {})[vrf] = {"local_asn": str(65000 + LEAVES.index(leaf))}
-                found.setdefault("BGP_GLOBALS_AF", {})[f"{vrf}|l2vpn_evpn"] = {"advertise-ipv4-unicast": "true"}
+                family: dict[str, Any] = {"advertise-ipv4-unicast": "true"}
+                for index, (way, target) in enumerate(self.targets.get((leaf, vrf), ())):
+                    if way == "both" or index:
+                        key = f"{vrf}|L2VPN_EVPN|{target}"
+                        found.setdefault("BGP_GLOBALS_EVPN_RT", {})[key] = {"route-target-type": way}
+                    else:
+                        family[f"{way}-rts"] = [target]
+                found.setdefault("BGP_GLOBALS_AF", {})[f"{vrf}|l2vpn_evpn"] = family
                 for source in ("connected", "static"):
                     found.setdefault("ROUTE_REDISTRIBUTE", {})[f"{vrf}|{source}|bgp|ipv4"] = {}
         return found
@@ -291,9 +311,8 @@ class SmallFabric:
         if leaf != far:
             if not vrf or not self.overlay:
                 return self.joined and not vrf and self._routed(far, vrf, target)
-            vni = self.overlay.complete(leaf, vrf)
             carried = self.joined and self.overlay.carried and self.overlay.is_reached(far)
-            others = [one for one in ("VrfA", "VrfB") if vni and self.overlay.complete(far, one) == vni]
+            others = [one for one in ("VrfA", "VrfB") if self.overlay.imports(leaf, vrf, far, one)]
             return carried and any(self._routed(far, one, target) for one in others)
         own, address = self.vrfs.get((far, port), ""), ip_address(self.address(target))
         if own == vrf:
@@ -372,6 +391,15 @@ def small_fabrics(draw: st.DrawFn) -> SmallFabric:
         st.lists(st.tuples(st.sampled_from(LEAVES), st.sampled_from(["3001", "3002"])), max_size=1),
         st.dictionaries(st.sampled_from(LEAVES), st.sampled_from(LEAVES), max_size=1),
         st.sampled_from([True, True, True, False]),
+        st.dictionaries(
+            st.tuples(st.sampled_from(LEAVES), st.sampled_from(["VrfA", "VrfB"])),
+            st.lists(
+                st.tuples(st.sampled_from(["import", "export", "both"]), st.sampled_from(TARGETS)),
+                max_size=2,
+                unique_by=lambda one: one[1],
+            ),
+            max_size=2,
+        ),
     )
     return SmallFabric(
         draw(st.lists(st.sampled_from(["", "a", "b", "c"]), min_size=6, max_size=6).filter(any)),

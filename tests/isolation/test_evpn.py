@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 from fabricgen.api import render
+from fabricgen.sonic.frr_lines import frr_conf
 from tests.conftest import Cli
 from tests.inventories import Tree, rail_optimized, write
 from tests.isolation.test_exactness import checker
@@ -179,5 +180,75 @@ def test_certificate_is_verified_without_fabricgen(cli: Cli, bundle: Path, tmp_p
     assert cli("validate", bundle, "--select", "FG647", "--certificate", file).code == 0
     assert checker().main(file, bundle) == verdict["pairs"]["apart"]
     edit(bundle, lambda config: config["VRF"].update(Vrf_blue={"vni": "5002"}), CONFIG)
-    with pytest.raises(AssertionError, match="with VNI 5002 of Vrf_blue"):
+    with pytest.raises(AssertionError, match=r"with \d+:5002 to Vrf_blue on compute-su00-r0-leaf"):
         checker().main(file, bundle)
+
+
+BLUE, RED = "Vrf_blue|l2vpn_evpn", "Vrf_red|l2vpn_evpn"
+UNIFIED = {"docker_routing_config_mode": "unified"}
+
+
+def with_targets(bundle: Path, change: Any) -> None:
+    """The leaves of rail 0 read their tables, as those of images whose frrcfgd has all fields, and `change` is done to
+    the first one."""
+    for leaf in (LEAF, OTHER):
+
+        def by_tables(config: Any) -> None:
+            config["DEVICE_METADATA"]["localhost"].update(UNIFIED)
+            for vrf in ("Vrf_blue", "Vrf_red", "Vrf_store"):
+                config["BGP_GLOBALS_AF"][f"{vrf}|l2vpn_evpn"] = {"advertise-ipv4-unicast": "true"}
+
+        edit(bundle, by_tables, f"{leaf}/config_db.json")
+        (bundle / leaf / "frr.conf").unlink()
+    edit(bundle, change, CONFIG)
+
+
+def test_equal_route_targets_change_nothing(cli: Cli, bundle: Path) -> None:
+    with_targets(bundle, lambda config: None)
+    assert isolation_of(cli, bundle)[0]["verdict"] == "apart"
+
+
+@pytest.mark.parametrize(
+    ("rows", "leaks", "cut"),
+    [
+        ({BLUE: {"import-rts": ["65000:5009"]}}, False, True),  # no other VRF exports it
+        ({BLUE: {"export-rts": ["65000:5009"]}}, False, True),
+        ({BLUE: {"export-rts": ["65000:5001"]}}, False, False),  # others import the number of any ASN
+        ({BLUE: {"export-rts": ["10.0.0.1:5001"]}}, False, False),
+        ({BLUE: {"import-rts": ["*:5001"]}}, False, False),
+        ({BLUE: {"import-rts": ["*:5001", "*:5002"]}}, True, False),  # the routes of red, too
+        ({BLUE: {"export-rts": "65000:5001,65000:5002"}}, True, False),
+        ({RED: {"import-rts": ["route-target:*:5002", "*:5001"]}}, True, False),
+        ({BLUE: {"autort": "rfc8365-compatible"}}, False, True),  # on one leaf only
+    ],
+    ids=str,
+)
+def test_route_targets_of_the_tables(cli: Cli, bundle: Path, rows: Any, leaks: bool, cut: bool) -> None:
+    def add(config: Any) -> None:
+        for key, row in rows.items():
+            config["BGP_GLOBALS_AF"][key].update(row)
+
+    with_targets(bundle, add)
+    verdict, findings = isolation_of(cli, bundle)
+    assert (verdict["pairs"]["leaks"] > 0, verdict["pairs"]["cut"] > 0) == (leaks, cut)
+    assert not leaks or any(one["code"] == "FG647" and one["location"] for one in findings)
+
+
+@pytest.mark.parametrize(("way", "leaks"), [("import", True), ("export", True), ("both", True)])
+def test_rows_of_route_targets(cli: Cli, bundle: Path, way: str, leaks: bool) -> None:
+    """A row of BGP_GLOBALS_EVPN_RT replaces the automatic target, as in FRR."""
+    row = {f"Vrf_blue|L2VPN_EVPN|{'*' if way == 'import' else '65000'}:5002": {"route-target-type": way}}
+    with_targets(bundle, lambda config: config.update(BGP_GLOBALS_EVPN_RT=row))
+    verdict, _ = isolation_of(cli, bundle)
+    assert (verdict["pairs"]["leaks"] > 0) == leaks
+    assert verdict["pairs"]["cut"] > 0, "hosts of blue on the other leaf"
+
+
+def test_route_targets_that_frr_conf_does_not_have_leave_the_verdict_open(cli: Cli, bundle: Path) -> None:
+    edit(bundle, lambda config: config["BGP_GLOBALS_AF"].update({BLUE: {"import-rts": ["*:5002"]}}), CONFIG)
+    verdict, _ = isolation_of(cli, bundle)
+    assert verdict["unread"] == ["compute-su00-r0-leaf"]
+    file = bundle / LEAF / "frr.conf"
+    file.write_text(frr_conf(json.loads((bundle / CONFIG).read_text())))
+    assert "  route-target import *:5002\n" in file.read_text()
+    assert isolation_of(cli, bundle)[0]["verdict"] == "leaks"
