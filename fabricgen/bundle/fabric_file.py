@@ -24,6 +24,7 @@ from fabricgen.bundle.wiring import (
     WiredNic,
     WiredPlaceholders,
     WiredPlane,
+    WiredSpeaker,
     WiredTenant,
     WiredVlan,
     Wiring,
@@ -58,7 +59,7 @@ def dump_wiring(wiring: Wiring) -> bytes:
     lists["cables"] = tuple(_without_unknown(cable, "legs") for cable in wiring.cables)
     lists |= {
         name: items
-        for name in ("host_models", "externals", "placeholders", "tenants", "cordoned")
+        for name in ("host_models", "externals", "placeholders", "tenants", "speakers", "cordoned")
         if (items := getattr(wiring, name))
     }
     head: dict[str, object] = {"format_version": FORMAT_VERSION, "fabric": wiring.fabric}
@@ -91,6 +92,7 @@ def _wiring(text: bytes, raw: Any) -> Wiring:
     if (found := raw.get("format_version")) != FORMAT_VERSION:
         raise ValueError(f"fabric.json has format_version {found!r}, this fabricgen reads {FORMAT_VERSION!r}")
     raw = {"externals": [], "host_models": [], "placeholders": [], "checks": {}, "tenants": [], "cordoned": [], **raw}
+    raw = {"speakers": [], **raw}
     columns = Columns()
     wiring = Wiring(
         fabric=raw["fabric"],
@@ -104,6 +106,7 @@ def _wiring(text: bytes, raw: Any) -> Wiring:
         placeholders=each(raw, "placeholders", lambda row: WiredPlaceholders(**row)),
         checks=_checks(raw["checks"]),
         tenants=each(raw, "tenants", _tenant),
+        speakers=each(raw, "speakers", lambda row: WiredSpeaker(**_tuples(row, "prefixes"))),
         cordoned=tuple(require(_whole(raw["cordoned"]), list[str], "cordoned")),
     )
     check_names(wiring)
@@ -115,6 +118,7 @@ def _wiring(text: bytes, raw: Any) -> Wiring:
     planes = {plane.name for plane in wiring.planes}
     nics = (nic for host in wiring.hosts for nic in host.nics)
     items: tuple[Any, ...] = (*wiring.devices, *nics, *wiring.links, *wiring.externals, *wiring.placeholders)
+    items = (*items, *wiring.speakers)
     if {item.plane for item in items} - planes:
         lost = next(item for item in items if item.plane not in planes)
         raise ValueError(f"{lost} is of a plane that the file does not have")

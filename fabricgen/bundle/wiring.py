@@ -168,6 +168,18 @@ class WiredExternal:
 
 
 @dataclass(frozen=True, slots=True)
+class WiredSpeaker:
+    """BGP of a group of hosts with its leaves on one plane. A host may announce longer prefixes in `prefixes`; leaves
+    enforce this if it is `filtered`."""
+
+    group: str
+    plane: str
+    asn: int
+    prefixes: tuple[str, ...]
+    filtered: bool = True
+
+
+@dataclass(frozen=True, slots=True)
 class WiredBalance:
     """How switches spread packets, by other means than CONFIG_DB. `flowlet_gap_ns` with flowlets."""
 
@@ -258,6 +270,7 @@ class Wiring:
     placeholders: tuple[WiredPlaceholders, ...] = ()
     checks: Checks = Checks()
     tenants: tuple[WiredTenant, ...] = ()
+    speakers: tuple[WiredSpeaker, ...] = ()
     cordoned: tuple[str, ...] = ()  # ids of the links that are out of service on purpose
 
     @cached_property

@@ -40,6 +40,8 @@ def check_values(wiring: "Wiring") -> None:
         if name not in links:
             raise ValueError(f"cordoned: {name!r} is not a link of the fabric")
     _check_tenants(wiring)
+    for speaker in wiring.speakers:
+        _check_addresses(speaker.prefixes, f"speakers of {speaker.group}")
     _check_each(wiring.externals, _check_external, lambda external: f"external {external.name}")
 
 

@@ -2,17 +2,25 @@
 
 SONiC (bgpcfgd) announces only Loopback0, VLAN subnets and marked static routes, so each leaf announces the prefix of
 its host ports as a static blackhole route. The connected /31s in it are more specific.
+
+Hosts with BGP open sessions, which their leaf accepts from the subnets of its hosts. It announces nothing to them: they
+have static routes to what the plane and its hosts announce. So a host that loses its session still reaches others.
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import NamedTuple
+
+from netaddr import IPNetwork
 
 from fabricgen.allocation.allocate import Allocation
 from fabricgen.control_plane.outside import OutsideLink, OutsidePlan
 from fabricgen.control_plane.pairs import PairPlan, plan_pairs
 from fabricgen.control_plane.vlans import ChannelPlan, VlanPlan, plan_routed_bonds, plan_vlans
-from fabricgen.design.model import Fabric, Link, Switch
+from fabricgen.design.model import Fabric, Host, Link, Switch
+from fabricgen.inventory.access import HostBgp
+from fabricgen.inventory.plane import Plane
+from fabricgen.sonic.tables import vlan_name
 
 
 class SessionAddress(NamedTuple):
@@ -35,6 +43,19 @@ class LinkEnd(NamedTuple):
     addresses: tuple[SessionAddress, ...]
 
 
+HOSTS = "HOSTS"  # the peer group of hosts on routed ports
+
+
+@dataclass
+class HostSessions:
+    """The sessions of one leaf with the hosts of its routed ports, or of one VLAN. `name` is that of the peer group."""
+
+    name: str
+    plane: Plane
+    spec: HostBgp
+    ranges: list[IPNetwork] = field(default_factory=list)  # the subnets that they come from
+
+
 @dataclass(frozen=True)
 class ControlPlane:
     """The routing of all switches. All keys are switch identities."""
@@ -47,6 +68,7 @@ class ControlPlane:
     vlans: Mapping[str, tuple[VlanPlan, ...]]
     routed_bonds: Mapping[str, tuple[ChannelPlan, ...]]
     pairs: Mapping[str, PairPlan]
+    host_sessions: Mapping[str, tuple[HostSessions, ...]]
 
 
 def plan_control_plane(fabric: Fabric, allocation: Allocation, outside: OutsidePlan) -> ControlPlane:
@@ -87,4 +109,19 @@ def plan_control_plane(fabric: Fabric, allocation: Allocation, outside: OutsideP
     announced = {key: tuple(prefixes) for key, prefixes in aggregates.items()}
     vlans, bonds = plan_vlans(fabric, allocation), plan_routed_bonds(fabric, allocation)
     pairs = plan_pairs(fabric, router_ids, vlans)
-    return ControlPlane(asns, ends, router_ids, announced, outside, vlans, bonds, pairs)
+    sessions = _host_sessions(fabric, allocation)
+    return ControlPlane(asns, ends, router_ids, announced, outside, vlans, bonds, pairs, sessions)
+
+
+def _host_sessions(fabric: Fabric, allocation: Allocation) -> Mapping[str, tuple[HostSessions, ...]]:
+    """Switch -> its sessions with hosts, by the name of their peer groups."""
+    found: dict[str, dict[str, HostSessions]] = {}
+    for link in fabric.links:
+        plane = fabric.inventory.planes[link.plane]
+        spec = plane.access.of(link.a.group).bgp if plane.access and isinstance(link.a, Host) else None
+        if spec is None:
+            continue
+        name = HOSTS if link.vlan is None else f"{HOSTS}-{vlan_name(link.vlan)}"
+        sessions = found.setdefault(link.b.key, {}).setdefault(name, HostSessions(name, plane, spec))
+        sessions.ranges += [one for one in allocation.blocks.get(link.block.key, ()) if one not in sessions.ranges]
+    return {key: tuple(own[name] for name in sorted(own)) for key, own in found.items()}

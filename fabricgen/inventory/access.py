@@ -5,11 +5,34 @@ from dataclasses import dataclass
 from typing import Annotated
 
 from fabricgen.inventory.part import Notation, Part, by_name, key, list_of, notation_of
-from fabricgen.inventory.values import TEXT, Name, one_or_more
+from fabricgen.inventory.routing import MOST_ASN, MaxPrefixes
+from fabricgen.inventory.values import TEXT, Name, Texts, one_or_more
 from fabricgen.vocabulary import AccessKind
 
 _VLAN = Notation({"type": "integer", "minimum": 2, "maximum": 4094})
 MOST_TAGGED = 100  # VLANs of a port, so that each has its routing rule on the hosts
+
+
+@dataclass(frozen=True, kw_only=True)
+class HostBgp(Part, definition="host_bgp"):
+    """BGP of hosts with their leaf: FRR on the host, or Cilium, Calico and MetalLB of Kubernetes."""
+
+    asn: Annotated[int, key("The ASN of all hosts.", required=True, minimum=1, maximum=MOST_ASN)]
+    prefixes: Annotated[
+        Texts,
+        key(
+            "Prefixes of pods and services. A host may announce parts of them, and has a route to them over its leaf.",
+            required=True,
+        ),
+    ]
+    filtered: Annotated[
+        bool,
+        key("Whether leaves refuse other prefixes. With `bgp: numbered` SONiC cannot: write false to accept this."),
+    ] = True
+    max_prefixes: Annotated[
+        MaxPrefixes | None,
+        key("The largest number of prefixes that one host announces, with unnumbered BGP.", usual="no limit"),
+    ]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -59,6 +82,8 @@ class PortAccess(Part, definition="port_access", short="kind"):
         ),
     ]
 
+    bgp: Annotated[HostBgp | None, key("BGP sessions of the hosts with their leaf.", usual="none")]
+
     @property
     def falls_back(self) -> bool:
         """Whether one port of a bond carries traffic without LACP."""
@@ -93,6 +118,12 @@ class AccessSpec(PortAccess, definition="access", short="kind"):
         Mapping[str, PortAccess],
         key("Host groups that are connected otherwise.", notation=by_name(PortAccess, notation_of(Name))),
     ]
+
+    @property
+    def speakers(self) -> tuple[tuple[str, HostBgp], ...]:
+        """(group, BGP) of the groups with BGP; "" is all others."""
+        found = (("", self.bgp), *((name, one.bgp) for name, one in self.groups.items()))
+        return tuple((name, bgp) for name, bgp in found if bgp)
 
     def servers(self, number: int) -> tuple[str, ...]:
         """The DHCP servers of a VLAN: those of the groups whose native VLAN it is."""

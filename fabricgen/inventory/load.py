@@ -10,6 +10,7 @@ from pathlib import Path
 from fabricgen.errors import UnreadableInputError
 from fabricgen.findings import Finding, Location, Severity
 from fabricgen.inputs import DUMP_BYTES, read_bytes
+from fabricgen.inventory.host_bgp import check_host_bgp
 from fabricgen.inventory.host_checks import check_host_models
 from fabricgen.inventory.layers import read_layers
 from fabricgen.inventory.mistakes import error, name_twice
@@ -49,7 +50,11 @@ def load_inventory(source: InventorySource, *, needs_addresses: bool = True) -> 
     wrong = check_host_models(inventory)
     findings += [finding for found in unusable.values() for finding in found.values()]
     findings += [*check_references(inventory, needs_addresses), *check_planes(inventory)]
-    findings += [*check_tenants(inventory.tenants, inventory.planes), *check_outside(inventory)]
+    findings += [
+        *check_tenants(inventory.tenants, inventory.planes),
+        *check_outside(inventory),
+        *check_host_bgp(inventory),
+    ]
     findings += chain.from_iterable(wrong.values())
 
     def sound(part: Inventory | Plane) -> dict[str, str]:

@@ -65,7 +65,8 @@ def discards(plane: Plane) -> tuple[Network, ...]:
     to a border leaf, which may have the prefix from another spine and sends the packets up again.
     """
     static = networks(text for one in plane.static for text in one.prefixes)
-    own = [*(networks(plane.addressing.hosts.prefixes) if plane.addressing else ()), *static]
+    of_hosts = [*(plane.addressing.hosts.prefixes if plane.addressing else ()), *plane.announced_by_hosts]
+    own = [*networks(of_hosts), *static]
     unfiltered = any(one.accepts is None for one in plane.external)
     outside = [*networks(text for one in plane.external for text in one.accepts or ()), *static]
     return tuple(

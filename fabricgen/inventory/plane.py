@@ -405,6 +405,12 @@ class Plane(Part, definition="plane"):
         return {role: listed[role] for role, key in keys.items() if key in self.node.mapping}
 
     @property
+    def announced_by_hosts(self) -> tuple[str, ...]:
+        """The prefixes that its hosts may announce by BGP."""
+        speakers = self.access.speakers if self.access else ()
+        return tuple(dict.fromkeys(prefix for _, spec in speakers for prefix in spec.prefixes))
+
+    @property
     def host_groups(self) -> tuple[str, ...]:
         """All groups of its hosts."""
         return (*self.hosts, *(self.unit.appliances if self.unit else ()))

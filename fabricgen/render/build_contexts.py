@@ -3,6 +3,7 @@
 from collections.abc import Iterable, Sequence
 from ipaddress import ip_address
 
+from fabricgen.control_plane.bgp import HostSessions
 from fabricgen.control_plane.outside import StaticRoute
 from fabricgen.control_plane.pairs import PairPlan
 from fabricgen.control_plane.tenants import TenantTable, TenantVrf
@@ -11,13 +12,15 @@ from fabricgen.design.model import Switch
 from fabricgen.inventory.management import Management
 from fabricgen.inventory.model import Inventory
 from fabricgen.inventory.plane import Plane
+from fabricgen.inventory.routing import BgpTimers, MaxPrefixes
 from fabricgen.lossless.plan import PortBuffers
 from fabricgen.origin import Origin, Value, value
 from fabricgen.platforms.model import SwitchPlatform
-from fabricgen.render.build_outside import discard_routes, static_routes
+from fabricgen.render.build_outside import discard_routes, host_policies, static_routes
 from fabricgen.render.contexts import (
     ChannelContext,
     Gateway,
+    HostSessionsContext,
     LeakedRouteContext,
     LinkAddress,
     LinkContext,
@@ -34,6 +37,7 @@ from fabricgen.render.contexts import (
 from fabricgen.render.forms import Slot
 from fabricgen.render.secrets import placeholder
 from fabricgen.sonic.device_types import SERVER_TYPE
+from fabricgen.sonic.frr_framework import LISTEN_LIMIT
 from fabricgen.sonic.hashing import ROCE_HASH_FIELDS
 from fabricgen.sonic.vrfs import vlan_of
 from fabricgen.vocabulary import BgpAddressing, Isolation
@@ -118,26 +122,70 @@ def plane_context(plane: Plane) -> PlaneContext:
 
     Source: sonic-buildimage, instance.conf.j2 of bgpcfgd, and cmn_key_map of frrcfgd.py: fields of a BGP session.
     """
-    session, timers = {}, plane.bgp_timers
+    session: dict[str, Value] = {}
     if plane.bfd:
         session["bfd"] = value("true", inventory=plane.source("bfd"))
-    if timers:
-        session["holdtime"] = value(timers.hold_s, inventory=timers.source("hold_s"))
-        session["keepalive"] = value(timers.keepalive_s, inventory=timers.source("keepalive_s"))
-    secret, limits, restart = plane.bgp_password, dict[str, Value](), dict[str, Value]()
-    if most := plane.max_prefixes:
-        limits["max_prefix_limit"] = value(most.limit, inventory=most.source("limit"))
-        limits["max_prefix_warning_threshold"] = value(most.warning_percent, inventory=most.source("warning_percent"))
-        if most.warning_only:
-            limits["max_prefix_warning_only"] = value("true", inventory=most.source("warning_only"))
-        elif most.restart_min is not None:
-            limits["max_prefix_restart_interval"] = value(most.restart_min, inventory=most.source("restart_min"))
+    session |= _timers(plane.bgp_timers)
+    secret, limits, restart = plane.bgp_password, _limits(plane.max_prefixes), dict[str, Value]()
     if graceful := plane.graceful_restart:
         restart["gr_restart_time"] = value(graceful.restart_s, inventory=graceful.source("restart_s"))
         restart["gr_stale_routes_time"] = value(graceful.stale_s, inventory=graceful.source("stale_s"))
         restart["graceful_restart_enable"] = value("true", inventory=graceful.source())
     password = value(placeholder(secret), inventory=plane.source("bgp_password")) if secret else None
     return PlaneContext(session, plane.isolation == Isolation.EVPN, password, limits, restart)
+
+
+def _timers(timers: BgpTimers | None) -> dict[str, Value]:
+    if timers is None:
+        return {}
+    return {
+        "holdtime": value(timers.hold_s, inventory=timers.source("hold_s")),
+        "keepalive": value(timers.keepalive_s, inventory=timers.source("keepalive_s")),
+    }
+
+
+def _limits(most: MaxPrefixes | None) -> dict[str, Value]:
+    if most is None:
+        return {}
+    found = {
+        "max_prefix_limit": value(most.limit, inventory=most.source("limit")),
+        "max_prefix_warning_threshold": value(most.warning_percent, inventory=most.source("warning_percent")),
+    }
+    if most.warning_only:
+        found["max_prefix_warning_only"] = value("true", inventory=most.source("warning_only"))
+    elif most.restart_min is not None:
+        found["max_prefix_restart_interval"] = value(most.restart_min, inventory=most.source("restart_min"))
+    return found
+
+
+def host_sessions_context(sessions: HostSessions) -> HostSessionsContext:
+    """The context of the sessions of a leaf with its hosts; the subnets are slots."""
+    spec, plane = sessions.spec, sessions.plane
+    numbered = plane.bgp == BgpAddressing.NUMBERED
+    addresses = sum(network.size for network in sessions.ranges)
+    most = (
+        value(addresses, "the addresses of the subnets", inventory=spec.source()) if addresses > LISTEN_LIMIT else None
+    )
+    return HostSessionsContext(
+        name=value(sessions.name, "hosts with BGP", inventory=spec.source()),
+        asn=value(spec.asn, inventory=spec.source("asn")),
+        ranges=tuple(
+            Prefix(Slot(slot, _LOCK), f"ipv{network.version}_unicast")
+            for slot, network in zip(host_sessions_slots(sessions), sessions.ranges, strict=True)
+        ),
+        source=Slot("switch.router_id", _LOCK),
+        numbered=numbered,
+        policies=() if numbered else host_policies(sessions),
+        limits=_limits(spec.max_prefixes),
+        timers=_timers(plane.bgp_timers),
+        most=most,
+    )
+
+
+def host_sessions_slots(sessions: HostSessions) -> dict[str, str]:
+    """What fills the blanks of these sessions on one switch: the subnets of the hosts."""
+    name = sessions.name.lower().replace("-", "_")
+    return {f"{name}.{index}": str(network) for index, network in enumerate(sessions.ranges)}
 
 
 def tenant_context(table: TenantTable) -> TenantContext:

@@ -60,6 +60,8 @@ def interface_context(
     bond = access and access.bond
     pools = plane.addressing.hosts if plane.addressing else None
     prefixes = [value(prefix, inventory=pools.source()) for prefix in pools.prefixes] if pools else []
+    announced = plane.announced_by_hosts
+    prefixes += [value(prefix, "hosts announce it", inventory=plane.source("access")) for prefix in announced]
     return InterfaceContext(
         name=fact(model, nic, nic.name),
         plane=plane.name,

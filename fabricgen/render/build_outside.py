@@ -3,6 +3,7 @@
 from collections.abc import Iterable, Sequence
 from ipaddress import ip_address, ip_network
 
+from fabricgen.control_plane.bgp import HostSessions
 from fabricgen.control_plane.outside import OutsideLink, StaticRoute
 from fabricgen.inventory.part import Part
 from fabricgen.inventory.plane import Plane
@@ -80,6 +81,28 @@ def outside_context(link: OutsideLink, plane: Plane, *, drained: str) -> Outside
         peer_type=value(OUTSIDE_TYPE),
         sessions=tuple(sessions),
     )
+
+
+def host_policies(sessions: HostSessions) -> tuple[Policy, ...]:
+    """What a leaf accepts from its hosts, for each family of their subnets: parts of the prefixes. The prefix itself is
+    a route of every host, by which it reaches the others."""
+    spec = sessions.spec
+    origin = spec.source("prefixes")
+    found = []
+    for version in sorted({network.version for network in sessions.ranges}):
+        listed = [network for network in networks(spec.prefixes) if network.version == version]
+        everything = [PrefixRange(value(_EVERYTHING[version], inventory=origin), _lengths(_EVERYTHING[version]))]
+        parts = [PrefixRange(value(network, inventory=origin), _longer(network)) for network in listed]
+        name = value(f"{sessions.name}-in-ipv{version}", "one policy for each family", inventory=origin)
+        permitted = tuple(parts if spec.filtered else everything)
+        found.append(Policy(name=name, field="route_map_in", mode=f"IPv{version}", refused=(), permitted=permitted))
+    return tuple(found)
+
+
+def _longer(network: Network) -> str:
+    """The lengths of the parts of a prefix; that of a single address has none."""
+    bits = _BITS[network.version]
+    return "exact" if network.prefixlen == bits else f"{network.prefixlen + 1}..{bits}"
 
 
 def _policy(

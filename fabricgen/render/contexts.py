@@ -243,6 +243,22 @@ class PairContext(Context):
 
 
 @dataclass(frozen=True, eq=False)
+class HostSessionsContext(Context):
+    """`sessions`: the sessions of a leaf with hosts, which open them. `policies` are what it accepts in each family;
+    they are empty with numbered BGP, where bgpcfgd accepts all. It announces nothing to hosts."""
+
+    name: Value
+    asn: Value
+    ranges: tuple["Prefix", ...]  # the subnets that sessions are accepted from
+    source: Slot  # the address of Loopback0
+    numbered: bool
+    policies: tuple["Policy", ...]
+    limits: Mapping[str, Value]  # fields of each family
+    timers: Mapping[str, Value]
+    most: Value | None  # sessions at the same time; None: the default of FRR
+
+
+@dataclass(frozen=True, eq=False)
 class OutsideContext(Context):
     """`link` in outside.json.j2: a router or another device that is not configured here."""
 

@@ -7,20 +7,22 @@ from ipaddress import ip_interface
 from typing import NamedTuple
 
 from fabricgen.allocation.allocate import Allocation
-from fabricgen.control_plane.bgp import ControlPlane, LinkEnd
+from fabricgen.control_plane.bgp import ControlPlane, HostSessions, LinkEnd
 from fabricgen.control_plane.cordons import Cordons
 from fabricgen.control_plane.outside import OutsideLink, StaticRoute
 from fabricgen.control_plane.pairs import PairPlan
 from fabricgen.control_plane.tenants import TenantPlan, TenantTable, TenantVrf
 from fabricgen.control_plane.vlans import ChannelPlan, VlanPlan
 from fabricgen.design.model import Fabric, Switch
-from fabricgen.inventory.access import MclagSpec, PortAccess
+from fabricgen.inventory.access import HostBgp, MclagSpec, PortAccess
 from fabricgen.inventory.outside import discards
 from fabricgen.lossless.plan import LosslessPlan, LosslessPlanner, PortBuffers
 from fabricgen.platforms.model import Layout, PlatformPort, SwitchPlatform
 from fabricgen.render.build_contexts import (
     channel_context,
     channel_slots,
+    host_sessions_context,
+    host_sessions_slots,
     link_context,
     pair_context,
     plane_context,
@@ -49,6 +51,7 @@ VRF_TEMPLATE = "vrf.json.j2"
 VLAN_TEMPLATE = "vlan.json.j2"
 BOND_TEMPLATE = "bond.json.j2"
 PAIR_TEMPLATE = "mclag.json.j2"
+HOSTS_TEMPLATE = "hosts.json.j2"
 
 
 @dataclass
@@ -140,6 +143,18 @@ class _PortKind(NamedTuple):
     link: _LinkKind | str | None  # the identity of a link to an external device
 
 
+class _SessionsKind(NamedTuple):
+    """All that the template can see of sessions with hosts, except for what fills blanks."""
+
+    name: str
+    plane: str
+    ranges: tuple[tuple[int, int], ...]  # IP version and length
+    spec: Same[HostBgp]
+
+
+_Kind = _SwitchKind | _PortKind | _VlanKind | _ChannelKind | _PairKind | _SessionsKind | TenantTable | TenantVrf
+
+
 def _far_fec(end: LinkEnd | None) -> str:
     """The FEC of the switch at the far end: a port whose SKU names none gets it, because both ends need the same."""
     return end.peer_switch.layout.port_by_name[end.peer_port].fec if end and end.peer_switch else ""
@@ -159,9 +174,7 @@ class SwitchRenderer:
 
     def __post_init__(self) -> None:
         # Most switches and ports are of the same few kinds. Contexts are made from the kind, so that is the whole key.
-        self._known: dict[
-            _SwitchKind | _PortKind | _VlanKind | _ChannelKind | _PairKind | TenantTable | TenantVrf, tuple[int, ...]
-        ] = {}
+        self._known: dict[_Kind, tuple[int, ...]] = {}
         self._fixed: dict[Same[Layout], list[Slots]] = {}
 
     def render(self, switch: Switch) -> RenderedSwitch | None:
@@ -254,12 +267,16 @@ class SwitchRenderer:
         pair = self.control.pairs.get(key)
         if pair:
             slots |= {"pair.source": pair.source, "pair.peer": pair.peer}
+        sessions = self.control.host_sessions.get(key, ())
+        for one in sessions:
+            slots |= host_sessions_slots(one)
         return slots, (
             *known,
             *[form for one in own for form in self._expand_tenant(one, allocation.names[key])],
             *[form for vlan in vlans for form in self._expand_vlan(vlan, allocation.names[key])],
             *[form for bond in bonds for form in self._expand_bond(bond, allocation.names[key])],
             *(self._expand_pair(pair, allocation.names[key]) if pair else ()),
+            *[form for one in sessions for form in self._expand_sessions(one, allocation.names[key])],
         )
 
     def _expand_vlan(self, vlan: VlanPlan, device: str) -> tuple[int, ...]:
@@ -297,6 +314,16 @@ class SwitchRenderer:
         if known is None:
             seen = {"sonic": self._sonic, "pair": pair_context(pair)}
             known = self._known[kind] = (self.library.form(PAIR_TEMPLATE, seen, device),)
+        return known
+
+    def _expand_sessions(self, sessions: HostSessions, device: str) -> tuple[int, ...]:
+        """The form of sessions with hosts, which switches with ranges of the same sizes share."""
+        sizes = tuple([(network.version, network.prefixlen) for network in sessions.ranges])
+        kind = _SessionsKind(sessions.name, sessions.plane.name, sizes, Same(sessions.spec))
+        known = self._known.get(kind)
+        if known is None:
+            seen = {"sonic": self._sonic, "sessions": host_sessions_context(sessions)}
+            known = self._known[kind] = (self.library.form(HOSTS_TEMPLATE, seen, device),)
         return known
 
     def _expand_tenant(self, own: TenantTable | TenantVrf, device: str) -> tuple[int, ...]:

@@ -19,6 +19,7 @@ from fabricgen.bundle.wiring import (
     WiredNic,
     WiredPlaceholders,
     WiredPlane,
+    WiredSpeaker,
     WiredTenant,
     WiredVlan,
     Wiring,
@@ -78,6 +79,12 @@ def make_wiring(
                 tenants.partners[name],
             )
             for name, links in tenants.ends.items()
+        ),
+        speakers=tuple(
+            WiredSpeaker(group, design.plane.name, bgp.asn, bgp.prefixes, bgp.filtered)
+            for design in fabric.planes
+            for group in design.plane.host_groups
+            if design.plane.access and (bgp := design.plane.access.of(group).bgp)
         ),
         cordoned=tuple(sorted(cordons, key=natural_key)),
     )

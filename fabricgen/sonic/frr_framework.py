@@ -34,6 +34,7 @@ from fabricgen.units import whole_number
 
 FAMILIES = {4: "ipv4_unicast", 6: "ipv6_unicast"}
 DEFAULTS = {4: Address(4, 0, 0), 6: Address(6, 0, 0)}
+LISTEN_LIMIT = 100  # FRR bgpd/bgpd.h BGP_DYNAMIC_NEIGHBORS_LIMIT_DEFAULT: sessions from listened ranges
 _MOST_ALLOWAS_IN = 10  # of FRR
 DEFAULT_ALLOWAS_IN = 3  # the default of FRR for allow_as_in without allow_as_count
 
@@ -61,8 +62,17 @@ def framework_speaker(config: ConfigDb) -> Speaker:
         discards=discards(config),
         statics=tuple(static_paths(config)),
         obstacle=shared,
+        listens=tuple(_listens(config)),
         policies=policies,
     )
+
+
+def _listens(config: ConfigDb) -> Iterator[tuple[Address, tuple[str, str]]]:
+    """The subnets of BGP_GLOBALS_LISTEN_PREFIX of the default VRF."""
+    for key in rows(config, "BGP_GLOBALS_LISTEN_PREFIX"):
+        vrf, _, prefix = key.partition("|")
+        if vrf == "default" and (subnet := parse_address(prefix)):
+            yield subnet.network, ("BGP_GLOBALS_LISTEN_PREFIX", key)
 
 
 @lru_cache(maxsize=1 << 12)

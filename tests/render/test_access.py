@@ -11,7 +11,7 @@ from fabricgen.render.plans import make_plans
 from tests.conftest import Cli
 from tests.inventories import MANAGEMENT, Tree
 from tests.render.hosts.rendered import files_of
-from tests.rules.access import BONDED, LEAF0
+from tests.rules.access import BONDED, LEAF0, SPEAKING
 
 OUT_OF_BAND = """\
   out-of-band:
@@ -212,3 +212,67 @@ def test_check_passes(tmp_path: Path, cli: Cli) -> None:
     found = cli("check", str(tmp_path), "--format", "json")
     report = json.loads(found.out)
     assert found.code == 0 and not [one for one in report["findings"] if one["severity"] == "error"]
+
+
+@pytest.mark.parametrize(
+    ("bgp", "code", "words"),
+    [
+        ("{asn: 64600, prefixes: 10.100.0.0/16}", "FG692", "`prefixes` of hosts cannot be enforced"),
+        ("{asn: 64600, prefixes: 10.100.0.0/16, filtered: false, max_prefixes: 9}", "FG692", "no limit of prefixes"),
+        ("{asn: 4200000001, prefixes: 10.100.0.0/16, filtered: false}", "FG693", "in the range 4200000000-4294967294"),
+        ("{asn: 64600, prefixes: 0.0.0.0/0, filtered: false}", "FG693", "must not announce a default route"),
+        (
+            "{asn: 64600, prefixes: 10.225.0.0/16, filtered: false}",
+            "FG693",
+            "overlaps 10.224.0.0/12, the pool of hosts",
+        ),
+        ("{asn: 64600, prefixes: 10.100.0.1/16, filtered: false}", "FG105", "is not a prefix"),
+    ],
+)
+def test_what_hosts_must_not_announce_is_refused(tmp_path: Path, bgp: str, code: str, words: str) -> None:
+    found = findings(tmp_path, BONDED.replace("dhcp: 10.90.0.5", f"bgp: {bgp}"))
+    assert any(one == code and words in message for one, message in found), found
+
+
+def test_groups_of_one_vlan_have_one_peer_group(tmp_path: Path) -> None:
+    bgp = "bgp: {asn: 64600, prefixes: 10.100.0.0/16, filtered: false}"
+    other = f"groups: {{svc: {{kind: vlan, vlan: 110, {bgp.replace('64600', '64601')}}}}}"
+    text = BONDED.replace("dhcp: 10.90.0.5", f"{bgp}, {other}").replace("[gpu]", "[gpu, svc]")
+    text = text.replace("count: 2}}", "count: 2}, svc: {model: dgx-b200, count: 1}}").replace(
+        "planned: 2", "planned: 3"
+    )
+    assert any(code == "FG693" and "with other BGP settings" in message for code, message in findings(tmp_path, text))
+
+
+def test_leaves_accept_parts_of_the_prefixes_of_hosts() -> None:
+    leaf = switch(SPEAKING)
+    assert leaf["BGP_GLOBALS_LISTEN_PREFIX"] == {"default|10.224.0.0/29": {"peer_group": "HOSTS-Vlan110"}}
+    assert leaf["BGP_PEER_GROUP"]["default|HOSTS-Vlan110"] == {"asn": "64600"}
+    family = leaf["BGP_PEER_GROUP_AF"]["default|HOSTS-Vlan110|ipv4_unicast"]
+    assert (family["route_map_in"], family["route_map_out"]) == (["HOSTS-Vlan110-in-ipv4"], ["NO-ROUTES"])
+    assert list(leaf["PREFIX"]) == ["HOSTS-Vlan110-in-ipv4|10.100.0.0/16|17..32"]
+    bond = yaml.safe_load(files_of(SPEAKING)["hosts/gpu/netplan/gpu-000.yaml"])["network"]["bonds"]["bond-in-band"]
+    assert {"to": "10.100.0.0/16", "via": "10.224.0.1", "table": 110} in bond["routes"]
+    assert "BGP_GLOBALS_LISTEN_PREFIX" not in switch(SPEAKING, "in-band-spine-00")
+
+
+def test_with_bgpcfgd_the_range_is_that_of_the_hosts() -> None:
+    text = BONDED.replace("dhcp: 10.90.0.5", "bgp: {asn: 64600, prefixes: 10.100.0.0/16, filtered: false}")
+    assert switch(text)["BGP_PEER_RANGE"] == {
+        "HOSTS-Vlan110": {
+            "ip_range": ["10.224.0.0/29"], "name": "HOSTS-Vlan110", "peer_asn": "64600", "src_address": "10.1.0.3"
+        }
+    }  # fmt: skip
+
+
+def test_many_hosts_raise_the_limit_of_sessions() -> None:
+    text = (
+        SPEAKING.replace("Ethernet384", "Ethernet256")
+        .replace("{hosts: 1, planned: 2}", "{hosts: 30}")
+        .replace(", count: 2}\n    bgp", "}\n    bgp")
+    )
+    assert "max_dynamic_neighbors" not in switch(text)["BGP_GLOBALS"]["default"]
+    both = text.replace("hosts: 10.224.0.0/12", 'hosts: [10.224.0.0/12, "fd00::/48"]').replace(
+        "kind: bond", "kind: vlan"
+    )
+    assert switch(both)["BGP_GLOBALS"]["default"]["max_dynamic_neighbors"] == "128"

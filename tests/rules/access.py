@@ -31,6 +31,13 @@ WITHOUT_DHCP = HostFiles(BONDED.replace(", dhcp: 10.90.0.5", ""))
 IN_VLAN = HostFiles(BONDED.replace("kind: bond", "kind: vlan"))
 ONE_LEAF = HostFiles(BONDED.replace("{hosts: 1, planned: 2}", "{hosts: 2}"))
 TRUNK = HostFiles(BONDED.replace("vlan: 110", "bond: bond0, vlan: 110, tagged: [120, 130]"))
+SPEAKING = (
+    BONDED.replace("vlan: 110, dhcp: 10.90.0.5", "vlan: 110, bgp: {asn: 64600, prefixes: 10.100.0.0/16}")
+    .replace("    speed", "    bgp: unnumbered\n    speed")
+    .replace("links: 10.192.0.0/11, ", "")
+)
+SPEAKERS = HostFiles(SPEAKING)
+UNFILTERED = HostFiles(BONDED.replace("dhcp: 10.90.0.5", "bgp: {asn: 64600, prefixes: 10.100.0.0/16, filtered: false}"))
 LEAF0, LEAF1 = "in-band-su00-leaf-00", "in-band-su01-leaf-00"
 PAIRED = (
     BONDED.replace("{hosts: 1, planned: 2}", "{hosts: 2, planned: 2}\n    leaves_per_unit: 2")

@@ -158,7 +158,8 @@ def _rules(one: Interface, addresses: Sequence[IpInterface], policies: Rows, tab
 def _routes(one: Interface, addresses: Sequence[IpInterface], rows: Rows, table: object) -> Iterator[Defect]:
     place = one.place("routes")
     versions = {address.version for address in addresses}
-    pools = {prefix for prefix in one.plane.host_prefixes if (6 if ":" in prefix else 4) in versions}
+    reached = (*one.plane.host_prefixes, *one.group.announced.get(one.plane.name, ()))
+    pools = {prefix for prefix in reached if (6 if ":" in prefix else 4) in versions}
     near = {str(address.network) for address in addresses}
     own = {str(row.get("to")) for row in rows if row.get("table") == table}
     main = {str(row.get("to")) for row in rows if "table" not in row}

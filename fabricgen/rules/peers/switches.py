@@ -32,7 +32,7 @@ _OWN_TABLES = frozenset({
     "PORT", "INTERFACE", "LOOPBACK_INTERFACE", "VLAN_INTERFACE", "PORTCHANNEL_INTERFACE", "MGMT_INTERFACE",
     "BGP_NEIGHBOR", "DEVICE_NEIGHBOR", "DEVICE_NEIGHBOR_METADATA", "CABLE_LENGTH", "STATIC_ROUTE", "VLAN",
     "VLAN_MEMBER", "PORTCHANNEL", "PORTCHANNEL_MEMBER", "BGP_GLOBALS_AF_NETWORK", "BGP_NEIGHBOR_AF", "PREFIX_SET",
-    "PREFIX", *PORT_TABLES,
+    "PREFIX", "BGP_GLOBALS_LISTEN_PREFIX", "BGP_PEER_RANGE", *PORT_TABLES,
 })  # fmt: skip
 
 _OF_DRAINS = frozenset({"BGP_DEVICE_GLOBAL", "BGP_PEER_GROUP_AF", "ROUTE_MAP", "ROUTE_MAP_SET"})
@@ -87,6 +87,8 @@ def switch_deviation(fabric: Fabric) -> Iterator[Defect]:
                 yield from _table_deviations(switches, table, peers, 3, _shared_profiles)
             elif table in ("ROUTE_MAP", "ROUTE_MAP_SET"):
                 yield from _table_deviations(compared, table, peers, 3, partial(_shared_maps, table))
+            elif table in ("BGP_PEER_GROUP", "BGP_PEER_GROUP_AF"):
+                yield from _table_deviations(compared, table, peers, 3, partial(_without_hosts, table))
             elif table == "VRF":
                 yield from _table_deviations(switches, table, peers, 3, _vrfs_without_ports)
             elif table in NAMED_TABLES and table not in _MAPS:
@@ -126,12 +128,24 @@ def _cable_rows(switch: Switch) -> Table:
 
 def _shared_maps(table: str, switch: Switch) -> Table:
     """Route maps, except for those that only single neighbors use."""
+    of_groups, fabric = switch.device.table("BGP_PEER_GROUP_AF"), _without_hosts("BGP_PEER_GROUP_AF", switch)
+    those = {key: row for key, row in of_groups.items() if key not in fabric}
     shared, own = (
-        {row.get(field) for row in switch.device.table(users).values() for field in ("route_map_in", "route_map_out")}
-        for users in ("BGP_PEER_GROUP_AF", "BGP_NEIGHBOR_AF")
+        {row.get(field) for row in rows for field in ("route_map_in", "route_map_out")}
+        for rows in (fabric.values(), (*those.values(), *switch.device.table("BGP_NEIGHBOR_AF").values()))
     )
     own -= shared
     return {key: row for key, row in switch.device.table(table).items() if key.partition("|")[0] not in own}
+
+
+def _without_hosts(table: str, switch: Switch) -> Table:
+    """The peer groups without those of hosts, who are not on every switch: the groups of listened subnets."""
+    listening = {
+        f"{key.partition('|')[0]}|{row.get('peer_group', '')}"
+        for key, row in switch.device.table("BGP_GLOBALS_LISTEN_PREFIX").items()
+    }
+    rows = switch.device.table(table).items()
+    return {key: row for key, row in rows if "|".join(key.split("|")[:2]) not in listening}
 
 
 def _only(switch: Switch, table: str, key: str) -> Table:

@@ -44,6 +44,7 @@ class HostFiles:
     planes: Mapping[str, WiredPlane]
     ends: Mapping[tuple[str, str], End]
     ports: Mapping[str, tuple[NicPorts, ...]]  # plane -> the ports of its NICs
+    announced: Mapping[str, tuple[str, ...]]  # plane -> the prefixes that hosts announce there by BGP
 
     def place(self, file: str, *path: str) -> Place:
         """A place in one of the files."""
@@ -149,9 +150,13 @@ def _groups(fabric: Fabric) -> Iterator[HostFiles]:
     ports = _ports(fabric, group_of)
     for name, files in fabric.bundle.hosts.items():
         hosts = tuple(host for host in wiring.hosts if host.group == name)
+        announced = {
+            plane: tuple(dict.fromkeys(one for each in wiring.speakers if each.plane == plane for one in each.prefixes))
+            for plane in {each.plane for each in wiring.speakers}
+        }
         if hosts:
             model = models.get(hosts[0].model)
-            yield HostFiles(files, hosts, model, fabric.planes, ends.get(name, {}), ports.get(name, {}))
+            yield HostFiles(files, hosts, model, fabric.planes, ends.get(name, {}), ports.get(name, {}), announced)
 
 
 def _ports(fabric: Fabric, group_of: Mapping[str, str]) -> dict[str, dict[str, tuple[NicPorts, ...]]]:

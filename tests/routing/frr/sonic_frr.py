@@ -18,6 +18,9 @@ CONSTANTS = "files/build_templates/constants.yml.j2"
 STATIC = "src/sonic-bgpcfgd/bgpcfgd/managers_static_rt.py"
 FRAMEWORK = "src/sonic-frr-mgmt-framework/templates/bgpd/bgpd.conf.db.j2"
 FRAMEWORK_AF = "src/sonic-frr-mgmt-framework/templates/bgpd/bgpd.conf.db.addr_family.j2"
+FRAMEWORK_LISTS = "src/sonic-frr-mgmt-framework/templates/bgpd/bgpd.conf.db.pref_list.j2"
+DYNAMIC = "dockers/docker-fpm-frr/frr/bgpd/templates/dynamic"
+_WORDS = {"IPv4": "ip", "IPv6": "ipv6"}
 FRAMEWORK_MAPS = "src/sonic-frr-mgmt-framework/templates/bgpd/bgpd.conf.db.route_map.j2"
 
 
@@ -71,6 +74,10 @@ def _default(config: Config) -> Lines:
                 out.add(tsa, "route-map TO_BGP_PEER_V4 permit 20", " match ip address prefix-list PL_LoopbackV4")
             out.add(tsa, f"route-map TO_BGP_PEER_{version} deny 40")
         out.add(policies, f"route-map TO_BGP_PEER_{version} permit 100")
+    if config.get("BGP_PEER_RANGE"):
+        out.add(
+            f"{DYNAMIC}/policies.conf.j2", "route-map FROM_BGP_SPEAKER permit 10", "route-map TO_BGP_SPEAKER deny 1"
+        )
     out.add(STATIC, "route-map STATIC_ROUTE_FILTER permit 10", " match tag 1")
     out.add(MAIN, f"router bgp {localhost['bgp_asn']}", " no bgp default ipv4-unicast", " no bgp ebgp-requires-policy")
     out.add(f"{MAIN}, {CONSTANTS} multipath_relax", " bgp bestpath as-path multipath-relax")
@@ -91,6 +98,13 @@ def _default_peers(config: Config, out: Lines) -> None:
         out.add(instance, f" neighbor {peer} remote-as {row['asn']}", f" neighbor {peer} timers connect 1")
         if row.get("admin_status", localhost.get("default_bgp_status", "up")) == "down":
             out.add(instance, f" neighbor {peer} shutdown")
+    for row in config.get("BGP_PEER_RANGE", {}).values():
+        name = row["name"]
+        words = "peer-group", "passive", "ebgp-multihop 255", f"remote-as {row['peer_asn']}"
+        words = *words, f"update-source {row['src_address']}"
+        out.add(f"{DYNAMIC}/instance.conf.j2", *(f" neighbor {name} {each}" for each in words))
+        ranges = (f" bgp listen range {each} peer-group {name}" for each in row["ip_range"])
+        out.add(f"{DYNAMIC}/instance.conf.j2", *ranges)
 
 
 def _default_family(config: Config, version: int, family: str, loopbacks: list[Any], out: Lines) -> None:
@@ -113,6 +127,9 @@ def _default_family(config: Config, version: int, family: str, loopbacks: list[A
         f"  neighbor {group} route-map FROM_BGP_PEER_V{version} in",
         f"  neighbor {group} route-map TO_BGP_PEER_V{version} out",
     )
+    for name in config.get("BGP_PEER_RANGE", {}):
+        words = "activate", "route-map FROM_BGP_SPEAKER in", "route-map TO_BGP_SPEAKER out"
+        out.add(f"{DYNAMIC}/instance.conf.j2", *(f"  neighbor {name} {each}" for each in words))
     for peer in _default_neighbors(config):
         if (":" in peer) == (version == 6):
             own = f"  neighbor {peer} peer-group {group}", f"  neighbor {peer} activate"
@@ -131,10 +148,7 @@ def _prefixes(config: Config, table: str, interface: str) -> list[str]:
 def _framework(config: Config) -> Lines:
     instance = config["BGP_GLOBALS"]["default"]
     out = Lines()
-    for key, row in config.get("ROUTE_MAP", {}).items():
-        name, number = key.split("|")
-        assert not any(field.startswith("match_") for field in row), "conditions are not translated here"
-        out.add(FRAMEWORK_MAPS, f"route-map {name} {row['route_operation']} {number}")
+    _framework_policies(config, out)
     out.add(FRAMEWORK, f"router bgp {instance['local_asn']}", f" bgp router-id {instance['router_id']}")
     if instance.get("default_ipv4_unicast") != "true":
         out.add(FRAMEWORK, " no bgp default ipv4-unicast")
@@ -153,9 +167,29 @@ def _framework(config: Config) -> Lines:
         if group:
             out.add(FRAMEWORK, f" neighbor {peer} peer-group {group}")
         out.add(FRAMEWORK, f" neighbor {peer} timers connect 1")
+    if most := instance.get("max_dynamic_neighbors"):
+        out.add(FRAMEWORK, f" bgp listen limit {most}")
+    for key, row in config.get("BGP_GLOBALS_LISTEN_PREFIX", {}).items():
+        out.add(FRAMEWORK, f" bgp listen range {key.partition('|')[2]} peer-group {row['peer_group']}")
     for family in ("ipv4", "ipv6"):
         _framework_family(config, family, out)
     return out
+
+
+def _framework_policies(config: Config, out: Lines) -> None:
+    sets = config.get("PREFIX_SET", {})
+    for key in config.get("PREFIX", {}):
+        name, prefix, lengths = key.split("|")
+        low, _, high = lengths.partition("..")
+        more = f" le {high}" if high else ""
+        more = f" ge {low}{more}" if high and int(low) > int(prefix.partition("/")[2]) else more
+        out.add(FRAMEWORK_LISTS, f"{_WORDS[sets[name]['mode']]} prefix-list {name} permit {prefix}{more}")
+    for key, row in config.get("ROUTE_MAP", {}).items():
+        name, number = key.split("|")
+        assert {"match_prefix_set"} >= {field for field in row if field.startswith("match_")}, "not translated here"
+        out.add(FRAMEWORK_MAPS, f"route-map {name} {row['route_operation']} {number}")
+        if listed := row.get("match_prefix_set"):
+            out.add(FRAMEWORK_MAPS, f" match {_WORDS[sets[listed]['mode']]} address prefix-list {listed}")
 
 
 def _framework_family(config: Config, family: str, out: Lines) -> None:

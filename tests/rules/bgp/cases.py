@@ -1,8 +1,8 @@
 """Bad cases of the rules in fabricgen/rules/bgp."""
 
-from tests.rules.access import FIRST, PAIRS, SECOND, Row, both_rows
+from tests.rules.access import FIRST, LEAF0, PAIRS, SECOND, SPEAKERS, SPEAKING, UNFILTERED, Row, both_rows
 from tests.rules.bgp import evpn_cases
-from tests.rules.case import ERROR, NOTE, WARNING, Case, Switches
+from tests.rules.case import ERROR, NOTE, WARNING, Case, HostFiles, Switches
 from tests.rules.changes import Put, Several, both, drop, put, rekey
 from tests.rules.clean import HASH, SPINE_ASN
 from tests.rules.fabrics import (
@@ -1019,5 +1019,74 @@ CASES += [
         "correct the row, at both leaves",
         clean=PAIRS,
         lenient=True,
+    ),
+]
+
+CASES += [
+    Case(
+        "FG694",
+        Row(LEAF0, "BGP_PEER_GROUP", "default|HOSTS-Vlan110", "64601", "asn"),
+        f"{LEAF0}:BGP_PEER_GROUP|default|HOSTS-Vlan110|asn",
+        ERROR,
+        "asn is 64601, but hosts of gpu have AS 64600",
+        "set asn to 64600",
+        clean=SPEAKERS,
+    ),
+    Case(
+        "FG694",
+        Row(LEAF0, "BGP_PEER_RANGE", "HOSTS-Vlan110", "64601", "peer_asn"),
+        f"{LEAF0}:BGP_PEER_RANGE|HOSTS-Vlan110|peer_asn",
+        ERROR,
+        "peer_asn is 64601, but hosts of gpu have AS 64600",
+        "set peer_asn to 64600",
+        clean=UNFILTERED,
+    ),
+    Case(
+        "FG694",
+        Row(LEAF0, "BGP_GLOBALS_LISTEN_PREFIX", "default|10.224.0.0/29", None),
+        f"{LEAF0}:BGP_GLOBALS_LISTEN_PREFIX",
+        ERROR,
+        "gpu-000 opens a BGP session from 10.224.0.2, which is in no range of the leaf",
+        "add the subnet of gpu to the ranges",
+        clean=SPEAKERS,
+        also=("FG592",),
+    ),
+    Case(
+        "FG695",
+        Row(LEAF0, "BGP_PEER_GROUP_AF", "default|HOSTS-Vlan110|ipv4_unicast", ["PASS"], "route_map_in"),
+        f"{LEAF0}:BGP_PEER_GROUP_AF|default|HOSTS-Vlan110|ipv4_unicast|route_map_in",
+        ERROR,
+        f"hosts can announce a default route to {LEAF0}",
+        "use a route map with match_prefix_set",
+        clean=SPEAKERS,
+        also=("FG592",),
+    ),
+    Case(
+        "FG695",
+        Row(LEAF0, "PREFIX", "HOSTS-Vlan110-in-ipv4|10.0.0.0/8|8..32", {"action": "permit"}),
+        f"{LEAF0}:BGP_PEER_GROUP_AF|default|HOSTS-Vlan110|ipv4_unicast|route_map_in",
+        ERROR,
+        "hosts can announce 10.1.0.3/32, the loopback of in-band-su00-leaf-00",
+        "use a route map with match_prefix_set",
+        clean=SPEAKERS,
+    ),
+    Case(
+        "FG695",
+        Row(LEAF0, "PREFIX", "HOSTS-Vlan110-in-ipv4|192.0.2.0/24|24..32", {"action": "permit"}),
+        f"{LEAF0}:BGP_PEER_GROUP_AF|default|HOSTS-Vlan110|ipv4_unicast|route_map_in",
+        ERROR,
+        "hosts can announce 192.0.2.0/24, which fabric.json does not have as a prefix of hosts",
+        "remove the prefix from the set, or add it to `prefixes`",
+        clean=SPEAKERS,
+    ),
+    Case(
+        "FG696",
+        Row(LEAF0, "BGP_GLOBALS", "default", "1", "max_dynamic_neighbors"),
+        f"{LEAF0}:BGP_GLOBALS|default|max_dynamic_neighbors",
+        WARNING,
+        f"{LEAF0} has 2 sessions of hosts, and FRR accepts 1",
+        "set max_dynamic_neighbors to 2",
+        clean=HostFiles(SPEAKING.replace("{hosts: 1, planned: 2}", "{hosts: 2}")),
+        also=("FG592",),
     ),
 ]
