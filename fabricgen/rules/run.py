@@ -55,7 +55,7 @@ def run(
             defects = [
                 defect
                 for defect in defects_of(rule)
-                if (errors if _severity(rule, defect) is Severity.ERROR else known).isdisjoint(_covering(defect))
+                if (errors if _severity(rule, defect) is Severity.ERROR else known).isdisjoint(_covering(defect, basis))
             ]
             if basis is Basis.PEERS:
                 defects = [defect for defect in defects if not _is_intended(bundle, defect)]
@@ -107,7 +107,11 @@ def _key(defect: Defect) -> tuple[str, ...]:
     return (place.device.name, place.table, place.key, place.field)
 
 
-def _covering(defect: Defect) -> tuple[tuple[str, ...], ...]:
-    """The place itself, its row and its table: a finding at one of them already covers the defect."""
+def _covering(defect: Defect, basis: Basis) -> tuple[tuple[str, ...], ...]:
+    """The place itself, its row and its table: a finding at one of them already covers the defect.
+
+    That a table has no model says nothing about what its rows mean, so it does not cover them.
+    """
     device, table, key, field = _key(defect)
-    return ((device, table, key, field), (device, table, key, ""), (device, table, "", ""))
+    row = ((device, table, key, field), (device, table, key, ""))
+    return row if basis is Basis.MEANING else (*row, (device, table, "", ""))

@@ -1,6 +1,7 @@
 """Link layer retry by cable: physics, and that no release reads it."""
 
 import csv
+import json
 from pathlib import Path
 
 import pytest
@@ -37,3 +38,21 @@ def test_a_fabric_without_links_between_switches_is_refused(tmp_path: Path, cli:
     outcome = cli("handoff", "link-retry", tmp_path / "build", "--output", tmp_path / "out")
     assert (outcome.code, "no link between switches with a known length" in outcome.err) == (2, True)
     assert not (tmp_path / "out" / "llr.csv").exists()
+
+
+def test_rows_of_tables_without_a_model_are_judged_too(tmp_path: Path, cli: Cli) -> None:
+    """FG401 at the table, and FG721 and FG722 at its rows: both are true, so both are seen."""
+    assert cli("render", write(tmp_path / "in", explicit()), "-o", tmp_path / "build", "-q").code == 0
+    file = tmp_path / "build" / "sonic" / "leaf1" / "config_db.json"
+    config = json.loads(file.read_text())
+    config["LLR_PORT"] = {"Ethernet256": {"llr_mode": "static", "llr_remote": "enabled", "llr_profile": "p"}}
+    config["LLR_PROFILE"] = {"p": {"max_outstanding_frames": "1000", "max_outstanding_bytes": "99"}}
+    file.write_text(json.dumps(config, indent=4))
+    report = json.loads(cli("-q", "validate", tmp_path / "build", "--format", "json").out)
+    found = {(one["code"], one["path"]) for one in report["findings"] if one["severity"] == "error"}
+    assert found == {
+        ("FG401", "LLR_PORT"),
+        ("FG722", "LLR_PORT|Ethernet256|llr_remote"),
+        ("FG401", "LLR_PROFILE"),
+        ("FG721", "LLR_PROFILE|p|max_outstanding_bytes"),
+    }
