@@ -116,6 +116,7 @@ NAVIGATION: dict[str, object] = {
         "Several jobs": "jobs.md",
         "Packets": "simulate-packets.md",
         "Packet model": "packet-model.md",
+        "SRv6 uSIDs": "srv6.md",
         "InfiniBand": "simulate-infiniband.md",
         "Pitfalls": "pitfalls.md",
         "Pitfalls of InfiniBand": "pitfalls-infiniband.md",

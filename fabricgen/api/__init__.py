@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from fabricgen.api.deadlock import DeadlockRequest, DeadlockSimulation, FailureOptions, simulate_deadlock
     from fabricgen.api.judgement import Judgement, Policy, Progress
     from fabricgen.api.packets import PacketSimulation, PacketsRequest, simulate_packets, simulate_packets_of_scenario
+    from fabricgen.api.paths import PathsSimulation, simulate_paths
     from fabricgen.api.rendering import FileCounts, Rendering, render
     from fabricgen.api.reporting import Report, report
     from fabricgen.api.tune import Tuning, tune
@@ -46,6 +47,7 @@ __all__ = [
     "Layers",
     "PacketSimulation",
     "PacketsRequest",
+    "PathsSimulation",
     "Policy",
     "Progress",
     "Rendering",
@@ -64,6 +66,7 @@ __all__ = [
     "simulate_deadlock",
     "simulate_packets",
     "simulate_packets_of_scenario",
+    "simulate_paths",
     "tune",
     "validate",
 ]
@@ -85,6 +88,7 @@ _MODULES = {
     "Judgement": "fabricgen.api.judgement",
     "Layers": "fabricgen.inventory.read_files",
     "PacketSimulation": "fabricgen.api.packets",
+    "PathsSimulation": "fabricgen.api.paths",
     "Policy": "fabricgen.api.judgement",
     "Progress": "fabricgen.api.judgement",
     "Rendering": "fabricgen.api.rendering",
@@ -102,6 +106,7 @@ _MODULES = {
     "simulate_deadlock": "fabricgen.api.deadlock",
     "simulate_packets": "fabricgen.api.packets",
     "simulate_packets_of_scenario": "fabricgen.api.packets",
+    "simulate_paths": "fabricgen.api.paths",
     "tune": "fabricgen.api.tune",
     "validate": "fabricgen.api.validation",
 }

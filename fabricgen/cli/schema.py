@@ -22,8 +22,8 @@ def command(settings: Settings, name: str) -> int:
     """Print the JSON Schema (2020-12) of an inventory, a scenario or jobs file, or the JSON of a verb.
 
     NAME is inventory, scenario, jobs, or a verb: check, report, accept, capacity, compare, diff, rehearse, tune.
-    findings is that of `validate`; deadlock, congestion and packets are those of `simulate`; patches and plan are other
-    formats of `diff`; series is the file that `simulate packets --series` writes.
+    findings is that of `validate`; deadlock, congestion, packets and paths are those of `simulate`; patches and plan
+    are other formats of `diff`; series is the file that `simulate packets --series` writes.
 
     \b
     Examples:

@@ -2,7 +2,7 @@
 
 import click
 
-from fabricgen.cli import simulate_congestion, simulate_deadlock, simulate_packets
+from fabricgen.cli import simulate_congestion, simulate_deadlock, simulate_packets, simulate_paths
 from fabricgen.cli.settings import FullGroup
 
 
@@ -17,5 +17,5 @@ def command() -> None:
     """
 
 
-for verb in (simulate_deadlock, simulate_congestion, simulate_packets):
+for verb in (simulate_deadlock, simulate_congestion, simulate_packets, simulate_paths):
     command.add_command(verb.command)

@@ -20,7 +20,15 @@ from fabricgen.inventory.part import (
     wrapped,
 )
 from fabricgen.inventory.profiles import DEFAULT, NONE, with_profile
-from fabricgen.inventory.routing import Addressing, BgpTimers, GracefulRestart, MaxPrefixes, OutsideDevice, StaticSpec
+from fabricgen.inventory.routing import (
+    Addressing,
+    BgpTimers,
+    GracefulRestart,
+    MaxPrefixes,
+    OutsideDevice,
+    Srv6Spec,
+    StaticSpec,
+)
 from fabricgen.inventory.topology import (
     DEFAULT_CABLE_M,
     CableSpec,
@@ -42,6 +50,7 @@ from fabricgen.inventory.values import (
 )
 from fabricgen.physics import DEFAULT_MTU_BYTES, DEFAULT_ROCE_MTU_BYTES
 from fabricgen.sonic.evpn import WIRE_BYTES
+from fabricgen.sonic.srv6 import OUTER_BYTES
 from fabricgen.vocabulary import (
     BgpAddressing,
     Isolation,
@@ -304,6 +313,13 @@ class Plane(Part, definition="plane"):
             page="how long neighbors forward to a switch whose BGP restarts; only with `bgp: unnumbered`",
         ),
     ]
+    srv6: Annotated[
+        Srv6Spec | None,
+        key(
+            usual="none",
+            page="[SRv6 uSIDs](srv6.md), with which hosts choose the links of a path: the block of the plane",
+        ),
+    ]
     names: Annotated[
         Mapping[str, str],
         key(
@@ -427,8 +443,10 @@ class Plane(Part, definition="plane"):
 
     @property
     def host_mtu_bytes(self) -> int:
-        """The MTU of its NICs: packets between VTEPs are larger by the headers of VXLAN."""
-        return self.mtu_bytes - (WIRE_BYTES if self.isolation == Isolation.EVPN else 0)
+        """The MTU of its NICs: packets between VTEPs are larger by the headers of VXLAN, those of SRv6 by one of
+        IPv6."""
+        outer = WIRE_BYTES if self.isolation == Isolation.EVPN else OUTER_BYTES if self.srv6 else 0
+        return self.mtu_bytes - outer
 
     @property
     def isolates_by_vrf(self) -> bool:

@@ -1,14 +1,19 @@
 """Settings that do not fit the technology of a plane, or that the release of its switches does not have."""
 
 from collections.abc import Iterator
+from ipaddress import IPv6Network
 
-from fabricgen.findings import Finding
+from fabricgen.findings import Finding, Related
 from fabricgen.inventory.mistakes import error
 from fabricgen.inventory.model import Inventory
+from fabricgen.inventory.part import Part
 from fabricgen.inventory.plane import Plane
+from fabricgen.inventory.prefixes import Network, networks
 from fabricgen.inventory.traffic import BalanceSpec
+from fabricgen.sonic.addresses import parse_address
 from fabricgen.sonic.release_models import absence
 from fabricgen.sonic.releases import release_name
+from fabricgen.sonic.srv6 import BLOCK_BITS, SIDS_SINCE
 from fabricgen.vocabulary import BalanceMode, BalanceUnit, BgpAddressing, Technology
 
 _KEY = "load_balancing"
@@ -29,6 +34,7 @@ def check_planes(inventory: Inventory) -> Iterator[Finding]:
     yield from _check_technology(inventory)
     yield from _check_balance(inventory)
     yield from _check_families(inventory)
+    yield from _check_srv6(inventory)
 
 
 def _check_families(inventory: Inventory) -> Iterator[Finding]:
@@ -42,6 +48,56 @@ def _check_families(inventory: Inventory) -> Iterator[Finding]:
             message = f"hosts of plane {plane.name} have {family} addresses, but its links have none"
             hint = f"add an {family} prefix to `links`, or set `bgp: unnumbered` (RFC 5549)"
             yield error("FG924", message, pools, "hosts", hint=hint)
+
+
+def _check_srv6(inventory: Inventory) -> Iterator[Finding]:
+    """Planes whose switches cannot have uSIDs, and blocks that are not apart from other prefixes."""
+    taken: list[tuple[str, Part, Network]] = [
+        (name, pool, one) for name, pool in inventory.pools for one in networks(pool.prefixes)
+    ]
+    for plane in inventory.planes.values():
+        spec = plane.srv6
+        if spec is None:
+            continue
+        block = parse_address(spec.block)
+        if block is None or (block.version, block.length) != (6, BLOCK_BITS) or block != block.network:
+            hint = "give a block such as fcbb:bb00::/32: uSIDs have the 16 bits behind it (usid-f3216)"
+            yield error("FG105", f"{spec.block!r} is not an IPv6 prefix of {BLOCK_BITS} bits", spec, "block", hint=hint)
+        else:
+            network = IPv6Network(spec.block)
+            for name, pool, one in taken:
+                if one.version == 6 and one.overlaps(network):
+                    message = f"the block {spec.block} overlaps {one} for {name}: routes there would hide uSIDs"
+                    related = (Related(f"{name}: {one}", pool.at()),)
+                    yield error("FG746", message, spec, "block", hint="use a /32 for uSIDs only", related=related)
+            taken.append((f"uSIDs of plane {plane.name}", spec, network))
+        for reason, hint in _without_srv6(plane, inventory.sonic.release):
+            yield error("FG746", f"plane {plane.name}: {reason}", spec, hint=hint)
+
+
+def _without_srv6(plane: Plane, release: int) -> Iterator[tuple[str, str]]:
+    """(reason, hint) of what keeps uSIDs from the switches of a plane."""
+    if plane.technology == Technology.INFINIBAND:
+        yield "InfiniBand has no SRv6", "remove `srv6`"
+        return
+    if release < SIDS_SINCE:
+        reason = f"{release_name(release)} has no interface sr0, to which FRR attaches static SIDs (issue 21857)"
+        yield reason, f"set `sonic.release: {SIDS_SINCE}` or later, or remove `srv6`"
+    if plane.bgp == BgpAddressing.UNNUMBERED:
+        reason = (
+            "with unnumbered BGP frrcfgd writes locators without `behavior usid`, and static routes have no next hop"
+        )
+        yield reason, "set `bgp: numbered`, or remove `srv6`"
+    if plane.isolation:
+        reason = "rules of tenants match the address of the host, which is inside the packet of SRv6"
+        yield reason, "remove `isolation`, or `srv6`"
+    pools = plane.addressing
+    if pools and plane.bgp == BgpAddressing.NUMBERED:
+        given = {"links": pools.links, "hosts": pools.hosts}
+        for name, pool in given.items():
+            if pool is not None and "IPv6" not in _families(pool.prefixes):
+                reason = f"the next hop of a uSID is an IPv6 address, and {name} have none"
+                yield reason, f"add an IPv6 prefix to `addressing.{name}`"
 
 
 def _families(prefixes: tuple[str, ...]) -> set[str]:

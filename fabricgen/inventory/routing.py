@@ -20,6 +20,7 @@ from fabricgen.inventory.values import (
     Pair,
     Speed,
     Texts,
+    one_of,
     one_or_more,
 )
 
@@ -116,6 +117,22 @@ class GracefulRestart(Part):
 
     restart_s: Annotated[int, key("Seconds until the session must be up again.", minimum=1, maximum=3600)] = 120
     stale_s: Annotated[int, key("Seconds that old routes are kept.", minimum=1, maximum=3600)] = 360
+
+
+@dataclass(frozen=True, kw_only=True)
+class Srv6Spec(Part, definition="srv6", short="block", meaning="The block of the uSIDs of the plane, or {block, …}."):
+    """SRv6 uSIDs of the switches of a plane, for paths that hosts choose."""
+
+    block: Annotated[str, key("The IPv6 /32 of all uSIDs of the plane, for example fcbb:bb00::/32.", required=True)]
+    decap_dscp_mode: Annotated[
+        str,
+        key(
+            "The DSCP of a packet that a switch takes out of its outer header: its own (pipe) or that of the outer "
+            "header (uniform).",
+            notation=one_of("pipe", "uniform"),
+        ),
+    ] = "pipe"
+    counters: Annotated[bool, key("Count the packets of each SID of a switch.")] = True
 
 
 def _filter(texts: tuple[str, ...]) -> tuple[str, ...] | None:

@@ -6,13 +6,14 @@ from ipaddress import ip_address
 from fabricgen.control_plane.bgp import HostSessions
 from fabricgen.control_plane.outside import StaticRoute
 from fabricgen.control_plane.pairs import PairPlan
+from fabricgen.control_plane.srv6 import Srv6Switch
 from fabricgen.control_plane.tenants import TenantTable, TenantVrf
 from fabricgen.control_plane.vlans import ChannelPlan, VlanPlan
 from fabricgen.design.model import Switch
 from fabricgen.inventory.management import Management
 from fabricgen.inventory.model import Inventory
 from fabricgen.inventory.plane import Plane
-from fabricgen.inventory.routing import BgpTimers, MaxPrefixes
+from fabricgen.inventory.routing import BgpTimers, MaxPrefixes, Srv6Spec
 from fabricgen.lossless.plan import PortBuffers
 from fabricgen.origin import Origin, Value, value
 from fabricgen.platforms.model import SwitchPlatform
@@ -24,13 +25,16 @@ from fabricgen.render.contexts import (
     LeakedRouteContext,
     LinkAddress,
     LinkContext,
+    LocatorContext,
     ManagementAddress,
     PairContext,
     PlaneContext,
     PortContext,
     Prefix,
+    Srv6Context,
     SwitchContext,
     TenantContext,
+    UsidRouteContext,
     VlanContext,
     VrfContext,
 )
@@ -226,6 +230,32 @@ def vrf_context(vrf: TenantVrf) -> VrfContext:
         ports=tuple(words(port, "the ports of these hosts") for port in vrf.ports),
         leaks=tuple(LeakedRouteContext(*(words(content, shared) for content in leak)) for leak in vrf.leaks),
     )
+
+
+def srv6_context(spec: Srv6Spec, locators: int, routes: int) -> Srv6Context:
+    """The context of a switch with so many locators and routes, whose values are slots."""
+
+    def slots(what: str, number: int, *names: str) -> list[Slot]:
+        return [Slot(f"srv6.{what}.{number}.{name}", Origin(inventory=spec.source("block"))) for name in names]
+
+    return Srv6Context(
+        locators=tuple(LocatorContext(*slots("locator", one, "name", "prefix", "sid")) for one in range(locators)),
+        routes=tuple(UsidRouteContext(*slots("route", one, "prefix", "next_hop", "port")) for one in range(routes)),
+        decap_dscp_mode=value(spec.decap_dscp_mode, inventory=spec.source("decap_dscp_mode")),
+        counters=value("enable" if spec.counters else "disable", inventory=spec.source("counters")),
+    )
+
+
+def srv6_slots(switch: Srv6Switch) -> dict[str, str]:
+    """What fills the blanks of the SRv6 of one switch."""
+    found: dict[str, str] = {}
+    for what, names, rows in (
+        ("locator", ("name", "prefix", "sid"), switch.locators),
+        ("route", ("prefix", "next_hop", "port"), switch.hops),
+    ):
+        for number, row in enumerate(rows):
+            found |= {f"srv6.{what}.{number}.{name}": text for name, text in zip(names, row, strict=True)}
+    return found
 
 
 def vlan_context(vlan: VlanPlan) -> VlanContext:

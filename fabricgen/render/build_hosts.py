@@ -44,7 +44,10 @@ def _rdma(model: HostModel, names: RdmaNames, nic: HostNic) -> Value:
     return fact(model, nic, rdma_device(names, nic.name, nic.rdma, card.driver if card else ""))
 
 
-_MTU_STEP = {False: "as PORT mtu of the switches", True: "PORT mtu of the switches - 50 bytes of VXLAN"}
+def _mtu_step(plane: Plane) -> str:
+    outer = plane.mtu_bytes - plane.host_mtu_bytes
+    name = "VXLAN" if plane.isolation == Isolation.EVPN else "SRv6"
+    return f"PORT mtu of the switches - {outer} bytes of {name}" if outer else "as PORT mtu of the switches"
 
 
 def interface_context(
@@ -62,11 +65,13 @@ def interface_context(
     prefixes = [value(prefix, inventory=pools.source()) for prefix in pools.prefixes] if pools else []
     announced = plane.announced_by_hosts
     prefixes += [value(prefix, "hosts announce it", inventory=plane.source("access")) for prefix in announced]
+    if plane.srv6:  # outer headers go to the gateway, too
+        prefixes.append(value(plane.srv6.block, inventory=plane.srv6.source("block")))
     return InterfaceContext(
         name=fact(model, nic, nic.name),
         plane=plane.name,
         pci=fact(model, nic, nic.pci),
-        mtu=value(plane.host_mtu_bytes, _MTU_STEP[plane.isolation == Isolation.EVPN], inventory=plane.source("mtu")),
+        mtu=value(plane.host_mtu_bytes, _mtu_step(plane), inventory=plane.source("mtu")),
         table=value(FIRST_TABLE + index, f"{FIRST_TABLE} + the place of the NIC in its model"),
         priority=value(FIRST_RULE + index, f"{FIRST_RULE} + the place of the NIC in its model"),
         metric=value(FIRST_TABLE + index, "as its table: the first NIC goes first") if nic.rail is None else None,

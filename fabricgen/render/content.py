@@ -104,7 +104,7 @@ class BundleContent:
         self._library = TemplateLibrary("sonic", templates)
         self._renderer = SwitchRenderer(
             plans.rendered, plans.allocation, plans.control, plans.planner, self._library, plans.cordons,
-            plans.tenants,
+            plans.tenants, plans.srv6,
         )  # fmt: skip
         self._patterns = FilePatterns(lambda formed: self._renderer.stamped(formed).tables)
         marks = LineMarks(self._library.marks)

@@ -345,6 +345,35 @@ class VrfContext(Context):
 
 
 @dataclass(frozen=True, eq=False)
+class LocatorContext(Context):
+    """A locator of a switch, its address, and its SID uN."""
+
+    name: Slot
+    prefix: Slot
+    sid: Slot
+
+
+@dataclass(frozen=True, eq=False)
+class UsidRouteContext(Context):
+    """The static route of a uSID, over one link."""
+
+    prefix: Slot
+    next_hop: Slot
+    port: Slot
+
+
+@dataclass(frozen=True, eq=False)
+class Srv6Context(Context):
+    """`srv6`: the uSIDs of a switch, and its routes to those of its neighbors and to hosts. `counters` is the status of
+    the counters of SIDs."""
+
+    locators: tuple[LocatorContext, ...]
+    routes: tuple[UsidRouteContext, ...]
+    decap_dscp_mode: Value
+    counters: Value
+
+
+@dataclass(frozen=True, eq=False)
 class PlaneContext(Context):
     """`plane`: what all switches and ports of a plane have in common."""
 

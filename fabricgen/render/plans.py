@@ -19,6 +19,7 @@ from fabricgen.control_plane.opensm import SubnetPlan, plan_subnets
 from fabricgen.control_plane.outside import plan_outside
 from fabricgen.control_plane.partition_checks import check_partitions
 from fabricgen.control_plane.sharp import check_sharp
+from fabricgen.control_plane.srv6 import Srv6Switch, plan_srv6
 from fabricgen.control_plane.tenant_settings import check_tenant_settings
 from fabricgen.control_plane.tenants import TenantPlan, plan_tenants, with_tenant_blocks
 from fabricgen.design.access import with_access
@@ -68,6 +69,7 @@ class Plans:
     findings: list[Finding]
     templates: Path | None = None  # a folder whose templates replace those of fabricgen
     cordons: Cordons = field(default_factory=dict)
+    srv6: Mapping[str, Srv6Switch] = field(default_factory=dict)
     settled: list[Finding] = field(default_factory=list)  # those that the parts in `UNPLANNED` do not cause
 
     @property
@@ -137,6 +139,8 @@ def plan(
     findings += found
     tenants, found = plan_tenants(rendered, allocation)
     findings += found
+    srv6, found = plan_srv6(rendered, allocation) if not has_errors([*of_inventory, *findings]) else ({}, [])
+    findings += found
     control = plan_control_plane(rendered, allocation, outside)
     planner = LosslessPlanner(rendered)
     ownership = Ownership(inventory.sonic, inventory_root(path))
@@ -151,7 +155,7 @@ def plan(
     ]
     plans = Plans(
         fabric, rendered, subnets, allocation, control, tenants, planner, old_lock, lock, ownership, [],
-        inventory_layers(path).templates, cordons, findings,
+        inventory_layers(path).templates, cordons, srv6, findings,
     )  # fmt: skip
     plans.findings = _all_findings(plans, path, of_inventory)
     return plans

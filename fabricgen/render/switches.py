@@ -11,11 +11,13 @@ from fabricgen.control_plane.bgp import ControlPlane, HostSessions, LinkEnd
 from fabricgen.control_plane.cordons import Cordons
 from fabricgen.control_plane.outside import OutsideLink, StaticRoute
 from fabricgen.control_plane.pairs import PairPlan
+from fabricgen.control_plane.srv6 import Srv6Switch
 from fabricgen.control_plane.tenants import TenantPlan, TenantTable, TenantVrf
 from fabricgen.control_plane.vlans import ChannelPlan, VlanPlan
 from fabricgen.design.model import Fabric, Switch
 from fabricgen.inventory.access import HostBgp, MclagSpec, PortAccess
 from fabricgen.inventory.outside import discards
+from fabricgen.inventory.routing import Srv6Spec
 from fabricgen.lossless.plan import LosslessPlan, LosslessPlanner, PortBuffers
 from fabricgen.platforms.model import Layout, PlatformPort, SwitchPlatform
 from fabricgen.render.build_contexts import (
@@ -27,6 +29,8 @@ from fabricgen.render.build_contexts import (
     pair_context,
     plane_context,
     port_context,
+    srv6_context,
+    srv6_slots,
     switch_context,
     tenant_context,
     vlan_context,
@@ -52,6 +56,7 @@ VLAN_TEMPLATE = "vlan.json.j2"
 BOND_TEMPLATE = "bond.json.j2"
 PAIR_TEMPLATE = "mclag.json.j2"
 HOSTS_TEMPLATE = "hosts.json.j2"
+SRV6_TEMPLATE = "srv6.json.j2"
 
 
 @dataclass
@@ -128,6 +133,14 @@ class _PairKind(NamedTuple):
     spec: Same[MclagSpec]
 
 
+class _Srv6Kind(NamedTuple):
+    """All that the template can see of the SRv6 of a switch, except for what fills blanks."""
+
+    locators: int
+    routes: int
+    spec: Same[Srv6Spec]
+
+
 class _PortKind(NamedTuple):
     """All that the templates can see of a port, except for what fills blanks."""
 
@@ -152,7 +165,9 @@ class _SessionsKind(NamedTuple):
     spec: Same[HostBgp]
 
 
-_Kind = _SwitchKind | _PortKind | _VlanKind | _ChannelKind | _PairKind | _SessionsKind | TenantTable | TenantVrf
+_Kind = (
+    _SwitchKind | _PortKind | _VlanKind | _ChannelKind | _PairKind | _SessionsKind | _Srv6Kind | TenantTable | TenantVrf
+)
 
 
 def _far_fec(end: LinkEnd | None) -> str:
@@ -171,6 +186,7 @@ class SwitchRenderer:
     library: TemplateLibrary
     cordons: Cordons = field(default_factory=dict)
     tenants: TenantPlan = field(default_factory=TenantPlan)
+    srv6: Mapping[str, Srv6Switch] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         # Most switches and ports are of the same few kinds. Contexts are made from the kind, so that is the whole key.
@@ -270,6 +286,10 @@ class SwitchRenderer:
         sessions = self.control.host_sessions.get(key, ())
         for one in sessions:
             slots |= host_sessions_slots(one)
+        paths, plane = self.srv6.get(key), self.fabric.inventory.planes[switch.identity.plane]
+        if paths and plane.srv6:
+            slots |= srv6_slots(paths)
+            known = (*known, *self._expand_srv6(paths, plane.srv6, allocation.names[key]))
         return slots, (
             *known,
             *[form for one in own for form in self._expand_tenant(one, allocation.names[key])],
@@ -324,6 +344,15 @@ class SwitchRenderer:
         if known is None:
             seen = {"sonic": self._sonic, "sessions": host_sessions_context(sessions)}
             known = self._known[kind] = (self.library.form(HOSTS_TEMPLATE, seen, device),)
+        return known
+
+    def _expand_srv6(self, paths: Srv6Switch, spec: Srv6Spec, device: str) -> tuple[int, ...]:
+        """The form of the SRv6 of a switch, which switches with as many uSIDs and routes share."""
+        kind = _Srv6Kind(len(paths.locators), len(paths.hops), Same(spec))
+        known = self._known.get(kind)
+        if known is None:
+            seen = {"sonic": self._sonic, "srv6": srv6_context(spec, kind.locators, kind.routes)}
+            known = self._known[kind] = (self.library.form(SRV6_TEMPLATE, seen, device),)
         return known
 
     def _expand_tenant(self, own: TenantTable | TenantVrf, device: str) -> tuple[int, ...]:

@@ -64,6 +64,7 @@ from fabricgen.results.packets import (
     Series,
     percentiles,
 )
+from fabricgen.results.paths import PathsResult, WrongList
 from fabricgen.results.statement import NOT_JUDGED, Level, Statement
 from fabricgen.results.tuning import Confirmed, Gain, Setting, Trial, TuningResult
 
@@ -107,6 +108,7 @@ __all__ = [
     "Oversubscription",
     "PacketFlow",
     "PacketsResult",
+    "PathsResult",
     "PatternTime",
     "PauseKind",
     "PauseRoot",
@@ -130,6 +132,7 @@ __all__ = [
     "TuningResult",
     "Verdict",
     "VictimLabel",
+    "WrongList",
     "WrongPair",
     "percentiles",
     "without_evidence",

@@ -1,62 +1,12 @@
-"""Rules on the addresses of tunnels and of SRv6."""
+"""Rules on the addresses of tunnels and loopbacks."""
 
 from collections.abc import Iterator
 
 from fabricgen.findings import Severity
 from fabricgen.rules.breaks import Breaks
-from fabricgen.rules.defects import Defect, Place
+from fabricgen.rules.defects import Defect
 from fabricgen.rules.rule import rule
 from fabricgen.rules.view.fabric import Fabric
-from fabricgen.rules.view.switch import number
-from fabricgen.sonic.addresses import Address, parse_address
-from fabricgen.sonic.tables import Row
-
-_LOCATORS, _SIDS = "SRV6_MY_LOCATORS", "SRV6_MY_SIDS"
-_BLOCK_BITS, _NODE_BITS = 32, 16  # defaults of sonic-srv6.yang
-
-
-@rule("FG288", Severity.ERROR, "SRv6 SIDs outside of their locator, or a locator twice")
-def srv6_addresses(fabric: Fabric) -> Iterator[Defect]:
-    """What: A row of SRV6_MY_SIDS names a locator of the switch, and its prefix is inside this locator. Locators of all
-    switches are apart from each other.
-
-    Why: bgpcfgd ignores a SID whose locator is missing, and FRR refuses one outside of it. Two switches with one
-    locator announce the same prefix: half of the packets go to the wrong one and are dropped there.
-
-    Example: SRV6_MY_SIDS|MAIN|fcbb:bbbb:2::/48, and the prefix of locator MAIN is fcbb:bbbb:1::.
-
-    Fix: Give each switch its own locator, and take the SIDs from it.
-
-    Source: sonic-buildimage src/sonic-bgpcfgd/bgpcfgd/managers_srv6.py (SRv6Mgr: locators_set_handler,
-    sids_set_handler); src/sonic-yang-models/yang-models/sonic-srv6.yang (block_len 32, node_len 16).
-    """
-    owners: list[tuple[Address, str, Place]] = []
-    for switch in fabric.switches.values():
-        locators = switch.device.table(_LOCATORS)
-        prefixes = {name: found for name, row in locators.items() if (found := _locator(row))}
-        for name, prefix in prefixes.items():
-            place = switch.place(_LOCATORS, name, "prefix")
-            for other, owner, first in owners:
-                if other.covers(prefix) or prefix.covers(other):
-                    message = f"{prefix} overlaps the locator {other} of {owner}"
-                    hint = "give each switch its own locator"
-                    yield Defect(place, message, hint, ((f"the locator of {owner}", first),))
-                    break
-            owners.append((prefix, switch.name, place))
-        for key in switch.device.table(_SIDS):
-            name, _, text = key.partition("|")
-            sid, place = parse_address(text), switch.place(_SIDS, key)
-            if sid and name in prefixes and not prefixes[name].covers(sid):
-                message = f"the SID is outside of locator {name}, {prefixes[name]}"
-                yield Defect(place, message, f"take a SID inside of {prefixes[name]}")
-
-
-def _locator(row: Row) -> Address | None:
-    block, node = number(row.get("block_len", "")), number(row.get("node_len", ""))
-    length = (_BLOCK_BITS if block is None else block) + (_NODE_BITS if node is None else node)
-    text = str(row.get("prefix", "")).partition("/")[0]
-    found = parse_address(f"{text}/{length}") if text and length <= 128 else None
-    return found.network if found else None
 
 
 @rule("FG289", Severity.ERROR, "The source of a VXLAN tunnel is not a loopback of the switch")

@@ -8,10 +8,7 @@ from fabricgen.rules.rule import rule
 from fabricgen.rules.view.fabric import Fabric
 from fabricgen.rules.view.switch import Switch
 from fabricgen.sonic.releases import MASTER, release_name
-
-_SIDS_SINCE = 202511
-_SIDS = "SRV6_MY_SIDS"
-_NO_SIDS = ("Tomahawk", "Tomahawk2", "Trident3")
+from fabricgen.sonic.srv6 import CHIPS_WITHOUT_SIDS, SIDS, SIDS_SINCE
 
 
 @rule("FG370", Severity.ERROR, "No release of SONiC reads the tables of adaptive routing")
@@ -50,24 +47,22 @@ def srv6_sids(fabric: Fabric) -> Iterator[Defect]:
     request 4457; src/sonic-bgpcfgd managers_srv6.py.
     """
     for switch in fabric.switches.values():
-        if sids := switch.device.table(_SIDS):
+        if sids := switch.device.table(SIDS):
             yield from _whole_table(switch)
             for key, row in sids.items():
                 if row.get("action") == "uA" and switch.device.release != MASTER:
                     message = f"{release_name(switch.device.release)} does not have the action uA"
-                    yield Defect(
-                        switch.place(_SIDS, key, "action"), message, "use uN, or an image of the master branch"
-                    )
+                    yield Defect(switch.place(SIDS, key, "action"), message, "use uN, or an image of the master branch")
                 if not row.get("decap_dscp_mode"):
                     message = "decap_dscp_mode is missing: images have different defaults"
-                    place = switch.place(_SIDS, key, "decap_dscp_mode")
+                    place = switch.place(SIDS, key, "decap_dscp_mode")
                     yield Defect(place, message, "set decap_dscp_mode to pipe or uniform", (), Severity.WARNING)
 
 
 def _whole_table(switch: Switch) -> Iterator[Defect]:
     asic = (switch.platform.asic or "") if switch.platform else ""
-    if asic in _NO_SIDS:
-        yield Defect(switch.place(_SIDS), f"{asic} does not take SIDs", "remove the table")
-    if switch.device.release < _SIDS_SINCE:
+    if asic in CHIPS_WITHOUT_SIDS:
+        yield Defect(switch.place(SIDS), f"{asic} does not take SIDs", "remove the table")
+    if switch.device.release < SIDS_SINCE:
         message = f"{release_name(switch.device.release)} has no interface sr0: static SIDs fail"
-        yield Defect(switch.place(_SIDS), message, f"use {release_name(_SIDS_SINCE)} or later")
+        yield Defect(switch.place(SIDS), message, f"use {release_name(SIDS_SINCE)} or later")

@@ -14,6 +14,8 @@ from fabricgen.rules.view.fabric import Fabric
 from fabricgen.rules.view.host_groups import HostFiles, host_groups
 from fabricgen.rules.view.host_interfaces import Interface, interfaces, netplan_file
 from fabricgen.rules.view.switch import number
+from fabricgen.sonic.image import rows as rows_of
+from fabricgen.sonic.srv6 import LOCATORS, block_of
 from fabricgen.vocabulary import Technology
 
 Rows = Sequence[Mapping[str, Any]]
@@ -155,11 +157,19 @@ def _rules(one: Interface, addresses: Sequence[IpInterface], policies: Rows, tab
         yield Defect(place, message, "remove the rule")
 
 
+def _beyond(one: Interface) -> Iterator[str]:
+    """The prefixes behind the gateway: those of hosts, those that hosts announce, and the blocks of uSIDs, to which a
+    host sends outer headers."""
+    yield from one.plane.host_prefixes
+    yield from one.group.announced.get(one.plane.name, ())
+    locators = rows_of(one.end.switch.device.config, LOCATORS).values()
+    yield from {str(block) for row in locators if (block := block_of(row))}
+
+
 def _routes(one: Interface, addresses: Sequence[IpInterface], rows: Rows, table: object) -> Iterator[Defect]:
     place = one.place("routes")
     versions = {address.version for address in addresses}
-    reached = (*one.plane.host_prefixes, *one.group.announced.get(one.plane.name, ()))
-    pools = {prefix for prefix in reached if (6 if ":" in prefix else 4) in versions}
+    pools = {prefix for prefix in _beyond(one) if (6 if ":" in prefix else 4) in versions}
     near = {str(address.network) for address in addresses}
     own = {str(row.get("to")) for row in rows if row.get("table") == table}
     main = {str(row.get("to")) for row in rows if "table" not in row}

@@ -1,11 +1,13 @@
 """Bad cases of the rules in fabricgen/rules/addresses."""
 
 from tests.rules.access import BONDS, IN_VLAN, LEAF0, WITHOUT_DHCP, Row, both_rows
+from tests.rules.addresses import usid_cases
 from tests.rules.case import ERROR, WARNING, Case
 from tests.rules.changes import both, drop, put, rekey
 from tests.rules.fabrics import LEAVES, META, some_ipv6
 
 CASES = [
+    *usid_cases.CASES,
     Case(
         "FG317",
         both(
@@ -350,3 +352,5 @@ CASES += [
         lenient=True,
     ),
 ]
+
+GOOD = usid_cases.GOOD
