@@ -12,12 +12,14 @@ from fabricgen.acceptance.counters import SentFairness
 from fabricgen.acceptance.culprits import Culprit, FabricPart, PartKind
 from fabricgen.acceptance.host_counters import NicRise
 from fabricgen.acceptance.measured import MeasuredTest, Verdict
+from fabricgen.acceptance.nccl_log import NcclLog
 from fabricgen.acceptance.planned import Stage
 from fabricgen.acceptance.reported import ALONE
 from fabricgen.acceptance.slow import Slow, is_collision, name_of
 from fabricgen.bundle.read import Bundle
 from fabricgen.bundle.wiring import Endpoint
 from fabricgen.findings import Finding, Severity
+from fabricgen.platforms.nccl import rccl_release_of, release_of
 from fabricgen.units import counted, listed
 
 # Pairs that are slow together within this share of each other do not collide: hashes spread unevenly.
@@ -314,9 +316,9 @@ class _Causes:
         shares = sorted({share for _, share in left if share < 1})
         if shares:
             shown = (*shown, f"hash collisions alone would leave {shares[0]:.0%}")
-        logs = self._logs()
+        logs = self._logs() or (f"look at {self._library()}: channels, PXN, GPUDirect RDMA",)
         return Cause(
-            CauseKind.COLLECTIVES, "", f"{links}; {logs[0] if logs else 'look at NCCL: channels, PXN, GPUDirect RDMA'}",
+            CauseKind.COLLECTIVES, "", f"{links}; {logs[0]}",
             (*shown, *logs[1:]), _DEBUG,
         )  # fmt: skip
 
@@ -361,7 +363,17 @@ class _Causes:
                     found[f"{log.sends - log.gdr} of {log.sends} connections of NCCL are without GPUDirect RDMA"] = None
                 if log.channels is not None and log.channels < min(nics, len(log.devices)):
                     found[f"NCCL has {log.channels} channels for {len(log.devices)} NICs"] = None
+                if text := _without_pxn(log, one.test.collective):
+                    found[text] = None
         return tuple(found)
+
+    def _library(self) -> str:
+        """RCCL on hosts with GPUs of AMD, otherwise NCCL."""
+        wiring = self.bundle.wiring
+        vendors = {model.name: model.vendor for model in wiring.host_models} if wiring else {}
+        hosts = {host for one, _ in self.slow.collectives for host in one.test.hosts}
+        models = {host.model for host in wiring.hosts if host.name in hosts} if wiring else set()
+        return "RCCL" if models and all(vendors.get(model) == "amd" for model in models) else "NCCL"
 
     def _single(self) -> Cause:
         tests = self.slow.single
@@ -408,6 +420,19 @@ _DEBUG = (
     "NCCL_DEBUG=INFO NCCL_DEBUG_SUBSYS=INIT,GRAPH,NET all_reduce_perf …: compare the NICs in use, channels, PXN and "
     "GDRDMA with a good host"
 )
+
+
+def _without_pxn(log: NcclLog, collective: str) -> str:
+    """Why an all-to-all does not use the NICs of other GPUs of a host, so that it crosses rails in the network; "" if
+    it does, or if the log does not say."""
+    if log.version is None or not log.sends or log.pxn or not collective.startswith("alltoall"):
+        return ""
+    shown = f"{log.library} {'.'.join(map(str, log.version))}"
+    if log.library == "RCCL":
+        return "" if rccl_release_of(log.version).pxn else f"{shown} does not use PXN: NCCL_PXN_DISABLE is 1 by default"
+    if log.gdr < log.sends and release_of(log.version).pxn_needs_gdr:
+        return f"{shown} uses PXN only with GPUDirect RDMA"
+    return f"{shown} does not use PXN: look for NCCL_PXN_DISABLE"
 
 
 def _several_writers(writers: Sequence[str]) -> Cause:

@@ -2,16 +2,20 @@
 
 Source: NVIDIA/nccl 5067397c (2.30.7). src/transport/net_ib/init.cc: "NET/IB : Using [0]mlx5_0:1/RoCE …";
 src/transport/net.cc, sendSetup: "Channel 00/0 : 8[0] -> 0[0] [send] via NET/IB/0(9)/GDRDMA/Shared", where the number in
-brackets is the proxy's rank if PXN uses the NIC of another GPU; src/init.cc: "16 coll channels, …".
+brackets is the proxy's rank if PXN uses the NIC of another GPU; src/init.cc: "16 coll channels, …", "NCCL version
+2.30.7+cuda13.0"; ROCm/rccl 0cbce2a7, src/init.cc: "RCCL version : 2.21.5-HEAD:…", and "RCCL version 2.20.5+hip6.2 …".
 """
 
 import re
 from collections.abc import Iterable
 from dataclasses import dataclass
 
+from fabricgen.platforms.nccl import Version
+
 _USING = re.compile(r"NET/IB : Using(.*)")
 _DEVICE = re.compile(r"\[\d+\]([\w.-]+):\d+")
 _SEND = re.compile(r"Channel \d+/\d+ : \d+\[\d+\] -> \d+\[\d+\] \[send\] via NET/(\w+)/\d+(\(\d+\))?(\S*)")
+_VERSION = re.compile(r"\b([NR]CCL) version (?:: )?(\d+)\.(\d+)\.(\d+)")
 _CHANNELS = re.compile(r"\b(\d+) coll channels\b")
 
 
@@ -22,6 +26,7 @@ class NcclLog:
     `devices` are the RDMA devices in use, in order; `transport` is the network: IB or Socket. `sends` counts the
     connections that send through NICs, `gdr` those of them with GPUDirect RDMA, and `pxn` those through the NIC of
     another GPU. `channels` is the least number of channels of the communicators, None if it is not in the log.
+    `library` is NCCL or RCCL with its `version`; "" and None if the log does not have them.
     """
 
     devices: tuple[str, ...]
@@ -30,6 +35,8 @@ class NcclLog:
     gdr: int
     pxn: int
     channels: int | None
+    library: str = ""
+    version: Version | None = None
 
 
 def read_log(lines: Iterable[str]) -> NcclLog | None:
@@ -38,7 +45,10 @@ def read_log(lines: Iterable[str]) -> NcclLog | None:
     transports: set[str] = set()
     sends = gdr = pxn = 0
     channels: list[int] = []
+    library, version = "", None
     for line in lines:
+        if not library and (said := _VERSION.search(line)):
+            library, version = said[1], (int(said[2]), int(said[3]), int(said[4]))
         if "NCCL INFO" not in line:
             continue
         if using := _USING.search(line):
@@ -51,4 +61,4 @@ def read_log(lines: Iterable[str]) -> NcclLog | None:
     if not (devices or sends or channels):
         return None
     transport = "Socket" if "Socket" in transports else "IB" if "IB" in transports or devices else ""
-    return NcclLog(tuple(devices), transport, sends, gdr, pxn, min(channels, default=None))
+    return NcclLog(tuple(devices), transport, sends, gdr, pxn, min(channels, default=None), library, version)

@@ -115,8 +115,9 @@ def rccl_json(name: str, nodes: int, ranks: int, value: float) -> str:
 
 
 def nccl_log(
-    host: str, devices: Sequence[str], *, gdr: bool = True, sends: int = 16, channels: int = 16, transport: str = "IB"
-) -> list[str]:
+    host: str, devices: Sequence[str], *, gdr: bool = True, sends: int = 16, channels: int = 16, transport: str = "IB",
+    version: str = "",
+) -> list[str]:  # fmt: skip
     """Lines of NCCL_DEBUG=INFO of one rank."""
     start = f"{host}:9000:9100 [0] NCCL INFO"
     used = " ".join(f"[{number}]{device}:1/RoCE" for number, device in enumerate(devices))
@@ -127,7 +128,7 @@ def nccl_log(
         for number in range(sends)
     ]
     others = "16 collnet channels, 0 nvls channels, 32 p2p channels, 2 p2p channels per peer"
-    return [*lines, f"{start} {channels} coll channels, {others}"]
+    return [*([version] if version else []), *lines, f"{start} {channels} coll channels, {others}"]
 
 
 def osu_bw(value: float, accelerator: str = "-CUDA") -> str:

@@ -142,6 +142,16 @@ def four_nics(lab: Lab) -> None:
     put(lab.folder / "ar.log", nccl_text("all_gather", RANKS, 190.0, log=log, per_iteration=True))
 
 
+def all_to_all(version: str, gdr: bool = True) -> Build:
+    """An all-to-all over all NICs, without PXN, of a version of NCCL or RCCL."""
+
+    def build(lab: Lab) -> None:
+        log = nccl_log(HOSTS[0], [f"mlx5_{number}" for number in range(8)], gdr=gdr, version=version)
+        put(lab.folder / "alltoall.txt", nccl_text("alltoall", RANKS, 14.0, log=log))
+
+    return build
+
+
 def sockets(lab: Lab) -> None:
     log = nccl_log(HOSTS[0], [], gdr=False, transport="Socket")
     put(lab.folder / "all_reduce.log", nccl_text("all_reduce", RANKS, 11.0, log=log, is_rccl=True))
@@ -218,6 +228,18 @@ CASES = [
     Case(
         "nccl-four-nics", pairs_and(four_nics),
         "collectives", "NCCL uses 4 of 8 NICs of a host",
+    ),
+    Case(
+        "rccl-without-pxn", pairs_and(all_to_all("RCCL version : 2.21.5-HEAD:0cbce2a")),
+        "collectives", "RCCL 2.21.5 does not use PXN: NCCL_PXN_DISABLE is 1 by default",
+    ),
+    Case(
+        "nccl-pxn-needs-gdr", pairs_and(all_to_all("NCCL version 2.30.7+cuda13.0", gdr=False)),
+        "collectives", "NCCL 2.30.7 uses PXN only with GPUDirect RDMA",
+    ),
+    Case(
+        "nccl-pxn-off", pairs_and(all_to_all("gpu-000:9000:9100 [0] NCCL INFO NCCL version 2.27.5+cuda12.9")),
+        "collectives", "NCCL 2.27.5 does not use PXN: look for NCCL_PXN_DISABLE",
     ),
     Case(
         "rccl-sockets", pairs_and(sockets),

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from fabricgen.platforms.nccl import capability_of, channels_of_nic, parse_version, release_of
+from fabricgen.platforms.nccl import capability_of, channels_of_nic, parse_version, rccl_release_of, release_of
 from tests.conftest import Cli
 from tests.inventories import ADDRESSING, NVIDIA, Tree, write
 
@@ -45,6 +45,10 @@ def oci(hosts: int, unit: int, design: str = "rail-optimized", **plane: object) 
         ("2.24", 4, 400, 100, 2),  # Blackwell is not Hopper before 2.25
         ("2.25.1", 4, 400, 100, 4),
         ("2.30", 4, 800, 103, 4),  # one search channel carries 96 GB/s on Blackwell
+        ("2.27.5", 8, 800, 103, 4),  # two of 48 GB/s before 2.27.6, doubled: 32 for eight NICs
+        ("2.27.6", 8, 800, 103, 2),
+        ("2.27", 8, 800, 103, 2),
+        ("2.26.2", 4, 800, 100, 4),  # 8, doubled: 16 are not doubled again
         ("2.24", 4, 800, 90, 4),  # two of 48 GB/s for each NIC: 16 after doubling
         ("2.30.7", 8, 200, 80, 2),  # A100: no second doubling
         ("2.30", 1, 400, 90, 4),
@@ -54,8 +58,29 @@ def test_channels_of_a_nic(version: str, nics: int, gbps: float, capability: int
     assert channels_of_nic(parse_version(version), nics, gbps, capability) == channels
 
 
+def test_pxn_by_version() -> None:
+    """NVIDIA/nccl v2.29.7-1 and v2.30.3-1, src/graph/paths.cc; ROCm/rccl, PXN_DISABLE is 1."""
+    needs = [release_of(parse_version(text)).pxn_needs_gdr for text in ("2.21", "2.29.7", "2.30.3", "2.31")]
+    assert needs == [False, False, True, True]
+    assert [(rccl_release_of(one).pxn, rccl_release_of(one).split) for one in ((2, 18, 6), (2, 20, 5), (2, 21, 5))] == [
+        (False, True),
+        (False, False),
+        (False, False),
+    ]
+
+
+def test_hosts_with_gpus_of_amd_have_other_channels(tmp_path: Path, cli: Cli) -> None:
+    tree = oci(4, 2, speed="400G")
+    del tree["host_models"]
+    tree["hosts"]["gpu"]["model"] = "mi300x"
+    outcome = cli("render", write(tmp_path / "in", tree), "-o", tmp_path / "build", "-q")
+    assert outcome.code == 0, outcome.out
+    outcome = cli("simulate", "congestion", tmp_path / "build", "--nccl", "2.21.5")
+    assert (outcome.code, "RCCL takes its channels from models of single servers" in outcome.err) == (2, True)
+
+
 def test_versions_and_models() -> None:
-    assert [release_of(version).pxn_c2c for version in ((2, 21), (2, 27), (2, 28), (2, 31))] == [
+    assert [release_of(version).pxn_c2c for version in ((2, 21, 5), (2, 27, 7), (2, 28, 3), (2, 31, 2))] == [
         False,
         False,
         True,

@@ -47,9 +47,10 @@ def nccl_connections(bundle: Bundle, version: Version, plane: str | None, queue_
     """The connections of rings and trees that NCCL makes on a plane, by default the first compute plane; the fewest of
     all host models with GPUs. `queue_pairs` of a connection are by default those of the files.
 
-    Raises UsageError if no host with GPUs has NICs there.
+    Raises UsageError if no host with GPUs has NICs there, and for hosts with GPUs of AMD: RCCL has its own channels.
     """
     wiring = bundle.wiring
+    amd = {model.name for model in wiring.host_models if model.vendor == "amd"} if wiring else set()
     name = plane or next((one.name for one in wiring.planes if one.purpose == Purpose.COMPUTE), "") if wiring else ""
     gpus = {model.name: model.gpus for model in wiring.host_models} if wiring else {}
     found: dict[str, tuple[int, int]] = {}
@@ -59,6 +60,9 @@ def nccl_connections(bundle: Bundle, version: Version, plane: str | None, queue_
             found.setdefault(host.model, (len(speeds), min(speeds)))
     if not found:
         raise UsageError(f"--nccl: no host with GPUs has NICs on plane {name or '(none)'}")
+    if others := sorted(amd & found.keys()):
+        reason = "RCCL takes its channels from models of single servers, which fabricgen does not have"
+        raise UsageError(f"--nccl: {', '.join(others)} has GPUs of AMD. {reason}: use --queue-pairs with their product")
     channels = []
     unknown = []
     for model, (nics, speed_mbps) in found.items():
