@@ -127,7 +127,7 @@ def _refusals(plane: Plane, spec: Srv6Spec, design: PlaneDesign, allocation: All
         message = f"plane {plane.name} has links of kind {other.kind}, whose paths are not those of a Clos"
         yield error("FG746", message, spec, hint="use a design with leaves and spines, or remove `srv6`")
     if link := next((one for one in design.links if one.access), None):
-        message = f"the port {link.b_port} of {link.b.key} is in a VLAN, and a uSID leads to the host of a routed port"
+        message = f"the port {link.b_port} of {link.b.key} is in a VLAN or a bond, and a uSID leads to a routed port"
         yield error("FG746", message, plane, "access", hint="remove `access`, or `srv6`")
     chips: dict[str, Switch] = {one.platform.asic or "": one for one in reversed(design.switches)}
     for chip in CHIPS_WITHOUT_SIDS:

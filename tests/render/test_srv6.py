@@ -89,7 +89,7 @@ REFUSED = [
     ({"srv6": {"block": BLOCK, "decap_dscp_mode": "copy"}}, "pipe"),
     ({"srv6": {"counters": False}}, "block"),
     ({"isolation": "acl"}, "rules of tenants match the address of the host"),
-    ({"access": "vlan"}, "is in a VLAN, and a uSID leads to the host of a routed port"),
+    ({"access": "vlan"}, "is in a VLAN or a bond, and a uSID leads to a routed port"),
 ]
 
 
