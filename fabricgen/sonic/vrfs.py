@@ -13,7 +13,7 @@ from fabricgen.sonic.tables import ConfigDb
 
 DEFAULT = ""  # the default VRF
 LONGEST_NAME = 15  # characters, as for all interfaces of Linux
-_FIRST_VLAN = 3000  # fabricgen renders no other VLANs
+_FIRST_VLAN = 3000  # a plane with tenants has no other VLANs (FG661)
 _FAMILIES = {"ipv4_unicast": 4, "ipv6_unicast": 6}
 
 

@@ -148,6 +148,12 @@ def test_vnis_of_tenants(cli: Cli, tmp_path: Path, vni: int | None, text: str) -
     assert text in found.out
 
 
+def test_a_vlan_of_hosts_cannot_be_that_of_a_vni(cli: Cli, tmp_path: Path) -> None:
+    """Hosts in VLAN 3001 would be in the VRF of VNI 5001: a plane with tenants has no such hosts."""
+    found = cli("check", write(tmp_path, rented(access={"kind": "vlan", "vlan": 3001})))
+    assert found.code == 1 and "FG661" in found.out
+
+
 def test_files_belong_to_the_bundle(cli: Cli, tmp_path: Path) -> None:
     tree, bundle = rented(), tmp_path / "bundle"
     inventory = write(tmp_path / "inventory", tree)

@@ -134,6 +134,12 @@ def two_routes(configs: Configs) -> None:
     leak("Ethernet12", "Vrf_red", "Vrf_blue", "l1", 31)(configs)
 
 
+def targets(**rows: list[str] | str) -> Callable[[Configs], None]:
+    """Route targets of tenant blue on l1."""
+    fields = {name.replace("_", "-"): row for name, row in rows.items()}
+    return put("l1", "BGP_GLOBALS_AF", "Vrf_blue|l2vpn_evpn", **fields)
+
+
 FAULTS: dict[str, tuple[str, Callable[[Configs], Any]]] = {
     "acl: missing rule": ("acl", drop("l1", "ACL_RULE", "TENANT_BLUE|DROP_1")),
     "acl: leak to all": ("acl", put("l1", "ACL_RULE", "TENANT_RED|ALL", PRIORITY="9999", PACKET_ACTION="FORWARD")),
@@ -152,6 +158,9 @@ FAULTS: dict[str, tuple[str, Callable[[Configs], Any]]] = {
     "evpn: VNI without map": ("evpn", drop("l1", "VXLAN_TUNNEL_MAP", "vtep|map_5001_Vlan3001")),
     "evpn: route to another VRF": ("evpn", leak("Ethernet0", "Vrf_red", "Vrf_blue", "l2")),
     "evpn: spine without EVPN": ("evpn", without_evpn),
+    # l2 imports the number of its VNI in route targets of all types.
+    "evpn: route target with an address": ("evpn", targets(export_rts=["10.9.9.9:5001"], import_rts=["65000:5009"])),
+    "evpn: route targets of RFC 8365 on one leaf": ("evpn", targets(autort="rfc8365-compatible")),
 }  # fmt: skip
 
 
