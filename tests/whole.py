@@ -21,6 +21,7 @@ class Costly(NamedTuple):
 
 COSTLY = (
     # Daemons and programs
+    Costly("dual_homing/test_kernel.py", "a state of failures in which bonds and FRR do not do what the verdict says"),
     Costly("dcim/test_nautobot.py::test_nautobot", "a fabric of 20 switches, a killed run, and edits by other people"),
     Costly("handoff/test_killed_runs.py::test_a_killed_run_ends_with_the_old_or_the_new_configuration",
            "a kill at the other moments of the role", ("apply-patch-5", "reload-[37]")),

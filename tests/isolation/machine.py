@@ -1,4 +1,5 @@
-"""A kernel with VRFs for tests: User Mode Linux with the files of this machine, or the own kernel if it has VRFs."""
+"""A kernel with VRFs or bonds for tests: User Mode Linux with the files of this machine, or the own kernel if it has
+them."""
 
 import contextlib
 import json
@@ -30,23 +31,23 @@ sleep 10
 """
 
 
-def require_machine() -> None:
-    """Skip the test where no kernel with VRFs, or no FRR, is there."""
+def require_machine(device: str = "vrf") -> None:
+    """Skip the test where no kernel with this kind of device, or no FRR, is there."""
     if not Path("/usr/lib/frr/bgpd").is_file():
         missing("FRR", "apt-get install frr")
-    if not shutil.which(_KERNEL) and not _has_vrfs():
-        missing("a kernel with VRFs", "apt-get install user-mode-linux")
+    if not shutil.which(_KERNEL) and not _has(device):
+        missing(f"a kernel with devices of type {device}", "apt-get install user-mode-linux")
     if not shutil.which(_KERNEL):
         require_namespaces()
 
 
-def run(scenarios: dict[str, Any]) -> dict[str, Any]:
-    """The results of the scenarios (see inside.py)."""
+def run(scenarios: dict[str, Any], inside: Path = _INSIDE) -> dict[str, Any]:
+    """The results of the scenarios, by the script that runs inside the machine."""
     with tempfile.TemporaryDirectory(prefix="tenants-") as name:
         folder = Path(name)
         spec, results, init = (folder / one for one in ("spec.json", "results.json", "init"))
         spec.write_text(json.dumps(scenarios))
-        command = [sys.executable, "-S", str(_INSIDE), str(spec), str(results)]
+        command = [sys.executable, "-S", str(inside), str(spec), str(results)]
         if shutil.which(_KERNEL):
             log = folder / "log"
             init.write_text(_INIT.format(command=f"{' '.join(command)} >{log} 2>&1"))
@@ -75,6 +76,7 @@ def _finished(command: list[str]) -> str:
             os.killpg(started.pid, signal.SIGKILL)
 
 
-def _has_vrfs() -> bool:
-    command = ["unshare", "-n", "ip", "link", "add", "probe", "type", "vrf", "table", "1001"]
+def _has(device: str) -> bool:
+    table = ["table", "1001"] if device == "vrf" else []
+    command = ["unshare", "-n", "ip", "link", "add", "probe", "type", device, *table]
     return not subprocess.run(command, capture_output=True, check=False).returncode
