@@ -4,8 +4,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import asdict
 from typing import Any
 
-from fabricgen.quantities import size_text, time_text
-from fabricgen.results import DrawSpread, FailureEffect, PacketsResult, percentiles
+from fabricgen.quantities import count_text, size_text, time_text
+from fabricgen.results import DrawSpread, FailureEffect, FailurePhase, PacketsResult, percentiles
 from fabricgen.units import counted
 from fabricgen.vocabulary import BalanceMode
 
@@ -130,10 +130,22 @@ def _failure_lines(one: FailureEffect, flows: int) -> Iterator[str]:
         f"{counted(one.lost, 'packet')} lost"
     )
     for phase in one.phases:
-        yield f"          {phase.name}: {phase.gbps:.1f} Gb/s, from {_time(phase.from_ns)} to {_time(phase.to_ns)}"
+        yield f"          {_phase_line(phase)}"
     slower = f", at most by {_time(one.most_ns)}" if one.slower_flows else ""
     before = f"; all in {_time(one.collective_ns_before)} without the failure" if one.collective_ns_before else ""
     yield f"          {one.slower_flows} of {counted(flows, 'flow')} slower{slower}{before}"
+
+
+def _phase_line(phase: FailurePhase) -> str:
+    """The rate of a phase, and what happened in it."""
+    at = f" at {counted(phase.paused_ports, 'port')}"
+    counts = (
+        (f"{counted(phase.pauses, 'pause')}{at}", phase.pauses),
+        (f"{counted(phase.lost, 'packet')} lost", phase.lost),
+        (f"{count_text(phase.repeated)} sent again", phase.repeated),
+    )
+    happened = "".join(f", {words}" for words, count in counts if count)
+    return f"{phase.name}: {phase.gbps:.1f} Gb/s, from {_time(phase.from_ns)} to {_time(phase.to_ns)}{happened}"
 
 
 def _interval(one: DrawSpread) -> str:

@@ -104,12 +104,17 @@ class LinkLoss:
 
 @dataclass(frozen=True, slots=True)
 class FailurePhase:
-    """A part of a run with a failed link: what it is, when it begins and ends, and the acknowledged payload in Gb/s."""
+    """A part of a run with a failed link: what it is, when it begins and ends, and the acknowledged payload in Gb/s;
+    packets that were lost and sent again, pause frames, and the ports that received any."""
 
     name: str
     from_ns: int
     to_ns: int
     gbps: float
+    lost: int = 0
+    repeated: int = 0
+    pauses: int = 0
+    paused_ports: int = 0
 
 
 @dataclass(frozen=True, slots=True)

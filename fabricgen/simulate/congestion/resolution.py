@@ -1,4 +1,5 @@
-"""The limit of the model: data flows like a fluid in it, so the order of single packets is not in its times.
+"""The limit of the model: where ports pause, data flows like a fluid in it, so the order of single packets is not in
+its times. Without pauses, `packet_order` has it.
 
 The last packet of a flow of n packets completes up to half of its turn earlier or later, 1/(2n) of the time of the
 flow. `python -m benchmarks.agreement` compares with packets: all victims of one simulator only are such flows.
@@ -6,11 +7,10 @@ flow. `python -m benchmarks.agreement` compares with packets: all victims of one
 
 import numpy as np
 
+from fabricgen.simulate.congestion.packet_order import FEW
 from fabricgen.simulate.congestion.stage import VICTIM
-from fabricgen.simulate.plane.ports import Flags, Floats, Flows, Ports
+from fabricgen.simulate.plane.ports import Flags, Floats
 from fabricgen.units import counted
-
-FEW = 16  # packets; with more, the order changes times by less than 3 %, as much as the rest of the model
 
 
 def undecided(factor: Floats, packets: Floats) -> Flags:
@@ -18,12 +18,6 @@ def undecided(factor: Floats, packets: Floats) -> Flags:
     few = np.asarray(packets) <= FEW
     near: Flags = few & (np.abs(np.asarray(factor) - VICTIM) <= VICTIM / (2 * np.maximum(packets, 1)))
     return near
-
-
-def packets_of(ports: Ports, flows: Flows) -> Floats:
-    """The number of packets of each flow."""
-    packets: Floats = np.ceil(flows.bytes / ports.packet_bytes - 1e-9)
-    return packets
 
 
 def undecided_words(near: Flags, packets: Floats) -> str:

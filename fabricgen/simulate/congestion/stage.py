@@ -7,6 +7,7 @@ from numpy.typing import NDArray
 
 from fabricgen.results import VictimLabel
 from fabricgen.simulate.congestion.finite import run_fluid
+from fabricgen.simulate.congestion.packet_order import ordered_times
 from fabricgen.simulate.congestion.steady import steady_rates
 from fabricgen.simulate.congestion.trees import PAUSED_DUTY, Blockage, blockage, crossing, delaying, labels
 from fabricgen.simulate.max_min import ack_load, max_min_rates, max_min_times_ns
@@ -23,7 +24,8 @@ _ACK_ROUNDS = 5  # the load of ACKs depends on that of the flows
 @dataclass(frozen=True)
 class StageTimes:
     """Per flow: `time_ns` (NaN if it does not complete within the horizon), `delivered_ns` without the wait of its last
-    acknowledgement, `ideal_ns` and whether it is a victim. Per port: whether it is saturated, and the blockage."""
+    acknowledgement, `ideal_ns` and whether it is a victim. Per port: whether it is saturated, and the blockage.
+    `is_ordered`: the times have the order of packets."""
 
     flows: Flows
     time_ns: Floats
@@ -32,6 +34,7 @@ class StageTimes:
     saturated: Flags
     found: Blockage
     unsettled: int = 0
+    is_ordered: bool = False
 
     @property
     def victims(self) -> Flags:
@@ -80,11 +83,13 @@ def ideal_times_ns(ports: Ports, flows: Flows, *, finite: bool) -> Floats:
 
 def follow(ports: Ports, flows: Flows, ideal_ns: Floats, *, finite: bool, repeat: bool = True) -> StageTimes:
     """Run flows to their completion, or else to the rates that they settle at. `repeat`: with starts some ns apart."""
-    unsettled = 0
+    unsettled, ordered = 0, None
     if finite:
         last = float((ideal_ns + flows.start_ns).max())
         run = run_fluid(ports, flows, _HORIZON * last, repeat=repeat)
         time, delivered = run.time_ns, run.delivered_ns
+        if not run.paused_ns.any() and (ordered := ordered_times(ports, flows)):
+            time, delivered = ordered.time_ns, ordered.delivered_ns
         duty = 1 - run.paused_ns / np.maximum(run.wanted_ns, 1.0)
         busy = run.busy_ns > _BUSY_SHARE * np.maximum(run.wanted_ns, 1.0)
     else:
@@ -94,8 +99,9 @@ def follow(ports: Ports, flows: Flows, ideal_ns: Floats, *, finite: bool, repeat
         busy = (steady.throughput >= _SATURATED * ports.bytes_per_ns) & (steady.backlog > 1 - _SATURATED)
     saturated = busy & (duty >= PAUSED_DUTY)
     return StageTimes(
-        flows, time, delivered, ideal_ns, saturated, blockage(flows, saturated, duty < PAUSED_DUTY), unsettled
-    )
+        flows, time, delivered, ideal_ns, saturated, blockage(flows, saturated, duty < PAUSED_DUTY), unsettled,
+        ordered is not None,
+    )  # fmt: skip
 
 
 def offered_load(ports: Ports, flows: Flows) -> Floats:

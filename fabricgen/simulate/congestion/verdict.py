@@ -6,7 +6,8 @@ import numpy as np
 
 from fabricgen.results import CongestionModel, CongestionTree, VictimLabel
 from fabricgen.simulate.congestion.cascade import cascade
-from fabricgen.simulate.congestion.resolution import packets_of, undecided, undecided_words
+from fabricgen.simulate.congestion.packet_order import packets_of
+from fabricgen.simulate.congestion.resolution import undecided, undecided_words
 from fabricgen.simulate.congestion.stage import (
     VICTIM,
     StageTimes,
@@ -70,7 +71,7 @@ def judge(ports: Ports, flows: Flows, *, finite: bool) -> CongestionVerdict:
     for index, its in zip(np.flatnonzero(affected), stage.labels(), strict=True):
         label[index] = its
     found, packets = cascade(ports, flows, stage, finite=finite), packets_of(ports, flows)
-    near = undecided(time / ideal, packets) & finite
+    near = undecided(time / ideal, packets) & (finite and not stage.is_ordered)
     return CongestionVerdict(
         CongestionModel.FINITE if finite else CongestionModel.STEADY, time, ideal, tuple(label), tuple(found.trees),
         found.roots, int(stage.found.paused.sum()), stage.unsettled, found.left, undecided_words(near, packets),

@@ -13,7 +13,7 @@ from fabricgen.simulate.packets.fairness import with_victims
 from fabricgen.simulate.packets.from_bundle import PlaneScenario, TrafficChoice, plane_scenario
 from fabricgen.simulate.packets.network import PacketNetwork
 from fabricgen.simulate.packets.outcome import outcome
-from fabricgen.simulate.packets.simulation import Observer, run
+from fabricgen.simulate.packets.simulation import Finished, Observer, run
 from fabricgen.simulate.packets.slicing import DEFAULT_MAX_HOPS
 from fabricgen.simulate.packets.subnets import NO_SUBNETS, SubnetPlanes
 from fabricgen.simulate.patterns import uses_storage
@@ -126,6 +126,13 @@ def _plane_scenario(
     return plane_scenario(bundle, asked, judged, traffic, priorities or (judged,), failure)
 
 
+def _frame_ports(finished: Finished) -> list[int]:
+    """The port that received each pause frame."""
+    run = finished.network.run
+    ports: list[int] = run.frames["port"][: int(run.clock["frames"][0])].tolist()
+    return ports
+
+
 def _run(
     made: PlaneScenario, pattern: str, seed: int, observers: Observers, failed: FailedLink | None = None
 ) -> PlaneRun:
@@ -135,10 +142,11 @@ def _run(
         marks.extend([Marks(network, [time for _, time in failed.phases])] if failed else [])
         return [*observers(network), *marks]
 
-    result = outcome(run(made.scenario, seed, watch), seed)
+    finished = run(made.scenario, seed, watch)
+    result = outcome(finished, seed)
     if not made.scenario.is_spread:
         result = with_victims(result, made.scenario, made.ports, made.flows)
     if failed is not None:
         whole = outcome(run(replace(made.scenario, failures=()), seed, _none), seed)
-        result = replace(result, failure=effect(failed, result, whole, marks[0].read))
+        result = replace(result, failure=effect(failed, result, whole, marks[0].read, _frame_ports(finished)))
     return PlaneRun(replace(result, pattern=pattern, reason=made.reason), made)

@@ -11,6 +11,7 @@ from fabricgen.errors import UsageError
 from fabricgen.results import FailureEffect, FailurePhase, PacketsResult
 from fabricgen.routing.fabric import RoutedFabric
 from fabricgen.simulate.packets.candidates import Candidates, can_answer, candidates
+from fabricgen.simulate.packets.failing import Reading
 from fabricgen.simulate.plane.host_network import HostNetwork
 from fabricgen.simulate.plane.ports import Flows
 from fabricgen.simulate.plane.rerouting import converged
@@ -83,10 +84,10 @@ def failure_of(bundle: Bundle, fabric: RoutedFabric, plane: HostNetwork, asked: 
 
 
 def effect(
-    asked: FailedLink, failed: PacketsResult, whole: PacketsResult, read: Sequence[tuple[int, int]]
+    asked: FailedLink, failed: PacketsResult, whole: PacketsResult, read: Sequence[Reading], ports: Sequence[int]
 ) -> FailureEffect:
-    """What a failure costs: a run with it, beside the same run without it. `read` is (ns, bytes that had arrived) when
-    the phases of the failed run began, and at its end."""
+    """What a failure costs: a run with it, beside the same run without it. `read` are the counters when the phases of
+    the failed run began, and at its end; `ports` the port of each of its frames."""
     pairs = [(one.fct_ns, other.fct_ns) for one, other in zip(failed.flows, whole.flows, strict=True)]
     delays = [one - other for one, other in pairs if one is not None and other is not None and one > other]
     return FailureEffect(
@@ -98,14 +99,25 @@ def effect(
         most_ns=max(delays, default=0),
         collective_ns_before=whole.collective_ns,
         up_at_ns=asked.up_at_ns,
-        phases=tuple(_phases(asked, read)),
+        phases=tuple(_phases(asked, read, failed, ports)),
     )
 
 
-def _phases(asked: FailedLink, read: Sequence[tuple[int, int]]) -> Iterator[FailurePhase]:
-    """The phases that the run reached, each with its rate."""
-    begun = [("before", 0), *asked.phases]
-    marks = [(0, 0), *read]
-    for number, ((begin, had), (end, has)) in enumerate(pairwise(marks)):
-        if number < len(begun) and end > begin:
-            yield FailurePhase(begun[number][0], begin, end, round((has - had) * 8 / (end - begin), 2))
+def _phases(
+    asked: FailedLink, read: Sequence[Reading], failed: PacketsResult, ports: Sequence[int]
+) -> Iterator[FailurePhase]:
+    """The phases that the run reached, each with its rate, losses and pauses."""
+    names = ["before", *(name for name, _ in asked.phases)]
+    marks = [Reading(0, 0, 0, 0, 0), *read]
+    for name, (begin, end) in zip(names, pairwise(marks), strict=False):
+        took_ns = end.at_ns - begin.at_ns
+        if took_ns == 0:
+            continue
+        frames = range(begin.frames, end.frames)
+        paused = [ports[frame] for frame in frames if failed.pfc_frames[frame][2]]
+        yield FailurePhase(
+            name, begin.at_ns, end.at_ns,
+            gbps=round((end.acked_bytes - begin.acked_bytes) * 8 / took_ns, 2),
+            lost=end.lost - begin.lost, repeated=end.repeated - begin.repeated,
+            pauses=len(paused), paused_ports=len(set(paused)),
+        )  # fmt: skip

@@ -2,7 +2,7 @@
 
 from fabricgen.simulate.compilation import inlined
 from fabricgen.simulate.packets.intrinsics import prefetch, unsigned
-from fabricgen.simulate.packets.records import NAK, NONE
+from fabricgen.simulate.packets.records import DOWN, NAK, NONE
 from fabricgen.simulate.packets.state import Run
 
 
@@ -74,12 +74,14 @@ def pop_control(run: Run, port: int) -> int:
 
 @inlined
 def push_pause(run: Run, port: int, lane: int, kind: int) -> None:
-    """Send a pause frame for a class, PAUSE or RESUME, to the peer of a port. A host sends it after earlier frames, and
-    before its ACKs, which may be paused."""
+    """Send a pause frame for a class, PAUSE or RESUME, to the peer of a port whose link is up. A host sends it after
+    earlier frames, and before its ACKs, which may be paused."""
+    out = run.ports[port]
+    if out.state & DOWN:
+        return
     frame = take(run)
     event = run.events[frame]
     event.kind, event.size, event.queue = kind, run.settings.pause_size, lane
-    out = run.ports[port]
     before, following = NONE, out.control_head
     if not run.nodes[out.node].is_switch:
         while following != NONE and run.events[following].kind > NAK:

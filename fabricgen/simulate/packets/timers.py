@@ -6,7 +6,8 @@ import numpy as np
 
 from fabricgen.simulate.compilation import compiled, inlined
 from fabricgen.simulate.packets import records
-from fabricgen.simulate.packets.records import SCHEDULED
+from fabricgen.simulate.packets.packet import push_pause
+from fabricgen.simulate.packets.records import PAUSE, SCHEDULED
 from fabricgen.simulate.packets.state import Run
 from fabricgen.simulate.packets.wheel import schedule, schedule_all
 from fabricgen.simulate.scenario import Scenario
@@ -59,4 +60,13 @@ def look_again(run: Run, port: int) -> None:
 @compiled
 def wake(run: Run, port: int) -> None:
     """The same, between two stretches of the loop."""
+    look_again(run, port)
+
+
+@compiled
+def pause_again(run: Run, port: int) -> None:
+    """Send the pauses of the groups of a port that still pause, and let the port look."""
+    for lane in range(run.settings.classes):
+        if run.groups[port, lane].pausing:
+            push_pause(run, port, lane, PAUSE)
     look_again(run, port)

@@ -139,6 +139,20 @@ def _link_mistakes(tree: Mapping[str, Any]) -> Iterator[Mistake]:
     for index, failure in enumerate(tree.get("failures", ())):
         if (failure["a"], failure["b"]) not in linked and (failure["b"], failure["a"]) not in linked:
             yield ("failures", index), f"no link between {failure['a']} and {failure['b']}"
+        yield from _flap_mistakes(index, failure)
+
+
+def _flap_mistakes(index: int, failure: Mapping[str, Any]) -> Iterator[Mistake]:
+    """Times of a link that comes up again."""
+    up_ns, back_ns = failure.get("up_at_ns"), failure.get("routes_back_at_ns")
+    routes_ns = failure.get("routes_at_ns", failure["at_ns"])
+    if up_ns is not None and up_ns <= failure["at_ns"]:
+        yield ("failures", index, "up_at_ns"), f"{up_ns} is not after at_ns {failure['at_ns']}"
+    elif back_ns is not None and up_ns is None:
+        yield ("failures", index, "routes_back_at_ns"), "the link does not come up: expected up_at_ns, too"
+    elif up_ns is not None and (up_ns if back_ns is None else back_ns) <= routes_ns:
+        where = "up_at_ns" if back_ns is None else "routes_back_at_ns"
+        yield ("failures", index, where), f"the routes are back before they change at {routes_ns} ns"
 
 
 # The parts of a scenario file that credits replace, and buffers that are too small for a packet.

@@ -138,8 +138,8 @@ def _balance(tree: Mapping[str, Any]) -> Balance:
 
 def _failure(tree: Mapping[str, Any]) -> LinkFailure:
     routes = tree.get("routes", ())
-    later = tree.get("routes_at_ns")
-    return LinkFailure(tree["a"], tree["b"], tree["at_ns"], _routes(routes), _groups(routes), later)
+    times = {name: tree.get(name) for name in ("routes_at_ns", "up_at_ns", "routes_back_at_ns")}
+    return LinkFailure(tree["a"], tree["b"], tree["at_ns"], _routes(routes), _groups(routes), **times)
 
 
 def _with_scheduler(tree: Mapping[str, Any]) -> dict[str, Any]:

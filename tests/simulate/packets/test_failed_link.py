@@ -4,16 +4,19 @@ import json
 from dataclasses import replace
 from itertools import pairwise
 from pathlib import Path
+from shutil import copytree
 
 import numpy as np
 import pytest
 
 from fabricgen.bundle.read import open_bundle
 from fabricgen.errors import UsageError
+from fabricgen.report.packets import packets_lines
 from fabricgen.results import FailureEffect
+from fabricgen.units import counted
 from fabricgen.vocabulary import BalanceMode
 from tests.conftest import Cli
-from tests.simulate.packets.running import prepare
+from tests.simulate.packets.running import edit, prepare
 
 prepare(print)
 
@@ -136,7 +139,28 @@ def test_the_bandwidth_before_during_and_after_a_flap(rendered: Path, tmp_path: 
     sent = sum(phase.gbps * (phase.to_ns - phase.from_ns) / 8 for phase in phases)
     assert sent == pytest.approx(sum(flow.bytes for flow in one.result.flows), rel=0.001)
     assert phases[0].gbps > phases[1].gbps > 0
-    assert one.result.retransmissions > 0 and cost(one).lost > 0
+    assert (phases[0].lost, phases[0].repeated) == (0, 0)
+    assert sum(phase.lost for phase in phases) == cost(one).lost > 0
+    assert sum(phase.repeated for phase in phases) == one.result.retransmissions > 0
+    assert sum(phase.pauses for phase in phases) == sum(frame[2] for frame in one.result.pfc_frames)
+
+
+def test_pauses_of_a_flap_are_counted_by_phase(rendered: Path, tmp_path: Path) -> None:
+    """An incast of senders that no mark slows down, with a small alpha."""
+    bundle = tmp_path / "bundle"
+    copytree(rendered, bundle)
+    edit(bundle, "WRED_PROFILE", lambda _, row: row.update(ecn="ecn_none"))
+    edit(bundle, "BUFFER_PROFILE", lambda key, row: key.startswith("pg_") and row.update(dynamic_th="-8"))
+    [one] = simulate_bundle(
+        open_bundle([bundle]), "incast", 1 << 22, balance=BalanceMode.SPRAY,
+        failed=replace(FailedLink(LEAF, FIRST, 100_000, 150_000), up_at_ns=200_000, routes_back_at_ns=250_000),
+    )  # fmt: skip
+    paused = [phase for phase in cost(one).phases if phase.pauses]
+    assert paused and all(0 < phase.paused_ports <= phase.pauses for phase in paused)
+    lines = list(packets_lines(one.result))
+    for phase in paused:
+        [line] = [line for line in lines if line.strip().startswith(f"{phase.name}: ")]
+        assert f"{counted(phase.pauses, 'pause')} at {counted(phase.paused_ports, 'port')}" in line
 
 
 def test_a_link_that_comes_up_is_used_again(rendered: Path, tmp_path: Path) -> None:

@@ -5,6 +5,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from fabricgen.results import PacketsResult
 from tests.simulate.packets.running import finished, result, ring, star
 
 MTU, PAUSE = 1048, 64
@@ -274,6 +275,41 @@ def test_traffic_avoids_a_failed_link() -> None:
     lost = result(triangle([{"a": "a", "b": "b", "at_ns": 50_000}]))
     assert lost.finished == 0
     assert result(triangle([])).drops == 0
+
+
+DOWN_NS = 300_000
+
+
+def slow_target(**failure: int) -> PacketsResult:
+    """A flow over two switches to a host that takes 10 Gb/s, so both switches pause. Their link fails."""
+    tree = triangle([{"a": "a", "b": "b", "at_ns": DOWN_NS, **failure}])
+    next(node for node in tree["nodes"] if node["name"] == "h1")["drain_gbps"] = 10
+    return result({**tree, "stop_ns": 3_000_000})
+
+
+def test_a_paused_port_that_goes_down_gives_its_buffer_back() -> None:
+    """Its queue is emptied, so the sender behind it is resumed and not paused for as long as the link is down."""
+    run = slow_target()
+    before = [kind for at, node, kind in run.pfc_frames if node == "h0" and at < DOWN_NS]
+    after = [(at - DOWN_NS, kind) for at, node, kind in run.pfc_frames if node == "h0" and at >= DOWN_NS]
+    assert before[-1] == 1
+    assert [kind for _, kind in after] == [0]
+    assert after[0][0] <= 2 * 84 + 6 + 1000  # the packets that both ports send, the frame, and the cable
+    assert not [node for at, node, _ in run.pfc_frames if node == "a" and at > DOWN_NS]
+
+
+@pytest.mark.parametrize("down_for_ns", [3_000, 400_000])
+def test_a_group_that_is_still_full_pauses_when_the_link_comes_up(down_for_ns: int) -> None:
+    """Switch b passes 10 Gb/s on: 3.75 kB in 3 us, and more than its group holds in 400 us. Repetitions of the pause
+    that were due meanwhile are not sent. The far end sends until the pause arrives, and the headroom still holds what
+    came before the first pause: a short flap loses lossless packets, a long one does not."""
+    run = slow_target(up_at_ns=DOWN_NS + down_for_ns)
+    up_ns = DOWN_NS + down_for_ns
+    frames = [(at - up_ns, kind) for at, node, kind in run.pfc_frames if node == "a" and at >= DOWN_NS]
+    assert frames[0][1] == 1
+    at_once = frames[0] == (1005, 1)  # 64 bytes and the cable
+    assert at_once == (down_for_ns == 3_000)
+    assert [group.port for group in run.dropped] == [("b", "a")] * at_once
 
 
 def test_pause_before_mark() -> None:

@@ -52,6 +52,22 @@ def test_names_must_exist(tmp_path: Path) -> None:
     assert paths == {"flows[0].dst", "routes[4].at"}
 
 
+@pytest.mark.parametrize(
+    ("times", "where", "problem"),
+    [
+        ({"up_at_ns": 5}, "up_at_ns", "5 is not after at_ns 10"),
+        ({"routes_back_at_ns": 50}, "routes_back_at_ns", "the link does not come up"),
+        ({"up_at_ns": 20, "routes_at_ns": 30}, "up_at_ns", "back before they change at 30 ns"),
+        ({"up_at_ns": 20, "routes_at_ns": 30, "routes_back_at_ns": 30}, "routes_back_at_ns", "back before they change"),
+        ({"up_at_ns": 20, "routes_at_ns": 30, "routes_back_at_ns": 31}, "", ""),
+    ],
+)
+def test_times_of_a_flap(tmp_path: Path, times: dict[str, int], where: str, problem: str) -> None:
+    found = check_scenario(written(tmp_path, star(1, failures=[{"a": "h0", "b": "s", "at_ns": 10, **times}])))
+    assert [one.path for one in found] == [f"failures[0].{where}"] * bool(where)
+    assert all(problem in one.message for one in found)
+
+
 def test_ends_of_links_replace_settings_of_their_switch(tmp_path: Path) -> None:
     tree = star(2)
     tree["links"][1]["b_buffers"] = {"alpha": 1, "ecn": {"kmin_bytes": 1000, "kmax_bytes": 2000, "pmax": 1}}

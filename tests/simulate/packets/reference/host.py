@@ -35,6 +35,10 @@ class Host:
     def obeys(self, port: Port, lane: int) -> bool:
         return True
 
+    def pauses(self, port: Port, lane: int) -> bool:
+        """Whether the receiver pauses its switch."""
+        return lane in self.receiver.pausing
+
     def after_sending(self, packet: Packet) -> None:
         """Nothing to do."""
 

@@ -38,6 +38,9 @@ class Node(Protocol):
     def obeys(self, port: "Port", lane: int) -> bool:
         """Whether a pause of a class has an effect."""
 
+    def pauses(self, port: "Port", lane: int) -> bool:
+        """Whether the node pauses a class at a port."""
+
 
 class Port:
     """One end of a cable."""
@@ -64,6 +67,11 @@ class Port:
         response = link.get("response_ns")
         self.response = (pfc.get("response_ns", 0) if response is None else response) * network.clock.per_ns
         self.header = tree["transport"]["pfc_frame_bytes"]
+
+    def send_frame(self, lane: int, *, pause: bool) -> None:
+        """Queue a pause frame, if the link is up."""
+        if not self.down:
+            self.frames.append((lane, pause))
 
     def look(self) -> None:
         """Send the next packet, if the port is idle."""

@@ -49,7 +49,7 @@ class SlowReceiver:
 
     def _pause(self, lane: int) -> None:
         self.pausing.add(lane)
-        self.host.port.frames.append((lane, True))
+        self.host.port.send_frame(lane, pause=True)
         if lane in self.timed:
             return
         now, (begin, end) = self.clock.now, self.storm
@@ -74,5 +74,5 @@ class SlowReceiver:
             self._pause(lane)
         elif lane in self.pausing:
             self.pausing.discard(lane)
-            self.host.port.frames.append((lane, False))
+            self.host.port.send_frame(lane, pause=False)
         self.host.port.look()

@@ -23,6 +23,9 @@ def with_spreading(tree: Tree, draw: random.Random) -> Tree:
                 failure["routes"] = _spread(failure["routes"], tree, draw, failing=failure)
             if draw.random() < 0.5:
                 failure["routes_at_ns"] = failure["at_ns"] + draw.choice((0, 1, 20_000, draw.randint(0, 300_000)))
+                if "up_at_ns" in failure:
+                    earliest = max(failure["up_at_ns"], failure["routes_at_ns"] + 1)
+                    failure["routes_back_at_ns"] = earliest + draw.choice((0, 1, 30_000))
     if draw.random() < 0.5:
         _trim(tree, draw)
     if draw.random() < 0.7:

@@ -52,6 +52,8 @@ def _failure(tree: Tree, draw: random.Random) -> Tree:
     leaf, spine = next((end for end in ends if end[0] == "l"), ""), next((end for end in ends if end[0] == "s"), "")
     if leaf and spine:
         made["routes"] = _around(tree, leaf, spine, draw)
+    if draw.random() < 0.5:
+        made["up_at_ns"] = made["at_ns"] + draw.choice((1, 700, draw.randint(1, 300_000)))
     return made
 
 

@@ -168,7 +168,7 @@ class Switch:
         group.used -= size - freed
 
     def _send_pause(self, port: Port, lane: int) -> None:
-        port.frames.append((lane, True))
+        port.send_frame(lane, pause=True)
 
     def _repeat_later(self, port: Port, lane: int) -> None:
         clock = self.network.clock
@@ -203,6 +203,10 @@ class Switch:
         queue.bytes -= packet.size
         self._release(self.groups[packet.came_by, lane], packet.size)
         return packet
+
+    def pauses(self, port: Port, lane: int) -> bool:
+        """Whether a group pauses its sender."""
+        return bool(self.groups[port, lane].pausing)
 
     def empty(self, port: Port, lane: int) -> None:
         """Drop the packets of a queue."""
@@ -249,5 +253,5 @@ class Switch:
         if not group.pausing or group.used + group.headroom > bound:
             return False
         group.pausing = False
-        port.frames.append((lane, False))
+        port.send_frame(lane, pause=False)
         return True

@@ -12,8 +12,8 @@ def begin_troubles(network: Network) -> None:
     tree, clock = network.tree, network.clock
     for failure in tree.get("failures", ()):
         later = failure.get("routes_at_ns", failure["at_ns"])
-        clock.look(later * clock.per_ns, lambda failure=failure: _reroute(network, failure))
-        clock.look(failure["at_ns"] * clock.per_ns, lambda failure=failure: _fail(network, failure))
+        clock.look(later * clock.per_ns, Flap(network, failure, later).reroute)
+        clock.look(failure["at_ns"] * clock.per_ns, Flap(network, failure, later).fail)
     for storm in tree.get("storms", ()):
         begin, end = storm["at_ns"] * clock.per_ns, storm["until_ns"] * clock.per_ns
         network.nodes[storm["host"]].receiver.storms(begin, end)
@@ -23,21 +23,47 @@ def begin_troubles(network: Network) -> None:
         clock.look(watchdog.period * (place + 1) // len(guarded), watchdog.look)
 
 
-def _reroute(network: Network, failure: Mapping[str, Any]) -> int:
-    for route in failure.get("routes", ()):
-        network.routes[route["at"], route["to"]] = route["via"]
-    network.spreading.change(failure.get("routes", ()))
-    return 0
+class Flap:
+    """A link that goes down, and perhaps up again. Each method does one half the first time, the other the second."""
 
+    def __init__(self, network: Network, failure: Mapping[str, Any], rerouted_ns: int) -> None:
+        self.network, self.failure, self.rerouted_ns = network, failure, rerouted_ns
+        self.up_ns = failure.get("up_at_ns")
+        self.again = False
 
-def _fail(network: Network, failure: Mapping[str, Any]) -> int:
-    for ends in ((failure["a"], failure["b"]), (failure["b"], failure["a"])):
-        port = network.ports[ends]
+    def reroute(self) -> int:
+        routes = self.network.tree["routes"] if self.again else self.failure.get("routes", ())
+        for route in routes:
+            self.network.routes[route["at"], route["to"]] = route["via"]
+        self.network.spreading.change(routes)
+        return self._until(self.failure.get("routes_back_at_ns", self.up_ns), self.rerouted_ns)
+
+    def fail(self) -> int:
+        ends = self.failure["a"], self.failure["b"]
+        for port in (self.network.ports[ends], self.network.ports[ends[::-1]]):
+            if self.again:
+                self._come_up(port)
+            else:
+                self._go_down(port)
+        return self._until(self.up_ns, self.failure["at_ns"])
+
+    def _until(self, end_ns: int | None, begin_ns: int) -> int:
+        first, self.again = not self.again, True
+        return (end_ns - begin_ns) * self.network.clock.per_ns if first and end_ns is not None else 0
+
+    def _go_down(self, port: Port) -> None:
         port.down = True
         port.frames.clear()
-        for lane in range(len(network.classes)):
-            _empty_later(network, port, lane)
-    return 0
+        port.paused.clear()
+        for lane in range(len(self.network.classes)):
+            _empty_later(self.network, port, lane)
+
+    def _come_up(self, port: Port) -> None:
+        port.down = False
+        for lane in range(len(self.network.classes)):
+            if port.node.pauses(port, lane):
+                port.send_frame(lane, pause=True)
+        port.look_soon()
 
 
 def _empty_later(network: Network, port: Port, lane: int) -> None:
