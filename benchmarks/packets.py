@@ -1,11 +1,13 @@
 """Packet hops per second of CPU, memory, and the start of `simulate packets`.
 
-python -m benchmarks.packets [--peer FOLDER] [--cold] [--draws BUNDLE]
+python -m benchmarks.packets [--peer FOLDER] [--cold] [--draws BUNDLE] [--counters]
 
 A random permutation of flows over two tiers at 1:1 with 100 Gb/s and PFC, at 128, 1,024 and 4,096 hosts; flows start
 together, or spread over 20 us. FOLDER contains another simulator as pktsim.py with runcase.py, which is measured on the
 same scenarios in the same run; it and `hpcc` have the rules of ns-3. --cold also measures the first compilation,
---draws the speed-up of eight draws on two cores for all-to-all on a bundle.
+--draws the speed-up of eight draws on two cores for all-to-all on a bundle. --counters prints the instructions and
+cache misses of a hop instead, which do not depend on what else the machine runs: valgrind counts them in a part of
+each run, with caches of CACHES. It needs valgrind with its headers, and gcc.
 """
 
 import argparse
@@ -23,6 +25,8 @@ from benchmarks.measure import fabricgen
 
 SHAPES = {128: (8, 16, 16, 1000), 1024: (32, 32, 32, 500), 4096: (64, 64, 64, 150)}  # leaves, hosts, spines, packets
 SPREAD_NS = 20_000
+COUNTED_NS = {128: 40_000, 1024: 10_000, 4096: 4000}  # of a run, from 8 us on
+CACHES = {"L1": "32768,8,64", "L2": "524288,16,64", "L3": "33554432,16,64"}  # bytes, ways and line of those of a core
 _MODES = ("", "hpcc")
 
 _OURS = """
@@ -63,14 +67,45 @@ print(json.dumps([best, resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 102
 """
 
 
+_SWITCH = """
+#include <valgrind/callgrind.h>
+void begin(void) { CALLGRIND_START_INSTRUMENTATION; }
+void end(void) { CALLGRIND_STOP_INSTRUMENTATION; }
+"""
+
+_COUNTED = """
+import ctypes, json, sys
+from dataclasses import replace
+from pathlib import Path
+from fabricgen.results import Compat
+from fabricgen.simulate.packets import prepare
+prepare(lambda text: None)
+from fabricgen.simulate.packets.network import build
+from fabricgen.simulate.packets.simulation import advance_to
+from fabricgen.simulate.scenario import read_scenario
+network = build(replace(read_scenario(Path(sys.argv[1])), compat=Compat.NONE))
+advance_to(network, 8_000 * network.ticks_per_ns)
+before = int(network.run.clock["transmissions"][0])
+switch = ctypes.CDLL(sys.argv[3])
+switch.begin()
+advance_to(network, (8_000 + int(sys.argv[2])) * network.ticks_per_ns)
+switch.end()
+print(json.dumps([float(int(network.run.clock["transmissions"][0]) - before)]))
+"""
+
+
 def main() -> None:
     """Measure and print."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--peer", type=Path)
     parser.add_argument("--cold", action="store_true")
     parser.add_argument("--draws", type=Path)
+    parser.add_argument("--counters", action="store_true")
     given = parser.parse_args()
     with tempfile.TemporaryDirectory(prefix="fabricgen-bench-") as folder:
+        if given.counters:
+            print_counters(Path(folder))
+            return
         print_packets(Path(folder), given.peer, cold=given.cold)
     if given.draws:
         print_draws(given.draws)
@@ -100,6 +135,37 @@ def print_packets(folder: Path, peer: Path | None = None, *, cold: bool = False)
                     f"        | {hosts:5} | {starts:8} | {name:9} | {rate / 1e6:15.2f} | {share:12.2f} | {memory:4.0f}"
                 )
                 print(line + "".join(f" | {time:.2f} s" for time in set_up), flush=True)
+
+
+def print_counters(folder: Path) -> None:
+    """Print the instructions and cache misses of a hop at each size. valgrind does not count prefetches."""
+    source, library = folder / "switch.c", folder / "switch.so"
+    source.write_text(_SWITCH)
+    subprocess.run(["gcc", "-shared", "-fPIC", "-o", library, source], check=True)
+    print("counters | hosts | instructions of a hop | misses of L1 | of L2 | of L3")
+    for hosts, shape in SHAPES.items():
+        file = folder / f"permutation-{hosts}.json"
+        file.write_text(json.dumps(permutation(*shape, 0)))
+        l2 = _counted(file, hosts, library, "L2")
+        l3 = _counted(file, hosts, library, "L3")
+        print(f"         | {hosts:5} | {l2[0]:21.0f} | {l2[1]:12.1f} | {l2[2]:5.2f} | {l3[2]:5.2f}", flush=True)
+
+
+def _counted(file: Path, hosts: int, library: Path, last: str) -> list[float]:
+    """Instructions, misses of L1, and misses of the last of two caches, of a hop."""
+    counts = file.with_suffix(".counts")
+    # the machine code of a named processor, which valgrind does not make numba compile again
+    environment = {**os.environ, "NUMBA_CPU_NAME": "x86-64-v3", "NUMBA_CPU_FEATURES": ""}
+    arguments = [sys.executable, "-c", _COUNTED, file, str(COUNTED_NS[hosts]), library]
+    done = subprocess.run(arguments, env=environment, capture_output=True, text=True, check=True)
+    [hops] = json.loads(done.stdout.splitlines()[-1])
+    options = ["--instr-atstart=no", "--cache-sim=yes", f"--D1={CACHES['L1']}", f"--LL={CACHES[last]}"]
+    command = ["valgrind", "-q", "--tool=callgrind", *options, f"--callgrind-out-file={counts}", *arguments]
+    subprocess.run(command, env=environment, capture_output=True, check=True)
+    lines = dict(line.partition(": ")[::2] for line in counts.read_text().splitlines() if ": " in line)
+    found = dict(zip(lines["events"].split(), map(int, lines["totals"].split()), strict=True))
+    misses = (found["D1mr"] + found["D1mw"], found["DLmr"] + found["DLmw"])
+    return [count / hops for count in (found["Ir"], *misses)]
 
 
 def print_draws(bundle: Path) -> None:
