@@ -156,7 +156,7 @@ def _counted(file: Path, hosts: int, library: Path, last: str) -> list[float]:
     counts = file.with_suffix(".counts")
     # the machine code of a named processor, which valgrind does not make numba compile again
     environment = {**os.environ, "NUMBA_CPU_NAME": "x86-64-v3", "NUMBA_CPU_FEATURES": ""}
-    arguments = [sys.executable, "-c", _COUNTED, file, str(COUNTED_NS[hosts]), library]
+    arguments = [sys.executable, "-c", _COUNTED, str(file), str(COUNTED_NS[hosts]), str(library)]
     done = subprocess.run(arguments, env=environment, capture_output=True, text=True, check=True)
     [hops] = json.loads(done.stdout.splitlines()[-1])
     options = ["--instr-atstart=no", "--cache-sim=yes", f"--D1={CACHES['L1']}", f"--LL={CACHES[last]}"]
