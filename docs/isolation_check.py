@@ -124,8 +124,8 @@ def leaks(config, vrf, other, address):
 
 
 def route_targets(config, vrf, way):
-    """The route targets that a VRF imports or exports, as (ASN or * for any, number). Without rows of its own, they
-    are made of its L3 VNI."""
+    """The route targets that a VRF imports or exports, as (ASN or * for any, number). Without such rows, they are
+    made of its L3 VNI."""
     vni = int(config.get("VRF", {}).get(vrf, {}).get("vni", "0"))
     if not vni:
         return set()

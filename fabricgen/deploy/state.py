@@ -7,6 +7,7 @@ from typing import Any
 
 from ..sonic.tables import ConfigDb
 from .daemons import held_problems, in_short
+from .frr import missing_statements
 from .restore import Device
 
 Far = tuple[str, str]  # a neighbor's name, and its port as it announces it
@@ -123,13 +124,19 @@ def watchdog_problems(rendered: ConfigDb, text: str) -> list[str]:
 
 
 def problems_of(
-    device: Device, rendered: ConfigDb, links: Mapping[str, Mapping[str, str]], absent: Collection[str]
+    device: Device,
+    rendered: ConfigDb,
+    links: Mapping[str, Mapping[str, str]],
+    absent: Collection[str],
+    frr_conf: str = "",
 ) -> list[str]:
-    """Everything in the state of a switch that differs from its configuration and cabling.
+    """Everything in the state of a switch that differs from its configuration and cabling. `frr_conf` is that of a
+    VTEP.
 
     Raises DeviceError when a command fails, ValueError when its output is not JSON.
     """
     found = session_problems(expected_sessions(rendered, absent), sessions(device))
+    found += in_short(missing_statements(device, frr_conf))
     lldp = json.loads(device.run("docker", "exec", "lldp", "lldpctl", "-f", "json0"))
     found += cable_problems(links, neighbors(lldp))
     if rendered.get("PFC_WD"):

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from fabricgen.deploy import transaction
+from fabricgen.deploy import state, transaction
 from fabricgen.deploy.frr import announce, missing_statements, statements, with_isolation
 from fabricgen.deploy.isolation import isolation
 from fabricgen.deploy.restore import Device, DeviceError, restore, text_of
@@ -143,6 +143,21 @@ def test_a_statement_that_frr_does_not_have_undoes_the_change(tmp_path: Path) ->
     assert transaction.undo(switch, set())
     assert text_of(switch.frr_file) == frr_conf(old) and switch.config["VRF"] == old["VRF"]
     assert [line for line in switch.log if "config reload" in line], "FRR must read the old file"
+
+
+def test_verify_finds_a_statement_that_frr_lost(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    own = vtep(1)
+    switch = Vtep(tmp_path, own)
+    monkeypatch.setattr(state, "sessions", lambda device: [])
+    for name in ("cable_problems", "pfc_problems", "group_problems", "held_problems"):
+        monkeypatch.setattr(state, name, lambda *_: [])
+    monkeypatch.setattr(Switch, "run", lambda *_, **__: "{}")
+    own["BGP_NEIGHBOR"] = {}
+    assert state.problems_of(switch, own, {}, [], frr_conf(own)) == []
+    switch.frr = switch.frr.replace("  advertise ipv4 unicast\n", "")
+    assert state.problems_of(switch, own, {}, [], frr_conf(own)) == [
+        "FRR does not have `advertise ipv4 unicast` in `router bgp 65001 vrf Vrf_t1`"
+    ]
 
 
 @pytest.mark.parametrize("applied", [False, True])

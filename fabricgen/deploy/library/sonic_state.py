@@ -16,11 +16,13 @@ author: [fabricgen (@fabricgen)]
 description:
   - Compares BGP sessions, LLDP neighbors by the aliases of their ports, PFC priorities, the PFC watchdog, and the
     lossless priority groups in APPL_DB.
+  - Compares the statements of a VTEP that announce EVPN routes.
   - Compares PFC bits, watched queues, bound buffer profiles and pools in ASIC_DB and FLEX_COUNTER_DB.
 requirements: [Python 3.11 on the switch]
 options:
   rendered: {description: The rendered tables., type: dict, default: {}}
   links: {description: Far end by port., type: dict, default: {}}
+  frr_conf: {description: The rendered frr.conf of a VTEP., type: str, default: ""}
   absent: {description: Switches that are planned or failed., type: list, elements: str, default: []}
 attributes:
   check_mode: {support: full}
@@ -41,6 +43,7 @@ def main() -> None:
         argument_spec={
             "rendered": {"type": "dict", "default": {}},
             "links": {"type": "dict", "default": {}},
+            "frr_conf": {"type": "str", "default": ""},
             "absent": {"type": "list", "elements": "str", "default": []},
         },
         supports_check_mode=True,
@@ -53,7 +56,7 @@ def main() -> None:
     params = module.params
     device = Device(Path("/"))  # nothing is written
     try:
-        problems = problems_of(device, params["rendered"], params["links"], params["absent"])
+        problems = problems_of(device, params["rendered"], params["links"], params["absent"], params["frr_conf"])
     except (DeviceError, ValueError) as error:
         module.fail_json(msg=str(error), problems=[str(error)])
     if problems:
