@@ -8,6 +8,7 @@ change, because the watchdog reads them only then. buffermgrd reads new prioriti
 that row is removed, too. What buffermgrd does by itself depends on the release (buffermgrd.py): before 202511 a cable
 length changes together with its port, which goes down and up, and before 202605 the priority groups of ports that lose
 PFC are removed last.
+Ports that go from one ACL to another get the new one first (bindings.py).
 
 The Ansible role contains this module: only the standard library and relative imports.
 """
@@ -21,6 +22,7 @@ from ..sonic.tables import ConfigDb
 from ..sonic.updater.validators import is_validated
 from ..sonic.updater.verdicts import Cost, Updater
 from .batches import batches, kept_share, up_ports
+from .bindings import bound_first
 from .buffermgrd import WRITES_ON_CABLE, Lookup, written_back, written_rows
 from .changes import Change, changes
 from .patch import Route
@@ -127,12 +129,13 @@ def _steps(
 ) -> Iterator[PatchStep]:
     """The steps, each on the configuration that the one before leaves."""
     alone = WRITES_ON_CABLE.holds(release)  # otherwise buffermgrd writes when the ports go down
+    bound, left = bound_first(left, old, new)
     parts = split(left, old, new, release, {} if alone else {change.field: change for change in cables if change.field})
     now: ConfigDb = old
     fields = size(old)
     most = _most_changes(fields) if generation_of(release) is Generation.ONE_BY_ONE else len(left) + len(cables) + 1
     down: dict[str, None] = {}
-    for purpose, batch, members in _patches(cables if alone else (), parts, late, old):
+    for purpose, batch, members in _patches(cables if alone else (), bound, parts, late, old):
         for start in range(0, len(members), most):
             chunk = members[start : start + most]
             for change in chunk if purpose in (StepPurpose.DOWN, StepPurpose.UP) else ():
@@ -156,9 +159,10 @@ def _written_for(ports: set[str], made: Iterable[Change], now: ConfigDb) -> list
 
 
 def _patches(
-    cables: Sequence[Change], parts: Split, late: Sequence[Change], old: ConfigDb
+    cables: Sequence[Change], bound: Sequence[Change], parts: Split, late: Sequence[Change], old: ConfigDb
 ) -> Iterator[tuple[StepPurpose, int, Sequence[Change]]]:
     yield StepPurpose.CABLES, 0, cables
+    yield StepPurpose.BIND, 0, bound
     groups = batches(parts.ports, old, parts.rising)
     for number, ports in enumerate(groups, start=1):
         yield StepPurpose.DOWN, number, _of(parts.down, ports)

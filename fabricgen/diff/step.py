@@ -23,6 +23,7 @@ class StepPurpose(enum.StrEnum):
     """What a step is for."""
 
     CABLES = "cable lengths"  # alone: buffermgrd writes the profiles and priority groups of the ports
+    BIND = "new ACLs of ports"  # before the old ones are released
     DOWN = "ports down"
     OUT = "rows out"
     IN = "rows in"

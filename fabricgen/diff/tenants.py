@@ -1,5 +1,6 @@
 """The hosts that a change moves from one tenant to another, and in which order that is safe."""
 
+from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass
 
@@ -10,6 +11,10 @@ from fabricgen.inputs import read_bytes
 from fabricgen.vocabulary import Isolation
 
 _FILE = "fabric.json"
+_TABLES = frozenset({
+    "ACL_RULE", "ACL_TABLE", "BGP_GLOBALS", "BGP_GLOBALS_AF", "INTERFACE", "ROUTE_REDISTRIBUTE", "STATIC_ROUTE", "VLAN",
+    "VLAN_INTERFACE", "VRF", "VXLAN_TUNNEL_MAP",
+})  # fmt: skip
 _ORDERS: Mapping[Isolation, str] = {
     Isolation.ACL: "in two changes, or leaves with old and new rules let packets of both tenants through: first "
     "without a tenant on all leaves, then with the new one",
@@ -33,13 +38,10 @@ class TenantMove:
 
 def tenant_moves(difference: Difference) -> list[TenantMove]:
     """The moves between the two bundles of a comparison, in the order of fabric.json. Raises UnreadableInputError."""
-    files = [side.path / _FILE for side in (difference.old, difference.new)]
-    if not all(file.is_file() for file in files):
+    wirings = wirings_of(difference)
+    if wirings is None:
         return []
-    texts = [read_bytes(file) for file in files]
-    if texts[0] == texts[1] or any(b'"isolation"' not in text for text in texts):  # large fabrics have large files
-        return []
-    old, new = map(load_wiring, texts)
+    old, new = wirings
     before, after = _owners(old), _owners(new)
     levels = {plane.name: plane.isolation for plane in new.planes if plane.isolation}
     found: dict[tuple[str, str, str], list[tuple[str, str]]] = {}
@@ -53,6 +55,28 @@ def tenant_moves(difference: Difference) -> list[TenantMove]:
         TenantMove(plane, one, other, tuple(nics), _ORDERS[levels[plane]] if one and other else "")
         for (plane, one, other), nics in found.items()
     ]
+
+
+def move_cost(difference: Difference) -> tuple[int, dict[str, int]]:
+    """What moves cost: the switches that change tables of tenants, and the rows of these tables in all of them."""
+    rows = [
+        {(change.table, change.key) for change in device.changes if change.table in _TABLES}
+        for device in difference.changed
+    ]
+    counts = Counter(table for own in rows for table, _ in own)
+    return sum(map(bool, rows)), dict(sorted(counts.items()))
+
+
+def wirings_of(difference: Difference) -> tuple[Wiring, Wiring] | None:
+    """The wiring of both bundles with tenants; None if it is equal, or one side does not have it. Raises
+    UnreadableInputError."""
+    files = [side.path / _FILE for side in (difference.old, difference.new)]
+    if not all(file.is_file() for file in files):
+        return None
+    texts = [read_bytes(file) for file in files]
+    if texts[0] == texts[1] or any(b'"isolation"' not in text for text in texts):  # large fabrics have large files
+        return None
+    return load_wiring(texts[0]), load_wiring(texts[1])
 
 
 def _owners(wiring: Wiring) -> dict[tuple[str, str], str]:

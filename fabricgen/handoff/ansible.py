@@ -181,8 +181,8 @@ PACKAGE = f"{ROLE}/module_utils/fabricgen_sonic"
 # What fabricgen.deploy imports.
 SHARED_MODULES = (
     "__init__.py",
-    "diff/__init__.py", "diff/batches.py", "diff/buffermgrd.py", "diff/changes.py", "diff/patch.py", "diff/plan.py",
-    "diff/price.py", "diff/sorting.py", "diff/split.py", "diff/step.py",
+    "diff/__init__.py", "diff/batches.py", "diff/bindings.py", "diff/buffermgrd.py", "diff/changes.py",
+    "diff/patch.py", "diff/plan.py", "diff/price.py", "diff/sorting.py", "diff/split.py", "diff/step.py",
     "sonic/__init__.py", "sonic/canonical.py", "sonic/releases.py", "sonic/secrets.py", "sonic/statements.py",
     "sonic/switch_made.py", "sonic/tables.py", "sonic/updater/__init__.py", "sonic/updater/live.py",
     "sonic/updater/tables.py", "sonic/updater/unparsed.py", "sonic/updater/validators.py",

@@ -149,13 +149,20 @@ def platforms_of(bundle: Bundle, switches: Iterable[str]) -> Mapping[str, Switch
 def passing_pairs(bundle: Bundle, plane: str) -> Iterator[tuple[HostAddress, HostAddress]]:
     """The ordered pairs of addresses of a plane between which any packet passes. Raises UnreadableInputError."""
     assert bundle.wiring is not None
-    for ends in attachments(bundle, bundle.wiring, plane).by_version.values():
+    for source, target in passing_classes(bundle, bundle.wiring, plane):
+        for first in source.members:
+            yield from ((first.end, last.end) for last in target.members if last is not first)
+
+
+def passing_classes(bundle: Bundle, wiring: Wiring, plane: str) -> Iterator[tuple[AddressClass, AddressClass]]:
+    """The ordered pairs of classes of a plane between which any packet passes, with the tenants of `wiring`. Raises
+    UnreadableInputError."""
+    for ends in attachments(bundle, wiring, plane).by_version.values():
         classes = address_classes(ends)
         for source in classes:
             for target in classes:
                 if len(source.members) * (len(target.members) - (source is target)) and _leaking(source, target).passes:
-                    for first in source.members:
-                        yield from ((first.end, last.end) for last in target.members if last is not first)
+                    yield source, target
 
 
 def tenants_that_share(wiring: Wiring) -> set[tuple[str, str]]:

@@ -6,7 +6,7 @@ from typing import Any
 from fabricgen.diff.counts import ChangeCounts, PlanCounts, count_plans
 from fabricgen.diff.difference import Difference
 from fabricgen.diff.groups import ChangedRows
-from fabricgen.diff.tenants import tenant_moves
+from fabricgen.diff.tenants import move_cost, tenant_moves
 from fabricgen.report.name_runs import device_runs, name_runs
 from fabricgen.sonic.canonical import natural_key
 from fabricgen.sonic.secrets import is_secret, shown_key, shown_value
@@ -146,6 +146,10 @@ def move_lines(difference: Difference) -> Iterator[str]:
         ends = [name or "no tenant" for name in (move.old, move.new)]
         line = f"tenants of plane {move.plane}: {counted(len(move.nics), 'NIC')} of {hosts} from {ends[0]} to {ends[1]}"
         yield visible(f"{line}; {move.order}" if move.order else line)
+    if tenant_moves(difference):
+        switches, rows = move_cost(difference)
+        changed = ", ".join(f"{count} of {table}" for table, count in rows.items()) or "no row"
+        yield f"these moves change {counted(switches, 'switch')}, rows: {changed}"
 
 
 def cost_mark(difference: Difference, rows: ChangedRows) -> str:

@@ -11,7 +11,7 @@ from fabricgen.diff.counts import count_plans
 from fabricgen.diff.difference import Difference
 from fabricgen.diff.sorting import generation_of
 from fabricgen.diff.step import RESTART, PatchStep, StepPurpose
-from fabricgen.diff.tenants import tenant_moves
+from fabricgen.diff.tenants import move_cost, tenant_moves
 from fabricgen.diff.work import Work
 from fabricgen.findings import Finding
 from fabricgen.report.formats.json import finding_object
@@ -35,7 +35,7 @@ def plan_object(
         "new": str(difference.new.path),
         "summary": _summary(difference, rollout),
         "findings": [finding_object(finding) for finding in findings],
-        **({"tenants": [asdict(move) for move in moves]} if (moves := tenant_moves(difference)) else {}),
+        **(_tenants(difference) if tenant_moves(difference) else {}),
         "rollout": [{"stage": stage.title, "devices": stage.devices} for stage in rollout.stages],
         **({"asns": list(_asns(rollout))} if rollout.renumberings else {}),
         "devices": _devices(difference, rollout),
@@ -53,6 +53,12 @@ def _asns(rollout: Rollout) -> Iterator[dict[str, Any]]:
 def step_file(device: str, number: int) -> str:
     """The path of a patch in the folder of a plan."""
     return f"{device}/{number:02}.json"
+
+
+def _tenants(difference: Difference) -> dict[str, Any]:
+    switches, rows = move_cost(difference)
+    moves = [asdict(move) for move in tenant_moves(difference)]
+    return {"tenants": moves, "tenants_cost": {"switches": switches, "rows": rows}}
 
 
 def plan_files(plan: Mapping[str, Any]) -> Mapping[str, bytes]:
@@ -88,6 +94,7 @@ def _between(state: Between) -> dict[str, Any]:
         "hosts_cut_off": state.cut_off,
         "routes_lost": state.lost,
         "deadlock": words[state.cyclic],
+        "tenants_joined": state.joined,
     }
 
 

@@ -131,6 +131,7 @@ def _in_between(between: Between) -> str:
     else:
         hosts = f"{counted(len(between.cut_off), 'host')} cut off" if between.cut_off else "every host keeps a path"
     if not between.is_judged:
-        return f"{hosts}; some routes are not judged: too many states"
+        return f"{hosts}; not all states are judged: they are too many"
     routes = f"{counted(len(between.lost), 'switch')} without some routes" if between.lost else "all routes stay"
-    return f"{hosts}, {routes}, {'a' if between.cyclic else 'no'} cyclic buffer dependency"
+    joined = f", joins tenants {', '.join(between.joined)}" if between.joined else ""
+    return f"{hosts}, {routes}, {'a' if between.cyclic else 'no'} cyclic buffer dependency{joined}"

@@ -14,6 +14,7 @@ class Danger(enum.StrEnum):
     LOSES_ROUTES = "loses routes between hosts"
     MAKES_CYCLE = "makes a cyclic buffer dependency"
     TAKES_UPLINKS = "takes more of the uplinks than stated"  # of a switch that stays in service
+    JOINS_TENANTS = "joins tenants"
     NOT_JUDGED = "is not judged"
 
 
@@ -27,5 +28,7 @@ def dangers(between: Between, was_cyclic: bool) -> Iterator[Danger]:
         yield Danger.MAKES_CYCLE
     if not between.is_whole and between.uplink_share < KEPT_SHARE:
         yield Danger.TAKES_UPLINKS
+    if between.joined:
+        yield Danger.JOINS_TENANTS
     if not between.is_judged:
         yield Danger.NOT_JUDGED

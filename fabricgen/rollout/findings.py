@@ -18,6 +18,10 @@ _CODES = {
     Danger.LOSES_ROUTES: ("FG948", "change the routes of both ends in a maintenance window, or in two changes"),
     Danger.MAKES_CYCLE: ("FG949", "make the change without traffic, or in two changes that each keep the routes"),
     Danger.TAKES_UPLINKS: ("FG950", "move traffic away from the switch first: drain.yml, or TSA"),
+    Danger.JOINS_TENANTS: (
+        "FG678",
+        "make two changes: first remove the host from its tenant, then add it to the other",
+    ),
     Danger.NOT_JUDGED: ("FG951", "change fewer switches at a time"),
 }
 CODES = frozenset(code for code, _ in _CODES.values())
@@ -53,6 +57,8 @@ def _effect(danger: Danger, between: Between) -> str:
         return f"cuts off {_names(between.cut_off or (), 'host', 'hosts')}"
     if danger is Danger.LOSES_ROUTES:
         return f"loses routes to hosts on {_names(between.lost, 'switch', 'switches')}"
+    if danger is Danger.JOINS_TENANTS:
+        return f"joins tenants {', '.join(between.joined or ())} through hosts that move"
     if danger is Danger.TAKES_UPLINKS:
         return f"leaves {between.uplink_share:.0%} of the bandwidth to other switches, less than {KEPT_SHARE:.0%}"
     return str(danger)

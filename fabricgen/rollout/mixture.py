@@ -9,6 +9,7 @@ from fabricgen.bundle.read import Bundle
 from fabricgen.bundle.wiring import Endpoint
 from fabricgen.rollout.moments import Moment
 from fabricgen.rollout.plane import PlaneState, RolloutVerdict, SwitchOutage
+from fabricgen.rollout.tenants import MOST, MovingTenants
 from fabricgen.simulate.plane.names import planes
 from fabricgen.sonic.canonical import natural_key
 
@@ -27,11 +28,12 @@ class Between:
     lost: tuple[str, ...]
     cyclic: bool | None
     is_whole: bool = False  # all of the switch is out of service
+    joined: tuple[str, ...] | None = ()  # tenants that reach each other through hosts that move; None: not judged
 
     @property
     def is_judged(self) -> bool:
-        """Whether routes and buffers were judged."""
-        return self.cyclic is not None
+        """Whether routes, buffers and tenants were judged."""
+        return self.cyclic is not None and self.joined is not None
 
 
 class Wires:
@@ -84,17 +86,28 @@ class Mixture:
     states: Mapping[str, PlaneState | None]
     done: Mapping[str, Moment] = field(default_factory=dict)
     unread: Collection[str] = ()
+    moving: MovingTenants | None = None
+    is_divided: bool = True  # the tenants are judged in each state
 
     @staticmethod
-    def of(old: Bundle, wires: Wires, new: Bundle, rerouted: Mapping[str, int], most: int) -> "Mixture":
+    def of(
+        old: Bundle,
+        wires: Wires,
+        new: Bundle,
+        rerouted: Mapping[str, int],
+        most: int,
+        moving: MovingTenants | None = None,
+        moments: int = 0,
+    ) -> "Mixture":
         """The fabric before the change. The routes of the planes `rerouted` change so often; at most `most` switches
-        are read again for a plane."""
+        are read again for a plane. `moving` are the tenants of a change with so many `moments`."""
         unread = {plane for plane, times in rerouted.items() if times * len(wires.switches[plane]) > most}
         states = {plane: PlaneState(old, names) for plane, names in wires.switches.items()}
         for plane in (name for name in rerouted if name not in unread):
             after = PlaneState(new, wires.switches[plane]).reached
             states[plane] = PlaneState(old, wires.switches[plane], states[plane].reached & after)
-        return Mixture(wires, old, states, unread=unread)
+        is_divided = moving is None or moving.addresses * moments <= MOST
+        return Mixture(wires, old, states, unread=unread, moving=moving, is_divided=is_divided)
 
     @cached_property
     def bundle(self) -> Bundle:
@@ -114,8 +127,19 @@ class Mixture:
             if state.verdict(NOTHING).may_cycle and state.is_cyclic(NOTHING, self.bundle)
         )
 
+    @cached_property
+    def joined(self) -> tuple[str, ...] | None:
+        """The tenants that reach each other now, through hosts that move; None if this is not judged."""
+        if self.moving is None:
+            return ()
+        return self.moving.joined(self.bundle) if self.is_divided else None
+
     def step(self, name: str, moment: Moment) -> "tuple[Mixture, Between]":
         """The fabric after a step of a switch, and the worst of the states during and after the step."""
+        after, between = self._step(name, moment)
+        return after, replace(between, joined=after.joined)
+
+    def _step(self, name: str, moment: Moment) -> "tuple[Mixture, Between]":
         during = self._between(self._outage(name, moment.ports, moment.sessions, whole=moment.whole))
         after, left = self._with({name: moment}), self._outage(name, moment.down)
         state = after.states[self.wires.plane_of[name]]
@@ -169,4 +193,7 @@ def worst(several: Iterable[Between]) -> Between:
         tuple(sorted({name for one in found for name in one.lost}, key=natural_key)),
         any(one.cyclic for one in found) if all(one.is_judged for one in found) else None,
         any(one.is_whole for one in found),
+        None
+        if any(one.joined is None for one in found)
+        else tuple(sorted({pair for one in found for pair in one.joined or ()})),
     )

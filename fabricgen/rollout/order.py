@@ -12,10 +12,12 @@ from fabricgen.diff.difference import DeviceDifference, Difference
 from fabricgen.diff.patch import Route
 from fabricgen.diff.renumbering import AsnWork, Renumbering
 from fabricgen.diff.step import applied
+from fabricgen.diff.tenants import wirings_of
 from fabricgen.diff.work import Work
 from fabricgen.rollout.danger import Danger, dangers
 from fabricgen.rollout.mixture import Between, Mixture, Wires
 from fabricgen.rollout.moments import Moment, moments
+from fabricgen.rollout.tenants import MovingTenants
 from fabricgen.sonic.admin import shut_interfaces
 
 # Switches of a plane that are read again, in all states of a change of routes; reading one takes about a millisecond.
@@ -64,7 +66,9 @@ def roll_out(difference: Difference, *, safe: bool = False) -> Rollout:
     ordered = [one.name for members in staged(old.devices[name] for name in apart).values() for one in members]
     rerouted = _rerouted(old, changed, steps, difference.renumberings)
     after = _after(old, changed) if rerouted else old
-    mixture = Mixture.of(old, Wires(old, _shut(old, changed)), after, rerouted, MOST_SAFE if safe else MOST)
+    count = sum(len(steps[one.work]) for one in changed.values())
+    most, moving = MOST_SAFE if safe else MOST, _moving(difference)
+    mixture = Mixture.of(old, Wires(old, _shut(old, changed)), after, rerouted, most, moving, count)
     cyclic = bool(mixture.cyclic_planes)
     found: dict[str, list[Between]] = {}
     now = mixture
@@ -165,6 +169,12 @@ def _after(bundle: Bundle, changed: Mapping[str, DeviceDifference]) -> Bundle:
     for name, one in changed.items():
         devices[name] = devices[name].with_config(applied(one.old, one.changes), b"")
     return replace(bundle, devices=devices)
+
+
+def _moving(difference: Difference) -> MovingTenants | None:
+    """The tenants of a comparison; None if no host goes from one to another. Raises UnreadableInputError."""
+    wirings = wirings_of(difference)
+    return MovingTenants.of(*wirings) if wirings else None
 
 
 def _shut(bundle: Bundle, changed: Mapping[str, DeviceDifference]) -> set[Endpoint]:

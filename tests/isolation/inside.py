@@ -5,7 +5,9 @@
 SPEC has scenarios: for each the tables and the FRR configuration of switches, their links, and hosts. Devices of the
 kernel are made as daemons of SONiC make them: sonic-swss cfgmgr/vrfmgr.cpp, intfmgr.cpp, vlanmgr.cpp and vxlanmgr.cpp
 (createVxlanNetdevice). A VRF of an ASIC does not fall back to the default VRF, so each has an unreachable default
-route. Rules of ACLs are filters of tc at the port where packets arrive: nftables of User Mode Linux has no IP family.
+route. Rules of ACLs are filters of tc (flower) at the port where packets arrive, before routing, as in an ASIC.
+nftables cannot take them in the kernel of Debian's user-mode-linux: NF_TABLES_IPV4, _INET and _NETDEV are not set in
+its configuration (/usr/share/doc/user-mode-linux/config.gz), so it has no family for IP packets, nor for a port.
 """
 
 import contextlib

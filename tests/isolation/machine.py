@@ -16,7 +16,7 @@ from tests.components import missing, require_namespaces
 
 _INSIDE = Path(__file__).with_name("inside.py")
 _KERNEL = "linux.uml"
-_LONGEST_S = 560
+_LONGEST_S = 1500
 _INIT = """\
 #!/bin/bash
 export PATH=/usr/sbin:/usr/bin:/sbin:/bin HOME=/root

@@ -128,6 +128,47 @@ def leak(port: str, source: str, target: str, switch: str, length: int = 32) -> 
     return change
 
 
+def several(*changes: Callable[[Configs], Any]) -> Callable[[Configs], None]:
+    """One change after the other."""
+
+    def change(configs: Configs) -> None:
+        for one in changes:
+            one(configs)
+
+    return change
+
+
+def rebind(configs: Configs) -> None:
+    """A port of tenant red has the table of blue."""
+    tables = configs["l1"]["ACL_TABLE"]
+    tables["TENANT_RED"]["ports"].remove("Ethernet4")
+    tables["TENANT_BLUE"]["ports"].append("Ethernet4")
+
+
+def without_service(*tenants: str) -> Callable[[Configs], None]:
+    """The VRFs of these tenants have no route to others."""
+
+    def change(configs: Configs) -> None:
+        routes = configs["l1"]["STATIC_ROUTE"]
+        for key in [key for key in routes if key.partition("|")[0] in {f"Vrf_{tenant}" for tenant in tenants}]:
+            del routes[key]
+
+    return change
+
+
+def other_vni(configs: Configs) -> None:
+    """A leaf has a VNI for blue that no other switch has."""
+    configs["l1"]["VRF"]["Vrf_blue"]["vni"] = "5009"
+    configs["l1"]["VXLAN_TUNNEL_MAP"]["vtep|map_5001_Vlan3001"]["vni"] = "5009"
+
+
+def silent_leaf(configs: Configs) -> None:
+    """A leaf has no session with EVPN."""
+    del configs["l2"]["BGP_PEER_GROUP_AF"]["default|FABRIC|l2vpn_evpn"]
+    for key in [key for key in configs["l2"]["BGP_NEIGHBOR_AF"] if key.endswith("evpn")]:
+        del configs["l2"]["BGP_NEIGHBOR_AF"][key]
+
+
 def two_routes(configs: Configs) -> None:
     """Routes to a host, and to the subnet of another host, which FRR does not install."""
     leak("Ethernet0", "Vrf_red", "Vrf_blue", "l1")(configs)
@@ -149,6 +190,37 @@ FAULTS: dict[str, tuple[str, Callable[[Configs], Any]]] = {
             L4_DST_PORT="9999"),
     ),
     "acl: port without its table": ("acl", unbind),
+    "acl: port with the table of another tenant": ("acl", rebind),
+    "acl: DROP before PERMIT": ("acl", put("l1", "ACL_RULE", "TENANT_BLUE|DROP_1", PRIORITY="9900")),
+    "acl: PERMIT of the whole pool": ("acl", put("l2", "ACL_RULE", "TENANT_RED|PERMIT_1", DST_IP="10.0.2.0/24")),
+    "acl: PERMIT is missing": ("acl", drop("l1", "ACL_RULE", "TENANT_BLUE|PERMIT_2")),
+    "acl: DROP forwards": ("acl", put("l2", "ACL_RULE", "TENANT_BLUE|DROP_1", PACKET_ACTION="FORWARD")),
+    "acl: DROP of a part of the pool": ("acl", put("l1", "ACL_RULE", "TENANT_RED|DROP_1", DST_IP="10.0.2.8/29")),
+    "vrf: swapped VRFs of two ports": (
+        "vrf",
+        several(put("l1", "INTERFACE", "Ethernet0", vrf_name="Vrf_red"),
+                put("l1", "INTERFACE", "Ethernet4", vrf_name="Vrf_blue")),
+    ),
+    "vrf: all ports of blue in the VRF of red": (
+        "vrf",
+        several(*(put("l1", "INTERFACE", port, vrf_name="Vrf_red") for port in ("Ethernet0", "Ethernet12"))),
+    ),
+    "vrf: host without a tenant in a VRF": (
+        "vrf",
+        several(put("l1", "INTERFACE", "Ethernet8", vrf_name="Vrf_red"), drop("l1", "ACL_TABLE", "NO_TENANT")),
+    ),
+    "vrf: routes of a tenant to its service are missing": ("vrf", without_service("blue")),
+    "vrf: all routes between VRFs are missing": ("vrf", without_service("blue", "store")),
+    "vrf: route of another tenant to the service": ("vrf", leak("Ethernet20", "Vrf_red", "Vrf_store", "l1")),
+    "vrf: routes between two tenants, both ways": (
+        "vrf",
+        several(leak("Ethernet0", "Vrf_red", "Vrf_blue", "l1"), leak("Ethernet4", "Vrf_blue", "Vrf_red", "l1")),
+    ),
+    "evpn: VNI of one leaf only": ("evpn", other_vni),
+    "evpn: leaf without EVPN": ("evpn", silent_leaf),
+    "evpn: VXLAN_EVPN_NVO is missing": ("evpn", lambda configs: configs["l2"].pop("VXLAN_EVPN_NVO")),
+    "evpn: port without VRF": ("evpn", lambda configs: configs["l2"]["INTERFACE"]["Ethernet0"].pop("vrf_name")),
+    "evpn: hosts are not announced": ("evpn", drop("l1", "ROUTE_REDISTRIBUTE", "Vrf_blue|connected|bgp|ipv4")),
     "vrf: wrong VRF on one port": ("vrf", put("l1", "INTERFACE", "Ethernet0", vrf_name="Vrf_red")),
     "vrf: route to another VRF": ("vrf", two_routes),
     "vrf: port without VRF": ("vrf", lambda configs: configs["l1"]["INTERFACE"]["Ethernet4"].pop("vrf_name")),
