@@ -219,7 +219,10 @@ FAULTS: dict[str, tuple[str, Callable[[Configs], Any]]] = {
     "evpn: VNI of one leaf only": ("evpn", other_vni),
     "evpn: leaf without EVPN": ("evpn", silent_leaf),
     "evpn: VXLAN_EVPN_NVO is missing": ("evpn", lambda configs: configs["l2"].pop("VXLAN_EVPN_NVO")),
-    "evpn: port without VRF": ("evpn", lambda configs: configs["l2"]["INTERFACE"]["Ethernet0"].pop("vrf_name")),
+    "evpn: host without a tenant in a VRF": (
+        "evpn",
+        several(put("l1", "INTERFACE", "Ethernet8", vrf_name="Vrf_red"), drop("l1", "ACL_TABLE", "NO_TENANT")),
+    ),
     "evpn: hosts are not announced": ("evpn", drop("l1", "ROUTE_REDISTRIBUTE", "Vrf_blue|connected|bgp|ipv4")),
     "vrf: wrong VRF on one port": ("vrf", put("l1", "INTERFACE", "Ethernet0", vrf_name="Vrf_red")),
     "vrf: route to another VRF": ("vrf", two_routes),

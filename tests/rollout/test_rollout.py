@@ -260,7 +260,7 @@ def test_the_command(bundle: Path, tmp_path: Path, cli: Cli) -> None:
     assert found["rollout"][0]["stage"] == "plane compute rail 0"
     leaf = found["devices"]["compute-su00-r0-leaf"]
     assert leaf["between"] == {
-        "uplink_share": 0.5, "hosts_cut_off": ["gpu-000"], "routes_lost": [], "deadlock": "free"
+        "uplink_share": 0.5, "hosts_cut_off": ["gpu-000"], "routes_lost": [], "deadlock": "free", "tenants_joined": []
     }  # fmt: skip
     assert [step["between"]["hosts_cut_off"] for step in leaf["steps"]] == [["gpu-000"]] * 4 + [[]] * 4
     without = cli("diff", old, new, "--format", "plan")
