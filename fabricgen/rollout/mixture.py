@@ -151,7 +151,7 @@ class Mixture:
         """The fabric after the steps of several switches of a plane, during which one switch is without routes, and the
         worst of the states during and after them."""
         during, after = self._between(SwitchOutage(switch, whole=True)), self._with(done)
-        return after, worst([during, after._between(SwitchOutage(switch))])
+        return after, replace(worst([during, after._between(SwitchOutage(switch))]), joined=after.joined)
 
     def _outage(
         self, name: str, ports: frozenset[str], sessions: frozenset[str] = frozenset(), *, whole: bool = False
