@@ -22,6 +22,7 @@ from fabricgen.inventory.part import (
 from fabricgen.inventory.profiles import DEFAULT, NONE, with_profile
 from fabricgen.inventory.routing import (
     Addressing,
+    BgpTier,
     BgpTimers,
     GracefulRestart,
     MaxPrefixes,
@@ -320,6 +321,14 @@ class Plane(Part, definition="plane"):
             page="[SRv6 uSIDs](srv6.md), with which hosts choose the links of a path: the block of the plane",
         ),
     ]
+    bgp_tiers: Annotated[
+        Mapping[str, BgpTier],
+        key(
+            "The five settings of BGP above, where a tier differs from the plane.",
+            notation=record_of({role.value: part_notation(BgpTier) for role in (Role.LEAF, Role.SPINE, Role.CORE)}),
+            page="the five settings above where [a tier](#bgp-by-tier) differs from the plane",
+        ),
+    ]
     names: Annotated[
         Mapping[str, str],
         key(
@@ -419,6 +428,11 @@ class Plane(Part, definition="plane"):
         listed = {Role.LEAF: self.leaves, Role.SPINE: self.spines, Role.CORE: self.cores}
         keys = {Role.LEAF: "leaves", Role.SPINE: "spines", Role.CORE: "cores"}
         return {role: listed[role] for role, key in keys.items() if key in self.node.mapping}
+
+    def bgp_of(self, setting: str, role: str) -> "Self | BgpTier":
+        """The part that has a setting of BGP for a tier: the tier itself, or the plane."""
+        tier = self.bgp_tiers.get(role)
+        return tier if tier and setting in tier.node.mapping else self
 
     @property
     def announced_by_hosts(self) -> tuple[str, ...]:

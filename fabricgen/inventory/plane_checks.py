@@ -9,12 +9,13 @@ from fabricgen.inventory.model import Inventory
 from fabricgen.inventory.part import Part
 from fabricgen.inventory.plane import Plane
 from fabricgen.inventory.prefixes import Network, networks
+from fabricgen.inventory.routing import BgpTier
 from fabricgen.inventory.traffic import BalanceSpec
 from fabricgen.sonic.addresses import parse_address
 from fabricgen.sonic.release_models import absence
 from fabricgen.sonic.releases import release_name
 from fabricgen.sonic.srv6 import BLOCK_BITS, SIDS_SINCE
-from fabricgen.vocabulary import BalanceMode, BalanceUnit, BgpAddressing, Technology
+from fabricgen.vocabulary import BalanceMode, BalanceUnit, BgpAddressing, Role, Technology
 
 _KEY = "load_balancing"
 # Keys that only frrcfgd reads -> why bgpcfgd does not. sonic-buildimage 202411 to 086b03b: instance.conf.j2,
@@ -161,18 +162,36 @@ def _check_technology(inventory: Inventory) -> Iterator[Finding]:
             if plane.technology == Technology.ROCE and key in plane.node.mapping:
                 hint = "set `technology: infiniband`, or remove these settings"
                 yield error("FG105", "a RoCE plane has no InfiniBand settings", plane, key, hint=hint)
-        for key in ("bgp_timers", "bfd", *_OF_FRAMEWORK):
+        for key in ("bgp_timers", "bfd", "bgp_tiers", *_OF_FRAMEWORK):
             if plane.technology == Technology.INFINIBAND and key in plane.node.mapping:
                 yield error("FG105", "an InfiniBand plane has no BGP sessions", plane, key, hint="remove it")
-        if plane.technology == Technology.ROCE and plane.bfd and plane.bgp == BgpAddressing.NUMBERED:
-            # sonic-buildimage 202411 to 202605: instance.conf.j2 of bgpcfgd; supervisord.conf.j2 of docker-fpm-frr
-            message = "with numbered BGP nothing reads `bfd`: bgpcfgd has no such field, and bfdd is not started"
-            yield error("FG151", message, plane, "bfd", hint="set `bgp: unnumbered`, or remove `bfd`")
-        for key, reason in _OF_FRAMEWORK.items():
-            is_given = key in plane.node.mapping and plane.technology == Technology.ROCE
-            if is_given and plane.bgp == BgpAddressing.NUMBERED:
-                message, hint = (
-                    f"with numbered BGP nothing reads `{key}`: {reason}",
-                    (f"set `bgp: unnumbered`, or remove `{key}`"),
-                )
-                yield error("FG151", message, plane, key, hint=hint)
+        if plane.technology == Technology.ROCE:
+            if plane.bgp == BgpAddressing.NUMBERED:
+                yield from _unread(plane)
+                for tier in plane.bgp_tiers.values():
+                    yield from _unread(tier)
+            yield from _check_tiers(plane)
+
+
+def _unread(part: Plane | BgpTier) -> Iterator[Finding]:
+    """FG151 for the settings of BGP that bgpcfgd does not read."""
+    if part.bfd:
+        # sonic-buildimage 202411 to 202605: instance.conf.j2 of bgpcfgd; supervisord.conf.j2 of docker-fpm-frr
+        message = "with numbered BGP nothing reads `bfd`: bgpcfgd has no such field, and bfdd is not started"
+        yield error("FG151", message, part, "bfd", hint="set `bgp: unnumbered`, or remove `bfd`")
+    for key, reason in _OF_FRAMEWORK.items():
+        if key in part.node.mapping:
+            message = f"with numbered BGP nothing reads `{key}`: {reason}"
+            yield error("FG151", message, part, key, hint=f"set `bgp: unnumbered`, or remove `{key}`")
+
+
+def _check_tiers(plane: Plane) -> Iterator[Finding]:
+    """Settings of tiers that the plane does not have, and of sessions below the leaves."""
+    for role, tier in plane.bgp_tiers.items():
+        if role not in plane.tiers and role not in plane.switches:
+            yield error("FG105", f"plane {plane.name} has no {role}", tier, hint=f"remove `{role}` of `bgp_tiers`")
+            continue
+        for key in tier.node.mapping if role == Role.LEAF else ():
+            if key != "graceful_restart":
+                message = f"`{key}` is for sessions with switches of the tier below, and a leaf has none"
+                yield error("FG105", message, tier, key, hint=f"set `{key}` of `spine`, which both ends then have")

@@ -18,6 +18,7 @@ from fabricgen.inventory.values import (
     TEXT,
     Name,
     Pair,
+    Secret,
     Speed,
     Texts,
     one_of,
@@ -133,6 +134,17 @@ class Srv6Spec(Part, definition="srv6", short="block", meaning="The block of the
         ),
     ] = "pipe"
     counters: Annotated[bool, key("Count the packets of each SID of a switch.")] = True
+
+
+@dataclass(frozen=True, kw_only=True)
+class BgpTier(Part, definition="bgp_tier"):
+    """What differs from the plane in a tier: of its sessions with the tier below, and of its switches."""
+
+    bgp_timers: Annotated[BgpTimers | None, key("Timers of the sessions with the tier below.")]
+    bfd: Annotated[bool, key("BFD on the sessions with the tier below.", usual="that of the plane")] = False
+    bgp_password: Annotated[Secret | None, key("The password of the sessions with the tier below.")]
+    max_prefixes: Annotated[MaxPrefixes | None, key("The limit of the sessions with the tier below.")]
+    graceful_restart: Annotated[GracefulRestart | None, key("Graceful restart of the switches of the tier.")]
 
 
 def _filter(texts: tuple[str, ...]) -> tuple[str, ...] | None:

@@ -31,6 +31,7 @@ from fabricgen.render.contexts import (
     PlaneContext,
     PortContext,
     Prefix,
+    SessionContext,
     Srv6Context,
     SwitchContext,
     TenantContext,
@@ -63,10 +64,12 @@ def switch_context(
     bgp: bool,
     drained: str,
     vtep: bool,
+    roles: Sequence[str],
 ) -> SwitchContext:
     """The context of a switch with addresses of these IP versions, of each kind.
 
-    `drained` is the source of the state of a drained switch.
+    `drained` is the source of the state of a drained switch. `roles` are the upper ends of its links, where tiers have
+    settings of BGP.
     """
     platform, layout = switch.platform, switch.layout
     plane = inventory.planes[switch.identity.plane]
@@ -96,6 +99,8 @@ def switch_context(
         else None,
         drained=value("true", "the switch is drained", inventory=drained) if bgp and drained else None,
         vtep=vtep,
+        groups=tuple({one.name: one for one in (session_context(plane, role) for role in roles or ("",))}.values()),
+        restart=_restart(plane, switch.role),
     )
 
 
@@ -122,21 +127,36 @@ def _gateway(management: Management | None, version: int) -> Value | None:
 
 
 def plane_context(plane: Plane) -> PlaneContext:
-    """What all switches and ports of a plane have in common.
+    """What all switches and ports of a plane have in common."""
+    return PlaneContext(session_context(plane, "").session, plane.isolation == Isolation.EVPN)
+
+
+def session_context(plane: Plane, role: str) -> SessionContext:
+    """The sessions of a tier with the tier below, "" for those of tiers without settings.
 
     Source: sonic-buildimage, instance.conf.j2 of bgpcfgd, and cmn_key_map of frrcfgd.py: fields of a BGP session.
     """
     session: dict[str, Value] = {}
-    if plane.bfd:
-        session["bfd"] = value("true", inventory=plane.source("bfd"))
-    session |= _timers(plane.bgp_timers)
-    secret, limits, restart = plane.bgp_password, _limits(plane.max_prefixes), dict[str, Value]()
-    if graceful := plane.graceful_restart:
-        restart["gr_restart_time"] = value(graceful.restart_s, inventory=graceful.source("restart_s"))
-        restart["gr_stale_routes_time"] = value(graceful.stale_s, inventory=graceful.source("stale_s"))
-        restart["graceful_restart_enable"] = value("true", inventory=graceful.source())
-    password = value(placeholder(secret), inventory=plane.source("bgp_password")) if secret else None
-    return PlaneContext(session, plane.isolation == Isolation.EVPN, password, limits, restart)
+    own = plane.bgp_tiers.get(role)
+    name = f"FABRIC_{role.upper()}" if own and own.node.mapping.keys() - {"graceful_restart"} else "FABRIC"
+    if (part := plane.bgp_of("bfd", role)).bfd:
+        session["bfd"] = value("true", inventory=part.source("bfd"))
+    session |= _timers(plane.bgp_of("bgp_timers", role).bgp_timers)
+    part = plane.bgp_of("bgp_password", role)
+    secret = part.bgp_password
+    password = value(placeholder(secret), inventory=part.source("bgp_password")) if secret else None
+    return SessionContext(name, session, password, _limits(plane.bgp_of("max_prefixes", role).max_prefixes))
+
+
+def _restart(plane: Plane, role: str) -> dict[str, Value]:
+    graceful = plane.bgp_of("graceful_restart", role).graceful_restart
+    if graceful is None:
+        return {}
+    return {
+        "gr_restart_time": value(graceful.restart_s, inventory=graceful.source("restart_s")),
+        "gr_stale_routes_time": value(graceful.stale_s, inventory=graceful.source("stale_s")),
+        "graceful_restart_enable": value("true", inventory=graceful.source()),
+    }
 
 
 def _timers(timers: BgpTimers | None) -> dict[str, Value]:
@@ -372,6 +392,7 @@ def link_context(
     unnumbered: bool,
     families: Sequence[tuple[int, bool]],
     buffers: PortBuffers,
+    group: SessionContext,
     *,
     routed: bool = True,
 ) -> LinkContext:
@@ -387,6 +408,7 @@ def link_context(
         peer_hwsku=Slot("link.peer_hwsku", _WIRING) if to_switch else None,
         routed=routed,
         unnumbered=to_switch and routed and unnumbered,
+        group=group,
         addresses=tuple(
             LinkAddress(
                 local=Slot(f"link.addresses.{index}.local", _LOCK),

@@ -36,6 +36,18 @@ class SwitchContext(Context):
     weighted: Value | None  # wcmp_enabled; None for plain ECMP
     drained: Value | None  # None in service
     vtep: bool  # whether it sends and receives VXLAN packets, from the address of its router_id
+    groups: tuple["SessionContext", ...]  # of its sessions with switches
+    restart: Mapping[str, Value]  # fields of BGP_GLOBALS for graceful restart
+
+
+@dataclass(frozen=True, eq=False)
+class SessionContext(Context):
+    """The sessions of a tier with the tier below: their peer group with unnumbered BGP."""
+
+    name: str
+    session: Mapping[str, Value]  # fields of each session, or of the peer group
+    password: Value | None
+    limits: Mapping[str, Value]  # fields of each family
 
 
 @dataclass(frozen=True, eq=False)
@@ -177,6 +189,7 @@ class LinkContext(Context):
     peer_hwsku: Slot | None  # None for a host
     routed: bool  # False for a port in a VLAN or a port channel
     unnumbered: bool  # the session runs between the interfaces, without addresses
+    group: "SessionContext"
     addresses: tuple["LinkAddress", ...]
     buffers: PortBuffers
 
@@ -377,11 +390,8 @@ class Srv6Context(Context):
 class PlaneContext(Context):
     """`plane`: what all switches and ports of a plane have in common."""
 
-    session: Mapping[str, Value]  # fields of every BGP session; those of the fabric have them from a peer group if any
+    session: Mapping[str, Value]  # fields of every BGP session, as far as no tier has its own
     evpn: bool  # whether sessions of the fabric carry EVPN routes
-    password: Value | None  # of the sessions of the fabric
-    limits: Mapping[str, Value]  # fields of each family of these sessions
-    restart: Mapping[str, Value]  # fields of BGP_GLOBALS for graceful restart
 
 
 @dataclass(frozen=True, eq=False)

@@ -29,6 +29,7 @@ from fabricgen.render.build_contexts import (
     pair_context,
     plane_context,
     port_context,
+    session_context,
     srv6_context,
     srv6_slots,
     switch_context,
@@ -88,6 +89,7 @@ class _SwitchKind(NamedTuple):
     bgp: bool
     drained: str
     vtep: bool
+    roles: tuple[str, ...]  # of the upper ends of its links, where tiers have settings of BGP
 
 
 class _LinkKind(NamedTuple):
@@ -97,6 +99,7 @@ class _LinkKind(NamedTuple):
     families: tuple[tuple[int, bool], ...]
     buffers: PortBuffers
     routed: bool
+    tier: str  # of the upper end, where tiers have settings of BGP
 
 
 class _VlanKind(NamedTuple):
@@ -270,6 +273,7 @@ class SwitchRenderer:
             key in self.control.asns,
             self._drained(key),
             key in self.tenants.vteps,
+            tuple(sorted({tier for end in self.control.ends[key].values() if (tier := self._tier(end))})),
         )
         known = self._known.get(kind)
         if known is None:
@@ -381,6 +385,7 @@ class SwitchRenderer:
             bgp=kind.bgp,
             drained=kind.drained,
             vtep=kind.vtep,
+            roles=kind.roles,
         )
         seen = {
             "sonic": self._sonic, "plane": self._planes[kind.plane], "switch": context, "plan": kind.plan,
@@ -388,6 +393,13 @@ class SwitchRenderer:
         }  # fmt: skip
         name = self.allocation.names[switch.key]
         return tuple([self.library.form(template, seen, name) for template in DEVICE_TEMPLATES])
+
+    def _tier(self, end: LinkEnd) -> str:
+        """The tier whose settings the session of a link has; "" in planes without settings of tiers."""
+        link = end.link
+        if isinstance(link, OutsideLink) or end.peer_switch is None:
+            return ""
+        return link.b.role if self.fabric.inventory.planes[link.plane].bgp_tiers else ""
 
     def _drained(self, key: str) -> str:
         """The source of the state of a drained switch, "" for others."""
@@ -407,7 +419,7 @@ class SwitchRenderer:
             elif buffers := self.planner.port(switch, link):
                 peer_type = end.peer_switch.device_type if end.peer_switch else None
                 families = tuple([(one.length, one.peer_asn is not None) for one in end.addresses])
-                seen = _LinkKind(peer_type, families, buffers, link.is_routed)
+                seen = _LinkKind(peer_type, families, buffers, link.is_routed, self._tier(end))
         return _PortKind(
             plan,
             switch.identity.plane,
@@ -435,7 +447,14 @@ class SwitchRenderer:
             forms.append(self.library.form(OUTSIDE_TEMPLATE, {**seen, "link": outside}, device))
         elif isinstance(link, _LinkKind):
             unnumbered = plane.bgp == BgpAddressing.UNNUMBERED
-            wired = link_context(link.peer_type, unnumbered, link.families, link.buffers, routed=link.routed)
+            wired = link_context(
+                link.peer_type,
+                unnumbered,
+                link.families,
+                link.buffers,
+                session_context(plane, link.tier),
+                routed=link.routed,
+            )
             forms.append(self.library.form(LINK_TEMPLATE, {**seen, "link": wired}, device))
         return tuple(forms)
 

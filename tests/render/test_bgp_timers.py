@@ -93,10 +93,65 @@ def test_password_limits_and_restart_are_those_of_the_fabric(tmp_path: Path) -> 
         assert all("auth_password" not in row for row in rows), "routers outside have their own"
     without = render(tmp_path / "plain", explicit(ARISTA, bgp="unnumbered", addressing=DUAL_STACK, external=[WAN]))
     assert codes(tmp_path / "bundle", files) == codes(tmp_path / "without", without)
-    small = explicit(ARISTA, bgp="unnumbered", addressing=DUAL_STACK, max_prefixes=5)
+    small = explicit(ARISTA, bgp="unnumbered", addressing=DUAL_STACK, max_prefixes=2)
     assert "FG420 error" in codes(tmp_path / "small-bundle", render(tmp_path / "small", small))
 
 
 def test_numbered_bgp_refuses_what_bgpcfgd_does_not_read(tmp_path: Path) -> None:
     _, found = load_inventory(write(tmp_path, explicit(**SESSIONS)))
     assert [(one.code, one.path) for one in found] == [("FG151", f"planes.compute.{key}") for key in SESSIONS]
+
+
+def three_tiers(folder: Path, bgp: str, tiers: dict[str, Any]) -> dict[str, dict[str, Any]]:
+    """Switch -> tables, of two leaves, two spines and a core."""
+    tree = explicit(ARISTA, bgp=bgp, addressing=DUAL_STACK, bgp_tiers=tiers)
+    plane = tree["planes"]["compute"]
+    plane |= {"core": plane["spine"], "cores": [{"name": "core1"}]}
+    plane["links"] += [[f"spine{one}:Ethernet256", f"core1:Ethernet{8 * one}"] for one in (1, 2)]
+    files = render(folder, tree)
+    return {name: config(files, name) for name in ("leaf1", "spine1", "core1")}
+
+
+TIERS = {
+    "leaf": {"graceful_restart": {"restart_s": 60}},
+    "spine": {"bfd": True, "max_prefixes": 2000},
+    "core": {"bgp_timers": TIMERS, "bgp_password": SecretReference("bgp/core"), "max_prefixes": 20000},
+}
+
+
+def test_a_tier_has_its_own_sessions_at_both_ends(tmp_path: Path) -> None:
+    tables = three_tiers(tmp_path, "unnumbered", TIERS)
+    for name, groups in (("leaf1", {"SPINE"}), ("spine1", {"SPINE", "CORE"}), ("core1", {"CORE"})):
+        rows = tables[name]["BGP_PEER_GROUP"]
+        assert rows.keys() == {f"default|FABRIC_{group}" for group in groups}
+        used = {row["peer_group_name"] for row in tables[name]["BGP_NEIGHBOR"].values()}
+        assert used == {f"FABRIC_{group}" for group in groups}
+    low, high = (tables["spine1"]["BGP_PEER_GROUP"][f"default|FABRIC_{one}"] for one in ("SPINE", "CORE"))
+    assert low["bfd"] == "true" and "auth_password" not in low and "holdtime" not in low
+    assert "bfd" not in high and high["auth_password"] == "${secret:bgp/core}" and high | ROW == high
+    family = tables["core1"]["BGP_PEER_GROUP_AF"]["default|FABRIC_CORE|ipv4_unicast"]
+    assert (family["max_prefix_limit"], family["route_map_in"]) == ("20000", ["PASS"])
+    assert tables["leaf1"]["BGP_GLOBALS"]["default"]["gr_restart_time"] == "60"
+    assert "gr_restart_time" not in tables["spine1"]["BGP_GLOBALS"]["default"]
+
+
+def test_timers_of_a_tier_with_numbered_sessions(tmp_path: Path) -> None:
+    tables = three_tiers(tmp_path, "numbered", {"core": {"bgp_timers": TIMERS}})
+    rows = list(tables["spine1"]["BGP_NEIGHBOR"].values())
+    assert {row["name"] for row in rows if row.get("holdtime") == "9"} == {"core1"}
+    assert all("holdtime" not in row for row in tables["leaf1"]["BGP_NEIGHBOR"].values())
+
+
+def test_what_a_tier_cannot_have_is_refused(tmp_path: Path) -> None:
+    tiers = {"leaf": {"bfd": True}, "spine": {"bfd": True, "max_prefixes": 9}, "core": {"bgp_timers": TIMERS}}
+    _, found = load_inventory(write(tmp_path / "numbered", explicit(bgp_tiers=tiers)))
+    path = "planes.compute.bgp_tiers"
+    assert {(one.code, one.path) for one in found} == {
+        ("FG151", f"{path}.leaf.bfd"), ("FG151", f"{path}.spine.bfd"), ("FG151", f"{path}.spine.max_prefixes"),
+        ("FG105", f"{path}.leaf.bfd"), ("FG105", f"{path}.core"),
+    }  # fmt: skip
+    _, none = load_inventory(
+        write(tmp_path / "ib", rail_optimized(technology="infiniband", bgp_tiers={"spine": {"bgp_timers": TIMERS}})),
+        needs_addresses=False,
+    )
+    assert [(one.code, one.path) for one in none] == [("FG105", path)]

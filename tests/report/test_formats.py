@@ -14,7 +14,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from jsonschema import Draft7Validator, Draft202012Validator
 
-from fabricgen.findings import Finding, Location, Severity
+from fabricgen.findings import Finding, Location, Related, Severity
 from fabricgen.report.formats.github import github_report
 from fabricgen.report.formats.gitlab import gitlab_list
 from fabricgen.report.formats.json import as_json
@@ -152,7 +152,7 @@ def test_check_points_at_the_inventory(fmt: str, cli: Cli, broken: Path) -> None
     assert "fabricgen-check-" not in out and "FG244" in out
     wanted = {
         "github": f"file=inventory/fabric.yaml,line={line},", "gitlab": f'"begin": {line}\n',
-        "sarif": f'"startLine": {line},', "junit": f"inventory/fabric.yaml:{line}:",
+        "sarif": f'"startLine":{line},', "junit": f"inventory/fabric.yaml:{line}:",
     }  # fmt: skip
     assert wanted[fmt] in out
 
@@ -206,3 +206,29 @@ def test_sarif_stays_small_whatever_the_number_of_codes() -> None:
     rules = found["runs"][0]["tool"]["driver"]["rules"]
     assert len(rules) > 450 and not any("help" in rule for rule in rules) and all(rule["helpUri"] for rule in rules)
     assert len(as_json(found)) < 400_000
+
+
+@pytest.mark.parametrize("switches", [1, 512, 2048])
+def test_sarif_of_a_fabric_with_everything_wrong_alike(switches: int) -> None:
+    """Each switch has a finding of each of 40 codes, on two ends, with the causes and the switches of all others."""
+    names = tuple(f"compute-su{number // 8:03}-r{number % 8}-leaf" for number in range(switches))
+    codes = list(pages())[:40]
+    findings = [
+        Finding(
+            code, Severity.ERROR, f"{name} has a fault of {code}", name, "PORT|Ethernet0|mtu",
+            Location(f"build/sonic/{name}/config_db.json", 9, 3), devices=names,
+            related=(Related("the far end", Location("b", 1, 1)),),
+            caused_by=tuple(f"{number:032}" for number in range(90)),
+        )
+        for code in codes
+        for name in names
+    ]  # fmt: skip
+    found = sarif_object(Run("1", "validate", findings, codes=list(pages()), threshold=Severity.ERROR))
+    Draft7Validator(sarif_schema()).validate(found)
+    run = found["runs"][0]
+    notes = run["invocations"][0].get("toolExecutionNotifications", [])
+    left = sum(int(note["message"]["text"].partition(" ")[0]) for note in notes)
+    assert len(run["results"]) + left == len(findings) and {one["ruleId"] for one in run["results"]} == set(codes)
+    assert [note["associatedRule"]["id"] for note in notes] == (codes if switches > 1 else [])
+    assert len(json.dumps(found, separators=(",", ":"))) < 1_000_000
+    assert all(one["properties"]["deviceCount"] == switches for one in run["results"])
