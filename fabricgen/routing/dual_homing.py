@@ -7,7 +7,7 @@ Source: SONiC doc/mclag/Sonic-mclag-hld.md, 7.1 to 7.3.
 """
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
@@ -130,19 +130,27 @@ class DualHoming:
 
     def classes(self, failed: Collection[int], dead: Collection[Endpoint]) -> list[HostClass]:
         """The hosts that still have a port, in classes."""
-        found: dict[tuple[object, ...], list[Home]] = {}
+        classes = self._grouped(dead) if dead else self._in_service
+        if not failed:
+            return classes
+        left = ((one, tuple(place for place in one.places if place.switch not in failed)) for one in classes)
+        return [replace(one, places=places) for one, places in left if places]
+
+    @cached_property
+    def _in_service(self) -> list[HostClass]:
+        return self._grouped(())
+
+    def _grouped(self, dead: Collection[Endpoint]) -> list[HostClass]:
+        found: dict[tuple[frozenset[tuple[int, str, str]], int, int], list[Home]] = {}
         for home in self.homes:
-            places = tuple(
-                one for one in home.places if one.switch not in failed and (self._name(one), one.port) not in dead
-            )
+            places = tuple(one for one in home.places if (self._name(one), one.port) not in dead)
             if places:
-                column = self._column(home)
                 keys = frozenset((one.switch, one.interface, one.fault) for one in places)
-                found.setdefault((keys, column, home.address.version), []).append(Home(home.host, home.address, places))
+                key = keys, self._column(home), home.address.version
+                found.setdefault(key, []).append(Home(home.host, home.address, places))
         return [
-            HostClass(tuple(one.host for one in each), each[0].places, each[0].address.version, key[1], each[0].address)
-            for key, each in found.items()
-            if isinstance(key[1], int)
+            HostClass(tuple(one.host for one in each), each[0].places, family, column, each[0].address)
+            for (_, column, family), each in found.items()
         ]
 
     def _name(self, place: Place) -> str:
@@ -154,6 +162,29 @@ class DualHoming:
                 if prefix.covers(home.address):
                     return column
         return NOT_ANNOUNCED
+
+    def connected(self, address: Address) -> frozenset[int]:
+        """The switches with a subnet around an address."""
+        lengths = (length for version, length in self._lengths if version == address.version)
+        return frozenset().union(*(self._subnets.get(address.widened(length), ()) for length in lengths))
+
+    @cached_property
+    def _subnets(self) -> Mapping[Address, set[int]]:
+        found: dict[Address, set[int]] = {}
+        for name, switch in self.number.items():
+            for one in self.fabric.spoken.speakers[name].addresses:
+                if one.table != "LOOPBACK_INTERFACE":
+                    found.setdefault(one.network, set()).add(switch)
+        return found
+
+    @cached_property
+    def _lengths(self) -> set[tuple[int, int]]:
+        return {(one.version, one.length) for one in self._subnets}
+
+    @cached_property
+    def around(self) -> Sequence[Sequence[int]]:
+        """For each destination, those that packets fall back to."""
+        return covering(self.fabric.destinations)
 
     @cached_property
     def _announced(self) -> Mapping[int, list[tuple[Address, int]]]:
@@ -170,6 +201,28 @@ class DualHoming:
         """The classes of hosts that do not reach each other after these switches, and the links at these ports, have
         failed. Hosts without a port that is left are not counted."""
         return _State(self, {self.number[name] for name in switches}, self._both_ends(ports)).lost()
+
+    def after(self, leaf: str) -> list[LostPair]:
+        """`lost` after the failure of one leaf, where nothing is lost before it. If the leaf is not a next hop to hosts
+        of others, routes to them stay as they are, so only the hosts behind the leaf are judged."""
+        number = self.number[leaf]
+        return _State(self, {number}, set(), None if number in self._transit else number).lost()
+
+    @cached_property
+    def _transit(self) -> frozenset[int]:
+        """The switches that are next hops to hosts of others."""
+        state = _State(self, set(), set())
+        hops, own = state.hops(), state.own()
+        links = np.flatnonzero((hops & ~own[state.network.target]).any(axis=1))
+        return frozenset(state.network.target[links].tolist())
+
+    @cached_property
+    def links_at(self) -> Mapping[Endpoint, list[int]]:
+        """(switch, port) -> the directed links that leave there."""
+        found: dict[Endpoint, list[int]] = {}
+        for link, (switch, port) in enumerate(zip(self.fabric.network.source.tolist(), self.fabric.ports, strict=True)):
+            found.setdefault((self.fabric.names[switch], port), []).append(link)
+        return found
 
     def _both_ends(self, ports: Collection[Endpoint]) -> set[Endpoint]:
         found = set(ports)
@@ -201,29 +254,38 @@ class Layers:
 
 
 class _State:
-    """The plane after failures. `dead` are the ports of failed links, at both ends."""
+    """The plane after failures. `dead` are the ports of failed links, at both ends. With `origin` only packets to hosts
+    whose subnet this switch announces are judged."""
 
-    def __init__(self, of: DualHoming, failed: set[int], dead: set[Endpoint]) -> None:
+    def __init__(self, of: DualHoming, failed: set[int], dead: set[Endpoint], origin: int | None = None) -> None:
         self.of, self.failed, self.dead = of, failed, dead
         self.classes = of.classes(failed, dead)
-        fabric = of.fabric
-        gone = [
-            link
-            for link in range(fabric.network.links)
-            if fabric.network.source[link] in failed
-            or fabric.network.target[link] in failed
-            or (fabric.names[fabric.network.source[link]], fabric.port(link)) in dead
+        fabric, network = of.fabric, of.fabric.network
+        self.targets = [
+            one
+            for one in self.classes
+            if origin is None or (one.column != NOT_ANNOUNCED and origin in fabric.destinations[one.column].origins)
         ]
-        links = np.union1d(np.array(gone, np.int64), fabric.network.reverse[gone].astype(np.int64))
-        self.network, self.policy, _ = without_links(fabric.network, fabric.policy, links)
+        gone = [link for end in dead for link in of.links_at.get(end, ())]
+        gone += [link for one in failed for link in range(int(network.offsets[one]), int(network.offsets[one + 1]))]
+        links = np.union1d(np.array(gone, np.int64), network.reverse[gone].astype(np.int64))
+        self.network, self.policy, _ = without_links(network, fabric.policy, links)
+
+    def own(self) -> Flags:
+        """Whether each switch has the subnet of each target (switches x targets)."""
+        own = np.zeros((self.network.switches, len(self.targets)), bool)
+        for column, one in enumerate(self.targets):
+            own[list(self.of.connected(one.address) - self.failed), column] = True
+        return own
 
     def lost(self) -> list[LostPair]:
-        if not self.classes:
+        """The pairs of classes that are not connected."""
+        if not self.targets:
             return []
-        hops = self._hops()
-        own = np.array([[self._is_connected(u, one) for one in self.classes] for u in range(self.network.switches)])
-        lost = np.array([[own[u, c] and not self._delivers(u, one) for c, one in enumerate(self.classes)]
-                         for u in range(self.network.switches)])  # fmt: skip
+        hops, own = self.hops(), self.own()
+        lost = np.zeros_like(own)
+        for switch, column in np.argwhere(own).tolist():
+            lost[switch, column] = not self._delivers(switch, self.targets[column])
         has_hop = np.zeros_like(own)
         np.logical_or.at(has_hop, self.network.source, hops)
         lost |= ~own & ~has_hop
@@ -238,7 +300,10 @@ class _State:
 
     def _pairs(self, hops: Flags, own: Flags, lost: Flags) -> Iterator[LostPair]:
         for source in self.classes:
-            for column, target in enumerate(self.classes):
+            is_faulty = any(place.fault for place in source.places)
+            at_places = lost[[place.switch for place in source.places]].any(axis=0)
+            for column in range(len(self.targets)) if is_faulty else np.flatnonzero(at_places).tolist():
+                target = self.targets[column]
                 if source.family != target.family or (source is target and len(source.hosts) == 1):
                     continue
                 for place in source.places:
@@ -253,7 +318,7 @@ class _State:
     def _reason(
         self, switch: int, column: int, hops: Flags, own: Flags, lost: Flags
     ) -> tuple[str, tuple[str, str, str]]:
-        target, network, names = self.classes[column], self.network, self.of.fabric.names
+        target, network, names = self.targets[column], self.network, self.of.fabric.names
         while not own[switch, column]:
             out = range(int(network.offsets[switch]), int(network.offsets[switch + 1]))
             onward = [int(network.target[link]) for link in out if hops[link, column]]
@@ -270,24 +335,24 @@ class _State:
         reason = f"{name} has the subnet of {target.address.ip}, but no port to it, and no peer link leads there"
         return reason, (name, "VLAN_INTERFACE", "")
 
-    def _hops(self) -> Flags:
-        """Whether each link is a next hop to each class (links x classes)."""
+    def hops(self) -> Flags:
+        """Whether each link is a next hop to each target (links x targets)."""
         fabric = self.of.fabric
-        around = covering(fabric.destinations)
+        around = self.of.around
         number: dict[int, int] = {}
-        pending = [one.column for one in self.classes if one.column != NOT_ANNOUNCED]
+        pending = [one.column for one in self.targets if one.column != NOT_ANNOUNCED]
         while pending:
             column = pending.pop()
             if column not in number:
                 number[column] = len(number)
                 pending += around[column]
         destinations = tuple(self._left(fabric.destinations[column]) for column in number)
-        hops = np.zeros((self.network.links, len(self.classes)), bool)
+        hops = np.zeros((self.network.links, len(self.targets)), bool)
         if not number:
             return hops
         routes = solve(self.network, self.policy, destinations)
         words = forwarding(self.network, routes, fabric.discards)
-        for place, one in enumerate(self.classes):
+        for place, one in enumerate(self.targets):
             if one.column != NOT_ANNOUNCED:
                 hops[:, place] = bits.has(words, number[one.column])
         return hops
@@ -295,12 +360,6 @@ class _State:
     def _left(self, one: Destination) -> Destination:
         origins = tuple(switch for switch in one.origins if switch not in self.failed)
         return Destination(one.prefixes, origins, one.family, one.loopback, one.barred)
-
-    def _is_connected(self, switch: int, one: HostClass) -> bool:
-        own = self.of.fabric.spoken.speakers[self.of.fabric.names[switch]].addresses
-        return switch not in self.failed and any(
-            each.network.covers(one.address) and each.table != "LOOPBACK_INTERFACE" for each in own
-        )
 
     def _delivers(self, switch: int, one: HostClass) -> bool:
         """Whether a switch with the subnet delivers to the hosts of a class."""

@@ -188,3 +188,13 @@ def test_tagged_vlans_cross_the_peer_link_too() -> None:
 def test_a_routed_bond_ends_at_one_leaf(tmp_path: Path) -> None:
     found = findings(tmp_path, PAIRED.replace("mclag: {}", "mclag: {}, groups: {gpu: routed-bond}"))
     assert any(code == "FG680" and "`mclag` is for bonds" in message for code, message in found), found
+
+
+def test_flows_to_each_port_of_a_bond_have_a_route(tmp_path: Path, cli: Cli) -> None:
+    for path, content in files_of(PAIRED).items():
+        (tmp_path / path).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / path).write_bytes(content)
+    command = ("simulate", "congestion", str(tmp_path), "--plane", "in-band", "--pattern", "all-to-all")
+    report = json.loads(cli(*command, "--format", "json").out)
+    ends = {(flow["src"], flow["dst"]) for flow in report["congestion"]["flows"]}
+    assert ends and not [one for one in report["findings"] if one["code"] == "FG711"]

@@ -50,6 +50,7 @@ def test_any_one_leaf_or_spine_may_fail(tmp_path: Path) -> None:
     assert of.leaves == [FIRST, SECOND, OTHER, "in-band-su01-leaf-01"]
     assert not lost(of)
     assert not any(lost(of, (name,)) for name in (*of.leaves, *SPINES))
+    assert not any(map(of.after, of.leaves))
     assert not lost(of, (FIRST, OTHER, SPINES[0]))
 
 
@@ -87,6 +88,8 @@ def test_a_leaf_without_uplinks_loses_packets_of_its_hosts(tmp_path: Path) -> No
 def test_faults_at_one_leaf(tmp_path: Path, row: Row, pairs: Pairs, after: Pairs | None) -> None:
     of = plane(tmp_path, row)
     assert lost(of) >= pairs and bool(lost(of)) == bool(pairs)
+    if not pairs:
+        assert of.after(FIRST) == of.lost((FIRST,))
     if after is not None:
         assert lost(of, (FIRST,)) >= after and bool(lost(of, (FIRST,))) == bool(after)
 

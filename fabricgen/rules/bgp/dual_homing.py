@@ -32,12 +32,12 @@ def hosts_without_a_leaf(fabric: Fabric) -> Iterator[Defect]:
         if not plane.leaves:
             continue
         before = plane.lost()
-        for failed in [()] if before else [(name,) for name in plane.leaves]:
-            lost = before or plane.lost(failed)
+        for failed in [""] if before else plane.leaves:
+            lost = before or plane.after(failed)
             for place in dict.fromkeys(one.place for one in lost):
                 own = [one for one in lost if one.place == place]
                 first, pairs = own[0], counted(sum(one.count for one in own), "pair of hosts", "pairs of hosts")
-                state = f"if {failed[0]} fails, {pairs} lose contact" if failed else f"{pairs} are not connected"
+                state = f"if {failed} fails, {pairs} lose contact" if failed else f"{pairs} are not connected"
                 message = f"{state}, for example {first.source.hosts[0]} to {first.target.hosts[-1]}: {first.reason}"
                 name, table, key = place
                 yield Defect(fabric.switches[name].place(table, key), message, "correct the row, at both leaves")
