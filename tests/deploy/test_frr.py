@@ -124,7 +124,7 @@ def test_a_first_vtep_needs_a_reload_and_the_way_back_restores_the_file(tmp_path
     plain["DEVICE_METADATA"]["localhost"]["docker_routing_config_mode"] = "unified"
     del plain["VXLAN_EVPN_NVO"]
     switch = Vtep(tmp_path, plain)
-    begun(switch, vtep(1), route=transaction.Preference.RELOAD)
+    begun(switch, vtep(1))
     assert "config reload -y target.json" in switch.log
     assert transaction.deviations(switch, set()) == []
     assert missing_statements(switch, frr_conf(vtep(1))) == []
