@@ -1,7 +1,7 @@
 """SRv6 uSIDs of a plane: locators, SIDs and static routes, so that a host names the links of a path in an address.
 
-The uSIDs of a switch have its number in the lower 12 bits, the offset of its loopback address in the pool of the plane,
-which the lock file keeps. The upper 4 bits are the way: with several links between two switches, the first one leads to
+The uSIDs of a switch have its number in the lower bits, the offset of its loopback address in the pool of the plane,
+which the lock file keeps. The upper bits are the way: with several links between two switches, the first one leads to
 way 0 of the neighbor, the second one to way 1. So each uSID leads over one link, and no switch hashes. A port of a host
 has a uSID that only its leaf knows, 0xe000 and the number of the port.
 
@@ -23,8 +23,6 @@ from fabricgen.sonic.canonical import natural_key
 from fabricgen.sonic.srv6 import CHIPS_WITHOUT_SIDS, FIRST_LOCAL, usid_prefix
 from fabricgen.vocabulary import LinkKind
 
-_NODE_BITS = 12
-_MOST_NODES, _MOST_WAYS = (1 << _NODE_BITS) - 1, FIRST_LOCAL >> _NODE_BITS
 _NAME = "MAIN"
 _KINDS = (LinkKind.HOST_LEAF, LinkKind.LEAF_SPINE, LinkKind.SPINE_CORE)
 
@@ -56,18 +54,22 @@ def plan_srv6(fabric: Fabric, allocation: Allocation) -> tuple[Mapping[str, Srv6
         refused = [*_refusals(plane, plane.srv6, design, allocation)]
         findings += refused
         if not refused:
-            found |= _of_plane(design, allocation, block)
+            found |= _of_plane(design, plane.srv6, allocation, block)
     return found, findings
 
 
-def _of_plane(design: PlaneDesign, allocation: Allocation, block: Address) -> Iterator[tuple[str, Srv6Switch]]:
+def _of_plane(
+    design: PlaneDesign, spec: Srv6Spec, allocation: Allocation, block: Address
+) -> Iterator[tuple[str, Srv6Switch]]:
     nodes = _nodes(design, allocation)
     hops: dict[str, list[UsidHop]] = {switch.key: [] for switch in design.switches}
     ways = dict.fromkeys(hops, 1)
     for pair, links in _parallel(design.links).items():
         for way, link in enumerate(links):
             for near, near_port, far, place in ((link.a, link.a_port, link.b, 1), (link.b, link.b_port, link.a, 0)):
-                hops[near.key].append(_hop(allocation, link, block, _usid(nodes[far.key], way), place, near_port))
+                hops[near.key].append(
+                    _hop(allocation, link, block, way << spec.node_bits | nodes[far.key], place, near_port)
+                )
         for key in pair:
             ways[key] = max(ways[key], len(links))
     for link in design.links:
@@ -77,7 +79,7 @@ def _of_plane(design: PlaneDesign, allocation: Allocation, block: Address) -> It
     for key, routes in hops.items():
         locators = []
         for way in range(ways[key]):
-            prefix = usid_prefix(block, _usid(nodes[key], way))
+            prefix = usid_prefix(block, way << spec.node_bits | nodes[key])
             locators.append((f"{_NAME}{way}" if way else _NAME, prefix.ip, str(prefix)))
         yield key, Srv6Switch(tuple(locators), tuple(sorted(routes, key=lambda hop: natural_key(hop.port))))
 
@@ -87,10 +89,6 @@ def _hop(allocation: Allocation, link: Link, block: Address, usid: int, place: i
     ends = [(lower, upper) for lower, upper, _ in allocation.link_addresses(link) if ":" in lower]
     address = ends[0][place]
     return UsidHop(str(usid_prefix(block, usid)), address, port)
-
-
-def _usid(node: int, way: int) -> int:
-    return way << _NODE_BITS | node
 
 
 def _port_number(port: str) -> int:
@@ -136,18 +134,18 @@ def _refusals(plane: Plane, spec: Srv6Spec, design: PlaneDesign, allocation: All
             hint = "use a platform with a chip that has SRv6, or remove `srv6`"
             yield error("FG746", message, chips[chip].spec, "platform", hint=hint)
     nodes = _nodes(design, allocation)
-    wrong = [one for one in design.switches if not 0 < nodes.get(one.key, 0) <= _MOST_NODES]
+    most_nodes, most_ways = (1 << spec.node_bits) - 1, FIRST_LOCAL >> spec.node_bits
+    wrong = [one for one in design.switches if not 0 < nodes.get(one.key, 0) <= most_nodes]
     if wrong:
         message = (
-            f"the uSID of {wrong[0].key} is the offset of its loopback in its pool, from 1 to {_MOST_NODES}: "
+            f"the uSID of {wrong[0].key} is the offset of its loopback in its pool, from 1 to {most_nodes}: "
             f"{nodes.get(wrong[0].key, 'it has none')}"
         )
-        yield error("FG746", message, spec, hint="use loopbacks within the first addresses of the pool of the plane")
+        hint = "set `node_bits` to 13 or 14, or use loopbacks within the first addresses of the pool of the plane"
+        yield error("FG746", message, spec, hint=hint)
     most = max(_parallel(design.links).items(), key=lambda item: len(item[1]), default=(("", ""), []))
-    if len(most[1]) > _MOST_WAYS:
-        message = (
-            f"{most[0][0]} and {most[0][1]} have {len(most[1])} links, and a switch has {_MOST_WAYS} uSIDs at most"
-        )
+    if len(most[1]) > most_ways:
+        message = f"{most[0][0]} and {most[0][1]} have {len(most[1])} links, and a switch has {most_ways} uSIDs at most"
         yield error("FG746", message, spec, hint="use more spines with fewer links to each")
     if port := next((one.b_port for one in design.links if not one.b_port.removeprefix("Ethernet").isdecimal()), None):
         yield error("FG746", f"the port {port} has no number for a uSID", spec, hint="remove `srv6`")

@@ -314,19 +314,20 @@ class Plane(Part, definition="plane"):
             page="how long neighbors forward to a switch whose BGP restarts; only with `bgp: unnumbered`",
         ),
     ]
-    srv6: Annotated[
-        Srv6Spec | None,
-        key(
-            usual="none",
-            page="[SRv6 uSIDs](srv6.md), with which hosts choose the links of a path: the block of the plane",
-        ),
-    ]
     bgp_tiers: Annotated[
         Mapping[str, BgpTier],
         key(
             "The five settings of BGP above, where a tier differs from the plane.",
             notation=record_of({role.value: part_notation(BgpTier) for role in (Role.LEAF, Role.SPINE, Role.CORE)}),
             page="the five settings above where [a tier](#bgp-by-tier) differs from the plane",
+        ),
+    ]
+    srv6: Annotated[
+        Srv6Spec | None,
+        key(
+            usual="none",
+            page="[SRv6 uSIDs](srv6.md), with which hosts choose the links of a path: a `block`, or {`block`, "
+            "`decap_dscp_mode`, `counters`, `node_bits`}",
         ),
     ]
     names: Annotated[

@@ -134,6 +134,15 @@ class Srv6Spec(Part, definition="srv6", short="block", meaning="The block of the
         ),
     ] = "pipe"
     counters: Annotated[bool, key("Count the packets of each SID of a switch.")] = True
+    node_bits: Annotated[
+        int,
+        key(
+            "Bits of a uSID for the number of the switch: 12 for 4,095 switches with 14 links between two of them, 13 "
+            "for 8,191 with 7, 14 for 16,383 with 3.",
+            minimum=12,
+            maximum=14,
+        ),
+    ] = 12
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -69,6 +69,22 @@ def test_a_plane_that_grows_keeps_its_usids(tmp_path: Path, cli: Cli) -> None:
             assert after[name]["STATIC_ROUTE"] == config["STATIC_ROUTE"]
 
 
+def test_more_switches_or_more_links(tmp_path: Path, cli: Cli) -> None:
+    """13 bits for the switch: 8,191 switches, such as those of 131,072 GPUs on 8 planes, and 7 links between two."""
+    found = rendered(cli, tmp_path, sprayed(srv6={"block": BLOCK, "node_bits": 13}))
+    sids = {key.partition("|")[2] for config in found.values() for key in config["SRV6_MY_SIDS"]}
+    assert "fcbb:bb00:2001::/48" in sids and "fcbb:bb00:1001::/48" not in sids
+    assert cli("simulate", "paths", tmp_path / "build").code == 0
+    wide = sprayed(srv6={"block": BLOCK, "node_bits": 14})
+    wide["planes"]["compute"]["spine"]["count"] = 1
+    outcome = cli("render", write(tmp_path / "wide", wide), "-o", tmp_path / "other")
+    assert (outcome.code, "and a switch has 3 uSIDs at most" in outcome.out) == (1, True), outcome.out
+    far, pools = sprayed(), {"prefixes": "10.0.0.0/16", "reserve": ["10.0.0.0/20"]}
+    far["planes"]["compute"]["addressing"] = {**DUAL_STACK, "loopbacks": pools}
+    outcome = cli("render", write(tmp_path / "far", far), "-o", tmp_path / "other")
+    assert (outcome.code, "the offset of its loopback in its pool, from 1 to 4095" in outcome.out) == (1, True)
+
+
 def test_a_plane_without_srv6_has_no_such_row(tmp_path: Path, cli: Cli) -> None:
     tree = sprayed()
     del tree["planes"]["compute"]["srv6"]

@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from fabricgen.findings import Severity
-from fabricgen.physics import retry_floor_bytes
+from fabricgen.physics import PROPAGATION_NS_PER_M, retry_floor_bytes
 from fabricgen.rules.defects import Defect
 from fabricgen.rules.rule import rule
 from fabricgen.rules.view.fabric import End, Fabric, far_end
@@ -16,16 +16,17 @@ from fabricgen.units import format_length, format_speed, whole_number
 
 _PORTS, _PROFILES = "LLR_PORT", "LLR_PROFILE"
 _ON = "enabled"
-_FIELD = "max_outstanding_bytes"
+_FIELD, _TIMER = "max_outstanding_bytes", "max_replay_timer"
 
 
 @rule("FG721", Severity.ERROR, "Link layer retry allows fewer bytes than the cable holds")
 def outstanding_bytes(fabric: Fabric) -> Iterator[Defect]:
     """What: max_outstanding_bytes of the LLR_PROFILE of a port is at least what the port sends during one round trip of
-    its cable: speed x 2 x length x 5 ns per metre.
+    its cable: speed x 2 x length x 5 ns per metre. max_replay_timer, if it is not 0, is longer than the round trip.
 
     Why: The sender keeps each frame until its acknowledgement is back. With less room it stops and waits after each
-    burst, so the link carries only a part of its speed.
+    burst, so the link carries only a part of its speed. With a shorter timer it repeats frames whose acknowledgement is
+    on the way.
 
     Example: max_outstanding_bytes is 8992 on a port of 400G with 40 m of cable, which needs 20000.
 
@@ -39,16 +40,24 @@ def outstanding_bytes(fabric: Fabric) -> Iterator[Defect]:
         profile = _port(end).get("llr_profile", "")
         row = end.switch.device.row(_PROFILES, profile) if profile else {}
         allowed, length_m = whole_number(row.get(_FIELD)), fabric.bundle.cable_length_m.get(end.link.id)
-        if allowed is None or not length_m:
+        if not length_m:
             continue
         needed = retry_floor_bytes(end.link.speed_mbps, length_m)
-        if allowed < needed:
+        if allowed is not None and allowed < needed:
             message = (
                 f"{_FIELD} is {allowed}, but {end.port} with {format_speed(end.link.speed_mbps)} and "
                 f"{format_length(length_m)} of cable has {needed} bytes on the way in a round trip"
             )
             hint = f"set {_FIELD} to the value of `fabricgen handoff link-retry`"
             yield Defect(end.switch.place(_PROFILES, profile, _FIELD), message, hint)
+        timer_ns, trip_ns = whole_number(row.get(_TIMER)), 2 * length_m * PROPAGATION_NS_PER_M
+        if timer_ns and timer_ns <= trip_ns:
+            message = (
+                f"{_TIMER} is {timer_ns} ns, but a round trip of {format_length(length_m)} of cable at {end.port} "
+                f"takes {trip_ns:g} ns"
+            )
+            hint = f"set {_TIMER} to the value of `fabricgen handoff link-retry`"
+            yield Defect(end.switch.place(_PROFILES, profile, _TIMER), message, hint)
 
 
 @rule("FG722", Severity.ERROR, "Link layer retry differs at the two ends of a link")

@@ -545,6 +545,15 @@ CASES = [
         lenient=True,
     ),
     Case(
+        "FG721",
+        both(retried("77920"), put("400", "leaf1", "LLR_PROFILE", "p", "max_replay_timer")),
+        "leaf1:LLR_PROFILE|p|max_replay_timer",
+        ERROR,
+        "max_replay_timer is 400 ns, but a round trip of 40m of cable at Ethernet256 takes 400 ns",
+        "set max_replay_timer to the value of `fabricgen handoff link-retry`",
+        lenient=True,
+    ),
+    Case(
         "FG722",
         retried("77920", "enabled", "disabled"),
         "leaf1:LLR_PORT|Ethernet256|llr_remote",

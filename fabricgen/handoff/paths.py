@@ -24,7 +24,7 @@ _PATHS = ("nic", "far_host", "far_nic", "path", "outer_destination", "through")
 _MOST_ROWS = 2_000_000
 
 
-def srv6_files(bundle: "Bundle", only: str | None = None) -> Iterator[tuple[str, bytes]]:
+def paths_files(bundle: "Bundle", only: str | None = None) -> Iterator[tuple[str, bytes]]:
     """(path, bytes): nics.csv, and paths/HOST.csv with a row for each path to each other NIC of the same plane.
 
     Raises UsageError without uSIDs or hosts, for a path that the uSIDs of switches do not have, and above two million
@@ -98,9 +98,9 @@ def _csv(columns: Sequence[str], rows: "Iterator[Sequence[object]] | Sequence[Se
 
 
 HANDOFF = Handoff(
-    "srv6",
+    "paths",
     "Write the lists of SRv6 uSIDs of the paths of each host, and the uSID of each NIC.",
-    srv6_files,
+    paths_files,
     options=(ONLY_HOSTS,),
     next_step="give {output}/paths/HOST.csv to the software of the NICs; the uSID of each NIC is in {output}/nics.csv",
     examples=("", "--only 'gpu-00?'"),

@@ -16,7 +16,7 @@ def rows(file: Path) -> list[dict[str, str]]:
 
 def test_a_row_for_each_path_to_each_nic(tmp_path: Path, cli: Cli) -> None:
     cli("render", write(tmp_path / "in", sprayed()), "-o", tmp_path / "build", "-q")
-    outcome = cli("handoff", "srv6", tmp_path / "build", "--output", tmp_path / "out", "--only", "gpu-00[01]")
+    outcome = cli("handoff", "paths", tmp_path / "build", "--output", tmp_path / "out", "--only", "gpu-00[01]")
     assert outcome.code == 0, outcome.err
     assert sorted(file.name for file in (tmp_path / "out" / "paths").iterdir()) == ["gpu-000.csv", "gpu-001.csv"]
     nics = {(row["host"], row["nic"]): row for row in rows(tmp_path / "out" / "nics.csv")}
@@ -36,7 +36,7 @@ def test_what_is_refused(tmp_path: Path, cli: Cli) -> None:
     build = small(tmp_path, cli)
 
     def refused(*words: object) -> str:
-        outcome = cli("handoff", "srv6", *words, "--output", tmp_path / "out")
+        outcome = cli("handoff", "paths", *words, "--output", tmp_path / "out")
         assert (outcome.code, (tmp_path / "out").exists()) == (2, False)
         return outcome.err
 
