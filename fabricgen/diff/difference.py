@@ -12,7 +12,7 @@ from fabricgen.bundle.locate import locate
 from fabricgen.diff.changes import Change
 from fabricgen.diff.drift import Drift
 from fabricgen.diff.renumbering import Renumbering, new_asns
-from fabricgen.diff.sides import Side
+from fabricgen.diff.sides import Side, with_old_names
 from fabricgen.diff.work import Work, Works
 from fabricgen.errors import UnreadableInputError, UsageError
 from fabricgen.findings import Location
@@ -99,11 +99,12 @@ class Difference:
 
 
 def compare(old: Side, new: Side) -> Difference:
-    """Compare two sides.
+    """Compare two sides. A switch that gets another name has its present one in the result.
 
     Raises UsageError for two fabrics without a common device, UnreadableInputError for a file that is not JSON or does
     not contain tables of rows.
     """
+    new = with_old_names(old, new)
     common = old.files.keys() & new.files.keys()
     if not common and old.files and new.files and (old.form != new.form or old.fabric != new.fabric):
         raise UsageError(

@@ -93,7 +93,7 @@ class AsnWork(Work):
 def new_asns(devices: Sequence[ChangedDevice]) -> tuple[Mapping[str, AsnWork], Sequence[Renumbering]]:
     """The works of the devices whose plans change ASNs step by step, and the order of these steps.
 
-    If a switch that takes part reloads for another change, there are none, and no order keeps the sessions.
+    If a switch that takes part reloads for another change, all keep their plans, and no order keeps the sessions.
     """
     asns = {device.name: change for device in devices for change in device.work.changes if _is_asn(device, change)}
     if not asns:

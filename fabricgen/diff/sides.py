@@ -1,10 +1,11 @@
 """The two sides of a comparison: a bundle, or the running configuration of switches."""
 
 from collections.abc import Container, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from fabricgen.bundle.manifest import read_manifest
+from fabricgen.bundle.read import open_bundle
 from fabricgen.errors import UnreadableInputError
 from fabricgen.findings import Location
 from fabricgen.observed.running import bundle_files, running_files
@@ -53,3 +54,22 @@ def open_side(path: Path, form: InputForm, known: Container[str] = ()) -> Side:
     if manifest is None:
         return Side(path, form, files)
     return Side(path, form, files, manifest.fabric, digests, manifest.sonic_release)
+
+
+def with_old_names(old: Side, new: Side) -> Side:
+    """The new side with the present names of switches that it renames: fabric.json of both bundles has the identities.
+
+    Raises UnreadableInputError.
+    """
+    gone, come = old.files.keys() - new.files.keys(), new.files.keys() - old.files.keys()
+    if not gone or not come or (old.form, new.form) != (InputForm.BUNDLE, InputForm.BUNDLE):
+        return new
+    before, after = _names(old), _names(new)
+    present = {after[key]: name for key, name in before.items() if name in gone and after.get(key) in come}
+    return replace(new, files={present.get(name, name): file for name, file in new.files.items()})
+
+
+def _names(side: Side) -> dict[str, str]:
+    """Identity -> name of each switch; empty without fabric.json."""
+    wiring = open_bundle([side.path]).wiring
+    return {device.identity: device.name for device in wiring.devices} if wiring else {}

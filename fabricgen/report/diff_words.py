@@ -159,14 +159,17 @@ def cost_mark(difference: Difference, rows: ChangedRows) -> str:
 
 
 def restart_lines(difference: Difference) -> Iterator[str]:
-    """A line for each service that a person restarts after the patches, with its switches: daemons do not follow."""
+    """A line for each service that a person restarts after the patches, with its switches and the tables it reads."""
     devices: dict[str, dict[str, None]] = {}
+    tables: dict[str, set[str]] = {}
     for device in difference.changed if difference.is_plan else ():
-        for reason in {change.verdict.reason: None for change in device.changes if _asks(change.verdict)}:
-            devices.setdefault(reason, {})[device.name] = None
+        for change in filter(lambda change: _asks(change.verdict), device.changes):
+            devices.setdefault(change.verdict.reason, {})[device.name] = None
+            tables.setdefault(change.verdict.reason, set()).add(change.table)
     for reason, names in sorted(devices.items()):
         where = shortened(device_runs(list(names), difference.names)) + (f" ({len(names)})" if len(names) > 1 else "")
-        yield f"after the patches, on {visible(where)}: {reason}"
+        read = ", ".join(sorted(tables[reason], key=natural_key))
+        yield f"after the patches, on {visible(where)}, for {visible(read)}: {reason}"
 
 
 def _asks(verdict: UpdateVerdict) -> bool:

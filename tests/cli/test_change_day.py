@@ -70,6 +70,10 @@ def _longer(tree: dict[str, Any]) -> None:
     tree["planes"]["compute"]["cables"]["host-leaf"] = {"length": "5m", "where": [{"rack": "r2", "length": "40m"}]}
 
 
+def _rename(tree: dict[str, Any]) -> None:
+    tree["planes"]["compute"]["names"] = {"leaf": "c-su{su}-r{rail}"}
+
+
 _RENUMBER = ("--renumber", "compute")
 CHANGES = {
     "add a pod": (_add_pod, ()),
@@ -78,6 +82,7 @@ CHANGES = {
     "move a host to another leaf": (_move_to_leaf, ()),
     "change the ASNs": (_asns, _RENUMBER),
     "longer cables in one row": (_longer, ()),
+    "rename the leaves": (_rename, ()),
 }
 
 
