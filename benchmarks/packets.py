@@ -25,7 +25,7 @@ from benchmarks.measure import fabricgen
 
 SHAPES = {128: (8, 16, 16, 1000), 1024: (32, 32, 32, 500), 4096: (64, 64, 64, 150)}  # leaves, hosts, spines, packets
 SPREAD_NS = 20_000
-COUNTED_NS = {128: 40_000, 1024: 10_000, 4096: 4000}  # of a run, from 8 us on
+COUNTED_NS = {128: 6000, 1024: 1000, 4096: 200}  # of a run, from 8 us on
 CACHES = {"L1": "32768,8,64", "L2": "524288,16,64", "L3": "33554432,16,64"}  # bytes, ways and line of those of a core
 _MODES = ("", "hpcc")
 
