@@ -191,6 +191,7 @@ def apply_rules(
     from fabricgen.rules.parallel import checked
     from fabricgen.rules.registry import chosen_rules
     from fabricgen.rules.run import run
+    from fabricgen.rules.turns import are_forgotten
 
     own = own_layouts(judging.bundle, platforms)
 
@@ -199,7 +200,7 @@ def apply_rules(
 
     rules = chosen_rules(select, ignore)
     layout = lookup_in(own)
-    if kept is None:
+    if kept is None and are_forgotten(len(judging.bundle.devices)):
         judging.bundle = forgetful(judging.bundle)
     prepare = (
         kept.rules(layout, own).prepare if kept else partial(checked, jobs=jobs, elsewhere=elsewhere, beside=beside)

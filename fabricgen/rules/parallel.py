@@ -13,7 +13,7 @@ from typing import Any, Generic, TypeVar
 from fabricgen.bundle.device import ObservedDevice
 from fabricgen.rules.defects import Defect
 from fabricgen.rules.rule import Basis, Rule
-from fabricgen.rules.turns import Stages, Turns, are_forgotten, stage_of
+from fabricgen.rules.turns import Turns, are_forgotten
 from fabricgen.rules.view.fabric import Fabric
 from fabricgen.spread import spread, worthwhile
 
@@ -40,15 +40,16 @@ def checked(
     elsewhere: Elsewhere | None = None,
     beside: Beside[Any] | None = None,
 ) -> Callable[[Rule], Iterable[Defect]]:
-    """The defects of a rule, in the order in which its check yields them, for each of `rules`. With one job, or few
-    switches, rules are checked in this process, in turns. `elsewhere` checks modules on other machines."""
+    """The defects of a rule, in the order in which its check yields them, for each of `rules`. With one job, few
+    switches, or so many that tables are forgotten, rules are checked in this process, in turns. `elsewhere` checks
+    modules on other machines."""
     fabric = view()
-    jobs = worthwhile(jobs, len(fabric.switches))
+    switches = len(fabric.switches)
+    jobs = 1 if are_forgotten(switches) else worthwhile(jobs, switches)  # each process would keep all tables
     if elsewhere is None and jobs == 1:
         return Turns(fabric, rules).defects
-    in_turns = elsewhere is None and are_forgotten(fabric)
     modules: dict[str, list[Rule]] = {}
-    for rule in sorted(rules, key=lambda rule: (in_turns and stage_of(rule), rule.basis not in _SLOWEST)):
+    for rule in sorted(rules, key=lambda rule: rule.basis not in _SLOWEST):
         modules.setdefault(rule.check.__module__, []).append(rule)
     if elsewhere is None:
         _ = fabric.ends_of, fabric.pairs  # before the fork: the processes share them
@@ -66,19 +67,12 @@ def checked(
 def _in_processes(
     fabric: Fabric, modules: Mapping[str, list[Rule]], jobs: int, beside: Beside[Any] | None
 ) -> Iterator[bytes]:
-    """The answers of `check_module`. A process that goes on to a later stage forgets what it does not need any more."""
-    stages = Stages(fabric)
+    """The answers of `check_module`, and the result of the work beside."""
 
     def done(name: str) -> Any:
-        if name == _BESIDE and beside:
-            return beside.work()
-        if are_forgotten(fabric):
-            stages.begin(stage_of(modules[name][0]))
-        return check_module(fabric, modules[name])
+        return beside.work() if name == _BESIDE and beside else check_module(fabric, modules[name])
 
-    # The routes of a large fabric are worked out when its tables are forgotten; else the longest work comes first.
-    names = [*modules, _BESIDE] if are_forgotten(fabric) else [_BESIDE, *modules]
-    names = names if beside else [*modules]
+    names = [_BESIDE, *modules] if beside else [*modules]  # the longest work first
     for name, answer in zip(names, spread(done, names, jobs), strict=True):
         if name == _BESIDE and beside:
             beside.result = answer

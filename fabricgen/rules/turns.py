@@ -40,22 +40,30 @@ _STAGES = (
 _MEMBERS = {member: number for number, stage in enumerate(_STAGES) for member in stage.members}
 
 
-class Stages:
-    """What one process keeps of a fabric, stage by stage."""
+class Turns:
+    """The defects of each rule, found stage by stage."""
 
-    def __init__(self, fabric: Fabric) -> None:
-        self._fabric, self._at = fabric, 0
+    def __init__(self, fabric: Fabric, rules: Sequence[Rule]) -> None:
+        self._fabric = fabric
+        self._found: dict[str, list[Defect]] = {}
+        self._left = [
+            (stage, [one for one in sorted(rules, key=_place) if _stage_of(one) == number])
+            for number, stage in enumerate(_STAGES)
+        ]
 
-    def begin(self, number: int) -> None:
-        """Forget what only the stages before this one need."""
-        while self._at < number:
-            self._forget(_STAGES[self._at])
-            self._at += 1
+    def defects(self, rule: Rule) -> Iterable[Defect]:
+        """Those of one rule. The rules of all subjects before its own are checked first."""
+        while rule.code not in self._found:
+            stage, those = self._left.pop(0)
+            for one in those:
+                self._found[one.code] = list(one.check(self._fabric))
+            self._forget(stage)
+        return self._found.pop(rule.code)
 
     def _forget(self, stage: RuleStage) -> None:
         fabric = self._fabric
         fabric.forget(derived=stage.derived)
-        if not are_forgotten(fabric):
+        if not are_forgotten(len(fabric.switches)):
             return
         if stage.ends:
             fabric.forget_ends()
@@ -65,40 +73,19 @@ class Stages:
             hosts.forget()
 
 
-class Turns:
-    """The defects of each rule, found stage by stage."""
-
-    def __init__(self, fabric: Fabric, rules: Sequence[Rule]) -> None:
-        self._fabric, self._stages = fabric, Stages(fabric)
-        self._found: dict[str, list[Defect]] = {}
-        self._left = [
-            (number, [one for one in sorted(rules, key=_place) if stage_of(one) == number])
-            for number in range(len(_STAGES))
-        ]
-
-    def defects(self, rule: Rule) -> Iterable[Defect]:
-        """Those of one rule. The rules of all subjects before its own are checked first."""
-        while rule.code not in self._found:
-            number, those = self._left.pop(0)
-            for one in those:
-                self._found[one.code] = list(one.check(self._fabric))
-            self._stages.begin(number + 1)
-        return self._found.pop(rule.code)
-
-
-def are_forgotten(fabric: Fabric) -> bool:
+def are_forgotten(switches: int) -> bool:
     """Whether the tables of so many switches are forgotten, stage by stage."""
-    return len(fabric.switches) >= LEAST_FORGOTTEN
+    return switches >= LEAST_FORGOTTEN
 
 
-def stage_of(rule: Rule) -> int:
+def _stage_of(rule: Rule) -> int:
     """The number of the stage of a rule; rules of other packages are in the last one."""
     return _MEMBERS.get(_member(rule), len(_STAGES) - 1)
 
 
 def _place(rule: Rule) -> tuple[int, str]:
     """Rules of one member are checked together."""
-    members, member = _STAGES[stage_of(rule)].members, _member(rule)
+    members, member = _STAGES[_stage_of(rule)].members, _member(rule)
     return (members.index(member), rule.check.__module__) if member in members else (0, "")
 
 

@@ -103,10 +103,11 @@ def unknown_paths(config: ConfigDb, release: int) -> Iterator[UnknownPath]:
             continue
         fields_of = lacking[table]
         for key, row in rows.items() if isinstance(rows, dict) else ():
-            if model not in (having := releases_with(table, key)):
+            path = f"{table}|{key}"
+            if path in differences() and model not in (having := releases_with(table, key)):
                 yield UnknownPath(table, key, "", having)
                 continue
-            fields = fields_of.get(key if f"{table}|{key}" in _named() else "", frozenset())
+            fields = fields_of.get(key if path in _named() else "", frozenset())
             if isinstance(row, dict) and not fields.isdisjoint(row):
                 for field in row:
                     if field in fields:
