@@ -23,12 +23,13 @@ _ROLES = {"spine": Role.SPINE, "l3spine": Role.SPINE, "super_spine": Role.CORE, 
 _STRUCTURED = ("ethernet_interfaces", "router_bgp", "loopback_interfaces")
 _READ = {
     "hostname", "router_bgp", "ethernet_interfaces", "loopback_interfaces", "management_interfaces", "metadata",
-    "is_deployed", "config_end", "serial_number", "ip_routing", "service_routing_protocols_model",
+    "is_deployed", "config_end", "serial_number", "ip_routing", "service_routing_protocols_model", "vlans",
+    "vlan_interfaces", "port_channel_interfaces",
 }  # fmt: skip
 
 _READ_OF_PORT = {
     "name", "peer", "peer_interface", "peer_type", "description", "shutdown", "speed", "mtu", "type", "switchport",
-    "ip_address", "ipv6_address",
+    "ip_address", "ipv6_address", "channel_group", "mode", "vlans", "native_vlan",
 }  # fmt: skip
 _PEER = ("peer", "peer_interface", "peer_type")
 
@@ -70,6 +71,7 @@ def _read_switch(described: Description, name: str, tree: Tree) -> None:
             switch.management = described.addresses([value.at("ip_address").text], value.place)
             switch.gateway = value.at("gateway").text
     _read_ports(described, switch, tree.at("ethernet_interfaces"))
+    _read_vlans(described, switch, tree)
     for key, value in tree.members.items():
         if key not in _READ and (value.text or value.members or value.items):
             described.leave_out(key, value.place)
@@ -94,6 +96,72 @@ def _read_ports(described: Description, switch: DescribedSwitch, ports: Tree) ->
             switch.ports[interface] = port
         elif port.addresses:
             described.leave_out("a port with an address and without `peer`", value.place)
+
+
+def _read_vlans(described: Description, switch: DescribedSwitch, tree: Tree) -> None:
+    """The VLANs of a switch, those of ports and port channels, and its addresses in them."""
+    for text, value in tree.at("vlans").named("id"):
+        for number in described.vlan_numbers(text, value.place):
+            switch.vlan(number, value.place)
+    for interface, value in tree.at("ethernet_interfaces").named():
+        group = value.at("channel_group", "id").text
+        if not group and not _has_vlans(value):
+            continue
+        port = switch.ports.get(interface) or port_of(interface, value.place)
+        if port is None:
+            continue  # reported with the ports
+        switch.ports[interface] = port
+        if group:
+            switch.channels.setdefault(f"PortChannel{group}", []).append(interface)
+        else:
+            _add_members(described, switch, interface, value)
+    for interface, value in tree.at("port_channel_interfaces").named():
+        _read_channel(described, switch, interface, value)
+    for interface, value in tree.at("vlan_interfaces").named():
+        numbers = described.vlan_numbers(interface.removeprefix("Vlan"), value.place)
+        texts = [value.at("ip_address").text, value.at("ipv6_address").text]
+        if not numbers or not any(texts):
+            described.leave_out("a VLAN interface without an address of this switch", value.place)
+        elif value.at("vrf").text not in ("", "default"):
+            described.leave_out("the address of a VLAN in a VRF", value.place)
+        else:
+            switch.vlan(numbers[0], value.place).addresses += described.addresses(texts, value.place)
+
+
+def _read_channel(described: Description, switch: DescribedSwitch, interface: str, value: Tree) -> None:
+    """A port channel: the peer link of MLAG is left out."""
+    channel = f"PortChannel{interface.removeprefix('Port-Channel')}"
+    if value.at("switchport", "trunk", "groups").items or value.at("trunk_groups").items:
+        described.leave_out("the port channel between two leaves (MLAG)", value.place)
+        switch.channels.pop(channel, None)
+    elif addresses := described.addresses([value.at("ip_address").text], value.place):
+        if not switch.route(channel, addresses):
+            described.leave_out("a port channel with addresses and several ports", value.place)
+    elif channel in switch.channels:
+        for key in ("mlag", "esi", "evpn_ethernet_segment"):
+            if key in value.members:
+                described.leave_out(f"{key} of a port channel", value.at(key).place)
+        _add_members(described, switch, channel, value)
+
+
+def _has_vlans(port: Tree) -> bool:
+    return any(port.at(*path).text for path in (("switchport", "mode"), ("vlans",)))
+
+
+def _add_members(described: Description, switch: DescribedSwitch, member: str, value: Tree) -> None:
+    """The VLANs of a port or port channel: `switchport` since AVD 5, and `vlans`, `mode` and `native_vlan` before."""
+    switchport = value.at("switchport")
+    is_trunk = (switchport.at("mode").text or value.at("mode").text) == "trunk"
+    if not is_trunk:
+        listed = switchport.at("access_vlan").text or value.at("vlans").text
+        native = ""
+    else:
+        listed = switchport.at("trunk", "allowed_vlan").text or value.at("vlans").text
+        native = switchport.at("trunk", "native_vlan").text or value.at("native_vlan").text
+    for number in described.vlan_numbers(listed, value.place):
+        switch.vlan(number, value.place).members[member] = is_trunk and str(number) != native
+    for number in described.vlan_numbers(native, value.place):
+        switch.vlan(number, value.place).members[member] = False
 
 
 def _of_peer(port: Tree, key: str) -> Tree:

@@ -7,7 +7,7 @@ examples/single-dc-l3ls.
 """
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 from ipaddress import IPv4Network, ip_interface
 
@@ -191,11 +191,35 @@ def _read_adapter(described: Description, host: str, adapter: Tree) -> None:
             "endpoint_ports: expected the same number", adapter.place,
         )  # fmt: skip
         return
-    for key in ("port_channel", "vlans", "ethernet_segment"):
-        if key in adapter.members:
-            described.leave_out(f"{key} of a server", adapter.at(key).place)
+    if "ethernet_segment" in adapter.members:
+        described.leave_out("ethernet_segment of a server", adapter.at("ethernet_segment").place)
     for switch, port, nic in zip(switches, ports, nics, strict=True):
         if switch not in described.switches:
             described.leave_out(f"a link of a server to {switch}, which has no routes", adapter.place)
         elif _add_port(described, switch, port, adapter):
             described.add_link(DescribedEnd(host, nic), DescribedEnd(switch, port), adapter.place, is_host=True)
+    known = [pair for pair in zip(switches, ports, strict=True) if pair[1] in _ports_of(described, pair[0])]
+    _read_members(described, adapter, known)
+
+
+def _ports_of(described: Description, name: str) -> Collection[str]:
+    return described.switches[name].ports if name in described.switches else ()
+
+
+def _read_members(described: Description, adapter: Tree, ports: Sequence[tuple[str, str]]) -> None:
+    """The VLANs of an adapter on its ports, or on a port channel of each switch, with the number of its first port."""
+    members: dict[tuple[str, str], None] = {}
+    is_bond = "port_channel" in adapter.members and adapter.at("port_channel", "mode").text != ""
+    first: dict[str, str] = {}
+    for switch, port in ports:
+        if not is_bond:
+            members[switch, port] = None
+            continue
+        channel = first.setdefault(switch, "PortChannel" + "".join(char for char in port if char.isdigit()))
+        described.switches[switch].channels.setdefault(channel, []).append(port)
+        members[switch, channel] = None
+    is_trunk, native = "trunk" in adapter.at("mode").text, adapter.at("native_vlan").text
+    for number in described.vlan_numbers(adapter.at("vlans").text, adapter.place):
+        for switch, member in members:
+            vlan = described.switches[switch].vlan(number, adapter.place)
+            vlan.members[member] = is_trunk and str(number) != native

@@ -32,8 +32,19 @@ class DescribedPort:
 
 
 @dataclass
+class DescribedVlan:
+    """A VLAN of a switch. `members` is port or port channel -> whether its frames have a tag."""
+
+    place: Location
+    addresses: Addresses = ()
+    members: dict[str, bool] = field(default_factory=dict)
+    dhcp_servers: tuple[str, ...] = ()
+
+
+@dataclass
 class DescribedSwitch:
-    """A switch. `model` is what the files call its hardware, `modes` the breakout of cages, such as 4x25G."""
+    """A switch. `model` is what the files call its hardware, `modes` the breakout of cages, such as 4x25G. `channels`
+    has the ports of each port channel, which has its name of SONiC; one of `routed` has the addresses of its port."""
 
     name: str
     place: Location
@@ -48,6 +59,25 @@ class DescribedSwitch:
     gateway: str = ""
     ports: dict[str, DescribedPort] = field(default_factory=dict)
     modes: dict[int, str] = field(default_factory=dict)
+    vlans: dict[int, DescribedVlan] = field(default_factory=dict)
+    channels: dict[str, list[str]] = field(default_factory=dict)
+    routed: set[str] = field(default_factory=set)
+    channel_of: dict[str, str] = field(default_factory=dict)  # name of a connection -> its port channel
+
+    def route(self, channel: str, addresses: Addresses) -> bool:
+        """Give the addresses of a port channel to its port. One with several ports is removed: it would be several
+        links with sessions."""
+        ports = self.channels.get(channel, [])
+        if len(ports) != 1 or ports[0] not in self.ports:
+            self.channels.pop(channel, None)
+            return False
+        self.ports[ports[0]].addresses += addresses
+        self.routed.add(channel)
+        return True
+
+    def vlan(self, number: int, place: Location) -> DescribedVlan:
+        """The VLAN of this number, which is added if it is the first time."""
+        return self.vlans.setdefault(number, DescribedVlan(place))
 
 
 @dataclass(frozen=True)
@@ -86,6 +116,18 @@ class Description:
         """Something of the files that does not carry over; equal ones are one finding."""
         self._left_out.setdefault(what, place)
         self._counts[what] += 1
+
+    def vlan_numbers(self, text: str, place: Location) -> list[int]:
+        """The VLANs of a list such as 110,120-122; a finding for each part that is not one."""
+        found: list[int] = []
+        for part in filter(None, (each.strip() for each in text.split(","))):
+            low, dash, high = part.partition("-")
+            first, last = whole_number(low), whole_number(high if dash else low)
+            if first is None or last is None or not 0 < first <= last < 4095:
+                self.leave_out(f"VLANs {part!r}", place)
+            else:
+                found += range(first, last + 1)
+        return found
 
     def add_switch(self, switch: DescribedSwitch) -> None:
         """Add a switch; a second one of the same name is a finding."""

@@ -7,6 +7,7 @@ from typing import Any
 from fabricgen.adopt.foreign.described import DescribedEnd, DescribedSwitch, Description
 from fabricgen.adopt.foreign.hardware import Fitted, fit, platform_of, port_modes
 from fabricgen.adopt.foreign.made_hardware import made_platform
+from fabricgen.adopt.overrides import overrides
 from fabricgen.adopt.source import ImportSource, SourceSwitch, Tables
 from fabricgen.adopt.tree import inventory_tree
 from fabricgen.adopt.wiring import usable_links
@@ -15,10 +16,12 @@ from fabricgen.bundle.wiring import Endpoint, WiredLink
 from fabricgen.findings import Finding, Severity, has_errors
 from fabricgen.inventory.load import LOCK_NAME
 from fabricgen.inventory.values import NAME
+from fabricgen.physics import DEFAULT_MTU_BYTES
 from fabricgen.platforms.entry_text import switch_entry_text
 from fabricgen.platforms.model import IMPORTED, SwitchPlatform
 from fabricgen.platforms.port_modes import PortModes
 from fabricgen.sonic.canonical import natural_key
+from fabricgen.sonic.tables import vlan_name
 from fabricgen.vocabulary import LinkKind, Role
 
 UNKNOWN_HARDWARE, DIFFERENT, TO_ADD, MADE = "FG865", "FG868", "FG869", "FG870"
@@ -55,7 +58,6 @@ def explicit_inventory(
     for link, reason in refused:
         message = f"link {':'.join(link.a)} to {':'.join(link.b)} is not in the inventory: {reason}"
         adopted.findings.append(Finding("FG142", Severity.NOTE, message))
-    adopted.findings += described.not_imported()
     tree, lock, _ = inventory_tree(fabric, source, usable)
     _add_notes(tree, described)
     entries = {f"platforms/{name}.yaml": switch_entry_text(platform) for name, platform in sorted(made.items())}
@@ -66,6 +68,10 @@ def explicit_inventory(
     if any(one.code in REFUSED_NUMBERS for one in findings):
         files[LOCK_NAME] = lock.dump()
         tables, lock, findings = rendered_tables({FILE_NAME: inventory_yaml(tree), **files})
+    if tables is not None and any(one.vlans or one.channels for one in described.switches.values()):
+        tree["overrides"] = _host_overrides(described, fitted, switches, tables)
+        tables, lock, findings = rendered_tables({FILE_NAME: inventory_yaml(tree), **files})
+    adopted.findings += described.not_imported()
     if tables is None:
         adopted.findings += [replace(one, location=None, related=()) for one in findings]  # not a file of the person
         return adopted
@@ -178,6 +184,55 @@ def _tables(switch: DescribedSwitch, fitted: Fitted) -> Tables:
     }
 
 
+def _host_overrides(
+    described: Description,
+    fitted: Mapping[str, Fitted],
+    switches: Mapping[str, SourceSwitch],
+    rendered: Mapping[str, Mapping[str, Any]],
+) -> list[dict[str, Any]]:
+    """The overrides that add VLANs and port channels, and that take the addresses from their ports."""
+    sources, before = {}, {}
+    for name, switch in switches.items():
+        tables, members = _host_tables(described, described.switches[name], fitted[name])
+        interfaces = rendered[name].get("INTERFACE", {})
+        tables["INTERFACE"] = {key: row for key, row in interfaces.items() if key.partition("|")[0] not in members}
+        sources[name] = replace(switch, tables=tables)
+        before[name] = {"INTERFACE": interfaces}
+    return overrides(ImportSource(sources, (), {}), before, with_foreign=True)[0]
+
+
+def _host_tables(described: Description, switch: DescribedSwitch, fitted: Fitted) -> tuple[Tables, set[str]]:
+    """The rows of VLANs and port channels, and the ports that belong to one."""
+    names = {name: port.name for name, port in fitted.ports.items()}
+    tables: Tables = {}
+    for channel, ports in switch.channels.items():
+        if known := [names[port] for port in ports if port in names]:
+            row = {"admin_status": "up", "lacp_key": "auto", "min_links": "1", "mtu": str(DEFAULT_MTU_BYTES)}
+            tables.setdefault("PORTCHANNEL", {})[channel] = dict(row)
+            for port in known:
+                tables.setdefault("PORTCHANNEL_MEMBER", {})[f"{channel}|{port}"] = {}
+            names[channel] = channel
+            for address in switch.ports[ports[0]].addresses if channel in switch.routed else ():
+                rows = tables.setdefault("PORTCHANNEL_INTERFACE", {})
+                rows |= {channel: {}, f"{channel}|{address}": {}}
+    for number, vlan in switch.vlans.items():
+        row = {"vlanid": str(number), "mtu": str(DEFAULT_MTU_BYTES)}
+        servers = {"dhcp_servers": list(vlan.dhcp_servers)} if vlan.dhcp_servers else {}
+        tables.setdefault("VLAN", {})[vlan_name(number)] = {**row, **servers}
+        for address in vlan.addresses:
+            rows = tables.setdefault("VLAN_INTERFACE", {})
+            rows.setdefault(vlan_name(number), {})
+            rows[f"{vlan_name(number)}|{address}"] = {}
+        for member, is_tagged in vlan.members.items():
+            if member not in names:
+                described.leave_out(f"a member of a VLAN that the hardware does not have: {member}", vlan.place)
+                continue
+            mode = "tagged" if is_tagged else "untagged"
+            tables.setdefault("VLAN_MEMBER", {})[f"{vlan_name(number)}|{names[member]}"] = {"tagging_mode": mode}
+    keys = [key.partition("|")[2] for table in ("PORTCHANNEL_MEMBER", "VLAN_MEMBER") for key in tables.get(table, {})]
+    return tables, set(keys)
+
+
 def _links(described: Description, fitted: Mapping[str, Fitted]) -> Iterator[tuple[frozenset[Endpoint], WiredLink]]:
     """Both ends -> link; ports of switches by their name in SONiC."""
     for link in described.links:
@@ -224,6 +279,15 @@ def _differences(
         } if switch.asn else {}  # fmt: skip
         for table in ("LOOPBACK_INTERFACE", "MGMT_INTERFACE", "INTERFACE"):
             present = {key.lower() for key in made.get(table, {})}
+            if table == "INTERFACE":  # the address of a port may be that of its port channel
+                channels = {key.partition("|")[2]: key.partition("|")[0] for key in made.get("PORTCHANNEL_MEMBER", {})}
+                routed = {key.lower() for key in made.get("PORTCHANNEL_INTERFACE", {})}
+                present |= {
+                    f"{port}|{address}".lower()
+                    for port, channel in channels.items()
+                    for name, bar, address in (key.partition("|") for key in routed)
+                    if bar and name == channel.lower()
+                }
             wanted |= {key.replace("|", " "): key.lower() in present for key in switch.tables[table]}
         for what, is_kept in wanted.items():
             if not is_kept:
@@ -240,6 +304,14 @@ def _to_add(tree: Mapping[str, Any], described: Description) -> Iterator[Finding
         hint = f"add management: {{addresses: {network}, gateway: ADDRESS}}, and the addresses to the lock file"
         yield Finding(TO_ADD, Severity.WARNING, message, without[0].name, location=without[0].place, hint=hint,
                       count=len(without))  # fmt: skip
+    if with_vlans := [one for one in described.switches.values() if any(vlan.members for vlan in one.vlans.values())]:
+        message = (
+            "ports of hosts are in VLANs, and the files do not have the addresses of hosts: the inventory has the "
+        )
+        message += "rows of switches as overrides, and hosts with addresses of routed ports"
+        hint = "set `access` of the plane, and remove the overrides that it replaces"
+        yield Finding(TO_ADD, Severity.WARNING, message, with_vlans[0].name, location=with_vlans[0].place, hint=hint,
+                      count=len(with_vlans))  # fmt: skip
     for name, plane in tree["planes"].items():
         if plane["lossless"] == "none":
             message = f"plane {name} has no lossless classes: the files do not describe them"

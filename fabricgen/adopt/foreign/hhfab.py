@@ -10,10 +10,10 @@ from pathlib import Path
 
 from fabricgen.adopt.foreign.described import DescribedEnd, DescribedPort, DescribedSwitch, Description
 from fabricgen.adopt.foreign.tree import Tree, read_trees
-from fabricgen.units import parse_speed_mbps
+from fabricgen.units import parse_speed_mbps, whole_number
 from fabricgen.vocabulary import Role
 
-_GROUP = "wiring.githedgehog.com/"
+_GROUPS = ("wiring.githedgehog.com/", "vpc.githedgehog.com/")
 _PORT = re.compile(r"E\d+/(\d+)(?:/(\d+))?")
 _ROLES = {"spine": Role.SPINE, "server-leaf": Role.LEAF, "border-leaf": Role.LEAF, "mixed-leaf": Role.LEAF}
 _SERVERS = ("unbundled", "bundled", "mclag", "eslag")
@@ -33,7 +33,7 @@ def read_wiring(files: Sequence[Path]) -> Description:
     """What the files describe. Raises UnreadableInputError for a file that is not YAML."""
     described = Description()
     objects = [tree for file in files for tree in read_trees(file)]
-    ours = [one for one in objects if one.at("apiVersion").text.startswith(_GROUP)]
+    ours = [one for one in objects if one.at("apiVersion").text.startswith(_GROUPS)]
     for one in objects:
         if one not in ours:
             kind, version = one.at("kind").text, one.at("apiVersion").text
@@ -43,8 +43,9 @@ def read_wiring(files: Sequence[Path]) -> Description:
         _read_switch(described, switch)
     for connection in of_kind["Connection"]:
         _read_connection(described, connection)
+    _read_vpcs(described, ours)
     for one in ours:
-        if (kind := one.at("kind").text) not in ("Switch", "Connection", "Server"):
+        if (kind := one.at("kind").text) not in ("Switch", "Connection", "Server", "VPC", "VPCAttachment"):
             described.leave_out(kind or "an object without a kind", one.place)
     return described
 
@@ -98,7 +99,7 @@ def _read_connection(described: Description, tree: Tree) -> None:
             for link in _links_of(body):
                 _add(described, link, "server", "switch", is_host=True)
             if kind != "unbundled":
-                described.leave_out(f"the port channel of a server ({kind})", body.place)
+                _add_channels(described, tree.at("metadata", "name").text, body)
         elif kind == "fabric":
             for link in _links_of(body):
                 _add(described, link, "leaf", "spine")
@@ -107,6 +108,49 @@ def _read_connection(described: Description, tree: Tree) -> None:
                 _add(described, link, "leaf1", "leaf2")
         else:
             described.leave_out(f"a connection of the kind {kind}", body.place)
+
+
+def _add_channels(described: Description, name: str, body: Tree) -> None:
+    """The port channel of a connection on each of its switches, with the number of its first port there."""
+    for link in _links_of(body):
+        device, _, port = link.at("switch", "port").text.partition("/")
+        if (switch := described.switches.get(device)) and port in switch.ports:
+            channel = _channel_of(switch, name, port)
+            switch.channels.setdefault(channel, []).append(port)
+
+
+def _channel_of(switch: DescribedSwitch, connection: str, port: str) -> str:
+    known = switch.channel_of.get(connection)
+    if known is None:
+        place = switch.ports[port]
+        known = switch.channel_of[connection] = f"PortChannel{10 * place.cage + place.part}"
+    return known
+
+
+def _read_vpcs(described: Description, ours: Sequence[Tree]) -> None:
+    """VLANs of subnets of VPCs on the ports of the connections that they are attached to."""
+    of_kind = {kind: [one for one in ours if one.at("kind").text == kind] for kind in ("VPC", "VPCAttachment")}
+    numbers: dict[str, int] = {}
+    for vpc in of_kind["VPC"]:
+        for subnet, body in vpc.at("spec", "subnets").members.items():
+            number = whole_number(body.at("vlan").text)
+            if number is not None:
+                numbers[f"{vpc.at('metadata', 'name').text}/{subnet}"] = number
+            described.leave_out("the gateway of a subnet of a VPC, which is in a VRF", body.place)
+    connections = {one.at("metadata", "name").text: one for one in ours if one.at("kind").text == "Connection"}
+    for attachment in of_kind["VPCAttachment"]:
+        spec = attachment.at("spec")
+        number, connection = numbers.get(spec.at("subnet").text), connections.get(spec.at("connection").text)
+        if number is None or connection is None:
+            described.leave_out("a VPCAttachment without its connection or subnet", attachment.place)
+            continue
+        is_tagged = spec.at("nativeVLAN").text != "true"
+        for body in connection.at("spec").members.values():
+            for link in _links_of(body):
+                device, _, port = link.at("switch", "port").text.partition("/")
+                if switch := described.switches.get(device):
+                    member = switch.channel_of.get(spec.at("connection").text, port)
+                    switch.vlan(number, attachment.place).members[member] = is_tagged
 
 
 def _links_of(body: Tree) -> Iterator[Tree]:

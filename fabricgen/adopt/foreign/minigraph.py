@@ -4,6 +4,7 @@ The form is that which sonic-config-engine reads (sonic-buildimage, src/sonic-co
 the BGP sessions, DpgDec the addresses, PngDec the links and the hardware. Each switch has a file.
 """
 
+from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -13,11 +14,10 @@ from fabricgen.sonic.device_types import ROLES
 from fabricgen.units import whole_number
 from fabricgen.vocabulary import Role
 
+MOST_VLAN = 4095
 _LINKS = ("PngDec", "DeviceInterfaceLinks", "DeviceLinkBase")
 _DATA = ("DpgDec", "DeviceDataPlaneInfo")
 _LEFT_OUT = (
-    ((*_DATA, "PortChannelInterfaces", "PortChannel"), "a port channel"),
-    ((*_DATA, "VlanInterfaces", "VlanInterface"), "a VLAN"),
     ((*_DATA, "AclInterfaces", "AclInterface"), "an ACL"),
     (("DeviceInfos", "DeviceInfo", "VirtualInterfaces"), "a virtual interface"),
 )
@@ -52,10 +52,7 @@ def _read_switch(described: Description, root: Element) -> None:
             switch.loopbacks += described.addresses([_prefix(address)], address.place)
         else:
             described.leave_out(f"an address of {address.value('AttachTo')}", address.place)
-    for address in root.all(*_DATA, "ManagementIPInterfaces", "ManagementIPInterface"):
-        switch.management += described.addresses([_prefix(address)], address.place)
-    for one in switch.management[:1]:  # as sonic-config-engine does
-        switch.gateway = str(one.network.network_address + 1)
+    _read_management(described, switch, root)
     _read_ports(described, switch, root)
     for path, what in _LEFT_OUT:
         for element in root.all(*path):
@@ -65,6 +62,18 @@ def _read_switch(described: Description, root: Element) -> None:
         if not set(ends) <= devices.keys():
             described.leave_out(f"the BGP session with {ends[1] if ends[0] == name else ends[0]}", session.place)
     described.add_switch(switch)
+
+
+def _read_management(described: Description, switch: DescribedSwitch, root: Element) -> None:
+    """The addresses of eth0 of one family, with the gateway of sonic-config-engine."""
+    for address in root.all(*_DATA, "ManagementIPInterfaces", "ManagementIPInterface"):
+        found = described.addresses([_prefix(address)], address.place)
+        if found and switch.management and found[0].version != switch.management[0].version:
+            described.leave_out("an address of eth0 of the second family", address.place)
+        else:
+            switch.management += found
+    for one in switch.management[:1]:  # as sonic-config-engine does
+        switch.gateway = str(one.network.network_address + 1)
 
 
 def _prefix(address: Element) -> str:
@@ -83,12 +92,40 @@ def _read_ports(described: Description, switch: DescribedSwitch, root: Element) 
             if device == switch.name and link.attributes.get("type") == "DeviceInterfaceLink":
                 known = switch.ports.setdefault(end, DescribedPort(link.place))
                 known.speed_mbps = known.speed_mbps or whole_number(link.value("Bandwidth"))
+    vlans = _read_vlans(described, switch, root)
     for address in root.all(*_DATA, "IPInterfaces", "IPInterface"):
         name = address.value("AttachTo")
+        found = described.addresses([address.value("Prefix")], address.place)
         if addressed := switch.ports.get(name):
-            addressed.addresses += described.addresses([address.value("Prefix")], address.place)
-        else:
-            described.leave_out("an address of a port channel or VLAN", address.place)
+            addressed.addresses += found
+        elif number := vlans.get(name):
+            switch.vlan(number, address.place).addresses += found
+        elif not switch.route(name, found):
+            described.leave_out("a port channel with addresses and several ports", address.place)
+
+
+def _read_vlans(described: Description, switch: DescribedSwitch, root: Element) -> dict[str, int]:
+    """Add the port channels and VLANs of a switch; name of a VLAN -> its number. As in sonic-config-engine, a port is
+    tagged in a VLAN of Type Tagged, and in all of several VLANs of another Type."""
+    for channel in root.all(*_DATA, "PortChannelInterfaces", "PortChannel"):
+        switch.channels[channel.value("Name")] = [port for port in channel.value("AttachTo").split(";") if port]
+    found = {}
+    for element in root.all(*_DATA, "VlanInterfaces", "VlanInterface"):
+        number = whole_number(element.value("VlanID"))
+        if number is None or not 0 < number < MOST_VLAN:
+            described.wrong(f"the VLAN {element.value('VlanID')!r} is not a number", element.place)
+            continue
+        vlan = switch.vlan(number, element.place)
+        is_tagged = element.value("Type") == "Tagged"
+        vlan.members |= {member: is_tagged for member in element.value("AttachTo").split(";") if member}
+        vlan.dhcp_servers = tuple(one for one in element.value("DhcpRelays").split(";") if one)
+        found[element.value("Name")] = number
+    native = Counter(
+        port for vlan in switch.vlans.values() for port, is_tagged in vlan.members.items() if not is_tagged
+    )
+    for vlan in switch.vlans.values():
+        vlan.members |= {member: True for member in vlan.members if native[member] > 1}
+    return found
 
 
 def _read_links(described: Description, root: Element) -> None:
