@@ -6,8 +6,9 @@ import subprocess
 import sys
 import time
 from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import pytest
 
@@ -71,29 +72,67 @@ def ip(*words: str) -> None:
     subprocess.run(["ip", *words], capture_output=True, check=True)
 
 
-@pytest.fixture
-def spaces() -> Iterator[tuple[str, str, str]]:
-    """Namespaces of a server, a leaf and two hosts; the leaf has a port to each host, and routes to the server."""
+class Site(NamedTuple):
+    """The addresses of a server, of the leaf at its link and in its VLAN, and three ports of the leaf."""
+
+    server: str
+    leaf: str
+    gateway: str
+    hosts: str
+    ports: tuple[str, str, str]
+
+
+SMALL = Site("10.90.0.5", "10.90.0.4", "10.224.0.1", "10.224.0.0/12", ("PortChannel0", "PortChannel8", "PortChannel16"))
+NETWORKS = Site(
+    "10.20.0.5", "10.20.0.4", "10.96.0.65", "10.96.0.0/12", ("PortChannel0", "PortChannel8", "PortChannel4")
+)
+
+
+@contextmanager
+def spaces(site: Site) -> Iterator[tuple[str, str, str]]:
+    """Namespaces of a server, a leaf and hosts; the leaf has a port to each of them, and routes to the server."""
     require_namespaces()
     names = server, leaf, hosts = tuple(f"fabricgen-{name}-{os.getpid()}" for name in ("kea", "leaf", "hosts"))
     try:
         for name in names:
             ip("netns", "add", name)
-        ip("link", "add", "s0", "netns", server, "type", "veth", "peer", "name", "Ethernet384", "netns", leaf)
-        ip("-n", server, "address", "add", "10.90.0.5/31", "dev", "s0")
-        ip("-n", leaf, "address", "add", "10.90.0.4/31", "dev", "Ethernet384")
-        ip("-n", leaf, "address", "add", "10.224.0.1/32", "dev", "lo")  # the gateway of the VLAN
-        ends = [(server, "s0"), (leaf, "Ethernet384"), (leaf, "lo")]
-        for number, port in enumerate(("PortChannel0", "PortChannel8", "PortChannel16")):
+        ip("link", "add", "s0", "netns", server, "type", "veth", "peer", "name", "uplink", "netns", leaf)
+        ip("-n", server, "address", "add", f"{site.server}/31", "dev", "s0")
+        ip("-n", leaf, "address", "add", f"{site.leaf}/31", "dev", "uplink")
+        ip("-n", leaf, "address", "add", f"{site.gateway}/32", "dev", "lo")  # the gateway of the VLAN
+        ends = [(server, "s0"), (leaf, "uplink"), (leaf, "lo")]
+        for number, port in enumerate(site.ports):
             ip("link", "add", port, "netns", leaf, "type", "veth", "peer", "name", f"bond{number}", "netns", hosts)
             ends += [(leaf, port), (hosts, f"bond{number}")]
         for space, interface in ends:
             ip("-n", space, "link", "set", interface, "up")
-        ip("-n", server, "route", "add", "10.224.0.0/12", "via", "10.90.0.4")
+        ip("-n", server, "route", "add", site.hosts, "via", site.leaf)
         yield server, leaf, hosts
     finally:
         for name in names:
             subprocess.run(["ip", "netns", "del", name], capture_output=True, check=False)
+
+
+@contextmanager
+def served(folder: Path, content: dict[str, Any], leaf_name: str, site: Site) -> Iterator[str]:
+    """The namespace of the hosts, while Kea and the relay of the leaf run."""
+    content["lease-database"]["persist"] = False
+    (folder / "kea.json").write_text(json.dumps({"Dhcp4": content}))
+    places = {"KEA_LOCKFILE_DIR": str(folder), "KEA_PIDFILE_DIR": str(folder)}
+    ports = [f"{name}={name}" for name in site.ports]  # they have no alias
+    relay = [sys.executable, HERE / "relay.py", leaf_name, site.gateway, site.server, *ports]
+    processes = []
+    with spaces(site) as (server, leaf, hosts), (folder / "log").open("wb") as log:
+        try:
+            commands = [(server, [tool("kea-dhcp4", "kea-dhcp4-server"), "-c", folder / "kea.json"]), (leaf, relay)]
+            for space, command in commands:
+                words = ["ip", "netns", "exec", space, *map(str, command)]
+                processes.append(subprocess.Popen(words, env={**os.environ, **places}, stdout=log, stderr=log))
+            yield hosts
+        finally:
+            for process in processes:
+                process.kill()
+                process.wait()
 
 
 def offered(space: str, interface: str, patience: int = 1) -> Any:
@@ -109,31 +148,44 @@ def offered(space: str, interface: str, patience: int = 1) -> Any:
     return None
 
 
-def test_hosts_get_the_addresses_of_their_ports(tmp_path: Path, spaces: tuple[str, str, str]) -> None:
-    server, leaf, hosts = spaces
+def planned(bundle: Path, plane: str) -> dict[str, str]:
+    """Host -> the address of its first NIC port in a plane."""
+    wired = json.loads((bundle / "fabric.json").read_text())["hosts"]
+    return {
+        host["name"]: next(nic["addresses"][0] for nic in host["nics"] if nic["plane"] == plane).partition("/")[0]
+        for host in wired
+    }
+
+
+def test_hosts_get_the_addresses_of_their_ports(tmp_path: Path) -> None:
     content = kea(tmp_path, ONE_LEAF, boot_file="ipxe.efi")
-    content["lease-database"]["persist"] = False
-    (tmp_path / "kea.json").write_text(json.dumps({"Dhcp4": content}))
-    wired = json.loads((tmp_path / "bundle" / "fabric.json").read_text())["hosts"]
-    planned = {host["name"]: host["nics"][0]["addresses"][0].partition("/")[0] for host in wired}
-    ports = [f"{name}={name}" for name in ("PortChannel0", "PortChannel8", "PortChannel16")]  # they have no alias
-    places = {"KEA_LOCKFILE_DIR": str(tmp_path), "KEA_PIDFILE_DIR": str(tmp_path)}
-    relay = [sys.executable, HERE / "relay.py", LEAF0, "10.224.0.1", "10.90.0.5", *ports]
-    started = [(server, [tool("kea-dhcp4", "kea-dhcp4-server"), "-c", tmp_path / "kea.json"]), (leaf, relay)]
-    processes = []
-    with (tmp_path / "log").open("wb") as log:
-        try:
-            for space, command in started:
-                words = ["ip", "netns", "exec", space, *map(str, command)]
-                processes.append(subprocess.Popen(words, env={**os.environ, **places}, stdout=log, stderr=log))
-            first = offered(hosts, "bond0", patience=25)
-            assert first == {"address": planned["gpu-000"], "router": "10.224.0.1", "12": "gpu-000"}, (
-                tmp_path / "log"
-            ).read_text()
-            second = offered(hosts, "bond1")
-            assert (second["address"], second["12"]) == (planned["gpu-001"], "gpu-001")
-            assert offered(hosts, "bond2") is None, "a port without a planned host"
-        finally:
-            for process in processes:
-                process.kill()
-                process.wait()
+    addresses = planned(tmp_path / "bundle", "in-band")
+    with served(tmp_path, content, LEAF0, SMALL) as hosts:
+        first = offered(hosts, "bond0", patience=25)
+        expected = {"address": addresses["gpu-000"], "router": SMALL.gateway, "12": "gpu-000"}
+        assert first == expected, (tmp_path / "log").read_text()
+        second = offered(hosts, "bond1")
+        assert (second["address"], second["12"]) == (addresses["gpu-001"], "gpu-001")
+        assert offered(hosts, "bond2") is None, "a port without a planned host"
+
+
+def test_a_cold_start_of_four_networks(tmp_path: Path, cli: Cli) -> None:
+    """From `init` to hosts with addresses: 128 hosts of HGX B200 in less than 60 lines, without an override."""
+    cluster, bundle = tmp_path / "cluster", tmp_path / "build"
+    assert cli("init", cluster, "--example", "networks").code == 0
+    text = (cluster / "fabric.yaml").read_text()
+    assert len(text.splitlines()) < 60 and "overrides" not in text and "suppressions" not in text
+    checked = cli("check", cluster, "--fail-on", "warning", "--format", "json")
+    assert checked.code == 0 and json.loads(checked.out)["findings"] == []
+    assert cli("render", cluster, "-o", bundle, "-q").code == 0
+    assert cli("handoff", "dhcp", bundle, "-o", tmp_path / "dhcp").code == 0
+    content = json.loads((tmp_path / "dhcp" / FILE).read_text())["Dhcp4"]
+    addresses = planned(bundle, "in-band")
+    given = {one["hostname"]: one["ip-address"] for net in content["subnet4"] for one in net["reservations"]}
+    assert given == addresses and len(given) == 128
+    with served(tmp_path, content, "in-band-su01-leaf-00", NETWORKS) as hosts:
+        found = [offered(hosts, "bond0", patience=25), offered(hosts, "bond1")]
+        assert found == [
+            {"address": addresses[name], "router": NETWORKS.gateway, "12": name} for name in ("gpu-024", "gpu-025")
+        ], (tmp_path / "log").read_text()
+        assert offered(hosts, "bond2") is None, "a port without a planned host"
