@@ -22,6 +22,8 @@ _Kind = tuple[str, str]  # type and stage of a table
 def bound_first(changes: Sequence[Change], old: ConfigDb, new: ConfigDb) -> tuple[list[Change], list[Change]]:
     """The changes that bind the new tables of ports that leave another one of the same type and stage, and all other
     changes, which are made after them."""
+    if all(change.table != _TABLE for change in changes):
+        return [], list(changes)
     before, after = _bindings(old), _bindings(new)
     moved = {
         (kind, port): {name for name in names if name not in before.get((kind, port), ())}

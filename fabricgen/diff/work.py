@@ -5,6 +5,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 
 from fabricgen.diff.batches import hosts_of, neighbor
+from fabricgen.diff.bindings import bound_first
 from fabricgen.diff.buffermgrd import written_back
 from fabricgen.diff.changes import Change, changes
 from fabricgen.diff.drift import Drift, sort_out
@@ -17,6 +18,7 @@ from fabricgen.same import Same
 from fabricgen.sonic.canonical import natural_key
 from fabricgen.sonic.tables import ConfigDb
 from fabricgen.sonic.updater.verdicts import Cost
+from fabricgen.units import listed
 
 
 @dataclass(frozen=True, eq=False)
@@ -53,7 +55,14 @@ class Work:
     def problem(self) -> str:
         """Why one patch does not make the changes although the updater accepts each of them; "" if it does."""
         late = written_back(self.changes, self.old, self.new, self.release)
-        return self.sorting.problem or (written_back_message(late, self.release) if late else "")
+        return self.sorting.problem or (written_back_message(late, self.release) if late else self._unbound)
+
+    @property
+    def _unbound(self) -> str:
+        """The ports that one patch leaves without an ACL for some time."""
+        first, _ = bound_first(self.changes, self.old, self.new)
+        tables = listed(sorted({change.key for change in first if change.table == "ACL_TABLE"}, key=natural_key))
+        return f"ports go to {tables} from other ACLs: in one patch they have no ACL for some seconds" if tables else ""
 
     @cached_property
     def sorting(self) -> Sorting:

@@ -100,6 +100,7 @@ def test_a_port_is_never_without_an_acl(is_reversed: bool, tmp_path: Path) -> No
         wirings = [open_bundle([folder]).wiring for folder in (old, new)]
         assert wirings[0] and wirings[1]
         bundle = open_bundle([old])
+        assert any("they have no ACL for some seconds" in device.work.problem for device in difference.changed)
         for device in difference.changed:
             config = bundle.devices[device.name].config
             for step in device.work.plan.steps:
