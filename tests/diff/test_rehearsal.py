@@ -112,7 +112,7 @@ def test_the_command(bundle: Path, tmp_path: Path, cli: Cli, monkeypatch: pytest
     assert cli("rehearse", old, file, "--output", tmp_path / "out.txt").out == ""
     assert (tmp_path / "out.txt").read_text() == outcome.out
 
-    def refuse(self: StandIn, patch: list[Any]) -> None:
+    def refuse(self: StandIn, patch: list[Any], **_: bool) -> None:
         raise RefusedError("no")
 
     monkeypatch.setattr(StandIn, "apply", refuse)
