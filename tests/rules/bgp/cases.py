@@ -912,7 +912,11 @@ CASES = [
     ),
     Case(
         "FG420",
-        framework(put("5", "leaf1", "BGP_PEER_GROUP_AF", "default|FABRIC|ipv4_unicast", "max_prefix_limit")),
+        framework(
+            put({}, "leaf1", "BGP_PEER_GROUP", "default|FABRIC"),
+            put("FABRIC", "leaf1", "BGP_NEIGHBOR", UPLINK, "peer_group_name"),
+            put("5", "leaf1", "BGP_PEER_GROUP_AF", "default|FABRIC|ipv4_unicast", "max_prefix_limit"),
+        ),
         "leaf1:BGP_PEER_GROUP_AF|default|FABRIC|ipv4_unicast|max_prefix_limit",
         WARNING,
         "spine1 announces 5 of 5 prefixes of ipv4_unicast: growth ends the session",
@@ -1050,6 +1054,16 @@ CASES += [
         "add the subnet of gpu to the ranges",
         clean=SPEAKERS,
         also=("FG592",),
+    ),
+    Case(
+        "FG694",
+        Row("in-band-spine-00", "DEVICE_METADATA", "localhost", "64600", "bgp_asn"),
+        f"{LEAF0}:BGP_PEER_GROUP|default|HOSTS-Vlan110|asn",
+        ERROR,
+        "hosts of gpu have AS 64600, the same as in-band-spine-00",
+        "use another ASN for hosts",
+        clean=SPEAKERS,
+        lenient=True,
     ),
     Case(
         "FG695",
