@@ -83,7 +83,7 @@ def test_a_leaf_without_uplinks_loses_packets_of_its_hosts(tmp_path: Path) -> No
         (Row(SECOND, "BGP_DEVICE_GLOBAL", "STATE", {"tsa_enabled": "true"}), set(), {("2", "0"), ("2", "1")}),
         (Row(SECOND, "PORTCHANNEL_MEMBER", "PortChannel0|Ethernet0", None), {("0", "1"), ("0", "2")}, None),
     ],
-    ids=str,
+    ids=["VLAN", "MCLAG interface", "isolation", "member"],
 )
 def test_faults_at_one_leaf(tmp_path: Path, row: Row, pairs: Pairs, after: Pairs | None) -> None:
     of = plane(tmp_path, row)
