@@ -46,9 +46,12 @@ def apply(system: System, plan: DcimPlan, stage: Callable[[ObjectKind], None] = 
 
 
 def _create(system: System, kind: ObjectKind, changes: list[ObjectChange], plan: DcimPlan) -> None:
+    """Create objects; interfaces after the port channels that they refer to, which need an id first."""
     items = [change.item for change in changes if change.item]
-    for item, number in system.create(kind, items, plan.ids):
-        plan.ids[item.ref] = number
+    for members in (False, True):
+        wave = [item for item in items if ("lag" in item.fields) is members]
+        for item, number in system.create(kind, wave, plan.ids):
+            plan.ids[item.ref] = number
 
 
 def _body(system: System, change: ObjectChange, plan: DcimPlan) -> Record:

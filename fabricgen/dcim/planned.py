@@ -9,7 +9,7 @@ from operator import itemgetter
 from typing import TYPE_CHECKING
 
 from fabricgen.dcim.objects import Item, ObjectKind, Ref, Value
-from fabricgen.dcim.ports import MANAGEMENT, DcimPorts, read_all
+from fabricgen.dcim.ports import LAG, MANAGEMENT, PORT, VIRTUAL, DcimPorts, read_all
 from fabricgen.platforms.catalog import host_model, switch_platform
 from fabricgen.units import whole_number
 from fabricgen.vocabulary import DeviceState, Medium, Role
@@ -207,7 +207,7 @@ _UNIQUE = frozenset(
 _ACTIVE: Mapping[str, Value] = {"status": "active"}
 _INITIAL_PORT: Mapping[tuple[str, bool], Mapping[str, Value]] = {
     (kind, managed): {"type": kind, "mgmt_only": managed, "status": "active"}
-    for kind in ("other", "virtual")
+    for kind in (PORT, LAG, VIRTUAL)
     for managed in (True, False)
 }
 

@@ -4,7 +4,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cache
 from typing import TYPE_CHECKING, NamedTuple
 
-from fabricgen.dcim.objects import Ref, Value
+from fabricgen.dcim.objects import ObjectKind, Ref, Value
 from fabricgen.sonic.addresses import Address, read_address
 from fabricgen.sonic.tables import Table
 from fabricgen.units import whole_number
@@ -14,7 +14,10 @@ if TYPE_CHECKING:
     from fabricgen.bundle.wiring import WiredDevice, WiredHost, WiredLink, Wiring
 
 LOOPBACK, MANAGEMENT = "Loopback0", "eth0"
+PORT, LAG, VIRTUAL = "other", "lag", "virtual"  # types of interfaces, by their names in both APIs
+_ADDRESSED = ("INTERFACE", "PORTCHANNEL_INTERFACE", "VLAN_INTERFACE")
 _ENABLED: Mapping[str, Value] = {"enabled": True}
+_NOTHING: Mapping[str, Value] = {}
 
 
 class Port(NamedTuple):
@@ -39,17 +42,22 @@ class Port(NamedTuple):
 
 
 class _Stated(NamedTuple):
-    """What the files state of a port with a link; None or "" if they do not state it."""
+    """What the files state of an interface; None, 0 or "" if they do not state it. `lag` is its port channel."""
 
     name: str
     speed_mbps: int
     enabled: bool | None
     label: str
     mtu: int | None
+    lag: str = ""
+    type: str = PORT
 
 
 class DcimPorts:
-    """The interfaces with a link, and those of loopbacks and management; `refs` are those of the devices by name."""
+    """The interfaces with a link, port channels, bonds and VLAN interfaces, and those of loopbacks and management.
+
+    `refs` are those of the devices by name. A port channel comes before its members, which refer to it.
+    """
 
     def __init__(
         self,
@@ -71,9 +79,9 @@ class DcimPorts:
         for name, links in linked.items():
             observed = bundle.devices.get(name)
             rows = observed.content.peek() if observed else {}
-            ports = tuple(_stated(rows.get("PORT", {}), name, links))
+            ports = tuple(_stated(rows, name, links))
             self._stated[name] = shared.setdefault(ports, ports)
-            texts = _addresses(rows.get("INTERFACE", {}))
+            texts = _addresses(key for table in _ADDRESSED for key in rows.get(table, {}))
             self._texts[name] = "\n".join(" ".join(texts.get(port.name, ())) for port in ports)
 
     def __iter__(self) -> Iterator[Port]:
@@ -86,24 +94,32 @@ class DcimPorts:
     def _switch_ports(self, device: "WiredDevice") -> Iterator[Port]:
         ref, name = self._refs[device.name], device.name
         for port, texts in zip(self._stated[name], self._texts[name].split("\n"), strict=False):
-            yield Port(ref, name, port.name, _port_fields(port), "other", texts)
+            yield Port(ref, name, port.name, _joined(_port_fields(port), ref, port.lag), port.type, texts)
         if device.loopbacks:
-            yield Port(ref, name, LOOPBACK, _ENABLED, "virtual", " ".join(device.loopbacks))
+            yield Port(ref, name, LOOPBACK, _ENABLED, VIRTUAL, " ".join(device.loopbacks))
         if device.management:
             yield self._management(device)
 
     def _management(self, device: "WiredDevice") -> Port:
-        return Port(self._refs[device.name], device.name, MANAGEMENT, _ENABLED, "other", " ".join(device.management))
+        return Port(self._refs[device.name], device.name, MANAGEMENT, _ENABLED, PORT, " ".join(device.management))
 
     def management(self) -> Iterator[Port]:
         """The management interfaces of switches."""
         return map(self._management, (device for device in self._switches if device.management))
 
     def _host_ports(self, host: "WiredHost") -> Iterator[Port]:
+        """Its bonds, NIC ports and tagged VLANs. A bond has the addresses of its ports."""
+        ref, name = self._refs[host.name], host.name
+        bond_of = {nic: bond.name for bond in host.bonds for nic in bond.nics}
+        for bond in host.bonds:
+            texts = " ".join(text for nic in host.nics if nic.name in bond.nics for text in nic.addresses)
+            yield Port(ref, name, bond.name, _NOTHING, LAG, texts)
         for nic in host.nics:
-            yield Port(
-                self._refs[host.name], host.name, nic.name, _speed(nic.speed_mbps), "other", " ".join(nic.addresses)
-            )
+            bond_name = bond_of.get(nic.name, "")
+            texts = "" if bond_name else " ".join(nic.addresses)
+            yield Port(ref, name, nic.name, _joined(_speed(nic.speed_mbps), ref, bond_name), PORT, texts)
+        for vlan in host.vlans:
+            yield Port(ref, name, vlan.name, _NOTHING, VIRTUAL, " ".join(vlan.addresses))
 
     def placed(self) -> Iterator[tuple[Address, Port]]:
         """Each host address once, at the first interface that has it."""
@@ -128,8 +144,8 @@ class DcimPorts:
             yield device.loopbacks
             yield device.management
         for host in self._hosts:
-            for nic in host.nics:
-                yield nic.addresses
+            for each in (*host.nics, *host.vlans):
+                yield each.addresses
 
 
 @cache
@@ -139,7 +155,7 @@ def _speed(speed_mbps: int) -> Mapping[str, Value]:
 
 @cache
 def _port_fields(port: _Stated) -> Mapping[str, Value]:
-    fields = dict(_speed(port.speed_mbps))
+    fields = dict(_speed(port.speed_mbps)) if port.speed_mbps else {}
     if port.enabled is not None:
         fields["enabled"] = port.enabled
     if port.label:
@@ -149,15 +165,28 @@ def _port_fields(port: _Stated) -> Mapping[str, Value]:
     return fields
 
 
-def _stated(rows: Table, device: str, links: Iterable["WiredLink"]) -> Iterator[_Stated]:
-    """The ports of a switch with a link, in the order of the links."""
+def _joined(fields: Mapping[str, Value], device: Ref, lag: str) -> Mapping[str, Value]:
+    """The fields of an interface, with its port channel or bond, if it is a member of one."""
+    return {**fields, "lag": Ref(ObjectKind.INTERFACE, f"{device.identity}:{lag}")} if lag else fields
+
+
+def _stated(tables: Mapping[str, Table], device: str, links: Iterable["WiredLink"]) -> Iterator[_Stated]:
+    """The port channels of a switch, its ports with a link in the order of the links, and its VLAN interfaces."""
+    channels, ports, vlans = (tables.get(name, {}) for name in ("PORTCHANNEL", "PORT", "VLAN"))
+    for name, row in channels.items():
+        yield _Stated(name, 0, row.get("admin_status") == "up", "", whole_number(row.get("mtu")), type=LAG)
+    members = (key.partition("|") for key in tables.get("PORTCHANNEL_MEMBER", {}))
+    lags = {port: channel for channel, _, port in members if channel in channels}
     for link in links:
         for name, port in (link.a, link.b):
             if name == device:
-                row = rows.get(port, {})
+                row = ports.get(port, {})
                 enabled = row.get("admin_status") == "up" if row else None
                 label, mtu = str(row.get("alias") or ""), whole_number(row.get("mtu"))
-                yield _Stated(port, link.speed_mbps, enabled, label, mtu)
+                yield _Stated(port, link.speed_mbps, enabled, label, mtu, lags.get(port, ""))
+    for name in tables.get("VLAN_INTERFACE", {}):
+        if "|" not in name:
+            yield _Stated(name, 0, None, "", whole_number(vlans.get(name, {}).get("mtu")), type=VIRTUAL)
 
 
 def read_all(texts: Iterable[str]) -> tuple[Address, ...]:

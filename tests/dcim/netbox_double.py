@@ -13,7 +13,7 @@ from fabricgen.dcim.netbox import NetBox
 CHOICES = {"status", "type", "length_unit", "face"}
 REFERENCES = {
     "site": "sites", "rack": "racks", "role": "device_roles", "device_type": "device_types", "device": "devices",
-    "manufacturer": "manufacturers", "primary_ip4": "ip_addresses", "primary_ip6": "ip_addresses",
+    "manufacturer": "manufacturers", "lag": "interfaces", "primary_ip4": "ip_addresses", "primary_ip6": "ip_addresses",
 }  # fmt: skip
 
 
@@ -83,6 +83,8 @@ class Endpoint:
             raise RefusedError(f"{self.name}: {clash} is taken")
         if self.name == "ip_addresses":
             self._check_primary(new)
+        if new.get("lag"):
+            self._check_lag(new, self.stored[new["lag"]])
 
     def _check_primary(self, new: Mapping[str, Any]) -> None:
         old = self.stored.get(new["id"])
@@ -91,6 +93,11 @@ class Endpoint:
         }
         if old and new["id"] in primary and old.get("assigned_object_id") != new.get("assigned_object_id"):
             raise RefusedError("cannot reassign the address while it is a primary one")
+
+    def _check_lag(self, new: Mapping[str, Any], lag: Mapping[str, Any]) -> None:
+        """As Interface.clean in dcim/models/device_components.py of NetBox, and the filter of the field `lag`."""
+        if new["type"] == "virtual" or lag["type"] != "lag" or lag["device"] != new["device"]:
+            raise RefusedError(f"interface {new['name']} cannot have the LAG {lag['name']}")
 
     def _found(self, filters: Mapping[str, Any]) -> list[dict[str, Any]]:
         return [each for each in self.stored.values() if all(self._fits(each, *one) for one in filters.items())]
@@ -167,6 +174,9 @@ class Server:
                 self.remove(below, each["id"])
         for cable in [one for one in self["cables"].stored.values() if name == "interfaces" and number in ends(one)]:
             cable |= {f"{side}_terminations": [] for side in "ab"}
+        for member in [one for one in self["interfaces"].stored.values() if name == "interfaces"]:
+            if member.get("lag") == number:
+                member["lag"] = None
         for device in self["devices"].stored.values() if name == "ip_addresses" else ():
             for key in ("primary_ip4", "primary_ip6"):
                 if device.get(key) == number:

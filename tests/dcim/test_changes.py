@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 
+from fabricgen.api.rendering import render
 from fabricgen.dcim.applying import apply
 from fabricgen.dcim.changes import DcimPlan, ObjectOp, compare
 from fabricgen.dcim.objects import KINDS, ObjectKind
@@ -13,6 +14,10 @@ from fabricgen.dcim.planned import PlannedObjects
 from fabricgen.errors import UsageError
 from tests.dcim.fabrics import bundle, planned
 from tests.dcim.netbox_double import Server, netbox_of
+from tests.rules.access import FIRST, PAIRED, SECOND
+
+TRUNKED = PAIRED.replace("kind: bond, vlan: 110", "kind: bond, bond: bond0, vlan: 110, tagged: [120]")
+ROUTED = "".join(line for line in PAIRED.splitlines(True) if "access" not in line)
 
 
 @pytest.fixture(scope="module")
@@ -245,6 +250,96 @@ def test_interfaces_from_templates_become_those_of_the_fabric(small: PlannedObje
     server.devices.create = with_ports  # type: ignore[method-assign]
     applied(server, small)
     assert left(server, small) == []
+
+
+@pytest.fixture(scope="module")
+def paired(tmp_path_factory: pytest.TempPathFactory) -> PlannedObjects:
+    """Hosts in bonds at two leaves, with a native and a tagged VLAN."""
+    return planned(rendered(tmp_path_factory.mktemp("paired"), TRUNKED))
+
+
+def rendered(folder: Path, text: str) -> Path:
+    (folder / "fabric.yaml").write_text(text, encoding="utf-8")
+    assert not render(folder / "fabric.yaml", folder / "bundle").has_errors
+    return folder / "bundle"
+
+
+def members(server: Server, device: str) -> dict[str, str]:
+    """Interface of a device -> the port channel or bond that it is in."""
+    stored, number = server.interfaces.stored, server.named("devices", device)["id"]
+    return {each["name"]: stored[each["lag"]]["name"] for each in stored.values()
+            if each["device"] == number and each.get("lag")}  # fmt: skip
+
+
+def addresses(server: Server, device: str) -> dict[str, list[str]]:
+    """Interface of a device -> its addresses."""
+    found: dict[str, list[str]] = {}
+    number = server.named("devices", device)["id"]
+    for each in server.ip_addresses.stored.values():
+        interface = server.interfaces.stored[each["assigned_object_id"]]
+        if interface["device"] == number:
+            found.setdefault(interface["name"], []).append(each["address"])
+    return found
+
+
+def test_port_channels_and_bonds_have_their_members_and_addresses(paired: PlannedObjects) -> None:
+    server = Server()
+    applied(server, paired)
+    for leaf in (FIRST, SECOND):
+        assert members(server, leaf) == {
+            "Ethernet0": "PortChannel0", "Ethernet4": "PortChannel4",
+            "Ethernet496": "PortChannel496", "Ethernet500": "PortChannel496",
+        }  # fmt: skip
+    assert members(server, "gpu-000") == {"inband0": "bond0", "inband1": "bond0"}
+    own = addresses(server, FIRST)
+    assert own["Vlan110"] == ["10.224.0.1/29"] and own["Vlan120"] == ["10.224.0.9/29"]
+    assert addresses(server, "gpu-000") == {"bond0": ["10.224.0.2/29"], "bond0.120": ["10.224.0.10/29"]}
+    assert not {"Vlan110", "Vlan120"} & addresses(server, SECOND).keys()  # an address has one interface
+    types = {each["name"]: each["type"] for each in server.interfaces.stored.values()}
+    assert (types["PortChannel0"], types["bond0"], types["Vlan110"], types["bond0.120"], types["inband0"]) == (
+        "lag", "lag", "virtual", "virtual", "other"
+    )  # fmt: skip
+    assert left(server, paired) == []
+
+
+def test_a_run_that_breaks_within_port_channels_is_completed(paired: PlannedObjects) -> None:
+    whole = Server()
+    applied(whole, paired)
+    for number in range(whole.writes):
+        server = Server()
+        server.breaks_at = number
+        with pytest.raises(UsageError, match=r"the connection broke"):
+            applied(server, paired)
+        server.breaks_at = -1
+        applied(server, paired)
+        assert left(server, paired) == [] and contents(server) == contents(whole)
+
+
+def test_a_member_of_another_port_channel_is_found_and_moved(paired: PlannedObjects) -> None:
+    server = Server()
+    applied(server, paired)
+    device = server.named("devices", FIRST)["id"]
+    ports = {each["name"]: each for each in server.interfaces.stored.values() if each["device"] == device}
+    ports["Ethernet0"]["lag"] = ports["PortChannel4"]["id"]
+    ports["Ethernet496"]["lag"] = None
+    changes = compare(netbox_of(server), paired).changes
+    assert {change.name: dict(change.fields) for change in changes} == {
+        f"{FIRST}:Ethernet0": {"lag": ("PortChannel4", "in-band/su0/leaf0:PortChannel0")},
+        f"{FIRST}:Ethernet496": {"lag": (None, "in-band/su0/leaf0:PortChannel496")},
+    }
+    applied(server, paired)
+    assert left(server, paired) == [] and members(server, FIRST)["Ethernet0"] == "PortChannel0"
+
+
+def test_routed_ports_become_a_bond(paired: PlannedObjects, tmp_path: Path) -> None:
+    server = Server()
+    routed = planned(rendered(tmp_path, ROUTED))
+    applied(server, routed)
+    assert not members(server, "gpu-000")
+    applied(server, paired)
+    assert left(server, paired) == [] and len(members(server, "gpu-000")) == 2
+    applied(server, routed)
+    assert left(server, routed) == [] and not members(server, "gpu-000")
 
 
 def test_a_list_that_the_server_cuts_is_refused(server: Server, small: PlannedObjects) -> None:
