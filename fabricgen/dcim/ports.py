@@ -144,8 +144,8 @@ class DcimPorts:
             yield device.loopbacks
             yield device.management
         for host in self._hosts:
-            for each in (*host.nics, *host.vlans):
-                yield each.addresses
+            yield from (nic.addresses for nic in host.nics)
+            yield from (vlan.addresses for vlan in host.vlans)
 
 
 @cache
