@@ -16,7 +16,10 @@ from fabricgen.errors import UsageError
     help="File to write: .svg, .drawio (for draw.io) or .dot (for Graphviz). Several planes are one file each.",
 )  # fmt: skip
 @click.option("--plane", help="Draw only this plane.")
-@click.option("--device", metavar="NAME", help="Draw the front panel of this switch, with speeds and far ends.")
+@click.option(
+    "--device", metavar="NAME",
+    help="Draw the front panel of this switch, with speeds, far ends, port channels and VLANs.",
+)  # fmt: skip
 @click.option("--rack", metavar="NAME", help="Draw this rack.")
 @click.option("--cable", metavar="ID", help="Draw this cable with both ends; cabling.csv lists all.")
 @click.option(

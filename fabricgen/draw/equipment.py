@@ -11,36 +11,42 @@ from fabricgen.errors import UsageError
 from fabricgen.handoff.cable_ends import CableEnd, Plant
 from fabricgen.platforms.catalog import switch_platform
 from fabricgen.sonic.canonical import natural_key
+from fabricgen.sonic.tables import Table
 from fabricgen.units import counted, format_speed
 
 _CAGE, _ROWS, _COLUMNS = 24.0, 2, 3
 _UNIT_PX, _UNITS = 22, 42
 _RACK_PX = 360.0
 _LINE = 15
+_FEW = 6  # VLANs of a port that a panel lists
 _GAP = 12  # px between two columns of a list
 
 
 def panel_scene(bundle: Bundle, name: str) -> Scene:
-    """The front panel of a switch: two rows of cages, and each used port with its speed and its far end."""
+    """The front panel of a switch: two rows of cages, and each used port with its speed, far end, port channel and
+    VLANs."""
     wiring = wiring_of(bundle)
     device = next((each for each in wiring.devices if each.name == name), None)
     if device is None:
         raise UsageError(f"the bundle has no switch {name!r}{_such_as([each.name for each in wiring.devices])}")
     far = {end: (link, other) for link in wiring.links for end, other in ((link.a, link.b), (link.b, link.a))}
     used = {port: found for (switch, port), found in far.items() if switch == name}
+    observed = bundle.devices.get(name)
+    layer_2 = _layer_2(observed.content.peek() if observed else {}, used)
+    texts = {port: f"{_peer(*found)}{layer_2[port]}" for port, found in used.items()}
     cages: dict[str, list[str]] = {}
     for port, cage in _cages(device, sorted(used, key=natural_key)).items():
         cages.setdefault(cage, []).append(port)
     step = min(_CAGE + 4, (WIDTH - 32) / -(-len(cages) // _ROWS))
     boxes = []
     for number, (cage, members) in enumerate(cages.items()):
-        peers = [f"{port}: {_peer(*used[port])}" for port in members if port in used]
+        peers = [f"{port}: {texts[port]}" for port in members if port in used]
         kind = BoxKind.PORT if peers else BoxKind.FREE
         x, y = 16 + number // _ROWS * step, 16 + number % _ROWS * (_CAGE + 4)
         text = cage if len(cage) < 4 else ""
         boxes.append(Box(f"cage {cage}: {'; '.join(peers) or 'free'}", kind, x, y, step - 4, _CAGE, text))
     listed = [
-        f"{port}{f' (cage {cage})' if cage != port else ''}: {_peer(*used[port])}"
+        f"{port}{f' (cage {cage})' if cage != port else ''}: {texts[port]}"
         for cage, members in cages.items()
         for port in members
         if port in used
@@ -60,6 +66,27 @@ def _cages(device: WiredDevice, used: Sequence[str]) -> dict[str, str]:
     platform = switch_platform(device.platform)
     layout = next((each for each in platform.layouts if each.name == device.layout), None) if platform else None
     return {port.name: str(port.index) for port in layout.fabric_ports} if layout else {port: port for port in used}
+
+
+def _layer_2(tables: Mapping[str, Table], ports: Iterable[str]) -> dict[str, str]:
+    """Port -> for example ", PortChannel0, VLAN 110, tagged 120". A member has the VLANs of its channel."""
+    members = (key.partition("|") for key in tables.get("PORTCHANNEL_MEMBER", {}))
+    channels = {port: channel for channel, _, port in members}
+    numbers: dict[tuple[str, bool], list[str]] = {}  # by interface, and whether its frames have a tag
+    for key, row in tables.get("VLAN_MEMBER", {}).items():
+        vlan, _, interface = key.partition("|")
+        numbers.setdefault((interface, row.get("tagging_mode") == "tagged"), []).append(vlan.removeprefix("Vlan"))
+    found: dict[str, str] = {}
+    for port in ports:
+        channel = channels.get(port, "")
+        native, tagged = (_few(numbers.get((channel or port, each), ())) for each in (False, True))
+        parts = [channel, native and f"VLAN {native}", tagged and f"tagged {tagged}"]
+        found[port] = "".join(f", {part}" for part in parts if part)
+    return found
+
+
+def _few(numbers: Sequence[str]) -> str:
+    return " ".join(numbers) if len(numbers) <= _FEW else f"{' '.join(numbers[:_FEW])} and {len(numbers) - _FEW} more"
 
 
 def _peer(link: WiredLink, far: tuple[str, str]) -> str:

@@ -9,6 +9,7 @@ from xml.etree import ElementTree
 
 import pytest
 
+from fabricgen.api.rendering import render
 from fabricgen.bundle.read import open_bundle
 from fabricgen.bundle.wiring import WiredDevice, WiredLink
 from fabricgen.draw.dot import quoted, scene_dot
@@ -26,6 +27,7 @@ from fabricgen.vocabulary import LinkKind, Role
 from tests.components import tool
 from tests.conftest import Cli
 from tests.hostile.payloads import PAYLOAD
+from tests.rules.access import FIRST, PAIRED, SECOND
 
 SVG = "{http://www.w3.org/2000/svg}"
 
@@ -138,6 +140,20 @@ def test_a_panel_shows_speeds_and_far_ends(rendered: Path, cli: Cli, tmp_path: P
     assert len(scene.boxes) == 64 and sum(box.kind is BoxKind.PORT for box in scene.boxes) == 16
     assert "Ethernet448 (cage 57): 400G compute-spine-00 Ethernet0" in [label.text for label in scene.labels]
     assert cli("draw", rendered, "--device", "compute-su00-r0-leaf", "-o", tmp_path / "panel.svg").code == 0
+
+
+def test_a_panel_shows_port_channels_and_vlans(tmp_path: Path) -> None:
+    text = PAIRED.replace("vlan: 110", "bond: bond0, vlan: 110, tagged: [120, 131, 132, 133, 134, 135, 136, 137]")
+    (tmp_path / "fabric.yaml").write_text(text, encoding="utf-8")
+    assert not render(tmp_path / "fabric.yaml", tmp_path / "bundle").has_errors
+    listed = [label.text for label in panel_scene(open_bundle([tmp_path / "bundle"]), FIRST).labels]
+    tagged = "tagged 120 131 132 133 134 135 and 2 more"
+    assert f"Ethernet0 (cage 1): 400G gpu-000 inband0, PortChannel0, VLAN 110, {tagged}" in listed
+    (peer,) = [text for text in listed if text.startswith("Ethernet496 ")]
+    assert peer == (
+        f"Ethernet496 (cage 63): 400G {SECOND} Ethernet496, PortChannel496, tagged 110 120 131 132 133 134 and 3 more"
+    )
+    assert not any("VLAN" in text or "PortChannel" in text for text in listed if "spine" in text)
 
 
 def test_a_cable_shows_both_ends(rendered: Path) -> None:
