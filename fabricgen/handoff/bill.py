@@ -162,6 +162,11 @@ def _csv(rows: Sequence[Sequence[str]]) -> bytes:
 def _markdown(fabric: str, percent: int, head: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
     lines = ["| " + " | ".join(row) + " |" for row in (head, ["---"] * len(head), *rows)]
     words = f"Spares are {percent} % of each line, rounded up. Lengths are those that are sold."
+    if any(row[0] == CABLE and row[1] in FIBRES and "x" in row[3] for row in rows):
+        words += (
+            "\n\nA fibre of 2x400G is a trunk: one cable for both links, between modules with one connector. Between "
+            "modules with a connector for each link (twin-port OSFP), buy two of 400G in its place."
+        )
     return "\n".join([f"# Bill of {fabric}", "", words, "", *lines, ""])
 
 

@@ -1,6 +1,7 @@
 """The bill has each cage and each cable once, in lengths that are sold, with spares."""
 
 import csv
+import json
 from collections import Counter
 from io import StringIO
 from pathlib import Path
@@ -89,3 +90,40 @@ def test_the_command_writes_three_files(cli: Cli, tmp_path: Path) -> None:
     assert cli("render", QUICKSTART, "--output", tmp_path / "bundle", "-q").code == 0
     assert cli("handoff", "bill", tmp_path / "bundle", "--output", tmp_path / "bill").code == 0
     assert sorted(one.name for one in (tmp_path / "bill").glob("[a-z]*")) == ["bill.csv", "bill.md", "racks.csv"]
+
+
+@pytest.mark.parametrize("name", ["nvl72", "dual-homed", "superpod", "explicit", "border"])
+def test_the_bill_fills_each_cage_once(cli: Cli, tmp_path: Path, name: str) -> None:
+    """Counted from fabric.json and config_db.json: peer links, external links, copper with legs, RJ45."""
+    bundle = tmp_path / "bundle"
+    assert cli("render", QUICKSTART.parent / name, "--output", bundle, "-q").code == 0
+    fabric = json.loads((bundle / "fabric.json").read_text())
+    media = {cable["id"]: cable["medium"] for cable in fabric["cables"]}
+    models = {host["name"]: host_model(host["model"]) for host in fabric["hosts"]}
+    opened = open_bundle([bundle])
+    kinds: dict[tuple[str, str], set[str]] = {}
+    for link in fabric["links"]:
+        for device, port in (link["a"], link["b"]):
+            model, switch = models.get(device), opened.devices.get(device)
+            cage = switch.text_of("PORT", port, "index") if switch else nic_cage(model, port) if model else port
+            kinds.setdefault((device, str(cage)), set()).add(media[link["cable"]])
+    cages = Counter(medium for (medium,) in kinds.values())  # a cage with two media cannot be built
+    rows = bill(bundle)["bill.csv"]
+
+    def count(items: tuple[str, ...], weight: bool, *only: str) -> int:
+        """Lines of these items and media, each as many as the links that it carries if `weight`."""
+        return sum(
+            int(row["needed"]) * (int(row["speed"].partition("x")[0]) if weight and "x" in row["speed"] else 1)
+            for row in rows
+            if row["item"] in items and (not only or row["kind"] in only)
+        )
+
+    assert count(("cable", "breakout cable"), True) == len(fabric["links"])
+    for fibre in ("mmf", "smf"):
+        assert count(("transceiver",), False, fibre) == cages[fibre]
+        links = sum(media[link["cable"]] == fibre for link in fabric["links"])
+        assert count(("transceiver",), True, fibre) == 2 * links
+    copper = [cable for cable in fabric["cables"] if cable["medium"] not in ("mmf", "smf")]
+    assert count(("cable", "breakout cable"), False, "dac", "aec", "aoc", "utp") == len(copper)
+    plugs = sum(1 + len(cable.get("legs") or [cable["links"]]) for cable in copper)
+    assert plugs == sum(cages.values()) - cages["mmf"] - cages["smf"]
