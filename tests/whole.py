@@ -122,6 +122,8 @@ COSTLY = (
            ("explicit", "infiniband", "nvl72", "quickstart")),
     Costly("lsp/test_response.py", "an editor that waits for 512 switches"),
     Costly("render/test_planes.py::test_adding_a_plane_changes_no_byte_of_the_others", "a byte that a plane moves"),
+    Costly("report/test_formats.py::test_sarif_of_a_fabric_with_everything_wrong_alike", "a log that a few rules fill",
+           ("1",)),
     Costly("rollout/test_rollout.py::test_the_fabric_in_between_is_that_of_its_files", "a wrong mixture"),
     Costly("hostile/test_hostile.py::test_a_payload_in_every_text_of_a_file", "a text that a page does not escape"),
     Costly("rules/test_coverage.py::test_every_defect_has_a_case", "a defect of a rule without a case"),

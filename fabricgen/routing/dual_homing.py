@@ -8,13 +8,13 @@ Source: SONiC doc/mclag/Sonic-mclag-hld.md, 7.1 to 7.3.
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
 
 from fabricgen.bundle.read import Bundle
 from fabricgen.bundle.wiring import Endpoint
+from fabricgen.engine.derived import derived
 from fabricgen.routing import bits
 from fabricgen.routing.bgp import solve
 from fabricgen.routing.endpoints import NOT_ANNOUNCED, is_active
@@ -136,7 +136,7 @@ class DualHoming:
         left = ((one, tuple(place for place in one.places if place.switch not in failed)) for one in classes)
         return [replace(one, places=places) for one, places in left if places]
 
-    @cached_property
+    @derived
     def _in_service(self) -> list[HostClass]:
         return self._grouped(())
 
@@ -168,7 +168,7 @@ class DualHoming:
         lengths = (length for version, length in self._lengths if version == address.version)
         return frozenset().union(*(self._subnets.get(address.widened(length), ()) for length in lengths))
 
-    @cached_property
+    @derived
     def _subnets(self) -> Mapping[Address, set[int]]:
         found: dict[Address, set[int]] = {}
         for name, switch in self.number.items():
@@ -177,16 +177,16 @@ class DualHoming:
                     found.setdefault(one.network, set()).add(switch)
         return found
 
-    @cached_property
+    @derived
     def _lengths(self) -> set[tuple[int, int]]:
         return {(one.version, one.length) for one in self._subnets}
 
-    @cached_property
+    @derived
     def around(self) -> Sequence[Sequence[int]]:
         """For each destination, those that packets fall back to."""
         return covering(self.fabric.destinations)
 
-    @cached_property
+    @derived
     def _announced(self) -> Mapping[int, list[tuple[Address, int]]]:
         found: dict[int, list[tuple[Address, int]]] = {}
         for column, destination in enumerate(self.fabric.destinations):
@@ -208,7 +208,7 @@ class DualHoming:
         number = self.number[leaf]
         return _State(self, {number}, set(), None if number in self._transit else number).lost()
 
-    @cached_property
+    @derived
     def _transit(self) -> frozenset[int]:
         """The switches that are next hops to hosts of others."""
         state = _State(self, set(), set())
@@ -216,7 +216,7 @@ class DualHoming:
         links = np.flatnonzero((hops & ~own[state.network.target]).any(axis=1))
         return frozenset(state.network.target[links].tolist())
 
-    @cached_property
+    @derived
     def links_at(self) -> Mapping[Endpoint, list[int]]:
         """(switch, port) -> the directed links that leave there."""
         found: dict[Endpoint, list[int]] = {}

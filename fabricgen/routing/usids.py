@@ -6,10 +6,10 @@ static route inside the block decides. Other prefixes do not count: FG748 report
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from functools import cached_property
 
 from fabricgen.bundle.read import Bundle, ObservedDevice
 from fabricgen.bundle.wiring import Endpoint, WiredLink
+from fabricgen.engine.derived import derived
 from fabricgen.sonic.addresses import Address, parse_address
 from fabricgen.sonic.image import rows
 from fabricgen.sonic.srv6 import (
@@ -85,12 +85,12 @@ class UsidPlane:
         self._counts: dict[tuple[str, str], int] = {}
         self._ports: dict[tuple[str, str], tuple[str, str]] = {}  # (switch, key of a route) -> its port
 
-    @cached_property
+    @derived
     def block(self) -> Address | None:
         """The first block of the plane; None if no switch has a locator."""
         return next((block for one in self.switches.values() for block in one.blocks), None)
 
-    @cached_property
+    @derived
     def _addresses(self) -> dict[Endpoint, frozenset[Address]]:
         """NIC -> its addresses, where fabric.json has them."""
         hosts = self.bundle.wiring.hosts if self.bundle.wiring else ()
@@ -183,12 +183,12 @@ class UsidPlane:
 
     # The paths that the wiring has, and the lists that name them.
 
-    @cached_property
+    @derived
     def nics(self) -> tuple[WiredLink, ...]:
         """The links of hosts to the switches of the plane."""
         return tuple(link for link in self.bundle.host_links if link.b[0] in self.switches)
 
-    @cached_property
+    @derived
     def usid_over(self) -> dict[Endpoint, int]:
         """Switch port -> the uSID whose route leads over this port alone, of the neighbor's SIDs or of the NIC
         there."""
@@ -205,7 +205,7 @@ class UsidPlane:
     def _own(self, switch: str) -> dict[Address, str]:
         return self.switches[switch].own if switch in self.switches else {}
 
-    @cached_property
+    @derived
     def _up(self) -> dict[str, list[WiredLink]]:
         """Switch -> its links upwards, in the order of the bundle."""
         found: dict[str, list[WiredLink]] = {name: [] for name in self.switches}
@@ -214,7 +214,7 @@ class UsidPlane:
                 found[link.a[0]].append(link)
         return found
 
-    @cached_property
+    @derived
     def _down(self) -> dict[str, dict[str, list[WiredLink]]]:
         """Switch -> neighbor below -> the links to it."""
         found: dict[str, dict[str, list[WiredLink]]] = {name: {} for name in self.switches}
@@ -223,7 +223,7 @@ class UsidPlane:
                 found[link.b[0]].setdefault(link.a[0], []).append(link)
         return found
 
-    @cached_property
+    @derived
     def below(self) -> dict[str, frozenset[str]]:
         """Switch -> the leaves that it reaches downwards, itself if it is one."""
         found: dict[str, frozenset[str]] = {}

@@ -7,7 +7,6 @@ and each refers to its switch by name.
 import io
 import pickle
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any, Generic, TypeVar
 
 from fabricgen.bundle.device import ObservedDevice
@@ -25,12 +24,12 @@ _BESIDE = ""  # in place of the name of a module
 _SLOWEST = (Basis.SCHEMA, Basis.CONSEQUENCE)  # they read every row, and the routes: the other rules run beside them
 
 
-@dataclass
 class Beside(Generic[T]):
     """Work on the same files that one process does while others check rules. Without processes it has no result."""
 
-    work: Callable[[], T]
-    result: T | None = None
+    def __init__(self, work: Callable[[], T]) -> None:
+        self.work = work
+        self.result: T | None = None
 
 
 def checked(

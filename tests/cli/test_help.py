@@ -3,6 +3,7 @@
 import re
 import shlex
 import shutil
+from collections.abc import Callable, Mapping
 from pathlib import Path
 
 import pytest
@@ -14,6 +15,8 @@ from tests.cli.examples import all_commands, examples_of
 from tests.conftest import Cli
 from tests.diff.test_cables import as_planned, dump
 from tests.docs.pages import ROOT, write_files
+from tests.inventories import write
+from tests.render.test_srv6 import sprayed
 
 COMMANDS = dict(all_commands())
 DEVICE = Path(__file__).parents[1] / "platforms" / "device" / "acme" / "x86_64-acme_box4-r0"
@@ -22,6 +25,22 @@ SCENARIO = Path(__file__).parents[2] / "benchmarks" / "fuzz" / "scenario.json"
 QUICK_BUDGET = 1_000_000  # packet hops
 SERVERS = ("fabricgen lsp",)  # they run until the client ends; tests/lsp talks to one
 SOURCES_OF_TRUTH = re.compile("import netbox|--plan$|--apply$")  # tests/dcim has a server for these examples
+
+
+def speakers() -> Path:
+    """An inventory whose hosts speak BGP."""
+    write_files(PAGES / "access.md", Path())
+    return Path("speakers")
+
+
+OTHERS: Mapping[
+    str, Callable[[], Path]
+] = {  # what `build` is rendered from, where quickstart has nothing for the command
+    "handoff dhcp": lambda: ROOT / "inventories" / "networks",
+    "handoff host-bgp": speakers,
+    "handoff paths": lambda: write(Path("sprayed"), sprayed()),
+    "simulate paths": lambda: write(Path("sprayed"), sprayed()),
+}
 WATCHES = " --watch"  # until an interrupt; tests/cli/test_watch.py sends one
 PREPARED = (
     "init my-fabric --example quickstart",
@@ -114,9 +133,9 @@ def test_each_example_runs(example: str, site: Path, tmp_path: Path, cli: Cli, m
         shutil.rmtree(words[words.index("--output") + 1] if "--output" in words else words[1], ignore_errors=True)
     if words[0] == "accept":  # too many files to copy for every example
         Run(open_bundle([Path("build")])).write(Path("acceptance"))
-    if words[:2] == ["handoff", "dhcp"]:  # of a fabric with VLANs that relay
+    if inventory := OTHERS.get(" ".join(words[:2])):
         shutil.rmtree("build")
-        assert cli("render", ROOT / "inventories" / "networks", "-o", "build", "-q").code == 0
+        assert cli("render", inventory(), "-o", "build", "-q").code == 0
     if words[0] == "tune" and "--budget" not in words:  # a smaller search; tests/simulate/tuning look at results
         words += ["--budget", str(QUICK_BUDGET)]
     done = cli(*words)

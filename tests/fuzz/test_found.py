@@ -11,6 +11,8 @@ from benchmarks.fuzz.seeds import build
 from fabricgen.handoff import handoffs
 from tests.conftest import Cli
 
+NOTHING_TO_HAND_OVER = re.compile("is not an object with fields|no host of the bundle|no switch has a row of")
+
 
 @pytest.fixture
 def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
@@ -28,7 +30,7 @@ def test_a_row_that_is_not_an_object(folder: Path, cli: Cli) -> None:
     for name in handoffs():
         outcome = cli("handoff", name, "roce.bundle", "-o", name)
         assert outcome.code in (0, 1, 2), name
-        assert outcome.code != 2 or "is not an object with fields" in outcome.err
+        assert outcome.code != 2 or NOTHING_TO_HAND_OVER.search(outcome.err), name
 
 
 def test_numbers_of_thousands_of_digits(folder: Path, cli: Cli) -> None:

@@ -88,7 +88,7 @@ def test_nccl_expects_packets_out_of_order_where_they_overtake_each_other(cli: C
             "load_balancing.flowlet_gap_us",
             "no flowlets",
         ),
-        ({"load_balancing": "dlb"}, 202505, "FG104", "load_balancing", '"dlb"'),
+        ({"load_balancing": "dlb"}, 202505, "FG105", "load_balancing", '"dlb"'),
         ({"load_balancing": "ecmp", "technology": "infiniband"}, 202505, "FG105", "load_balancing", "InfiniBand"),
     ],
 )

@@ -251,7 +251,8 @@ def test_the_builders_of_shared_contexts_take_plain_facts() -> None:
     """Their arguments are the whole key of the cache, so each must be a value: equal only if nothing differs."""
     for build in (build_contexts.port_context, build_contexts.link_context):
         hints = typing.get_type_hints(build)
-        allowed = (str, int, bool, str | None, tuple[int, str], tuple[bool, str] | None, PortBuffers, Context)
+        allowed = (str, int, bool, str | None, tuple[int, str], tuple[bool, str] | None, PortBuffers, Context,
+                   contexts.SessionContext)  # fmt: skip
         assert {name: hint for name, hint in hints.items() if hint not in allowed} == {
             "return": hints["return"],
             **({"families": hints["families"]} if "families" in hints else {}),

@@ -22,7 +22,7 @@ from fabricgen.vocabulary import Role
 _RANGES, _PREFIXES, _GROUPS = "BGP_PEER_RANGE", "BGP_GLOBALS_LISTEN_PREFIX", "BGP_PEER_GROUP"
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class Listened:
     """A subnet from which a switch accepts sessions. `group` is the key of the row with their ASN."""
 

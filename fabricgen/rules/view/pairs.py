@@ -10,7 +10,7 @@ from fabricgen.sonic.canonical import natural_key
 from fabricgen.sonic.mclag import MclagDomain, mclag_domain, mclag_peers
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class Half:
     """One leaf of a pair, with its domain and the other leaf."""
 
