@@ -136,7 +136,7 @@ COSTLY = (
     Costly("simulate/congestion/test_cascade.py::test_findings_say_the_round_and_count_the_rest", "words of rounds"),
     Costly("simulate/congestion/test_cascade.py::test_most_cases_of_the_acceptance_set", "the share of measured cases"),
     Costly("simulate/congestion/test_fresh.py::test_bars_of_the_acceptance_set", "the share of fresh cases"),
-    Costly("simulate/congestion/test_resolution.py::test_victims_of_packets_only_are_flows_that_the_verdict_names",
+    Costly("simulate/congestion/test_resolution.py::test_packets_decide_where_nothing_pauses",
            "flows of a few packets"),
     Costly("simulate/deadlock/test_failures.py::test_proofs_agree_with_one_by_one", "a wrong proof"),
     Costly("simulate/jobs/test_search.py::test_a_proposal_is_better_on_draws_that_the_search_did_not_use", "luck"),

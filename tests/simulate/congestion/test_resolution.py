@@ -1,6 +1,5 @@
 """Flows of a few packets near the limit of victims: the verdict names them, because their packets' order decides."""
 
-import re
 from pathlib import Path
 
 import numpy as np
@@ -13,9 +12,8 @@ from benchmarks.random_bundles import random_case
 from fabricgen.bundle.read import open_bundle
 from fabricgen.simulate.congestion.analysis import CongestionOptions, analyse_congestion
 from fabricgen.simulate.congestion.resolution import FEW, undecided, undecided_words
-from fabricgen.simulate.congestion.stage import VICTIM
 
-SEED = 34  # all-to-all of 256 KiB: six packets for each flow, and five victims of packets only
+SEED = 34  # all-to-all of 256 KiB: six packets for each flow, and five victims that a fluid does not have
 
 
 def is_undecided(factor: float, packets: int) -> bool:
@@ -41,15 +39,12 @@ def test_words_count_the_flows_and_their_packets() -> None:
     assert "2 flows of at most 6 packets" in undecided_words(np.array([True, True, False]), packets)
 
 
-def test_victims_of_packets_only_are_flows_that_the_verdict_names(tmp_path: Path) -> None:
+def test_packets_decide_where_nothing_pauses(tmp_path: Path) -> None:
+    """Each flow of a few packets is followed packet by packet, so both simulators have the same victims."""
     found = agreement(SEED, tmp_path)
     assert not found.differences
-    assert found.undecided > 0
+    assert found.undecided == 0
     case = random_case(SEED, tmp_path / "again")
     options = CongestionOptions(pattern=case.pattern, size_bytes=case.size_bytes, seed=case.seed)
     [result] = analyse_congestion(open_bundle([case.bundle]), options)
-    named = re.fullmatch(r"the order .* whether (\d+) flows of at most 6 packets are victims: .*", result.reason)
-    near = sum(abs((flow.hol_factor or 0) - VICTIM) < VICTIM / 12 - 0.001 for flow in result.flows)
-    assert named and int(named[1]) >= max(near, found.undecided)
-    [large] = analyse_congestion(open_bundle([case.bundle]), CongestionOptions(pattern=case.pattern, seed=case.seed))
-    assert large.reason == ""
+    assert "the order of packets" not in result.reason
