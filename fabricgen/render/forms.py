@@ -166,9 +166,9 @@ class Form:
             if rows is None:
                 rows = tables[table] = {}
             if key not in rows:
-                rows[key] = fields if key_text.slotted else dict(fields)
+                rows[key] = fields
             elif rows[key] is not fields:
-                _join(rows[key], fields, row, key)
+                rows[key] = _joined(rows[key], fields, row, key)
 
 
 class LineForm:
@@ -187,10 +187,14 @@ class LineForm:
         return self._text.fill(values)
 
 
-def _join(known: dict[str, str | list[str]], fields: Mapping[str, str | list[str]], row: _RowForm, key: str) -> None:
+def _joined(
+    known: Mapping[str, str | list[str]], fields: Mapping[str, str | list[str]], row: _RowForm, key: str
+) -> dict[str, str | list[str]]:
+    """The fields of both. It is a new row, because forms share their rows between ports and switches."""
     for name, content in fields.items():
-        if known.setdefault(name, content) != content:
+        if known.get(name, content) != content:
             raise NotRowsError(f"{row.table}|{key}|{name} is both {known[name]!r} and {content!r}")
+    return {**known, **fields}
 
 
 def _parse(text: str) -> dict[str, dict[str, dict[str, object]]]:
