@@ -278,6 +278,11 @@ class Wiring:
         """The names of the planes that subnet managers run: their switches do not have a config_db.json."""
         return frozenset(plane.name for plane in self.planes if plane.technology == Technology.INFINIBAND)
 
+    @cached_property
+    def tenant_of(self) -> Mapping[Endpoint, str]:
+        """NIC -> the name of its tenant, for those that have one."""
+        return {nic: tenant.name for tenant in self.tenants for nic in tenant.nics}
+
 
 def link_state(links: Iterable[WiredLink], cordoned: Collection[str]) -> LinkState:
     """The state of a cable or of an arm of it: cordoned if any of its links is."""

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from fabricgen.dcim.objects import ObjectKind, Ref, Value
 from fabricgen.sonic.addresses import Address, read_address
-from fabricgen.sonic.tables import Table
+from fabricgen.sonic.tables import Table, channel_of
 from fabricgen.units import whole_number
 
 if TYPE_CHECKING:
@@ -175,8 +175,8 @@ def _stated(tables: Mapping[str, Table], device: str, links: Iterable["WiredLink
     channels, ports, vlans = (tables.get(name, {}) for name in ("PORTCHANNEL", "PORT", "VLAN"))
     for name, row in channels.items():
         yield _Stated(name, 0, row.get("admin_status") == "up", "", whole_number(row.get("mtu")), type=LAG)
-    members = (key.partition("|") for key in tables.get("PORTCHANNEL_MEMBER", {}))
-    lags = {port: channel for channel, _, port in members if channel in channels}
+    members = channel_of(tables.get("PORTCHANNEL_MEMBER", {}))
+    lags = {port: channel for port, channel in members.items() if channel in channels}
     for link in links:
         for name, port in (link.a, link.b):
             if name == device:

@@ -42,7 +42,7 @@ def tenant_moves(difference: Difference) -> list[TenantMove]:
     if wirings is None:
         return []
     old, new = wirings
-    before, after = _owners(old), _owners(new)
+    before, after = old.tenant_of, new.tenant_of
     levels = {plane.name: plane.isolation for plane in new.planes if plane.isolation}
     found: dict[tuple[str, str, str], list[tuple[str, str]]] = {}
     known = {(host.name, nic.name) for host in old.hosts for nic in host.nics}
@@ -77,7 +77,3 @@ def wirings_of(difference: Difference) -> tuple[Wiring, Wiring] | None:
     if texts[0] == texts[1] or any(b'"isolation"' not in text for text in texts):  # large fabrics have large files
         return None
     return load_wiring(texts[0]), load_wiring(texts[1])
-
-
-def _owners(wiring: Wiring) -> dict[tuple[str, str], str]:
-    return {end: tenant.name for tenant in wiring.tenants for end in tenant.nics}

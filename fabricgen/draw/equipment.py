@@ -11,7 +11,7 @@ from fabricgen.errors import UsageError
 from fabricgen.handoff.cable_ends import CableEnd, Plant
 from fabricgen.platforms.catalog import switch_platform
 from fabricgen.sonic.canonical import natural_key
-from fabricgen.sonic.tables import Table
+from fabricgen.sonic.tables import Table, channel_of
 from fabricgen.units import counted, format_speed
 
 _CAGE, _ROWS, _COLUMNS = 24.0, 2, 3
@@ -70,8 +70,7 @@ def _cages(device: WiredDevice, used: Sequence[str]) -> dict[str, str]:
 
 def _layer_2(tables: Mapping[str, Table], ports: Iterable[str]) -> dict[str, str]:
     """Port -> for example ", PortChannel0, VLAN 110, tagged 120". A member has the VLANs of its channel."""
-    members = (key.partition("|") for key in tables.get("PORTCHANNEL_MEMBER", {}))
-    channels = {port: channel for channel, _, port in members}
+    channels = channel_of(tables.get("PORTCHANNEL_MEMBER", {}))
     numbers: dict[tuple[str, bool], list[str]] = {}  # by interface, and whether its frames have a tag
     for key, row in tables.get("VLAN_MEMBER", {}).items():
         vlan, _, interface = key.partition("|")

@@ -57,7 +57,7 @@ def host_tenants(bundle: "Bundle") -> HostTenants:
     wiring = bundle.wiring
     if wiring is None:
         return HostTenants({})
-    found = {nic: tenant.name for tenant in wiring.tenants for nic in tenant.nics}
+    found = dict(wiring.tenant_of)
     guids = {guid: one.name for plane in wiring.infiniband_planes for guid, one in tenants_of(bundle, plane).items()}
     for host in wiring.hosts if guids else ():
         for nic in host.nics:

@@ -98,7 +98,6 @@ class Attachments:
 
 def attachments(bundle: Bundle, wiring: Wiring, plane: str) -> Attachments:
     """The attachments of the hosts of a plane, in the order of fabric.json."""
-    owner = {end: tenant.name for tenant in wiring.tenants for end in tenant.nics}
     links = {link.a: link for link in bundle.host_links if link.plane == plane}
     part_of = _parts([link for link in bundle.switch_links if link.plane == plane])
     overlay = _overlay(bundle, plane)
@@ -116,7 +115,7 @@ def attachments(bundle: Bundle, wiring: Wiring, plane: str) -> Attachments:
                 left_out.append(end)
                 continue
             evpn = overlay.get(link.b[0], (link.b[0], False))
-            found += _of_link(link, addresses, owner.get(end, ""), switches[link.b[0]], part_of, evpn)
+            found += _of_link(link, addresses, wiring.tenant_of.get(end, ""), switches[link.b[0]], part_of, evpn)
     devices = [bundle.devices[name] for name in switches]
     unread = [one.name for one in devices if has_translation(one.config) and one.frr_conf != frr_conf(one.config)]
     return Attachments(found, left_out, sorted(unread, key=natural_key))

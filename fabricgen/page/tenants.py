@@ -19,8 +19,7 @@ def tenants_object(bundle: Bundle, topology: Topology, results: Sequence[Isolati
     pass, or that should; all other pairs are apart. `mixes` are the different lists of [tenant, NICs] of a switch, and
     `mix_of` has the place of the list of each switch, in the order of the topology; None without hosts of the plane."""
     partitions = dict(partitions_of_ports(bundle)) if results else {}
-    tenants = bundle.wiring.tenants if bundle.wiring else ()
-    owner = {end: tenant.name for tenant in tenants for end in tenant.nics}
+    owner = bundle.wiring.tenant_of if bundle.wiring else {}
     found = []
     for result in results:
         names = sorted({name for one in result.matrix for name in (one.source, one.target)}, key=_idle_last)

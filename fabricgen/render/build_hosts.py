@@ -67,6 +67,7 @@ def interface_context(
     prefixes += [value(prefix, "hosts announce it", inventory=plane.source("access")) for prefix in announced]
     if plane.srv6:  # outer headers go to the gateway, too
         prefixes.append(value(plane.srv6.block, inventory=plane.srv6.source("block")))
+    routes = {version: tuple(one for one in prefixes if ip_network(one).version == version) for version, _ in families}
     return InterfaceContext(
         name=fact(model, nic, nic.name),
         plane=plane.name,
@@ -75,20 +76,29 @@ def interface_context(
         table=value(FIRST_TABLE + index, f"{FIRST_TABLE} + the place of the NIC in its model"),
         priority=value(FIRST_RULE + index, f"{FIRST_RULE} + the place of the NIC in its model"),
         metric=value(FIRST_TABLE + index, "as its table: the first NIC goes first") if nic.rail is None else None,
-        addresses=tuple(
-            HostAddress(
-                local=Slot(f"nic{index}.{place}.local", _LOCK),
-                length=value(length),
-                host_length=value(_HOST_LENGTH[version]),
-                gateway=Slot(f"nic{index}.{place}.gateway", _LOCK),
-                subnet=Slot(f"nic{index}.{place}.subnet", _LOCK) if access and access.vlan is not None else None,
-                prefixes=tuple(prefix for prefix in prefixes if ip_network(prefix).version == version),
-            )
-            for place, (version, length) in enumerate(families)
+        addresses=_addresses(
+            f"nic{index}", families, routes, has_subnet=access is not None and access.vlan is not None
         ),
         ipv6=any(version == 6 for version, _ in families),
         bond=value(bond, inventory=access.spec.source("bond")) if access and bond else None,
         ports=(),
+    )
+
+
+def _addresses(
+    blank: str, families: Sequence[tuple[int, int]], prefixes: Mapping[int, tuple[Value, ...]], *, has_subnet: bool
+) -> tuple[HostAddress, ...]:
+    """The addresses of an interface, whose blanks begin with `blank`. `prefixes` are the routes by IP version."""
+    return tuple(
+        HostAddress(
+            local=Slot(f"{blank}.{place}.local", _LOCK),
+            length=value(length),
+            host_length=value(_HOST_LENGTH[version]),
+            gateway=Slot(f"{blank}.{place}.gateway", _LOCK),
+            subnet=Slot(f"{blank}.{place}.subnet", _LOCK) if has_subnet else None,
+            prefixes=prefixes.get(version, ()),
+        )
+        for place, (version, length) in enumerate(families)
     )
 
 
@@ -121,17 +131,7 @@ def tagged_context(
         table=value(FIRST_TABLE_OF_VLANS * (index + 1) + number, "10000, 20000 by the place of the NIC, and the VLAN"),
         priority=value(FIRST_RULE_OF_VLANS + MOST_TAGGED * index + place, "2000 by the places of the NIC and the VLAN"),
         metric=None,
-        addresses=tuple(
-            HostAddress(
-                local=Slot(f"nic{index}.vlan{number}.{order}.local", _LOCK),
-                length=value(length),
-                host_length=value(_HOST_LENGTH[version]),
-                gateway=Slot(f"nic{index}.vlan{number}.{order}.gateway", _LOCK),
-                subnet=Slot(f"nic{index}.vlan{number}.{order}.subnet", _LOCK),
-                prefixes=prefixes.get(version, ()),
-            )
-            for order, (version, length) in enumerate(families)
-        ),
+        addresses=_addresses(f"nic{index}.vlan{number}", families, prefixes, has_subnet=True),
         ipv6=any(version == 6 for version, _ in families),
         bond=None,
         ports=(),

@@ -1,6 +1,6 @@
 """The config_db.json of every switch: forms that switches and ports share, stamped with the values of each."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from ipaddress import ip_interface
@@ -40,6 +40,7 @@ from fabricgen.render.build_contexts import (
 )
 from fabricgen.render.build_management import management_context
 from fabricgen.render.build_outside import outside_context
+from fabricgen.render.context import Context
 from fabricgen.render.contexts import ManagementContext, PlaneContext, SonicContext
 from fabricgen.render.formed import FormedSwitch, Slots, fixed_slots, own_slots
 from fabricgen.render.forms import Tables
@@ -315,60 +316,42 @@ class SwitchRenderer:
             vlan.dhcp,
             Same(vlan.spec),
         )
-        known = self._known.get(kind)
-        if known is None:
-            seen = {"sonic": self._sonic, "vlan": vlan_context(vlan)}
-            known = self._known[kind] = (self.library.form(VLAN_TEMPLATE, seen, device),)
-        return known
+        return self._form_of(kind, VLAN_TEMPLATE, device, vlan=lambda: vlan_context(vlan))
 
     def _expand_bond(self, bond: ChannelPlan, device: str) -> tuple[int, ...]:
         """The form of a port channel with addresses."""
         versions = tuple([address.version for address in bond.addresses])
         kind = _ChannelKind(bond.name, bond.plane.name, bond.ports, versions, Same(bond.spec))
-        known = self._known.get(kind)
-        if known is None:
-            seen = {"sonic": self._sonic, "bond": channel_context(bond)}
-            known = self._known[kind] = (self.library.form(BOND_TEMPLATE, seen, device),)
-        return known
+        return self._form_of(kind, BOND_TEMPLATE, device, bond=lambda: channel_context(bond))
 
     def _expand_pair(self, pair: PairPlan, device: str) -> tuple[int, ...]:
         """The form of a leaf of a pair, which leaves with the same port channels share."""
         kind = _PairKind(pair.channel, pair.ports, pair.vlans, pair.bonds, pair.plane.name, Same(pair.spec))
-        known = self._known.get(kind)
-        if known is None:
-            seen = {"sonic": self._sonic, "pair": pair_context(pair)}
-            known = self._known[kind] = (self.library.form(PAIR_TEMPLATE, seen, device),)
-        return known
+        return self._form_of(kind, PAIR_TEMPLATE, device, pair=lambda: pair_context(pair))
 
     def _expand_sessions(self, sessions: HostSessions, device: str) -> tuple[int, ...]:
         """The form of sessions with hosts, which switches with ranges of the same sizes share."""
         sizes = tuple([(network.version, network.prefixlen) for network in sessions.ranges])
         kind = _SessionsKind(sessions.name, sessions.plane.name, sizes, Same(sessions.spec))
-        known = self._known.get(kind)
-        if known is None:
-            seen = {"sonic": self._sonic, "sessions": host_sessions_context(sessions)}
-            known = self._known[kind] = (self.library.form(HOSTS_TEMPLATE, seen, device),)
-        return known
+        return self._form_of(kind, HOSTS_TEMPLATE, device, sessions=lambda: host_sessions_context(sessions))
 
     def _expand_srv6(self, paths: Srv6Switch, spec: Srv6Spec, device: str) -> tuple[int, ...]:
         """The form of the SRv6 of a switch, which switches with as many uSIDs and routes share."""
         kind = _Srv6Kind(len(paths.locators), len(paths.hops), Same(spec))
-        known = self._known.get(kind)
-        if known is None:
-            seen = {"sonic": self._sonic, "srv6": srv6_context(spec, kind.locators, kind.routes)}
-            known = self._known[kind] = (self.library.form(SRV6_TEMPLATE, seen, device),)
-        return known
+        return self._form_of(kind, SRV6_TEMPLATE, device, srv6=lambda: srv6_context(spec, kind.locators, kind.routes))
 
     def _expand_tenant(self, own: TenantTable | TenantVrf, device: str) -> tuple[int, ...]:
         """The form of a table or VRF, which switches with the same ports of a tenant share."""
-        known = self._known.get(own)
+        if isinstance(own, TenantVrf):
+            return self._form_of(own, VRF_TEMPLATE, device, vrf=lambda: vrf_context(own))
+        return self._form_of(own, TENANT_TEMPLATE, device, tenant=lambda: tenant_context(own))
+
+    def _form_of(self, kind: _Kind, template: str, device: str, **makes: Callable[[], Context]) -> tuple[int, ...]:
+        """The one form of a kind. `makes` are the contexts that the template sees, made for the first of the kind."""
+        known = self._known.get(kind)
         if known is None:
-            template, seen = (
-                (VRF_TEMPLATE, {"vrf": vrf_context(own)})
-                if isinstance(own, TenantVrf)
-                else (TENANT_TEMPLATE, {"tenant": tenant_context(own)})
-            )
-            known = self._known[own] = (self.library.form(template, {"sonic": self._sonic, **seen}, device),)
+            seen = {"sonic": self._sonic, **{name: make() for name, make in makes.items()}}
+            known = self._known[kind] = (self.library.form(template, seen, device),)
         return known
 
     def _expand_device(self, kind: _SwitchKind, switch: Switch, routes: Sequence[StaticRoute]) -> tuple[int, ...]:

@@ -5,7 +5,6 @@ its old and its new tenant as long as packets pass between it and hosts of both,
 to be closed before the new one opens.
 """
 
-from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from itertools import product
 
@@ -31,7 +30,7 @@ class MovingTenants:
     @staticmethod
     def of(old: Wiring, new: Wiring) -> "MovingTenants | None":
         """The tenants of a change; None if no host goes from one to another."""
-        owners, later = _owners(old), _owners(new)
+        owners, later = old.tenant_of, new.tenant_of
         ends = {end: (owners.get(end, ""), later.get(end, "")) for end in (*owners, *later)}
         if all(one == other or not one or not other for one, other in ends.values()):
             return None
@@ -87,7 +86,3 @@ def _sorted(one: str, other: str) -> tuple[str, str]:
 def _ends(tenant: str) -> _Ends:
     one, _, other = tenant.partition(_APART)
     return one, other
-
-
-def _owners(wiring: Wiring) -> Mapping[Endpoint, str]:
-    return {end: tenant.name for tenant in wiring.tenants for end in tenant.nics}

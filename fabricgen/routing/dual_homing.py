@@ -25,7 +25,7 @@ from fabricgen.routing.survivors import without_links
 from fabricgen.sonic.addresses import Address, parse_address
 from fabricgen.sonic.image import rows
 from fabricgen.sonic.mclag import MclagDomain, mclag_domain, mclag_peers
-from fabricgen.sonic.tables import ConfigDb, split_key
+from fabricgen.sonic.tables import ConfigDb, channel_of, split_key
 
 Flags = NDArray[np.bool_]
 
@@ -236,8 +236,7 @@ class Layers:
     """The port channels and VLANs of one switch."""
 
     def __init__(self, config: ConfigDb) -> None:
-        keys = [key for key in map(split_key, rows(config, "PORTCHANNEL_MEMBER")) if len(key) == 2]
-        self.channel_of = {key[1]: key[0] for key in keys}
+        self.channel_of = channel_of(rows(config, "PORTCHANNEL_MEMBER"))
         self.vlans: dict[str, dict[str, bool]] = {}  # member -> VLAN -> whether it is untagged
         for key, row in rows(config, "VLAN_MEMBER").items():
             if len(parts := split_key(key)) == 2:

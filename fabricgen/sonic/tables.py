@@ -1,6 +1,6 @@
 """Types of CONFIG_DB in memory, and the grammar of its keys."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from functools import lru_cache
 from typing import Any
 
@@ -13,6 +13,12 @@ ConfigDb = Mapping[str, Table]
 def split_key(key: str) -> list[str]:
     """['Ethernet0', '3-4'] for 'Ethernet0|3-4'."""
     return key.split("|")
+
+
+def channel_of(members: Iterable[str]) -> dict[str, str]:
+    """Port -> its port channel, from the keys of PORTCHANNEL_MEMBER. Keys without a port, or with more, are left
+    out."""
+    return {key[1]: key[0] for key in map(split_key, members) if len(key) == 2}
 
 
 _MOST_DIGITS = 3  # more than the number of any queue: the length of a range is limited

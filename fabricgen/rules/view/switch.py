@@ -11,7 +11,7 @@ from fabricgen.platforms.model import Layout, SwitchPlatform
 from fabricgen.rules.defects import Place
 from fabricgen.rules.view.addresses import HeldAddress, held_address
 from fabricgen.sonic.device_types import OUTSIDE_ROLE, OUTSIDE_TYPE, ROLES, SERVER_TYPE, buffer_role
-from fabricgen.sonic.tables import Row, split_key
+from fabricgen.sonic.tables import Row, channel_of, split_key
 from fabricgen.units import whole_number
 from fabricgen.vocabulary import DeviceState
 
@@ -216,8 +216,7 @@ class Switch:
     @derived
     def channel_of(self) -> Mapping[str, str]:
         """Port -> the port channel that it is a member of."""
-        keys = (split_key(key) for key in self.device.table("PORTCHANNEL_MEMBER"))
-        return {key[1]: key[0] for key in keys if len(key) == 2}
+        return channel_of(self.device.table("PORTCHANNEL_MEMBER"))
 
     @derived
     def vlans_of(self) -> Mapping[str, tuple[tuple[str, str], ...]]:

@@ -14,6 +14,7 @@ from fabricgen.routing.routes import Routes
 from fabricgen.simulate.plane.interfaces import PlaneQos
 from fabricgen.sonic.canonical import natural_key
 from fabricgen.sonic.image import ROUTING_MODE, InterfaceAddress, Neighbor, is_split, rows
+from fabricgen.sonic.tables import channel_of
 from fabricgen.units import listed
 from fabricgen.vocabulary import DeviceState, LinkKind
 
@@ -112,9 +113,8 @@ class _Ends:
         self._switched: set[tuple[str, str]] = set()
         for name in fabric.names:
             tables = fabric.spoken.tables[name]
-            for key in rows(tables, "PORTCHANNEL_MEMBER"):
-                channel, _, port = key.partition("|")
-                self._channel[name, port] = channel
+            members = channel_of(rows(tables, "PORTCHANNEL_MEMBER"))
+            self._channel |= {(name, port): channel for port, channel in members.items()}
             self._switched |= {(name, key.partition("|")[2]) for key in rows(tables, "VLAN_MEMBER")}
         self._meant_down = {(name, port) for name in fabric.names for port in self._overridden(name)}
 

@@ -123,8 +123,7 @@ def _adapters(bundle: Bundle, links: list[WiredLink]) -> list[Adapter]:
     known = bundle.wiring.host_models if bundle.wiring else ()
     models = {(model.name, nic.name): nic.model for model in known for nic in model.nics}
     plane = {one.name: one for one in bundle.wiring.planes} if bundle.wiring else {}
-    tenants = bundle.wiring.tenants if bundle.wiring else ()
-    owner = {end: tenant.name for tenant in tenants for end in tenant.nics}
+    owner = bundle.wiring.tenant_of if bundle.wiring else {}
     found = []
     for link in links:
         nic, host = nics.get(link.a, (None, None))
