@@ -492,12 +492,12 @@ def test_power_of_an_own_switch(tmp_path: Path) -> None:
     assert load_switch_platform(own) == loaded
 
 
-def test_one_platform_is_read_in_time() -> None:
-    """A whole fabric has a few platforms; each costs parsing once. The bar is 15 ms, the test leaves room for noise."""
+def test_one_platform_costs_one_file() -> None:
+    """A whole fabric has a few platforms, so only their files are opened, not those of the other models."""
     script = (
-        "import importlib.metadata, time, fabricgen.plain_yaml;"
-        "from fabricgen.platforms.catalog import switch_platform as s; t = time.process_time();"
-        "s('nvidia-sn5600'); print(time.process_time() - t)"
+        "import pathlib, sys; from fabricgen.platforms.catalog import switch_platform as s; opened = [];"
+        "sys.addaudithook(lambda event, of: event == 'open' and opened.append(pathlib.Path(str(of[0])).name));"
+        "s('nvidia-sn5600'); print(*[name for name in opened if name.endswith(('.yaml', '.json'))])"
     )
-    runs = [float(subprocess.check_output([sys.executable, "-c", script])) for _ in range(3)]
-    assert min(runs) < 0.030
+    opened = subprocess.check_output([sys.executable, "-c", script], text=True).split()
+    assert set(opened) == {"nvidia-sn5600.yaml"}

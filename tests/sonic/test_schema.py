@@ -2,14 +2,13 @@
 
 import copy
 import json
-import time
 from typing import Any
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from fabricgen.platforms.catalog import switch_platform
+from benchmarks.growth import calls
 from fabricgen.resources import resource
 from fabricgen.sonic.dump import dump
 from fabricgen.sonic.load import TableLoader
@@ -257,19 +256,17 @@ def test_schema_line_compiles(table: str) -> None:
         assert leaf in kinds[name].fields, target
 
 
-def test_a_switch_of_128_ports_is_checked_in_time() -> None:
-    """A bundle has hundreds of such files. The bar is some milliseconds; the test leaves room for a loaded machine."""
-    platform = switch_platform("arista-7060x6-64pe")
-    assert platform
-    config = leaf_switch(len(platform.layouts[0].fabric_ports))
-    queues = {f"{port}|{queue}": {"scheduler": "s"} for port in config["PORT"] for queue in range(8)}
-    config |= {"SCHEDULER": {"s": {"type": "DWRR", "weight": "15"}}, "QUEUE": queues}
-    durations = []
-    for _ in range(5):
-        start = time.process_time()
+def test_the_work_on_a_switch_grows_with_its_ports() -> None:
+    """A bundle has hundreds of files of 128 ports: four times the ports take four times the calls, not more."""
+
+    def work(ports: int) -> int:
+        config = leaf_switch(ports)
+        queues = {f"{port}|{queue}": {"scheduler": "s"} for port in config["PORT"] for queue in range(8)}
+        config |= {"SCHEDULER": {"s": {"type": "DWRR", "weight": "15"}}, "QUEUE": queues}
         assert check(config) == []
-        durations.append(time.process_time() - start)
-    assert min(durations) < 0.05
+        return calls(lambda: check(config))
+
+    assert work(128) < 4.1 * work(32)
 
 
 def test_clean_tables_of_one_file_are_not_trusted_in_another_with_other_rows() -> None:
