@@ -51,20 +51,24 @@ def srv6_addresses(fabric: Fabric) -> Iterator[Defect]:
         for name, row in rows(switch.device.config, LOCATORS).items():
             if prefix := locator_of(row):
                 place = switch.place(LOCATORS, name, "prefix")
-                yield from _overlaps(prefix, place, owners)
                 owners.append((prefix, switch.name, place))
                 if prefix.length == 48 and first_usid(prefix) >= FIRST_LOCAL:
                     message = f"the uSID of {prefix} is in the range of uSIDs that one switch has for itself"
                     yield Defect(place, message, f"use a uSID below {FIRST_LOCAL:#x}")
         yield from _sids(switch)
+    yield from _overlaps(owners)
 
 
-def _overlaps(prefix: Address, place: Place, owners: Sequence[tuple[Address, str, Place]]) -> Iterator[Defect]:
-    for other, owner, first in owners:
-        if other.covers(prefix) or prefix.covers(other):
-            message = f"{prefix} overlaps the locator {other} of {owner}"
-            yield Defect(place, message, "give each switch its own locator", ((f"the locator of {owner}", first),))
-            return
+def _overlaps(owners: Sequence[tuple[Address, str, Place]]) -> Iterator[Defect]:
+    """Sorted by its first address, a prefix follows the widest one that covers it, so one look at each is enough."""
+    wide: tuple[Address, str, Place] | None = None
+    for one in sorted(owners, key=lambda owner: owner[0].network):
+        if wide and wide[0].covers(one[0]):
+            message = f"{one[0]} overlaps the locator {wide[0]} of {wide[1]}"
+            of_other = (f"the locator of {wide[1]}", wide[2])
+            yield Defect(one[2], message, "give each switch its own locator", (of_other,))
+        else:
+            wide = one
 
 
 def _sids(switch: Switch) -> Iterator[Defect]:
