@@ -29,7 +29,7 @@ def certificate(bundle: Bundle) -> dict[str, Any]:
             for first, source in enumerate(classes)
             for last, target in enumerate(classes)
             if source.version == target.version
-            and not may_reach(source, target, shared)
+            and not may_reach(source.tenant, target.tenant, shared)
             and (source is not target or len(source.members) > 1)
             and (reason := _reason(source, target))
         ]

@@ -5,6 +5,7 @@ matches passes. Which of two rules with one priority decides is not defined, so 
 order of them, and RoCE is dropped if it is dropped in any. Each table that is bound to a port decides for itself.
 """
 
+from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
 from itertools import product
 from typing import NamedTuple
@@ -50,21 +51,25 @@ class PacketFilter:
         self.rules = [_rule(row) for _, row in table.rules]
         self._lenient, self._strict = (_ordered(table, drops_first=drops_first) for drops_first in (False, True))
         self._by_target = _Lookup([rule.targets for rule in self.rules])
-        self._distinct: dict[tuple[int, ...], Hashable] = {}
 
     @property
     def sources(self) -> set[Address]:
         """The prefixes of its rules that a packet may come from."""
         return {one for rule in self.rules for one in rule.sources if one is not None}
 
-    def as_target(self, address: Address) -> Hashable:
-        """What the rules may do with packets to an address, which is all that the table distinguishes."""
-        if not self.applies(address):
-            return ()
-        covering = tuple(self._by_target.covering(address))
-        if covering not in self._distinct:
-            self._distinct[covering] = self._effect([self.rules[index] for index in covering])
-        return self._distinct[covering]
+    def as_targets(self, addresses: "SortedAddresses") -> list[int]:
+        """For each address a number of what the rules may do with packets to it, which is all that the table
+        distinguishes."""
+        if self.version not in (None, addresses.version):
+            return [0] * len(addresses.numbers)
+        numbers: dict[Hashable, int] = {}
+        of_rules: dict[tuple[int, ...], int] = {}
+        covering = addresses.covered((index, rule.targets) for index, rule in enumerate(self.rules))
+        for found in covering:
+            if found not in of_rules:
+                effect = self._effect([self.rules[index] for index in found])
+                of_rules[found] = numbers.setdefault(effect, len(numbers))
+        return [of_rules[found] for found in covering]
 
     def _effect(self, found: Sequence[PacketRule]) -> Hashable:
         """What these rules do, apart from the addresses that packets go to."""
@@ -138,6 +143,30 @@ def content_of(table: AclTable) -> Hashable:
     except TypeError:  # a value that is a list
         rules = tuple([(key[start:], str(row)) for key, row in table.rules])
     return table.version, rules
+
+
+class SortedAddresses:
+    """Addresses of one IP version by their numbers, so that those in a prefix are neighbors."""
+
+    def __init__(self, version: int, numbers: Sequence[int]) -> None:
+        self.version, self.numbers = version, numbers
+
+    def covered(self, prefixes: Iterable[tuple[int, Prefixes]]) -> list[tuple[int, ...]]:
+        """For each address, the indices of the rules whose prefixes all cover it; `prefixes` are (index, those of the
+        rule). Prefixes are nested or disjoint: by increasing length, one always finds its addresses alike."""
+        by_prefix: dict[Address, list[int]] = {}
+        always: list[int] = []
+        for index, own in prefixes:
+            if not own:
+                always.append(index)
+            elif len(own) == 1 and own[0] is not None and own[0].version == self.version:
+                by_prefix.setdefault(own[0].network, []).append(index)
+        found: list[tuple[int, ...]] = [tuple(always)] * len(self.numbers)
+        for prefix in sorted(by_prefix, key=lambda one: one.length):
+            start, end = bisect_left(self.numbers, prefix.number), bisect_right(self.numbers, prefix.last)
+            if start < end:
+                found[start:end] = [tuple(sorted((*found[start], *by_prefix[prefix])))] * (end - start)
+        return found
 
 
 class _Lookup:

@@ -1,12 +1,14 @@
 """The verdict on the tenants of each plane: classes of addresses, and what passes between them."""
 
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import product
 
 from fabricgen.bundle.read import Bundle
 from fabricgen.bundle.wiring import WiredPlane, Wiring
 from fabricgen.isolation.attachments import Attachment, Attachments, attachments
-from fabricgen.isolation.filtering import PacketFilter, any_passes, content_of
+from fabricgen.isolation.filtering import PacketFilter, SortedAddresses, any_passes, content_of
 from fabricgen.isolation.partitions import partition_verdicts
 from fabricgen.platforms.catalog import layout_by_hwsku
 from fabricgen.platforms.entries import load_switch_platform
@@ -65,50 +67,94 @@ def _judge(bundle: Bundle, wiring: Wiring, plane: WiredPlane) -> IsolationResult
     found = attachments(bundle, wiring, plane.name)
     shared = tenants_that_share(wiring)
     dscps: list[int | None] = [*sorted({dscp for own in (plane.roce_dscp or {}).values() for dscp in own})] or [None]
-    apart = together = 0
-    reach: dict[tuple[str, str], list[int]] = {}
+    reach: dict[tuple[str, str], Reach] = {}
     wrong: dict[tuple[bool, tuple[RowPlace, ...], str], WrongPair] = {}
     for ends in found.by_version.values():
-        classes = address_classes(ends)
-        for source in classes:
-            for target in classes:
-                pairs = len(source.members) * (len(target.members) - (source is target))
-                if not pairs:
-                    continue
-                belongs = may_reach(source, target, shared)
-                if belongs and source.part != target.part:
-                    continue  # no path connects them, as on planes that have a switch for each rail
-                decision = _connected(source, target, dscps) if belongs else _leaking(source, target)
-                apart, together = apart + pairs * (not belongs), together + pairs * belongs
-                known_pairs = reach.setdefault((source.tenant, target.tenant), [0, 0, 0])
-                for place, counts in enumerate((True, decision.passes, belongs)):
-                    known_pairs[place] += pairs * counts
-                if decision.passes == belongs:
-                    continue
-                first = source.members[0]
-                last = next(one for one in target.members if one is not first)
-                key = (not belongs, decision.rows, decision.reason)
-                known = wrong.get(key)
-                wrong[key] = WrongPair(
-                    known.source if known else first.end,
-                    known.target if known else last.end,
-                    not belongs,
-                    decision.reason,
-                    decision.rows,
-                    pairs + (known.pairs if known else 0),
-                )
+        pairs = _Pairs(address_classes(ends), shared)
+        passing: Counter[tuple[str, str]] = Counter()
+        for source, target, number in pairs.to_decide():
+            belongs = may_reach(source.tenant, target.tenant, shared)
+            decision = _connected(source, target, dscps) if belongs else _leaking(source, target)
+            passing[source.tenant, target.tenant] += number * decision.passes
+            if decision.passes == belongs:
+                continue
+            first, last = _ends(source, target)
+            key = (not belongs, decision.rows, decision.reason)
+            known = wrong.get(key)
+            wrong[key] = WrongPair(
+                known.source if known else first.end,
+                known.target if known else last.end,
+                not belongs,
+                decision.reason,
+                decision.rows,
+                number + (known.pairs if known else 0),
+            )
+        for tenants, number in pairs.numbers().items():
+            known_pairs = reach.get(tenants, Reach(*tenants, 0, 0, 0))
+            expected = number * may_reach(*tenants, shared)
+            reach[tenants] = Reach(
+                *tenants,
+                known_pairs.pairs + number,
+                known_pairs.passing + passing[tenants],
+                known_pairs.expected + expected,
+            )
     return IsolationResult(
         plane.name,
         sum(any(one.end.tenant == tenant.name for one in found.found) for tenant in wiring.tenants),
         len(found.found),
-        apart,
-        together,
+        sum(one.pairs - one.expected for one in reach.values()),
+        sum(one.expected for one in reach.values()),
         tuple(wrong.values()),
         tuple(found.left_out),
         tuple(found.unread),
-        tuple(Reach(*ends, *pairs) for ends, pairs in sorted(reach.items())),
+        tuple(one for _, one in sorted(reach.items())),
         shared="; ".join(_not_covered(bundle, plane, found)),
     )
+
+
+class _Pairs:
+    """The ordered pairs of addresses of classes. Those of one tenant, or of tenants that share, count where links
+    connect their switches: planes may have a switch for each rail."""
+
+    def __init__(self, classes: Sequence[AddressClass], shared: set[tuple[str, str]]) -> None:
+        self._classes, self._shared = classes, shared
+        self._routed: dict[tuple[str, ...], list[int]] = {}
+        self._members: dict[tuple[str, str], list[int]] = {}
+        for index, one in enumerate(classes):
+            self._members.setdefault((one.tenant, one.part), []).append(index)
+            for domain in {one.domain, *one.leaks}:
+                self._routed.setdefault(domain, []).append(index)
+        self._tenants = sorted({one.tenant for one in classes})
+
+    def to_decide(self) -> Iterator[tuple[AddressClass, AddressClass, int]]:
+        """The pairs of classes that may be wrong, each with its number of pairs of addresses: those with a route, and
+        those that should have one. No packet passes between any others, and none should."""
+        friends = {
+            one: [other for other in self._tenants if may_reach(one, other, self._shared)] for one in self._tenants
+        }
+        for source in self._classes:
+            found = {index for domain in (source.domain, *source.imports) for index in self._routed.get(domain, ())}
+            for tenant in friends[source.tenant]:
+                found.update(self._members.get((tenant, source.part), ()))
+            for index in sorted(found):
+                target = self._classes[index]
+                number = len(source.members) * (len(target.members) - (source is target))
+                if number and (source.part == target.part or target.tenant not in friends[source.tenant]):
+                    yield source, target, number
+
+    def numbers(self) -> Mapping[tuple[str, str], int]:
+        """The number of pairs of each two tenants that have any."""
+        sizes: dict[str, Counter[str]] = {tenant: Counter() for tenant in self._tenants}
+        for (tenant, part), indices in self._members.items():
+            sizes[tenant][part] = sum(len(self._classes[index].members) for index in indices)
+        found: dict[tuple[str, str], int] = {}
+        for one, other in product(self._tenants, repeat=2):
+            if may_reach(one, other, self._shared):
+                number = sum(own * sizes[other][part] for part, own in sizes[one].items())
+            else:
+                number = sizes[one].total() * sizes[other].total()
+            found[one, other] = number - (one == other) * sizes[one].total()
+        return {tenants: number for tenants, number in found.items() if number}
 
 
 def _not_covered(bundle: Bundle, plane: WiredPlane, found: Attachments) -> Iterator[str]:
@@ -158,11 +204,9 @@ def passing_classes(bundle: Bundle, wiring: Wiring, plane: str) -> Iterator[tupl
     """The ordered pairs of classes of a plane between which any packet passes, with the tenants of `wiring`. Raises
     UnreadableInputError."""
     for ends in attachments(bundle, wiring, plane).by_version.values():
-        classes = address_classes(ends)
-        for source in classes:
-            for target in classes:
-                if len(source.members) * (len(target.members) - (source is target)) and _leaking(source, target).passes:
-                    yield source, target
+        for source, target, _ in _Pairs(address_classes(ends), tenants_that_share(wiring)).to_decide():
+            if _leaking(source, target).passes:
+                yield source, target
 
 
 def tenants_that_share(wiring: Wiring) -> set[tuple[str, str]]:
@@ -170,9 +214,9 @@ def tenants_that_share(wiring: Wiring) -> set[tuple[str, str]]:
     return {(one.name, other) for one in wiring.tenants for other in one.shared_with}
 
 
-def may_reach(source: AddressClass, target: AddressClass, shared: set[tuple[str, str]]) -> bool:
-    """Whether packets of one class should reach another."""
-    return bool(source.tenant) and (source.tenant == target.tenant or (source.tenant, target.tenant) in shared)
+def may_reach(source: str, target: str, shared: set[tuple[str, str]]) -> bool:
+    """Whether packets of one tenant should reach another; those of hosts without one ("") should reach no host."""
+    return bool(source) and (source == target or (source, target) in shared)
 
 
 def decisive_rule(source: AddressClass, target: AddressClass) -> tuple[str, str] | None:
@@ -188,33 +232,59 @@ def decisive_rule(source: AddressClass, target: AddressClass) -> tuple[str, str]
 
 def address_classes(ends: Sequence[Attachment]) -> list[AddressClass]:
     """The classes of addresses of one IP version, in the order of their first members."""
-    filters: dict[object, PacketFilter] = {}
-    interned: dict[Same[AclTable], PacketFilter] = {}  # many ports share the object of a table
-
-    def filter_of(table: AclTable) -> PacketFilter:
-        same = Same(table)
-        if same not in interned:
-            content = content_of(table)
-            if content not in filters:
-                filters[content] = PacketFilter(table)
-            interned[same] = filters[content]
-        return interned[same]
-
-    def filters_of(tables: Sequence[tuple[str, AclTable]]) -> tuple[PacketFilter, ...]:
-        return tuple([filter_of(table) for _, table in tables])
-
-    at_port = [(filters_of(one.sends), filters_of(one.receives)) for one in ends]
-    sources = sorted({prefix for each in filters.values() for prefix in each.sources})
+    filters = _Filters()
+    at_port = [(filters.of(one.sends), filters.of(one.receives)) for one in ends]
+    order = sorted(range(len(ends)), key=lambda place: ends[place].address.number)
+    addresses = SortedAddresses(ends[0].address.version, [ends[place].address.number for place in order])
+    prefixes = sorted({prefix for each in filters.distinct for prefix in each.sources})
+    as_source = addresses.covered((index, (prefix,)) for index, prefix in enumerate(prefixes))
+    columns = (as_source, *(each.as_targets(addresses) for each in filters.distinct))
+    treated = dict(zip(order, zip(*columns, strict=True), strict=True))
     found: dict[object, AddressClass] = {}
-    for one, (sends, receives) in zip(ends, at_port, strict=True):
-        as_source = tuple(index for index, prefix in enumerate(sources) if prefix.covers(one.address))
-        as_target = tuple(each.as_target(one.address) for each in filters.values())
+    for place, (one, (sends, receives)) in enumerate(zip(ends, at_port, strict=True)):
         leaks = frozenset(one.leaks)
-        key = (one.end.tenant, one.part, one.domain, leaks, one.imports, sends, receives, as_source, as_target)
+        key = (one.end.tenant, one.part, one.domain, leaks, one.imports, sends, receives, treated[place])
         if key not in found:
             found[key] = AddressClass(one.end.tenant, one.part, one.domain, leaks, one.imports, sends, receives)
         found[key].members.append(one)
     return list(found.values())
+
+
+class _Filters:
+    """The filters of tables: one for all tables with equal rules, of which a fabric has many."""
+
+    def __init__(self) -> None:
+        self._by_object: dict[Same[AclTable], PacketFilter] = {}  # many ports share the object of a table
+        self._alike: dict[object, list[tuple[AclTable, PacketFilter]]] = {}
+        self._by_content: dict[object, PacketFilter] = {}
+
+    @property
+    def distinct(self) -> list[PacketFilter]:
+        """Those with different rules."""
+        return list(self._by_content.values())
+
+    def of(self, tables: Sequence[tuple[str, AclTable]]) -> tuple[PacketFilter, ...]:
+        """The filters of (switch, table)."""
+        return tuple([self._of(table) for _, table in tables])
+
+    def _of(self, table: AclTable) -> PacketFilter:
+        same = Same(table)
+        if same not in self._by_object:
+            self._by_object[same] = self._equal(table)
+        return self._by_object[same]
+
+    def _equal(self, table: AclTable) -> PacketFilter:
+        """The filter of a table. Rows of the same table on other switches are compared, which takes a fraction of the
+        time of their hash."""
+        alike = self._alike.setdefault((table.name, table.version, len(table.rules), table.rules[-1][0]), [])
+        for known, own in alike:
+            if known.rules == table.rules:
+                return own
+        content = content_of(table)
+        if content not in self._by_content:
+            self._by_content[content] = PacketFilter(table)
+        alike.append((table, self._by_content[content]))
+        return self._by_content[content]
 
 
 def _ends(source: AddressClass, target: AddressClass) -> tuple[Attachment, Attachment]:

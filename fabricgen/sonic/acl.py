@@ -6,6 +6,7 @@ matches passes.
 
 from collections.abc import Iterator, Sequence
 from functools import lru_cache
+from itertools import chain
 from typing import NamedTuple
 
 from fabricgen.sonic.addresses import Address, parse_address
@@ -53,12 +54,10 @@ class AclTable(NamedTuple):
 
 def acl_tables(config: ConfigDb) -> Iterator[AclTable]:
     """The tables that are bound to ports and have rules."""
-    by_table: dict[str, list[tuple[str, Row]]] = {}
-    for key, row in rows(config, "ACL_RULE").items():
-        by_table.setdefault(key.partition("|")[0], []).append((key, row))
+    by_table = _rules_by_table(config)
     for name, row in rows(config, "ACL_TABLE").items():
         if name in by_table and not text(row, "type").upper().startswith(_NO_DROPS):
-            rules = _by_priority(by_table[name])
+            rules = by_table[name]
             found: object = row.get("ports", row.get("ports@", ""))
             ports = found.split(",") if isinstance(found, str) else found if isinstance(found, list) else []
             stage = text(row, "stage").lower() or "ingress"
@@ -86,12 +85,21 @@ def acl_use(config: ConfigDb) -> AclUse:
     return AclUse(len(bound), sum(key.partition("|")[0] in bound for key in rows(config, "ACL_RULE")))
 
 
-def _by_priority(rules: Sequence[tuple[str, Row]]) -> tuple[tuple[str, Row], ...]:
-    """Rules by decreasing priority. Tables of a large fabric have millions of rules with a few priorities."""
-    by_priority: dict[int, list[tuple[str, Row]]] = {}
-    for rule in rules:
-        by_priority.setdefault(priority_of(rule[1]), []).append(rule)
-    return tuple([rule for priority in sorted(by_priority, reverse=True) for rule in by_priority[priority]])
+def _rules_by_table(config: ConfigDb) -> dict[str, tuple[tuple[str, Row], ...]]:
+    """Name of a table -> its rules by decreasing priority; those of equal priority in their order. Large fabrics have
+    millions of rules, and neighbors in a file are mostly of one table and priority."""
+    found: dict[str, dict[int, list[tuple[str, Row]]]] = {}
+    start, alike = "", list[tuple[str, Row]]()
+    written: object = None
+    for rule in rows(config, "ACL_RULE").items():
+        key, row = rule
+        if not start or not key.startswith(start) or row.get("PRIORITY") != written:
+            name, written = key.partition("|")[0], row.get("PRIORITY")
+            start, alike = f"{name}|", found.setdefault(name, {}).setdefault(priority_of(row), [])
+        alike.append(rule)
+    return {
+        name: tuple(chain.from_iterable(own[key] for key in sorted(own, reverse=True))) for name, own in found.items()
+    }
 
 
 def _matches(row: Row, packet: Packet, *, if_unknown: bool) -> bool:

@@ -119,3 +119,17 @@ def test_interfaces_that_are_shut_down() -> None:
         "PortChannel1": ("PORT", "Ethernet0", "admin_status"),
         "PortChannel3": ("PORTCHANNEL", "PortChannel3", "admin_status"),
     }
+
+
+def test_rules_by_decreasing_priority_in_their_order() -> None:
+    """Rules of one table may be apart from each other, and a priority that is not a text is 0, as one that is missing."""
+    found: dict[str, dict[str, Any]] = {"ACL_TABLE": {"A": {"type": "L3"}, "B": {"type": "L3"}}, "ACL_RULE": {
+        "A|one": {"PRIORITY": "7"}, "B|one": {"PRIORITY": "7"}, "A|low": {"PRIORITY": 9}, "A|two": {"PRIORITY": "9"},
+        "A|same": {"PRIORITY": "0x7"}, "A|none": {}, "B|two": {"PRIORITY": ["9"]}, "AB|one": {"PRIORITY": "9"},
+        "A|": {"PRIORITY": "9"}, "B|three": {"PRIORITY": "8"},
+    }}  # fmt: skip
+    order = {table.name: [key for key, _ in table.rules] for table in acl_tables(found)}
+    assert order == {
+        "A": ["A|two", "A|", "A|one", "A|same", "A|low", "A|none"],
+        "B": ["B|three", "B|one", "B|two"],
+    }
