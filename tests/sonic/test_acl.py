@@ -122,7 +122,7 @@ def test_interfaces_that_are_shut_down() -> None:
 
 
 def test_rules_by_decreasing_priority_in_their_order() -> None:
-    """Rules of one table may be apart from each other, and a priority that is not a text is 0, as one that is missing."""
+    """Rules of a table need not be neighbors; a priority that is not a text is 0, as a missing one."""
     found: dict[str, dict[str, Any]] = {"ACL_TABLE": {"A": {"type": "L3"}, "B": {"type": "L3"}}, "ACL_RULE": {
         "A|one": {"PRIORITY": "7"}, "B|one": {"PRIORITY": "7"}, "A|low": {"PRIORITY": 9}, "A|two": {"PRIORITY": "9"},
         "A|same": {"PRIORITY": "0x7"}, "A|none": {}, "B|two": {"PRIORITY": ["9"]}, "AB|one": {"PRIORITY": "9"},
