@@ -31,7 +31,7 @@ def code_names() -> frozenset[str]:
 @cache
 def codes() -> Mapping[str, Mapping[str, str]]:
     """code -> title and the parts of its page in small letters; `breaks` where its faults explain others."""
-    import yaml
+    from fabricgen.plain_yaml import load_yaml  # an eighth of the time of yaml.safe_load
 
-    found: Mapping[str, Mapping[str, str]] = yaml.safe_load(_FILE.read_text(encoding="utf-8"))
+    found: Mapping[str, Mapping[str, str]] = load_yaml(_FILE.read_text(encoding="utf-8"), str(_FILE))
     return {code: {**entry, "title": entry["title"][:1].upper() + entry["title"][1:]} for code, entry in found.items()}
