@@ -88,7 +88,11 @@ class DualHoming:
         found = {name: mclag_domain(config) for name, config in configs.items()}
         self.domains: dict[str, MclagDomain] = {name: one for name, one in found.items() if one}
         self.peers: Mapping[str, str] = mclag_peers(self.domains)
-        self.homes = list(self._homes())
+
+    @derived
+    def homes(self) -> list[Home]:
+        """Each address of a host with the ports that it is behind."""
+        return list(self._homes())
 
     def _homes(self) -> Iterator[Home]:
         at = {link.a: link.b for link in self.bundle.host_links}
