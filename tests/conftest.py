@@ -27,8 +27,10 @@ SCENARIO = Path(__file__).parents[1] / "benchmarks" / "fuzz" / "scenario.json"
 settings.register_profile("fabricgen", deadline=None)
 settings.load_profile("fabricgen")
 
-# Hundreds of tests start fabricgen. Without bytecode on disk each start compiles all modules, which takes a second.
+# Hundreds of tests start fabricgen. Without bytecode on disk each start compiles all modules, which takes a second, and
+# each worker compiles all tests, which takes half a minute.
 os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
+sys.dont_write_bytecode = False
 os.environ["FABRICGEN_NO_CACHE"] = "1"  # no test finds the results of another one
 
 
@@ -103,12 +105,19 @@ def cli(capsys: pytest.CaptureFixture[str]) -> Cli:
     return call
 
 
+def pytest_collection_finish() -> None:
+    """Search for cycles once a file: each search reads all modules and tests, and took a sixth of the run."""
+    gc.collect()
+    gc.freeze()
+    gc.disable()
+
+
 @pytest.fixture(autouse=True, scope="module")
 def garbage() -> Iterator[None]:
-    """`run` turns the collection of cycles off for good, so a worker would keep what every test leaves behind."""
+    """Free the cycles that the tests of a file leave. What is left then are values that later files use."""
     yield
-    gc.unfreeze()
     gc.collect()
+    gc.freeze()
 
 
 @pytest.fixture(autouse=True)
