@@ -2,6 +2,7 @@
 
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import lru_cache
 
 from fabricgen.findings import Finding, Location, Severity
 from fabricgen.report.summary import Counts
@@ -75,6 +76,7 @@ def visible_finding(one: Finding) -> Finding:
     )
 
 
+@lru_cache(maxsize=1 << 16)  # a finding lists up to all switches
 def _shown(text: str) -> str:
     return visible(without_forms(text))
 

@@ -3,6 +3,7 @@
 import importlib
 import pkgutil
 from collections.abc import Sequence
+from functools import cache
 
 import fabricgen.rules
 from fabricgen.extensions import RULES, extensions
@@ -11,10 +12,15 @@ from fabricgen.rules.rule import RULES_BY_CODE, Rule
 
 def all_rules() -> tuple[Rule, ...]:
     """Every rule, by code. Raises UsageError if the rules of an installed package cannot be loaded."""
-    for module in pkgutil.walk_packages(fabricgen.rules.__path__, "fabricgen.rules."):
-        importlib.import_module(module.name)
+    _import_own()
     extensions(RULES)  # importing a module registers its rules
     return tuple(RULES_BY_CODE[code] for code in sorted(RULES_BY_CODE))
+
+
+@cache
+def _import_own() -> None:
+    for module in pkgutil.walk_packages(fabricgen.rules.__path__, "fabricgen.rules."):
+        importlib.import_module(module.name)
 
 
 def chosen_rules(select: Sequence[str] = (), ignore: Sequence[str] = ()) -> tuple[Rule, ...]:

@@ -42,7 +42,7 @@ def run(
             made.append(viewed(bundle, layout_lookup))
         return made[0]
 
-    rules = sorted(chosen_rules(select, ignore), key=lambda rule: list(Basis).index(rule.basis))
+    rules = sorted(chosen_rules(select, ignore), key=lambda rule: rule.basis)
     defects_of = prepare(view, rules)
     found: list[tuple[Rule, Defect]] = []
     reported: dict[Severity, set[tuple[str, ...]]] = {Severity.ERROR: set(), Severity.WARNING: set()}

@@ -7,6 +7,7 @@ order changes time and memory, not the findings.
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from operator import itemgetter
 
 from fabricgen.bundle.forgetful import forget_tables
 from fabricgen.rules.defects import Defect
@@ -46,9 +47,10 @@ class Turns:
     def __init__(self, fabric: Fabric, rules: Sequence[Rule]) -> None:
         self._fabric = fabric
         self._found: dict[str, list[Defect]] = {}
+        places = [(_place(one), one) for one in rules]
+        places.sort(key=itemgetter(0))
         self._left = [
-            (stage, [one for one in sorted(rules, key=_place) if _stage_of(one) == number])
-            for number, stage in enumerate(_STAGES)
+            (stage, [one for place, one in places if place[0] == number]) for number, stage in enumerate(_STAGES)
         ]
 
     def defects(self, rule: Rule) -> Iterable[Defect]:
@@ -78,18 +80,12 @@ def are_forgotten(switches: int) -> bool:
     return switches >= LEAST_FORGOTTEN
 
 
-def _stage_of(rule: Rule) -> int:
-    """The number of the stage of a rule; rules of other packages are in the last one."""
-    return _MEMBERS.get(_member(rule), len(_STAGES) - 1)
-
-
-def _place(rule: Rule) -> tuple[int, str]:
-    """Rules of one member are checked together."""
-    members, member = _STAGES[_stage_of(rule)].members, _member(rule)
-    return (members.index(member), rule.check.__module__) if member in members else (0, "")
-
-
-def _member(rule: Rule) -> str:
-    """The module of a rule if a stage names it, else its folder."""
+def _place(rule: Rule) -> tuple[int, int, str]:
+    """The number of the stage of a rule, and its place there: rules of one member are checked together. A member is the
+    module of the rule if a stage names it, else its folder. Rules of other packages are in the last stage."""
     module = module_of(rule)
-    return module if module in _MEMBERS else subject_of(rule)
+    member = module if module in _MEMBERS else subject_of(rule)
+    number = _MEMBERS.get(member)
+    if number is None:
+        return len(_STAGES) - 1, 0, ""
+    return number, _STAGES[number].members.index(member), module

@@ -4,7 +4,7 @@ Which tables rules read is not a list. The rules judge copies of some switches t
 name. The rules of the schema and those that compare peers go through all tables, so they do not count.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 from fabricgen.bundle.read import Bundle
@@ -37,7 +37,7 @@ def unread_tables(fabric: Fabric) -> Iterator[Defect]:
         for table in switch.device.config:
             if table in TRAFFIC_TABLES and switch.device.table(table):
                 having.setdefault(table, []).append(name)
-    read = _read_by_rules(fabric, [names[0] for names in having.values()]) if having else set()
+    read = _read_by_rules(fabric, having) if having else set()
     for table in (one for one in having if one not in read):
         for name in having[table]:
             message = f"no rule judges what {TRAFFIC_TABLES[table]} does with its rows"
@@ -64,9 +64,13 @@ class _Noting(dict[str, Any]):
         return super().__contains__(name)
 
 
-def _read_by_rules(fabric: Fabric, names: list[str]) -> set[str]:
-    """The tables of some switches that rules read by name, apart from the rules of all tables."""
+def _read_by_rules(fabric: Fabric, having: Mapping[str, list[str]]) -> set[str]:
+    """The tables that rules read by name, apart from the rules of all tables, until all that switches have are read.
+
+    `having`: table -> the switches that have it. The rules judge the first of them.
+    """
     read: set[str] = set()
+    names = [those[0] for those in having.values()]
     links = {end.link.id: end.link for name in names for end in _cabled(fabric, name)}
     chosen = {*names, *(end[0] for link in links.values() for end in (link.a, link.b) if end[0] in fabric.switches)}
     devices = {name: one.device for name, one in fabric.switches.items() if name in chosen}
@@ -77,6 +81,8 @@ def _read_by_rules(fabric: Fabric, names: list[str]) -> set[str]:
     for one in RULES_BY_CODE.values():
         if one.code != _CODE and one.basis not in _OF_ALL_TABLES:
             list(one.check(probe))
+            if having.keys() <= read:
+                break
     return read
 
 
