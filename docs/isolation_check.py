@@ -35,7 +35,10 @@ def check_plane(bundle, wiring, plane):
     between = [link for link in wiring["links"] if link["plane"] == name]
     part = parts_of([link for link in between if link["kind"] not in ("host-leaf", "external")])
     confirmed = 0
+    leaving = {first for (first, _), (kind, *_) in reasons.items() if kind != "unconnected"}
     for first, source in enumerate(classes):
+        if first in leaving:
+            confirm_no_vxlan(source["members"], switches, part)
         for last, target in enumerate(classes):
             tenant, other = source["tenant"], target["tenant"]
             sources, targets = source["members"], target["members"]
@@ -109,6 +112,19 @@ def confirm(reason, sources, targets, switches, part):
         confirm_rule(*reason, sources, targets, switches)
 
 
+def confirm_no_vxlan(sources, switches, part):
+    """No source reaches a VTEP in the default VRF: its chip lets VXLAN packets of any sender into VRFs."""
+    for *_, address, switch, port in sources:
+        config, vrf = switches[switch], vrf_of(switches[switch], port)
+        tables = bound(config, port, "ingress")
+        near = [switches[far] for far in part.get(switch, {switch}) & switches.keys()]
+        vteps = {row["src_ip"] for far in near if far.get("VRF") for row in far.get("VXLAN_TUNNEL", {}).values()}
+        for vtep in vteps:
+            if ip_address(vtep).version == ip_address(address).version and (not vrf or leaks(config, vrf, "", vtep)):
+                is_dropped = any(drops(rows, rule, address, vtep) for rows in tables for rule in rows)
+                assert is_dropped, f"{switch} {port}: VXLAN packets from {address} to {vtep} may pass"
+
+
 def leaks(config, vrf, other, address):
     """Whether a VRF of a switch has a route to an address of another VRF."""
     if config.get("VRF", {}).get(vrf, {}).get("fallback") == "true" and not other:
@@ -175,13 +191,15 @@ def uses_source(tables):
     return any(field.startswith("SRC") for rows in tables for row in rows.values() for field in row)
 
 
-def bound(config, port, stage, rule):
+def bound(config, port, stage, rule=""):
     """The tables that have this rule and are bound to a port: for each, the name of a rule -> its row."""
     rows = config.get("ACL_RULE", {})
     return [
         {key.partition("|")[2]: row for key, row in rows.items() if key.startswith(f"{name}|")}
         for name, table in config.get("ACL_TABLE", {}).items()
-        if port in table.get("ports", []) and table.get("stage", "ingress") == stage and f"{name}|{rule}" in rows
+        if port in table.get("ports", [])
+        and table.get("stage", "ingress") == stage
+        and (not rule or f"{name}|{rule}" in rows)
     ]
 
 

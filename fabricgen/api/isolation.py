@@ -27,7 +27,8 @@ def prove_isolation(
     wanted, unwanted = tuple(map(str.upper, select)) or ("",), tuple(map(str.upper, ignore))
     codes = [code for code in CODES if code.startswith(wanted) and not code.startswith(unwanted)]
     wiring = judging.bundle.wiring
-    if not codes or wiring is None or not (wiring.tenants or judging.bundle.subnet_roots):
+    separates = wiring is not None and (wiring.tenants or any(plane.isolation for plane in wiring.planes))
+    if not codes or wiring is None or not (separates or judging.bundle.subnet_roots):
         return ()
 
     def proved(judging: Judging) -> Sequence[IsolationResult]:

@@ -4,6 +4,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from typing import NamedTuple
 
 from fabricgen.bundle.read import Bundle
 from fabricgen.bundle.wiring import WiredLink, Wiring
@@ -11,9 +12,9 @@ from fabricgen.results.isolation import HostAddress, RowPlace
 from fabricgen.sonic.acl import AclTable, acl_tables, interfaces, members
 from fabricgen.sonic.addresses import Address, read_address
 from fabricgen.sonic.canonical import natural_key
-from fabricgen.sonic.evpn import Overlay
+from fabricgen.sonic.evpn import Overlay, vteps_of
 from fabricgen.sonic.frr_lines import frr_conf
-from fabricgen.sonic.image import has_translation, rows, text
+from fabricgen.sonic.image import has_translation, interface_addresses, rows, text
 from fabricgen.sonic.vrf_routes import VrfRoutes
 from fabricgen.sonic.vrfs import DEFAULT
 
@@ -25,7 +26,9 @@ class Attachment:
     """An address of a host with what decides where its packets go. `part` names the switches that links connect, and
     `domain` those and the VRF in which routing leads to an address. `leaks` are the other domains with a route to it,
     and the (switch, table, key) of that route; `imports` are the domains whose routes its VRF has from other switches.
-    `sends` and `receives` are (switch, ACL) at its port, for packets from it and to it."""
+    `underlay` are the prefixes that its packets reach in the default VRF. `is_connected`: its port, or a port channel
+    or VLAN above it, has a subnet of the address. `sends` and `receives` are (switch, ACL) at its port, for packets
+    from it and to it."""
 
     end: HostAddress
     address: Address
@@ -34,8 +37,26 @@ class Attachment:
     vrf_row: RowPlace | None
     leaks: Mapping[tuple[str, ...], RowPlace]
     imports: frozenset[tuple[str, ...]]
+    underlay: frozenset[Address]
+    is_connected: bool
     sends: tuple[tuple[str, AclTable], ...]
     receives: tuple[tuple[str, AclTable], ...]
+
+
+class Vtep(NamedTuple):
+    """A VRF of a switch that VXLAN packets to an address of it enter, and the domains whose routes the VRF has. Chips
+    do not compare who sends such packets: a host that reaches the address in the default VRF reaches the VRF."""
+
+    switch: str
+    vrf: str
+    address: Address
+    part: str
+    imports: frozenset[tuple[str, ...]]
+
+    @property
+    def domains(self) -> frozenset[tuple[str, ...]]:
+        """The VRF, and the domains whose routes it has."""
+        return self.imports | {(self.switch, self.vrf)}
 
 
 class _Switch:
@@ -53,6 +74,9 @@ class _Switch:
             for key, row in rows(config, table).items():
                 if "|" not in key and (vrf := text(row, "vrf_name")):
                     self._vrf[key] = vrf, (name, table, key)
+        self._subnets: dict[str, list[Address]] = {}
+        for one in interface_addresses(config):
+            self._subnets.setdefault(one.interface, []).append(one.network)
         self._acls: dict[str, list[AclTable]] = {}
         for acl in acl_tables(config):
             for port in interfaces(acl, joined):
@@ -69,6 +93,10 @@ class _Switch:
                 return found
         return DEFAULT, None
 
+    def has_subnet_of(self, address: Address, interfaces: Iterable[str]) -> bool:
+        """Whether one of these interfaces has a subnet with this address."""
+        return any(subnet.covers(address) for one in interfaces for subnet in self._subnets.get(one, ()))
+
     def domain(self, vrf: str, part: str) -> tuple[str, ...]:
         """Where routing of a VRF leads: a VRF ends at its switch, as far as EVPN does not carry its routes to
         others."""
@@ -81,12 +109,13 @@ class _Switch:
 
 @dataclass(frozen=True)
 class Attachments:
-    """The addresses of the hosts of a plane, the NICs whose address or port the files do not have, and the switches of
-    hosts whose FRR reads another file than their tables mean."""
+    """The addresses of the hosts of a plane, the NICs whose address or port the files do not have, the switches of
+    hosts whose FRR reads another file than their tables mean, and the VRFs that VXLAN packets enter."""
 
     found: Sequence[Attachment]
     left_out: Sequence[tuple[str, str]]
     unread: Sequence[str]
+    vteps: Sequence[Vtep]
 
     @cached_property
     def by_version(self) -> Mapping[int, Sequence[Attachment]]:
@@ -118,7 +147,8 @@ def attachments(bundle: Bundle, wiring: Wiring, plane: str) -> Attachments:
             found += _of_link(link, addresses, wiring.tenant_of.get(end, ""), switches[link.b[0]], part_of, evpn)
     devices = [bundle.devices[name] for name in switches]
     unread = [one.name for one in devices if has_translation(one.config) and one.frr_conf != frr_conf(one.config)]
-    return Attachments(found, left_out, sorted(unread, key=natural_key))
+    vteps = list(_vteps(bundle, sorted(switches.keys() | overlay.keys(), key=natural_key), part_of, overlay))
+    return Attachments(found, left_out, sorted(unread, key=natural_key), vteps)
 
 
 def _of_link(
@@ -136,7 +166,7 @@ def _of_link(
     # A VTEP that no packet reaches still sends.
     evpn_part, is_reached = evpn
     imports = frozenset((evpn_part, *target) for target in switch.routes.imports(vrf))
-    sends, receives = switch.acls(port, "ingress"), switch.acls(port, "egress")
+    underlay, sends, receives = switch.routes.underlay(vrf), switch.acls(port, "ingress"), switch.acls(port, "egress")
     for address in addresses:
         end = HostAddress(*link.a, address.ip, tenant, name, port)
         leaks = {
@@ -144,7 +174,23 @@ def _of_link(
             for key, own in switch.routes.to(vrf, interfaces, address.host).items()
             if len(key) == 1 or is_reached
         }
-        yield Attachment(end, address.host, part, domain, row, leaks, imports, sends, receives)
+        is_connected = switch.has_subnet_of(address.host, interfaces)
+        yield Attachment(end, address.host, part, domain, row, leaks, imports, underlay, is_connected, sends, receives)
+
+
+def _vteps(
+    bundle: Bundle, names: Iterable[str], part_of: Mapping[str, str], overlay: Mapping[str, tuple[str, bool]]
+) -> Iterator[Vtep]:
+    """The VRFs with a VNI, on switches that have the address of their VTEP."""
+    for name in names:
+        config = bundle.devices[name].config
+        own = {one.host for one in interface_addresses(config)}
+        routes = VrfRoutes(config)
+        for vrf, address in vteps_of(config):
+            if address in own:
+                evpn_part, _ = overlay.get(name, (name, False))
+                imports = frozenset((evpn_part, *target) for target in routes.imports(vrf))
+                yield Vtep(name, vrf, address, part_of.get(name, name), imports)
 
 
 def _overlay(bundle: Bundle, plane: str) -> dict[str, tuple[str, bool]]:

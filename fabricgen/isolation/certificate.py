@@ -7,7 +7,14 @@ from typing import Any
 
 from fabricgen.bundle.read import Bundle
 from fabricgen.isolation.attachments import attachments
-from fabricgen.isolation.verdict import AddressClass, address_classes, decisive_rule, may_reach, tenants_that_share
+from fabricgen.isolation.verdict import (
+    AddressClass,
+    address_classes,
+    decisive_rule,
+    may_reach,
+    planes_of_tenants,
+    tenants_that_share,
+)
 
 FORMAT = "fabricgen-isolation/1"
 
@@ -17,13 +24,14 @@ def certificate(bundle: Bundle) -> dict[str, Any]:
     `vrf`, `unconnected`, or the rule at the port of the source (ingress) or the target (egress). Pairs that reach each
     other have no reason, so a certificate of such a fabric is not valid."""
     wiring = bundle.wiring
-    planes = [plane for plane in wiring.planes if plane.isolation is not None] if wiring and wiring.tenants else []
+    planes = list(planes_of_tenants(wiring)) if wiring else []
     found: list[dict[str, Any]] = []
     for plane in planes:
         assert wiring is not None
         shared, classes = tenants_that_share(wiring), list[AddressClass]()
-        for ends in attachments(bundle, wiring, plane.name).by_version.values():
-            classes += address_classes(ends)
+        all_ends = attachments(bundle, wiring, plane.name)
+        for ends in all_ends.by_version.values():
+            classes += address_classes(ends, all_ends.vteps)
         reasons = [
             [first, last, *reason]
             for first, source in enumerate(classes)
@@ -43,6 +51,8 @@ def _class(one: AddressClass) -> dict[str, Any]:
 
 
 def _reason(source: AddressClass, target: AddressClass) -> list[str]:
+    if source.vtep_to(target):
+        return []
     if not source.has_route_to(target):
         return ["unconnected" if source.part != target.part else "vrf"]
     return list(decisive_rule(source, target) or ())

@@ -10,7 +10,7 @@ from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
 from itertools import product
 from typing import NamedTuple
 
-from fabricgen.sonic.acl import AclTable, Packet, priority_of
+from fabricgen.sonic.acl import AclTable, Packet, is_drop, priority_of
 from fabricgen.sonic.addresses import Address, parse_address
 from fabricgen.sonic.image import text
 from fabricgen.sonic.tables import Row
@@ -229,18 +229,14 @@ def _bounds(content: str) -> Iterator[int]:
 def _ordered(table: AclTable, *, drops_first: bool) -> AclTable:
     """The table with rules of one priority in this order."""
     return table._replace(
-        rules=tuple(sorted(table.rules, key=lambda rule: (-priority_of(rule[1]), _drops(rule[1]) != drops_first)))
+        rules=tuple(sorted(table.rules, key=lambda rule: (-priority_of(rule[1]), is_drop(rule[1]) != drops_first)))
     )
-
-
-def _drops(row: Row) -> bool:
-    return text(row, "PACKET_ACTION").upper() in ("DROP", "DENY")
 
 
 def _rule(row: Row) -> PacketRule:
     sources, targets = (tuple(_prefixes(row, names)) for names in (_SOURCES, _TARGETS))
     others = tuple(sorted((name, text(row, name)) for name in row if name not in _TELLS_NOTHING))
-    return PacketRule(priority_of(row), sources, targets, _drops(row), others)
+    return PacketRule(priority_of(row), sources, targets, is_drop(row), others)
 
 
 def _prefixes(row: Row, names: Sequence[str]) -> Iterator[Address | None]:

@@ -6,11 +6,15 @@ from fabricgen.bundle.read import Bundle
 from fabricgen.findings import Finding, Location, Place, Related, Severity, in_order
 from fabricgen.results.isolation import HostAddress, IsolationResult, WrongPair
 from fabricgen.units import counted, listed
+from fabricgen.vocabulary import Isolation
 
 _BETWEEN_VRFS = "remove this route between VRFs, or let the tenants share in the inventory"
+_OWN_VRF = "put each port into the VRF of its tenant"
+_BY_VRF = (Isolation.VRF, Isolation.EVPN)
 _HINTS = {
     **dict.fromkeys(("STATIC_ROUTE", "BGP_GLOBALS_AF", "VRF"), _BETWEEN_VRFS),
-    "INTERFACE": "put each port into the VRF of its tenant",
+    "INTERFACE": _OWN_VRF,
+    "PORT": "put the port into the VRF of a tenant, or bind an ACL that drops packets to the loopbacks of all switches",
     "partitions.conf": "let hosts of different tenants be limited members of this partition, or of none in common",
 }
 _MOST = 20  # findings of a plane; the last one has the number of the others
@@ -32,14 +36,20 @@ def _of_plane(bundle: Bundle, result: IsolationResult) -> Iterator[Finding]:
         )
         hint = "give every NIC of the plane an address and a link in fabric.json"
         yield Finding("FG649", Severity.ERROR, message, hint=hint)
+    elif not result.tenants:
+        message = f"plane {result.plane}: no tenant has a NIC of the plane, so nothing separates tenants"
+        hint = "give a tenant of the inventory hosts of the plane, or remove its isolation"
+        yield Finding("FG649", Severity.ERROR, message, hint=hint)
     for name in result.unread:
         why = "FRR reads a frr.conf that differs from its tables"
         message = f"plane {result.plane}: not proved for hosts at this switch, because its {why}"
         hint = "render the bundle again, and keep frr.conf beside config_db.json"
         yield Finding("FG649", Severity.ERROR, message, device=name, hint=hint)
     worst = sorted(result.wrong, key=lambda pair: (not pair.leaks, -pair.pairs))
+    planes = bundle.wiring.planes if bundle.wiring else ()
+    by_vrf = any(plane.name == result.plane and plane.isolation in _BY_VRF for plane in planes)
     for pair in worst[:_MOST]:
-        yield _of_pair(bundle, pair)
+        yield _of_pair(bundle, pair, by_vrf=by_vrf)
     if more := worst[_MOST:]:
         pairs = sum(pair.pairs for pair in more)
         message = f"plane {result.plane}: {counted(len(more), 'more cause')} of {counted(pairs, 'wrong pair')}"
@@ -47,17 +57,21 @@ def _of_plane(bundle: Bundle, result: IsolationResult) -> Iterator[Finding]:
         yield Finding(code, Severity.ERROR, message, hint="correct the other places first")
 
 
-def _of_pair(bundle: Bundle, pair: WrongPair) -> Finding:
+def _of_pair(bundle: Bundle, pair: WrongPair, *, by_vrf: bool) -> Finding:
     who = f"{_name(pair.source)} {'reaches' if pair.leaks else 'does not reach'} {_name(pair.target)}"
     others = f"; {counted(pair.pairs, 'such pair')} in all" if pair.pairs > 1 else ""
     (device, table, key), *rest = pair.rows or ((pair.source.switch, "PORT", pair.source.port),)
-    if pair.leaks:
+    if pair.leaks and by_vrf and pair.source.tenant and (table, key) == ("ACL_TABLE", ""):
+        hint = _OWN_VRF
+    elif pair.leaks:
         tenant = pair.source.tenant
         table_of = f"the ACL of tenant {tenant}" if tenant else "an ACL that drops packets to all hosts"
         hint = _HINTS.get(
             table,
             f"bind {table_of} to the port, and give its DROP rule a higher PRIORITY than rules that forward to others",
         )
+    elif table == "PORT":
+        hint = "give the port the subnet of the host in fabric.json, or render the bundle again"
     else:
         hint = "let a rule with a higher PRIORITY forward these packets, or put both ports into one VRF"
     return Finding(

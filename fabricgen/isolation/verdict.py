@@ -7,7 +7,7 @@ from itertools import product
 
 from fabricgen.bundle.read import Bundle
 from fabricgen.bundle.wiring import WiredPlane, Wiring
-from fabricgen.isolation.attachments import Attachment, Attachments, attachments
+from fabricgen.isolation.attachments import Attachment, Attachments, Vtep, attachments
 from fabricgen.isolation.filtering import PacketFilter, SortedAddresses, any_passes, content_of
 from fabricgen.isolation.partitions import partition_verdicts
 from fabricgen.platforms.catalog import layout_by_hwsku
@@ -15,29 +15,40 @@ from fabricgen.platforms.entries import load_switch_platform
 from fabricgen.platforms.model import SwitchPlatform
 from fabricgen.results.isolation import SHARED_BY_TENANTS, HostAddress, IsolationResult, Reach, RowPlace, WrongPair
 from fabricgen.same import Same
-from fabricgen.sonic.acl import AclTable
+from fabricgen.sonic.acl import AclTable, Packet
+from fabricgen.sonic.addresses import Address
 from fabricgen.units import counted
-from fabricgen.vocabulary import Isolation
+from fabricgen.vocabulary import Isolation, Technology
+
+_VXLAN_PORT = 4789  # of UDP, RFC 7348
 
 
 @dataclass(frozen=True, eq=False)
 class AddressClass:
     """Addresses of one tenant that switches treat in the same way, as source and as target. `leaks` are the other
     domains with a route to them, `imports` those whose routes their VRF has, `sends` and `receives` the filters at
-    their ports."""
+    their ports. `underlay` are the prefixes that they reach in the default VRF, and `enters` the VRFs that VXLAN
+    packets from them enter. `is_connected`: a subnet of their ports has them."""
 
     tenant: str
     part: str
     domain: tuple[str, ...]
     leaks: frozenset[tuple[str, ...]]
     imports: frozenset[tuple[str, ...]]
+    underlay: frozenset[Address]
+    is_connected: bool
     sends: tuple[PacketFilter, ...]
     receives: tuple[PacketFilter, ...]
     members: list[Attachment] = field(default_factory=list)
+    enters: list[Vtep] = field(default_factory=list)
 
     def has_route_to(self, target: "AddressClass") -> bool:
         """Whether routing leads from it to another class."""
         return self.domain == target.domain or self.domain in target.leaks or not self.imports.isdisjoint(target.leaks)
+
+    def vtep_to(self, target: "AddressClass") -> Vtep | None:
+        """The first VRF with a route to another class that VXLAN packets from this one enter."""
+        return next((one for one in self.enters if not one.domains.isdisjoint({target.domain, *target.leaks})), None)
 
     @property
     def version(self) -> int:
@@ -55,12 +66,19 @@ class _Decision:
 
 
 def isolation(bundle: Bundle) -> list[IsolationResult]:
-    """The verdicts on the planes that separate tenants, by ACLs and VRFs, or by partitions. Without tenants in
-    fabric.json and in partitions.conf the list is empty."""
+    """The verdicts on the planes that separate tenants, by ACLs and VRFs, or by partitions, and on other RoCE planes
+    of tenants. Without tenants in fabric.json and in partitions.conf the list is empty."""
     wiring = bundle.wiring
-    planes = wiring.planes if wiring and wiring.tenants else ()
-    routed = [_judge(bundle, wiring, plane) for plane in planes if wiring and plane.isolation is not None]
+    routed = [_judge(bundle, wiring, plane) for plane in planes_of_tenants(wiring)] if wiring else []
     return [*routed, *partition_verdicts(bundle)]
+
+
+def planes_of_tenants(wiring: Wiring) -> Iterator[WiredPlane]:
+    """The planes with `isolation`, and the RoCE planes with NICs of tenants."""
+    rented = {nic.plane for host in wiring.hosts for nic in host.nics if (host.name, nic.name) in wiring.tenant_of}
+    for plane in wiring.planes:
+        if plane.isolation is not None or (plane.technology == Technology.ROCE and plane.name in rented):
+            yield plane
 
 
 def _judge(bundle: Bundle, wiring: Wiring, plane: WiredPlane) -> IsolationResult:
@@ -70,7 +88,7 @@ def _judge(bundle: Bundle, wiring: Wiring, plane: WiredPlane) -> IsolationResult
     reach: dict[tuple[str, str], Reach] = {}
     wrong: dict[tuple[bool, tuple[RowPlace, ...], str], WrongPair] = {}
     for ends in found.by_version.values():
-        pairs = _Pairs(address_classes(ends), shared)
+        pairs = _Pairs(address_classes(ends, found.vteps), shared)
         passing: Counter[tuple[str, str]] = Counter()
         for source, target, number in pairs.to_decide():
             belongs = may_reach(source.tenant, target.tenant, shared)
@@ -133,7 +151,8 @@ class _Pairs:
             one: [other for other in self._tenants if may_reach(one, other, self._shared)] for one in self._tenants
         }
         for source in self._classes:
-            found = {index for domain in (source.domain, *source.imports) for index in self._routed.get(domain, ())}
+            domains = {source.domain, *source.imports}.union(*(vtep.domains for vtep in source.enters))
+            found = {index for domain in domains for index in self._routed.get(domain, ())}
             for tenant in friends[source.tenant]:
                 found.update(self._members.get((tenant, source.part), ()))
             for index in sorted(found):
@@ -160,6 +179,10 @@ class _Pairs:
 def _not_covered(bundle: Bundle, plane: WiredPlane, found: Attachments) -> Iterator[str]:
     """What the verdict on a plane does not cover: what tenants share, and what the files do not say."""
     yield SHARED_BY_TENANTS
+    routed = [one for one in found.found if one.domain == (one.part,)]
+    if len({one.end.switch for one in routed}) > 1:
+        own = counted(len(routed), "address", "addresses")
+        yield f"routes of the default VRF are not judged: its {own} are taken as connected where links are"
     if plane.isolation == Isolation.EVPN:
         yield "whether chips copy DSCP and ECN to the VXLAN header and back is not judged"
     tables: dict[str, dict[str, int]] = {}
@@ -203,8 +226,10 @@ def passing_pairs(bundle: Bundle, plane: str) -> Iterator[tuple[HostAddress, Hos
 def passing_classes(bundle: Bundle, wiring: Wiring, plane: str) -> Iterator[tuple[AddressClass, AddressClass]]:
     """The ordered pairs of classes of a plane between which any packet passes, with the tenants of `wiring`. Raises
     UnreadableInputError."""
-    for ends in attachments(bundle, wiring, plane).by_version.values():
-        for source, target, _ in _Pairs(address_classes(ends), tenants_that_share(wiring)).to_decide():
+    all_ends = attachments(bundle, wiring, plane)
+    for ends in all_ends.by_version.values():
+        pairs = _Pairs(address_classes(ends, all_ends.vteps), tenants_that_share(wiring))
+        for source, target, _ in pairs.to_decide():
             if _leaking(source, target).passes:
                 yield source, target
 
@@ -230,8 +255,9 @@ def decisive_rule(source: AddressClass, target: AddressClass) -> tuple[str, str]
     return None
 
 
-def address_classes(ends: Sequence[Attachment]) -> list[AddressClass]:
-    """The classes of addresses of one IP version, in the order of their first members."""
+def address_classes(ends: Sequence[Attachment], vteps: Sequence[Vtep]) -> list[AddressClass]:
+    """The classes of addresses of one IP version, in the order of their first members; `vteps` are those of the
+    plane."""
     filters = _Filters()
     at_port = [(filters.of(one.sends), filters.of(one.receives)) for one in ends]
     order = sorted(range(len(ends)), key=lambda place: ends[place].address.number)
@@ -243,11 +269,41 @@ def address_classes(ends: Sequence[Attachment]) -> list[AddressClass]:
     found: dict[object, AddressClass] = {}
     for place, (one, (sends, receives)) in enumerate(zip(ends, at_port, strict=True)):
         leaks = frozenset(one.leaks)
-        key = (one.end.tenant, one.part, one.domain, leaks, one.imports, sends, receives, treated[place])
+        way = (
+            one.end.tenant,
+            one.part,
+            one.domain,
+            leaks,
+            one.imports,
+            one.underlay,
+            one.is_connected,
+            sends,
+            receives,
+        )
+        key = (*way, treated[place])
         if key not in found:
-            found[key] = AddressClass(one.end.tenant, one.part, one.domain, leaks, one.imports, sends, receives)
+            found[key] = AddressClass(*way)
         found[key].members.append(one)
+    for each in found.values():
+        each.enters.extend(_entered(each, vteps))
     return list(found.values())
+
+
+def _entered(source: AddressClass, vteps: Sequence[Vtep]) -> Iterator[Vtep]:
+    """The VRFs that VXLAN packets from a class enter: their VTEP is in the default VRF, and no ACL at the port drops
+    the packets."""
+    dropped: dict[Address, bool] = {}
+    for one in vteps if source.underlay else ():
+        address = one.address
+        if address not in dropped:
+            packet = Packet(address.version, 17, None, _VXLAN_PORT, source.members[0].address, address)
+            dropped[address] = (
+                address.version != source.version
+                or not any(prefix.covers(address) for prefix in source.underlay)
+                or any(each.drops(packet) for each in source.sends)
+            )
+        if one.part == source.part and not dropped[address]:
+            yield one
 
 
 class _Filters:
@@ -302,7 +358,23 @@ def _barrier(source: AddressClass, target: AddressClass) -> _Decision | None:
 
 
 def _leaking(source: AddressClass, target: AddressClass) -> _Decision:
-    """Whether any packet passes from one class to another."""
+    """Whether any packet passes from one class to another, by routes or in VXLAN packets that the host makes."""
+    routed = _routed(source, target)
+    vtep = None if routed.passes else source.vtep_to(target)
+    if vtep is None:
+        return routed
+    first, last = _ends(source, target)
+    if any_passes(target.receives, first.address, last.address) is None:
+        return routed
+    port = first.end.port
+    reason = (
+        f"no ACL of {port} drops VXLAN packets to {vtep.address.ip}, the VTEP of {vtep.switch}, which has {vtep.vrf}"
+    )
+    return _Decision(True, reason, ((first.end.switch, "PORT", port),))
+
+
+def _routed(source: AddressClass, target: AddressClass) -> _Decision:
+    """Whether any packet passes from one class to another by routes."""
     if barrier := _barrier(source, target):
         return barrier
     first, last = _ends(source, target)
@@ -334,6 +406,9 @@ def _connected(source: AddressClass, target: AddressClass, dscps: Sequence[int |
     if barrier := _barrier(source, target):
         return barrier
     first, last = _ends(source, target)
+    if not target.is_connected:
+        switch, port = last.end.switch, last.end.port
+        return _Decision(False, f"no subnet of {port} of {switch} has this address", ((switch, "PORT", port),))
     for each, (switch, table) in _at_ports(source, target, first, last):
         index = each.drops_roce(first.address, last.address, dscps)
         if index is not None:

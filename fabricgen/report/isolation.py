@@ -48,7 +48,7 @@ def _unknown(result: IsolationResult) -> str:
     found = [f"{counted(len(result.left_out), 'NIC')} without an address or a port"] if result.left_out else []
     if result.unread:
         found.append(f"frr.conf of {counted(len(result.unread), 'switch', 'switches')} differs from the tables")
-    return ", ".join(found) or "no host"
+    return ", ".join(found) or ("no tenant has a NIC" if result.addresses else "no host")
 
 
 def isolation_headline(results: Sequence[IsolationResult]) -> Iterator[str]:

@@ -67,8 +67,8 @@ class IsolationResult:
 
     @property
     def is_proved(self) -> bool:
-        """Whether tenants are apart, and nothing was left out."""
-        is_judged = bool(self.addresses) and not self.left_out and not self.unread
+        """Whether there are tenants, they are apart, and nothing was left out."""
+        is_judged = bool(self.addresses and self.tenants) and not self.left_out and not self.unread
         return is_judged and not any(pair.leaks for pair in self.wrong)
 
     @property

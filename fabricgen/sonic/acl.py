@@ -17,7 +17,7 @@ _ETHER_TYPES = {4: 0x0800, 6: 0x86DD}
 _TCP, _BGP_PORT = 6, 179
 _IGNORED = frozenset({"PRIORITY", "PACKET_ACTION", "RULE_DESCRIPTION"})
 _VERSION_OF_TYPE = {"L3": 4, "L3V6": 6}
-_NO_DROPS = ("MIRROR", "CTRLPLANE", "PFCWD", "INBAND")
+_DROPPING = frozenset({"L3", "L3V6", "L3V4V6", "MCLAG", "DROP"})  # types of aclorch; ACL_TABLE_TYPE has others
 
 
 class Packet(NamedTuple):
@@ -46,17 +46,17 @@ class AclTable(NamedTuple):
         """The key of the rule that drops a packet; None if it passes. A condition on what is not known matches if the
         rule forwards, so a packet is never reported that can pass."""
         for key, row in self.rules:
-            drops = text(row, "PACKET_ACTION").upper() in ("DROP", "DENY")
+            drops = is_drop(row)
             if _matches(row, packet, if_unknown=not drops):
                 return key if drops else None
         return None
 
 
 def acl_tables(config: ConfigDb) -> Iterator[AclTable]:
-    """The tables that are bound to ports and have rules."""
-    by_table = _rules_by_table(config)
+    """The tables that have rules and a type of which they can drop packets; aclorch makes none of an unknown type."""
+    by_table, types = _rules_by_table(config), _DROPPING | {*map(str.upper, rows(config, "ACL_TABLE_TYPE"))}
     for name, row in rows(config, "ACL_TABLE").items():
-        if name in by_table and not text(row, "type").upper().startswith(_NO_DROPS):
+        if name in by_table and text(row, "type").upper() in types:
             rules = by_table[name]
             found: object = row.get("ports", row.get("ports@", ""))
             ports = found.split(",") if isinstance(found, str) else found if isinstance(found, list) else []
@@ -143,6 +143,12 @@ def _within(value: str, address: Address | None, version: int) -> bool | None:
     if not prefix.length:
         return True
     return None if address is None else prefix.covers(address)
+
+
+def is_drop(row: Row) -> bool:
+    """Whether a rule drops packets. aclorch refuses a rule whose action it does not know, such as DENY: it counts as
+    one that forwards."""
+    return text(row, "PACKET_ACTION").upper() == "DROP"
 
 
 def priority_of(row: Row) -> int:

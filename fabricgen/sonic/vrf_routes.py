@@ -9,6 +9,7 @@ from fabricgen.sonic.tables import ConfigDb
 from fabricgen.sonic.vrfs import DEFAULT, Leaks
 
 Row = tuple[str, str]  # table and key
+_ALL = frozenset(Address(version, 0, 0) for version in (4, 6))
 
 
 class VrfRoutes:
@@ -30,6 +31,10 @@ class VrfRoutes:
             for target in self.overlay.exports(vrf, "connected", address.version):
                 found.setdefault(target, ("VRF", vrf))
         return found
+
+    def underlay(self, vrf: str) -> frozenset[Address]:
+        """The prefixes whose packets a VRF gives to the default VRF; all of them if it is this one."""
+        return _ALL if vrf == DEFAULT else self._leaks.targets(vrf, DEFAULT)
 
     def imports(self, vrf: str) -> frozenset[RouteTarget]:
         """The route targets whose routes a VRF has."""

@@ -65,6 +65,11 @@ class Leaks:
         lengths = {(prefix.version, prefix.length) for prefix in self._by_prefix}
         self._lengths = sorted(lengths, reverse=True)
 
+    def targets(self, vrf: str, target: str) -> frozenset[Address]:
+        """The prefixes whose packets go from a VRF to another one, of which longer prefixes may be exceptions."""
+        own = (leak for leaks in (*self._by_prefix.values(), self.imported) for leak in leaks)
+        return frozenset(leak.prefix for leak in own if (leak.vrf, leak.target) == (vrf, target))
+
     def to(self, vrf: str, ports: Sequence[str], address: Address) -> Iterator[Leak]:
         """The leaks by which packets of other VRFs reach the address of a host in a VRF at one of these interfaces."""
         decided: dict[str, int] = {}

@@ -27,6 +27,7 @@ CONDITIONS: Sequence[Mapping[str, str]] = (
     {"DSCP": "26"},
 )
 DSCP = 26  # of RoCE
+LOOPBACKS = {leaf: f"10.0.0.{number}" for number, leaf in enumerate(LEAVES, 1)}
 Config = dict[str, Any]
 Rule = Mapping[str, str]
 
@@ -93,9 +94,8 @@ class Overlay:
             ports = [f"Ethernet{index}" for index in range(len(LEAVES))] if self.carried else []
             return _evpn_sessions(ports)
         found: Config = _evpn_sessions(["Ethernet12"])
-        loopback = {leaf: f"10.0.0.{number}" for number, leaf in enumerate(LEAVES, 1)}
-        found["LOOPBACK_INTERFACE"] = {f"Loopback0|{loopback[name]}/32": {}}
-        found["VXLAN_TUNNEL"] = {"vtep": {"src_ip": loopback[self.source(name)]}}
+        found["LOOPBACK_INTERFACE"] = {f"Loopback0|{LOOPBACKS[name]}/32": {}}
+        found["VXLAN_TUNNEL"] = {"vtep": {"src_ip": LOOPBACKS[self.source(name)]}}
         found["VXLAN_EVPN_NVO"] = {"nvo": {"source_vtep": "vtep"}}
         for (leaf, vrf), vni in self.vnis.items():
             if leaf == name:
@@ -138,6 +138,7 @@ class SmallFabric:
     overlay: Overlay | None = None
     shared: bool = False
     joined: bool = True  # whether a spine connects the leaves
+    bare: Sequence[int] = ()  # hosts whose port does not have their subnet
 
     def address(self, host: int) -> str:
         """The address of a host."""
@@ -260,6 +261,10 @@ class SmallFabric:
             "ACL_TABLE": {},
             "ACL_RULE": {},
         }
+        for host in range(6):
+            leaf, port = self.place(host)
+            if leaf == name and host not in self.bare:
+                config["INTERFACE"] |= {port: {}, f"{port}|{self.address(host)}/31": {}}
         for (leaf, port), vrf in self.vrfs.items():
             if leaf == name:
                 config["INTERFACE"][port] = {"vrf_name": vrf}
@@ -291,18 +296,32 @@ class SmallFabric:
     def tried(self, source: int, target: int) -> tuple[bool, bool]:
         """Whether any of many packets passes, and whether all RoCE packets do."""
         (leaf, port), (far, far_port) = self.place(source), self.place(target)
-        if not self._routed(leaf, self.vrfs.get((leaf, port), ""), target):
-            return False, False
-        tables = [
-            rules
-            for at, ports, stage, rules in self.tables
-            if (at == leaf and port in ports and stage == "ingress")
-            or (at == far and far_port in ports and stage == "egress")
-        ]
+        own, egress = self._bound(leaf, port, "ingress"), self._bound(far, far_port, "egress")
         addresses = self.address(source), self.address(target)
+        tunneled = any(self._routed(*entry, target) for entry in self._entered(source)) and any(
+            all(_passes(rules, *addresses, packet, False) for rules in egress) for packet in _packets()
+        )
+        if not self._routed(leaf, self.vrfs.get((leaf, port), ""), target):
+            return tunneled, False
+        tables = [*own, *egress]
         anything = any(all(_passes(rules, *addresses, packet, False) for rules in tables) for packet in _packets())
         roce = all(_passes(rules, *addresses, (17, 4791, DSCP), True) for rules in tables)
-        return anything, roce
+        return anything or tunneled, roce and target not in self.bare
+
+    def _bound(self, leaf: str, port: str, stage: str) -> list[Sequence[Rule]]:
+        return [rules for at, ports, own, rules in self.tables if (at, own) == (leaf, stage) and port in ports]
+
+    def _entered(self, source: int) -> Iterator[tuple[str, str]]:
+        """(leaf, VRF) that VXLAN packets of a host in the default VRF enter: one of them passes to the VTEP."""
+        leaf, port = self.place(source)
+        for far in LEAVES if self.overlay and not self.vrfs.get((leaf, port)) else ():
+            assert self.overlay
+            if self.overlay.source(far) == far and (self.joined or far == leaf):
+                ends = self.address(source), LOOPBACKS[far]
+                packets = [(17, 4789, dscp) for dscp in (0, DSCP)]
+                tables = self._bound(leaf, port, "ingress")
+                if any(all(_passes(rules, *ends, packet, False) for rules in tables) for packet in packets):
+                    yield from ((far, vrf) for vrf in ("VrfA", "VrfB") if self.overlay.complete(far, vrf))
 
     def _routed(self, leaf: str, vrf: str, target: int) -> bool:
         """Whether routes of a VRF lead from a leaf to a host. Those of the default VRF lead to the other leaf, and so
@@ -356,7 +375,7 @@ def _rules(draw: st.DrawFn) -> Rule:
     rule = {"PRIORITY": str(draw(st.integers(1, 4))), "PACKET_ACTION": draw(st.sampled_from(["FORWARD", "DROP"]))}
     for name in ("SRC_IP", "DST_IP"):
         if draw(st.booleans()):
-            rule[name] = draw(st.sampled_from(PREFIXES))
+            rule[name] = draw(st.sampled_from((*PREFIXES, "10.0.0.0/30", "10.0.0.2/32")))
     return {**rule, **draw(st.sampled_from(CONDITIONS))}
 
 
@@ -409,4 +428,5 @@ def small_fabrics(draw: st.DrawFn) -> SmallFabric:
         draw(st.none() | overlays),
         draw(st.booleans()),
         draw(st.booleans()),
+        draw(st.lists(st.integers(0, 5), max_size=1)),
     )

@@ -258,3 +258,46 @@ def test_route_targets_that_frr_conf_does_not_have_leave_the_verdict_open(cli: C
     file.write_text(frr_conf(json.loads((bundle / CONFIG).read_text())))
     assert "  route-target import *:5002\n" in file.read_text()
     assert isolation_of(cli, bundle)[0]["verdict"] == "leaks"
+
+
+def test_hosts_that_send_vxlan_enter_vrfs(cli: Cli, bundle: Path, tmp_path: Path) -> None:
+    """A host in the default VRF whose ACL lets packets to VTEPs pass reaches each tenant, on one switch and on all."""
+    file = tmp_path / "tenants.json"
+    assert cli("validate", bundle, "--select", "FG647", "--certificate", file).code == 0
+    checker().main(file, bundle)
+    edit(bundle, lambda config: config["ACL_RULE"].pop("NO_TENANT|DROP_2"), f"{OTHER}/config_db.json")
+    verdict, findings = isolation_of(cli, bundle)
+    assert (verdict["verdict"], verdict["pairs"]["leaks"]) == ("leaks", 7 * 8)  # gpu/7 on one rail to all tenants
+    assert {(one["code"], one["device"], one["path"]) for one in findings} == {
+        ("FG647", "compute-su01-r0-leaf", "PORT|Ethernet12")
+    }
+    assert "no ACL of Ethernet12 drops VXLAN packets to 10.0." in findings[0]["message"]
+    with pytest.raises(AssertionError, match="VXLAN packets from"):
+        checker().main(file, bundle)
+    for leaf in bundle.glob("sonic/*su01*/config_db.json"):
+        edit(bundle, lambda config: config.pop("ACL_RULE"), str(leaf.relative_to(bundle)))
+    assert isolation_of(cli, bundle)[0]["pairs"]["leaks"] == 8 * 7 * 8 + 8 * 7
+
+
+def test_an_acl_of_vxlan_only_is_enough(cli: Cli, bundle: Path) -> None:
+    for leaf in bundle.glob("sonic/*su01*/config_db.json"):
+        edit(bundle, lambda config: config["ACL_RULE"]["NO_TENANT|DROP_2"].update(
+            DST_IP="0.0.0.0/0", IP_PROTOCOL="17", L4_DST_PORT="4789"), str(leaf.relative_to(bundle)))  # fmt: skip
+    assert isolation_of(cli, bundle)[0]["verdict"] == "apart"
+
+
+def test_a_vrf_that_falls_back_sends_vxlan_too(cli: Cli, bundle: Path) -> None:
+    edit(bundle, lambda config: config["VRF"]["Vrf_blue"].update(fallback="true"), CONFIG)
+    assert isolation_of(cli, bundle)[0]["verdict"] == "leaks"
+
+
+def test_a_port_in_the_default_vrf(cli: Cli, bundle: Path) -> None:
+    """Its routes are not judged, which the verdict says, and its VXLAN packets enter the VRFs of all tenants."""
+    before, _ = isolation_of(cli, bundle)
+    assert "routes of the default VRF are not judged: its 8 addresses are taken as connected" in before["not_covered"]
+    edit(bundle, lambda config: config["INTERFACE"]["Ethernet0"].pop("vrf_name"), CONFIG)
+    verdict, findings = isolation_of(cli, bundle)
+    assert "its 9 addresses" in verdict["not_covered"]
+    of_pair = next(one for one in findings if "no ACL is bound" in one["message"])
+    assert of_pair["hint"] == "put each port into the VRF of its tenant"
+    assert any("VXLAN packets" in one["message"] for one in findings)

@@ -261,3 +261,69 @@ def test_certificate_without_tenants(cli: Cli, tmp_path: Path) -> None:
     assert cli("render", write(tmp_path / "inventory", rail_optimized()), "--output", tmp_path / "bundle").code == 0
     found = cli("validate", tmp_path / "bundle", "--select", "FG647", "--certificate", tmp_path / "file")
     assert (found.code, (tmp_path / "file").exists()) == (2, False)
+
+
+@pytest.mark.parametrize("ports", [[], None])
+def test_tables_of_no_port(cli: Cli, bundle: Path, ports: list[str] | None) -> None:
+    def unbind(config: Any) -> None:
+        for row in config["ACL_TABLE"].values():
+            row.pop("ports")
+            if ports is not None:
+                row["ports"] = ports
+
+    for file in sorted((bundle / "sonic").glob("*leaf/config_db.json")):
+        edit(bundle, unbind, str(file.relative_to(bundle)))
+    verdict, _ = isolation_of(cli, bundle)
+    assert verdict["pairs"]["leaks"] == verdict["pairs"]["apart"]
+
+
+@pytest.mark.parametrize(
+    ("table", "field", "value"),
+    [("ACL_TABLE", "type", "L2"), ("ACL_TABLE", "type", "SITE"), ("ACL_RULE", "PACKET_ACTION", "DENY")],
+)
+def test_what_aclorch_does_not_know_drops_nothing(cli: Cli, bundle: Path, table: str, field: str, value: str) -> None:
+    def change(config: Any) -> None:
+        for key, row in config[table].items():
+            if "PERMIT" not in key:
+                row[field] = value
+
+    edit(bundle, change)
+    assert isolation_of(cli, bundle)[0]["verdict"] == "leaks"
+    if value == "SITE":  # unless the file defines it
+        edit(bundle, lambda config: config.update(ACL_TABLE_TYPE={"SITE": {"MATCHES": "DST_IP"}}))
+        assert isolation_of(cli, bundle)[0]["verdict"] == "apart"
+
+
+def test_hosts_without_their_subnet_are_not_reached(cli: Cli, bundle: Path) -> None:
+    edit(bundle, lambda config: [config["INTERFACE"].pop(key) for key in list(config["INTERFACE"]) if "|" in key])
+    verdict, findings = isolation_of(cli, bundle)
+    assert (verdict["verdict"], verdict["pairs"]["leaks"]) == ("apart", 0)
+    assert verdict["pairs"]["cut"] == 2 * (2 * (23 + 8) + 15 + 8)  # gpu/0-2 on a rail, both families
+    assert {one["code"] for one in findings} == {"FG648"}
+    assert "no subnet of Ethernet0 of compute-su00-r0-leaf has this address" in findings[0]["message"]
+
+
+@pytest.mark.parametrize("change", ["no tenants", "no NICs", "no isolation"])
+def test_nothing_to_judge_is_no_pass(cli: Cli, bundle: Path, change: str) -> None:
+    file = bundle / "fabric.json"
+    wiring = json.loads(file.read_text())
+    if change == "no tenants":
+        wiring["tenants"] = []
+    elif change == "no NICs":
+        for tenant in wiring["tenants"]:
+            tenant["nics"] = []
+    else:
+        del wiring["planes"][0]["isolation"]
+    file.write_text(json.dumps(wiring))
+    verdict, findings = isolation_of(cli, bundle)
+    if change == "no isolation":  # tenants have NICs there, so it is judged
+        assert (verdict["verdict"], verdict["tenants"], findings) == ("apart", 3, [])
+        return
+    assert (verdict["verdict"], verdict["tenants"]) == ("leaks", 0)  # hosts without tenants reach each other
+    assert "no tenant has a NIC of the plane" in next(one["message"] for one in findings if one["code"] == "FG649")
+    for leaf in (bundle / "sonic").glob("*leaf/config_db.json"):
+        edit(bundle, lambda config: [config["ACL_RULE"].pop(key) for key in list(config["ACL_RULE"]) if "|P" in key],
+             str(leaf.relative_to(bundle)))  # fmt: skip
+    verdict, findings = isolation_of(cli, bundle)
+    assert (verdict["verdict"], [one["code"] for one in findings]) == ("unknown", ["FG649"])
+    assert "not proved" in cli("validate", bundle, "--select", "FG649").out.splitlines()[0]

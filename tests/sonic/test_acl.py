@@ -66,12 +66,13 @@ def test_what_is_not_known_matches_only_rules_that_forward() -> None:
 
 
 def test_the_rule_with_the_highest_priority_decides() -> None:
-    """Not the first one of the file; `deny` is another word for drop."""
+    """Not the first one of the file; aclorch does not know `deny`."""
     forward = {"PACKET_ACTION": "FORWARD"}
     assert dropping(ROCE, forward, {}) is None
     assert dropping(ROCE, {}, forward) == "DATA|R0"
     assert dropping(ROCE, {"PRIORITY": "10"}, {"PRIORITY": "20", **forward}) is None
-    assert dropping(ROCE, {"PRIORITY": "20", "PACKET_ACTION": "deny"}, {"PRIORITY": "10", **forward}) == "DATA|R0"
+    assert dropping(ROCE, {"PRIORITY": "20", "PACKET_ACTION": "drop"}, {"PRIORITY": "10", **forward}) == "DATA|R0"
+    assert dropping(ROCE, {"PACKET_ACTION": "deny"}) is None
 
 
 @pytest.mark.parametrize("kind", ["MIRROR", "MIRRORV6", "ctrlplane", "PFCWD"])
