@@ -6,9 +6,11 @@ become base files. Then the whole inventory is rendered and compared with the fi
 
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
 from typing import Any
 
+from fabricgen.adopt.access import Accesses, find_access
+from fabricgen.adopt.outside import Outside
 from fabricgen.adopt.overrides import overrides
 from fabricgen.adopt.own_platform import NAMED_PORTS, NUMBERED_LANES, own_layout, own_platform, with_buffers
 from fabricgen.adopt.source import (
@@ -27,6 +29,7 @@ from fabricgen.adopt.wiring import usable_links
 from fabricgen.adopt.written import FILE_NAME, REFUSED_NUMBERS, Adopted, inventory_yaml, not_allowed, rendered_tables
 from fabricgen.allocation.lock import Lock
 from fabricgen.bundle.read import Bundle
+from fabricgen.bundle.wiring import WiredLink
 from fabricgen.findings import Finding, Place, Severity, has_errors
 from fabricgen.inventory.load import LOCK_NAME
 from fabricgen.inventory.profiles import NONE
@@ -70,29 +73,29 @@ def adopt(
         return adopted
     platforms = {**(platforms or {}), **{f"platforms/{one.name}.yaml": switch_entry_text(one) for one in made}}
     usable, refused = usable_links(source)
-    tree, lock, outside = inventory_tree(fabric, source, usable)
-    refused = [(link, reason) for link, reason in refused if link.b not in outside.ports]
+    accesses = find_access(source, usable)
+    common: dict[str, Any] = {"platforms": sorted(platforms)} if platforms else {}
+    common |= _sonic(bundle, source)
+    draft = _draft(fabric, source, usable, accesses, common, platforms, single_file=single_file)
+    if draft.rendered is None and accesses:
+        refusals = [_replaced("overrides replace `access`", one) for one in draft.problems]
+        draft = _draft(fabric, source, usable, Accesses(), common, platforms, single_file=single_file)
+        draft.notes += refusals
+    else:
+        adopted.findings += accesses.findings
+    adopted.findings += draft.notes
+    refused = [(link, reason) for link, reason in refused if link.b not in draft.outside.ports]
     for link, reason in refused:
         message = f"link {':'.join(link.a)} to {':'.join(link.b)} is not in the inventory: {reason}"
         adopted.findings.append(Finding("FG142", Severity.NOTE, message))
     adopted.links = len(bundle.links) - len(refused)
-    if platforms:
-        tree["platforms"] = sorted(platforms)
-    tree |= _sonic(bundle, source)
-    files = {} if single_file else {LOCK_NAME: lock.dump()}
-    files |= platforms or {}
-    rendered, lock, findings = _with_own_numbers(tree, files, adopted)
-    for simplify, note in _SIMPLIFICATIONS:
-        if rendered is None and simplify(tree, findings):
-            problems = findings
-            rendered, lock, findings = rendered_tables({FILE_NAME: inventory_yaml(tree), **files})
-            adopted.findings += [_replaced(note, one) for one in problems] if rendered is not None else []
-    if rendered is None:
-        adopted.findings += findings
+    tree, files, lock = draft.tree, draft.files, draft.lock
+    if draft.rendered is None:
+        adopted.findings += draft.problems
         return adopted
     if not single_file:
         files[LOCK_NAME] = lock.dump()  # with numbers for identities without numbers in the files
-    changes, foreign = overrides(source, rendered, with_foreign=single_file)
+    changes, foreign = overrides(source, draft.rendered, with_foreign=single_file)
     if changes:
         tree["overrides"] = changes
     if any(foreign.values()) and not single_file:
@@ -109,17 +112,54 @@ def adopt(
     return adopted
 
 
-def _with_own_numbers(
-    tree: dict[str, Any], files: dict[str, str], adopted: Adopted
-) -> tuple[dict[str, Any] | None, Lock, list[Finding]]:
-    """The render, and what prevents it, with a lock file whose numbers are each that of one switch or link."""
+@dataclass
+class _Draft:
+    """An inventory without overrides. `rendered` is None if `problems` prevent its render."""
+
+    tree: dict[str, Any]
+    files: dict[str, str]
+    lock: Lock
+    outside: Outside
+    rendered: dict[str, Any] | None = None
+    problems: list[Finding] = field(default_factory=list)
+    notes: list[Finding] = field(default_factory=list)
+
+
+def _draft(
+    fabric: str,
+    source: ImportSource,
+    links: Sequence[WiredLink],
+    accesses: Accesses,
+    common: dict[str, Any],
+    platforms: Mapping[str, str],
+    *,
+    single_file: bool,
+) -> _Draft:
+    """The inventory of these links, rendered: what no plan can be made of is left out of it, step by step."""
+    tree, lock, outside = inventory_tree(fabric, source, links, accesses)
+    draft = _Draft(tree | common, {**({} if single_file else {LOCK_NAME: lock.dump()}), **platforms}, lock, outside)
+    _render_with_own_numbers(draft)
+    for simplify, note in _SIMPLIFICATIONS:
+        if draft.rendered is None and simplify(draft.tree, draft.problems):
+            problems = draft.problems
+            _render(draft)
+            draft.notes += [_replaced(note, one) for one in problems] if draft.rendered is not None else []
+    return draft
+
+
+def _render(draft: _Draft) -> None:
+    draft.rendered, draft.lock, draft.problems = rendered_tables({FILE_NAME: inventory_yaml(draft.tree), **draft.files})
+
+
+def _render_with_own_numbers(draft: _Draft) -> None:
+    """Render a draft with a lock file whose numbers are each that of one switch or link."""
     while True:
-        rendered, lock, findings = rendered_tables({FILE_NAME: inventory_yaml(tree), **files})
-        shared = [one for one in findings if one.code in REFUSED_NUMBERS]
-        if not shared or files.get(LOCK_NAME) == lock.dump():
-            return rendered, lock, findings
-        files[LOCK_NAME] = lock.dump()
-        adopted.findings += [_replaced("overrides replace numbers of the lock file", one) for one in shared]
+        _render(draft)
+        shared = [one for one in draft.problems if one.code in REFUSED_NUMBERS]
+        if not shared or draft.files.get(LOCK_NAME) == draft.lock.dump():
+            return
+        draft.files[LOCK_NAME] = draft.lock.dump()
+        draft.notes += [_replaced("overrides replace numbers of the lock file", one) for one in shared]
 
 
 def _unusable_names(bundle: Bundle) -> Iterator[Finding]:

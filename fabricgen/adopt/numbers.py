@@ -8,12 +8,14 @@ from typing import Any
 
 from netaddr import IPNetwork, IPSet, spanning_cidr
 
+from fabricgen.adopt.access import Accesses, vlan_blocks
 from fabricgen.adopt.outside import own_prefixes
 from fabricgen.adopt.source import ImportSource, Interface
 from fabricgen.allocation.lock import Lock
 from fabricgen.allocation.pools import block_size
 from fabricgen.bundle.wiring import WiredLink
 from fabricgen.inventory.prefixes import Network, contains, read_prefix
+from fabricgen.sonic.tables import channel_of
 from fabricgen.vocabulary import Role
 
 # For purposes without addresses, or with addresses that no pool can contain. RFC 6598: not announced by fabrics.
@@ -31,7 +33,9 @@ class ImportedNumbers:
         self.management = _management(source, self.lock, self._pools)
         self.lock.names |= {switch.key: switch.name for switch in source.switches.values()}
 
-    def addressing(self, plane: ImportSource, links: Sequence[WiredLink], *, numbered: bool) -> dict[str, Any]:
+    def addressing(
+        self, plane: ImportSource, links: Sequence[WiredLink], accesses: Accesses, *, numbered: bool
+    ) -> dict[str, Any]:
         """The pools of a plane. Adds the numbers that the design can reproduce to the lock file."""
         lock, pools = self.lock, self._pools
         asns = _find_asns(plane, self.pods)
@@ -46,8 +50,15 @@ class ImportedNumbers:
         for link in links:
             if link.a[0] not in plane.switches:
                 by_switch[link.b[0]].append(link)
-        host_blocks = {f"{plane.switches[name].key}/hosts": _block(plane, found) for name, found in by_switch.items()}
-        host_ports = sum(block_size(len(ports)) for ports in by_switch.values())
+        vlans = vlan_blocks(plane, links, accesses)
+        host_blocks = {
+            f"{plane.switches[name].key}/hosts": _block(plane, found, accesses)
+            for name, found in by_switch.items()
+            if any(accesses.attached(link).vlan is None for link in found)
+        }
+        sizes = {f"{plane.switches[name].key}/hosts": block_size(len(found)) for name, found in by_switch.items()}
+        host_blocks |= vlans
+        host_ports = sum(sizes[key.partition("/vlan")[0]] for key in host_blocks)
         own = own_prefixes(plane)
         found: dict[str, Any] = {"loopbacks": pools.around(loopbacks, len(loopbacks), known=own, free_ends=True)}
         if numbered:
@@ -207,28 +218,41 @@ def _shared(low: Iterable[Interface], high: Iterable[Interface]) -> list[str]:
     return [found[version] for version in sorted(found)]
 
 
-def _block(source: ImportSource, links: Sequence[WiredLink]) -> list[str]:
-    """The block of the host ports of a switch: contiguous subnets of two addresses in the order of the links."""
+def _block(source: ImportSource, links: Sequence[WiredLink], accesses: Accesses) -> list[str]:
+    """The block of the host ports of a switch: contiguous subnets of two addresses in the order of the links. Ports in
+    a VLAN have none in it, and a bond has that of its first port."""
     switch, size = source.switches[links[0].b[0]], block_size(len(links))
+    channels = channel_of(switch.tables.get("PORTCHANNEL_MEMBER", {}))
+    slots: dict[str, int] = {}  # interface with addresses -> the slot of its first port
+    for slot, link in enumerate(links):
+        if accesses.attached(link).vlan is None:
+            slots.setdefault(channels.get(link.b[1], link.b[1]), slot)
     texts = []
     for version in (4, 6):
-        found = [one for link in links for one in switch.addresses("INTERFACE", link.b[1]) if one.version == version]
-        if len(found) != len(links):
+        found = [
+            (one, slot)
+            for name, slot in slots.items()
+            for table in ("INTERFACE", "PORTCHANNEL_INTERFACE")
+            for one in switch.addresses(table, name)
+            if one.version == version
+        ]
+        if len(found) != len(slots):
             continue
-        first = int(found[0].ip)
-        expected = range(first, first + 2 * len(links), 2)
-        if [int(one.ip) for one in found] == list(expected) and {one.network.num_addresses for one in found} == {2}:
-            length = found[0].max_prefixlen - size.bit_length() + 1
-            minimal = ipaddress.ip_network(f"{found[0].ip}/{length}", strict=False)
-            if int(minimal.network_address) == first:
+        firsts = {int(one.ip) - 2 * slot for one, slot in found}
+        if len(firsts) == 1 and {one.network.num_addresses for one, _ in found} == {2}:
+            first = ipaddress.ip_address(firsts.pop()) if version == 4 else ipaddress.IPv6Address(firsts.pop())
+            length = found[0][0].max_prefixlen - size.bit_length() + 1
+            minimal = ipaddress.ip_network(f"{first}/{length}", strict=False)
+            if minimal.network_address == first:
                 texts.append(str(_announced(switch.tables, minimal)))
     return texts
 
 
 def _announced(tables: Any, minimal: Network) -> Network:
     """The aggregate that the switch announces, if it begins with the block: it has room for more hosts."""
+    dropped = (key for key, row in tables.get("STATIC_ROUTE", {}).items() if row.get("advertise") == "true")
     keys = chain(tables.get("BGP_AGGREGATE_ADDRESS", {}), tables.get("BGP_GLOBALS_AF_NETWORK", {}), tables.get(
-        "BGP_GLOBALS_AF_AGGREGATE_ADDR", {}))  # fmt: skip
+        "BGP_GLOBALS_AF_AGGREGATE_ADDR", {}), dropped)  # fmt: skip
     for text in (key.rpartition("|")[2] for key in keys):
         network = read_prefix(text)
         if isinstance(network, str):

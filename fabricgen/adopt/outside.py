@@ -61,7 +61,7 @@ def own_prefixes(source: ImportSource) -> list[Network]:
         found |= dict.fromkeys(networks(split_key(key)[-1] for key in texts))
         policies = dict.fromkeys(split_key(key)[0] for key in switch.tables.get("ROUTE_MAP", {}))
         found |= dict.fromkeys(networks(prefix for name in policies for prefix, _ in _ranges(switch, name, "deny")))
-    return sorted(found, key=lambda prefix: (prefix.prefixlen, str(prefix)))
+    return sorted((one for one in found if one.prefixlen), key=lambda prefix: (prefix.prefixlen, str(prefix)))
 
 
 def _neighbor(source: ImportSource, switch: SourceSwitch, port: str) -> Neighbor | None:

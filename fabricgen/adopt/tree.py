@@ -8,15 +8,16 @@ from typing import Any
 
 from netaddr import EUI, mac_unix_expanded, valid_mac
 
+from fabricgen.adopt.access import ROUTED, Accesses, Attached, mclag, part_of
 from fabricgen.adopt.numbers import ImportedNumbers
 from fabricgen.adopt.outside import Outside, find_outside
 from fabricgen.adopt.settings import bgp_sessions, cables, is_unnumbered, lossless, mtu_bytes, usual_types
 from fabricgen.adopt.source import FIRST_PLANE, Hardware, ImportSource
 from fabricgen.allocation.lock import Lock
 from fabricgen.bundle.wiring import WiredLink
+from fabricgen.inventory.plane import PURPOSE_OF_NAME
 from fabricgen.inventory.profiles import NONE
 from fabricgen.inventory.values import NAME
-from fabricgen.joined import joined
 from fabricgen.sonic.device_types import DEVICE_TYPES
 from fabricgen.units import format_speed
 from fabricgen.vocabulary import BgpAddressing, Role
@@ -26,7 +27,7 @@ from fabricgen.vocabulary import BgpAddressing, Role
 _NUMBERED = re.compile(r"(.*?)([-_.]?)(\d{1,18})")
 _NIC = "unknown"  # the files do not contain the NIC model
 
-Nic = tuple[int, str]  # speed in Mb/s, plane
+Nic = tuple[int, str, Attached]  # speed in Mb/s, plane, and how it is connected
 
 
 @dataclass
@@ -40,26 +41,28 @@ class Hosts:
     of_plane: dict[str, dict[str, None]] = field(default_factory=dict)  # plane -> its groups
 
 
-def find_hosts(source: ImportSource, links: Iterable[WiredLink]) -> Hosts:
-    """The hosts at end `a` of host links. Each NIC has the speed of its switch port."""
+def find_hosts(source: ImportSource, links: Iterable[WiredLink], accesses: Accesses) -> Hosts:
+    """The hosts at end `a` of host links. Each NIC has the speed of its switch port. The hosts of a group are connected
+    in one way."""
     nics: dict[str, dict[str, Nic]] = {}
     for link in links:
         switch = source.switches[link.b[0]]
-        nics.setdefault(link.a[0], {})[link.a[1]] = switch.layout.port_by_name[link.b[1]].speed_mbps, switch.plane
+        speed_mbps = switch.layout.port_by_name[link.b[1]].speed_mbps
+        nics.setdefault(link.a[0], {})[link.a[1]] = speed_mbps, switch.plane, accesses.attached(link)
     hosts = Hosts()
     if not nics:
         return hosts
     numbered = _numbered(nics)
     hosts.pattern = numbered[0] if numbered else "{group}"
     members = numbered[1] if numbered else {name: [name] for name in sorted(nics)}
-    names: dict[tuple[tuple[str, Nic], ...], str] = {}
+    names: dict[tuple[tuple[str, int, str], ...], str] = {}
     for group, hosts_of in members.items():
         ports = {port: nic for host in hosts_of for port, nic in nics[host].items()}
-        kind = tuple(sorted(ports.items()))
+        kind = tuple(sorted((port, speed_mbps, plane) for port, (speed_mbps, plane, _) in ports.items()))
         model = names.setdefault(kind, f"server-{len(names) + 1}")
-        hosts.models[model] = {"gpus": 0, "nics": [_row(port, *nic) for port, nic in sorted(ports.items())]}
+        hosts.models[model] = {"gpus": 0, "nics": [_row(*nic) for nic in kind]}
         hosts.groups[group] = {"model": model, "count": len(hosts_of)}
-        for _, plane in ports.values():
+        for _, plane, _ in ports.values():
             hosts.of_plane.setdefault(plane, {})[group] = None
         hosts.keys |= {host: f"{group}/{number}" for number, host in enumerate(hosts_of)}
     return hosts
@@ -95,11 +98,13 @@ _LISTS = {Role.LEAF: "leaves", Role.SPINE: "spines", Role.CORE: "cores"}
 
 
 def inventory_tree(
-    fabric: str, source: ImportSource, links: Sequence[WiredLink]
+    fabric: str, source: ImportSource, links: Sequence[WiredLink], accesses: Accesses | None = None
 ) -> tuple[dict[str, Any], Lock, Outside]:
-    """The inventory of a fabric with these links, the lock file with its numbers, and what it connects outside."""
-    planes = split_planes(source, links)
-    hosts = find_hosts(source, [link for link in links if link.a[0] not in source.switches])
+    """The inventory of a fabric with these links, the lock file with its numbers, and what it connects outside. Without
+    `accesses` all hosts are routed."""
+    accesses = accesses or Accesses()
+    planes = split_planes(source, links, accesses)
+    hosts = find_hosts(source, [link for link in links if link.a[0] not in source.switches], accesses)
     outside = find_outside(
         source, {link.b: f"{hosts.keys[link.a[0]]}:{link.a[1]}" for link in links if link.a[0] in hosts.keys}
     )
@@ -116,7 +121,10 @@ def inventory_tree(
     ]
     if devices:
         tree["devices"] = devices
-    tree["planes"] = {plane.plane: _plane(plane, hosts, numbers, outside) for plane in planes}
+    tree["planes"] = {
+        plane.plane: _plane(plane, hosts, numbers, outside, accesses, f"bond{index}")
+        for index, plane in enumerate(planes)
+    }
     return tree, numbers.lock, outside
 
 
@@ -125,7 +133,9 @@ def _is_mac(text: str) -> bool:
     return valid_mac(text) and str(EUI(text, dialect=mac_unix_expanded)) == text
 
 
-def _plane(source: ImportSource, hosts: Hosts, numbers: ImportedNumbers, outside: Outside) -> dict[str, Any]:
+def _plane(
+    source: ImportSource, hosts: Hosts, numbers: ImportedNumbers, outside: Outside, accesses: Accesses, bond: str
+) -> dict[str, Any]:
     usual = usual_types(source)
     links = source.links
     plane: dict[str, Any] = {"design": "explicit", "speed": format_speed(_speed(source, links))}
@@ -146,7 +156,10 @@ def _plane(source: ImportSource, hosts: Hosts, numbers: ImportedNumbers, outside
     if unnumbered:
         plane["bgp"] = BgpAddressing.UNNUMBERED
     plane |= bgp_sessions(source)
-    plane["addressing"] = numbers.addressing(source, links, numbered=not unnumbered)
+    groups = {host: key.partition("/")[0] for host, key in hosts.keys.items()}
+    if access := accesses.of_plane(links, groups, bond):
+        plane["access"] = access | mclag(source, links, accesses)
+    plane["addressing"] = numbers.addressing(source, links, accesses, numbered=not unnumbered)
     for key, entries in (("external", outside.external), ("static", outside.static)):
         if listed := [entry for name in source.switches for entry in entries.get(name, ())]:
             plane[key] = listed
@@ -188,21 +201,38 @@ def _link(link: WiredLink, hosts: dict[str, str], own_cables: dict[str, object])
 
 # The planes of an imported fabric: connected switches, and all others with the same lossless settings.
 #
-# A plane has one set of lossless classes. Switches that are not connected may be rails of one plane, or separate
-# planes. They are one plane if their settings are equal.
+# A plane has one set of lossless classes, and one way to connect the hosts of a group. Switches that are not connected
+# may be rails of one plane, or separate planes. They are one plane if both are equal, and no host has a bond at each.
 
 
-def split_planes(source: ImportSource, links: Sequence[WiredLink]) -> list[ImportSource]:
+def split_planes(source: ImportSource, links: Sequence[WiredLink], accesses: Accesses) -> list[ImportSource]:
     """The planes with their switches and links, lossless planes first. Sets the `plane` of each switch."""
-    pairs = ((link.a[0], link.b[0]) for link in links if link.a[0] in source.switches)
-    by_settings: dict[tuple[bool, str], list[str]] = {}
-    for names in joined(source.switches, pairs):
+    of_hosts: dict[str, list[WiredLink]] = {}
+    parts: dict[str, list[str]] = {}
+    for name, first in part_of(source, links).items():
+        parts.setdefault(first, []).append(name)
+    first_of = {name: first for first, names in parts.items() for name in names}
+    for link in links:
+        if link.a[0] not in source.switches:
+            of_hosts.setdefault(first_of[link.b[0]], []).append(link)
+    by_settings: dict[tuple[bool, str, str, int], list[str]] = {}
+    bonded: dict[tuple[bool, str, str, int], set[str]] = {}
+    for first, names in parts.items():
         component = ImportSource({name: source.switches[name] for name in names}, (), {})
         settings = lossless(component)
-        by_settings.setdefault((settings == NONE, json.dumps(settings)), []).extend(names)
-    planes = []
+        attached = {link: accesses.attached(link) for link in of_hosts.get(first, ())}
+        kinds = "; ".join(sorted({str(one) for one in attached.values() if one != ROUTED}))
+        hosts = {link.a[0] for link, one in attached.items() if one.kind.has_bond}
+        number = 0
+        while hosts & bonded.get(key := (settings == NONE, json.dumps(settings), kinds, number), set()):
+            number += 1
+        by_settings.setdefault(key, []).extend(names)
+        bonded.setdefault(key, set()).update(hosts)
+    planes: list[ImportSource] = []
     for index, key in enumerate(sorted(by_settings)):
-        name = FIRST_PLANE if index == 0 else f"plane-{index + 1}"
+        usual = FIRST_PLANE if index == 0 else f"plane-{index + 1}"
+        name = (_purpose(by_settings[key]) if key[2] else "") or usual
+        name = usual if name in {plane.plane for plane in planes} else name
         chosen = set(by_settings[key])
         switches = {one: switch for one, switch in source.switches.items() if one in chosen}
         for switch in switches.values():
@@ -212,6 +242,11 @@ def split_planes(source: ImportSource, links: Sequence[WiredLink]) -> list[Impor
         )
     _keep_a_leaf(planes)
     return planes
+
+
+def _purpose(names: Sequence[str]) -> str:
+    """The purpose with which the names of all switches begin: in-band for in-band-leaf-00; "" without one."""
+    return next((word for word in PURPOSE_OF_NAME if all(name.startswith(f"{word}-") for name in names)), "")
 
 
 def _keep_a_leaf(planes: Sequence[ImportSource]) -> None:

@@ -1,11 +1,13 @@
 """The links that an explicit design can contain, in the order in which it lists them."""
 
+from collections.abc import Sequence
 from dataclasses import replace
 
 from fabricgen.adopt.source import ImportSource, SourceSwitch
 from fabricgen.bundle.wiring import Endpoint, WiredLink
 from fabricgen.design.model import ROLES
 from fabricgen.inventory.values import NAME
+from fabricgen.sonic.canonical import natural_key
 from fabricgen.vocabulary import LinkKind
 
 
@@ -20,7 +22,8 @@ def usable_links(source: ImportSource) -> tuple[list[WiredLink], list[tuple[Wire
             continue
         taken |= {link.a, link.b}
         usable.append(_ordered(source, link))
-    return sorted(usable, key=lambda link: _by_address(source, link)), refused
+    shared = _with_shared_ports(source, usable)
+    return sorted(usable, key=lambda link: _by_address(source, link, shared)), refused
 
 
 def _obstacle(source: ImportSource, link: WiredLink, taken: set[Endpoint]) -> str:
@@ -55,11 +58,27 @@ def _ordered(source: ImportSource, link: WiredLink) -> WiredLink:
     return link if ranks[0] <= ranks[1] else replace(link, a=link.b, b=link.a)
 
 
-def _by_address(source: ImportSource, link: WiredLink) -> tuple[bool, str, int]:
-    """Host links last, those of a switch by address: the order in which the design allocates their subnets."""
+def _with_shared_ports(source: ImportSource, links: Sequence[WiredLink]) -> set[str]:
+    """The switches with a host port in a port channel or in a VLAN."""
+    ends = {link.b for link in links if link.a[0] not in source.switches}
+    return {
+        name
+        for name, switch in source.switches.items()
+        for table in ("PORTCHANNEL_MEMBER", "VLAN_MEMBER")
+        for key in switch.tables.get(table, ())
+        if (name, key.partition("|")[2]) in ends
+    }
+
+
+def _by_address(source: ImportSource, link: WiredLink, shared: set[str]) -> tuple[bool, str, int, object]:
+    """Host links last, those of a switch by address: the order in which the design allocates their subnets. On a switch
+    in `shared` not every port has an address, so they are in the order of its ports."""
     if link.a[0] in source.switches:
-        return False, "", 0
-    return True, link.b[0], _first_address(source.switches[link.b[0]], link.b[1])
+        return False, "", 0, ()
+    name, port = link.b
+    if name in shared:
+        return True, name, 0, natural_key(port)
+    return True, name, _first_address(source.switches[name], port), ()
 
 
 def _first_address(switch: SourceSwitch, port: str) -> int:

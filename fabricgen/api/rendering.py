@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from fabricgen import OUTPUT_VERSION
+from fabricgen.api.comparison import roll_out
 from fabricgen.api.judgement import DEFAULT_POLICY, SILENT, Judgement, Policy, Progress, outcome_of_inventory
 from fabricgen.api.places import InventoryPlaces
 from fabricgen.atomic import temporary_folder
@@ -22,6 +23,7 @@ if TYPE_CHECKING:
     from fabricgen.inventory.read_files import InventorySource
     from fabricgen.render.content import BundleContent
     from fabricgen.render.plans import Plans
+    from fabricgen.rollout.order import Rollout
 
 _DIFFERS, _EDITED = "differs from what the inventory renders", ", and was edited after it was rendered"
 SWITCHES, SUBNET_MANAGERS = "sonic/", "infiniband/"  # folders of a bundle
@@ -42,7 +44,8 @@ class Rendering(Judgement):
 
     `is_written` is False after an error, and for a check. `switches` and `subnet_managers`
     count the files of a bundle that was written, and `edited` are those that were changed by hand before and are
-    replaced now. `stale` are the files that a check found to differ, and `difference` their rows if it was requested.
+    replaced now. `stale` are the files that a check found to differ, `difference` their rows, and `rollout` the order
+    in which the switches change, if they were requested.
     """
 
     is_written: bool = False
@@ -51,6 +54,7 @@ class Rendering(Judgement):
     edited: tuple[str, ...] = ()
     stale: tuple[Finding, ...] = ()
     difference: "Difference | None" = None
+    rollout: "Rollout | None" = None
 
 
 def render(
@@ -59,6 +63,7 @@ def render(
     *,
     check: bool = False,
     diff: bool = False,
+    plan: bool = False,
     only: str | None = None,
     locked: bool = False,
     adopt_folder: bool = False,
@@ -73,9 +78,9 @@ def render(
     With an error nothing is written.
 
     With `check` nothing is written either: `stale` names the files that differ from what would be rendered, and with
-    `diff` the rows are compared too. `only` is a shell pattern: other switches keep their files. With `locked` it is an
-    error if the lock file would change. `renumber` is a plane
-    whose numbers are allocated anew. `jobs` processes render switches, or the workers of a Dask `scheduler`,
+    `diff` the rows are compared too. With `plan` a safe order of the switches is looked for, too. `only` is a shell
+    pattern: other switches keep their files. With `locked` it is an error if the lock file would change. `renumber` is
+    a plane whose numbers are allocated anew. `jobs` processes render switches, or the workers of a Dask `scheduler`,
     tcp://HOST:PORT, which read the inventory at the same path. `output` is a new or empty folder, or the bundle of this
     fabric. With `adopt_folder` it can be any folder; only files that are rendered are replaced. Raises
     UnreadableInputError for an inventory that is missing or not YAML, UsageError for another `output`, OSError if it
@@ -105,9 +110,11 @@ def render(
         try:
             if check:
                 with temporary_folder("check") as aside:
-                    stale = tuple(_stale_files(content, output, progress, aside if diff else None))
-                    difference = _difference(content, output, aside) if diff else None
-                    return replace(planned, stale=stale, difference=difference)
+                    compared = diff or plan
+                    stale = tuple(_stale_files(content, output, progress, aside if compared else None))
+                    difference = _difference(content, output, aside) if compared else None
+                    rollout = roll_out(difference, safe=True) if plan and difference is not None else None
+                    return replace(planned, stale=stale, difference=difference, rollout=rollout)
             writer = BundleWriter(output, plans.fabric.inventory.fabric, adopt=adopt_folder)
             return _write(planned, content, writer, lock_file, progress, renumber)
         except TemplateProblemError as problem:

@@ -11,11 +11,11 @@ from fabricgen.cli.output import EXIT_FINDINGS, format_option, print_findings
 from fabricgen.cli.settings import Settings, verb
 from fabricgen.cli.streams import as_words, write
 from fabricgen.errors import UsageError
-from fabricgen.findings import has_errors, in_order
+from fabricgen.findings import Finding, has_errors, in_order
 from fabricgen.units import counted
 
 if TYPE_CHECKING:
-    from fabricgen.api.rendering import FileCounts
+    from fabricgen.api.rendering import FileCounts, Rendering
 
 _SHOWN = 5  # paths in a message
 
@@ -82,6 +82,7 @@ def command(
         output,
         check=check,
         diff=diff,
+        plan=check and fmt == "github",
         only=only,
         locked=locked,
         adopt_folder=adopt_folder,
@@ -92,7 +93,7 @@ def command(
         progress=TerminalProgress(settings),
     )
     if found.has_errors or fmt != "text":
-        findings = in_order([*found.findings, *found.stale])
+        findings = in_order([*found.findings, *found.stale, *_of_switches(found, output)])
         print_findings(settings, findings, found.counts, found.suppressed, fmt=fmt, verb="render")
         return EXIT_FINDINGS if has_errors(findings) else 0
     if found.findings:
@@ -116,6 +117,19 @@ def command(
     ]
     write(f"{'; '.join(filter(None, written))}. Next: fabricgen validate {as_words(output)}", wraps=True)
     return 0
+
+
+def _of_switches(found: "Rendering", output: Path) -> list[Finding]:
+    """What the change does to running switches, if a roll-out was requested."""
+    if found.rollout is None or found.difference is None:
+        return []
+    from fabricgen.report.plan_text import plan_findings
+    from fabricgen.rollout.findings import rollout_findings
+
+    return [
+        *rollout_findings(found.difference, found.rollout),
+        *plan_findings(found.difference, found.rollout, output),
+    ]
 
 
 def _written(counts: "FileCounts", noun: str, plural: str) -> str:

@@ -1,7 +1,9 @@
 """The plans of a comparison for the terminal: devices with equal plans once, and a line for each patch."""
 
-from collections.abc import Iterator
+import re
+from collections.abc import Iterable, Iterator
 from itertools import groupby
+from pathlib import Path
 
 from fabricgen.diff.counts import count_plans
 from fabricgen.diff.difference import DeviceDifference, Difference
@@ -9,6 +11,7 @@ from fabricgen.diff.patch import Route
 from fabricgen.diff.plan import Plan
 from fabricgen.diff.sorting import generation_of
 from fabricgen.diff.step import RESTART, PatchStep, StepPurpose
+from fabricgen.findings import Finding, Location, Severity
 from fabricgen.report import diff_words as words
 from fabricgen.report.name_runs import device_runs
 from fabricgen.rollout.mixture import Between, worst
@@ -22,13 +25,39 @@ _RELOADS = {Route.RELOAD: "`config reload`: traffic stops", Route.REBOOT: "reboo
 
 def plan_text(difference: Difference, rollout: Rollout) -> str:
     """Groups of devices with their steps and what is in between, then the counts and the order."""
+    groups = _groups(difference, rollout)
+    lines = [line for devices in groups for line in (*_group(devices, difference, rollout), "")]
+    return "\n".join([*lines, *_tail(difference, rollout)])
+
+
+def plan_findings(difference: Difference, rollout: Rollout, folder: Path) -> Iterator[Finding]:
+    """A note with the totals, the order and what is in between, then one for each group of switches with its cost. The
+    bundle of the switches is `folder`."""
+    if not difference.changed:
+        return
+    yield Finding("FG859", Severity.NOTE, _on_one_line(_tail(difference, rollout)))
+    for devices in _groups(difference, rollout):
+        name = devices[0].name
+        place = Location(str(folder / "sonic" / name / "config_db.json"))
+        text = _on_one_line(_group(devices, difference, rollout))
+        yield Finding("FG859", Severity.NOTE, text, name, location=place)
+
+
+def _on_one_line(lines: Iterable[str]) -> str:
+    """Lines as one sentence: columns with commas, and `patch` before the number of one."""
+    columns = (", ".join(filter(None, re.split(" {2,}", line))) for line in lines)
+    numbered = (re.sub(r"^(\d+(?: to \d+)?), ", r"patch \1: ", line) for line in columns)
+    return "; ".join(numbered).replace(":; ", ": ")
+
+
+def _groups(difference: Difference, rollout: Rollout) -> list[list[DeviceDifference]]:
+    """The devices with equal plans and equal effects."""
     groups: dict[tuple[object, ...], list[DeviceDifference]] = {}
     plans = {device.work: _likeness(device.work.plan) for device in difference.changed}
     for device in difference.changed:
         states = tuple(map(_state, rollout.between.get(device.name, ())))
         groups.setdefault((plans[device.work], states), []).append(device)
-    lines = [line for devices in groups.values() for line in (*_group(devices, difference, rollout), "")]
-    return "\n".join([*lines, *_tail(difference, rollout)])
+    return list(groups.values())
 
 
 def _likeness(plan: Plan) -> tuple[object, ...]:

@@ -75,3 +75,27 @@ def test_stale_files_in_every_format(fabric: Path, cli: Cli) -> None:
     assert sarif.code == 1 and {one["ruleId"] for one in run["results"]} == {"FG990"}
     refused = cli("render", fabric, "-o", build, "--check", "--diff", "--format", "json")
     assert refused.code == 2 and "leave out --format" in refused.err
+
+
+def test_github_names_the_cost_and_order_of_the_comment(fabric: Path, cli: Cli) -> None:
+    """The words of `diff --format plan`, which the comment on a pull request has."""
+    build, wanted = fabric.parent / "build", fabric.parent / "wanted"
+    clean = cli("render", fabric, "-o", build, "--check", "--format", "github").out
+    assert "FG859" not in clean and "::error" not in clean
+    cli("render", fabric, "-o", wanted)
+    edit(build, SPINE)
+    comment = cli("diff", build, wanted, "--format", "plan", "--safe", "--output", fabric.parent / "plan").out
+    before = {file: file.read_bytes() for file in build.rglob("*") if file.is_file()}
+    shown = cli("render", fabric, "-o", build, "--check", "--format", "github")
+    notes = [line.partition("::notice ")[2] for line in shown.out.splitlines() if "FG859" in line]
+    assert shown.code == 1 and len(notes) == 2
+    head, *steps, total, order, stage, between = filter(None, comment.splitlines())
+    assert notes[0] == f"title=FG859::{'; '.join((total, order))} {stage.strip()}; {between}".replace("%", "%25")
+    assert notes[1].startswith(f"file={build / SPINE},title=FG859 compute-spine-00::{head}; patch 1: ")
+    assert steps and all(word in notes[1] for step in steps for word in step.split()[1:])
+    assert {file: file.read_bytes() for file in build.rglob("*") if file.is_file()} == before
+
+
+def test_a_missing_bundle_has_no_cost(fabric: Path, cli: Cli) -> None:
+    missing = cli("render", fabric, "-o", fabric.parent / "new", "--check", "--format", "github")
+    assert missing.code == 1 and "FG990" in missing.out and "FG859" not in missing.out
