@@ -144,6 +144,11 @@ class _Comparison:
             found = self._system.at_devices(devices)
             by_key: dict[object, FoundObject] = {(one.parent, one.name): one for one in found}
             key = lambda item: (ids.get(item.parent) if item.parent else None, item.fields["name"])  # noqa: E731
+        elif kind is ObjectKind.VLAN:
+            known = [item for item in missing if item.initial["group"] in ids]
+            found = self._system.by_name(kind, known, ids)
+            by_key = {(one.fields.get("group"), one.fields.get("vid")): one for one in found}
+            key = lambda item: (self._ids_of(item.initial["group"]), item.initial["vid"])  # noqa: E731
         elif kind in (ObjectKind.RACK, ObjectKind.DEVICE) and not any(ref.kind is ObjectKind.SITE for ref in ids):
             found, by_key = [], {}
         else:

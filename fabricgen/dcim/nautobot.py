@@ -11,11 +11,24 @@ from uuid import NAMESPACE_URL, uuid5
 
 from fabricgen.dcim.batches import chunks
 from fabricgen.dcim.objects import SHARED, FoundObject, Id, Item, ObjectKind, Ref
-from fabricgen.dcim.system import CUSTOM_FIELDS, PATHS, Fields, Ids, Record, System, plain, site_of, translated
+from fabricgen.dcim.system import (
+    CUSTOM_FIELDS,
+    PATHS,
+    Fields,
+    Ids,
+    Record,
+    System,
+    groups_of,
+    numbers_of,
+    plain,
+    site_of,
+    tagged_of,
+    translated,
+)
 
 _LOCATION_TYPE, _NAMESPACE, _TERMINATION = "Site", "Global", "dcim.interface"
 _ASSIGNED = ("ipam", "ip_address_to_interface")
-_NAMES = {"site": "location"}
+_NAMES = {"site": "location", "group": "vlan_group"}
 
 
 class Nautobot(System):
@@ -70,6 +83,8 @@ class Nautobot(System):
 
     def read(self, kind: ObjectKind, filters: Mapping[str, object]) -> list[FoundObject]:
         """All objects that the filters find. Addresses get the interfaces of their assignments, if there is one."""
+        if kind is ObjectKind.INTERFACE:
+            filters = {**filters, "exclude_m2m": "false"}  # else an answer has no tagged VLANs
         found = super().read(kind, filters)
         if kind is ObjectKind.ADDRESS:
             assigned: dict[Id, list[Id]] = {}
@@ -92,6 +107,10 @@ class Nautobot(System):
         if kind is ObjectKind.CABLE:
             sides = [(record[f"termination_{side}_type"], record[f"termination_{side}_id"]) for side in "ab"]
             fields["ends"] = frozenset(number for end, number in sides if end == _TERMINATION)
+        elif kind is ObjectKind.INTERFACE:
+            fields["tagged_vlans"] = tagged_of(record)
+        elif kind is ObjectKind.VLAN:
+            fields["group"] = fields.get("vlan_group")
         return fields
 
     def payload(self, kind: ObjectKind, fields: Fields, ids: Ids) -> Record:
@@ -115,7 +134,7 @@ class Nautobot(System):
         match item.kind:
             case ObjectKind.SITE:
                 body |= {"name": item.name, "location_type": self._location_type, "status": self._statuses["active"]}
-            case ObjectKind.MANUFACTURER | ObjectKind.RACK:
+            case ObjectKind.MANUFACTURER | ObjectKind.RACK | ObjectKind.VLAN_GROUP | ObjectKind.VLAN:
                 body |= {"name": item.name}
             case ObjectKind.ROLE:
                 body |= {"name": item.name, "content_types": ["dcim.device"]}
@@ -167,12 +186,14 @@ class Nautobot(System):
         """The filters that find objects by their names; racks and devices of the location, addresses outside VRFs."""
         names = [item.name for item in items]
         match kind:
-            case ObjectKind.SITE | ObjectKind.MANUFACTURER | ObjectKind.ROLE:
+            case ObjectKind.SITE | ObjectKind.MANUFACTURER | ObjectKind.ROLE | ObjectKind.VLAN_GROUP:
                 return {"name__ie": names}
             case ObjectKind.DEVICE_TYPE:
                 return {"model": names}
             case ObjectKind.RACK | ObjectKind.DEVICE:
                 return {"name": names, "location": sorted({ids[site_of(item)] for item in items}, key=str)}
+            case ObjectKind.VLAN:
+                return {"vlan_group": groups_of(items, ids), "vid": numbers_of(items)}
             case ObjectKind.PREFIX:
                 return {"prefix": names, "namespace": [_NAMESPACE]}
             case ObjectKind.ADDRESS:

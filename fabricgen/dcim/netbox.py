@@ -14,8 +14,11 @@ from fabricgen.dcim.system import (
     Ids,
     Record,
     System,
+    groups_of,
+    numbers_of,
     plain,
     site_of,
+    tagged_of,
     translated,
 )
 
@@ -52,6 +55,8 @@ class NetBox(System):
             both = (record.get("a_terminations") or (), record.get("b_terminations") or ())
             ends = [end for side in both for end in side]
             fields["ends"] = frozenset(end["object_id"] for end in ends if end["object_type"] == _TERMINATION)
+        elif kind is ObjectKind.INTERFACE:
+            fields["tagged_vlans"] = tagged_of(record)
         elif kind is ObjectKind.ADDRESS:
             is_interface = record.get("assigned_object_type") == _TERMINATION
             fields["interface"] = record.get("assigned_object_id") if is_interface else None
@@ -77,11 +82,11 @@ class NetBox(System):
         """The body that creates an object. NetBox has a slug for each name."""
         body = super().created(item, ids)
         match item.kind:
-            case ObjectKind.SITE | ObjectKind.MANUFACTURER | ObjectKind.ROLE:
+            case ObjectKind.SITE | ObjectKind.MANUFACTURER | ObjectKind.ROLE | ObjectKind.VLAN_GROUP:
                 body |= {"name": item.name, "slug": slug(item.name)}
             case ObjectKind.DEVICE_TYPE:
                 body |= {"model": item.name, "slug": slug(item.name)}
-            case ObjectKind.RACK:
+            case ObjectKind.RACK | ObjectKind.VLAN:
                 body |= {"name": item.name}
         return body
 
@@ -114,12 +119,14 @@ class NetBox(System):
         """The filters that find objects by their names; racks and devices of the site, addresses outside VRFs."""
         names = [item.name for item in items]
         match kind:
-            case ObjectKind.SITE | ObjectKind.MANUFACTURER | ObjectKind.ROLE:
+            case ObjectKind.SITE | ObjectKind.MANUFACTURER | ObjectKind.ROLE | ObjectKind.VLAN_GROUP:
                 return {"slug": [slug(name) for name in names]}
             case ObjectKind.DEVICE_TYPE:
                 return {"model": names}
             case ObjectKind.RACK | ObjectKind.DEVICE:
                 return {"name": names, "site_id": sorted({ids[site_of(item)] for item in items}, key=str)}
+            case ObjectKind.VLAN:
+                return {"group_id": groups_of(items, ids), "vid": numbers_of(items)}
             case ObjectKind.PREFIX:
                 return {"prefix": names, "vrf_id": "null"}
             case ObjectKind.ADDRESS:

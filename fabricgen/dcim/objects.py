@@ -18,6 +18,8 @@ class ObjectKind(Word):
     DEVICE_TYPE = "device type"
     ROLE = "role"
     RACK = "rack"
+    VLAN_GROUP = "VLAN group"  # of a plane: a number is a VLAN of one group
+    VLAN = "VLAN"
     DEVICE = "device"
     INTERFACE = "interface"
     PREFIX = "prefix"
@@ -28,7 +30,7 @@ class ObjectKind(Word):
 
 KINDS = tuple(ObjectKind)
 # What other devices of the site use, too: created where it is missing, and never changed or deleted.
-SHARED = frozenset({ObjectKind.SITE, ObjectKind.MANUFACTURER, ObjectKind.DEVICE_TYPE, ObjectKind.ROLE, ObjectKind.RACK})
+SHARED = frozenset(KINDS[: KINDS.index(ObjectKind.DEVICE)])
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,6 +61,11 @@ class Item(NamedTuple):
     fields: Mapping[str, Value] = _NONE
     initial: Mapping[str, Value] = _NONE
     parent: Ref | None = None
+
+    @property
+    def stated(self) -> list[str]:
+        """The names of the fields that are not empty: a new object has the others empty."""
+        return [name for name, value in self.fields.items() if value not in (None, ())]
 
     @property
     def ref(self) -> Ref:

@@ -9,8 +9,9 @@ from operator import itemgetter
 from typing import TYPE_CHECKING
 
 from fabricgen.dcim.objects import Item, ObjectKind, Ref, Value
-from fabricgen.dcim.ports import LAG, MANAGEMENT, PORT, VIRTUAL, DcimPorts, read_all
+from fabricgen.dcim.ports import LAG, MANAGEMENT, PORT, VIRTUAL, DcimPorts, read_all, vlan_identity
 from fabricgen.platforms.catalog import host_model, switch_platform
+from fabricgen.sonic.tables import vlan_name
 from fabricgen.units import whole_number
 from fabricgen.vocabulary import DeviceState, Medium, Role
 
@@ -100,6 +101,18 @@ class PlannedObjects:
         for rack, height in heights.items():
             initial: dict[str, Value] = {"site": self._site, "u_height": height, "status": "active"}
             yield Item(ObjectKind.RACK, rack, rack, initial=initial)
+
+    def _vlan_groups(self) -> Iterator[Item]:
+        """A group for each plane with VLANs: the same number on two planes is two VLANs."""
+        for plane in dict.fromkeys(plane for plane, _ in self._ports.vlans):
+            name = f"{self.fabric}-{plane}"
+            yield Item(ObjectKind.VLAN_GROUP, name, name)
+
+    def _vlans(self) -> Iterator[Item]:
+        for plane, number in self._ports.vlans:
+            group = Ref(ObjectKind.VLAN_GROUP, f"{self.fabric}-{plane}")
+            initial: dict[str, Value] = {"vid": number, "group": group, "status": "active"}
+            yield Item(ObjectKind.VLAN, vlan_identity(plane, number), vlan_name(number), initial=initial)
 
     def _devices(self) -> Iterator[Item]:
         for device in self._switches:
@@ -192,6 +205,8 @@ _MAKERS: Mapping[ObjectKind, Callable[[PlannedObjects], Iterator[Item]]] = {
     ObjectKind.DEVICE_TYPE: PlannedObjects._device_types,
     ObjectKind.ROLE: PlannedObjects._roles,
     ObjectKind.RACK: PlannedObjects._racks,
+    ObjectKind.VLAN_GROUP: PlannedObjects._vlan_groups,
+    ObjectKind.VLAN: PlannedObjects._vlans,
     ObjectKind.DEVICE: PlannedObjects._devices,
     ObjectKind.INTERFACE: PlannedObjects._interfaces,
     ObjectKind.PREFIX: PlannedObjects._prefixes,

@@ -51,6 +51,11 @@ class _Stated(NamedTuple):
     mtu: int | None
     lag: str = ""
     type: str = PORT
+    vlan: int | None = None
+    tagged: tuple[int, ...] = ()
+
+
+_ROUTED = _Stated("", 0, None, "", None)
 
 
 class DcimPorts:
@@ -76,13 +81,28 @@ class DcimPorts:
         self._stated: dict[str, tuple[_Stated, ...]] = {}
         self._texts: dict[str, str] = {}
         shared: dict[tuple[_Stated, ...], tuple[_Stated, ...]] = {}
+        planes = self._planes = {device.name: device.plane for device in switches}
+        self._vlans: dict[tuple[str, int], None] = {}
+        self._carriers: dict[tuple[str, str], tuple[str, _Stated]] = {}  # NIC -> plane, port with VLANs at its far end
         for name, links in linked.items():
             observed = bundle.devices.get(name)
             rows = observed.content.peek() if observed else {}
             ports = tuple(_stated(rows, name, links))
+            for port in ports:
+                self._vlans |= dict.fromkeys((planes[name], number) for number in _numbers(port))
+            carriers = {port.name: port for port in ports if _numbers(port)}
+            lags = {port.name: port.lag for port in ports}
+            for link in links if carriers else ():
+                if carrier := carriers.get(lags.get(link.b[1], "") or link.b[1]):
+                    self._carriers[link.a] = planes[name], carrier
             self._stated[name] = shared.setdefault(ports, ports)
             texts = _addresses(key for table in _ADDRESSED for key in rows.get(table, {}))
             self._texts[name] = "\n".join(" ".join(texts.get(port.name, ())) for port in ports)
+
+    @property
+    def vlans(self) -> list[tuple[str, int]]:
+        """(plane, number) of the VLANs, in their order."""
+        return sorted(self._vlans)
 
     def __iter__(self) -> Iterator[Port]:
         """The interfaces, device by device. They are made for each use: a large fabric has 700,000."""
@@ -94,7 +114,8 @@ class DcimPorts:
     def _switch_ports(self, device: "WiredDevice") -> Iterator[Port]:
         ref, name = self._refs[device.name], device.name
         for port, texts in zip(self._stated[name], self._texts[name].split("\n"), strict=False):
-            yield Port(ref, name, port.name, _joined(_port_fields(port), ref, port.lag), port.type, texts)
+            fields = _joined(_port_fields(port), ref, port.lag)
+            yield Port(ref, name, port.name, _in_vlans(fields, port, self._planes[name]), port.type, texts)
         if device.loopbacks:
             yield Port(ref, name, LOOPBACK, _ENABLED, VIRTUAL, " ".join(device.loopbacks))
         if device.management:
@@ -113,13 +134,21 @@ class DcimPorts:
         bond_of = {nic: bond.name for bond in host.bonds for nic in bond.nics}
         for bond in host.bonds:
             texts = " ".join(text for nic in host.nics if nic.name in bond.nics for text in nic.addresses)
-            yield Port(ref, name, bond.name, _NOTHING, LAG, texts)
+            fields = self._far_vlans(name, next(iter(bond.nics), ""), _NOTHING)
+            yield Port(ref, name, bond.name, fields, LAG, texts)
         for nic in host.nics:
             bond_name = bond_of.get(nic.name, "")
             texts = "" if bond_name else " ".join(nic.addresses)
-            yield Port(ref, name, nic.name, _joined(_speed(nic.speed_mbps), ref, bond_name), PORT, texts)
+            fields = _joined(_speed(nic.speed_mbps), ref, bond_name)
+            own = fields if bond_name else self._far_vlans(name, nic.name, fields)
+            yield Port(ref, name, nic.name, own, PORT, texts)
         for vlan in host.vlans:
             yield Port(ref, name, vlan.name, _NOTHING, VIRTUAL, " ".join(vlan.addresses))
+
+    def _far_vlans(self, host: str, nic: str, fields: Mapping[str, Value]) -> Mapping[str, Value]:
+        """The fields of a NIC port or bond, with the VLANs of the switch port or port channel at its far end."""
+        plane, carrier = self._carriers.get((host, nic), ("", _ROUTED))
+        return _in_vlans(fields, carrier, plane)
 
     def placed(self) -> Iterator[tuple[Address, Port]]:
         """Each host address once, at the first interface that has it."""
@@ -165,6 +194,26 @@ def _port_fields(port: _Stated) -> Mapping[str, Value]:
     return fields
 
 
+def _numbers(port: _Stated) -> tuple[int, ...]:
+    """All VLANs of a port."""
+    return port.tagged if port.vlan is None else (port.vlan, *port.tagged)
+
+
+def vlan_identity(plane: str, number: int) -> str:
+    """The unique key of a VLAN within a fabric."""
+    return f"{plane}:vlan{number}"
+
+
+def _in_vlans(fields: Mapping[str, Value], port: _Stated, plane: str) -> Mapping[str, Value]:
+    """The fields of a port or port channel, with its VLANs; a routed one has none. A VLAN interface has no mode."""
+    if port.type == VIRTUAL:
+        return fields
+    refs = [Ref(ObjectKind.VLAN, vlan_identity(plane, number)) for number in port.tagged]
+    native = None if port.vlan is None else Ref(ObjectKind.VLAN, vlan_identity(plane, port.vlan))
+    mode = "tagged" if refs else None if native is None else "access"
+    return {**fields, "mode": mode, "untagged_vlan": native, "tagged_vlans": tuple(refs)}
+
+
 def _joined(fields: Mapping[str, Value], device: Ref, lag: str) -> Mapping[str, Value]:
     """The fields of an interface, with its port channel or bond, if it is a member of one."""
     return {**fields, "lag": Ref(ObjectKind.INTERFACE, f"{device.identity}:{lag}")} if lag else fields
@@ -173,20 +222,39 @@ def _joined(fields: Mapping[str, Value], device: Ref, lag: str) -> Mapping[str, 
 def _stated(tables: Mapping[str, Table], device: str, links: Iterable["WiredLink"]) -> Iterator[_Stated]:
     """The port channels of a switch, its ports with a link in the order of the links, and its VLAN interfaces."""
     channels, ports, vlans = (tables.get(name, {}) for name in ("PORTCHANNEL", "PORT", "VLAN"))
+    native, tagged = _members(tables.get("VLAN_MEMBER", {}))
     for name, row in channels.items():
-        yield _Stated(name, 0, row.get("admin_status") == "up", "", whole_number(row.get("mtu")), type=LAG)
+        enabled, mtu = row.get("admin_status") == "up", whole_number(row.get("mtu"))
+        yield _Stated(name, 0, enabled, "", mtu, "", LAG, native.get(name), tagged.get(name, ()))
     members = channel_of(tables.get("PORTCHANNEL_MEMBER", {}))
     lags = {port: channel for port, channel in members.items() if channel in channels}
     for link in links:
         for name, port in (link.a, link.b):
             if name == device:
                 row = ports.get(port, {})
-                enabled = row.get("admin_status") == "up" if row else None
+                is_up = row.get("admin_status") == "up" if row else None
                 label, mtu = str(row.get("alias") or ""), whole_number(row.get("mtu"))
-                yield _Stated(port, link.speed_mbps, enabled, label, mtu, lags.get(port, ""))
+                lag, own, more = lags.get(port, ""), native.get(port), tagged.get(port, ())
+                yield _Stated(port, link.speed_mbps, is_up, label, mtu, lag, PORT, own, more)
     for name in tables.get("VLAN_INTERFACE", {}):
         if "|" not in name:
             yield _Stated(name, 0, None, "", whole_number(vlans.get(name, {}).get("mtu")), type=VIRTUAL)
+
+
+def _members(rows: Table) -> tuple[dict[str, int], dict[str, tuple[int, ...]]]:
+    """(port or port channel -> its untagged VLAN, -> its tagged VLANs), from VLAN_MEMBER."""
+    native: dict[str, int] = {}
+    tagged: dict[str, tuple[int, ...]] = {}
+    for key, row in rows.items():
+        name, _, member = key.partition("|")
+        number = whole_number(name.removeprefix("Vlan"))
+        if number is None or not member:
+            continue
+        if row.get("tagging_mode") == "tagged":
+            tagged[member] = (*tagged.get(member, ()), number)
+        else:
+            native[member] = number
+    return native, tagged
 
 
 def read_all(texts: Iterable[str]) -> tuple[Address, ...]:

@@ -33,6 +33,8 @@ PATHS: Mapping[ObjectKind, tuple[str, str]] = {
     ObjectKind.MANUFACTURER: ("dcim", "manufacturers"),
     ObjectKind.DEVICE_TYPE: ("dcim", "device_types"),
     ObjectKind.RACK: ("dcim", "racks"),
+    ObjectKind.VLAN_GROUP: ("ipam", "vlan_groups"),
+    ObjectKind.VLAN: ("ipam", "vlans"),
     ObjectKind.DEVICE: ("dcim", "devices"),
     ObjectKind.INTERFACE: ("dcim", "interfaces"),
     ObjectKind.PREFIX: ("ipam", "prefixes"),
@@ -163,7 +165,7 @@ class System(ABC):
 
     def created(self, item: Item, ids: Ids) -> Record:
         """The body that creates an object."""
-        fields: dict[str, object] = {**item.initial, **item.fields}
+        fields: dict[str, object] = {**item.initial, **{name: item.fields[name] for name in item.stated}}
         if item.parent:
             fields["device"] = item.parent
         if "position" in fields:
@@ -243,7 +245,18 @@ def plain(value: object) -> Any:
 
 def translated(fields: Fields, names: Mapping[str, str], ids: Ids) -> Record:
     """Fields by the names of an API, and references as ids."""
-    return {names.get(name, name): ids[value] if isinstance(value, Ref) else value for name, value in fields.items()}
+    return {names.get(name, name): _with_ids(value, ids) for name, value in fields.items()}
+
+
+def _with_ids(value: object, ids: Ids) -> object:
+    if isinstance(value, tuple):
+        return [ids[each] for each in value]
+    return ids[value] if isinstance(value, Ref) else value
+
+
+def tagged_of(record: Record) -> frozenset[Id]:
+    """The tagged VLANs of the record of an interface."""
+    return frozenset(map(plain, record.get("tagged_vlans") or ()))
 
 
 def site_of(item: Item) -> Ref:
@@ -251,6 +264,17 @@ def site_of(item: Item) -> Ref:
     site = item.initial["site"]
     assert isinstance(site, Ref)
     return site
+
+
+def groups_of(vlans: Iterable[Item], ids: Ids) -> list[Id]:
+    """The groups of VLANs that are there, each once."""
+    groups = {ids[group]: None for vlan in vlans if isinstance(group := vlan.initial["group"], Ref)}
+    return sorted(groups, key=str)
+
+
+def numbers_of(vlans: Iterable[Item]) -> list[object]:
+    """The numbers of VLANs, each once."""
+    return list(dict.fromkeys(vlan.initial["vid"] for vlan in vlans))
 
 
 def _with_face(found: FoundObject, body: Record) -> Record:

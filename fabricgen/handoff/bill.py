@@ -1,7 +1,7 @@
 """The bill: what to buy for a fabric, by supplier line and by rack, in lengths that are sold, with spares.
 
-Fibre has a cable for each connector, and a transceiver in each cage. Copper and active cables have their plugs; one
-with several legs is a breakout cable (splitter).
+Fibre has a cable for each connector, a transceiver in each cage, and a splitter where several cables share a connector.
+Copper and active cables have their plugs; one with several legs is a breakout cable.
 """
 
 import csv
@@ -20,10 +20,13 @@ from fabricgen.vocabulary import FIBRES, Medium
 
 if TYPE_CHECKING:
     from fabricgen.bundle.read import Bundle
+    from fabricgen.bundle.wiring import WiredCable
     from fabricgen.handoff.cable_ends import Plant
 
-CABLE, BREAKOUT, TRANSCEIVER = "cable", "breakout cable", "transceiver"
-_ITEMS = (CABLE, BREAKOUT, TRANSCEIVER)
+CABLE, BREAKOUT, SPLITTER, TRANSCEIVER = "cable", "breakout cable", "fibre splitter", "transceiver"
+_ITEMS = (CABLE, BREAKOUT, SPLITTER, TRANSCEIVER)
+_DR_M, _FR_M = 500, 2000  # reach of DR and FR modules
+_SLOW_LANE_MBPS = 25_000  # up to it single-mode modules are PSM4 and LR, from 50 Gb/s on DR and FR
 # Lengths in metres that several makers list: NVIDIA LinkX, Arista and FS product tables of 100G to 800G.
 _COPPER_M = (0.5, 1, 1.5, 2, 2.5, 3, 4, 5, 7)
 _ACTIVE_M = (1, 2, 3, 5, 7, 10, 15, 20, 30, 50, 70, 100)
@@ -36,7 +39,8 @@ _SOLD_M: Mapping[str, Sequence[float]] = {
     Medium.MMF: _FIBRE_M,
     Medium.SMF: _FIBRE_M,
 }
-_Served = tuple[str, float, int, int]  # medium of the first cable, longest cable in metres, speed in Mb/s, links
+# Of a cage: medium of the first cable, longest cable in metres, speed in Mb/s, links, optical lanes of a link.
+_Served = tuple[str, float, int, int, int]
 
 
 class BillLine(NamedTuple):
@@ -47,16 +51,16 @@ class BillLine(NamedTuple):
     medium: str
     length_m: float  # of a transceiver, that of its longest cable
     speed: str
+    optics: str = ""  # of a transceiver, as IEEE 802.3 names it without the speed: 2xDR4
 
 
 def needed(plant: "Plant", wanted: Collection[str]) -> Counter[BillLine]:
-    """What the cables with these ids need. A cable is in the rack of its upper end, a transceiver in that of its
-    cage."""
+    """What the cables with these ids need. A cable is in the rack of its upper end, other things in that of
+    its cage."""
     from fabricgen.handoff.cable_ends import lanes  # it imports the catalog
 
     found: Counter[BillLine] = Counter()
-    plugged: dict[str, dict[str, _Served]] = {}  # device -> cage
-    one: dict[_Served, _Served] = {}  # few are different
+    fibres = []
     for cable in plant.cables:
         if cable.id not in wanted:
             continue
@@ -65,17 +69,69 @@ def needed(plant: "Plant", wanted: Collection[str]) -> Counter[BillLine]:
         item = BREAKOUT if cable.legs and not is_fibre else CABLE
         for arm in cable.arms if is_fibre else (cable.links,):
             found[BillLine(rack, item, cable.medium, cable.length_m, lanes(len(arm), links[0].speed_mbps))] += 1
-        for link in links if is_fibre else ():
+        if is_fibre:
+            fibres.append(cable)
+    return found + _transceivers(plant, fibres) + _splitters(plant, fibres)
+
+
+def _transceivers(plant: "Plant", fibres: Sequence["WiredCable"]) -> Counter[BillLine]:
+    """One for each cage."""
+    from fabricgen.handoff.cable_ends import lanes
+
+    plugged: dict[str, dict[str, _Served]] = {}  # device -> cage
+    one: dict[_Served, _Served] = {}  # few are different
+    for cable in fibres:
+        for link in plant.links_of(cable):
+            optical = min(filter(None, map(plant.lane_count, (link.a, link.b))), default=0)
+            new = (str(cable.medium), 0.0, link.speed_mbps, 0, optical)
             for device, cage in {plant.cage(link.a), plant.cage(link.b)}:
                 cages = plugged.setdefault(device, {})
-                medium, length_m, speed_mbps, count = cages.get(cage, (cable.medium, 0.0, link.speed_mbps, 0))
-                served = (medium, max(length_m, cable.length_m), speed_mbps, count + 1)
+                medium, length_m, speed_mbps, count, number = cages.get(cage, new)
+                served = (medium, max(length_m, cable.length_m), speed_mbps, count + 1, number)
                 cages[cage] = one.setdefault(served, served)
+    found: Counter[BillLine] = Counter()
     for device, cages in plugged.items():
         rack = plant.end(device, ()).rack
-        for medium, length_m, speed_mbps, count in cages.values():
-            found[BillLine(rack, TRANSCEIVER, medium, length_m, lanes(count, speed_mbps))] += 1
+        for medium, length_m, speed_mbps, count, number in cages.values():
+            kind = f"{count}x" * (count > 1) + optics(medium, length_m, speed_mbps, number)
+            found[BillLine(rack, TRANSCEIVER, medium, length_m, lanes(count, speed_mbps), kind)] += 1
     return found
+
+
+def _splitters(plant: "Plant", fibres: Sequence["WiredCable"]) -> Counter[BillLine]:
+    """One for each connector with several cables: a cage that breaks out."""
+    from fabricgen.handoff.cable_ends import lanes
+
+    ends: dict[str, dict[str, tuple[int, str, int]]] = {}  # device -> connector: cables, medium, speed of one in Mb/s
+    for cable in fibres:
+        links = {link.id: link for link in plant.links_of(cable)}
+        for arm in cable.arms:
+            carried = [links[name] for name in arm]
+            at = dict.fromkeys(plant.connector(end) for link in carried for end in (link.a, link.b))
+            for device, connector in at:
+                connectors = ends.setdefault(device, {})
+                number, _, _ = connectors.get(connector, (0, "", 0))
+                connectors[connector] = number + 1, str(cable.medium), carried[0].speed_mbps * len(carried)
+    return Counter(
+        BillLine(plant.end(device, ()).rack, SPLITTER, medium, 0.0, lanes(number, speed_mbps))
+        for device, connectors in ends.items()
+        for number, medium, speed_mbps in connectors.values()
+        if number > 1
+    )
+
+
+def optics(medium: str, length_m: float, speed_mbps: int, lane_count: int) -> str:
+    """The kind of a transceiver by medium, reach and lanes: SR4, DR4, FR4. Without a known number of lanes, SR or DR.
+
+    Both ends of a link have the same number of optical lanes, the smaller one of its ports. Source: IEEE 802.3-2022
+    clauses 52, 86, 95, 112, 114, 121, 124, 138 and 140, 802.3db and 802.3df; the MSA of 100G PSM4.
+    """
+    number = str(lane_count) if lane_count > 1 else ""
+    if medium == Medium.MMF:
+        return f"SR{number}"
+    if lane_count and speed_mbps <= _SLOW_LANE_MBPS * lane_count:
+        return "PSM4" if lane_count > 1 and length_m <= _DR_M else f"LR{number}"
+    return f"{'DR' if length_m <= _DR_M else 'FR' if length_m <= _FR_M else 'LR'}{number}"
 
 
 def bill_files(
@@ -99,7 +155,7 @@ def bill_files(
     exact = needed(plant, wanted)
     in_steps: Counter[BillLine] = Counter()
     for line, count in exact.items():
-        is_cable = line.item != TRANSCEIVER
+        is_cable = line.item in (CABLE, BREAKOUT)
         in_steps[line._replace(length_m=_step(line, sold) if is_cable else 0.0)] += count
     switches = Counter(
         (device.rack, device.platform) for device in bundle.wiring.devices if only is None or fits(device.name, only)
@@ -110,14 +166,16 @@ def bill_files(
     models: Counter[str] = Counter()
     for (_, platform), count in switches.items():
         models[platform] += count
-    rows = [["switch", platform, "", "", str(count), "0", str(count)] for platform, count in sorted(models.items())]
+    rows = [["switch", platform, "", "", "", str(count), "0", str(count)] for platform, count in sorted(models.items())]
     rows += [_row(line, count, percent) for line, count in _ordered(totals)]
-    head = ["item", "kind", "length", "speed", "needed", "spares", "to buy"]
+    head = ["item", "kind", "length", "speed", "optics", "needed", "spares", "to buy"]
     yield "bill.csv", _csv([head, *rows])
     yield "bill.md", _markdown(bundle.wiring.fabric, percent, head, rows).encode()
-    by_rack = [[rack, "switch", platform, "", "", str(count)] for (rack, platform), count in sorted(switches.items())]
-    by_rack += [[line.rack, *_row(line, count, 0)[:5]] for line, count in _ordered(in_steps)]
-    yield "racks.csv", _csv([["rack", *head[:5]], *sorted(by_rack, key=lambda row: row[0])])
+    by_rack = [
+        [rack, "switch", platform, "", "", "", str(count)] for (rack, platform), count in sorted(switches.items())
+    ]
+    by_rack += [[line.rack, *_row(line, count, 0)[:6]] for line, count in _ordered(in_steps)]
+    yield "racks.csv", _csv([["rack", *head[:6]], *sorted(by_rack, key=lambda row: row[0])])
 
 
 def _sold(lengths: str | None) -> Mapping[str, Sequence[float]]:
@@ -150,7 +208,7 @@ def _ordered(lines: Mapping[BillLine, int]) -> list[tuple[BillLine, int]]:
 def _row(line: BillLine, count: int, percent: int) -> list[str]:
     spares = ceil(count * percent / 100)
     length = format_length(line.length_m) if line.length_m else ""
-    return [line.item, line.medium, length, line.speed, str(count), str(spares), str(count + spares)]
+    return [line.item, line.medium, length, line.speed, line.optics, str(count), str(spares), str(count + spares)]
 
 
 def _csv(rows: Sequence[Sequence[str]]) -> bytes:
@@ -162,10 +220,17 @@ def _csv(rows: Sequence[Sequence[str]]) -> bytes:
 def _markdown(fabric: str, percent: int, head: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
     lines = ["| " + " | ".join(row) + " |" for row in (head, ["---"] * len(head), *rows)]
     words = f"Spares are {percent} % of each line, rounded up. Lengths are those that are sold."
-    if any(row[0] == CABLE and row[1] in FIBRES and "x" in row[3] for row in rows):
+    trunks = {row[3]: None for row in rows if row[0] == CABLE and row[1] in FIBRES and "x" in row[3]}
+    if trunks:
+        singles = " or ".join(text.replace("x", " of ") for text in trunks)
         words += (
-            "\n\nA fibre of 2x400G is a trunk: one cable for both links, between modules with one connector. Between "
-            "modules with a connector for each link (twin-port OSFP), buy two of 400G in its place."
+            f"\n\nA fibre of {' or '.join(trunks)} is a trunk: one cable for all its links, between modules with one "
+            f"connector. Between modules with a connector for each link (twin-port OSFP), buy {singles} in its place."
+        )
+    if any(row[0] == SPLITTER for row in rows):
+        words += (
+            "\n\nA fibre splitter joins the cables of one connector. Modules with a connector for each link (twin-port "
+            "OSFP) do not need it."
         )
     return "\n".join([f"# Bill of {fabric}", "", words, "", *lines, ""])
 

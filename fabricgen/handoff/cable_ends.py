@@ -6,7 +6,7 @@ from functools import cache
 from typing import TYPE_CHECKING
 
 from fabricgen.handoff.aliases import Aliases
-from fabricgen.platforms.catalog import host_model, nic_cage, switch_platform
+from fabricgen.platforms.catalog import host_model, nic_cage, nic_connector, switch_platform
 from fabricgen.same import Same
 from fabricgen.units import format_speed
 from fabricgen.vocabulary import LinkState
@@ -14,6 +14,7 @@ from fabricgen.vocabulary import LinkState
 if TYPE_CHECKING:
     from fabricgen.bundle.read import Bundle
     from fabricgen.bundle.wiring import Endpoint, WiredCable, WiredDevice, WiredLink, Wiring
+    from fabricgen.platforms.model import PlatformPort
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,10 +95,31 @@ class Plant:
 
     def _cage(self, device: "WiredDevice", port: str) -> str:
         """The cage by the catalog, else by the index in the file."""
-        if index := _cages(device.platform, device.layout).get(port):
-            return index
+        if known := _ports(device.platform, device.layout).get(port):
+            return str(known.index)
         observed = self._bundle.devices.get(device.name)
         return (observed.text_of("PORT", port, "index") if observed else "") or port
+
+    def connector(self, end: "Endpoint") -> "Endpoint":
+        """What a fibre ends in: a twin-port cage has two, and the ports of a split one share theirs."""
+        name, port = end
+        if device := self._devices.get(name):
+            known = _ports(device.platform, device.layout).get(port)
+            return name, known.parent if known else self._cage(device, port)
+        host = self._hosts.get(name)
+        model = host_model(host.model) if host else None
+        return name, nic_connector(model, port) if model else port
+
+    def lane_count(self, end: "Endpoint") -> int:
+        """The electrical lanes of a switch port, by the catalog or its file; 0 of a NIC, and without both."""
+        device = self._devices.get(end[0])
+        if device is None:
+            return 0
+        if known := _ports(device.platform, device.layout).get(end[1]):
+            return len(known.lanes)
+        observed = self._bundle.devices.get(device.name)
+        lanes_text = observed.text_of("PORT", end[1], "lanes") if observed else ""
+        return lanes_text.count(",") + 1 if lanes_text else 0
 
     def labels(self, end: CableEnd) -> tuple[str, ...]:
         """The labels of the ports of an end on the front panel."""
@@ -116,11 +138,11 @@ class Plant:
 
 
 @cache
-def _cages(platform: str, layout: str) -> Mapping[str, str]:
-    """port -> index of its cage, by the catalog; empty for a layout that it does not have."""
+def _ports(platform: str, layout: str) -> "Mapping[str, PlatformPort]":
+    """The ports of a layout by name, by the catalog; empty for a layout that it does not have."""
     found = switch_platform(platform)
     known = next((each for each in found.layouts if each.name == layout), None) if found else None
-    return {port: str(one.index) for port, one in known.port_by_name.items()} if known else {}
+    return known.port_by_name if known else {}
 
 
 @cache

@@ -109,7 +109,7 @@ def _order(plant: "Plant", runs: list["CableRun"]) -> Iterator[list[object]]:
     """Cables by kind, and transceivers: one for each cage of fibre, for any number of cables."""
     counts: Counter[tuple[str, str, float, str]] = Counter()
     for line, count in needed(plant, {run.id for run in runs}).items():
-        counts[line[1:]] += count
+        counts[line.item, line.medium, line.length_m, line.speed] += count
     for wanted in (CABLE, BREAKOUT, TRANSCEIVER):
         for (item, medium, length_m, speed), count in sorted(counts.items()):
             if item == wanted:

@@ -54,7 +54,8 @@ def _pieces(lines: Iterator[bytes]) -> Iterator[bytes]:
 
 
 def _line(item: Item) -> bytes:
-    row = {"identity": item.identity, "name": item.name, **item.initial, **item.fields}
+    stated = {name: item.fields[name] for name in item.stated}
+    row = {"identity": item.identity, "name": item.name, **item.initial, **stated}
     if item.parent:
         row = {"identity": item.identity, "device": item.parent.identity, **row}
     return orjson.dumps(row, _identity, _OPTIONS)

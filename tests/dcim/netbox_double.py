@@ -10,10 +10,11 @@ from typing import Any
 
 from fabricgen.dcim.netbox import NetBox
 
-CHOICES = {"status", "type", "length_unit", "face"}
+CHOICES = {"status", "type", "length_unit", "face", "mode"}
 REFERENCES = {
     "site": "sites", "rack": "racks", "role": "device_roles", "device_type": "device_types", "device": "devices",
-    "manufacturer": "manufacturers", "lag": "interfaces", "primary_ip4": "ip_addresses", "primary_ip6": "ip_addresses",
+    "manufacturer": "manufacturers", "lag": "interfaces",
+    "group": "vlan_groups", "untagged_vlan": "vlans", "primary_ip4": "ip_addresses", "primary_ip6": "ip_addresses",
 }  # fmt: skip
 
 
@@ -77,6 +78,8 @@ class Endpoint:
             "interfaces": lambda each: [(each["device"], each["name"])],
             "ip_addresses": lambda each: [(each["address"].partition("/")[0], 4)],
             "cables": lambda each: [(end, 1) for end in ends(each)],
+            "vlan_groups": lambda each: [(each["name"], 0), (each["slug"], 1)],
+            "vlans": lambda each: [(each["group"], each["vid"]), (each["group"], each["name"])],
         }.get(self.name, lambda each: [])
         taken = {key for each in others for key in keys(each) if None not in key}
         if clash := [key for key in keys(new) if key in taken]:
@@ -85,6 +88,8 @@ class Endpoint:
             self._check_primary(new)
         if new.get("lag"):
             self._check_lag(new, self.stored[new["lag"]])
+        if self.name == "interfaces":
+            self._check_vlans(new)
 
     def _check_primary(self, new: Mapping[str, Any]) -> None:
         old = self.stored.get(new["id"])
@@ -98,6 +103,16 @@ class Endpoint:
         """As Interface.clean in dcim/models/device_components.py of NetBox, and the filter of the field `lag`."""
         if new["type"] == "virtual" or lag["type"] != "lag" or lag["device"] != new["device"]:
             raise RefusedError(f"interface {new['name']} cannot have the LAG {lag['name']}")
+
+    def _check_vlans(self, new: Mapping[str, Any]) -> None:
+        """As BaseInterface.save of NetBox, which drops VLANs without a mode and tagged ones of an access port. Nautobot
+        refuses the first. Nothing that fabricgen sends may be dropped."""
+        vlans = self.server["vlans"].stored
+        native, tagged = new.get("untagged_vlan"), new.get("tagged_vlans") or []
+        if {native, *tagged} - {None} - vlans.keys():
+            raise RefusedError(f"interface {new['name']} has a VLAN that is not there")
+        if (native and not new.get("mode")) or (tagged and new.get("mode") != "tagged"):
+            raise RefusedError(f"interface {new['name']} has VLANs that its mode does not allow")
 
     def _found(self, filters: Mapping[str, Any]) -> list[dict[str, Any]]:
         return [each for each in self.stored.values() if all(self._fits(each, *one) for one in filters.items())]
@@ -121,6 +136,8 @@ class Endpoint:
         for name, value in each.items():
             if name in CHOICES and value is not None and self.name != "custom_fields":
                 shown[name] = {"value": value, "label": str(value).title()}
+            elif name == "tagged_vlans":
+                shown[name] = [{"id": each, "vid": self.server["vlans"].stored[each]["vid"]} for each in value or []]
             elif name in REFERENCES and value is not None:
                 shown[name] = {"id": value, "display": "", **self._brief(name, value)}
             else:

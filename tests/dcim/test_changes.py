@@ -14,9 +14,10 @@ from fabricgen.dcim.planned import PlannedObjects
 from fabricgen.errors import UsageError
 from tests.dcim.fabrics import bundle, planned
 from tests.dcim.netbox_double import Server, netbox_of
-from tests.rules.access import FIRST, PAIRED, SECOND
+from tests.rules.access import BONDED, FIRST, LEAF0, PAIRED, SECOND
 
 TRUNKED = PAIRED.replace("kind: bond, vlan: 110", "kind: bond, bond: bond0, vlan: 110, tagged: [120]")
+IN_VLAN = BONDED.replace("kind: bond", "kind: vlan")
 ROUTED = "".join(line for line in PAIRED.splitlines(True) if "access" not in line)
 
 
@@ -300,6 +301,76 @@ def test_port_channels_and_bonds_have_their_members_and_addresses(paired: Planne
         "lag", "lag", "virtual", "virtual", "other"
     )  # fmt: skip
     assert left(server, paired) == []
+
+
+def modes(server: Server, device: str) -> dict[str, tuple[str, int | None, list[int]]]:
+    """Interface of a device -> its mode, untagged and tagged VLANs, by number."""
+    number, vlans = server.named("devices", device)["id"], server.vlans.stored
+    return {
+        each["name"]: (
+            each["mode"],
+            vlans[each["untagged_vlan"]]["vid"] if each.get("untagged_vlan") else None,
+            [vlans[one]["vid"] for one in each.get("tagged_vlans") or []],
+        )
+        for each in server.interfaces.stored.values()
+        if each["device"] == number and each.get("mode")
+    }  # fmt: skip
+
+
+def test_vlans_are_those_of_a_plane(paired: PlannedObjects) -> None:
+    server = Server()
+    applied(server, paired)
+    (group,) = server.vlan_groups.stored.values()
+    assert (group["name"], group["slug"]) == ("small-in-band", "small-in-band")
+    assert [(each["vid"], each["name"], each["group"], each["status"]) for each in server.vlans.stored.values()] == [
+        (110, "Vlan110", group["id"], "active"), (120, "Vlan120", group["id"], "active")
+    ]  # fmt: skip
+    for leaf in (FIRST, SECOND):
+        assert modes(server, leaf) == {
+            "PortChannel0": ("tagged", 110, [120]), "PortChannel4": ("tagged", 110, [120]),
+            "PortChannel496": ("tagged", None, [110, 120]),
+        }  # fmt: skip
+    assert modes(server, "gpu-000") == {"bond0": ("tagged", 110, [120])}
+
+
+def test_ports_in_a_vlan_are_in_mode_access(tmp_path: Path) -> None:
+    server, plain = Server(), planned(rendered(tmp_path, IN_VLAN))
+    applied(server, plain)
+    assert modes(server, LEAF0) == {"Ethernet0": ("access", 110, []), "Ethernet4": ("access", 110, [])}
+    assert modes(server, "gpu-000") == {"inband0": ("access", 110, []), "inband1": ("access", 110, [])}
+    assert left(server, plain) == []
+
+
+def test_vlans_that_people_change_are_found_and_corrected(paired: PlannedObjects) -> None:
+    server = Server()
+    applied(server, paired)
+    number = server.named("devices", FIRST)["id"]
+    ports = {each["name"]: each for each in server.interfaces.stored.values() if each["device"] == number}
+    native, tagged = sorted(server.vlans.stored)
+    ports["PortChannel0"] |= {"mode": "access", "tagged_vlans": []}
+    ports["PortChannel4"] |= {"untagged_vlan": tagged, "tagged_vlans": [native]}
+    server.vlans.stored[tagged]["name"] = "storage"  # people name VLANs
+    changes = {change.name: dict(change.fields) for change in compare(netbox_of(server), paired).changes}
+    assert changes == {
+        f"{FIRST}:PortChannel0": {"mode": ("access", "tagged"), "tagged_vlans": ("", "in-band:vlan120")},
+        f"{FIRST}:PortChannel4": {
+            "untagged_vlan": ("storage", "in-band:vlan110"), "tagged_vlans": ("Vlan110", "in-band:vlan120"),
+        },
+    }  # fmt: skip
+    applied(server, paired)
+    assert left(server, paired) == [] and len(server.vlans.stored) == 2
+    assert modes(server, FIRST)["PortChannel4"] == ("tagged", 110, [120])
+
+
+def test_routed_ports_leave_their_vlans(tmp_path: Path) -> None:
+    server, routed = Server(), planned(rendered(tmp_path, ROUTED))
+    (tmp_path / "vlan").mkdir()
+    plain = PAIRED.replace("kind: bond, vlan: 110, mclag: {}", "kind: vlan")
+    applied(server, planned(rendered(tmp_path / "vlan", plain)))
+    assert modes(server, FIRST) and not modes(server, FIRST).keys() - {"Ethernet0", "Ethernet4", "Ethernet8"}
+    applied(server, routed)
+    assert not modes(server, FIRST) and left(server, routed) == []
+    assert server.vlans.stored  # of the site: people delete them
 
 
 def test_a_run_that_breaks_within_port_channels_is_completed(paired: PlannedObjects) -> None:

@@ -22,6 +22,7 @@ from tests.components import package
 from tests.conftest import Cli
 from tests.dcim.fabrics import bundle
 from tests.dcim.nautobot_lab import Nautobot, running_nautobot
+from tests.dcim.test_changes import TRUNKED
 
 EDITS = 20
 # Kinds of objects in the files of the handoff, and the tables that have them.
@@ -99,6 +100,44 @@ def test_a_small_fabric_is_written_once_and_comes_back(
     assert (again["findings"], again["source_of_truth"]["changes"]) == ([], [])
     assert nautobot.content(times=True) == before
     assert_imported(cli, small, tmp_path)
+
+
+def test_vlans_are_written_once_and_corrected(nautobot: Nautobot, api: Any, cli: Cli, tmp_path: Path) -> None:
+    """Bonds at two leaves with a native and a tagged VLAN, judged by Nautobot, and ports that leave the tagged one."""
+    texts = {"in-band": TRUNKED, "plain": TRUNKED.replace("tagged: [120], ", "")}
+    bundles = {}
+    for name, text in texts.items():
+        (tmp_path / name).mkdir()
+        text = text.replace("10.", "172.").replace("172.1.0.0/16", "172.20.0.0/16").replace("gpu", "box")
+        text = text.replace("172.192.0.0/11", "172.21.0.0/16").replace("172.224.0.0/12", "172.22.0.0/16")
+        (tmp_path / name / "fabric.yaml").write_text(text)
+        assert not render(tmp_path / name / "fabric.yaml", tmp_path / name / "bundle").has_errors
+        bundles[name] = tmp_path / name / "bundle"
+    assert handoff(cli, bundles["in-band"], tmp_path, "--apply")["source_of_truth"]["applied"]
+    expected = {("bond0", "tagged", "110", "120"), ("PortChannel0", "tagged", "110", "120"),
+                ("PortChannel4", "tagged", "110", "120"),
+                ("PortChannel496", "tagged", "", "110,120")}  # fmt: skip
+    assert _modes(nautobot) == expected
+    again = handoff(cli, bundles["in-band"], tmp_path, "--apply")
+    assert (again["findings"], again["source_of_truth"]["changes"]) == ([], [])
+    (vlan,) = nautobot.column("SELECT v.id FROM ipam_vlan v WHERE vid = 120")
+    ports = nautobot.column("SELECT id FROM dcim_interface WHERE name = 'PortChannel0'")
+    api.dcim.interfaces.update([{"id": ports[0], "mode": "access", "tagged_vlans": [], "untagged_vlan": vlan}])
+    assert _modes(nautobot) != expected
+    assert len(handoff(cli, bundles["in-band"], tmp_path, "--apply")["findings"]) == 1
+    assert _modes(nautobot) == expected
+    assert handoff(cli, bundles["plain"], tmp_path, "--apply")["source_of_truth"]["applied"]
+    assert {mode for _, mode, _, _ in _modes(nautobot)} == {"access", "tagged"}  # peer links stay tagged
+    assert {(name, tagged) for name, _, _, tagged in _modes(nautobot) if tagged} == {("PortChannel496", "110")}
+
+
+def _modes(nautobot: Nautobot) -> set[tuple[str, ...]]:
+    """(name, mode, untagged VLAN, tagged VLANs) of the interfaces with a mode."""
+    query = """SELECT i.name || '|' || i.mode || '|' || coalesce(u.vid::text, '') || '|' || coalesce((
+        SELECT string_agg(v.vid::text, ',' ORDER BY v.vid) FROM dcim_interface_tagged_vlans t
+        JOIN ipam_vlan v ON v.id = t.vlan_id WHERE t.interface_id = i.id), '')
+        FROM dcim_interface i LEFT JOIN ipam_vlan u ON u.id = i.untagged_vlan_id WHERE i.mode <> ''"""
+    return {tuple(row.split("|")) for row in nautobot.column(query)}
 
 
 def handoff(cli: Cli, bundle: Path, folder: Path, mode: str) -> dict[str, Any]:

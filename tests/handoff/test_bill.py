@@ -10,8 +10,8 @@ import pytest
 
 from fabricgen.bundle.read import open_bundle
 from fabricgen.errors import UsageError
-from fabricgen.handoff.bill import bill_files
-from fabricgen.platforms.catalog import host_model, nic_cage
+from fabricgen.handoff.bill import bill_files, optics
+from fabricgen.platforms.catalog import host_model, nic_cage, nic_connector
 from tests.conftest import Cli
 from tests.handoff.rendered import placed, render
 from tests.handoff.test_cabling import sheets
@@ -127,3 +127,76 @@ def test_the_bill_fills_each_cage_once(cli: Cli, tmp_path: Path, name: str) -> N
     assert count(("cable", "breakout cable"), False, "dac", "aec", "aoc", "utp") == len(copper)
     plugs = sum(1 + len(cable.get("legs") or [cable["links"]]) for cable in copper)
     assert plugs == sum(cages.values()) - cages["mmf"] - cages["smf"]
+
+
+@pytest.mark.parametrize("name", ["nvl72", "dual-homed", "superpod", "explicit", "border"])
+def test_optics_and_splitters_are_those_of_the_files(cli: Cli, tmp_path: Path, name: str) -> None:
+    """Counted from fabric.json, and lanes and BREAKOUT_CFG of config_db.json."""
+    bundle = tmp_path / "bundle"
+    assert cli("render", QUICKSTART.parent / name, "--output", bundle, "-q").code == 0
+    fabric = json.loads((bundle / "fabric.json").read_text())
+    tables = {file.parent.name: json.loads(file.read_text()) for file in bundle.glob("sonic/*/config_db.json")}
+    models = {host["name"]: host_model(host["model"]) for host in fabric["hosts"]}
+    cables = {cable["id"]: cable for cable in fabric["cables"] if cable["medium"] in ("mmf", "smf")}
+    arms = {one: (key, number) for key, cable in cables.items()
+            for number, arm in enumerate(cable.get("legs") or [cable["links"]]) for one in arm}  # fmt: skip
+
+    def connector(device: str, port: str) -> str:
+        if device not in tables:
+            model = models.get(device)
+            return nic_connector(model, port) if model else port
+        split = [key for key in tables[device].get("BREAKOUT_CFG", {}) if number_of(key) <= number_of(port)]
+        return max(split, key=number_of, default=port)
+
+    at: dict[tuple[str, str], set[tuple[str, int]]] = {}
+    kinds: dict[tuple[str, str], Counter[str]] = {}
+    for link in fabric["links"]:
+        if link["cable"] not in cables:
+            continue
+        ends = [tuple(link[side]) for side in "ab"]
+        lane_counts = [tables[name]["PORT"][port]["lanes"].count(",") + 1 for name, port in ends if name in tables]
+        cable = cables[link["cable"]]
+        letters = "SR" if cable["medium"] == "mmf" else "DR"
+        for name, port in ends:
+            at.setdefault((name, connector(name, port)), set()).add(arms[link["id"]])
+            model = models.get(name)
+            cage = tables[name]["PORT"][port]["index"] if name in tables else nic_cage(model, port) if model else port
+            kinds.setdefault((name, cage), Counter())[f"{letters}{min(lane_counts)}"] += 1
+    rows = bill(bundle)["bill.csv"]
+    assert total(rows, "fibre splitter") == sum(len(cables_there) > 1 for cables_there in at.values())
+    expected = Counter("+".join(f"{n}x{kind}" if n > 1 else kind for kind, n in own.items()) for own in kinds.values())
+    found: Counter[str] = Counter()
+    for row in rows:
+        if row["item"] == "transceiver":
+            found[row["optics"]] += int(row["needed"])
+        else:
+            assert not row["optics"]
+    assert found == expected
+
+
+def number_of(port: str) -> int:
+    return int(port.removeprefix("Ethernet"))
+
+
+@pytest.mark.parametrize(
+    ("medium", "length_m", "speed", "lanes", "name"),
+    [
+        ("mmf", 30, 400, 4, "SR4"), ("mmf", 30, 800, 8, "SR8"), ("mmf", 30, 25, 1, "SR"), ("mmf", 30, 400, 0, "SR"),
+        ("smf", 500, 400, 4, "DR4"), ("smf", 501, 400, 4, "FR4"), ("smf", 2001, 400, 4, "LR4"),
+        ("smf", 9, 100, 1, "DR"),
+        ("smf", 30, 100, 4, "PSM4"), ("smf", 600, 100, 4, "LR4"), ("smf", 30, 25, 1, "LR"), ("smf", 30, 400, 0, "DR"),
+    ],
+)  # fmt: skip
+def test_optics_have_the_names_of_ieee(medium: str, length_m: float, speed: int, lanes: int, name: str) -> None:
+    assert optics(medium, length_m, speed * 1000, lanes) == name
+
+
+def test_the_notes_have_the_speeds_in_use(cli: Cli, tmp_path: Path) -> None:
+    tree = rail_optimized()
+    for plane in tree["planes"].values():
+        plane["cables"] = {"leaf-spine": {"length": "5m", "medium": "smf"}}
+    text = dict(bill_files(open_bundle([render(cli, tmp_path, tree)])))["bill.md"].decode()
+    speeds = {line.split("|")[4].strip() for line in text.splitlines() if line.startswith("| cable | smf")}
+    trunks = {speed for speed in speeds if "x" in speed}
+    assert trunks and all(f"A fibre of {speed} is a trunk" in text for speed in trunks)
+    assert all(f"buy {speed.replace('x', ' of ')} in its place" in text for speed in trunks)

@@ -2,7 +2,7 @@
 
 from fabricgen.diff.changes import changes
 from fabricgen.sonic.schema import table_names
-from fabricgen.sonic.updater.unparsed import refuses_files, unparsed
+from fabricgen.sonic.updater.unparsed import refuses_files, unparsed, why_unparsed
 from fabricgen.sonic.updater.verdicts import Cost
 from fabricgen.sonic.yang_tables import YANG_TABLES
 
@@ -22,3 +22,15 @@ def test_what_the_yang_library_of_a_release_cannot_read() -> None:
         (change,) = changes(old, new, release)
         assert (change.verdict.cost is Cost.RELOAD) is is_refused
     assert [refuses_files(config, release) for release in (202411, 202505, 202511)] == [False, True, False]
+
+
+def test_no_release_before_202511_reads_a_prefix_with_and_without_a_sequence_number() -> None:
+    """The model wants the number, at which frrcfgd of the same release ends; from 202511 on both read both forms."""
+    short, long = "IN|10.0.0.0/8|exact", "IN|10|10.0.0.0/8|exact"
+    config = {"PREFIX": {short: {"action": "permit"}, long: {"action": "permit"}}}
+    for release, expected in ((202411, [short]), (202505, [short]), (202511, [])):
+        assert [key for _, key, _ in unparsed(config, release)] == expected
+    assert refuses_files(config, 202505)
+    assert why_unparsed(config, 202505) == (
+        f"the YANG library of release 202505 cannot read PREFIX|{short}: each patch is refused"
+    )

@@ -15,7 +15,15 @@ from fabricgen.same import Same
 from fabricgen.sonic.releases import MASTER, release_name
 from fabricgen.sonic.statements import ProgramStatement
 from fabricgen.sonic.tables import Table, format_ranges, parse_priorities
-from fabricgen.sonic.updater.unparsed import GROUPED_LISTS, LISTS, VALIDATES_FILES, unparsed
+from fabricgen.sonic.updater.unparsed import (
+    GROUPED_LISTS,
+    KEY_BARS,
+    LISTS,
+    PREFIX,
+    VALIDATES_FILES,
+    WITHOUT_SEQUENCE,
+    unparsed,
+)
 
 # sonic-swss orchagent/qosorch.cpp: fields of a YANG model that the handler of the table does not know.
 _UNKNOWN_TO_DAEMON: Mapping[str, tuple[str, ...]] = {"SCHEDULER": ("priority",)}
@@ -190,7 +198,8 @@ def unreadable_lists(fabric: Fabric) -> Iterator[Defect]:
     """What: The YANG library of the switch's release reads each field. The release is that of the running
     configuration, otherwise that of the bundle; without either the rule does not judge.
 
-    Why: Before 202511 it does not read the leaf-lists of a grouping, such as route_map_in of a peer group. The rows are
+    Why: Before 202511 it does not read the leaf-lists of a grouping, such as route_map_in of a peer group, and its
+    model of PREFIX wants a sequence number in the key, at which frrcfgd of the same release ends (FG697). The rows are
     right, and FRR gets them at boot, but `config apply-patch` refuses every patch of the switch, whatever it changes,
     and from 202505 on `config reload FILE` aborts. `diff` has the route `reload` for such a switch; the Ansible role
     loads the file through /dev/stdin, and ZTP with `config load` and a reboot, which do not validate it.
@@ -204,13 +213,37 @@ def unreadable_lists(fabric: Fabric) -> Iterator[Defect]:
     """
     for switch in fabric.switches.values():
         if (release := switch.device.known_release) is not None and GROUPED_LISTS.holds(release):
-            tables = {table: switch.device.table(table) for table in LISTS}
+            tables = {table: switch.device.table(table) for table in (*LISTS, PREFIX)}
             for table, key, field in unparsed(tables, release):
                 message = f"the YANG library of {release_name(release)} cannot read it: `config apply-patch` is refused"
                 if VALIDATES_FILES.holds(release):
                     message += ", and so is `config reload FILE`"
                 hint = "load /etc/sonic/config_db.json by `config reload` without FILE, or upgrade to 202511"
                 yield Defect(switch.place(table, key, field), message, hint)
+
+
+@rule("FG697", Severity.ERROR, "frrcfgd ends at a prefix with a sequence number", Basis.SCHEMA)
+def numbered_prefixes(fabric: Fabric) -> Iterator[Defect]:
+    """What: Before 202511 a key of PREFIX has three parts: the set, the prefix and the range of lengths. The release is
+    that of the running configuration, otherwise that of the bundle; without either the rule does not judge.
+
+    Why: frrcfgd of these releases takes a key with a sequence number apart wrongly and ends, so FRR gets none of its
+    configuration. The YANG model of these releases wants the number: no key satisfies both, and FRR needs the daemon.
+
+    Example: PREFIX|HOSTS-in|10|10.100.0.0/16|17..32 on release 202505.
+
+    Fix: Remove the number from the key, or upgrade the switch to 202511, which reads both.
+
+    Source: sonic-buildimage src/sonic-frr-mgmt-framework/frrcfgd/frrcfgd.py and
+    src/sonic-yang-models/yang-models/sonic-routing-policy-sets.yang at the branches 202305 to 202605.
+    """
+    for switch in fabric.switches.values():
+        if (release := switch.device.known_release) is not None and WITHOUT_SEQUENCE.holds(release):
+            for key in switch.device.table(PREFIX):
+                if key.count("|") >= KEY_BARS:
+                    message = f"frrcfgd of {release_name(release)} ends at a key with a sequence number"
+                    hint = "remove the number from the key, or upgrade to 202511"
+                    yield Defect(switch.place(PREFIX, key), message, hint)
 
 
 @rule("FG413", Severity.ERROR, "Two rows configure the same priority group or queue", Basis.SCHEMA)

@@ -247,6 +247,33 @@ CASES = [
         lenient=True,
     ),
     Case(
+        "FG444",
+        both(
+            put({"VERSION": "version_202505_01"}, "leaf1", "VERSIONS", "DATABASE"),
+            put({"mode": "IPv4"}, "leaf1", "PREFIX_SET", "HOSTS"),
+            put({"action": "permit"}, "leaf1", "PREFIX", "HOSTS|10.100.0.0/16|17..32"),
+        ),
+        "leaf1:PREFIX|HOSTS|10.100.0.0/16|17..32",
+        NOTE,
+        "the YANG library of release 202505 cannot read it: `config apply-patch` is refused, and so is `config reload "
+        "FILE`",
+        "load /etc/sonic/config_db.json by `config reload` without FILE, or upgrade to 202511",
+        lenient=True,
+    ),
+    Case(
+        "FG697",
+        both(
+            put({"VERSION": "version_202505_01"}, "leaf1", "VERSIONS", "DATABASE"),
+            put({"mode": "IPv4"}, "leaf1", "PREFIX_SET", "HOSTS"),
+            put({"action": "permit"}, "leaf1", "PREFIX", "HOSTS|10|10.100.0.0/16|17..32"),
+        ),
+        "leaf1:PREFIX|HOSTS|10|10.100.0.0/16|17..32",
+        ERROR,
+        "frrcfgd of release 202505 ends at a key with a sequence number",
+        "remove the number from the key, or upgrade to 202511",
+        lenient=True,
+    ),
+    Case(
         "FG412",
         put({"ecmp_hash": []}, "leaf1", "SWITCH_HASH", "GLOBAL"),
         "leaf1:SWITCH_HASH|GLOBAL|ecmp_hash",
