@@ -4,8 +4,8 @@ Source: sonic-buildimage src/sonic-config-engine/portconfig.py, class BreakoutCf
 """
 
 import re
-from collections.abc import Sequence
 from dataclasses import dataclass, field
+from functools import lru_cache
 
 PORT_NAME = re.compile(r"Ethernet(\d{1,9})")
 # '2x400G[200G,100G](8)+1x100G': count, speed, other speeds, lanes. SONiC ignores what follows.
@@ -23,7 +23,8 @@ class SplitPort:
     other_speeds_mbps: tuple[int, ...] = field(default=(), compare=False)  # that the mode permits as well
 
 
-def split(mode: str, lanes: Sequence[int]) -> list[SplitPort] | None:
+@lru_cache(maxsize=1 << 13)  # of all modes of some platforms: an import asks for them once for each switch
+def split(mode: str, lanes: tuple[int, ...]) -> tuple[SplitPort, ...] | None:
     """The ports of a breakout mode in order; None where the mode cannot be read or does not fit the lanes."""
     parts = [_PART.fullmatch(part) for part in mode.split("+")]
     if not all(parts):
@@ -39,13 +40,11 @@ def split(mode: str, lanes: Sequence[int]) -> list[SplitPort] | None:
             return None
         others = tuple(_mbps(text) for text in (match[4] or "").split(",") if text.strip("G"))
         ports += [
-            SplitPort(
-                _mbps(match[2] + match[3]), tuple(lanes[at + n * step : at + (n + 1) * step]), at + n * step, others
-            )
+            SplitPort(_mbps(match[2] + match[3]), lanes[at + n * step : at + (n + 1) * step], at + n * step, others)
             for n in range(count)
         ]
         at += width
-    return ports
+    return tuple(ports)
 
 
 def fec_of(speed_mbps: int, lane_count: int) -> str:

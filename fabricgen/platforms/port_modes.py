@@ -128,14 +128,16 @@ class PortModes:
 
     def written(self, layout: Layout) -> dict[str, str]:
         """`ports` of an inventory that makes these ports of the layout; cages that keep their mode are left out."""
-        ports = _by_cage(layout)
-        changed = [
-            (number, _shown(ports[parent]))
+        changed = {parent: ports for parent, ports in _by_cage(layout).items() if ports != self.own.get(parent)}
+        if not changed:  # the modes of all cages take long
+            return {}
+        shown = [
+            (number, _shown(changed[parent]))
             for number, parents in self.numbers.items()
             for parent in parents
-            if parent in ports and ports[parent] != self.own.get(parent)
+            if parent in changed
         ]
-        return dict(_grouped(dict.fromkeys(changed)))
+        return dict(_grouped(dict.fromkeys(shown)))
 
 
 def _by_cage(layout: Layout) -> dict[str, Ports]:

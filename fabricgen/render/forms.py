@@ -223,6 +223,8 @@ def _once(pairs: list[tuple[str, object]]) -> dict[str, object]:
 
 
 def _compile(text: str) -> _Text:
+    if not _BROKEN.search(text):
+        return _Text(text, slotted=False)
     bare = _ORIGIN.sub("", text)
     if _BROKEN.search(_SLOT.sub("", bare)):
         raise NotRowsError(
@@ -243,6 +245,8 @@ def _patterns(content: _Content) -> str | list[str]:
 
 def _named(text: str) -> str:
     """Text for people: slots as {name}, origins left out."""
+    if not _BROKEN.search(text):
+        return text
     return _SLOT.sub(r"{\1}", _ORIGIN.sub("", text))
 
 

@@ -3,6 +3,7 @@
 import importlib.util
 import json
 import tempfile
+from functools import cache
 from itertools import permutations
 from pathlib import Path
 from types import ModuleType
@@ -14,6 +15,7 @@ from fabricgen.isolation.certificate import certificate
 from tests.isolation.small import SmallFabric, small_fabrics
 
 
+@cache
 def checker() -> ModuleType:
     """The program that verifies certificates, which shares no code with fabricgen."""
     spec = importlib.util.spec_from_file_location(
@@ -28,8 +30,15 @@ def checker() -> ModuleType:
 @given(small_fabrics())
 @settings(max_examples=200)
 def test_equals_trying_packets(fabric: SmallFabric) -> None:
+    """A certificate that the checker confirms means that no packet passes, too."""
     with tempfile.TemporaryDirectory() as folder:
-        (found,) = isolation(fabric.write(Path(folder)))
+        bundle, file = fabric.write(Path(folder)), Path(folder) / "certificate.json"
+        (found,) = isolation(bundle)
+        file.write_text(json.dumps(certificate(bundle)))
+        try:
+            confirmed = checker().main(file, Path(folder))
+        except AssertionError:  # a pair leaks, or no single rule is the reason
+            confirmed = None
     leaks = cut = apart = together = 0
     for source, target in permutations(range(6), 2):
         anything, roce = fabric.tried(source, target)
@@ -42,18 +51,4 @@ def test_equals_trying_packets(fabric: SmallFabric) -> None:
             leaks += anything
     assert (found.leaks, found.cut, found.apart, found.together) == (leaks, cut, apart, together)
     assert found.is_proved == (not leaks)
-
-
-@given(small_fabrics())
-@settings(max_examples=200)
-def test_a_confirmed_certificate_means_that_no_packet_passes(fabric: SmallFabric) -> None:
-    with tempfile.TemporaryDirectory() as folder:
-        bundle, file = fabric.write(Path(folder)), Path(folder) / "certificate.json"
-        file.write_text(json.dumps(certificate(bundle)))
-        try:
-            confirmed = checker().main(file, Path(folder))
-        except AssertionError:
-            return  # a pair leaks, or no single rule is the reason
-    apart = [pair for pair in permutations(range(6), 2) if not fabric.wanted(*pair)]
-    assert confirmed == len(apart)
-    assert not any(fabric.tried(*pair)[0] for pair in apart)
+    assert confirmed is None or (confirmed, leaks) == (apart, 0)

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from fabricgen.platforms.nccl import capability_of, channels_of_nic, parse_version, rccl_release_of, release_of
-from tests.conftest import Cli
+from tests.conftest import Cli, Outcome
 from tests.inventories import ADDRESSING, NVIDIA, Tree, write
 
 # NVIDIA/cluster-readiness-engine, pull request 287: GB300 hosts with four rails of 800G, an all-reduce over racks with
@@ -147,15 +147,19 @@ def test_wrong_versions(built: Path, cli: Cli) -> None:
     assert (outcome.code, "no host with GPUs has NICs on plane x" in outcome.err) == (2, True)
 
 
-def test_tune_proposes_to_spread_packets(tmp_path: Path, cli: Cli) -> None:
-    """Every hop of the ring crosses the spines: hosts are alone at their leaf."""
-    tree = oci(4, 1, design="fat-tree")
+def tuned(cli: Cli, folder: Path, *options: str, **plane: object) -> Outcome:
+    """A short search. Every hop of the ring crosses the spines: hosts are alone at their leaf."""
     quick = ("--size", "1MiB", "--draws", "6", "--budget", "3000000", "--queue-pairs", "4", "--for", "busbw")
-    outcome = cli(
-        "-q", "tune", write(tmp_path / "in", tree), "--pattern", "ring-all-reduce", *quick, "--format", "json"
-    )
-    found = json.loads(outcome.out)["tune"]["spreading"]
+    inventory = write(folder, oci(4, 1, design="fat-tree", **plane))
+    return cli("-q", "tune", inventory, "--pattern", "ring-all-reduce", *quick, *options)
+
+
+def test_tune_proposes_to_spread_packets(tmp_path: Path, cli: Cli) -> None:
+    found = json.loads(tuned(cli, tmp_path, "--format", "json").out)["tune"]["spreading"]
     assert found["proposed"] and found["gain"]["low"] > 0
-    spread = oci(4, 1, design="fat-tree", load_balancing={"mode": "spray", "configured_by": "platform"})
-    outcome = cli("-q", "tune", write(tmp_path / "spread", spread), "--pattern", "ring-all-reduce", *quick)
+
+
+def test_tune_proposes_no_spreading_where_packets_spread(tmp_path: Path, cli: Cli) -> None:
+    outcome = tuned(cli, tmp_path, load_balancing={"mode": "spray", "configured_by": "platform"})
+    assert outcome.code == 0, outcome.err
     assert "packets over all links" not in outcome.out
