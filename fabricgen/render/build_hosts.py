@@ -11,6 +11,7 @@ from fabricgen.design.access import interface_of_vlan
 from fabricgen.design.model import HostAccess
 from fabricgen.inventory.access import MOST_TAGGED
 from fabricgen.inventory.plane import Plane
+from fabricgen.inventory.tenants import TenantSpec
 from fabricgen.lossless.hosts import NicPlan
 from fabricgen.origin import Origin, Value, joined, value
 from fabricgen.platforms.catalog import nic_model
@@ -183,6 +184,25 @@ def collective_context(
         sockets=_sockets(model, nics, interfaces),
         hca_prefix=_hca_prefix(devices),
         amd=model.vendor == "amd",
+        tenant=None,
+    )
+
+
+def of_tenant(
+    context: CollectiveContext,
+    tenant: TenantSpec,
+    model: HostModel,
+    names: RdmaNames,
+    nics: Iterable[tuple[HostNic, Plane]],
+) -> CollectiveContext:
+    """The settings of jobs of a tenant that has only these NICs of a host: switches drop what others send to them."""
+    devices = [_rdma(model, names, nic) for nic, plane in nics if plane.purpose == Purpose.COMPUTE]
+    return replace(
+        context,
+        nccl_devices=_listed(devices),
+        ucx_devices=_listed(devices, ":1"),
+        hca_prefix=_hca_prefix(devices),
+        tenant=value(tenant.name, inventory=tenant.source("hosts")),
     )
 
 

@@ -141,7 +141,9 @@ class BundleContent:
         plans = self.plans
         first = subnets.first_form + len(subnets.forms)
         tenants = plan_tenant_settings(plans.fabric, plans.allocation)
-        hosts = HostRenderer(plans.fabric, plans.allocation, plans.planner, self._host_lines, tenants, first)
+        hosts = HostRenderer(
+            plans.fabric, plans.allocation, plans.planner, self._host_lines, tenants, plans.tenants.ends, first
+        )
         for group in host_groups(plans.fabric, plans.allocation):
             yield from made.noted(hosts.files(group))
         platforms = own_platforms(plans.rendered)

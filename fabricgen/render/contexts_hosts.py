@@ -77,3 +77,4 @@ class CollectiveContext(Context):
     sockets: Value | None  # interfaces of the in-band network, or what NCCL must not use, in its own notation
     hca_prefix: Value | None  # for NVSHMEM, where its own is not part of all names
     amd: bool
+    tenant: Value | None  # whose jobs the file is for, where a tenant has some NICs of a host

@@ -23,6 +23,7 @@ from fabricgen.render.build_hosts import (
     bond_context,
     collective_context,
     interface_context,
+    of_tenant,
     rdma_context,
     tagged_context,
 )
@@ -35,6 +36,7 @@ from fabricgen.vocabulary import NicSettings, Purpose, RdmaNames, Technology
 FOLDER = "hosts"
 LONGEST_NAME = 15  # linux IFNAMSIZ
 RDMA_RULES = "udev/60-rdma-persistent-naming.rules"  # rdma-core has a file of this name, which it replaces
+_TENANTS = "tenants"  # the folder of what jobs of a tenant set, where it has some NICs of a host
 _SCRIPT, _UNIT, _CHECK = "fabricgen-roce", "fabricgen-roce@.service", "gpudirect-check"
 
 # Mellanox/nic-configuration-operator@8bfbeb34 nicconfigurationtemplate_types.go: nicType of spectrumXOptimized.
@@ -194,7 +196,8 @@ def _operator_problem(fabric: Fabric, link: Link) -> tuple[str, str] | None:
 
 @dataclass
 class HostRenderer:
-    """Renders the groups of one fabric. `tenants` are the settings of their tenants. `forms` and `sources`
+    """Renders the groups of one fabric. `tenants` are the settings of their tenants, `ends` the links of each tenant of
+    RoCE planes. `forms` and `sources`
     as those of subnets, from `first_form`."""
 
     fabric: Fabric
@@ -202,6 +205,7 @@ class HostRenderer:
     planner: LosslessPlanner
     library: TemplateLibrary
     tenants: Mapping[str, TenantSettings] = field(default_factory=dict)
+    ends: Mapping[str, Sequence[Link]] = field(default_factory=dict)
     first_form: int = 0
     forms: list[LineForm] = field(default_factory=list)
     sources: list[DeviceSources] = field(default_factory=list)
@@ -306,13 +310,40 @@ class HostRenderer:
         runs_nccl = group.model.gpus and group.model.vendor not in _WITHOUT_NCCL
         if runs_nccl and any(plane.purpose == Purpose.COMPUTE for _, plane in used.values()):
             ordered = [used[nic.name] for nic in group.model.nics if nic.name in used]
-            context["collective"] = collective_context(
+            collective = collective_context(
                 group.model, spec.rdma_names, ordered, nics, plans, self.tenants.get(group.name)
             )
+            context["collective"] = collective
             nccl = "rccl.conf" if group.model.vendor == "amd" else "nccl.conf"
             nvshmem = (("nvshmem.conf", "nvshmem.conf"),) if group.model.vendor == "nvidia" else ()
-            for path, template in ((nccl, "nccl.conf"), ("ucx.conf", "ucx.conf"), *nvshmem, (_CHECK, _CHECK)):
+            of_jobs = ((nccl, "nccl.conf"), ("ucx.conf", "ucx.conf"), *nvshmem)
+            for path, template in (*of_jobs, (_CHECK, _CHECK)):
                 yield self._file(group, path, f"{template}.j2", context)
+            for folder, tenant, chosen in self._parts_of_hosts(group, [nic.name for nic, _ in ordered]):
+                some = [pair for pair in ordered if pair[0].name in chosen]
+                part = of_tenant(collective, self.fabric.inventory.tenants[tenant], group.model, spec.rdma_names, some)
+                for path, template in of_jobs:
+                    yield self._file(group, f"{folder}/{path}", f"{template}.j2", {**context, "collective": part})
+
+    def _parts_of_hosts(self, group: LinkedHosts, names: Sequence[str]) -> Iterator[tuple[str, str, frozenset[str]]]:
+        """(folder, tenant, NICs) of tenants that have some of the compute NICs of a host and not all, on planes that
+        separate tenants; `names` are all NICs in order. The folder has the names of a tenant's NICs where it has
+        different ones on other hosts."""
+        planes = self.fabric.inventory.planes
+        compute = {link.a_port: planes[link.plane] for link in group.links}
+        compute = {name: plane for name, plane in compute.items() if plane.purpose == Purpose.COMPUTE}
+        rented = frozenset(name for name, plane in compute.items() if plane.isolation is not None)
+        hosts = {link.a.key for link in group.links}
+        for tenant, links in self.ends.items():
+            of_host: dict[str, set[str]] = {}
+            for link in links:
+                if link.a.key in hosts and link.a_port in rented:
+                    of_host.setdefault(link.a.key, set()).add(link.a_port)
+            parts = dict.fromkeys(map(frozenset, of_host.values()))
+            for part in parts:
+                if part != rented:
+                    place = "/" + "-".join(name for name in names if name in part) if len(parts) > 1 else ""
+                    yield f"{_TENANTS}/{tenant}{place}", tenant, part | (compute.keys() - rented)
 
     def _plans(self, group: LinkedHosts) -> dict[str, NicPlan]:
         """The settings that agree with the switches of the group, for each plane with PFC."""

@@ -192,8 +192,34 @@ def test_isolation_without_tenants(cli: Cli, tmp_path: Path) -> None:
 def test_single_gpus(cli: Cli, tmp_path: Path) -> None:
     tree = rented()
     tree["tenants"] = {"even": {"hosts": [f"rail{rail}" for rail in (0, 2, 4, 6)]}, "odd": {"hosts": ["gpu/0-7/rail1"]}}
-    found = cli("check", write(tmp_path, tree))
+    inventory = write(tmp_path / "inventory", tree)
+    found = cli("check", inventory)
     assert "2 tenants, apart: proved" in found.out
+    tree["tenants"]["even"]["hosts"] += ["gpu/0/rail3"]
+    write(tmp_path / "inventory", tree)
+    assert cli("render", inventory, "--output", tmp_path / "bundle").code == 0
+    files = {
+        str(file.parent.relative_to(tmp_path / "bundle/hosts/gpu/tenants")): dict(
+            line.split("=", 1) for line in file.read_text().splitlines() if "=" in line and not line.startswith("#")
+        )
+        for file in (tmp_path / "bundle/hosts/gpu/tenants").rglob("nccl.conf")
+    }
+    devices = {place: one["NCCL_IB_HCA"].removeprefix("=").split(",") for place, one in files.items()}
+    whole = (tmp_path / "bundle/hosts/gpu/nccl.conf").read_text()
+    listed = next(line for line in whole.splitlines() if line.startswith("NCCL_IB_HCA=="))
+    rails = listed.removeprefix("NCCL_IB_HCA==").split(",")
+    assert len(rails) == 8
+    assert devices == {
+        "odd": [rails[1]],
+        "even/rail0-rail2-rail4-rail6": [rails[rail] for rail in (0, 2, 4, 6)],
+        "even/rail0-rail2-rail3-rail4-rail6": [rails[rail] for rail in (0, 2, 3, 4, 6)],
+    }
+    assert {name: one["NCCL_IB_TC"] for name, one in files.items()} == dict.fromkeys(files, "106")
+    assert cli("validate", tmp_path / "bundle").code == 0
+
+
+def test_whole_hosts_have_no_settings_of_tenants(bundle: Path) -> None:
+    assert not (bundle / "hosts/gpu/tenants").exists()
 
 
 def test_own_addresses_need_two_rules_a_family(cli: Cli, tmp_path: Path) -> None:
