@@ -61,16 +61,20 @@ def read_held(device: Device) -> Held:
     objects = {}
     for kind in kinds:
         prefix = f"ASIC_STATE:SAI_OBJECT_TYPE_{kind}:"
-        rows = _rows(device, "ASIC_DB", f"{prefix}*")
+        rows = database_rows(device, "ASIC_DB", f"{prefix}*")
         objects[kind] = {key.removeprefix(prefix): row for key, row in rows.items()}
-    names = _rows(device, "COUNTERS_DB", "COUNTERS_*_NAME_MAP")
+    names = database_rows(device, "COUNTERS_DB", "COUNTERS_*_NAME_MAP")
     prefix = "FLEX_COUNTER_TABLE:PFC_WD:"
-    watched = _rows(device, "FLEX_COUNTER_DB", f"{prefix}*")
+    watched = database_rows(device, "FLEX_COUNTER_DB", f"{prefix}*")
     identifiers = frozenset(key.removeprefix(prefix) for key in watched)
     return Held(objects, {name: names.get(name, {}) for name in _MAPS}, identifiers)
 
 
-def _rows(device: Device, database: str, pattern: str) -> dict[str, dict[str, str]]:
+def database_rows(device: Device, database: str, pattern: str) -> dict[str, dict[str, str]]:
+    """Key -> fields of the rows of a database whose keys match.
+
+    Raises DeviceError when the command fails or does not print JSON.
+    """
     text = device.run("sonic-db-cli", database, "EVAL", _ROWS, "0", pattern)
     try:
         found: dict[str, dict[str, str]] = json.loads(text)

@@ -1,12 +1,13 @@
-"""The state of a switch compared with its configuration: BGP sessions, LLDP neighbors, PFC, watchdog, buffers."""
+"""The state of a switch compared with its configuration: BGP sessions, LLDP neighbors, bonds, VLANs, PFC, watchdog,
+buffers."""
 
 import json
 from collections.abc import Collection, Iterable, Mapping
 from ipaddress import IPv4Network, IPv6Network, ip_address, ip_interface
 from typing import Any
 
-from ..sonic.tables import ConfigDb
-from .daemons import held_problems, in_short
+from ..sonic.tables import ConfigDb, channel_of
+from .daemons import database_rows, held_problems, in_short
 from .frr import missing_statements
 from .restore import Device
 
@@ -123,6 +124,67 @@ def watchdog_problems(rendered: ConfigDb, text: str) -> list[str]:
     return [f"PFC watchdog: not enabled on {port}" for port in expected if port not in watched]
 
 
+Rows = Mapping[str, Mapping[str, str]]
+
+
+def bond_problems(rendered: ConfigDb, ports: Rows, members: Rows) -> list[str]:
+    """The ports of port channels that have a link, and that LACP does not use. A port without a link has a host that is
+    off. `ports` and `members` are PORT_TABLE and LAG_MEMBER_TABLE of APPL_DB.
+
+    Source: sonic-swss teamsyncd/teamsync.cpp (LAG_MEMBER_TABLE status), portsyncd (PORT_TABLE oper_status).
+    """
+    return [
+        f"LACP: {port} has a link, and is not used in {channel}"
+        for port, channel in sorted(channel_of(rendered.get("PORTCHANNEL_MEMBER", {})).items())
+        if ports.get(f"PORT_TABLE:{port}", {}).get("oper_status") == "up"
+        and members.get(f"LAG_MEMBER_TABLE:{channel}:{port}", {}).get("status") != "enabled"
+    ]
+
+
+def vlan_problems(rendered: ConfigDb, members: Rows) -> list[str]:
+    """The rendered members of VLANs that the switch did not add. `members` is VLAN_MEMBER_TABLE of STATE_DB.
+
+    Source: sonic-swss cfgmgr/vlanmgr.cpp (m_stateVlanMemberTable, state ok).
+    """
+    return [
+        f"VLAN: {member} is not in {vlan}"
+        for vlan, _, member in (key.partition("|") for key in sorted(rendered.get("VLAN_MEMBER", {})))
+        if members.get(f"VLAN_MEMBER_TABLE|{vlan}|{member}", {}).get("state") != "ok"
+    ]
+
+
+def pair_problems(
+    rendered: ConfigDb, domains: Rows, links: Mapping[str, Mapping[str, str]], absent: Collection[str]
+) -> list[str]:
+    """The MCLAG sessions that are down, but not with `absent` leaves. `domains` is MCLAG_TABLE of STATE_DB.
+
+    Source: sonic-swss mclagsyncd/mclaglink.cpp (STATE_MCLAG_TABLE oper_status).
+    """
+    channels = channel_of(rendered.get("PORTCHANNEL_MEMBER", {}))
+    found = []
+    for domain, row in sorted(rendered.get("MCLAG_DOMAIN", {}).items()):
+        ports = [port for port, channel in channels.items() if channel == row.get("peer_link")]
+        is_absent = any(links[port]["device"] in absent for port in ports if port in links)
+        if not is_absent and domains.get(f"MCLAG_TABLE|{domain}", {}).get("oper_status") != "up":
+            found.append(f"MCLAG: the session of domain {domain} with {row.get('peer_ip')} is down")
+    return found
+
+
+def _access_problems(
+    device: Device, rendered: ConfigDb, links: Mapping[str, Mapping[str, str]], absent: Collection[str]
+) -> list[str]:
+    """What differs of the VLANs and bonds of hosts; no command for a switch without them."""
+    found: list[str] = []
+    if rendered.get("PORTCHANNEL_MEMBER"):
+        ports, members = (database_rows(device, "APPL_DB", f"{name}:*") for name in ("PORT_TABLE", "LAG_MEMBER_TABLE"))
+        found += bond_problems(rendered, ports, members)
+    if rendered.get("VLAN_MEMBER"):
+        found += vlan_problems(rendered, database_rows(device, "STATE_DB", "VLAN_MEMBER_TABLE|*"))
+    if rendered.get("MCLAG_DOMAIN"):
+        found += pair_problems(rendered, database_rows(device, "STATE_DB", "MCLAG_TABLE|*"), links, absent)
+    return found
+
+
 def problems_of(
     device: Device,
     rendered: ConfigDb,
@@ -146,6 +208,7 @@ def problems_of(
     found += pfc_problems(rendered, device.run("pfc", "show", "priority"))
     keys = device.run("sonic-db-cli", "APPL_DB", "KEYS", "BUFFER_PG_TABLE:*").split()
     found += group_problems(lossless_groups(rendered), keys)
+    found += in_short(_access_problems(device, rendered, links, absent))
     return found + in_short(held_problems(device, rendered))
 
 

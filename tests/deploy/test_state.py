@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from fabricgen.deploy import state
-from fabricgen.deploy.restore import DeviceError
+from fabricgen.deploy.restore import Device, DeviceError
 from tests.deploy.switch import PEER, Switch, tables
 
 LINK = {"Ethernet0": {"device": "spine1", "port": "Ethernet8", "alias": "etp2"}}
@@ -136,3 +136,68 @@ def test_all_together(tmp_path: Path) -> None:
     switch.failing = ("vtysh",)
     with pytest.raises(DeviceError):
         state.problems_of(switch, rendered, LINK, [])
+
+
+BONDED: dict[str, dict[str, dict[str, Any]]] = {
+    "PORTCHANNEL": {"PortChannel0": {}, "PortChannel96": {}},
+    "PORTCHANNEL_MEMBER": {"PortChannel0|Ethernet0": {}, "PortChannel0|Ethernet4": {}, "PortChannel96|Ethernet96": {}},
+    "VLAN_MEMBER": {"Vlan110|PortChannel0": {"tagging_mode": "untagged"}, "Vlan120|PortChannel0": {}},
+    "MCLAG_DOMAIN": {"1": {"peer_ip": "10.1.0.4", "peer_link": "PortChannel96"}},
+}
+ROWS = {
+    "PORT_TABLE:*": {f"PORT_TABLE:{port}": {"oper_status": "up"} for port in ("Ethernet0", "Ethernet4", "Ethernet96")},
+    "LAG_MEMBER_TABLE:*": {
+        f"LAG_MEMBER_TABLE:{key.replace('|', ':')}": {"status": "enabled"} for key in BONDED["PORTCHANNEL_MEMBER"]
+    },
+    "VLAN_MEMBER_TABLE|*": {f"VLAN_MEMBER_TABLE|{key}": {"state": "ok"} for key in BONDED["VLAN_MEMBER"]},
+    "MCLAG_TABLE|*": {"MCLAG_TABLE|1": {"oper_status": "up", "role": "active"}},
+}
+PEER_LEAF = {"Ethernet96": {"device": "leaf2", "port": "Ethernet96", "alias": "etp25"}}
+
+
+class Bonded(Device):
+    """A switch with these rows in its databases."""
+
+    def __init__(self, folder: Path, rows: dict[str, dict[str, dict[str, str]]]) -> None:
+        super().__init__(folder)
+        self.rows = rows
+
+    def run(self, *command: str, timeout_s: float = 0, stdin: Path | None = None) -> str:
+        match command:
+            case ("sonic-db-cli", "APPL_DB" | "STATE_DB", "EVAL", _, "0", pattern):
+                return json.dumps(self.rows[pattern])
+            case ("sonic-db-cli", *_) | ("pfc", *_):
+                return ""
+            case ("docker", *_):
+                return json.dumps({})
+        assert command[0] == "vtysh"
+        return json.dumps({})
+
+
+@pytest.mark.parametrize(
+    ("pattern", "key", "row", "problem"),
+    [
+        ("LAG_MEMBER_TABLE:*", "LAG_MEMBER_TABLE:PortChannel0:Ethernet4", {"status": "disabled"},
+         "LACP: Ethernet4 has a link, and is not used in PortChannel0"),
+        ("LAG_MEMBER_TABLE:*", "LAG_MEMBER_TABLE:PortChannel96:Ethernet96", {},
+         "LACP: Ethernet96 has a link, and is not used in PortChannel96"),
+        ("PORT_TABLE:*", "PORT_TABLE:Ethernet4", {"oper_status": "down"}, ""),
+        ("VLAN_MEMBER_TABLE|*", "VLAN_MEMBER_TABLE|Vlan120|PortChannel0", {}, "VLAN: PortChannel0 is not in Vlan120"),
+        ("MCLAG_TABLE|*", "MCLAG_TABLE|1", {"oper_status": "down"},
+         "MCLAG: the session of domain 1 with 10.1.0.4 is down"),
+        ("MCLAG_TABLE|*", "MCLAG_TABLE|1", {}, "MCLAG: the session of domain 1 with 10.1.0.4 is down"),
+    ],
+)  # fmt: skip
+def test_bonds_vlans_and_pairs(tmp_path: Path, pattern: str, key: str, row: dict[str, str], problem: str) -> None:
+    rows = {**ROWS, pattern: {**ROWS[pattern], key: row}}
+    assert state.problems_of(Bonded(tmp_path, ROWS), BONDED, {}, []) == []
+    assert state.problems_of(Bonded(tmp_path, rows), BONDED, {}, []) == [problem] * bool(problem)
+
+
+def test_a_port_that_is_off_is_a_host_that_is_off_and_an_absent_leaf_has_no_session(tmp_path: Path) -> None:
+    off = {port: {"oper_status": "down"} for port in ROWS["PORT_TABLE:*"]}
+    rows: dict[str, dict[str, dict[str, str]]] = {**ROWS, "PORT_TABLE:*": off, "LAG_MEMBER_TABLE:*": {}}
+    assert state.problems_of(Bonded(tmp_path, rows), BONDED, {}, []) == []
+    domains = {"MCLAG_TABLE|1": {"oper_status": "down"}}
+    assert state.pair_problems(BONDED, domains, PEER_LEAF, ["leaf2"]) == []
+    assert len(state.pair_problems(BONDED, domains, PEER_LEAF, ["leaf3"])) == 1

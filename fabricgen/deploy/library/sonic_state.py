@@ -16,6 +16,7 @@ author: [fabricgen (@fabricgen)]
 description:
   - Compares BGP sessions, LLDP neighbors by the aliases of their ports, PFC priorities, the PFC watchdog, and the
     lossless priority groups in APPL_DB.
+  - Compares the ports that LACP uses, the members of VLANs, and the MCLAG session of a pair of leaves.
   - Compares the statements of a VTEP that announce EVPN routes.
   - Compares PFC bits, watched queues, bound buffer profiles and pools in ASIC_DB and FLEX_COUNTER_DB.
 requirements: [Python 3.11 on the switch]
