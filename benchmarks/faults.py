@@ -74,13 +74,18 @@ def finding_of(bundle: Bundle, kind: Kind, changed: Sequence[str]) -> list[Findi
 
 def outcome(example: str, bundle: Bundle, kind: Kind) -> Outcome:
     """A kind on all switches, and on the last switch that it concerns."""
-    everywhere, changed = faulty(bundle, kind)
+    found, changed = found_on_all(bundle, kind)
     if not changed:
         return Outcome(example, kind.name, None, None)
-    found = finding_of(everywhere, kind, changed)
     alone, one = faulty(bundle, kind, changed[-1:])
     codes = tuple(sorted({each.code for each in found}))
     return Outcome(example, kind.name, bool(finding_of(alone, kind, one)), bool(found), codes)
+
+
+def found_on_all(bundle: Bundle, kind: Kind) -> tuple[list[Finding], tuple[str, ...]]:
+    """What is found of a kind on all switches that it concerns, and their names."""
+    everywhere, changed = faulty(bundle, kind)
+    return (finding_of(everywhere, kind, changed) if changed else []), changed
 
 
 def outcomes(examples: Sequence[str], kinds: Sequence[str], jobs: int = 1) -> Iterator[Outcome]:

@@ -101,8 +101,11 @@ def hashing_table(request: "CongestionRequest") -> list[dict[str, Any]]:
     rows = []
     for pairs, balance in [*((pairs, BalanceMode.ECMP) for pairs in QUEUE_PAIRS), (None, BalanceMode.SPRAY)]:
         found = simulate_congestion(
-            replace(request, queue_pairs=pairs, balance=balance, failures=0, switch_failures=False, sizes=(), svg=None)
-        )
+            replace(
+                request, queue_pairs=pairs, balance=balance, failures=0, switch_failures=False, sizes=(), svg=None,
+                follow=False,
+            )
+        )  # fmt: skip
         for result in found.planes:
             for one in result.fairness:
                 row: dict[str, Any] = {

@@ -40,7 +40,8 @@ class CongestionRequest(TrafficRequest):
     `placement` is aligned, fragmented, the hosts in the order of their ranks, or search: a better one is proposed, and
     written to `save_jobs`. `failures` (0 to 2; None: 1 with `switch_failures`): what all sets of up to this many links
     between switches, with `switch_failures` of switches too, leave of the bandwidth after BGP has converged. `sizes`
-    are buffers in bytes: the bandwidth for each, of `pattern` or of all collectives.
+    are buffers in bytes: the bandwidth for each, of `pattern` or of all collectives. Without `follow` flows are not
+    followed to their completion: the results have loads only.
     """
 
     placement: str | Sequence[str] = "aligned"
@@ -48,6 +49,7 @@ class CongestionRequest(TrafficRequest):
     failures: int | None = None
     switch_failures: bool = False
     sizes: Sequence[int] = ()
+    follow: bool = True
 
     @property
     def most_failures(self) -> int:
@@ -99,7 +101,7 @@ def simulate_congestion(
         ranks = read_order(request.placement)
         basic = CongestionOptions(
             name, size, ranks, request.queue_pairs, seed, draws, hash_model=request.hash_model, each_link=True,
-            balance=balance,
+            balance=balance, follow=request.follow,
         )  # fmt: skip
         results = analyse(judging, basic, request.plane, request.subnets)
     progress.step("simulated", f"{name} on {counted(len(judging.bundle.devices), 'device')}")

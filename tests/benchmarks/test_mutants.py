@@ -34,10 +34,11 @@ def bundle(tmp_path_factory: pytest.TempPathFactory) -> Bundle:
     return open_bundle([folder])
 
 
+@pytest.mark.parametrize("number", range(EACH))
 @pytest.mark.parametrize("table", TABLES)
-def test_a_sample_of_the_mutants(bundle: Bundle, table: str) -> None:
-    found = [judged(EXAMPLE, bundle, mutant) for mutant in mutants(bundle, EACH, SEED, (table,))]
-    assert [str(one.mutant) for one in found if one.is_gap] == []
+def test_a_sample_of_the_mutants(bundle: Bundle, table: str, number: int) -> None:
+    for mutant in [*mutants(bundle, EACH, SEED, (table,))][number : number + 1]:
+        assert not judged(EXAMPLE, bundle, mutant).is_gap, mutant
 
 
 @pytest.mark.parametrize("mutant", ONCE_MISSED, ids=str)
@@ -48,5 +49,5 @@ def test_what_was_missed_once_is_found(bundle: Bundle, mutant: Mutant) -> None:
 
 @pytest.mark.parametrize("kind", faults.KINDS[SEED % 3 :: 3], ids=lambda kind: kind.name)
 def test_a_sample_of_the_named_faults(bundle: Bundle, kind: faults.Kind) -> None:
-    outcome = faults.outcome(EXAMPLE, bundle, kind)
-    assert outcome.on_all in (None, True), outcome
+    found, changed = faults.found_on_all(bundle, kind)
+    assert found or not changed, changed

@@ -16,7 +16,8 @@ class CongestionOptions:
     pairs of a connection, each hashed separately; None: as the files of the hosts say. `draws` is the number of draws
     of queue pair numbers for the distribution of loads; the first draw (`seed`) is judged. `hash_model` is what
     switches compute, `balance` how they spread packets; None: as fabric.json says. `most_finite`: see MOST_FINITE. With
-    `each_link` the result has the load of each port."""
+    `each_link` the result has the load of each port. Without `follow` hashed flows are not followed to their
+    completion: the result has only loads and how evenly they spread."""
 
     pattern: str = DEFAULT_PATTERN
     size_bytes: float = DEFAULT_BYTES
@@ -28,3 +29,4 @@ class CongestionOptions:
     hash_model: HashModel = HashModel.DEPLOYED
     each_link: bool = False
     balance: BalanceMode | None = None
+    follow: bool = True

@@ -75,7 +75,7 @@ def judge_plane(plane: HostNetwork, options: CongestionOptions) -> CongestionRes
         if len(traffic) * pairs > options.most_finite:
             return _dense(plane, traffic, options, basic)
         traffic = traffic.messages()
-    return judge_messages(plane, traffic.split(pairs), options, basic).result
+    return judge_messages(plane, traffic.split(pairs), options, basic, follow=options.follow).result
 
 
 def _allowed(plane: HostNetwork, traffic: Traffic, basic: CongestionResult) -> tuple[Traffic, CongestionResult]:
