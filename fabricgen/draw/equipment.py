@@ -32,8 +32,8 @@ def panel_scene(bundle: Bundle, name: str) -> Scene:
     far = {end: (link, other) for link in wiring.links for end, other in ((link.a, link.b), (link.b, link.a))}
     used = {port: found for (switch, port), found in far.items() if switch == name}
     observed = bundle.devices.get(name)
-    layer_2 = _layer_2(observed.content.peek() if observed else {}, used)
-    texts = {port: f"{_peer(*found)}{layer_2[port]}" for port, found in used.items()}
+    access = layer_2(observed.content.peek() if observed else {}, used)
+    texts = {port: f"{_peer(*found)}{access[port]}" for port, found in used.items()}
     cages: dict[str, list[str]] = {}
     for port, cage in _cages(device, sorted(used, key=natural_key)).items():
         cages.setdefault(cage, []).append(port)
@@ -68,18 +68,21 @@ def _cages(device: WiredDevice, used: Sequence[str]) -> dict[str, str]:
     return {port.name: str(port.index) for port in layout.fabric_ports} if layout else {port: port for port in used}
 
 
-def _layer_2(tables: Mapping[str, Table], ports: Iterable[str]) -> dict[str, str]:
-    """Port -> for example ", PortChannel0, VLAN 110, tagged 120". A member has the VLANs of its channel."""
+def layer_2(tables: Mapping[str, Table], ports: Iterable[str]) -> dict[str, str]:
+    """Port -> for example ", PortChannel0, VLAN 110, tagged 120, MCLAG 1". A member has the VLANs of its channel."""
     channels = channel_of(tables.get("PORTCHANNEL_MEMBER", {}))
     numbers: dict[tuple[str, bool], list[str]] = {}  # by interface, and whether its frames have a tag
     for key, row in tables.get("VLAN_MEMBER", {}).items():
         vlan, _, interface = key.partition("|")
         numbers.setdefault((interface, row.get("tagging_mode") == "tagged"), []).append(vlan.removeprefix("Vlan"))
+    shared = (key.partition("|") for key in tables.get("MCLAG_INTERFACE", {}))
+    domains = {interface: domain for domain, _, interface in shared}
     found: dict[str, str] = {}
     for port in ports:
         channel = channels.get(port, "")
+        domain = domains.get(channel, "")
         native, tagged = (_few(numbers.get((channel or port, each), ())) for each in (False, True))
-        parts = [channel, native and f"VLAN {native}", tagged and f"tagged {tagged}"]
+        parts = [channel, native and f"VLAN {native}", tagged and f"tagged {tagged}", domain and f"MCLAG {domain}"]
         found[port] = "".join(f", {part}" for part in parts if part)
     return found
 

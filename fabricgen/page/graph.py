@@ -5,6 +5,7 @@ from typing import Any
 
 from fabricgen.bundle.read import Bundle
 from fabricgen.bundle.wiring import WiredLink
+from fabricgen.draw.equipment import layer_2
 from fabricgen.draw.layout import plane_scene
 from fabricgen.draw.matrix import is_matrix, matrix_scene
 from fabricgen.draw.pods import MOST_DRAWN, overview_scene, pod_scene, pods_of
@@ -23,7 +24,8 @@ Cable = tuple[float | None, str]  # its length in m, its medium
 def graph_object(bundle: Bundle, topology: Topology, configuration: Sequence[int | None]) -> dict[str, Any]:
     """`switches` as rows of `columns`. `pairs` are [switch, switch, links, speed, cable length, medium, ports]. Large
     fabrics have `pair_runs` instead: [switch, links, speed, length, medium, runs], where a run [first, count, step]
-    names several switches. `hosts` lists the links to hosts by switch. Indices are those of `switches`."""
+    names several switches. `hosts` lists the links to hosts by switch, as `_host_links` has them. Indices are those of
+    `switches`."""
     with_ports = len(topology.switches) <= MOST_DRAWN and _links(topology) <= MOST_PORTS
     cables = _cables(bundle)
     found: dict[str, Any] = {
@@ -33,10 +35,7 @@ def graph_object(bundle: Bundle, topology: Topology, configuration: Sequence[int
     }
     if with_ports:
         found["pairs"] = [_pair(topology, pair, cables) for pair in topology.pairs]
-        found["hosts"] = {
-            index: [[*link.a, link.b[1], link.speed_mbps, *cables.get(link.id, (None, ""))] for link in links]
-            for index, links in topology.hosts.items()
-        }
+        found["hosts"] = {index: list(_host_links(bundle, topology, index, cables)) for index in topology.hosts}
         found["outside"] = {
             index: [[link.a[0], link.b[1], link.speed_mbps] for link in links]
             for index, links in topology.outside.items()
@@ -44,6 +43,15 @@ def graph_object(bundle: Bundle, topology: Topology, configuration: Sequence[int
     else:
         found["pair_runs"] = list(_runs(topology, cables))
     return found
+
+
+def _host_links(bundle: Bundle, topology: Topology, index: int, cables: dict[str, Cable]) -> Iterator[list[Any]]:
+    """[host, NIC, port, speed, cable length, medium, port channel and VLANs of the port] of each link of a switch."""
+    links, device = topology.hosts[index], bundle.devices.get(topology.switches[index].name)
+    access = layer_2(device.content.peek(), [link.b[1] for link in links]) if device else {}
+    for link in links:
+        text = access.get(link.b[1], "").removeprefix(", ")
+        yield [*link.a, link.b[1], link.speed_mbps, *cables.get(link.id, (None, "")), text]
 
 
 def _links(topology: Topology) -> int:

@@ -148,7 +148,7 @@ def test_a_panel_shows_port_channels_and_vlans(tmp_path: Path) -> None:
     assert not render(tmp_path / "fabric.yaml", tmp_path / "bundle").has_errors
     listed = [label.text for label in panel_scene(open_bundle([tmp_path / "bundle"]), FIRST).labels]
     tagged = "tagged 120 131 132 133 134 135 and 2 more"
-    assert f"Ethernet0 (cage 1): 400G gpu-000 inband0, PortChannel0, VLAN 110, {tagged}" in listed
+    assert f"Ethernet0 (cage 1): 400G gpu-000 inband0, PortChannel0, VLAN 110, {tagged}, MCLAG 1" in listed
     (peer,) = [text for text in listed if text.startswith("Ethernet496 ")]
     assert peer == (
         f"Ethernet496 (cage 63): 400G {SECOND} Ethernet496, PortChannel496, tagged 110 120 131 132 133 134 and 3 more"

@@ -12,10 +12,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from fabricgen.api import render
 from fabricgen.bundle.read import open_bundle
+from fabricgen.draw.topology import read_topology
 from fabricgen.findings import Finding, Severity
 from fabricgen.page.configurations import Configuration, configurations, rows_object
-from fabricgen.page.graph import runs
+from fabricgen.page.graph import graph_object, runs
 from fabricgen.page.html import content_json, html_page
 from fabricgen.page.lossless import plan_object
 from fabricgen.page.packets import joined, smooth
@@ -28,6 +30,7 @@ from tests.conftest import Cli
 from tests.hostile.payloads import PAYLOAD, add_secrets, edit, poison_texts, shows_secret
 from tests.inventories import NVIDIA, QUICKSTART, rail_optimized, write
 from tests.observed.test_lldp import lldpctl
+from tests.rules.access import FIRST, PAIRED, SECOND
 
 COUNTS = Counts(devices=2, links=4, rules=200)
 
@@ -345,3 +348,17 @@ def test_what_a_switch_computes_is_predicted_in_its_plan(cli: Cli, tmp_path: Pat
         assert {name: pool["size_bytes"] for name, pool in pools.items()} == {
             name: size for name, size in computed.sizes.bytes.items() if name != "egress_lossless_pool"
         }
+
+
+def test_host_links_have_their_bonds_vlans_and_pairs(tmp_path: Path) -> None:
+    text = PAIRED.replace("vlan: 110", "bond: bond0, vlan: 110, tagged: [120]")
+    (tmp_path / "fabric.yaml").write_text(text, encoding="utf-8")
+    assert not render(tmp_path / "fabric.yaml", tmp_path / "bundle").has_errors
+    opened = open_bundle([tmp_path / "bundle"])
+    topology = read_topology(opened)
+    found = graph_object(opened, topology, [None] * len(topology.switches))
+    names = [row[0] for row in found["switches"]]
+    shown = {(names[index], row[2]): (*row[:2], row[-1]) for index, rows in found["hosts"].items() for row in rows}
+    for leaf in (FIRST, SECOND):
+        assert shown[leaf, "Ethernet0"][0] == "gpu-000"
+        assert shown[leaf, "Ethernet0"][-1] == "PortChannel0, VLAN 110, tagged 120, MCLAG 1"

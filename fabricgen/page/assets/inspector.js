@@ -72,8 +72,8 @@ function ofSwitch(index) {
           peer.ports && linkButton("ports", () => pick({ kind: "pair", a: index, b: peer.other }))))),
       peers.length > MOST_PEERS && html("p", { class: "faint" }, `and ${number(peers.length - MOST_PEERS)} more`)],
     hosts.length > 0 && html("details", {}, html("summary", {}, counted(hosts.length, "host link")),
-      html("ul", { class: "plain" }, hosts.map(([host, nic, port, mbps, length]) =>
-        html("li", {}, mono(`${host} ${nic}`), html("span", { class: "faint" }, `${port} ${speed(mbps)} ${metres(length)}`))))),
+      html("ul", { class: "plain" }, hosts.map(([host, nic, port, mbps, length, , access]) =>
+        html("li", {}, mono(`${host} ${nic}`), html("span", { class: "faint" }, [`${port} ${speed(mbps)} ${metres(length)}`, access].filter(Boolean).join(" · ")))))),
     rowsOf(one),
   ];
 }
