@@ -58,11 +58,16 @@ def acl_tables(config: ConfigDb) -> Iterator[AclTable]:
     for name, row in rows(config, "ACL_TABLE").items():
         if name in by_table and text(row, "type").upper() in types:
             rules = by_table[name]
-            found: object = row.get("ports", row.get("ports@", ""))
-            ports = found.split(",") if isinstance(found, str) else found if isinstance(found, list) else []
             stage = text(row, "stage").lower() or "ingress"
             version = _VERSION_OF_TYPE.get(text(row, "type").upper())
-            yield AclTable(name, stage, tuple(str(port) for port in ports if port), rules, version)
+            yield AclTable(name, stage, bound_ports(row), rules, version)
+
+
+def bound_ports(row: Row) -> tuple[str, ...]:
+    """The ports of a row of ACL_TABLE."""
+    found: object = row.get("ports", row.get("ports@", ""))
+    ports = found.split(",") if isinstance(found, str) else found if isinstance(found, list) else []
+    return tuple(str(port) for port in ports if port)
 
 
 class AclUse(NamedTuple):

@@ -18,6 +18,7 @@ from tests.inventories import write
 from tests.isolation import test_evpn, test_tenants, test_vrfs
 
 OLDEST_MODELS = 202405
+RAILS = {"odd": {"hosts": ["gpu/0-7/rail1", "gpu/0-7/rail3"]}, "even": {"hosts": ["gpu/0-3/rail0"]}}
 LEVELS = {"acl": test_tenants.rented, "vrf": test_vrfs.rented, "evpn": test_evpn.rented}
 
 
@@ -37,3 +38,14 @@ def test_every_level_on_every_release(cli: Cli, tmp_path: Path, level: str, rele
     found = json.loads(cli("validate", tmp_path / "bundle", "--format", "json").out)
     assert found["isolation"]["verdict"] == "apart"
     assert not [one for one in found["findings"] if one["severity"] == "error"]
+
+
+@pytest.mark.parametrize("level", LEVELS)
+def test_leaves_differ_by_their_tenants(cli: Cli, tmp_path: Path, level: str) -> None:
+    """Rails as tenants: no rule takes the leaf of a tenant for one that differs from its peers by mistake."""
+    tree, vnis = LEVELS[level](), iter(range(5001, 5003))
+    tree["tenants"] = {name: {**one, **({"vni": next(vnis)} if level == "evpn" else {})} for name, one in RAILS.items()}
+    render(write(tmp_path / "inventory", tree), tmp_path / "bundle")
+    found = json.loads(cli("validate", tmp_path / "bundle", "--format", "json").out)
+    assert (found["isolation"]["verdict"], found["isolation"]["tenants"]) == ("apart", 2)
+    assert {one["code"] for one in found["findings"]} <= {"FG285"}

@@ -1,10 +1,11 @@
 """Rules that compare switches of one kind and report those that differ from most others."""
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence, Set
 from functools import partial
 
 import orjson
 
+from fabricgen.bundle.wiring import Endpoint
 from fabricgen.findings import Severity
 from fabricgen.rules.breaks import Breaks
 from fabricgen.rules.defects import Defect
@@ -23,6 +24,7 @@ from fabricgen.rules.view.peers import (
 )
 from fabricgen.rules.view.switch import Switch
 from fabricgen.rules.view.usual_names import NAMED_TABLES, UsualNames, usual_names
+from fabricgen.sonic.acl import bound_ports
 from fabricgen.sonic.port_qos import PORT_TABLES
 from fabricgen.sonic.tables import Table
 
@@ -62,9 +64,10 @@ def plane_maps(fabric: Fabric) -> Iterator[Defect]:
 @rule("FG592", Severity.WARNING, "The configuration of a switch differs from its peers", Basis.PEERS)
 def switch_deviation(fabric: Fabric) -> Iterator[Defect]:
     """What: Switches of one plane, role and hwsku have the same tables, except for their own ports, addresses and
-    sessions. At least three switches are compared, and more than half must agree. A difference that exactly the
-    switches of a rail, an SU or a pod share is intended. If fabric.json has only two equal switches, differences are
-    reported for both: it is unknown which one is right. The policies of a drained switch are its own.
+    sessions, and the VRFs and ACLs of tenants. At least three switches are compared, and more than half must agree. A
+    difference that exactly the switches of a rail, an SU or a pod share is intended. If fabric.json has only two equal
+    switches, differences are reported for both: it is unknown which one is right. The policies of a drained switch are
+    its own.
 
     Why: An unplanned difference is a mistake or a remainder of an old configuration. It makes one rail slower than the
     others.
@@ -76,6 +79,8 @@ def switch_deviation(fabric: Fabric) -> Iterator[Defect]:
     Source: Derived from the bundle itself.
     """
     names = usual_names(fabric)
+    rented = {name for name, plane in fabric.planes.items() if plane.isolation is not None}
+    ends = {link.b for link in fabric.bundle.host_links if link.plane in rented} if rented else set()
     for ((plane, *_), role, hwsku, _), switches in groups(
         fabric, lambda switch: (switch.network, switch.role, switch.hwsku, switch.port_set)
     ):
@@ -94,7 +99,7 @@ def switch_deviation(fabric: Fabric) -> Iterator[Defect]:
             elif table in NAMED_TABLES and table not in _MAPS:
                 yield from _table_deviations(switches, table, peers, 3, partial(_by_usual_names, names, table))
             elif table not in _OWN_TABLES and table not in _MAPS:
-                yield from _table_deviations(compared, table, peers, 3)
+                yield from _table_deviations(compared, table, peers, 3, partial(_without_tenants, ends, table))
         yield from _table_deviations(switches, "PFC_WD", peers, 3, lambda switch: _only(switch, "PFC_WD", "GLOBAL"))
         yield from _table_deviations(switches, "CABLE_LENGTH", peers, 3, _cable_rows)
         yield from _table_deviations(switches, "PORT_QOS_MAP", peers, 3, partial(_row_of_switch, names))
@@ -117,8 +122,29 @@ def _shared_profiles(switch: Switch) -> Table:
 
 def _vrfs_without_ports(switch: Switch) -> Table:
     """The VRFs without an interface. One with an interface belongs to a tenant, who is not on every switch."""
-    used = {switch.address_space(interface)[0] for interface in switch.addresses_of}
+    used = _vrfs_with_ports(switch)
     return {key: row for key, row in switch.device.table("VRF").items() if key not in used}
+
+
+def _vrfs_with_ports(switch: Switch) -> set[str]:
+    return {switch.address_space(interface)[0] for interface in switch.addresses_of}
+
+
+def _without_tenants(ends: Set[Endpoint], table: str, switch: Switch) -> Table:
+    """The rows that are not of a tenant: of an ACL of ports of hosts on a plane that separates tenants (`ends`), or of
+    a VRF with an interface. The verdict on tenants judges those."""
+    rows = switch.device.table(table)
+    if ends and table in ("ACL_TABLE", "ACL_RULE"):
+        bound = {name: bound_ports(row) for name, row in switch.device.table("ACL_TABLE").items()}
+        own = {name for name, ports in bound.items() if ports and all((switch.name, one) in ends for one in ports)}
+    elif "VRF" in switch.device.config:
+        own = _vrfs_with_ports(switch)
+    else:
+        return rows
+    if table == "VXLAN_TUNNEL_MAP":
+        vlans = switch.device.table("VLAN_INTERFACE")
+        return {key: row for key, row in rows.items() if vlans.get(str(row.get("vlan")), {}).get("vrf_name") not in own}
+    return {key: row for key, row in rows.items() if key.partition("|")[0] not in own}
 
 
 def _cable_rows(switch: Switch) -> Table:

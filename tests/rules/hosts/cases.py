@@ -17,10 +17,12 @@ from tests.rules.hosts.inventories import (
     NAMED,
     NCCL,
     NETPLAN,
+    OF_ODD,
     RACK,
     RAIL0,
     RAIL_ONLY,
     RDMA_RULES,
+    RENTED_RAILS,
     ROCE,
     SIX,
     SMALL_PORT_MTU,
@@ -46,6 +48,16 @@ def _applied(
 ) -> Case:
     path = f"hosts/gpu:{file}" + (f"|{key}" if key else "")
     return Case("FG914", change, path, severity, message, hint, clean=HostFiles(DGX))
+
+
+def all_devices(folder: Path) -> None:
+    """NCCL of the tenant odd, which has two rails, uses all NICs of the hosts."""
+    (folder / OF_ODD).write_text((folder / NCCL).read_text())
+
+
+def no_devices(folder: Path) -> None:
+    """NCCL of the tenant odd has no list of NICs, so it uses all."""
+    (folder / OF_ODD).write_text("NCCL_IB_TC=106\n")
 
 
 def two_keys(folder: Path) -> None:
@@ -443,6 +455,24 @@ CASES = [
         "ManageForeignRoutes is yes: networkd deletes the routes of other software",
         "set ManageForeignRoutes to no",
         clean=HostFiles(DGX),
+    ),
+    Case(
+        "FG662",
+        all_devices,
+        f"hosts/gpu:{OF_ODD}|NCCL_IB_HCA",
+        ERROR,
+        "NCCL_IB_HCA is '=mlx5_0,mlx5_3,mlx5_4,mlx5_5,mlx5_6,mlx5_9,mlx5_10,mlx5_11', but tenant odd has =mlx5_3,mlx5_5",
+        "set NCCL_IB_HCA to =mlx5_3,mlx5_5",
+        clean=HostFiles(RENTED_RAILS),
+    ),
+    Case(
+        "FG662",
+        no_devices,
+        f"hosts/gpu:{OF_ODD}|NCCL_IB_HCA",
+        ERROR,
+        "NCCL_IB_HCA is missing, but tenant odd has =mlx5_3,mlx5_5",
+        "set NCCL_IB_HCA to =mlx5_3,mlx5_5",
+        clean=HostFiles(RENTED_RAILS),
     ),
     Case(
         "FG845",

@@ -60,6 +60,14 @@ planes:
       - {name: green, pkey: 0x8002, members: [gpu/2-3]}
       - {name: shared, pkey: 0x8003, membership: limited, members: [gpu/1-3, {member: gpu/0, membership: full}]}
 """
+RENTED_RAILS = (
+    DGX.replace("    speed: 400G\n", "    speed: 400G\n    isolation: acl\n", 1)
+    + """\
+tenants:
+  odd: {hosts: [gpu/0-1/rail1, gpu/0-1/rail3]}
+"""
+)
+OF_ODD = "tenants/odd/nccl.conf"
 LEVELS = TENANTS.replace("members: [gpu/0-1]}", "members: [gpu], qos_level: fast}").replace(
     "    partitions:\n", "    infiniband: {qos: {levels: [{name: fast, sl: 3}]}}\n    partitions:\n"
 )
