@@ -1,6 +1,7 @@
 """Roots as a cascade: when the flows of all reported roots are gone, no flow is a victim, in packets as well."""
 
 from dataclasses import replace
+from functools import cache
 
 import numpy as np
 import pytest
@@ -39,10 +40,16 @@ def judged(scenario: Scenario) -> CongestionVerdict:
     return judge(*from_scenario(scenario), finite=True)
 
 
+@cache
+def fresh(name: str) -> tuple[Scenario, CongestionVerdict]:
+    """A case and its verdict."""
+    scenario = parse_scenario(tree_of(name))
+    return scenario, judged(scenario)
+
+
 @pytest.mark.parametrize("name", FRESH)
 def test_without_the_flows_of_all_roots_no_flow_is_a_victim(name: str) -> None:
-    scenario = parse_scenario(tree_of(name))
-    verdict = judged(scenario)
+    scenario, verdict = fresh(name)
     assert verdict.unexplained == 0
     assert worst_factor(scenario, verdict, rounds=99) <= VICTIM
 
@@ -61,9 +68,7 @@ def test_most_cases_of_the_acceptance_set() -> None:
 
 def test_second_roots_are_those_that_the_first_hide() -> None:
     """Without the flows of the first roots alone, packets still show victims."""
-    scenarios = [parse_scenario(tree_of(name)) for name in FRESH]
-    found = [(one, judged(one)) for one in scenarios]
-    later = [pair for pair in found if any(tree.round == 2 and tree.victims for tree in pair[1].trees)]
+    later = [pair for pair in map(fresh, FRESH) if any(tree.round == 2 and tree.victims for tree in pair[1].trees)]
     assert later
     for scenario, verdict in later:
         first, second = ({tree.root for tree in verdict.trees if tree.round == number} for number in (1, 2))
@@ -85,7 +90,7 @@ def test_flows_of_one_host_that_share_it_unequally() -> None:
 
 
 def test_findings_say_the_round_and_count_the_rest() -> None:
-    case = next(name for name in FRESH if max(one.round for one in judged(parse_scenario(tree_of(name))).trees) > 1)
+    case = next(name for name in FRESH if max(one.round for one in fresh(name)[1].trees) > 1)
     result = analyse_scenario(parse_scenario(tree_of(case)))
     texts = [one.message for one in congestion_findings(None, [result]) if one.code == "FG702"]
     assert len(result.trees) == result.roots
