@@ -180,7 +180,7 @@ def _not_covered(bundle: Bundle, plane: WiredPlane, found: Attachments) -> Itera
     """What the verdict on a plane does not cover: what tenants share, and what the files do not say."""
     yield SHARED_BY_TENANTS
     routed = [one for one in found.found if one.domain == (one.part,)]
-    if len({one.end.switch for one in routed}) > 1:
+    if len({one.end.switch for one in routed}) > len({one.part for one in routed}):
         own = counted(len(routed), "address", "addresses")
         yield f"routes of the default VRF are not judged: its {own} are taken as connected where links are"
     if plane.isolation == Isolation.EVPN:
@@ -198,7 +198,8 @@ def _not_covered(bundle: Bundle, plane: WiredPlane, found: Attachments) -> Itera
             unsized[chip] = max(unsized.get(chip, (0, 0)), (sum(rules.values()), len(rules)))
     for chip, (number, count) in sorted(unsized.items()):
         use = f"{counted(number, 'rule')} in {counted(count, 'ACL table')} of a switch"
-        yield f"whether {use} fit the TCAM of {chip}, whose size is not known, is not judged"
+        fit = "fits" if number == 1 else "fit"
+        yield f"whether {use} {fit} the TCAM of {chip}, whose size is not known, is not judged"
 
 
 def platforms_of(bundle: Bundle, switches: Iterable[str]) -> Mapping[str, SwitchPlatform | None]:

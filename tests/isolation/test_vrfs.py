@@ -69,6 +69,7 @@ def test_pairs_are_counted(cli: Cli, bundle: Path) -> None:
     own = 8 * (2 * 3 * 2 + 2 * 6)  # on each rail within both tenants, and with the store in both directions
     assert verdict["pairs"] == {"apart": verdict["pairs"]["apart"], "together": 2 * own, "leaks": 0, "cut": 0}
     assert (verdict["verdict"], verdict["addresses"], findings) == ("apart", 128, [])
+    assert "default VRF" not in verdict["not_covered"]  # nothing connects the leaves
 
 
 def test_port_in_the_vrf_of_another_tenant(cli: Cli, bundle: Path) -> None:
