@@ -16,7 +16,8 @@ from tests.conftest import Cli
 from tests.handoff.slurm_daemon import Slurm, slurm
 from tests.inventories import islands, rail_optimized, write
 
-EXAMPLES = sorted(folder.name for folder in resource("inventories").iterdir())
+WITHOUT_COMPUTE = {"dual-homed", "trunks"}  # fabrics with an in-band network only
+EXAMPLES = sorted({folder.name for folder in resource("inventories").iterdir()} - WITHOUT_COMPUTE)
 
 
 def handed(cli: Cli, inventory: Path, folder: Path, *options: str) -> Path:
@@ -42,6 +43,14 @@ def test_slurmctld_loads_every_example(name: str, tmp_path: Path, cli: Cli) -> N
         hosts = controller.placed(2)
     assert sorted(line.split()[0] for line in known) == sorted(line.split()[0] for line in lines)
     assert len(hosts) == 2
+
+
+@pytest.mark.parametrize("name", sorted(WITHOUT_COMPUTE))
+def test_a_fabric_without_a_compute_plane_is_refused(name: str, tmp_path: Path, cli: Cli) -> None:
+    assert cli("-q", "render", example(name, tmp_path), "-o", tmp_path / "bundle").code == 0
+    outcome = cli("handoff", "slurm", tmp_path / "bundle", "-o", tmp_path / "slurm")
+    assert outcome.code == 2 and "no hosts with GPUs on a compute plane" in outcome.err
+    assert not (tmp_path / "slurm").exists()
 
 
 @pytest.mark.parametrize(
