@@ -14,9 +14,8 @@ from fabricgen.resources import resource
 from tests.components import tool
 from tests.conftest import Cli
 from tests.handoff.slurm_daemon import Slurm, slurm
-from tests.inventories import islands, rail_optimized, write
+from tests.inventories import WITHOUT_COMPUTE, islands, rail_optimized, write
 
-WITHOUT_COMPUTE = {"dual-homed", "trunks"}  # fabrics with an in-band network only
 EXAMPLES = sorted({folder.name for folder in resource("inventories").iterdir()} - WITHOUT_COMPUTE)
 
 

@@ -19,9 +19,9 @@ from tests.components import tool
 from tests.conftest import Cli
 from tests.handoff.crd import definitions, problems
 from tests.handoff.schedulers import HOSTNAME, refused
-from tests.inventories import islands, rail_optimized, write
+from tests.inventories import WITHOUT_COMPUTE, islands, rail_optimized, write
 
-EXAMPLES = sorted(folder.name for folder in resource("inventories").iterdir())
+EXAMPLES = sorted({folder.name for folder in resource("inventories").iterdir()} - WITHOUT_COMPUTE)
 OBJECTS = ("kueue.yaml", "kai.yaml", "volcano.yaml", "koordinator.yaml")
 KNOWN = definitions(Path(__file__).with_name("definitions"))
 KEYS = FAMILIES["topograph"]
@@ -72,6 +72,14 @@ def test_every_example_is_accepted(name: str, tmp_path: Path, cli: Cli) -> None:
     children = [child for switch in model["switches"].values() for child in switch.get("switches", ())]
     assert len(children) == len(set(children))
     assert {block["switch"] for block in model["blocks"]} <= {*children, *model["switches"]}
+
+
+@pytest.mark.parametrize("name", sorted(WITHOUT_COMPUTE))
+def test_a_fabric_without_a_compute_plane_is_refused(name: str, tmp_path: Path, cli: Cli) -> None:
+    assert cli("-q", "render", resource("inventories", name), "-o", tmp_path / "bundle").code == 0
+    outcome = cli("handoff", "topology", tmp_path / "bundle", "-o", tmp_path / "topology")
+    assert outcome.code == 2 and "no hosts with GPUs on a compute plane" in outcome.err
+    assert not (tmp_path / "topology").exists()
 
 
 def test_the_script_is_clean(tmp_path: Path, cli: Cli) -> None:

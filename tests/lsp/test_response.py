@@ -3,12 +3,14 @@
 import statistics
 
 from benchmarks.editor import measure
+from benchmarks.growth import unit_s
 
-MOST_CPU_S = 0.3
+MOST_UNITS = 8  # twice what it takes
 
 
 def test_an_edit_at_512_switches() -> None:
-    """CPU time of the server: other programs on the machine do not change it."""
+    """CPU time of the server, in units of a loop of known work: a slow machine does not change it."""
+    before = unit_s()
     found = measure(512, 6)
     assert [one.codes for one in found] == [["FG105"], []] * 3
-    assert statistics.median(one.cpu_s for one in found) < MOST_CPU_S
+    assert statistics.median(one.cpu_s for one in found) < MOST_UNITS * max(before, unit_s())
