@@ -18,12 +18,10 @@ from fabricgen.dcim.system import (
     Ids,
     Record,
     System,
-    groups_of,
-    numbers_of,
     plain,
     site_of,
-    tagged_of,
     translated,
+    vlan_filters,
 )
 
 _LOCATION_TYPE, _NAMESPACE, _TERMINATION = "Site", "Global", "dcim.interface"
@@ -101,14 +99,12 @@ class Nautobot(System):
 
     def fields_of(self, kind: ObjectKind, record: Record) -> dict[str, object]:
         """The fields of a record, with the name of its status. A cable has its ends."""
-        fields = {name: plain(value) for name, value in record.items()}
+        fields = super().fields_of(kind, record)
         if "status" in fields:
             fields["status"] = self._status_names.get(fields["status"], "")
         if kind is ObjectKind.CABLE:
             sides = [(record[f"termination_{side}_type"], record[f"termination_{side}_id"]) for side in "ab"]
             fields["ends"] = frozenset(number for end, number in sides if end == _TERMINATION)
-        elif kind is ObjectKind.INTERFACE:
-            fields["tagged_vlans"] = tagged_of(record)
         elif kind is ObjectKind.VLAN:
             fields["group"] = fields.get("vlan_group")
         return fields
@@ -193,7 +189,7 @@ class Nautobot(System):
             case ObjectKind.RACK | ObjectKind.DEVICE:
                 return {"name": names, "location": sorted({ids[site_of(item)] for item in items}, key=str)}
             case ObjectKind.VLAN:
-                return {"vlan_group": groups_of(items, ids), "vid": numbers_of(items)}
+                return vlan_filters("vlan_group", items, ids)
             case ObjectKind.PREFIX:
                 return {"prefix": names, "namespace": [_NAMESPACE]}
             case ObjectKind.ADDRESS:

@@ -14,12 +14,9 @@ from fabricgen.dcim.system import (
     Ids,
     Record,
     System,
-    groups_of,
-    numbers_of,
-    plain,
     site_of,
-    tagged_of,
     translated,
+    vlan_filters,
 )
 
 _TERMINATION = "dcim.interface"
@@ -50,13 +47,11 @@ class NetBox(System):
 
     def fields_of(self, kind: ObjectKind, record: Record) -> dict[str, object]:
         """The fields of a record. A cable has its ends, an address its interface; without one, None."""
-        fields = {name: plain(value) for name, value in record.items()}
+        fields = super().fields_of(kind, record)
         if kind is ObjectKind.CABLE:
             both = (record.get("a_terminations") or (), record.get("b_terminations") or ())
             ends = [end for side in both for end in side]
             fields["ends"] = frozenset(end["object_id"] for end in ends if end["object_type"] == _TERMINATION)
-        elif kind is ObjectKind.INTERFACE:
-            fields["tagged_vlans"] = tagged_of(record)
         elif kind is ObjectKind.ADDRESS:
             is_interface = record.get("assigned_object_type") == _TERMINATION
             fields["interface"] = record.get("assigned_object_id") if is_interface else None
@@ -126,7 +121,7 @@ class NetBox(System):
             case ObjectKind.RACK | ObjectKind.DEVICE:
                 return {"name": names, "site_id": sorted({ids[site_of(item)] for item in items}, key=str)}
             case ObjectKind.VLAN:
-                return {"group_id": groups_of(items, ids), "vid": numbers_of(items)}
+                return vlan_filters("group_id", items, ids)
             case ObjectKind.PREFIX:
                 return {"prefix": names, "vrf_id": "null"}
             case ObjectKind.ADDRESS:

@@ -63,9 +63,13 @@ class System(ABC):
     def custom_fields(self) -> dict[str, tuple[Id, set[str]]]:
         """Name -> id and types of objects, of the custom fields that are defined."""
 
-    @abstractmethod
-    def fields_of(self, kind: ObjectKind, record: Record) -> dict[str, object]:
-        """The fields of a record, by the names of `Item.fields`; a reference is an id."""
+    def fields_of(self, kind: ObjectKind, record: Record) -> dict[str, Any]:
+        """The fields of a record, by the names of `Item.fields`; a reference is an id. An interface has its tagged
+        VLANs as a set."""
+        fields = {name: plain(value) for name, value in record.items()}
+        if kind is ObjectKind.INTERFACE:
+            fields["tagged_vlans"] = frozenset(map(plain, record.get("tagged_vlans") or ()))
+        return fields
 
     @abstractmethod
     def payload(self, kind: ObjectKind, fields: Fields, ids: Ids) -> Record:
@@ -254,11 +258,6 @@ def _with_ids(value: object, ids: Ids) -> object:
     return ids[value] if isinstance(value, Ref) else value
 
 
-def tagged_of(record: Record) -> frozenset[Id]:
-    """The tagged VLANs of the record of an interface."""
-    return frozenset(map(plain, record.get("tagged_vlans") or ()))
-
-
 def site_of(item: Item) -> Ref:
     """The site of a rack or device."""
     site = item.initial["site"]
@@ -266,15 +265,10 @@ def site_of(item: Item) -> Ref:
     return site
 
 
-def groups_of(vlans: Iterable[Item], ids: Ids) -> list[Id]:
-    """The groups of VLANs that are there, each once."""
-    groups = {ids[group]: None for vlan in vlans if isinstance(group := vlan.initial["group"], Ref)}
-    return sorted(groups, key=str)
-
-
-def numbers_of(vlans: Iterable[Item]) -> list[object]:
-    """The numbers of VLANs, each once."""
-    return list(dict.fromkeys(vlan.initial["vid"] for vlan in vlans))
+def vlan_filters(group: str, vlans: Sequence[Item], ids: Ids) -> dict[str, object]:
+    """The filters that find VLANs by number in their groups, which are there; `group` is the filter of the API."""
+    groups = {ids[one]: None for vlan in vlans if isinstance(one := vlan.initial["group"], Ref)}
+    return {group: sorted(groups, key=str), "vid": list(dict.fromkeys(vlan.initial["vid"] for vlan in vlans))}
 
 
 def _with_face(found: FoundObject, body: Record) -> Record:
