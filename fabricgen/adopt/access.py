@@ -15,7 +15,7 @@ from fabricgen.inventory.routing import MaxPrefixes
 from fabricgen.joined import joined
 from fabricgen.sonic.addresses import is_ipv4
 from fabricgen.sonic.canonical import natural_key
-from fabricgen.sonic.tables import channel_of, split_key, vlan_name
+from fabricgen.sonic.tables import channel_of, split_key, vlan_name, vlans_of
 from fabricgen.units import counted, whole_number
 from fabricgen.vocabulary import AccessKind
 
@@ -160,12 +160,12 @@ class _Ports:
         self.channels = channel_of(switch.tables.get("PORTCHANNEL_MEMBER", {}))
         self.untagged: dict[str, list[int]] = {}
         self.tagged: dict[str, list[int]] = {}
-        for key, row in switch.tables.get("VLAN_MEMBER", {}).items():
-            name, _, member = key.partition("|")
-            number = whole_number(name.removeprefix("Vlan"))
-            if number is not None:
-                numbers = self.tagged if row.get("tagging_mode") == "tagged" else self.untagged
-                numbers.setdefault(member, []).append(number)
+        for member, vlans in vlans_of(switch.tables.get("VLAN_MEMBER", {})).items():
+            for name, mode in vlans.items():
+                number = whole_number(name.removeprefix("Vlan"))
+                if number is not None:
+                    numbers = self.tagged if mode == "tagged" else self.untagged
+                    numbers.setdefault(member, []).append(number)
 
     @cached_property
     def domain(self) -> str:

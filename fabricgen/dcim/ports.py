@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from fabricgen.dcim.objects import ObjectKind, Ref, Value
 from fabricgen.sonic.addresses import Address, read_address
-from fabricgen.sonic.tables import Table, channel_of
+from fabricgen.sonic.tables import Table, channel_of, vlans_of
 from fabricgen.units import whole_number
 
 if TYPE_CHECKING:
@@ -245,15 +245,12 @@ def _members(rows: Table) -> tuple[dict[str, int], dict[str, tuple[int, ...]]]:
     """(port or port channel -> its untagged VLAN, -> its tagged VLANs), from VLAN_MEMBER."""
     native: dict[str, int] = {}
     tagged: dict[str, tuple[int, ...]] = {}
-    for key, row in rows.items():
-        name, _, member = key.partition("|")
-        number = whole_number(name.removeprefix("Vlan"))
-        if number is None or not member:
-            continue
-        if row.get("tagging_mode") == "tagged":
-            tagged[member] = (*tagged.get(member, ()), number)
-        else:
-            native[member] = number
+    for member, vlans in vlans_of(rows).items():
+        numbers = [(whole_number(name.removeprefix("Vlan")), mode) for name, mode in vlans.items()]
+        tagged[member] = tuple(number for number, mode in numbers if number is not None and mode == "tagged")
+        for number, mode in numbers:
+            if number is not None and mode != "tagged":
+                native[member] = number
     return native, tagged
 
 

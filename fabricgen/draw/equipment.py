@@ -11,7 +11,7 @@ from fabricgen.errors import UsageError
 from fabricgen.handoff.cable_ends import CableEnd, Plant
 from fabricgen.platforms.catalog import switch_platform
 from fabricgen.sonic.canonical import natural_key
-from fabricgen.sonic.tables import Table, channel_of
+from fabricgen.sonic.tables import Table, channel_of, vlans_of
 from fabricgen.units import counted, format_speed
 
 _CAGE, _ROWS, _COLUMNS = 24.0, 2, 3
@@ -71,17 +71,18 @@ def _cages(device: WiredDevice, used: Sequence[str]) -> dict[str, str]:
 def layer_2(tables: Mapping[str, Table], ports: Iterable[str]) -> dict[str, str]:
     """Port -> for example ", PortChannel0, VLAN 110, tagged 120, MCLAG 1". A member has the VLANs of its channel."""
     channels = channel_of(tables.get("PORTCHANNEL_MEMBER", {}))
-    numbers: dict[tuple[str, bool], list[str]] = {}  # by interface, and whether its frames have a tag
-    for key, row in tables.get("VLAN_MEMBER", {}).items():
-        vlan, _, interface = key.partition("|")
-        numbers.setdefault((interface, row.get("tagging_mode") == "tagged"), []).append(vlan.removeprefix("Vlan"))
+    vlans = vlans_of(tables.get("VLAN_MEMBER", {}))
     shared = (key.partition("|") for key in tables.get("MCLAG_INTERFACE", {}))
     domains = {interface: domain for domain, _, interface in shared}
     found: dict[str, str] = {}
     for port in ports:
         channel = channels.get(port, "")
         domain = domains.get(channel, "")
-        native, tagged = (_few(numbers.get((channel or port, each), ())) for each in (False, True))
+        modes = vlans.get(channel or port, {})
+        native, tagged = (
+            _few([vlan.removeprefix("Vlan") for vlan, mode in modes.items() if (mode == "tagged") is has_tag])
+            for has_tag in (False, True)
+        )
         parts = [channel, native and f"VLAN {native}", tagged and f"tagged {tagged}", domain and f"MCLAG {domain}"]
         found[port] = "".join(f", {part}" for part in parts if part)
     return found

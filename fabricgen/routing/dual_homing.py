@@ -25,7 +25,7 @@ from fabricgen.routing.survivors import without_links
 from fabricgen.sonic.addresses import Address, parse_address
 from fabricgen.sonic.image import rows
 from fabricgen.sonic.mclag import MclagDomain, mclag_domain, mclag_peers
-from fabricgen.sonic.tables import ConfigDb, channel_of, split_key
+from fabricgen.sonic.tables import ConfigDb, channel_of, vlans_of
 
 Flags = NDArray[np.bool_]
 
@@ -241,15 +241,12 @@ class Layers:
 
     def __init__(self, config: ConfigDb) -> None:
         self.channel_of = channel_of(rows(config, "PORTCHANNEL_MEMBER"))
-        self.vlans: dict[str, dict[str, bool]] = {}  # member -> VLAN -> whether it is untagged
-        for key, row in rows(config, "VLAN_MEMBER").items():
-            if len(parts := split_key(key)) == 2:
-                self.vlans.setdefault(parts[1], {})[parts[0]] = row.get("tagging_mode") == "untagged"
+        self.vlans = vlans_of(rows(config, "VLAN_MEMBER"))
 
     def interface(self, port: str) -> str:
         """The interface that frames without a tag reach at a port: its untagged VLAN, its port channel, or itself."""
         upper = self.channel_of.get(port, port)
-        return next((vlan for vlan, is_untagged in self.vlans.get(upper, {}).items() if is_untagged), upper)
+        return next((vlan for vlan, mode in self.vlans.get(upper, {}).items() if mode == "untagged"), upper)
 
     def ports(self, interface: str) -> list[str]:
         """The ports of a port channel, or the port itself."""

@@ -21,6 +21,16 @@ def channel_of(members: Iterable[str]) -> dict[str, str]:
     return {key[1]: key[0] for key in map(split_key, members) if len(key) == 2}
 
 
+def vlans_of(members: Table) -> dict[str, dict[str, str]]:
+    """Port or port channel -> VLAN -> tagging_mode, from the rows of VLAN_MEMBER. Keys without a member, or with more,
+    are left out."""
+    found: dict[str, dict[str, str]] = {}
+    for key, row in members.items():
+        if len(parts := split_key(key)) == 2:
+            found.setdefault(parts[1], {})[parts[0]] = str(row.get("tagging_mode", ""))
+    return found
+
+
 _MOST_DIGITS = 3  # more than the number of any queue: the length of a range is limited
 
 

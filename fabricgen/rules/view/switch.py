@@ -11,7 +11,7 @@ from fabricgen.platforms.model import Layout, SwitchPlatform
 from fabricgen.rules.defects import Place
 from fabricgen.rules.view.addresses import HeldAddress, held_address
 from fabricgen.sonic.device_types import OUTSIDE_ROLE, OUTSIDE_TYPE, ROLES, SERVER_TYPE, buffer_role
-from fabricgen.sonic.tables import Row, channel_of, split_key
+from fabricgen.sonic.tables import Row, channel_of, vlans_of
 from fabricgen.units import whole_number
 from fabricgen.vocabulary import DeviceState
 
@@ -221,11 +221,7 @@ class Switch:
     @derived
     def vlans_of(self) -> Mapping[str, tuple[tuple[str, str], ...]]:
         """Port or port channel -> (VLAN, tagging_mode) of each VLAN that it is a member of."""
-        found: dict[str, list[tuple[str, str]]] = {}
-        for key, row in self.device.table("VLAN_MEMBER").items():
-            if len(parts := split_key(key)) == 2:
-                found.setdefault(parts[1], []).append((parts[0], str(row.get("tagging_mode", ""))))
-        return {member: tuple(vlans) for member, vlans in found.items()}
+        return {member: tuple(vlans.items()) for member, vlans in vlans_of(self.device.table("VLAN_MEMBER")).items()}
 
     def interface_of(self, port: str) -> str:
         """The interface that has the addresses for a port: itself, its port channel, or its untagged VLAN."""
