@@ -209,9 +209,9 @@ def split_planes(source: ImportSource, links: Sequence[WiredLink], accesses: Acc
     """The planes with their switches and links, lossless planes first. Sets the `plane` of each switch."""
     of_hosts: dict[str, list[WiredLink]] = {}
     parts: dict[str, list[str]] = {}
-    for name, first in part_of(source, links).items():
+    first_of = part_of(source, links)
+    for name, first in first_of.items():
         parts.setdefault(first, []).append(name)
-    first_of = {name: first for first, names in parts.items() for name in names}
     for link in links:
         if link.a[0] not in source.switches:
             of_hosts.setdefault(first_of[link.b[0]], []).append(link)

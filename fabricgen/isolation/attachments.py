@@ -147,7 +147,8 @@ def attachments(bundle: Bundle, wiring: Wiring, plane: str) -> Attachments:
             found += _of_link(link, addresses, wiring.tenant_of.get(end, ""), switches[link.b[0]], part_of, evpn)
     devices = [bundle.devices[name] for name in switches]
     unread = [one.name for one in devices if has_translation(one.config) and one.frr_conf != frr_conf(one.config)]
-    vteps = list(_vteps(bundle, sorted(switches.keys() | overlay.keys(), key=natural_key), part_of, overlay))
+    names = sorted(switches.keys() | overlay.keys(), key=natural_key)
+    vteps = list(_vteps(bundle, names, {name: one.routes for name, one in switches.items()}, part_of, overlay))
     return Attachments(found, left_out, sorted(unread, key=natural_key), vteps)
 
 
@@ -179,14 +180,20 @@ def _of_link(
 
 
 def _vteps(
-    bundle: Bundle, names: Iterable[str], part_of: Mapping[str, str], overlay: Mapping[str, tuple[str, bool]]
+    bundle: Bundle,
+    names: Iterable[str],
+    known: Mapping[str, VrfRoutes],
+    part_of: Mapping[str, str],
+    overlay: Mapping[str, tuple[str, bool]],
 ) -> Iterator[Vtep]:
-    """The VRFs with a VNI, on switches that have the address of their VTEP."""
+    """The VRFs with a VNI, on switches that have the address of their VTEP. `known` are the routes of some switches."""
     for name in names:
         config = bundle.devices[name].config
+        if not (ends := list(vteps_of(config))):
+            continue
         own = {one.host for one in interface_addresses(config)}
-        routes = VrfRoutes(config)
-        for vrf, address in vteps_of(config):
+        routes = known.get(name) or VrfRoutes(config)
+        for vrf, address in ends:
             if address in own:
                 evpn_part, _ = overlay.get(name, (name, False))
                 imports = frozenset((evpn_part, *target) for target in routes.imports(vrf))
