@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Sequence
+from functools import cache
 
 _MOST_DIGITS = 18
 _SPEED = re.compile(r"(\d{1,12}(?:\.\d{1,12})?)\s*([MGT])(?:b?ps|bit/s|b/s)?", re.IGNORECASE)
@@ -44,6 +45,12 @@ def format_speed(mbps: int) -> str:
         if mbps % size == 0 and (unit != "T" or mbps >= 10 * size):
             return f"{mbps // size}{unit}"
     return f"{mbps}M"
+
+
+@cache
+def format_speeds(count: int, mbps: int) -> str:
+    """'2x400G' of two links, '400G' of one."""
+    return f"{count}x{format_speed(mbps)}" if count > 1 else format_speed(mbps)
 
 
 def parse_length_m(text: str) -> float:

@@ -14,6 +14,7 @@ Tree = dict[str, Any]
 ARISTA, NVIDIA, DELL, GENERIC = "arista-7060x6-64pe", "nvidia-sn5600", "dell-z9664f", "generic-64x400g"
 QUICKSTART = resource("inventories", "quickstart")
 WITHOUT_COMPUTE = {"dual-homed", "trunks"}  # examples with an in-band network only
+WITH_COMPUTE = sorted({folder.name for folder in resource("inventories").iterdir()} - WITHOUT_COMPUTE)
 ADDRESSING = {"loopbacks": "10.0.0.0/16", "links": "10.128.0.0/10", "hosts": "10.64.0.0/10"}
 DUAL_STACK = {
     "loopbacks": ["10.0.0.0/16", "fd00::/64"],

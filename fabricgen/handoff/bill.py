@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from fabricgen.errors import UsageError
 from fabricgen.handoff import Handoff, Option
 from fabricgen.handoff.chosen import fits
-from fabricgen.units import format_length, parse_length_m, whole_number
+from fabricgen.units import format_length, format_speeds, parse_length_m, whole_number
 from fabricgen.visible import cell
 from fabricgen.vocabulary import FIBRES, Medium
 
@@ -57,8 +57,6 @@ class BillLine(NamedTuple):
 def needed(plant: "Plant", wanted: Collection[str]) -> Counter[BillLine]:
     """What the cables with these ids need. A cable is in the rack of its upper end, other things in that of
     its cage."""
-    from fabricgen.handoff.cable_ends import lanes  # it imports the catalog
-
     found: Counter[BillLine] = Counter()
     fibres = []
     for cable in plant.cables:
@@ -68,7 +66,7 @@ def needed(plant: "Plant", wanted: Collection[str]) -> Counter[BillLine]:
         rack = plant.end(links[0].b[0], ()).rack
         item = BREAKOUT if cable.legs and not is_fibre else CABLE
         for arm in cable.arms if is_fibre else (cable.links,):
-            found[BillLine(rack, item, cable.medium, cable.length_m, lanes(len(arm), links[0].speed_mbps))] += 1
+            found[BillLine(rack, item, cable.medium, cable.length_m, format_speeds(len(arm), links[0].speed_mbps))] += 1
         if is_fibre:
             fibres.append(cable)
     return found + _transceivers(plant, fibres) + _splitters(plant, fibres)
@@ -76,8 +74,6 @@ def needed(plant: "Plant", wanted: Collection[str]) -> Counter[BillLine]:
 
 def _transceivers(plant: "Plant", fibres: Sequence["WiredCable"]) -> Counter[BillLine]:
     """One for each cage."""
-    from fabricgen.handoff.cable_ends import lanes
-
     plugged: dict[str, dict[str, _Served]] = {}  # device -> cage
     one: dict[_Served, _Served] = {}  # few are different
     for cable in fibres:
@@ -94,14 +90,12 @@ def _transceivers(plant: "Plant", fibres: Sequence["WiredCable"]) -> Counter[Bil
         rack = plant.end(device, ()).rack
         for medium, length_m, speed_mbps, count, number in cages.values():
             kind = f"{count}x" * (count > 1) + optics(medium, length_m, speed_mbps, number)
-            found[BillLine(rack, TRANSCEIVER, medium, length_m, lanes(count, speed_mbps), kind)] += 1
+            found[BillLine(rack, TRANSCEIVER, medium, length_m, format_speeds(count, speed_mbps), kind)] += 1
     return found
 
 
 def _splitters(plant: "Plant", fibres: Sequence["WiredCable"]) -> Counter[BillLine]:
     """One for each connector with several cables: a cage that breaks out."""
-    from fabricgen.handoff.cable_ends import lanes
-
     ends: dict[str, dict[str, tuple[int, str, int]]] = {}  # device -> connector: cables, medium, speed of one in Mb/s
     for cable in fibres:
         links = {link.id: link for link in plant.links_of(cable)}
@@ -113,7 +107,7 @@ def _splitters(plant: "Plant", fibres: Sequence["WiredCable"]) -> Counter[BillLi
                 number, _, _ = connectors.get(connector, (0, "", 0))
                 connectors[connector] = number + 1, str(cable.medium), carried[0].speed_mbps * len(carried)
     return Counter(
-        BillLine(plant.end(device, ()).rack, SPLITTER, medium, 0.0, lanes(number, speed_mbps))
+        BillLine(plant.end(device, ()).rack, SPLITTER, medium, 0.0, format_speeds(number, speed_mbps))
         for device, connectors in ends.items()
         for number, medium, speed_mbps in connectors.values()
         if number > 1

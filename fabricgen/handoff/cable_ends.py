@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from fabricgen.handoff.aliases import Aliases
 from fabricgen.platforms.catalog import host_model, nic_cage, nic_connector, switch_platform
 from fabricgen.same import Same
-from fabricgen.units import format_speed
+from fabricgen.units import format_speeds
 from fabricgen.vocabulary import LinkState
 
 if TYPE_CHECKING:
@@ -70,7 +70,7 @@ class Plant:
                 first = carried[0]
                 near, far = [link.a for link in carried], [link.b for link in carried]
                 ends = self.end(first.a[0], near), self.end(first.b[0], far)
-                speed = lanes(len(carried), first.speed_mbps)
+                speed = format_speeds(len(carried), first.speed_mbps)
                 state = link_state(carried, self._cordoned)
                 kind = first.plane, first.kind
                 yield CableRun(cable.id, *kind, *ends, cable.length_m, cable.medium, speed, state, trunk)
@@ -143,9 +143,3 @@ def _ports(platform: str, layout: str) -> "Mapping[str, PlatformPort]":
     found = switch_platform(platform)
     known = next((each for each in found.layouts if each.name == layout), None) if found else None
     return known.port_by_name if known else {}
-
-
-@cache
-def lanes(count: int, speed_mbps: int) -> str:
-    """'2x400G', '400G'."""
-    return f"{count}x{format_speed(speed_mbps)}" if count > 1 else format_speed(speed_mbps)

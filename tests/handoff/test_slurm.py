@@ -14,9 +14,7 @@ from fabricgen.resources import resource
 from tests.components import tool
 from tests.conftest import Cli
 from tests.handoff.slurm_daemon import Slurm, slurm
-from tests.inventories import WITHOUT_COMPUTE, islands, rail_optimized, write
-
-EXAMPLES = sorted({folder.name for folder in resource("inventories").iterdir()} - WITHOUT_COMPUTE)
+from tests.inventories import WITH_COMPUTE, WITHOUT_COMPUTE, islands, rail_optimized, write
 
 
 def handed(cli: Cli, inventory: Path, folder: Path, *options: str) -> Path:
@@ -32,7 +30,7 @@ def example(name: str, folder: Path) -> Path:
     return Path(shutil.copytree(resource("inventories", name), folder / "inventory"))
 
 
-@pytest.mark.parametrize("name", EXAMPLES)
+@pytest.mark.parametrize("name", WITH_COMPUTE)
 def test_slurmctld_loads_every_example(name: str, tmp_path: Path, cli: Cli) -> None:
     files = handed(cli, example(name, tmp_path), tmp_path, "--slurm-release", "22.05")
     lines = (files / "topology.conf").read_text().splitlines()

@@ -19,9 +19,8 @@ from tests.components import tool
 from tests.conftest import Cli
 from tests.handoff.crd import definitions, problems
 from tests.handoff.schedulers import HOSTNAME, refused
-from tests.inventories import WITHOUT_COMPUTE, islands, rail_optimized, write
+from tests.inventories import WITH_COMPUTE, WITHOUT_COMPUTE, islands, rail_optimized, write
 
-EXAMPLES = sorted({folder.name for folder in resource("inventories").iterdir()} - WITHOUT_COMPUTE)
 OBJECTS = ("kueue.yaml", "kai.yaml", "volcano.yaml", "koordinator.yaml")
 KNOWN = definitions(Path(__file__).with_name("definitions"))
 KEYS = FAMILIES["topograph"]
@@ -57,7 +56,7 @@ def labels(folder: Path) -> dict[str, dict[str, str]]:
     return found
 
 
-@pytest.mark.parametrize("name", EXAMPLES)
+@pytest.mark.parametrize("name", WITH_COMPUTE)
 def test_every_example_is_accepted(name: str, tmp_path: Path, cli: Cli) -> None:
     folder = handed(cli, resource("inventories", name), tmp_path)
     found = objects(folder)
