@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from fabricgen.handoff.cable_ends import Plant
 
 CABLE, BREAKOUT, SPLITTER, TRANSCEIVER = "cable", "breakout cable", "fibre splitter", "transceiver"
-_ITEMS = (CABLE, BREAKOUT, SPLITTER, TRANSCEIVER)
+ITEMS = (CABLE, BREAKOUT, SPLITTER, TRANSCEIVER)
 _DR_M, _FR_M = 500, 2000  # reach of DR and FR modules
 _SLOW_LANE_MBPS = 25_000  # up to it single-mode modules are PSM4 and LR, from 50 Gb/s on DR and FR
 # Lengths in metres that several makers list: NVIDIA LinkX, Arista and FS product tables of 100G to 800G.
@@ -196,7 +196,7 @@ def _step(line: BillLine, sold: Mapping[str, Sequence[float]]) -> float:
 
 
 def _ordered(lines: Mapping[BillLine, int]) -> list[tuple[BillLine, int]]:
-    return sorted(lines.items(), key=lambda one: (_ITEMS.index(one[0].item), one[0][2:], one[0].rack))
+    return sorted(lines.items(), key=lambda one: (ITEMS.index(one[0].item), one[0][2:], one[0].rack))
 
 
 def _row(line: BillLine, count: int, percent: int) -> list[str]:

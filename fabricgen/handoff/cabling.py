@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from fabricgen.errors import UsageError
 from fabricgen.handoff import Handoff, Option
-from fabricgen.handoff.bill import BREAKOUT, CABLE, TRANSCEIVER, needed
+from fabricgen.handoff.bill import ITEMS, needed
 from fabricgen.handoff.cabling_pages import Plugs, rack_pages
 from fabricgen.handoff.chosen import fits
 from fabricgen.handoff.headroom import HEADROOM_COLUMNS, headroom_rows
@@ -106,14 +106,13 @@ def _place(plant: "Plant", end: "CableEnd") -> str:
 
 
 def _order(plant: "Plant", runs: list["CableRun"]) -> Iterator[list[object]]:
-    """Cables by kind, and transceivers: one for each cage of fibre, for any number of cables."""
+    """Cables by kind, fibre splitters, and transceivers: one for each cage of fibre, for any number of cables."""
     counts: Counter[tuple[str, str, float, str]] = Counter()
     for line, count in needed(plant, {run.id for run in runs}).items():
         counts[line.item, line.medium, line.length_m, line.speed] += count
-    for wanted in (CABLE, BREAKOUT, TRANSCEIVER):
-        for (item, medium, length_m, speed), count in sorted(counts.items()):
-            if item == wanted:
-                yield [item, medium, format_length(length_m), speed, count]
+    for item, medium, length_m, speed in sorted(counts, key=lambda line: (ITEMS.index(line[0]), line)):
+        length = format_length(length_m) if length_m else ""
+        yield [item, medium, length, speed, counts[item, medium, length_m, speed]]
 
 
 def _table(columns: Iterable[str], rows: Iterable[Iterable[object]]) -> Iterator[bytes]:

@@ -163,7 +163,11 @@ def test_optics_and_splitters_are_those_of_the_files(cli: Cli, tmp_path: Path, n
             cage = tables[name]["PORT"][port]["index"] if name in tables else nic_cage(model, port) if model else port
             kinds.setdefault((name, cage), Counter())[f"{letters}{min(lane_counts)}"] += 1
     rows = bill(bundle)["bill.csv"]
-    assert total(rows, "fibre splitter") == sum(len(cables_there) > 1 for cables_there in at.values())
+    splitters = sum(len(cables_there) > 1 for cables_there in at.values())
+    assert total(rows, "fibre splitter") == splitters
+    ordered = [row for row in csv.DictReader(StringIO(sheets(bundle)["order.csv"].decode())) if "split" in row["item"]]
+    assert sum(int(row["count"]) for row in ordered) == splitters
+    assert {row["length"] for row in ordered} <= {""}
     expected = Counter("+".join(f"{n}x{kind}" if n > 1 else kind for kind, n in own.items()) for own in kinds.values())
     found: Counter[str] = Counter()
     for row in rows:
