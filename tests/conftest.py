@@ -11,7 +11,6 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
-from hypothesis import settings
 
 from fabricgen.cli.main import run
 from fabricgen.simulate.deadlock.infiniband.failures import rerouted
@@ -20,12 +19,8 @@ from tests.components import missing, tool
 from tests.inventories import QUICKSTART
 from tests.schemas import check_json
 
-pytest_plugins = ["tests.cost", "tests.whole"]
+pytest_plugins = ["tests.cost", "tests.examples", "tests.whole"]
 SCENARIO = Path(__file__).parents[1] / "benchmarks" / "fuzz" / "scenario.json"
-
-# The time of an example depends on the load of the machine; benchmarks/ measure speed.
-settings.register_profile("fabricgen", deadline=None)
-settings.load_profile("fabricgen")
 
 # Hundreds of tests start fabricgen. Without bytecode on disk each start compiles all modules, which takes a second, and
 # each worker compiles all tests, which takes half a minute.

@@ -15,9 +15,10 @@ from fabricgen.design.model import Fabric, Host, Link, Switch
 from fabricgen.findings import Finding
 from fabricgen.inventory.load import build_inventory
 from fabricgen.inventory.read_yaml import read_yaml
+from tests.examples import examples
 from tests.inventories import ARISTA, GENERIC, Tree, rail_optimized
 
-_FAST = settings(max_examples=60, deadline=None)
+_FAST = settings(max_examples=examples(60), deadline=None)
 REFUSALS = {"FG201", "FG213", "FG214"}
 DESIGNS = ["rail-optimized", "rail-only", "fat-tree", "dual-tor"]
 

@@ -16,9 +16,10 @@ from fabricgen.design.model import Fabric, Host, Switch
 from fabricgen.render.plans import design_only
 from tests.design.laws import check_ports, endpoints_of, wiring
 from tests.design.test_rail_optimized import laid_out
+from tests.examples import examples
 from tests.inventories import Tree, grid, grouped, write
 
-_FAST = settings(max_examples=40, deadline=None)
+_FAST = settings(max_examples=examples(40), deadline=None)
 ARRANGEMENTS = ["absolute", "relative", "circulant"]
 
 

@@ -13,9 +13,10 @@ from fabricgen.design.model import Fabric, Host
 from fabricgen.inventory.load import build_inventory
 from fabricgen.inventory.read_yaml import read_yaml
 from fabricgen.platforms.catalog import switch_platform
+from tests.examples import examples
 from tests.inventories import ARISTA, GENERIC, Tree, rail_optimized
 
-_FAST = settings(max_examples=50, deadline=None)
+_FAST = settings(max_examples=examples(50), deadline=None)
 
 
 def laid_out(tree: Tree) -> Fabric:

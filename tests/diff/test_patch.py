@@ -17,6 +17,7 @@ from fabricgen.diff.patch import operations, pointer
 from fabricgen.diff.sides import open_side
 from fabricgen.report.diff_json import patch_object
 from fabricgen.sonic.updater.verdicts import Cost
+from tests.examples import examples
 
 Config = dict[str, dict[str, dict[str, Any]]]
 KEYS = st.sampled_from(["Ethernet0", "Ethernet4|10.0.0.1/31", "a~b", "a/b~1", "~0", "é", "with blank", "-", "0", ""])
@@ -70,7 +71,7 @@ def test_few_operations_for_few_changes(old: Config, data: st.DataObject) -> Non
     assert all(each["path"].count("/") >= 2 for each in patch)
 
 
-@settings(max_examples=40)
+@settings(max_examples=examples(40))
 @given(st.lists(st.tuples(CONFIGS, CONFIGS, st.sampled_from([None, 2, 4])), min_size=1, max_size=3))
 def test_pairs_of_bundles(devices: list[tuple[Config, Config, Any]]) -> None:
     """From the files of two bundles to the object that people get, whatever the files' layout."""

@@ -23,6 +23,7 @@ from fabricgen.sonic.updater.verdicts import PORT_FLAP_TABLES
 from tests.conftest import Cli
 from tests.diff import measured
 from tests.diff.live_changes import LIVE, MEASURED
+from tests.examples import examples
 from tests.inventories import ARISTA, NVIDIA
 from tests.shared_material import shared
 
@@ -304,7 +305,7 @@ def test_long_patches_of_older_releases_are_split(leaves: dict[str, Config]) -> 
 PORTS = st.integers(1, 12)
 
 
-@settings(max_examples=60)
+@settings(max_examples=examples(60))
 @given(hosts=PORTS, width=st.integers(1, 4), spines=st.integers(0, 6), links=st.integers(1, 4))
 def test_batches(hosts: int, width: int, spines: int, links: int) -> None:
     """Every host with several ports, every rail with several hosts, and half of the uplinks stay in service."""

@@ -12,6 +12,7 @@ from hypothesis import given, settings
 
 from fabricgen.isolation import isolation
 from fabricgen.isolation.certificate import certificate
+from tests.examples import examples
 from tests.isolation.small import SmallFabric, small_fabrics
 
 
@@ -28,7 +29,7 @@ def checker() -> ModuleType:
 
 
 @given(small_fabrics())
-@settings(max_examples=200)
+@settings(max_examples=examples(200))
 def test_equals_trying_packets(fabric: SmallFabric) -> None:
     """A certificate that the checker confirms means that no packet passes, too."""
     with tempfile.TemporaryDirectory() as folder:

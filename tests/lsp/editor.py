@@ -2,7 +2,8 @@
 
 import asyncio
 import sys
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -122,32 +123,51 @@ class Editor:
         )
 
 
-def with_editor(work: Callable[[Editor], Awaitable[Any]], folder: Path) -> Any:
-    """Start the server in a folder, do the work, and end the server as an editor does: its exit code is 0."""
+Work = Callable[[Editor], Awaitable[Any]]
 
-    async def run() -> Any:
-        client = LanguageClient("tests", "1")
-        editor = Editor(client)
 
-        @client.feature(types.TEXT_DOCUMENT_PUBLISH_DIAGNOSTICS)
-        async def arrived(params: types.PublishDiagnosticsParams) -> None:
-            editor.published.setdefault(params.uri, []).append(params)
-            async with editor.arrived:
-                editor.arrived.notify_all()
+@contextmanager
+def server(folder: Path) -> Iterator[Callable[[Work], Any]]:
+    """Start the server in a folder, do the works of several editors, one after the other, and end the server as an
+    editor does: its exit code is 0."""
+    client = LanguageClient("tests", "1")
+    editor = Editor(client)
 
+    @client.feature(types.TEXT_DOCUMENT_PUBLISH_DIAGNOSTICS)
+    async def arrived(params: types.PublishDiagnosticsParams) -> None:
+        editor.published.setdefault(params.uri, []).append(params)
+        async with editor.arrived:
+            editor.arrived.notify_all()
+
+    async def started() -> None:
         await client.start_io(sys.executable, "-m", "fabricgen", "lsp")
         await client.initialize_async(
             types.InitializeParams(types.ClientCapabilities(), root_uri=folder.as_uri(), process_id=None)
         )
         client.initialized(types.InitializedParams())
-        try:
-            return await work(editor)
-        finally:
-            server = client._server
-            await client.shutdown_async(None)
-            client.exit(None)
-            assert server is not None
-            assert await asyncio.wait_for(server.wait(), TIMEOUT_S) == 0
-            await client.stop()
 
-    return asyncio.run(run())
+    async def worked(work: Work) -> Any:
+        nonlocal editor
+        editor = Editor(client)
+        return await work(editor)
+
+    async def ended() -> None:
+        process = client._server
+        await client.shutdown_async(None)
+        client.exit(None)
+        assert process is not None
+        assert await asyncio.wait_for(process.wait(), TIMEOUT_S) == 0
+        await client.stop()
+
+    with asyncio.Runner() as runner:
+        runner.run(started())
+        try:
+            yield lambda work: runner.run(worked(work))
+        finally:
+            runner.run(ended())
+
+
+def with_editor(work: Work, folder: Path) -> Any:
+    """One work with a server in the folder."""
+    with server(folder) as edited:
+        return edited(work)

@@ -1,15 +1,25 @@
 """`fabricgen lsp` in a real client over standard input and output: findings, hover, completion, definitions."""
 
 import shutil
+from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 from lsprotocol import types
 
-from tests.lsp.editor import Editor, with_editor
+from tests.lsp.editor import Editor, Work, server
 
 ROOT = Path(__file__).parents[2]
+Edited = Callable[[Work], Any]
 CATALOG = ROOT / "fabricgen" / "platforms" / "catalog"
+
+
+@pytest.fixture(scope="module")
+def edited(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Edited]:
+    """One server for all tests; the files of each are in a separate folder."""
+    with server(tmp_path_factory.getbasetemp()) as found:
+        yield found
 
 
 @pytest.fixture
@@ -28,7 +38,7 @@ def labels(items: list[types.CompletionItem]) -> list[str]:
     return [item.label for item in items]
 
 
-def test_findings_come_and_go_with_the_text(fabric: Path) -> None:
+def test_findings_come_and_go_with_the_text(edited: Edited, fabric: Path) -> None:
     """Unsaved text is judged by all stages before rendering; after the document is closed, the file on disk is."""
 
     async def work(editor: Editor) -> None:
@@ -56,11 +66,11 @@ def test_findings_come_and_go_with_the_text(fabric: Path) -> None:
         editor.client.text_document_did_close(types.DidCloseTextDocumentParams(identifier))
         await editor.until(fabric, [])
 
-    with_editor(work, fabric.parent)
+    edited(work)
     assert fabric.read_text() == (ROOT / "inventories" / "quickstart" / "fabric.yaml").read_text()
 
 
-def test_quick_fixes_follow_the_hints(fabric: Path) -> None:
+def test_quick_fixes_follow_the_hints(edited: Edited, fabric: Path) -> None:
     """Each fix removes its finding; a hint without one value has none."""
 
     async def work(editor: Editor) -> None:
@@ -81,10 +91,10 @@ def test_quick_fixes_follow_the_hints(fabric: Path) -> None:
         editor.type(fabric, text.replace("count: 32", "count: 0"))
         assert await editor.diagnostics(fabric) and await editor.fixes(fabric) == []
 
-    with_editor(work, fabric.parent)
+    edited(work)
 
 
-def test_a_finding_marks_the_whole_value_and_links_its_page(fabric: Path) -> None:
+def test_a_finding_marks_the_whole_value_and_links_its_page(edited: Edited, fabric: Path) -> None:
     async def work(editor: Editor) -> None:
         text = fabric.read_text().replace("asn: rfc7938", "asn: {first: 65001, last: 65000}  # reversed")
         editor.open(fabric, text)
@@ -95,14 +105,14 @@ def test_a_finding_marks_the_whole_value_and_links_its_page(fabric: Path) -> Non
         assert found.code_description
         assert found.code_description.href.endswith(f"docs/rules/{found.code}.md")
 
-    with_editor(work, fabric.parent)
+    edited(work)
 
 
 def _line(text: str, part: str) -> int:
     return text[: text.index(part)].count("\n")
 
 
-def test_the_outline_has_sections_planes_and_named_items(fabric: Path) -> None:
+def test_the_outline_has_sections_planes_and_named_items(edited: Edited, fabric: Path) -> None:
     async def work(editor: Editor) -> None:
         text = fabric.read_text() + "\ndevices:\n  - {name: compute-spine-00, rack: A07}\n"
         editor.open(fabric, text)
@@ -117,10 +127,10 @@ def test_the_outline_has_sections_planes_and_named_items(fabric: Path) -> None:
         editor.type(fabric, "planes: [")
         assert await editor.symbols(fabric) == []
 
-    with_editor(work, fabric.parent)
+    edited(work)
 
 
-def test_positions_count_utf_16_units(fabric: Path) -> None:
+def test_positions_count_utf_16_units(edited: Edited, fabric: Path) -> None:
     async def work(editor: Editor) -> None:
         text = fabric.read_text().replace("hosts: [gpu]", 'hosts: ["😀", gpu]')
         editor.open(fabric, text)
@@ -128,10 +138,10 @@ def test_positions_count_utf_16_units(fabric: Path) -> None:
         editor.type(fabric, text.replace('"😀"', '"😀", oops'))
         assert ("FG107", 12, 18, 22) in places(await editor.diagnostics(fabric))
 
-    with_editor(work, fabric.parent)
+    edited(work)
 
 
-def test_hover_has_the_meaning_and_the_computed_values(fabric: Path) -> None:
+def test_hover_has_the_meaning_and_the_computed_values(edited: Edited, fabric: Path) -> None:
     async def work(editor: Editor) -> None:
         editor.open(fabric)
         await editor.diagnostics(fabric)
@@ -149,10 +159,10 @@ def test_hover_has_the_meaning_and_the_computed_values(fabric: Path) -> None:
         await editor.diagnostics(fabric)
         assert "FG513" in await editor.hover(fabric, "ignore[FG5")
 
-    with_editor(work, fabric.parent)
+    edited(work)
 
 
-def test_a_hover_never_shows_a_secret(fabric: Path) -> None:
+def test_a_hover_never_shows_a_secret(edited: Edited, fabric: Path) -> None:
     async def work(editor: Editor) -> None:
         secret = "management:\n  addresses: 10.255.0.0/20\n  gateway: 10.255.0.1\n  snmp: {community: hunter2}\n"
         editor.open(fabric, fabric.read_text().partition("management:")[0] + secret)
@@ -160,10 +170,10 @@ def test_a_hover_never_shows_a_secret(fabric: Path) -> None:
         assert "hunter2" not in repr(found)
         assert "hunter2" not in await editor.hover(fabric, "community: hun")
 
-    with_editor(work, fabric.parent)
+    edited(work)
 
 
-def test_completion_of_keys_and_names(fabric: Path) -> None:
+def test_completion_of_keys_and_names(edited: Edited, fabric: Path) -> None:
     async def work(editor: Editor) -> None:
         editor.open(fabric)
         await editor.diagnostics(fabric)
@@ -192,10 +202,10 @@ def test_completion_of_keys_and_names(fabric: Path) -> None:
         editor.type(fabric, text + "# fabricgen: ignore[FG5")
         assert "FG512" in labels(await editor.complete(fabric, "# fabricgen: ignore[FG5"))
 
-    with_editor(work, fabric.parent)
+    edited(work)
 
 
-def test_definitions(fabric: Path) -> None:
+def test_definitions(edited: Edited, fabric: Path) -> None:
     async def work(editor: Editor) -> None:
         editor.open(fabric)
         await editor.diagnostics(fabric)
@@ -210,10 +220,10 @@ def test_definitions(fabric: Path) -> None:
         line = editor.texts[fabric].split("\n").index("  mine: {classes: {3: {dscp: [26]}}}")
         assert await editor.definition(fabric, "lossless: {profile: m") == (str(fabric), line, 2)
 
-    with_editor(work, fabric.parent)
+    edited(work)
 
 
-def test_files_of_one_folder_are_one_inventory(tmp_path: Path) -> None:
+def test_files_of_one_folder_are_one_inventory(edited: Edited, tmp_path: Path) -> None:
     """A name in one file leads to the definition in another, and an edit of one changes the findings of the other."""
     first, second = tmp_path / "a.yaml", tmp_path / "b.yaml"
     text = (ROOT / "inventories" / "quickstart" / "fabric.yaml").read_text()
@@ -229,10 +239,10 @@ def test_files_of_one_folder_are_one_inventory(tmp_path: Path) -> None:
         editor.type(second, "hosts:\n" + hosts.replace("gpu:", "cpu:") + "\n")
         await editor.until(first, ["FG107"])
 
-    with_editor(work, tmp_path)
+    edited(work)
 
 
-def test_other_yaml_is_left_alone(tmp_path: Path, fabric: Path) -> None:
+def test_other_yaml_is_left_alone(edited: Edited, tmp_path: Path, fabric: Path) -> None:
     other = tmp_path / "compose.yaml"
     other.write_text("services: {web: {image: x}}\n")
 
@@ -244,4 +254,4 @@ def test_other_yaml_is_left_alone(tmp_path: Path, fabric: Path) -> None:
         await editor.diagnostics(fabric)
         assert other.as_uri() not in editor.published
 
-    with_editor(work, tmp_path)
+    edited(work)

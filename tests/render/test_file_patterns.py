@@ -17,6 +17,7 @@ from fabricgen.render.switches import SwitchRenderer
 from fabricgen.render.templates import TemplateLibrary, TemplateProblemError
 from fabricgen.resources import resource
 from fabricgen.sonic.dump import dump
+from tests.examples import examples
 from tests.inventories import DUAL_STACK, rail_optimized, write
 
 
@@ -66,7 +67,7 @@ def leaf() -> tuple[SwitchRenderer, FormedSwitch, FilePatterns]:
 VALUES = st.one_of(st.sampled_from(["a", "b", "10", "9"]), st.text(max_size=5), st.sampled_from(['"', "\\", "é", "\0"]))
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=examples(60), deadline=None)
 @given(st.data())
 def test_equal_bytes_whatever_the_values(data: st.DataObject) -> None:
     """Also where keys of two ports are equal, and where a value needs escapes. None says: write it row by row."""

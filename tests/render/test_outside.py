@@ -15,6 +15,7 @@ from fabricgen.render.plans import make_plans
 from fabricgen.resources import resource
 from fabricgen.rules.run import run
 from tests.conftest import Cli
+from tests.examples import examples
 from tests.inventories import ARISTA, DUAL_STACK, NVIDIA, Tree, explicit, write
 
 BORDER = resource("inventories", "border")
@@ -229,7 +230,7 @@ SWITCHES = ["leaf1", "leaf2"]
 PREFIXES = ["0.0.0.0/0", "::/0", "10.0.0.0/8", "172.16.0.0/12", "fd00::/16"]
 
 
-@settings(max_examples=25)
+@settings(max_examples=examples(25))
 @given(
     border=st.sampled_from(SWITCHES),
     accepts=st.one_of(st.just("all"), st.lists(st.sampled_from(PREFIXES), min_size=1, unique=True)),

@@ -12,6 +12,7 @@ from fabricgen.platforms.catalog import switch_platform
 from fabricgen.resources import resource
 from fabricgen.sonic.schema import check
 from tests.conftest import Cli
+from tests.examples import examples
 from tests.inventories import ARISTA, DELL, NVIDIA, Tree, dual_homed_planes, planes_together, write
 
 PLANES = ["compute", "in-band", "out-of-band", "storage"]
@@ -186,7 +187,7 @@ def test_without_buffer_facts_no_buffer_table_is_rendered_and_a_note_says_so(cli
     assert "FG580" in cli("check", write(tmp_path / "lossless", tree), *ONE_SPINE).out
 
 
-@settings(max_examples=12, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=examples(12), suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(order=st.permutations(PLANES))
 def test_adding_a_plane_changes_no_byte_of_the_others(order: list[str], cli: Cli, tmp_path_factory: Any) -> None:
     folder = tmp_path_factory.mktemp("planes")

@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 
 from fabricgen.platforms.nccl import capability_of, channels_of_nic, parse_version, rccl_release_of, release_of
+from fabricgen.simulate.tuning import race
 from tests.conftest import Cli, Outcome
 from tests.inventories import ADDRESSING, NVIDIA, Tree, write
 
@@ -154,11 +155,20 @@ def tuned(cli: Cli, folder: Path, *options: str, **plane: object) -> Outcome:
     return cli("-q", "tune", inventory, "--pattern", "ring-all-reduce", *quick, *options)
 
 
+@pytest.fixture
+def short_race(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Settings are compared by two draws: spreading is measured after the search, with all of them."""
+    monkeypatch.setattr(race, "ROUNDS", (1, 2))
+    monkeypatch.setattr(race, "_CLIMBS", 1)
+
+
+@pytest.mark.usefixtures("short_race")
 def test_tune_proposes_to_spread_packets(tmp_path: Path, cli: Cli) -> None:
     found = json.loads(tuned(cli, tmp_path, "--format", "json").out)["tune"]["spreading"]
     assert found["proposed"] and found["gain"]["low"] > 0
 
 
+@pytest.mark.usefixtures("short_race")
 def test_tune_proposes_no_spreading_where_packets_spread(tmp_path: Path, cli: Cli) -> None:
     outcome = tuned(cli, tmp_path, load_balancing={"mode": "spray", "configured_by": "platform"})
     assert outcome.code == 0, outcome.err

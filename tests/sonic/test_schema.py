@@ -14,6 +14,7 @@ from fabricgen.sonic.dump import dump
 from fabricgen.sonic.load import TableLoader
 from fabricgen.sonic.schema import Clean, Violation, check, field_names, table_names
 from fabricgen.sonic.schema.tables import table_schema
+from tests.examples import examples
 
 Config = dict[str, dict[str, dict[str, Any]]]
 SCHEMA = json.loads(resource("schemas", "config_db.json").read_text())
@@ -299,7 +300,7 @@ _EDITS = st.lists(st.tuples(st.integers(0, 10**6), st.integers(0, 10**6), st.int
 
 
 @given(_EDITS)
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=examples(60), deadline=None)
 def test_columns_find_what_rows_show(edits: list[tuple[int, int, int, Any]]) -> None:
     """A table is accepted by its columns only if no row has a violation, whatever a file contains."""
     config = leaf_switch()

@@ -20,7 +20,7 @@ from fabricgen.simulate.congestion.verdict import VICTIM, CongestionVerdict, jud
 from fabricgen.simulate.plane.crossings import crossings
 from fabricgen.simulate.plane.from_scenario import from_scenario
 from fabricgen.simulate.plane.ports import Floats
-from fabricgen.simulate.scenario import parse_scenario, read_scenario
+from fabricgen.simulate.scenario import Scenario, parse_scenario, read_scenario
 from tests.shared_material import shared
 from tests.simulate.packets.running import prepare
 
@@ -33,8 +33,14 @@ def tree_of(name: str) -> dict[str, Any]:
 
 
 @cache
+def case(name: str) -> tuple[Scenario, CongestionVerdict]:
+    """A case and its verdict."""
+    scenario = parse_scenario(tree_of(name))
+    return scenario, judge(*from_scenario(scenario), finite=True)
+
+
 def judged(name: str) -> CongestionVerdict:
-    return judge(*from_scenario(parse_scenario(tree_of(name))), finite=True)
+    return case(name)[1]
 
 
 def errors(name: str) -> Floats:

@@ -25,6 +25,7 @@ from fabricgen.simulate.plane.crossings import crossings
 from fabricgen.simulate.plane.hashing import hashed_flows
 from fabricgen.simulate.plane.ports import NO_PORT, Flows, Ports
 from fabricgen.simulate.plane.spreading import split_loads
+from tests.examples import examples
 
 
 def ports_of(rates: list[float]) -> Ports:
@@ -58,7 +59,7 @@ def filled_one_by_one(rates: list[float], paths: list[list[int]]) -> list[float]
     return found
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=examples(60), deadline=None)
 @given(st.data())
 def test_filling_many_bottlenecks_at_a_time_is_progressive_filling(data: st.DataObject) -> None:
     rates = data.draw(st.lists(st.sampled_from([1.0, 2.0, 5.0, 7.5]), min_size=3, max_size=8))

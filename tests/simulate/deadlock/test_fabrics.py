@@ -12,6 +12,7 @@ from fabricgen.errors import UsageError
 from fabricgen.findings import Severity
 from fabricgen.simulate.deadlock import PlaneDeadlock, analyse_deadlock, deadlock_findings
 from tests.bgp_fabric import ConfigDbs, Fabric, open_configs
+from tests.examples import examples
 
 
 def hosts_at(switches: list[str]) -> dict[str, str]:
@@ -76,7 +77,7 @@ def test_ring_finding_leads_to_the_lines(tmp_path: Path) -> None:
     assert finding.hint
 
 
-@settings(max_examples=15, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=examples(15), deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(st.integers(2, 6), st.integers(1, 4))
 def test_any_leaf_spine_is_free(tmp_path: Path, leaves: int, spines: int) -> None:
     result = verdict(clos(leaves, spines).configs(), tmp_path / f"{leaves}-{spines}")

@@ -19,6 +19,7 @@ from fabricgen.simulate.deadlock.failures.judge import FailureJudge
 from fabricgen.simulate.deadlock.failures.sample_bound import upper_bound
 from fabricgen.simulate.deadlock.failures.sweep import in_processes
 from tests.bgp_fabric import ConfigDbs, Fabric, open_configs
+from tests.examples import examples
 from tests.simulate.deadlock.grounds import every_link, fat_tree
 from tests.simulate.deadlock.test_fabrics import clos, hosts_at, pods, ring
 
@@ -101,7 +102,7 @@ def fabrics(draw: st.DrawFn) -> Fabric:
     return Fabric(asn, [link for link in possible if link not in missing], hosts_at(low), kinds)
 
 
-@settings(max_examples=12, deadline=None, suppress_health_check=list(HealthCheck))
+@settings(max_examples=examples(12), deadline=None, suppress_health_check=list(HealthCheck))
 @given(fabrics(), st.integers(1, 2))
 def test_proofs_agree_with_one_by_one(tmp_path: Path, fabric: Fabric, depth: int) -> None:
     """Whatever proof covers the sets, the counts are those of each set judged from its own files."""
@@ -113,7 +114,7 @@ def test_proofs_agree_with_one_by_one(tmp_path: Path, fabric: Fabric, depth: int
     assert (summary.cyclic_sets, summary.unreachable_sets) == one_by_one(fabric, depth, tmp_path)
 
 
-@settings(max_examples=15, deadline=None, suppress_health_check=list(HealthCheck))
+@settings(max_examples=examples(15), deadline=None, suppress_health_check=list(HealthCheck))
 @given(st.integers(1, 3), st.integers(1, 3), st.integers(1, 3), st.integers(1, 2), st.data())
 def test_any_valley_free_clos_is_free_after_any_failures(
     tmp_path: Path, count: int, leaves: int, aggs: int, cores: int, data: st.DataObject

@@ -10,6 +10,7 @@ from fabricgen.simulate.deadlock.certificate import certificate
 from fabricgen.simulate.deadlock.core.valleys import levels_without_valleys
 from fabricgen.simulate.deadlock.transients import transient_loops
 from tests.bgp_fabric import ConfigDbs, Fabric
+from tests.examples import examples
 from tests.simulate.deadlock.test_certificate import checked
 from tests.simulate.deadlock.test_fabrics import clos, pods, verdict
 
@@ -26,7 +27,7 @@ def fabrics(draw: st.DrawFn) -> Fabric:
     return Fabric(asn, links, whole.prefixes, dict.fromkeys(lenient, "ToRRouter"))
 
 
-@settings(max_examples=25)
+@settings(max_examples=examples(25))
 @given(fabrics(), st.data())
 def test_no_failure_breaks_the_claim(fabric: Fabric, data: st.DataObject) -> None:
     with tempfile.TemporaryDirectory() as name:
@@ -45,7 +46,7 @@ def test_no_failure_breaks_the_claim(fabric: Fabric, data: st.DataObject) -> Non
         assert transient_loops(after.evidence) == []
 
 
-@settings(max_examples=25)
+@settings(max_examples=examples(25))
 @given(fabrics())
 def test_checker_accepts_no_claim_that_is_not_made(fabric: Fabric) -> None:
     with tempfile.TemporaryDirectory() as name:

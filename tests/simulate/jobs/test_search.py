@@ -16,6 +16,7 @@ from fabricgen.simulate.jobs.search import drawn_score, propose, search
 from fabricgen.simulate.jobs.sharing import progress
 from fabricgen.simulate.plane.host_network import HostNetwork
 from fabricgen.simulate.workload import PlacedJob, mix_of
+from tests.examples import examples
 from tests.simulate.jobs.small_fabrics import PLANE, placed, small_plane, small_site
 
 PATTERNS = ("ring-all-reduce", "all-to-all", "tree-all-reduce", "pipeline")
@@ -62,7 +63,7 @@ cases = st.tuples(
 )
 
 
-@settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.filter_too_much])
+@settings(max_examples=examples(60), deadline=None, suppress_health_check=[HealthCheck.filter_too_much])
 @given(cases)
 def test_exchanges_find_the_best_of_all_or_nearly(
     case: tuple[int, int, list[tuple[int, str]], int],
@@ -86,7 +87,7 @@ def test_exchanges_find_the_best_of_all_or_nearly(
     assert evaluation.score(few.best[0])[0] <= evaluation.score(best.best[0])[0] * 1.34 + 1e-9
 
 
-@settings(max_examples=15, deadline=None)
+@settings(max_examples=examples(15), deadline=None)
 @given(st.integers(0, 1000))
 def test_a_proposal_is_better_on_draws_that_the_search_did_not_use(seed: int) -> None:
     plane, order = small_plane(4, 4, 2), np.random.default_rng(seed).permutation(16).tolist()

@@ -13,6 +13,7 @@ from fabricgen.simulate.jobs.sharing import JobLoads, jain, together_ns
 from fabricgen.simulate.max_min import max_min_times_ns
 from fabricgen.simulate.plane.ports import latency_ns
 from fabricgen.simulate.workload import mix_of
+from tests.examples import examples
 from tests.simulate.jobs.small_fabrics import placed, small_plane
 
 
@@ -46,7 +47,7 @@ matrices = st.integers(1, 4).flatmap(
 )
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=examples(150), deadline=None)
 @given(matrices)
 def test_no_job_is_faster_than_alone_and_no_port_is_overloaded(
     case: tuple[list[list[float]], list[float], list[float]],

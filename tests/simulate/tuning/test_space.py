@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 
 from fabricgen.results import Setting
 from fabricgen.simulate.tuning.space import Space, space_around
+from tests.examples import examples
 
 PRESENT = Setting(131_072, 262_144, 5, 0, 1)
 
@@ -20,7 +21,7 @@ def space() -> Space:
     return space_around(PRESENT, (1, 2, 4), refuse_large)[0]
 
 
-@settings(max_examples=30)
+@settings(max_examples=examples(30))
 @given(st.integers(1, 80), st.integers(0, 1000))
 def test_a_sample_has_distinct_allowed_settings(count: int, seed: int) -> None:
     found = space().sample(count, seed)

@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 
 from fabricgen.routing.routes import Destination
 from fabricgen.simulate.deadlock.core.valleys import levels_without_valleys
+from tests.examples import examples
 from tests.routing.networks import Links, network_of, policy_of
 
 Origins = Sequence[tuple[int, ...]]
@@ -118,7 +119,7 @@ def tiers(draw: st.DrawFn) -> tuple[list[tuple[int, int]], list[int], list[tuple
     return [one for one in possible if one not in missing], asn, draw(st.lists(pairs, max_size=3)), list(range(low))
 
 
-@settings(max_examples=200)
+@settings(max_examples=examples(200))
 @given(tiers())
 def test_levels_are_those_of_the_definition(
     drawn: tuple[list[tuple[int, int]], list[int], list[tuple[int, ...]], list[int]],
