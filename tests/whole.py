@@ -196,7 +196,7 @@ COSTLY = (
     Costly("rules/test_robust.py::test_seeded_faults_are_found_at_device_and_table", "faults of the other buffer model",
            ("traditional",)),
     Costly("hostile/test_hostile.py::test_a_payload_in_every_text_of_a_file", "a text that a page does not escape"),
-    Costly("rules/test_coverage.py::test_every_defect_has_a_case", "a defect of a rule without a case"),
+    Costly("rules/test_coverage.py::test_every_defect_has_a_case", "a defect without a case, or with two rules"),
     Costly("rules/test_daemon_faults.py::test_in_a_bundle", "a measured fault of the other model, on one switch or all",
            ("*-traditional-all",)),
     Costly("rules/test_daemon_faults.py::test_in_a_lone_file", "the same of a file without its bundle",

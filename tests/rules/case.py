@@ -77,13 +77,18 @@ class HostFiles:
     inventory: str
 
     def broken(self, change: Callable[[Path], object], folder: Path) -> Bundle:
-        """The bundle as `open_bundle` reads it."""
-        bundle = folder / "bundle"
-        for path, content in files_of(self.inventory).items():
-            (bundle / path).parent.mkdir(parents=True, exist_ok=True)
-            (bundle / path).write_bytes(content)
-        change(bundle / "hosts" / "gpu")
-        return open_bundle([bundle])
+        """The bundle as `open_bundle` reads it. Only files of switches that the change writes are parsed again."""
+        root, clean = folder / "bundle", _opened(self.inventory)
+        assert clean.root
+        shutil.copytree(clean.root, root, copy_function=shutil.copyfile)
+        change(root / "hosts" / "gpu")
+        opened = open_bundle([root])
+        kept = {
+            name: dataclasses.replace(device, content=clean.devices[name].content)
+            for name, device in opened.devices.items()
+            if device.text == clean.devices[name].text
+        }
+        return dataclasses.replace(opened, devices={**opened.devices, **kept})
 
 
 @dataclass(frozen=True)
@@ -112,6 +117,16 @@ _FOLDER = tempfile.TemporaryDirectory(prefix="fabricgen-cases-")
 @cache
 def _rendered(name: str) -> Path:
     return rendered(Path(_FOLDER.name), name)
+
+
+@cache
+def _opened(inventory: str) -> Bundle:
+    """The clean bundle of an inventory."""
+    root = Path(tempfile.mkdtemp(dir=_FOLDER.name))
+    for path, content in files_of(inventory).items():
+        (root / path).parent.mkdir(parents=True, exist_ok=True)
+        (root / path).write_bytes(content)
+    return open_bundle([root])
 
 
 SWITCHES = Switches()

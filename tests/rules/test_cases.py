@@ -1,16 +1,21 @@
 """Every rule finds its bad cases, completely described, and nothing else; on what is clean no rule finds anything."""
 
 import importlib
+import re
 from pathlib import Path
 
 import pytest
 
-from fabricgen.findings import Severity
+from fabricgen.findings import Finding, Severity
 from fabricgen.rules.registry import all_rules, chosen_rules
 from fabricgen.rules.run import run
 from tests.rules.case import Case, GoodCase, Switches
+from tests.rules.changes import put
 from tests.rules.clean import PLATFORMS, clean_fabric
 
+# The name in the message is that of a switch that the row had better name, or of one that only bears the prefix or ASN.
+_NO_PLACE_THERE = {"FG245", "FG246", "FG334", "FG336", "FG389", "FG392", "FG596"}
+JUDGED_BY_ALL = 12  # one case in so many; test_coverage.py judges each of them by all rules
 FILES_GONE = {"FG220", "FG255", "FG256", "FG257"}  # a change of no file: tests/rules/bundle/test_broken_files.py
 
 
@@ -35,9 +40,25 @@ def test_a_clean_fabric_has_no_finding(model: str) -> None:
     assert clean_fabric(model).judge() == []
 
 
-@pytest.mark.parametrize("case", CASES, ids=[f"{case.code}-{number}" for number, case in enumerate(CASES)])
+IDS = [f"{case.code}-{number}" for number, case in enumerate(CASES)]
+
+
+@pytest.mark.parametrize("case", CASES, ids=IDS)
 def test_a_bad_case_gives_its_finding(case: Case, tmp_path: Path) -> None:
-    findings = case.findings(tmp_path)
+    findings = case.findings(tmp_path, (case.code,))
+    assert_found(case, findings)
+    if isinstance(case.clean, Switches) and case.code not in _NO_PLACE_THERE and not case.lenient:
+        for finding in findings:
+            assert_others_are_shown(finding, tmp_path / "sonic")
+
+
+@pytest.mark.parametrize("case", CASES[::JUDGED_BY_ALL], ids=IDS[::JUDGED_BY_ALL])
+def test_no_other_rule_reports_it(case: Case, tmp_path: Path) -> None:
+    assert_only_its_findings(case, case.findings(tmp_path))
+
+
+def assert_found(case: Case, findings: list[Finding]) -> Finding:
+    """The finding of a case is as the case describes it, at its place in the file."""
     found = case.found(findings)
     assert (found.severity, found.message, found.hint) == (case.severity, case.message, case.hint)
     assert found.location and Path(found.location.file).name
@@ -48,10 +69,23 @@ def test_a_bad_case_gives_its_finding(case: Case, tmp_path: Path) -> None:
         shown = [each.location for each in found.related if each.location.file.endswith("config_db.json")]
         lines = Path(shown[0].file).read_text().splitlines()
         assert f'{case.related.rpartition("|")[2]}"' in lines[shown[0].line - 1]
-    others = [one for one in findings if one is not found and one.code not in case.also]
     if isinstance(case.clean, Switches):
         assert found.location.line >= 1
-    else:
+    return found
+
+
+def assert_others_are_shown(finding: Finding, folder: Path) -> None:
+    """A finding whose message names other switches, which have files in the folder, shows a place in each of them."""
+    switches = [one.name for one in folder.iterdir()]
+    named = {name for name in switches if re.search(rf"\b{name}\b", finding.message)} - {finding.device}
+    assert named <= {Path(related.location.file).parent.name for related in finding.related}, finding.message
+
+
+def assert_only_its_findings(case: Case, findings: list[Finding]) -> None:
+    """All rules together report the fault of a case as the case describes it, and nothing else."""
+    found = assert_found(case, findings)
+    others = [one for one in findings if one is not found and one.code not in case.also]
+    if not isinstance(case.clean, Switches):
         # The small fabric of these hosts has one spine.
         others = [one for one in others if one.severity is not Severity.NOTE and one.code != "FG285"]
     if not case.lenient:
@@ -88,3 +122,12 @@ def test_equal_defects_of_a_switch_are_one_finding_with_a_count() -> None:
             row["pfcwd_sw_enable"] = "3"
     (finding,) = fabric.judge("FG512")
     assert (finding.count, finding.severity) == (5, Severity.ERROR)
+
+
+def test_the_definition_that_a_reference_names_is_shown() -> None:
+    fabric = clean_fabric()
+    put("scheduler.1", "leaf1", "QUEUE", "Ethernet256|1", "scheduler")(fabric.configs)
+    (finding,) = [one for one in fabric.judge() if one.path == "QUEUE|Ethernet256|1|scheduler"]
+    defined = {one.message: one.location.line for one in finding.related}["scheduler.1 is defined here"]
+    text = fabric.bundle().devices["leaf1"].text.decode().splitlines()
+    assert text[defined - 1].strip() == '"scheduler.1": {'

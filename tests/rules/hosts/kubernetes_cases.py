@@ -14,12 +14,19 @@ AGAIN = "run `fabricgen handoff kubernetes` again"
 RAIL0 = "gpu/rail0.yaml"
 
 
+_OBJECTS: dict[bytes, dict[str, bytes]] = {}  # fabric.json -> the objects
+
+
 def with_objects(bundle: Path) -> Path:
     """Writes the objects into the bundle, and returns their folder."""
-    for name, content in dict(kubernetes_files(open_bundle([bundle]))).items():
+    key = (bundle / "fabric.json").read_bytes()
+    if key not in _OBJECTS:
+        objects = kubernetes_files(open_bundle([bundle]))
+        _OBJECTS[key] = {name: one if isinstance(one, bytes) else b"".join(one) for name, one in objects}
+    for name, content in _OBJECTS[key].items():
         file = bundle / "kubernetes" / name
         file.parent.mkdir(parents=True, exist_ok=True)
-        file.write_bytes(content if isinstance(content, bytes) else b"".join(content))
+        file.write_bytes(content)
     return bundle / "kubernetes"
 
 
