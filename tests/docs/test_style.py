@@ -69,10 +69,11 @@ CORRECT = [
     "it has not been tested",
 ]
 _GAP = r"\s+(?:[#*|]\s+)?"  # a phrase may go on on the next line, of a comment as well
+# A phrase begins with a small letter at the start of a word: few positions of a text need the alternatives.
 _FORBIDDEN = re.compile(
-    "|".join(
-        f"(?P<p{n}>(?<![A-Za-z])(?:{one.pattern.replace('~', _GAP)})(?![A-Za-z]))" for n, one in enumerate(PHRASES)
-    )
+    r"(?<![A-Za-z])(?=[a-z])(?:"
+    + "|".join(f"(?P<p{n}>{one.pattern.replace('~', _GAP)})" for n, one in enumerate(PHRASES))
+    + r")(?![A-Za-z])"
 )
 _SUFFIXES = {".md", ".py", ".yaml", ".yml", ".toml", ".j2", ".sh", ".txt", ""}
 _RENDERED = re.compile(r"templates/(?:sonic|infiniband|hosts)/")  # only comments of these do not change rendered bytes
