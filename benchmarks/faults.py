@@ -8,13 +8,14 @@ docs/mutants.md. The exit code is 1 if less than 95 % are found, on one switch o
 """
 
 import argparse
-import copy
 import gc
 import sys
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
+
+import orjson
 
 from benchmarks import fault_kinds_network, fault_kinds_ports_qos, fault_kinds_qos, fault_kinds_routes
 from benchmarks.examples import opened, rendered, shared_work
@@ -55,9 +56,12 @@ def faulty(bundle: Bundle, kind: Kind, only: Sequence[str] = ()) -> tuple[Bundle
         scene = Scene(bundle, name)
         if (only and name not in only) or not kind.needs(scene):
             continue
-        config: Any = copy.deepcopy(device.config)
+        config: Any = orjson.loads(orjson.dumps(device.config))  # ten times faster than copy.deepcopy
         kind.change(scene, config)
         if config != device.config:
+            # The other tables stay those that switches share: rules judge them once.
+            before = device.config
+            config = {table: before[table] if before.get(table) == rows else rows for table, rows in config.items()}
             devices[name] = device.with_config(config, dump(config))
             changed.append(name)
     return replace(bundle, devices=devices), tuple(changed)
