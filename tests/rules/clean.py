@@ -72,6 +72,14 @@ class CleanFabric:
         return run(self.bundle(), select)
 
 
+def with_tables(device: ObservedDevice, config: Config) -> ObservedDevice:
+    """The switch with these tables. Those that stay as they were remain shared with others: rules judge them once."""
+    before = device.config
+    text = orjson.dumps(config, option=orjson.OPT_INDENT_2)
+    tables = {name: before[name] if before.get(name) == rows else rows for name, rows in config.items()}
+    return device.with_config(tables, text)
+
+
 def clean_fabric(model: str = "traditional") -> CleanFabric:
     """A fresh copy for one buffer model, or of two planes."""
     configs, wiring = _made(model)

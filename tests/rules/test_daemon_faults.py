@@ -9,11 +9,10 @@ from pathlib import Path
 import orjson
 import pytest
 
-from fabricgen.bundle.device import GivenContent
 from fabricgen.bundle.read import Bundle, ObservedDevice, open_bundle
 from fabricgen.findings import Finding, Severity
 from fabricgen.rules.run import run
-from tests.rules.clean import clean_fabric
+from tests.rules.clean import clean_fabric, with_tables
 from tests.rules.daemon_faults import FAULTS, OF_THE_CHIP, Fault
 from tests.shared_material import shared
 
@@ -34,8 +33,7 @@ def faulty(fault: Fault, device: ObservedDevice, everywhere: bool) -> ObservedDe
     ports = [port for port in config["PORT_QOS_MAP"] if port != "global"]
     fault.change(config, ports if everywhere else ports[:1])
     assert config != device.config or device.name != SWITCH
-    text = orjson.dumps(config, option=orjson.OPT_INDENT_2)
-    return ObservedDevice(device.name, device.file, device.wired, GivenContent(text, config))
+    return with_tables(device, config)
 
 
 def findings_of_file(text: bytes, folder: Path) -> list[Finding]:

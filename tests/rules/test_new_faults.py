@@ -10,11 +10,10 @@ from typing import Any
 import orjson
 import pytest
 
-from fabricgen.bundle.device import GivenContent
-from fabricgen.bundle.read import Bundle, ObservedDevice, open_bundle
+from fabricgen.bundle.read import Bundle, open_bundle
 from fabricgen.findings import Finding, Severity
 from fabricgen.rules.run import run
-from tests.rules.clean import clean_fabric
+from tests.rules.clean import clean_fabric, with_tables
 from tests.rules.new_faults import AGAIN, NEW, SILENT
 from tests.shared_material import shared
 
@@ -36,6 +35,9 @@ ELSEWHERE = {
     "hwsku_other", "static_route_noif", "portchannel_l3", "pg_null_T", "hash_lag_dup", "ilist_T", "wd_unused",
     "autoneg_dac", "lo_24",
 }  # fmt: skip
+
+
+EACH = pytest.mark.parametrize("everywhere", [False, True], ids=["one", "all"])
 
 
 @cache
@@ -78,43 +80,45 @@ def findings(model: str, change: Any, everywhere: bool, folder: Path) -> tuple[l
         config = orjson.loads(devices[name].text)
         ports = [port for port in config["PORT_QOS_MAP"] if port != "global"]
         change(config, ports if everywhere else ports[:1])
-        text = orjson.dumps(config, option=orjson.OPT_INDENT_2)
-        old = devices[name]
-        devices[name] = ObservedDevice(old.name, old.file, old.wired, GivenContent(text, config), RELEASE)
+        devices[name] = with_tables(devices[name], config)
     file = folder / "config_db.json"
     file.write_bytes(devices[SWITCH].text)
     return run(dataclasses.replace(bundle, devices=devices)), run(open_bundle([file]))
 
 
-def assert_judged(model: str, change: Any, needs_error: bool | None, folder: Path, *, alone: bool = True) -> None:
-    for everywhere in (False, True):
-        for where, found in zip(("bundle", "file"), findings(model, change, everywhere, folder), strict=True):
-            if where == "file" and not alone:
-                continue
-            errors = {one.code for one in found if one.severity is Severity.ERROR}
-            shown = (where, everywhere, sorted({f"{one.severity} {one.code}" for one in found}))
-            if needs_error:
-                assert errors, shown
-            elif needs_error is False:
-                assert not errors, shown
+def assert_judged(
+    model: str, change: Any, needs_error: bool | None, folder: Path, everywhere: bool, *, alone: bool = True
+) -> None:
+    for where, found in zip(("bundle", "file"), findings(model, change, everywhere, folder), strict=True):
+        if where == "file" and not alone:
+            continue
+        errors = {one.code for one in found if one.severity is Severity.ERROR}
+        shown = (where, everywhere, sorted({f"{one.severity} {one.code}" for one in found}))
+        if needs_error:
+            assert errors, shown
+        elif needs_error is False:
+            assert not errors, shown
 
 
-def test_new_faults(fault: dict[str, str], tmp_path: Path) -> None:
+@EACH
+def test_new_faults(fault: dict[str, str], everywhere: bool, tmp_path: Path) -> None:
     kind, outcome = fault["kind"], fault["daemons of 202505"]
     refused = fault["YANG 202505"] != "ok"
     needs_error: bool | None = refused or outcome != HARMLESS
     if kind in VALID or (not needs_error and kind in ELSEWHERE):
         needs_error = None
-    assert_judged(fault["model"], EDITS[kind], needs_error, tmp_path, alone=kind not in OF_BUNDLE)
+    assert_judged(fault["model"], EDITS[kind], needs_error, tmp_path, everywhere, alone=kind not in OF_BUNDLE)
 
 
-def test_silent_faults(quiet: dict[str, Any], tmp_path: Path) -> None:
+@EACH
+def test_silent_faults(quiet: dict[str, Any], everywhere: bool, tmp_path: Path) -> None:
     harms = bool(quiet["died"] or quiet["differences"])
     needs_error = (harms and quiet["fault"] not in VALID) or None
-    assert_judged(quiet["model"], SILENT[quiet["fault"]], needs_error, tmp_path)
+    assert_judged(quiet["model"], SILENT[quiet["fault"]], needs_error, tmp_path, everywhere)
 
 
-def test_indices_of_keys(index: tuple[str, str], tmp_path: Path) -> None:
+@EACH
+def test_indices_of_keys(index: tuple[str, str], everywhere: bool, tmp_path: Path) -> None:
     table, numbers = index
 
     def change(config: Any, ports: list[str]) -> None:
@@ -122,4 +126,4 @@ def test_indices_of_keys(index: tuple[str, str], tmp_path: Path) -> None:
             like = "3" if table == "QUEUE" else "3-4"
             config[table][f"{port}|{numbers}"] = dict(config[table][f"{port}|{like}"])
 
-    assert_judged("traditional", change, True, tmp_path)
+    assert_judged("traditional", change, True, tmp_path, everywhere)
