@@ -14,7 +14,13 @@ from fabricgen.bundle.read import Bundle
 from fabricgen.bundle.wiring import Checks
 from fabricgen.findings import Finding
 from fabricgen.platforms.model import SwitchPlatform
-from fabricgen.results import CongestionResult, DeadlockResult, IsolationResult, RoutesModel, without_evidence
+from fabricgen.results import (
+    CongestionModel,
+    CongestionResult,
+    DeadlockResult,
+    IsolationResult,
+    without_evidence,
+)
 from fabricgen.units import counted
 
 if TYPE_CHECKING:
@@ -153,6 +159,7 @@ def _simulated(judging: Judging, wanted: Wanted, progress: Progress) -> _Simulat
 
             about = (options, outages, least) if costed else options
             congestion += kept.congestion(judging, about, analysed) if kept else analysed(judging)
-    planes = {one.name for one in deadlock if one.model is RoutesModel.BGP}
-    progress.step("simulated", f"congestion of {counted(len(planes), 'plane')}")
+    computed = {one.name for one in congestion if one.model is not CongestionModel.SKIPPED}
+    congestion = [one for one in congestion if one.model is not CongestionModel.SKIPPED or one.name not in computed]
+    progress.step("simulated", f"congestion of {counted(len(computed), 'plane')}")
     return deadlock, congestion

@@ -16,6 +16,7 @@ from fabricgen.inputs import noted
 from fabricgen.report.formats.concise import concise_report
 from fabricgen.report.isolation import isolation_headline
 from fabricgen.report.summary import headline
+from fabricgen.results import CongestionModel, Verdict
 from fabricgen.units import counted
 from fabricgen.visible import visible
 
@@ -115,7 +116,8 @@ def difference(old: "Check", new: "Check", folder: str, color: bool) -> str:
     before, after = ({_key(one): one for one in each.findings} for each in (old, new))
     added = [one for key, one in after.items() if key not in before]
     gone = [one for key, one in before.items() if key not in after]
-    simulated = ["deadlock", "congestion"] if new.is_complete else []
+    simulated = ["deadlock"] * any(one.verdict is not Verdict.UNKNOWN for one in new.deadlock)
+    simulated += ["congestion"] * any(one.model is not CongestionModel.SKIPPED for one in new.congestion)
     tenants = [*isolation_headline(new.isolation)]
     lines = [headline(new.findings, new.counts, simulated, failed=new.has_errors, verdicts=tenants)]
     for sign, those in (("+", added), ("-", gone)):

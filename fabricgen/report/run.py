@@ -3,6 +3,7 @@
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
+from typing import Any
 
 from fabricgen.findings import Finding, Location, Severity
 from fabricgen.report.summary import Counts
@@ -31,7 +32,7 @@ class Run:
     codes: Collection[str] = ()
     threshold: Severity = Severity.ERROR
     exit_code: int = 0
-    own: Mapping[str, object] = field(default_factory=dict)
+    own: Mapping[str, Any] = field(default_factory=dict)
     lines: Sequence[str] = ()
     unjudged: Sequence[str] = ()
     verdicts: Sequence[str] = ()

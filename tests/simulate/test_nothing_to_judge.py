@@ -118,3 +118,33 @@ def test_ports_that_count_as_ports_of_hosts(cli: Cli, rendered: Path, tmp_path: 
     outcome = cli("-q", "simulate", "deadlock", folder)
     assert outcome.code == 0
     assert "256 lossless ports without a known far end count as ports of hosts" in outcome.out
+
+
+def test_no_plane_for_the_pattern(cli: Cli, tmp_path: Path) -> None:
+    """A fabric for storage alone: the gate says that congestion has no verdict, and the simulators refuse."""
+    folder, bundle = tmp_path / "inventory", tmp_path / "bundle"
+    assert cli("-q", "init", folder, "--planes", "storage", "--hosts", "4").code == 0
+    checked = cli("-q", "check", folder)
+    assert checked.out.startswith("passed: no findings; judged: 4 devices, 16 links, ")
+    assert checked.out.splitlines()[0].endswith(" rules, deadlock")
+    assert "not judged: congestion of plane storage\n" in checked.out
+    assert cli("-q", "render", folder, "--output", bundle).code == 0
+    refused = cli("-q", "simulate", "congestion", bundle)
+    assert refused.code == 1 and "judged:" not in refused.out.splitlines()[0]
+    assert "error FG708  plane storage: not simulated: ring-all-reduce runs between GPUs" in refused.out
+    assert cli("-q", "simulate", "congestion", bundle, "--pattern", "storage-read").code == 0
+    packets = cli("-q", "simulate", "packets", bundle)
+    assert packets.code == 2 and "plane storage: it runs between GPUs; storage-read and checkpoint run" in packets.err
+
+
+def test_management_alone(cli: Cli, tmp_path: Path) -> None:
+    assert cli("-q", "init", tmp_path / "inventory", "--planes", "out-of-band", "--hosts", "4").code == 0
+    lines = cli("-q", "check", tmp_path / "inventory").out.splitlines()
+    assert lines[0].endswith(" rules, deadlock") and lines[1] == "not judged: congestion of plane out-of-band"
+
+
+def test_planes_for_other_traffic_are_named(cli: Cli, tmp_path: Path) -> None:
+    assert cli("-q", "init", tmp_path / "inventory", "--planes", "compute,storage,in-band", "--hosts", "2").code == 0
+    lines = cli("-q", "check", tmp_path / "inventory").out.splitlines()
+    assert lines[0].startswith("passed: ") and lines[0].endswith(" rules, deadlock, congestion")
+    assert lines[1] == "not judged: congestion of plane storage" and not lines[2].startswith("not judged")

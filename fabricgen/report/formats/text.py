@@ -21,6 +21,7 @@ from fabricgen.report.formats import Format
 from fabricgen.report.grouping import alike
 from fabricgen.report.pages import page
 from fabricgen.report.phrases import by_place, painted, places
+from fabricgen.report.planes import has_verdict
 from fabricgen.report.run import Run
 from fabricgen.report.summary import Counts, headline, summary_line
 from fabricgen.sonic.secrets import is_secret_path, masked
@@ -181,7 +182,7 @@ def _head(run: Run) -> list[str]:
     """The verdict, what has none, and the results of the verb; nothing if the summary says it all."""
     if not (run.findings or run.lines or run.unjudged):
         return []
-    simulated = [name for name in _SIMULATED if name in run.own]
+    simulated = [name for name in _SIMULATED if name in run.own and has_verdict(run.own[name])]
     verdict = headline(run.findings, run.counts, simulated, failed=bool(run.exit_code), verdicts=run.verdicts)
     if run.color:
         name, colon, rest = verdict.partition(":")

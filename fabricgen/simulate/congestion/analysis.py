@@ -13,7 +13,7 @@ from fabricgen.simulate.patterns import uses_storage
 from fabricgen.simulate.plane.balance import asked_balance
 from fabricgen.simulate.plane.from_scenario import from_scenario
 from fabricgen.simulate.plane.lossless import lossless_links
-from fabricgen.simulate.plane.names import infiniband_planes, planes_for
+from fabricgen.simulate.plane.names import infiniband_planes, left_out, planes_for
 from fabricgen.simulate.plane.priority import judged_priority
 from fabricgen.simulate.plane.queues import marks
 from fabricgen.simulate.plane.reading import read_plane
@@ -46,18 +46,22 @@ def analyse_congestion(
     plane: str | None = None,
     forwarding: Forwarding = STATIC,
 ) -> list[CongestionResult]:
-    """One result per plane that the pattern runs on, worst first. `forwarding` is that of InfiniBand planes.
+    """One result per plane, worst first; those that the pattern does not run on are skipped. `forwarding` is that of
+    InfiniBand planes.
 
     Raises UnreadableInputError for a file without a JSON object, UsageError for an unknown plane.
     """
+    to_storage = uses_storage(options.pattern)
     found = []
-    for name, switches in planes_for(bundle, plane, to_storage=uses_storage(options.pattern)):
+    for name, switches in planes_for(bundle, plane, to_storage=to_storage):
         fabric = read_fabric(bundle, switches)
         found.append(_analyse(bundle, fabric, name, options))
     found += [
         _analyse_subnets(bundle, name, options, forwarding)
-        for name in infiniband_planes(bundle, plane, to_storage=uses_storage(options.pattern))
+        for name in infiniband_planes(bundle, plane, to_storage=to_storage)
     ]
+    for name, why in left_out(bundle, plane, to_storage=to_storage).items():
+        found.append(_skipped(name, options, f"{options.pattern} {why}"))
     return sorted(
         found, key=lambda one: (one.model is CongestionModel.SKIPPED, -len(one.victims), -one.max_load, one.name)
     )
@@ -67,10 +71,13 @@ def _analyse_subnets(bundle: Bundle, name: str, options: CongestionOptions, forw
     assert bundle.wiring is not None
     network = subnet_plane(bundle.wiring, name, forwarding)
     if network is None:
-        reason = forwarding.why_not(name)
-        return CongestionResult(options.pattern, CongestionModel.SKIPPED, name=name, seed=options.seed, reason=reason)
+        return _skipped(name, options, forwarding.why_not(name))
     result = judge_plane(network, options)
     return replace(result, reason="; ".join(filter(None, [forwarding.assumption(name), result.reason])))
+
+
+def _skipped(name: str, options: CongestionOptions, reason: str) -> CongestionResult:
+    return CongestionResult(options.pattern, CongestionModel.SKIPPED, name=name, seed=options.seed, reason=reason)
 
 
 def _analyse(bundle: Bundle, fabric: RoutedFabric, name: str, options: CongestionOptions) -> CongestionResult:

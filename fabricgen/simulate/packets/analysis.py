@@ -20,7 +20,7 @@ from fabricgen.simulate.patterns import uses_storage
 from fabricgen.simulate.plane.balance import asked_balance
 from fabricgen.simulate.plane.from_scenario import from_scenario
 from fabricgen.simulate.plane.lossless import lossless_links
-from fabricgen.simulate.plane.names import planes, planes_for
+from fabricgen.simulate.plane.names import left_out, planes, planes_for
 from fabricgen.simulate.plane.priority import judged_priority
 from fabricgen.simulate.plane.reading import read_plane
 from fabricgen.simulate.scenario import Scenario
@@ -81,7 +81,9 @@ def simulate_bundle(
     else:
         chosen = planes_for(bundle, plane, to_storage=uses_storage(pattern))
     if not chosen and not subnets.planes:
-        why = "; ".join(f"plane {name}: {reason}" for name, reason in subnets.left_out.items())
+        others = left_out(bundle, plane, to_storage=uses_storage(pattern))
+        reasons = {name: f"it {why}" for name, why in others.items()} | dict(subnets.left_out)
+        why = "; ".join(f"plane {name}: {reason}" for name, reason in reasons.items())
         raise UsageError(f"{pattern} cannot run on these planes: {why or 'no switch has a config_db.json'}")
     if failed is not None:
         chosen = [(name, switches) for name, switches in chosen if failed.switch in switches]

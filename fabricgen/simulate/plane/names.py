@@ -31,6 +31,20 @@ def planes_for(bundle: Bundle, plane: str | None, *, to_storage: bool) -> list[t
     ]
 
 
+def left_out(bundle: Bundle, plane: str | None, *, to_storage: bool) -> dict[str, str]:
+    """Plane -> 'runs on the storage planes', which says why traffic that names no plane is not on it. Planes for
+    management are named only if there is no other."""
+    wired = bundle.wiring.planes if bundle.wiring and plane is None else ()
+    chosen = {name for name, _ in planes_for(bundle, plane, to_storage=to_storage)}
+    chosen |= {*infiniband_planes(bundle, plane, to_storage=to_storage)}
+    others = [one for one in wired if one.name not in chosen]
+    used = [one.name for one in others if not one.is_management]
+    if used or chosen:
+        why = "runs on the storage planes" if to_storage else "runs between GPUs; storage-read and checkpoint run here"
+        return dict.fromkeys(used, why)
+    return {one.name: "does not run on a plane for management" for one in others}
+
+
 def wired_plane(bundle: Bundle, plane: str) -> WiredPlane | None:
     """The plane in fabric.json; None for loose files."""
     return next((one for one in (bundle.wiring.planes if bundle.wiring else ()) if one.name == plane), None)
