@@ -23,7 +23,8 @@ def test_memory_stays_small() -> None:
 
 
 def test_work_is_limited() -> None:
-    assert (judge.MOST_SETS, judge.MOST_WORK, judge.MOST_ORBITS) == (50_000, 1024**3, 2_000)
+    assert (judge.MOST_SETS, judge.MOST_WORK, judge.MOST_CONVERGED_WORK) == (50_000, 1024**3, MIB)
+    assert judge.MOST_ORBITS == 2_000
     assert (judge.SAMPLE, judge._FEW_SETS) == (5_000, 8)
     assert (bounces._MOST_WORK, bounces._ROUNDS) == (8 * 1024**3, 8)
     assert (orbits._MOST_WORK, orbits._MOST_MISSES, orbits._MOST_SYMMETRIES) == (64 * MIB, 8, 24)

@@ -3,8 +3,8 @@
 The methods in order: spare parts of the fabric (`shortest_paths`): if more disjoint parts carry all traffic on shortest
 paths than failures can touch, packets keep old next hops. The graph of all possible next hops (`possible_routes`): if
 it has no cycle, no failures cause one. Single failures and pairs under local repair, many at a time (`bounces`). Each
-set by itself (`sweep`). If there are too many sets: one set of each orbit of singles or pairs (`orbits`), or a random
-sample if the fabric has too little symmetry."""
+set by itself (`sweep`). If there are too many sets, or many after each of which routes must be computed: one set of
+each orbit of singles or pairs (`orbits`), or a random sample if the fabric has too little symmetry."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
@@ -37,6 +37,7 @@ from fabricgen.vocabulary import Repair
 
 MOST_SETS = 50_000  # judged one by one
 MOST_WORK = 1 << 30  # sets times links; above it, symmetry is used
+MOST_CONVERGED_WORK = 1 << 20  # the same, if the routes after each set must be computed: some seconds
 MOST_ORBITS = 2_000
 SAMPLE = 5_000  # drawn if there are more sets
 _FEW_SETS = 8  # judged without the graph of all possible next hops
@@ -77,13 +78,20 @@ class FailureJudge:
             verdict = self._of_bounces(failures, around, summary)
             if verdict is not None:
                 return self._with_orbits(failures, verdict, has_spares)
-        many = sets.count > MOST_SETS or sets.count * self.ground.network.links > MOST_WORK
-        if many and depth < 3 and (found := self.of_orbits(failures, summary, has_spares)) is not None:
+        many = depth < 3 and self._are_many(sets.count)
+        if many and (found := self.of_orbits(failures, summary, has_spares)) is not None:
             return found
         if depth > 1 and sets.count > MOST_SETS:
             drawn = sets.sample(SAMPLE, self.options.seed)
             return self._judged(drawn, replace(summary, sampled=SAMPLE), "sample")
         return self._with_orbits(failures, self._judged(sets.all(), summary, "each"), has_spares)
+
+    def _are_many(self, count: int) -> bool:
+        """Whether to judge this many sets by symmetry takes less time."""
+        work = count * self.ground.network.links
+        if count > MOST_SETS or work > MOST_WORK:
+            return True
+        return work > MOST_CONVERGED_WORK and not self.sets.only_loss_matters
 
     def _with_orbits(self, failures: Sequence[Failure], verdict: DepthVerdict, has_spares: bool) -> DepthVerdict:
         """The verdict on all sets, with the orbits of the cyclic ones if symmetry gives the same counts."""

@@ -10,7 +10,7 @@ from fabricgen.simulate.deadlock.failures.failure_sets import FailureSet
 from fabricgen.simulate.deadlock.failures.judge import FailureJudge
 from fabricgen.simulate.deadlock.failures.sweep import DISCONNECTED
 from fabricgen.simulate.deadlock.failures.verdict import Failures
-from tests.simulate.deadlock.grounds import every_link, leaf_spine
+from tests.simulate.deadlock.grounds import every_link, fat_tree, leaf_spine
 
 
 @pytest.mark.parametrize(("count", "computed"), [(7, False), (8, False), (9, True)])
@@ -40,6 +40,20 @@ def test_symmetry_is_used_above_a_number_of_sets_or_their_links(
     monkeypatch.setattr(judge_module, limit, value)
     verdict = FailureJudge(full.converged(), Failures(1)).of_depth(every_link(full.network), 1)
     assert (verdict.how, verdict.summary.unreachable_sets, verdict.summary.cyclic_sets) == (how, 24, 0)
+
+
+@pytest.mark.parametrize(("most", "how"), [(32 * 64, "each"), (32 * 64 - 1, "orbits")])
+def test_symmetry_is_used_earlier_where_routes_must_be_computed(
+    most: int, how: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A drained aggregation switch: loop checks refuse paths, so that no shortest path proves that old next hops stay.
+    The other one of its pod is then the only way to the pod."""
+    full = fat_tree(4)
+    isolated = np.arange(full.network.switches) == 8
+    base = replace(full, policy=replace(full.policy, isolated=isolated)).converged()
+    monkeypatch.setattr(judge_module, "MOST_CONVERGED_WORK", most)
+    verdict = FailureJudge(base, Failures(1)).of_depth(every_link(full.network), 1)
+    assert (verdict.how, verdict.summary.unreachable_sets, verdict.summary.cyclic_sets) == (how, 8, 0)
 
 
 def test_triples_are_never_judged_by_orbits(monkeypatch: pytest.MonkeyPatch) -> None:
