@@ -201,6 +201,7 @@ COSTLY = (
     Costly("rollout/test_rollout.py::test_the_fabric_in_between_is_that_of_its_files", "a wrong mixture"),
     Costly("isolation/test_moves.py::test_the_plan_says_in_which_order", "a move of another level", ("evpn",)),
     Costly("lsp/test_hostile.py::test_texts_that_are_no_inventory", "a text that ends the server"),
+    Costly("report/test_bmwg.py::test_the_report_of_simulate_congestion", "figures over more draws", ("50",)),
     Costly("report/test_bmwg.py::test_incast_and_convergence", "the tables of two patterns"),
     Costly("rules/test_hash_seeds.py", "findings in the order of a set"),
     Costly("rules/test_robust.py::test_seeded_faults_are_found_at_device_and_table", "faults of the other buffer model",

@@ -6,7 +6,6 @@ from pathlib import Path
 import pytest
 
 from fabricgen.platforms.nccl import capability_of, channels_of_nic, parse_version, rccl_release_of, release_of
-from fabricgen.simulate.tuning import race
 from tests.conftest import Cli, Outcome
 from tests.inventories import ADDRESSING, NVIDIA, Tree, write
 
@@ -153,13 +152,6 @@ def tuned(cli: Cli, folder: Path, *options: str, **plane: object) -> Outcome:
     quick = ("--size", "1MiB", "--draws", "6", "--budget", "3000000", "--queue-pairs", "4", "--for", "busbw")
     inventory = write(folder, oci(4, 1, design="fat-tree", **plane))
     return cli("-q", "tune", inventory, "--pattern", "ring-all-reduce", *quick, *options)
-
-
-@pytest.fixture
-def short_race(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Settings are compared by two draws: spreading is measured after the search, with all of them."""
-    monkeypatch.setattr(race, "ROUNDS", (1, 2))
-    monkeypatch.setattr(race, "_CLIMBS", 1)
 
 
 @pytest.mark.usefixtures("short_race")

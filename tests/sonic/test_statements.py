@@ -24,8 +24,9 @@ ROOT = Path(fabricgen.__file__).parent
 def modules() -> Iterator[str]:
     """The modules that make statements."""
     for file in sorted(ROOT.rglob("*.py")):
-        calls = (node.func for node in ast.walk(ast.parse(file.read_text())) if isinstance(node, ast.Call))
-        if any(isinstance(func, ast.Name) and func.id == "ProgramStatement" for func in calls):
+        text = file.read_text()
+        calls = (node.func for node in ast.walk(ast.parse(text)) if isinstance(node, ast.Call))
+        if "ProgramStatement(" in text and any(isinstance(f, ast.Name) and f.id == "ProgramStatement" for f in calls):
             yield ".".join(("fabricgen", *file.relative_to(ROOT).with_suffix("").parts))
 
 

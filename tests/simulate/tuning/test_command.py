@@ -101,6 +101,7 @@ def test_a_gain_that_may_be_chance_keeps_the_settings(result: TuningResult) -> N
     assert (found["verdict"], found["block"]) == ("keep", None)
 
 
+@pytest.mark.usefixtures("short_race")
 def test_pauses_end_with_another_alpha_or_earlier_marks(inventory: Path, tmp_path: Path, cli: Cli) -> None:
     """Groups that pause at 1/256 of the free pool, and queues that mark late."""
     site = Path(shutil.copytree(inventory, tmp_path / "site"))
@@ -125,6 +126,7 @@ def test_no_pause_has_nothing_to_search_without_pauses(inventory: Path, tmp_path
     assert tune_quickly(write(tmp_path / "named", tree), Goal.NO_PAUSE).profile == "roce-lossless"
 
 
+@pytest.mark.usefixtures("short_race")
 def test_evidence_in_the_bundle_stays_there(built: Path, inventory: Path, tmp_path: Path, cli: Cli) -> None:
     site, bundle = (Path(shutil.copytree(one, tmp_path / one.name)) for one in (inventory, built))
     file = bundle / "tune" / "incast.json"
