@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from fabricgen.bundle.manifest import read_manifest
 from fabricgen.errors import UnreadableInputError
 from fabricgen.findings import Location
+from fabricgen.inputs import YAML_BYTES, read_bytes
 
 if TYPE_CHECKING:
     from fabricgen.inventory.nodes import Node
@@ -47,17 +48,21 @@ class InventoryPlaces:
 
     @cached_property
     def _found(self) -> "tuple[Path, Node] | None":
-        from fabricgen.inventory.load import inventory_root, load_inventory
+        from fabricgen.inventory.load import inventory_files, inventory_root, load_inventory
 
         if self._inventory is not None:
             return inventory_root(self._inventory), self._node or load_inventory(self._inventory)[0].node
         manifest = read_manifest(self._bundle) if self._bundle else None
         for path in self._near() if manifest else ():
+            assert manifest is not None
             try:
+                name = manifest.fabric.encode()
+                if not any(name in read_bytes(file, YAML_BYTES) for file in inventory_files(path)):
+                    continue  # another fabric: a folder can have many, and to load one takes 20 ms
                 inventory, _ = load_inventory(path)
             except UnreadableInputError:
                 continue
-            if manifest and inventory.digest == manifest.inventory_digest:
+            if inventory.digest == manifest.inventory_digest:
                 return inventory_root(path), inventory.node
         return None
 

@@ -8,12 +8,15 @@ import sys
 import time
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import redirect_stdout
+from io import StringIO
 from pathlib import Path
 
 import pytest
 
 from fabricgen.bundle.fabric_file import dump_wiring
 from fabricgen.bundle.wiring import Wiring
+from fabricgen.cli.main import run
 from fabricgen.simulate.opensm import Tools, find_tools
 from tests.opensm.netlists import Net, two_tier, write
 from tests.signals import restore_interrupts
@@ -47,11 +50,11 @@ def tenant(hosts: range, word: str = "full") -> str:
     return f"Default=0x7fff, ipoib : ALL=limited, SELF=full ;\ntenant=0x0011, ipoib : {members} ;\n"
 
 
-def judged(*arguments: str, env: dict[str, str] | None = None) -> tuple[int, dict]:
-    command = [sys.executable, "-m", "fabricgen", "simulate", "deadlock", *arguments, "--format", "json"]
-    run = subprocess.run(command, capture_output=True, text=True, env={**os.environ, **(env or {})}, check=False)
-    assert run.stdout, run.stderr
-    return run.returncode, json.loads(run.stdout)
+def judged(*arguments: str) -> tuple[int, dict]:
+    """The exit code and the report of `simulate deadlock`."""
+    with redirect_stdout(StringIO()) as out, pytest.raises(SystemExit) as stop:
+        run(["simulate", "deadlock", *arguments, "--format", "json"])
+    return int(stop.value.code or 0), json.loads(out.getvalue())
 
 
 def codes(report: dict) -> list[str]:
@@ -181,7 +184,9 @@ def test_runs_beside_each_other_do_not_meet(opensm: Tools, tmp_path: Path) -> No
     tree, ring = subnet(tmp_path / "tree"), bundle(tmp_path / "torus")
     made(ring / "infiniband" / "compute", "torus-5x5", "minhop")
     with ThreadPoolExecutor(4) as pool:
-        reports = list(pool.map(lambda path: judged(str(path))[1], [tree, ring, tree, ring]))
+        command = [sys.executable, "-m", "fabricgen", "simulate", "deadlock", "--format", "json"]
+        runs = pool.map(lambda path: subprocess.run([*command, path], stdout=subprocess.PIPE), [tree, ring, tree, ring])
+        reports = [json.loads(one.stdout) for one in runs]
     assert [report["deadlock"]["verdict"] for report in reports] == ["free", "cyclic", "free", "cyclic"]
 
 
@@ -230,8 +235,8 @@ def test_done_or_failed_it_leaves_nothing(opensm: Tools, tmp_path: Path, mistake
     if broken := mistake.get("net"):
         (root / "infiniband" / "compute" / "topology.ibsim").write_text(broken)
     command = [sys.executable, "-m", "fabricgen", "simulate", "deadlock", str(root)]
-    run = subprocess.run(command, env={**os.environ, "TMPDIR": str(scratch)}, capture_output=True, check=False)
-    assert run.returncode == {"updn": 0, "ftre": 1}.get(mistake.get("engine", ""), 2)
+    done = subprocess.run(command, env={**os.environ, "TMPDIR": str(scratch)}, capture_output=True, check=False)
+    assert done.returncode == {"updn": 0, "ftre": 1}.get(mistake.get("engine", ""), 2)
     assert not list(scratch.iterdir())
     assert not children_in(scratch)
 
@@ -256,22 +261,25 @@ def children_in(folder: Path) -> list[str]:
     return found
 
 
-def without_tools(tmp_path: Path) -> dict[str, str]:
+@pytest.fixture
+def without_tools(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """A PATH with nothing on it is not enough: /usr/sbin is looked into, too. ibsim is not there."""
-    return {"PATH": str(tmp_path)}
+    monkeypatch.setenv("PATH", str(tmp_path))
 
 
+@pytest.mark.usefixtures("without_tools")
 def test_without_opensm_a_tree_is_free_by_its_wiring(tmp_path: Path) -> None:
-    code, report = judged(str(subnet(tmp_path)), env=without_tools(tmp_path))
+    code, report = judged(str(subnet(tmp_path)))
     assert (code, codes(report)) == (0, ["FG809"])
     verdict = report["deadlock"]
     assert (verdict["verdict"], verdict["claim"], verdict["model"]) == ("free", "proved", "design")
     assert verdict["channels"] == 16
 
 
+@pytest.mark.usefixtures("without_tools")
 def test_without_opensm_a_torus_proves_nothing(tmp_path: Path) -> None:
     made(bundle(tmp_path) / "infiniband" / "compute", "torus-5x5", "torus-2QoS,no_fallback")
-    code, report = judged(str(tmp_path), env=without_tools(tmp_path))
+    code, report = judged(str(tmp_path))
     assert code == 0
     assert [finding["severity"] for finding in report["findings"]] == ["warning"]
     assert (report["deadlock"]["claim"], report["deadlock"]["model"]) == ("possible", "design")
