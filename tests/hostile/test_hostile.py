@@ -85,8 +85,13 @@ def test_reports(fmt: str, hostile: Path, ran: Ran) -> None:
     own = fmt == "github"
     out = ran("-v", "--debug", "validate", hostile, "--deploy", "--format", fmt, own_commands=own)
     assert "FG430" in out
-    ran("validate", hostile / "sonic", "--format", fmt, own_commands=own)
     ran("simulate", "deadlock", hostile / "sonic", "--failures", "0", "--format", fmt, own_commands=own)
+
+
+@pytest.mark.parametrize("fmt", formats())
+def test_reports_of_other_paths(fmt: str, hostile: Path, ran: Ran) -> None:
+    """Files without their bundle, and a report in a file."""
+    ran("validate", hostile / "sonic", "--format", fmt, own_commands=fmt == "github")
     ran("-q", "validate", hostile, "--format", fmt, "--output", "report")
     assert not RAW.search(Path("report").read_text()) and not shows_secret(Path("report").read_text())
 
@@ -99,17 +104,22 @@ def test_simulations_and_their_files(hostile: Path, ran: Ran, tmp_path: Path) ->
         assert not shows_secret(file.read_text())
 
 
-def test_explain(hostile: Path, ran: Ran) -> None:
+def test_explain_tables(hostile: Path, ran: Ran) -> None:
     for table in ("SNMP_COMMUNITY", "TACPLUS", "LOCAL_USER", "X509", "SNMP", "PORT", PAYLOAD, ""):
         ran("explain", hostile, f"leaf1:{table}")
         ran("explain", hostile, f"leaf1:{table}|x|y")
-    places = (
-        "TACPLUS|global|passkey", "LOCAL_USER|admin|note", "LOCAL_USER|admin|password-hash", "X509|server|material",
-        "PROXY|web|url", "SNMP|LOCATION|Location", "PORT|Ethernet0|description", "NTP_KEY|7|value",
-        f"{PAYLOAD}|{PAYLOAD}|{PAYLOAD}",
-    )  # fmt: skip
-    for place in places:
-        assert ran("explain", hostile, f"leaf1:{place}")
+
+
+PLACES = (
+    "TACPLUS|global|passkey", "LOCAL_USER|admin|note", "LOCAL_USER|admin|password-hash", "X509|server|material",
+    "PROXY|web|url", "SNMP|LOCATION|Location", "PORT|Ethernet0|description", "NTP_KEY|7|value",
+    f"{PAYLOAD}|{PAYLOAD}|{PAYLOAD}",
+)  # fmt: skip
+
+
+@pytest.mark.parametrize("number", range(len(PLACES)))
+def test_explain(number: int, hostile: Path, ran: Ran) -> None:
+    assert ran("explain", hostile, f"leaf1:{PLACES[number]}")
 
 
 @pytest.mark.parametrize("fmt", DIFF_FORMATS)

@@ -2,7 +2,8 @@
 
 import re
 import sys
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -61,15 +62,20 @@ def work(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
+Screens = Callable[[int], list[str]]
+
+
 @pytest.fixture(scope="module")
-def screens(work: Path) -> dict[int, list[str]]:
+def screens(work: Path) -> Screens:
     """Columns of the terminal -> what it shows of each command."""
-    found = {}
-    for columns in (WIDE, 80, 120):
+
+    @cache
+    def shown(columns: int) -> list[str]:
         new = f"new-{columns:05}"
-        shown = all_on_terminal([each.replace("NEW", new) for each in COMMANDS.values()], columns, work)
-        found[columns] = [screen.replace(new, "NEW") for screen in shown]
-    return found
+        screens = all_on_terminal([each.replace("NEW", new) for each in COMMANDS.values()], columns, work)
+        return [screen.replace(new, "NEW") for screen in screens]
+
+    return shown
 
 
 def lines(shown: str) -> list[str]:
@@ -82,15 +88,15 @@ def words(shown: str) -> list[str]:
     return re.sub(r"\d+\.\d\d s", "", re.sub(r"([/|])\n +", r"\1", "\n".join(lines(shown)))).split()
 
 
+@pytest.mark.parametrize("columns", [80, 120])
 @pytest.mark.parametrize("name", COMMANDS)
-def test_lines_wrap_between_words(name: str, screens: dict[int, list[str]]) -> None:
+def test_lines_wrap_between_words(name: str, columns: int, screens: Screens) -> None:
     number = list(COMMANDS).index(name)
-    whole = words(screens[WIDE][number])
+    whole = words(screens(WIDE)[number])
     assert len(whole) > 3
-    for columns in (80, 120):
-        text = screens[columns][number]
-        assert max(map(len, lines(text))) <= columns, text
-        assert words(text) == whole
+    text = screens(columns)[number]
+    assert max(map(len, lines(text))) <= columns, text
+    assert words(text) == whole
 
 
 def test_findings_are_grouped_by_file_after_the_verdict(work: Path, cli: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -106,11 +112,11 @@ def test_findings_are_grouped_by_file_after_the_verdict(work: Path, cli: Cli, mo
     assert sum(line.startswith("wrong/fabric.yaml:") for line in piped) == 2, "one line for grep"
 
 
-@pytest.mark.parametrize("variables", [{"NO_COLOR": "1"}, {"TERM": "dumb"}], ids=lambda each: next(iter(each)))
-def test_output_without_escape_sequences(variables: dict[str, str], work: Path) -> None:
+def test_output_without_escape_sequences(work: Path) -> None:
     assert "\x1b[1mfailed" in on_terminal(["check", "wrong"], 80, work)
-    text = on_terminal(["check", "wrong"], 80, work, variables)
-    assert "\x1b" not in text and "failed" in text
+    for variables in ({"NO_COLOR": "1"}, {"TERM": "dumb"}):
+        text = on_terminal(["check", "wrong"], 80, work, variables)
+        assert "\x1b" not in text and "failed" in text, variables
 
 
 BAR = """
