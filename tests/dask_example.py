@@ -10,13 +10,18 @@ import time
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
+from types import ModuleType
 from typing import NamedTuple
 
 from tests.components import package
 
-distributed = package("distributed", "distributed")
 DOCS = Path(__file__).parents[1] / "docs"
 DEADLINE_S = 60
+
+
+def _distributed() -> ModuleType:
+    """Imported by the tests that run: each process that collects them would take a second."""
+    return package("distributed", "distributed")
 
 
 class Done(NamedTuple):
@@ -56,7 +61,7 @@ def two_workers(commands: Sequence[list[str]], folder: Path) -> Iterator[list[su
         scheduler, *workers = commands
         _start(scheduler, folder, ends)
         running = [_start(command, folder, ends) for command in workers]
-        with distributed.Client(workers[0][2], timeout=DEADLINE_S) as client:
+        with _distributed().Client(workers[0][2], timeout=DEADLINE_S) as client:
             client.wait_for_workers(len(workers), timeout=DEADLINE_S)
         yield running
 
@@ -64,7 +69,7 @@ def two_workers(commands: Sequence[list[str]], folder: Path) -> Iterator[list[su
 def while_one_is_killed(command: Sequence[str], workers: Sequence[subprocess.Popen[bytes]], folder: Path) -> Done:
     """A command of fabricgen with a scheduler; a worker is killed when all have work."""
     url = next(word for word in command if word.startswith("tcp:"))
-    with distributed.Client(url, timeout=DEADLINE_S) as client, ExitStack() as ends:
+    with _distributed().Client(url, timeout=DEADLINE_S) as client, ExitStack() as ends:
         running = _start(list(command), folder, ends)
         until = time.monotonic() + DEADLINE_S
         while not all(client.processing().values()) and time.monotonic() < until and running.poll() is None:

@@ -1,16 +1,17 @@
 """All commands of fabricgen with the examples of their help."""
 
 from collections.abc import Iterator
+from functools import cache
 
 import click
 
 from fabricgen.cli.main import main
 
 
-def all_commands() -> Iterator[tuple[str, click.Command]]:
+@cache
+def all_commands() -> tuple[tuple[str, click.Command], ...]:
     """('fabricgen simulate deadlock', its command) of every verb and of what is below it."""
-    yield "fabricgen", main
-    yield from _below("fabricgen", main, click.Context(main, info_name="fabricgen"))
+    return ("fabricgen", main), *_below("fabricgen", main, click.Context(main, info_name="fabricgen"))
 
 
 def _below(name: str, group: click.Group, context: click.Context) -> Iterator[tuple[str, click.Command]]:

@@ -22,7 +22,7 @@ from fabricgen.platforms.catalog import (
     switch_platform,
     switch_rows,
 )
-from fabricgen.platforms.catalog_index import INDEX, index_text
+from fabricgen.platforms.catalog_index import INDEX, IndexedLayout, index_text
 from fabricgen.platforms.entry_text import switch_entry_text
 from fabricgen.platforms.model import HostModel, Layout, PowerDraw, SwitchPlatform
 from fabricgen.platforms.sonic_device.entry import import_device
@@ -51,18 +51,31 @@ def host(name: str) -> HostModel:
     return model
 
 
+# The index, because each process that collects these tests would load the files of all switches.
+ROWS = switch_rows()
+
+
 def ethernet_names() -> list[str]:
-    return [name for name in switch_names() if switch(name).technology == "ethernet"]
+    return [name for name in switch_names() if ROWS[name][0].technology == "ethernet"]
 
 
 def infiniband_names() -> list[str]:
-    return [name for name in switch_names() if switch(name).technology == "infiniband"]
+    return [name for name in switch_names() if ROWS[name][0].technology == "infiniband"]
+
+
+@pytest.fixture
+def layout(request: pytest.FixtureRequest) -> Layout:
+    """The layout of a row of the index."""
+    row: IndexedLayout = request.param
+    (found,) = [one for one in switch(row.platform).layouts if (one.name, one.hwsku) == (row.layout, row.hwsku)]
+    return found
 
 
 every_layout = pytest.mark.parametrize(
     "layout",
-    [layout for name in ethernet_names() for layout in switch(name).layouts],
-    ids=lambda layout: layout.hwsku,
+    [row for name in ethernet_names() for row in ROWS[name]],
+    ids=lambda row: row.hwsku,
+    indirect=True,
 )
 # Entries that were made by hand follow one form; those of the other SKUs say what the SKU's files say.
 BY_HAND = {
@@ -74,13 +87,15 @@ BY_HAND = {
 }
 every_layout_by_hand = pytest.mark.parametrize(
     "layout",
-    [layout for name in sorted(BY_HAND) for layout in switch(name).layouts[: BY_HAND[name]]],
-    ids=lambda layout: layout.hwsku,
+    [row for name in sorted(BY_HAND) for row in ROWS[name][: BY_HAND[name]]],
+    ids=lambda row: row.hwsku,
+    indirect=True,
 )
 every_layout_of_infiniband = pytest.mark.parametrize(
     ("name", "layout"),
-    [(name, layout) for name in infiniband_names() for layout in switch(name).layouts],
-    ids=lambda value: value if isinstance(value, str) else value.name,
+    [(name, row) for name in infiniband_names() for row in ROWS[name]],
+    ids=lambda value: value if isinstance(value, str) else value.layout,
+    indirect=["layout"],
 )
 
 

@@ -19,13 +19,13 @@ from tests.opensm.netlists import dragonfly, write
 from tests.simulate.deadlock.test_fabrics import clos
 from tests.simulate.deadlock.test_failures import distinct
 
-package("distributed", "distributed")
 DEADLINE_S = 60
 
 
 @pytest.fixture(scope="module")
 def scheduler() -> Iterator[str]:
     """The address of a scheduler on a free port, with two workers."""
+    package("distributed", "distributed")
     started: list[subprocess.Popen[str]] = []
 
     def start(*arguments: str, stderr: int = subprocess.DEVNULL) -> subprocess.Popen[str]:
