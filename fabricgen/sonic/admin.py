@@ -1,6 +1,6 @@
 """The interfaces of a switch that its file shuts down."""
 
-from fabricgen.sonic.image import rows, text
+from fabricgen.sonic.image import rows
 from fabricgen.sonic.tables import ConfigDb
 
 
@@ -13,7 +13,7 @@ def shut_interfaces(config: ConfigDb) -> dict[str, tuple[str, ...]]:
     found: dict[str, tuple[str, ...]] = {
         port: ("PORT", port, "admin_status")
         for port, row in rows(config, "PORT").items()
-        if text(row, "admin_status") == "down"
+        if row.get("admin_status") == "down"
     }
     members: dict[str, list[str]] = {}
     for key in rows(config, "PORTCHANNEL_MEMBER"):
@@ -23,6 +23,6 @@ def shut_interfaces(config: ConfigDb) -> dict[str, tuple[str, ...]]:
         if all(port in found for port in ports):
             found[channel] = found[ports[0]]
     for channel, row in rows(config, "PORTCHANNEL").items():
-        if text(row, "admin_status") == "down":
+        if row.get("admin_status") == "down":
             found[channel] = ("PORTCHANNEL", channel, "admin_status")
     return found

@@ -3,8 +3,9 @@
 import functools
 from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass
+from itertools import chain
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from fabricgen.sonic.releases import MASTER, MASTER_WORD, OLDEST, SINCE, release_name
 from fabricgen.sonic.tables import ConfigDb
@@ -102,6 +103,8 @@ def unknown_paths(config: ConfigDb, release: int) -> Iterator[UnknownPath]:
             yield UnknownPath(table, "", "", having)
             continue
         fields_of = lacking[table]
+        if isinstance(rows, dict) and _has_all(fields_of, rows):
+            continue
         for key, row in rows.items() if isinstance(rows, dict) else ():
             path = f"{table}|{key}"
             if path in differences() and model not in (having := releases_with(table, key)):
@@ -114,6 +117,13 @@ def unknown_paths(config: ConfigDb, release: int) -> Iterator[UnknownPath]:
                         yield UnknownPath(table, key, field, releases_with(table, key, field))
 
 
+def _has_all(lacking: Mapping[str, frozenset[str]], rows: Mapping[str, Any]) -> bool:
+    """Whether a release has all rows and fields of a table, by one look at all of them. `lacking` is that of the
+    table, see `_lacking`."""
+    fields = chain.from_iterable(row for row in rows.values() if isinstance(row, dict))
+    return lacking.keys().isdisjoint(rows) and frozenset[str]().union(*lacking.values()).isdisjoint(fields)
+
+
 def tables_that_differ(release: int) -> frozenset[str]:
     """The tables that the models of a release do not have, or of which they do not have a row or a field."""
     return frozenset(_lacking(known_release(release)))
@@ -122,14 +132,14 @@ def tables_that_differ(release: int) -> frozenset[str]:
 @functools.cache
 def _lacking(model: int) -> Mapping[str, Mapping[str, frozenset[str]]]:
     """The tables of `tables_that_differ`, each with the fields that the models do not have, by row; "" for all rows
-    without a fixed name."""
+    without a fixed name. A row that they do not have is among them, too."""
     found: dict[str, dict[str, frozenset[str]]] = {}
     for path, having in differences().items():
         if model not in having:
             table, key, field = (*path.split("|"), "", "")[:3]
             fields = found.setdefault(table, {})
-            if field:
-                fields[key] = fields.get(key, frozenset()) | {field}
+            if key or field:
+                fields[key] = fields.get(key, frozenset()) | ({field} if field else frozenset())
     return found
 
 

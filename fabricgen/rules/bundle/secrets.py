@@ -1,21 +1,28 @@
 """Rules on secrets: a bundle refers to them and does not contain them."""
 
 from collections.abc import Iterator
+from functools import partial
 
-from fabricgen.engine.derived import derived
+from fabricgen.engine.derived import kept
 from fabricgen.findings import Severity
 from fabricgen.rules.defects import Defect
 from fabricgen.rules.rule import Basis, rule
 from fabricgen.rules.view.fabric import Fabric
 from fabricgen.rules.view.switch import Switch
+from fabricgen.same import Same
 from fabricgen.sonic.secrets import literals
 
 CODE = "FG430"
 
 
-@derived
-def _literals(switch: Switch) -> list[tuple[str, str, str]]:
-    return list(literals(switch.device.config, has_forms=switch.device.signs.secrets))
+def _literals(switch: Switch, clean: set[tuple[str, Same[object]]]) -> list[tuple[str, str, str]]:
+    """The secrets of one file. `clean` are the tables, by name, of files without a secret."""
+    config, has_forms = switch.device.config, switch.device.signs.secrets
+    others = {name: rows for name, rows in config.items() if has_forms or (name, Same(rows)) not in clean}
+    found = list(literals(others, has_forms=has_forms))
+    if not found:
+        clean.update((name, Same(rows)) for name, rows in others.items())
+    return found
 
 
 @rule(CODE, Severity.WARNING, "A file of the bundle contains a secret", Basis.SCHEMA)
@@ -37,8 +44,9 @@ def literal_secret(fabric: Fabric) -> Iterator[Defect]:
     """
     if fabric.bundle.wiring is None:
         return
-    for switch in fabric.switches.values():
-        for table, key, name in _literals(switch):
+    clean: set[tuple[str, Same[object]]] = set()
+    for of, switch in fabric.switches.items():
+        for table, key, name in kept(partial(_literals, switch, clean), _literals, of, of=of):
             field = "" if name == "*" else name
             what = f"{field} contains a literal secret" if field else "the row key is a literal secret"
             hint = "refer to it with `!secret` in the inventory, render again, and change the secret"

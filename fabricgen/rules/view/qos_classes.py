@@ -37,23 +37,28 @@ def map_users(fabric: Fabric) -> tuple[PortClass, ...]:
 @derived
 def _classes(fabric: Fabric) -> tuple[tuple[QosTables, ...], tuple[PortClass, ...]]:
     definitions: dict[bytes, QosTables] = {}
+    same_definitions: dict[tuple[object, ...], QosTables] = {}
     classes: dict[tuple[QosTables, str, bytes], PortClass] = {}
     known: dict[tuple[Same[object], ...], _RowsOfPorts] = {}
     for switch in fabric.switches.values():
-        tables = {name: switch.device.table(name) for name in DEFINITION_TABLES}
+        config = switch.device.config
         kind = (
             switch.network, switch.hwsku, switch.device.release, switch.role, switch.buffer_role, switch.is_dynamic,
-            tables,
         )  # fmt: skip
-        digest = orjson.dumps(kind)
-        qos = definitions.get(digest)
+        same_kind = (*kind, *[Same(config.get(name)) for name in DEFINITION_TABLES])
+        qos = same_definitions.get(same_kind)
         if qos is None:
-            plane = fabric.planes.get(switch.plane)
-            roles = switch.role, switch.buffer_role
-            qos = QosTables(tables, plane, switch.platform, switch.layout, *roles, switch.is_dynamic)
-            definitions[digest] = qos
+            tables = {name: switch.device.table(name) for name in DEFINITION_TABLES}
+            digest = orjson.dumps((*kind, tables))
+            qos = definitions.get(digest)
+            if qos is None:
+                plane = fabric.planes.get(switch.plane)
+                roles = switch.role, switch.buffer_role
+                qos = QosTables(tables, plane, switch.platform, switch.layout, *roles, switch.is_dynamic)
+                definitions[digest] = qos
+            same_definitions[same_kind] = qos
         qos.switches.append(switch)
-        same = tuple(Same(switch.device.config.get(name)) for name in PORT_TABLES)
+        same = tuple([Same(config.get(name)) for name in PORT_TABLES])
         rows_of = known.get(same) or known.setdefault(same, _rows_of_ports(switch))
         ends, shut = fabric.ends_of[switch.name], shut_of(switch.device)
         for port in dict.fromkeys([*ends, *rows_of]):

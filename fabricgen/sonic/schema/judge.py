@@ -8,8 +8,7 @@ from typing import Any
 from fabricgen.same import Same
 from fabricgen.sonic.schema.conditions import broken_conditions
 from fabricgen.sonic.schema.content import needs, row_problems
-from fabricgen.sonic.schema.musts import CHECKED, broken_musts
-from fabricgen.sonic.schema.rows import Must
+from fabricgen.sonic.schema.musts import CHECKED, Kept, broken_musts
 from fabricgen.sonic.schema.tables import Need, RowSchema, TableSchema, table_names, table_schema
 from fabricgen.sonic.schema.types import Judge, Misfit
 from fabricgen.sonic.schema.violations import Violation, ViolationKind, did_you_mean, shown
@@ -24,12 +23,12 @@ Refers = tuple[Judge, frozenset[str]]  # texts of one type that fit if the file 
 class Clean:
     """The tables without violations of files that share equal tables as one object.
 
-    `tables`: (name, table) -> its references. `musts`: (name, table, rule) for each rule that the table keeps. `texts`:
-    each distinct set of texts that refer to rows, once.
+    `tables`: (name, table) -> its references. `musts`: the rules that tables keep. `texts`: each distinct set of texts
+    that refer to rows, once.
     """
 
     tables: dict[tuple[str, Same[object]], tuple[Refers, ...]] = field(default_factory=dict)
-    musts: set[tuple[str, Same[object], Must]] = field(default_factory=set)
+    musts: set[Kept] = field(default_factory=set)
     texts: dict[frozenset[str], frozenset[str]] = field(default_factory=dict)
 
 

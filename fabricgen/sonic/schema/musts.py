@@ -4,6 +4,7 @@ Each check names its YANG file. Other checks report missing values and values of
 """
 
 from collections.abc import Iterator, Mapping
+from functools import cache
 
 from fabricgen.same import Same
 from fabricgen.sonic.schema.musts_qos import pool_percentage, rates, thresholds, watchdog_times, wred_order
@@ -13,20 +14,25 @@ from fabricgen.sonic.schema.violations import Violation, ViolationKind
 from fabricgen.sonic.tables import split_key
 
 
-def broken_musts(config: Config, clean: set[tuple[str, Same[object], Must]]) -> Iterator[Violation]:
+Kept = tuple[str, Same[object], Must, tuple[str | None, ...]]
+
+
+def broken_musts(config: Config, clean: set[Kept]) -> Iterator[Violation]:
     """Every rule that the file breaks, table by table in the order of the file.
 
-    `clean` contains (name, table, rule) for each table that keeps a rule about this table only. The tables of this file
-    are added.
+    `clean` contains (name, table, rule, values of other tables that the rule reads) for each table that keeps a rule.
+    The tables of this file are added.
     """
     for table, rows in config.items():
         same = Same(rows)
         for must in _MUSTS.get(table, ()):
-            if (table, same, must) not in clean:
+            others = tuple([_value_at(config, path) for path in _kinds_read(table)]) if must is _kind_of_switch else ()
+            kept = table, same, must, others
+            if kept not in clean:
                 found = list(must(config, table))
                 yield from found
                 if not found and must in _OF_ONE_TABLE:
-                    clean.add((table, same, must))
+                    clean.add(kept)
 
 
 def _same_family(one: str, other: str) -> bool:
@@ -198,6 +204,14 @@ def _kind_of_switch(config: Config, table: str) -> Iterator[Violation]:
                     )
 
 
+@cache
+def _kinds_read(table: str) -> tuple[str, ...]:
+    """The TABLE|row|field of other tables that `_kind_of_switch` reads for a table."""
+    schema = table_schema(table)
+    kinds = [*schema.by_key_length.values(), *schema.by_name.values()] if schema else ()
+    return tuple({other: None for kind in kinds for other, _ in kind.when.values() if "|" in other})
+
+
 def _value_at(config: Config, path: str) -> str | None:
     table, key, field = path.split("|")
     value = row_of(config, table, key).get(field)
@@ -230,7 +244,8 @@ _MUSTS: Mapping[str, tuple[Must, ...]] = {
     "WRED_PROFILE": (wred_order,),
 }
 CHECKED = frozenset(_MUSTS)
-# The rules that read no other table.
+# The rules that read no other table, or of others only `_kinds_read`.
 _OF_ONE_TABLE = frozenset({
-    _advertised, _asn, _base_row, _family, _gateway, _name_is_key, _vlan_number, rates, watchdog_times, wred_order,
+    _advertised, _asn, _base_row, _family, _gateway, _kind_of_switch, _name_is_key, _vlan_number, rates, watchdog_times,
+    wred_order,
 })  # fmt: skip
