@@ -192,7 +192,10 @@ class _Filled(Mapping[str, Any]):
 def _filled(tree: Any, addresses: Sequence[str]) -> Any:
     """A value with its addresses."""
     if isinstance(tree, dict):
-        return {key: _filled(child, addresses) for key, child in tree.items()}
+        return {
+            key: child if type(child) is str and not child.startswith(_MARK) else _filled(child, addresses)
+            for key, child in tree.items()
+        }
     if isinstance(tree, list):
         return [_filled(child, addresses) for child in tree]
     return addresses[int(tree[1:])] if isinstance(tree, str) and tree.startswith(_MARK) else tree

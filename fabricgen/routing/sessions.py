@@ -56,8 +56,8 @@ def _plain(read: SpokenFiles) -> NDArray[np.bool_]:
     is_blocked[[row for row, terms in enumerate(rows.terms) if terms.waits or terms.checks_ttl]] = True
     is_usable = np.array(read.addresses.bound, bool)
     for number, ports in enumerate(read.ports_down.values()):
-        for row in read.addresses.rows_of(number) if ports else ():
-            is_usable[row] &= read.addresses.interface[row] not in ports
+        held = read.addresses.rows_of(number) if ports else ()
+        is_usable[[row for row in held if read.addresses.interface[row] in ports]] = False
     plain: NDArray[np.bool_] = found.answer != NONE
     some = np.flatnonzero(plain)
     answer, near, far = found.answer[some], found.near[some], found.owner[some]

@@ -9,10 +9,11 @@ from functools import cached_property
 
 from fabricgen.bundle.read import ObservedDevice
 from fabricgen.platforms.dynamic_buffers import computed_buffers, known_platform
+from fabricgen.simulate.plane.interfaces import InterfaceQos
 from fabricgen.sonic.dynamic_buffers.prediction import LOSSLESS_POOL
 from fabricgen.sonic.image import rows, text
 from fabricgen.sonic.references import reference_name
-from fabricgen.sonic.tables import Row, parse_priorities
+from fabricgen.sonic.tables import Row
 from fabricgen.units import signed_number, whole_number
 
 _DEFAULT_POOL_BYTES = 32 << 20  # without a pool in the file and without a platform: the smallest in the catalog
@@ -36,10 +37,10 @@ class Profile:
 
 
 class SwitchBufferTables:
-    """The buffer tables of one switch."""
+    """The buffer tables of one switch, whose QoS is `qos`."""
 
-    def __init__(self, device: ObservedDevice) -> None:
-        self._config = device.config
+    def __init__(self, device: ObservedDevice, qos: InterfaceQos) -> None:
+        self._config, self._qos = device.config, qos
         self._platform = known_platform(device.text_of("DEVICE_METADATA", "localhost", "hwsku"))
         self._profiles: dict[str, Profile | None] = {}
         self.groups_configured = bool(rows(self._config, "BUFFER_PG"))
@@ -100,14 +101,11 @@ class SwitchBufferTables:
         """Pool -> the bytes that all ports reserve in it. On a switch without a headroom pool they include the headroom
         of the groups."""
         found: dict[str, int] = {}
-        for table in ("BUFFER_PG", "BUFFER_QUEUE"):
-            for key, row in rows(self._config, table).items():
-                ports, _, numbers = key.partition("|")
-                if profile := self.profile(reference_name(text(row, "profile"))):
-                    count = len(ports.split(",")) * len(parse_priorities(numbers))
-                    own_headroom = 0 if self.headroom_pool_bytes else profile.headroom_bytes
-                    reserved = count * (profile.reserve_bytes + own_headroom)
-                    found[profile.pool] = found.get(profile.pool, 0) + reserved
+        for name, count in self._qos.groups_and_queues.items():
+            if profile := self.profile(name):
+                own_headroom = 0 if self.headroom_pool_bytes else profile.headroom_bytes
+                reserved = count * (profile.reserve_bytes + own_headroom)
+                found[profile.pool] = found.get(profile.pool, 0) + reserved
         return found
 
     def _profile(self, name: str, row: Row) -> Profile:

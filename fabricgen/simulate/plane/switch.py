@@ -11,17 +11,14 @@ from typing import NamedTuple
 from fabricgen.bundle.read import Bundle, ObservedDevice
 from fabricgen.physics import DEFAULT_MTU_BYTES, headroom_floor_bytes, peer_response_bytes
 from fabricgen.simulate.plane.buffers import Profile, SwitchBufferTables, number
-from fabricgen.simulate.plane.interfaces import InterfaceQos, member_ports
+from fabricgen.simulate.plane.interfaces import BoundGroup, InterfaceQos, member_ports, profile_name
 from fabricgen.simulate.plane.queues import QueueTables
 from fabricgen.simulate.scenario import Ecn, WatchdogTimers
 from fabricgen.sonic.dynamic_buffers.prediction import LOSSLESS_POOL
 from fabricgen.sonic.image import rows, text
-from fabricgen.sonic.port_qos import DSCPS, PRIORITIES, PortQos
-from fabricgen.sonic.references import reference_name
 from fabricgen.units import parse_length_m
 
 _DYNAMIC_XON_BYTES = 19_456  # where the ASIC is unknown: that of most ports, sonic-swss buffer_headroom_mellanox.lua
-_MAPS = ("dscp_to_tc_map", "tc_to_pg_map", "tc_to_queue_map")
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,10 +52,10 @@ class SwitchClass:
     def __init__(self, bundle: Bundle, name: str, traffic: RoceClass, qos: InterfaceQos) -> None:
         self.device = bundle.devices[name]
         self.cables = Cables(bundle, self.device)
-        self.buffers = SwitchBufferTables(self.device)
+        self.buffers = SwitchBufferTables(self.device, qos)
         self.queues = QueueTables(self.device)
-        self._traffic, self._qos = traffic, qos
-        self._known: dict[tuple[str, ...], tuple[int, int]] = {}
+        self._traffic, self._qos, self._class = traffic, qos, qos.of_class(traffic.priority, traffic.dscp)
+        self._configured: dict[BoundGroup, PriorityGroup] = {}
 
     def pool_bytes(self, pool: str) -> int:
         """What the groups of a pool share, without the headroom pool: what the file or the switch gives it, or else the
@@ -76,24 +73,25 @@ class SwitchClass:
 
     def group_number(self, interface: str) -> int:
         """The priority group of packets that arrive at an interface."""
-        return self._numbers(self._qos.of(interface))[0]
+        return self._class.numbers(interface)[0]
 
     def queue_number(self, interface: str) -> int:
         """The queue of packets that an interface sends."""
-        return self._numbers(self._qos.of(interface))[1]
+        return self._class.numbers(interface)[1]
 
     def group(self, interface: str) -> PriorityGroup:
         """The priority group of packets that arrive at an interface."""
-        qos, group = self._qos.of(interface), self.group_number(interface)
-        bound = qos.bound("BUFFER_PG", group)
-        name = reference_name(text(bound[1], "profile")) if bound else ""
-        lossless = group in qos.pfc and (bound is not None or not self.buffers.groups_configured)
-        profile = self.buffers.profile(name) if bound else None
-        if profile:
-            return _configured(profile, lossless=lossless)
-        if lossless:
+        bound = self._class.group(interface)
+        if bound in self._configured:
+            return self._configured[bound]
+        name = bound.profile
+        lossless = bound.has_pfc and (name is not None or not self.buffers.groups_configured)
+        profile = self.buffers.profile(name) if name is not None else None
+        if lossless and not profile:
             return self._computed(interface)
-        return PriorityGroup(lossless=False, profile=name, pool=self.buffers.lossless_pool)
+        group = PriorityGroup(lossless=False, profile=name or "", pool=self.buffers.lossless_pool)
+        self._configured[bound] = _configured(profile, lossless=lossless) if profile else group
+        return self._configured[bound]
 
     def marking(self, interface: str) -> Ecn | None:
         """The WRED marking of the queue; None if it does not mark."""
@@ -110,29 +108,13 @@ class SwitchClass:
     def queue_profile(self, interface: str) -> Profile | None:
         """The buffer profile of the queue; None if the file does not define one."""
         bound = self._qos.of(interface).bound("BUFFER_QUEUE", self.queue_number(interface))
-        return self.buffers.profile(reference_name(text(bound[1], "profile"))) if bound else None
+        return self.buffers.profile(profile_name(bound[1])) if bound else None
 
     def trims(self, interface: str) -> bool:
         """Whether the switch cuts packets for which the queue has no room."""
         profile = self.queue_profile(interface)
         row = self.device.row("BUFFER_PROFILE", profile.name) if profile else {}
         return bool(self.device.row("SWITCH_TRIMMING", "GLOBAL")) and text(row, "packet_discard_action") == "trim"
-
-    def _numbers(self, qos: PortQos) -> tuple[int, int]:
-        """(priority group, queue) by the maps of a port. Ports with the same maps are resolved once."""
-        names = tuple([qos.map_name(field) for field in _MAPS])
-        if names not in self._known:
-            traffic_class = self._traffic_class(qos)
-            group, queue = (qos.map_array(field, PRIORITIES)[traffic_class] for field in _MAPS[1:])
-            self._known[names] = group, queue
-        return self._known[names]
-
-    def _traffic_class(self, qos: PortQos) -> int:
-        priority, _, dscp = self._traffic
-        if dscp is None or dscp >= DSCPS or not qos.dscp_to_tc:
-            return priority
-        found = qos.map_array("dscp_to_tc_map", DSCPS)[dscp]
-        return found if found < PRIORITIES else priority
 
     def _computed(self, interface: str) -> PriorityGroup:
         """The group with the profile that the switch computes from speed and CABLE_LENGTH; of an interface, with that

@@ -13,7 +13,6 @@ from fabricgen.sonic.schema.tables import table_schema
 from fabricgen.sonic.schema.violations import Violation, ViolationKind
 from fabricgen.sonic.tables import split_key
 
-
 Kept = tuple[str, Same[object], Must, tuple[str | None, ...]]
 
 
