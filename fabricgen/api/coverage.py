@@ -19,4 +19,4 @@ def add_coverage(judging: Judging, plane: str | None, *, to_storage: bool) -> No
     for _, switches in planes_for(judging.bundle, plane, to_storage=to_storage):
         fabric = read_fabric(judging.bundle, switches)
         judging.findings += coverage_findings(judging.bundle, fabric, covers(judging.bundle, fabric))
-    judging.codes |= codes_of(CODE)
+    judging.codes |= codes_of(CODE, "FG749")

@@ -134,7 +134,7 @@ def _prove(
         results += planes
     results.sort(key=from_worst)
     judging.findings += deadlock_findings(judging.bundle, results)
-    judging.codes |= codes_of("FG6")
+    judging.codes |= codes_of("FG6", "FG708", "FG749")
     return results
 
 

@@ -83,7 +83,9 @@ def congestion_unjudged(results: Sequence[CongestionResult]) -> Iterator[str]:
             yield f"congestion of plane {result.name}" if result.name else "congestion"
         if result.blocked:
             yield f"{result.blocked} of {counted(result.pairs, 'pair')} of hosts, which VRFs or ACLs block"
-        if result.balance:
+        if result.balance.startswith("uSIDs"):
+            yield f"how NICs{f' of plane {result.name}' if result.name else ''} choose among lists of uSIDs"
+        elif result.balance:
             yield f"the mode of load balancing of plane {result.name}, which the files of its switches do not contain"
         if any(one.reason for one in result.failures):
             yield f"bandwidth after failures of plane {result.name}" if result.name else "bandwidth after failures"

@@ -117,12 +117,14 @@ def _missing(covers: Covers | None) -> str:
     if covers is None:
         return "its routes are not known"
     unwired, unrouted = ("" if covers.is_wired else covers.unwired), ("" if covers.is_routed else _left_out(covers))
-    return "; ".join(filter(None, (unwired, unrouted)))
+    return "; ".join(filter(None, (unwired, unrouted, covers.unjudged_lists)))
 
 
 def _apart_from(covers: Covers | None) -> str:
     """'; without 1 cordoned session', '; 16 lossless ports without a known far end count as ports of hosts'."""
     parts = []
+    if covers and covers.lists:
+        parts.append(covers.unjudged_lists or f"routes of BGP and {counted(covers.lists, 'list')} of uSIDs")
     if covers and covers.cordoned:
         parts.append(f"without {counted(covers.cordoned, 'cordoned session')}")
     if covers and covers.dark:
@@ -230,6 +232,7 @@ def _covers(covers: Covers | None) -> dict[str, Any]:
     """What the routes cover; InfiniBand planes have no sessions."""
     if covers is None:
         return {}
+    is_steered = covers.lists or covers.unjudged_lists
     return {
         "covers": {
             "sessions": covers.sessions,
@@ -239,6 +242,7 @@ def _covers(covers: Covers | None) -> dict[str, Any]:
             "cordoned": covers.cordoned,
             "unknown_ends": covers.unknown_ends,
             "hosts_assumed": covers.hosts_assumed,
+            **({"lists": covers.lists, "unjudged_lists": covers.unjudged_lists} if is_steered else {}),
         }
     }
 

@@ -94,7 +94,8 @@ class Covers:
     fabric.json, to nothing that is known although their switch has no link to another switch; `first_end` is one of
     them. `hosts_assumed` lossless ports without a known far end count as ports of hosts, because their switch has links
     to switches. `without_links`: the files describe no link at all. `dark` planned cables are
-    not seen by LLDP at either end, and count as down.
+    not seen by LLDP at either end, and count as down. Hosts choose paths by `lists` of SRv6 uSIDs; `unjudged_lists`
+    says why the verdict does not hold for them.
     """
 
     sessions: int = 0
@@ -109,6 +110,8 @@ class Covers:
     hosts_assumed: int = 0
     without_links: bool = False
     dark: int = 0
+    lists: int = 0
+    unjudged_lists: str = ""
 
     @property
     def is_wired(self) -> bool:
@@ -132,8 +135,8 @@ class Covers:
 
     @property
     def is_complete(self) -> bool:
-        """Whether the verdict covers every lossless link."""
-        return self.is_wired and self.is_routed
+        """Whether the verdict covers every lossless link, and the lists of uSIDs."""
+        return self.is_wired and self.is_routed and not self.unjudged_lists
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,7 +5,7 @@ static route inside the block decides. Other prefixes do not count: FG748 report
 """
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from fabricgen.bundle.read import Bundle, ObservedDevice
 from fabricgen.bundle.wiring import Endpoint, WiredLink
@@ -13,7 +13,9 @@ from fabricgen.engine.derived import derived
 from fabricgen.sonic.addresses import Address, parse_address
 from fabricgen.sonic.image import rows
 from fabricgen.sonic.srv6 import (
+    BLOCK_BITS,
     LOCATORS,
+    USID_BITS,
     UsidRoute,
     block_of,
     first_usid,
@@ -22,6 +24,7 @@ from fabricgen.sonic.srv6 import (
     routes_within,
     shifted,
     sids_of,
+    usid_prefix,
 )
 from fabricgen.vocabulary import LinkKind, Role
 
@@ -63,6 +66,9 @@ class UsidSwitch:
         }
         self.routes: dict[Address, UsidRoute] = {one.prefix: one for one in routes_within(device.config, self.blocks)}
         self.lengths = sorted({prefix.length for prefix in (*self.own, *self.routes)}, reverse=True)
+        single = BLOCK_BITS + USID_BITS
+        found_longer = (one for one in (*self.own, *self.routes) if one.length > single)
+        self.divided = {one.widened(single) for one in found_longer}  # uSIDs that also a longer prefix decides on
 
     def lookup(self, destination: Address) -> tuple[Address, UsidRoute | None] | None:
         """The longest prefix that covers a list, and its route: None for a SID of the switch. None if no prefix
@@ -206,19 +212,67 @@ class UsidPlane:
         return self.switches[switch].own if switch in self.switches else {}
 
     @derived
-    def _up(self) -> dict[str, list[WiredLink]]:
-        """Switch -> its links upwards, in the order of the bundle."""
+    def unsure(self) -> frozenset[Endpoint]:
+        """The ports of the paths over which no uSID leads for certain. A list that names no such port takes its path:
+        at each hop one prefix decides, whose route leads over the port to the switch that removes the uSID."""
+        ends = [end for links in self.up.values() for link in links for end in (link.a, link.b)]
+        return frozenset(end for end in (*ends, *(link.b for link in self.nics)) if not self._is_sure(end))
+
+    def _is_sure(self, end: Endpoint) -> bool:
+        usid, far = self.usid_over.get(end), self.far(*end)
+        if usid is None or far is None or self.block is None:
+            return False
+        prefix, near = usid_prefix(self.block, usid), self.switches[end[0]]
+        found = near.lookup(prefix)
+        if found is None or found[1] is None or self.port_of(end[0], found[1])[0] != end[1]:
+            return False
+        if far[0] not in self.switches:
+            return prefix not in near.divided
+        other = self.switches[far[0]]
+        return prefix in other.own and prefix not in near.divided | other.divided
+
+    @derived
+    def _tier(self) -> dict[str, int]:
+        """The tier of each switch: by its role, or in files without fabric.json by its distance from hosts."""
+        roles = {name: one.role for name in self.switches if (one := self.bundle.devices[name].wired)}
+        if roles:
+            return {name: _RANK.get(roles[name], 3) if name in roles else 3 for name in self.switches}
+        near: dict[str, list[str]] = {name: [] for name in self.switches}
+        for link in self._between:
+            near[link.a[0]].append(link.b[0])
+            near[link.b[0]].append(link.a[0])
+        found = dict.fromkeys((link.b[0] for link in self.nics), 0)
+        for name in (waiting := list(found)):
+            for other in near[name]:
+                if other not in found:
+                    found[other] = found[name] + 1
+                    waiting.append(other)
+        return found
+
+    @derived
+    def _between(self) -> list[WiredLink]:
+        """The links between the switches that a path may have."""
+        kinds = (LinkKind.LEAF_SPINE, LinkKind.SPINE_CORE, LinkKind.PEER)
+        links = (link for link in self.bundle.switch_links if link.kind in kinds)
+        return [link for link in links if link.a[0] in self.switches and link.b[0] in self.switches]
+
+    @derived
+    def up(self) -> dict[str, list[WiredLink]]:
+        """Switch -> its links upwards, from it, in the order of the bundle."""
         found: dict[str, list[WiredLink]] = {name: [] for name in self.switches}
-        for link in self.bundle.switch_links:
-            if link.a[0] in found and link.b[0] in found and link.kind in (LinkKind.LEAF_SPINE, LinkKind.SPINE_CORE):
-                found[link.a[0]].append(link)
+        tier = self._tier
+        for link in self._between:
+            a, b = (tier.get(end[0], 0) for end in (link.a, link.b))
+            if a != b:
+                upwards = link if a < b else replace(link, a=link.b, b=link.a)
+                found[upwards.a[0]].append(upwards)
         return found
 
     @derived
     def _down(self) -> dict[str, dict[str, list[WiredLink]]]:
         """Switch -> neighbor below -> the links to it."""
         found: dict[str, dict[str, list[WiredLink]]] = {name: {} for name in self.switches}
-        for links in self._up.values():
+        for links in self.up.values():
             for link in links:
                 found[link.b[0]].setdefault(link.a[0], []).append(link)
         return found
@@ -227,8 +281,7 @@ class UsidPlane:
     def below(self) -> dict[str, frozenset[str]]:
         """Switch -> the leaves that it reaches downwards, itself if it is one."""
         found: dict[str, frozenset[str]] = {}
-        wired = {name: self.bundle.devices[name].wired for name in self.switches}
-        for name in sorted(self.switches, key=lambda name: _RANK.get(one.role, 3) if (one := wired[name]) else 3):
+        for name in sorted(self.switches, key=lambda name: self._tier.get(name, 0)):
             reached = {name} if not self._down[name] else set[str]()
             found[name] = frozenset(reached.union(*(found.get(lower, ()) for lower in self._down[name])))
         return found
@@ -253,7 +306,7 @@ class UsidPlane:
                 lowers = (lower for lower in self._down[source] if target in self.below[lower])
                 known = sum(self.path_count(lower, target) for lower in lowers)
             else:
-                known = sum(self.path_count(link.b[0], target) for link in self._up[source])
+                known = sum(self.path_count(link.b[0], target) for link in self.up[source])
             self._counts[source, target] = known
         return known
 
@@ -262,7 +315,7 @@ class UsidPlane:
             yield from self._falling(switch, target, hops, way)
             return
         seen: dict[str, int] = {}
-        for link in self._up[switch]:
+        for link in self.up[switch]:
             place = seen[link.b[0]] = seen.get(link.b[0], -1) + 1
             yield from self._rising(link.b[0], target, (*hops, link.a), place)
 
@@ -276,6 +329,33 @@ class UsidPlane:
             if target in self.below[lower]:
                 link = links[way % len(links)]
                 yield from self._falling(lower, target, (*hops, link.b), way)
+
+    def as_hosts_name(self, one: UsidList) -> Address | None:
+        """The list that hosts have of a path. Where no uSID leads over a port alone, it has that of a route over the
+        port, or of the switch there; None if neither exists."""
+        if one.destination is not None or self.block is None:
+            return one.destination
+        usids = [self.usid_over.get(hop) or self._usid_towards(hop) for hop in one.hops]
+        return list_address(self.block, [usid for usid in usids if usid]) if all(usids) else None
+
+    def _usid_towards(self, end: Endpoint) -> int | None:
+        far = self.far(*end)
+        over = (prefix for prefix, route in self.switches[end[0]].routes.items() if route.ports == (end[1],))
+        return next((first_usid(prefix) for prefix in (*over, *(self._own(far[0]) if far else ()))), None)
+
+    def problem(self, source: str, one: UsidList, walk: Walk | None) -> tuple[Endpoint, str] | None:
+        """(where, why) a list does not take its path; None if it does. `walk` is its way, None if it has no
+        address."""
+        if one.destination is None or walk is None:
+            return one.missing or (source, ""), "no uSID leads over this link alone"
+        for planned, taken in zip(one.hops, walk.hops, strict=False):
+            if planned != taken:
+                return taken, f"the list leaves over {taken[1]}, expected {planned[1]}"
+        if walk.reason:
+            return (walk.last, ""), walk.reason
+        if len(walk.hops) != len(one.hops):
+            return walk.hops[-1], f"the list ends at {walk.last}, expected {one.nic[0]}"
+        return None
 
     def _named(self, hops: tuple[Endpoint, ...], nic: WiredLink) -> UsidList:
         missing = next((hop for hop in hops if hop not in self.usid_over), None)

@@ -87,6 +87,9 @@ def _scenario(bundle: Bundle, verdict: PlaneDeadlock, cycle: FoundCycle) -> Scen
     hops = forwarding(network, evidence.routes, evidence.fabric.discards)
     paths = []
     for (link, following), prefix in zip(pairwise([*cycle.links, cycle.links[0]]), cycle.witnesses, strict=True):
+        if prefix not in evidence.traffic.witness:  # a list of uSIDs, which is followed over these links only
+            paths.append([link, following])
+            continue
         column = evidence.traffic.witness.index(prefix)
         usable = bits.has(hops, column)
         usable[cycle.failed.dead] = False

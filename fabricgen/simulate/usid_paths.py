@@ -13,11 +13,8 @@ from fabricgen.bundle.wiring import Endpoint
 from fabricgen.findings import Finding, Severity
 from fabricgen.results import PathsResult, WrongList
 from fabricgen.routing.usids import UsidList, UsidPlane, usid_planes
-from fabricgen.simulate.congestion.findings import finding_at
-from fabricgen.units import counted
-
-MOST_LISTS = 400_000  # to be walked: a second for about 60,000
-_MOST_WRONG = 8
+from fabricgen.simulate.plane.findings import finding_at
+from fabricgen.simulate.plane.steering import MOST_LISTS, wrong_lists
 
 
 def analyse_paths(bundle: Bundle, plane: str | None = None, most: int = MOST_LISTS) -> list[PathsResult]:
@@ -39,7 +36,8 @@ def _judged(name: str, plane: UsidPlane, most: int) -> PathsResult:
             walked += len(lists)
             for one in lists:
                 used.update(one.hops[:-1])
-                if problem := _problem(plane, source, one):
+                walk = plane.walk(source, one.destination) if one.destination else None
+                if problem := plane.problem(source, one, walk):
                     shown = one.destination.ip if one.destination else ""
                     first = wrong.get(problem) or WrongList(source, one.nic, shown, *problem, 0)
                     wrong[problem] = replace(first, lists=first.lists + 1)
@@ -71,21 +69,6 @@ def _most_on_a_link(plane: UsidPlane, lists: Sequence[UsidList]) -> int:
     return max(used.values(), default=0)
 
 
-def _problem(plane: UsidPlane, source: str, one: UsidList) -> tuple[Endpoint, str] | None:
-    """(where, why) a list does not take its path; None if it does."""
-    if one.destination is None:
-        return one.missing or (source, ""), "no uSID leads over this link alone"
-    walk = plane.walk(source, one.destination)
-    for planned, taken in zip(one.hops, walk.hops, strict=False):
-        if planned != taken:
-            return taken, f"the list leaves over {taken[1]}, expected {planned[1]}"
-    if walk.reason:
-        return (walk.last, ""), walk.reason
-    if len(walk.hops) != len(one.hops):
-        return walk.hops[-1], f"the list ends at {walk.last}, expected {one.nic[0]}"
-    return None
-
-
 def paths_findings(bundle: Bundle, results: Sequence[PathsResult]) -> Iterator[Finding]:
     """FG749 for wrong lists and for planes that a failure divides; FG708 where nothing is judged."""
     if not results:
@@ -95,15 +78,7 @@ def paths_findings(bundle: Bundle, results: Sequence[PathsResult]) -> Iterator[F
         if not result.lists:
             message = f"{plane}not simulated: the files contain no hosts, so no list has an end"
             yield finding_at(bundle, "FG708", Severity.ERROR, message, "", certain=True)
-        for one in result.wrong[:_MOST_WRONG]:
-            device, port = one.at
-            name = f"{one.destination} from {one.source}" if one.destination else f"the path from {one.source}"
-            message = f"{one.reason}; {counted(one.lists, 'list')} wrong, such as {name} to {one.nic[0]} {one.nic[1]}"
-            hint = "correct SRV6_MY_SIDS and STATIC_ROUTE of the switches there: FG288, FG747 and FG748"
-            yield finding_at(bundle, "FG749", Severity.ERROR, message, device, hint, port, certain=True)
-        if more := len(result.wrong[_MOST_WRONG:]):
-            message = f"{plane}{counted(more, 'more reason')} for wrong lists; the JSON output has all"
-            yield finding_at(bundle, "FG749", Severity.ERROR, message, "", certain=True)
+        yield from wrong_lists(bundle, result.wrong)
         if result.after_failure == 0:
             message = f"{plane}one link that fails leaves no list from {result.worst[0]} to {result.worst[1]}"
             hint = "add a second spine or link, or let hosts use another plane meanwhile"

@@ -24,6 +24,7 @@ DEFAULT_PATTERNS = (Pattern.RING_ALL_REDUCE, Pattern.TREE_ALL_REDUCE, Pattern.AL
                     Pattern.PIPELINE, Pattern.INCAST)  # fmt: skip
 MOST_MESSAGES = 4_000_000  # of a pattern: each has its path in every draw
 DEPTHS = (1, 2)
+_LISTS = "failures: not judged, because hosts choose among the lists of uSIDs that are left"
 _MODELLED = "failures: shortest paths up and down that spread by destination, before a failure and after it"
 _RESWEPT = (
     f"failures: OpenSM computes new routes for each set, of at most {MOST_SWEPT} sets of each kind; sets that take "
@@ -67,6 +68,10 @@ def analyse_bandwidth(
     for name, switches in planes_for(bundle, plane, to_storage=False):
         fabric = read_fabric(bundle, switches)
         network = network_of(bundle, fabric, name)
+        if network.unjudged:
+            return BandwidthResult(name, (), reason=network.unjudged)
+        if network.lists:
+            return _judge(bundle, network, options, None, _said("", options, _LISTS))
         return _judge(bundle, network, options, converged(bundle, fabric, network))
     for name in infiniband_planes(bundle, plane):
         assert bundle.wiring is not None

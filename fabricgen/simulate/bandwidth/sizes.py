@@ -63,7 +63,7 @@ def analyse_sizes(
 
 
 def _tables(bundle: Bundle, plane: HostNetwork, options: SizesOptions) -> Iterator[SizeTable]:
-    if not plane.adapters:
+    if not plane.adapters or plane.unjudged:
         return
     job = make_job(plane.adapters, options.placement, options.seed)
     whole = gpus_of_node(bundle, plane, job)

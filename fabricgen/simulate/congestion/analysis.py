@@ -10,13 +10,10 @@ from fabricgen.simulate.congestion.options import MOST_FINITE_AT_GATE, Congestio
 from fabricgen.simulate.congestion.plane_load import judge_plane
 from fabricgen.simulate.congestion.verdict import judge, offered_load
 from fabricgen.simulate.patterns import uses_storage
-from fabricgen.simulate.plane.balance import asked_balance
 from fabricgen.simulate.plane.from_scenario import from_scenario
-from fabricgen.simulate.plane.lossless import lossless_links
 from fabricgen.simulate.plane.names import infiniband_planes, left_out, planes_for
-from fabricgen.simulate.plane.priority import judged_priority
 from fabricgen.simulate.plane.queues import marks
-from fabricgen.simulate.plane.reading import read_plane
+from fabricgen.simulate.plane.reading import network_of
 from fabricgen.simulate.plane.subnet_plane import STATIC, Forwarding, subnet_plane
 from fabricgen.simulate.scenario import CongestionControl, Scenario
 
@@ -81,7 +78,5 @@ def _skipped(name: str, options: CongestionOptions, reason: str) -> CongestionRe
 
 
 def _analyse(bundle: Bundle, fabric: RoutedFabric, name: str, options: CongestionOptions) -> CongestionResult:
-    priority = judged_priority(bundle, fabric, lossless_links(fabric).priorities)
-    network = asked_balance(read_plane(bundle, fabric, name, priority, options.hash_model), options.balance)
-    result = judge_plane(network, options)
+    result = judge_plane(network_of(bundle, fabric, name, options.hash_model, balance=options.balance), options)
     return replace(result, ecn=any(marks(bundle.devices[switch]) for switch in fabric.names))

@@ -7,8 +7,9 @@ they are only notes if the pattern fits the fabric when it is spread evenly.
 from collections.abc import Iterator, Sequence
 
 from fabricgen.bundle.read import Bundle
-from fabricgen.findings import Confidence, Finding, Location, Place, Severity, in_order
+from fabricgen.findings import Finding, Severity, in_order
 from fabricgen.results import CongestionModel, CongestionResult, CongestionTree, TreeKind
+from fabricgen.simulate.plane.findings import finding_at
 from fabricgen.units import counted
 
 _FITS = 1.01  # load of a pattern that fits when it is spread evenly
@@ -168,33 +169,3 @@ def _transient(result: CongestionResult) -> str:
 
 def _plane(result: CongestionResult) -> str:
     return f"plane {result.name}: " if result.name else ""
-
-
-def finding_at(
-    bundle: Bundle | None,
-    code: str,
-    severity: Severity,
-    message: str,
-    device: str,
-    hint: str = "",
-    port: str = "",
-    *,
-    certain: bool = False,
-) -> Finding:
-    """A finding at a port of a device, at the device, or of the whole plane."""
-    known = bundle.devices.get(device) if bundle else None
-    location: Location | None = None
-    if known is not None:
-        location = known.locate("PORT", port) if port else known.locate("DEVICE_METADATA", "localhost")
-    return Finding(
-        code=code,
-        severity=severity,
-        message=message if known is not None or not device else f"{device}: {message}",
-        device=device if known is not None else "",
-        path=str(Place("PORT", port))
-        if known is not None and port
-        else "",  # no place: no value of the row is the cause
-        location=location,
-        hint=hint,
-        confidence=Confidence.PROVED if certain else Confidence.POSSIBLE,
-    )

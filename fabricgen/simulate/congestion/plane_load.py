@@ -50,8 +50,8 @@ def empty_result(plane: HostNetwork, options: CongestionOptions) -> CongestionRe
 def judge_plane(plane: HostNetwork, options: CongestionOptions) -> CongestionResult:
     """The congestion of a plane under a pattern."""
     basic = empty_result(plane, options)
-    if not plane.adapters:
-        return replace(basic, reason="the files contain no hosts")
+    if not plane.adapters or plane.unjudged:
+        return replace(basic, reason=plane.unjudged or "the files contain no hosts")
     job = make_job(plane.adapters, options.placement, options.seed)
     traffic = make_traffic(options.pattern, job, plane.adapters, options.size_bytes, options.seed)
     if not len(traffic):

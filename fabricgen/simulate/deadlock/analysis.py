@@ -26,6 +26,7 @@ from fabricgen.simulate.plane.coverage import covers
 from fabricgen.simulate.plane.hosts import HostTraffic, host_traffic
 from fabricgen.simulate.plane.lossless import LosslessLinks, lossless_links
 from fabricgen.simulate.plane.names import planes, require_plane
+from fabricgen.simulate.plane.steering import Turns, steering
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,7 +44,7 @@ class ChannelOrder:
 class Evidence:
     """What a verdict is based on. `orders` are those of the state as configured, None if it has a cycle. `cycle_links`
     are the links of each reported cycle. `failures` are the verdicts by depth, then those on whole cables and on
-    maintenance sets."""
+    maintenance sets. `turns` are those of lists of uSIDs."""
 
     fabric: RoutedFabric
     routes: Routes
@@ -52,6 +53,7 @@ class Evidence:
     orders: tuple[ChannelOrder, ...] | None
     cycle_links: tuple[tuple[int, ...], ...]
     failures: tuple[DepthVerdict, ...] = ()
+    turns: Turns | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -89,8 +91,9 @@ def _analyse(bundle: Bundle, name: str, switches: list[str], failures: Failures)
     fabric = read_fabric(bundle, switches)
     traffic = host_traffic(bundle, fabric)
     lossless = lossless_links(fabric)
-    ground = ground_of(fabric, traffic, lossless)
-    base = ground.converged()
+    steered = steering(bundle, fabric)
+    turns = steered.turns if steered else None
+    base = ground_of(fabric, traffic, lossless, turns).converged()
     judge = FailureJudge(base, failures)
     judged = _failures(bundle, fabric, judge, failures)
     cycles = [FoundCycle(NOTHING, priority, links, base.witnesses(links)) for priority, links in base.buffers.cycles()]
@@ -112,7 +115,7 @@ def _analyse(bundle: Bundle, name: str, switches: list[str], failures: Failures)
         cycles=tuple(_cycle(fabric, found) for found in cycles),
         name=name,
         covers=covered,
-        evidence=Evidence(fabric, base.routes, traffic, lossless, _orders(base), links, tuple(judged)),
+        evidence=Evidence(fabric, base.routes, traffic, lossless, _orders(base), links, tuple(judged), turns),
     )
 
 
@@ -132,14 +135,16 @@ def cycles_of(verdict: PlaneDeadlock) -> Iterator[FoundCycle]:
             yield FoundCycle(failed.get(cycle.failed_links, NOTHING), cycle.priority, links, cycle.witnesses)
     if evidence.orders is not None:
         return
-    base = ground_of(evidence.fabric, evidence.traffic, evidence.lossless).converged()
+    base = ground_of(evidence.fabric, evidence.traffic, evidence.lossless, evidence.turns).converged()
     for priority, links in base.buffers.disjoint_cycles():
         if links not in seen:
             seen.add(links)
             yield FoundCycle(NOTHING, priority, links, base.witnesses(links))
 
 
-def ground_of(fabric: RoutedFabric, traffic: HostTraffic, lossless: LosslessLinks) -> Ground:
+def ground_of(
+    fabric: RoutedFabric, traffic: HostTraffic, lossless: LosslessLinks, turns: Turns | None = None
+) -> Ground:
     """The input of the verdict on a fabric."""
     return Ground(
         network=fabric.network,
@@ -151,6 +156,7 @@ def ground_of(fabric: RoutedFabric, traffic: HostTraffic, lossless: LosslessLink
         complete=traffic.complete,
         witness=traffic.witness,
         lossless=lossless,
+        turns=turns,
     )
 
 

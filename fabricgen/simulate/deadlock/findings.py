@@ -52,7 +52,7 @@ def _cycle_findings(bundle: Bundle, result: PlaneDeadlock) -> Iterator[Finding]:
         numbers = ", ".join(str(one.priority) for one in cycles)
         priorities = f"{'priority' if len(cycles) == 1 else 'priorities'} {numbers}"
         around = " -> ".join(f"{switch} {port}" for switch, port in (*cycle.hops, cycle.hops[0]))
-        key = evidence.fabric.row(links[0])
+        row = _row(evidence, links[0], cycle.witnesses[-1])
         certain = Confidence.PROVED if result.claim is Claim.PROVED else Confidence.POSSIBLE
         after = f"after {' and '.join(cycle.failed_links)} fail: " if cycle.failed_links else ""
         yield Finding(
@@ -60,16 +60,32 @@ def _cycle_findings(bundle: Bundle, result: PlaneDeadlock) -> Iterator[Finding]:
             severity=Severity.ERROR,
             message=f"{after}cyclic buffer dependency on {priorities}: {around}{_how_often(result, cycle)}",
             device=cycle.hops[0][0],
-            place=Place(NEIGHBORS, key),
-            location=bundle.devices[cycle.hops[0][0]].locate(NEIGHBORS, key),
+            place=Place(*row),
+            location=bundle.devices[cycle.hops[0][0]].locate(*row),
             related=(
                 *_failed(bundle, evidence, cycle),
                 *_hops(bundle, evidence, links, cycle),
                 *asn_rows(bundle, evidence.fabric, evidence.traffic.sources, links),
             ),
-            hint=remedy(bundle, evidence.fabric, evidence.traffic.sources, links),
+            hint=_hint(bundle, evidence, links, cycle),
             confidence=certain,
         )
+
+
+def _hint(bundle: Bundle, evidence: Evidence, links: tuple[int, ...], cycle: Cycle) -> str:
+    if any(map(_is_list, cycle.witnesses)):
+        return "correct SRV6_MY_SIDS and STATIC_ROUTE of these switches, so that lists of uSIDs go up and then down"
+    return remedy(bundle, evidence.fabric, evidence.traffic.sources, links)
+
+
+def _is_list(witness: str) -> bool:
+    """Whether packets are sent to a list of uSIDs, not to a prefix."""
+    return "/" not in witness
+
+
+def _row(evidence: Evidence, link: int, witness: str) -> tuple[str, ...]:
+    """The row that sends packets to a destination over a link."""
+    return ("STATIC_ROUTE",) if _is_list(witness) else (NEIGHBORS, evidence.fabric.row(link))
 
 
 def _how_often(result: PlaneDeadlock, cycle: Cycle) -> str:
@@ -103,7 +119,7 @@ def _hops(bundle: Bundle, evidence: Evidence, links: tuple[int, ...], cycle: Cyc
     for link, (switch, port), prefix in zip(links, cycle.hops, arriving, strict=True):
         far = fabric.names[fabric.network.target[link]]
         text = f"{switch} sends {prefix} through {port} to {far}"
-        yield Related(text, bundle.devices[switch].locate(NEIGHBORS, fabric.row(link)))
+        yield Related(text, bundle.devices[switch].locate(*_row(evidence, link, prefix)))
     for prefix in dict.fromkeys(cycle.witnesses):
         for (switch, announced), row in fabric.announced.items():
             if announced == prefix:

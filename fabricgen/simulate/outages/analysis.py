@@ -29,6 +29,7 @@ from fabricgen.simulate.plane.rerouting import converged
 from fabricgen.simulate.workload import JobPlanes, Mix, mix_of
 
 _WITH_JOBS = 16  # sets, the worst, whose jobs are listed
+_LISTS = "after a failure hosts choose among the lists of uSIDs that are left: use --balance for the paths of BGP"
 _NEW_ROUTES = "after a failure the subnet manager computes new routes"
 
 _GAIN = 0.01  # of the bandwidth; less is not worth a setting
@@ -63,6 +64,9 @@ def _of_jobs(bundle: Bundle, jobs: JobPlanes, options: OutageOptions) -> Iterato
         if name not in jobs.fabrics:
             yield replace(empty, reason=_NEW_ROUTES)
             continue
+        if network.lists:
+            yield replace(empty, reason=_LISTS)
+            continue
         mix = mix_of(network.adapters, placed, options.seed)
         if not len(mix):
             yield replace(empty, reason="the jobs send no traffic over the network")
@@ -79,6 +83,8 @@ def _judged(bundle: Bundle, fabric: RoutedFabric, name: str, options: OutageOpti
     empty = _empty(name, options)
     if not network.adapters:
         return replace(empty, reason="the files contain no hosts")
+    if network.unjudged or network.lists:
+        return replace(empty, reason=network.unjudged or _LISTS)
     job = make_job(network.adapters, options.placement, options.seed)
     traffic = make_traffic(options.pattern, job, network.adapters, options.size_bytes, options.seed)
     if not len(traffic):

@@ -5,8 +5,8 @@ from collections.abc import Iterator, Sequence
 from fabricgen.bundle.read import Bundle
 from fabricgen.findings import Finding, Severity
 from fabricgen.results import Outage, OutageResult
-from fabricgen.simulate.congestion.findings import finding_at
 from fabricgen.simulate.deadlock.failures.named_links import failed_links
+from fabricgen.simulate.plane.findings import finding_at
 
 _SLOWER = 0.99  # of the bandwidth; less is reported
 

@@ -23,12 +23,14 @@ from fabricgen.simulate.plane.lossless import lossless_links
 from fabricgen.simulate.plane.names import left_out, planes, planes_for
 from fabricgen.simulate.plane.priority import judged_priority
 from fabricgen.simulate.plane.reading import read_plane
+from fabricgen.simulate.plane.steering import steering
 from fabricgen.simulate.scenario import Scenario
 from fabricgen.simulate.workload import PlacedJob
 from fabricgen.vocabulary import BalanceMode, HashModel
 
 DEFAULT_BYTES = 4 << 20
 _DEFAULT_PRIORITY = 3  # of RoCE, in files without PFC
+_BY_ROUTES = "hosts choose paths by lists of uSIDs, but packets follow the routes of BGP here"
 
 Observers = Callable[[PacketNetwork], Sequence[Observer]]
 
@@ -125,7 +127,10 @@ def _plane_scenario(
     judged = _DEFAULT_PRIORITY if priority is None else priority
     asked = asked_balance(network, balance)
     failure = failure_of(bundle, fabric, asked, failed) if failed else None
-    return plane_scenario(bundle, asked, judged, traffic, priorities or (judged,), failure)
+    made = plane_scenario(bundle, asked, judged, traffic, priorities or (judged,), failure)
+    if made is None or balance is not None or steering(bundle, fabric) is None:
+        return made
+    return replace(made, reason="; ".join(filter(None, [_BY_ROUTES, made.reason])))
 
 
 def _frame_ports(finished: Finished) -> list[int]:

@@ -11,6 +11,10 @@ from fabricgen.vocabulary import BalanceMode, BalanceUnit, Recovery
 
 _GAP_NS = 256_000  # SONiC HLD doc/ARS: flowlet_idle_time
 _EVEN = "load spreads {how} over equal paths; queues of single packets and the starts of messages are not modelled"
+_LISTS = (
+    "uSIDs: load spreads evenly over the lists of each pair ({} from leaves to NICs); how NICs choose among them, and "
+    "queues of single packets, are not modelled"
+)
 _WORDS = {
     BalanceMode.FLOWLET: "the first path of each flow, by its hash; gaps in a flow are not modelled",
     BalanceMode.ADAPTIVE: "each flow takes the next hops with the least load at its start; changes are not modelled",
@@ -31,6 +35,8 @@ def asked_balance(plane: HostNetwork, mode: BalanceMode | None) -> HostNetwork:
 
 def balance_words(plane: HostNetwork) -> str:
     """What the mode means in models that follow no packets; "" for ECMP."""
+    if plane.lists:
+        return _LISTS.format(counted(plane.lists, "list"))
     if plane.balance is None:
         return ""
     how = "evenly" if plane.announces is None else "by weights"
@@ -41,7 +47,7 @@ def balance_words(plane: HostNetwork) -> str:
 
 def repeating_nics(plane: HostNetwork) -> str:
     """The NICs that take packets out of order for losses, where packets overtake each other; "" without any."""
-    if not plane.is_sprayed:
+    if not plane.is_sprayed or plane.lists:  # a NIC can keep one list for each flow
         return ""
     models = Counter(one.nic_model for one in plane.adapters)
     found = {name: reordering(name) for name in models}

@@ -12,6 +12,7 @@ from fabricgen.results import Covers
 from fabricgen.routing.fabric import RoutedFabric
 from fabricgen.routing.routes import Routes
 from fabricgen.simulate.plane.interfaces import PlaneQos
+from fabricgen.simulate.plane.steering import steering, steering_findings, why_not_judged
 from fabricgen.sonic.canonical import natural_key
 from fabricgen.sonic.image import ROUTING_MODE, InterfaceAddress, Neighbor, is_split, rows
 from fabricgen.sonic.tables import channel_of
@@ -42,6 +43,7 @@ def covers(bundle: Bundle, fabric: RoutedFabric, routes: Routes | None = None) -
     if lost and (routes is None or len(routes.destinations) < len(fabric.destinations)):
         lost = _without_routes(fabric, ends, lost, fabric.routes())
     unknown, absent, assumed = _far_ends(bundle, names, ends)
+    steered = steering(bundle, fabric)
     return Covers(
         sessions=len(spoken.sessions) + spoken.left_out,
         left_out=spoken.left_out,
@@ -55,6 +57,8 @@ def covers(bundle: Bundle, fabric: RoutedFabric, routes: Routes | None = None) -
         hosts_assumed=assumed,
         without_links=not bundle.wiring and not bundle.links,
         dark=bundle.cabling.dark if bundle.cabling else 0,
+        lists=steered.lists if steered else 0,
+        unjudged_lists=why_not_judged(steered) if steered and lossless else "",
     )
 
 
@@ -170,7 +174,9 @@ OF_FRR = (
 
 def coverage_findings(bundle: Bundle, fabric: RoutedFabric, found: Covers) -> Iterator[Finding]:
     """What a verdict about routes does not cover. FG610: lossless links without a route, sessions that cannot come up.
-    FG614: lossless ports that may lead to a switch that is not known."""
+    FG614: lossless ports that may lead to a switch that is not known. FG708 and FG749: lists of uSIDs."""
+    if steered := steering(bundle, fabric):
+        yield from steering_findings(bundle, steered)
     if not found.is_wired:
         yield _unknown_ends(bundle, fabric, found)
     if found.is_routed:

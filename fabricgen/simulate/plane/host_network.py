@@ -45,6 +45,8 @@ class HostNetwork:
     name: str = ""
     adaptive: bool = False  # InfiniBand: switches choose among `hops` by load, not by a hash
     balance: WiredBalance | None = None  # how switches spread packets; None: by a hash
+    lists: int = 0  # of uSIDs, over which hosts spread the packets: `hops` are those of the lists
+    unjudged: str = ""  # why the paths that hosts choose are not known
     announces: Flags | None = None  # switches that announce the number of their paths (weighted ECMP); None: no switch
     filters: Filters | None = None  # VRFs and ACLs; None: nothing is filtered
     tier: Mapping[int, str] = field(default_factory=dict)  # switch -> leaf | spine | core, where known

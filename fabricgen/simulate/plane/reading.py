@@ -6,7 +6,7 @@ from dataclasses import replace
 import numpy as np
 
 from fabricgen.bundle.read import Bundle, ObservedDevice
-from fabricgen.bundle.wiring import WiredLink
+from fabricgen.bundle.wiring import WiredBalance, WiredLink
 from fabricgen.physics import DEFAULT_ROCE_MTU_BYTES, ROCE_V2_WIRE_BYTES
 from fabricgen.routing.bgp import solve
 from fabricgen.routing.endpoints import is_active
@@ -24,12 +24,13 @@ from fabricgen.simulate.plane.port_arrays import port_arrays
 from fabricgen.simulate.plane.ports import Flags
 from fabricgen.simulate.plane.priority import judged_priority, roce_dscp
 from fabricgen.simulate.plane.queue_pairs import stated_queue_pairs
+from fabricgen.simulate.plane.steering import Steering, listed_hops, steering, why_not_judged
 from fabricgen.simulate.plane.switch import RoceClass
 from fabricgen.simulate.plane.switch_hashes import deployed_hashes
 from fabricgen.sonic.addresses import Address, parse_address
 from fabricgen.sonic.image import uses_frr_framework
 from fabricgen.sonic.mclag import mclag_domain, mclag_peers
-from fabricgen.vocabulary import BalanceMode, HashModel
+from fabricgen.vocabulary import BalanceMode, BalanceUnit, HashModel
 
 
 def read_plane(
@@ -94,10 +95,26 @@ def network_of(
     queue_pairs: int | None = None,
     balance: BalanceMode | None = None,
 ) -> HostNetwork:
-    """A plane with its hosts, for the lossless priority of RDMA. `queue_pairs`, `balance`: None: as the files say."""
+    """A plane with its hosts, for the lossless priority of RDMA. `queue_pairs`, `balance`: None: as the files say, and
+    with uSIDs as the hosts choose; a `balance` is that of the paths of BGP."""
     priority = judged_priority(bundle, fabric, lossless_links(fabric).priorities)
     network = asked_balance(read_plane(bundle, fabric, name, priority, model), balance)
+    if balance is None and (found := steering(bundle, fabric)):
+        network = _steered(network, fabric, found)
     return network if queue_pairs is None else replace(network, queue_pairs=queue_pairs)
+
+
+def _steered(plane: HostNetwork, fabric: RoutedFabric, found: Steering) -> HostNetwork:
+    """The plane whose hosts spread packets over their lists; the same with the reason if these are not known."""
+    if reason := why_not_judged(found):
+        return replace(plane, unjudged=reason)
+    leaf_of: list[int | None] = [None] * plane.columns
+    for column, leaf in zip(plane.column.tolist(), plane.leaf.tolist(), strict=True):
+        if column != NO_COLUMN:
+            leaf_of[column] = leaf
+    spray = WiredBalance(BalanceMode.SPRAY, BalanceUnit.PACKET)
+    hops = listed_hops(fabric, found, leaf_of)
+    return replace(plane, hops=hops, balance=spray, announces=None, lists=found.lists)
 
 
 def _announcing(devices: Sequence[ObservedDevice]) -> Flags | None:

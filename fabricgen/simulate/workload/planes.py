@@ -59,8 +59,8 @@ def jobs_on_planes(
             network = network_of(bundle, fabrics[name], name, model, queue_pairs, balance)
         if network is None:
             skipped[name] = forwarding.why_not(name)
-        elif not network.adapters:
-            skipped[name] = "the files contain no hosts"
+        elif not network.adapters or network.unjudged:
+            skipped[name] = network.unjudged or "the files contain no hosts"
         else:
             networks[name] = network
     sites = {name: site_of(bundle, network) for name, network in networks.items()}

@@ -100,6 +100,21 @@ def link_dependencies(network: Network, nexthops: Words, carried_words: Words) -
     return ChannelGraph(offsets, successors)
 
 
+def from_pairs(tails: NDArray[np.int64], heads: NDArray[np.int64], channels: int) -> ChannelGraph:
+    """The graph of these dependencies, each of which counts once."""
+    pairs = np.unique(tails * channels + heads)
+    tails, heads = np.divmod(pairs, max(1, channels))
+    counts = np.bincount(tails, minlength=channels)
+    return ChannelGraph(np.concatenate(([0], np.cumsum(counts))), heads.astype(np.int32))
+
+
+def union(one: ChannelGraph, other: ChannelGraph) -> ChannelGraph:
+    """The dependencies of both graphs over the same channels."""
+    tails = np.concatenate([graph.tails().astype(np.int64) for graph in (one, other)])
+    heads = np.concatenate([graph.successors.astype(np.int64) for graph in (one, other)])
+    return from_pairs(tails, heads, one.channels)
+
+
 def _share(held: Words, awaited: Words) -> NDArray[np.bool_]:
     """Whether rows i of `held` and j of `awaited` have a bit in common (i x j)."""
     shared = np.zeros((len(held), len(awaited)), np.uint64)

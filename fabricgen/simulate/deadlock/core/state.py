@@ -15,11 +15,12 @@ from fabricgen.routing.fallback import forwarding
 from fabricgen.routing.network import Network
 from fabricgen.routing.routes import Destination, Routes
 from fabricgen.routing.survivors import without_links
-from fabricgen.simulate.deadlock.core.dependencies import ChannelGraph, carried, link_dependencies
+from fabricgen.simulate.deadlock.core.dependencies import ChannelGraph, carried, from_pairs, link_dependencies, union
 from fabricgen.simulate.deadlock.core.peel import Peeled, disjoint_cycles, peel_along, shortest_cycle
 from fabricgen.simulate.deadlock.core.priorities import PriorityGraph, priority_graphs
 from fabricgen.simulate.deadlock.core.tiers import upward_first
 from fabricgen.simulate.plane.lossless import LosslessLinks
+from fabricgen.simulate.plane.steering import Turns
 from fabricgen.sonic.addresses import Address
 
 
@@ -30,7 +31,8 @@ class Ground:
     `destinations` are those of packets; the first `host_columns` have hosts. `sources[u]`: switch u has hosts.
     `discards[u]` are the prefixes that switch u drops if it has no longer prefix. `complete` is False if a host's
     subnet is not announced. `witness` is one prefix of each destination that packets are sent to. `expected` (switches
-    x words) are the destinations that each switch must reach; None for all destinations with hosts."""
+    x words) are the destinations that each switch must reach; None for all destinations with hosts. `turns` are those
+    of lists of uSIDs, which hosts choose in addition to routes; None without uSIDs."""
 
     network: Network
     policy: BgpPolicy
@@ -42,6 +44,7 @@ class Ground:
     witness: tuple[str, ...]
     lossless: LosslessLinks
     expected: Words | None = None
+    turns: Turns | None = None
 
     @cached_property
     def host_destinations(self) -> Words:
@@ -80,6 +83,7 @@ class Ground:
             witness=tuple(one for one, alive in zip(self.witness, stays, strict=True) if alive),
             lossless=self.lossless.at(kept),
             expected=expected,
+            turns=self.turns.after(kept, self.network.links) if self.turns else None,
         )
         return left, kept
 
@@ -144,7 +148,12 @@ class State:
     @cached_property
     def buffers(self) -> BufferDependencies:
         """The dependencies that these next hops cause."""
-        return BufferDependencies(self.ground, link_dependencies(self.ground.network, self.hops, self.flow))
+        network, turns = self.ground.network, self.ground.turns
+        links = link_dependencies(network, self.hops, self.flow)
+        if turns is not None:
+            place = network.place
+            links = union(links, from_pairs(place[turns.held], place[turns.awaited], network.links))
+        return BufferDependencies(self.ground, links)
 
     @property
     def is_disconnected(self) -> bool:
@@ -157,12 +166,17 @@ class State:
         return not ground.complete or bool((ground.host_destinations & ~self.routes.reached[ground.sources]).any())
 
     def witnesses(self, links: Sequence[int]) -> tuple[str, ...]:
-        """For each link of a cycle, a prefix whose packets arrive over it and leave over the next link."""
-        network = self.ground.network
-        return tuple(
-            self.ground.witness[bits.columns_of(self.shared(int(network.place[link]), after))[0]]
-            for link, after in pairwise([*links, links[0]])
-        )
+        """For each link of a cycle, a prefix whose packets arrive over it and leave over the next link, or such a list
+        of uSIDs."""
+        place = self.ground.network.place
+        around = pairwise([*links, links[0]])
+        return tuple(self.witness_of(link, after, self.shared(int(place[link]), after)) for link, after in around)
+
+    def witness_of(self, link: int, after: int, shared: Words) -> str:
+        """A prefix of the `shared` destinations; without any, a list of uSIDs that leads from `link` to `after`."""
+        if (columns := bits.columns_of(shared)) or self.ground.turns is None:
+            return self.ground.witness[columns[0]]
+        return self.ground.turns.example(link, after)
 
     def shared(self, place: int, link: int) -> Words:
         """The destinations whose packets arrive over the link at `place` of `network.incoming` and leave over `link`,

@@ -15,7 +15,7 @@ import numpy as np
 from fabricgen.routing import bits
 from fabricgen.routing.bits import Indices, Words
 from fabricgen.routing.network import Network
-from fabricgen.simulate.deadlock.core.dependencies import ChannelGraph, carried
+from fabricgen.simulate.deadlock.core.dependencies import ChannelGraph, carried, union
 from fabricgen.simulate.deadlock.core.state import BufferDependencies, State
 from fabricgen.simulate.deadlock.failures.shortest_paths import links_of, lost_hops
 
@@ -58,7 +58,7 @@ def repaired_witnesses(before: State, dead: Indices, links: Sequence[int]) -> tu
         row = np.zeros_like(lost)
         row[words] = flow[place[link]] & hops[after]
         shared = row if row.any() else before.shared(int(place[link]), after)
-        found.append(before.ground.witness[bits.columns_of(shared)[0]])
+        found.append(before.witness_of(link, after, shared))
     return tuple(found)
 
 
@@ -80,7 +80,7 @@ class Repaired:
     def buffers(self) -> BufferDependencies:
         """The dependencies of `now`, without those straight back, and those of `before` whose links are alive."""
         network = self.now.ground.network
-        both = _union(_forward(network, self.now.buffers.links), self.before.buffers.links)
+        both = union(_forward(network, self.now.buffers.links), self.before.buffers.links)
         alive = np.ones(network.links, bool)
         alive[self.dead] = False
         here = alive[network.incoming]
@@ -91,12 +91,3 @@ def _forward(network: Network, graph: ChannelGraph) -> ChannelGraph:
     """The graph without dependencies straight back to the sender of the packet."""
     come, go = network.incoming[graph.tails()], network.incoming[graph.successors]
     return graph.keep(network.source[come] != network.target[go])
-
-
-def _union(one: ChannelGraph, other: ChannelGraph) -> ChannelGraph:
-    pairs = np.unique(
-        np.concatenate([graph.tails().astype(np.int64) * one.channels + graph.successors for graph in (one, other)])
-    )
-    tails, heads = np.divmod(pairs, one.channels)
-    counts = np.bincount(tails, minlength=one.channels)
-    return ChannelGraph(np.concatenate(([0], np.cumsum(counts))), heads.astype(np.int32))
