@@ -429,7 +429,9 @@ def _without_pxn(log: NcclLog, collective: str) -> str:
         return ""
     shown = f"{log.library} {'.'.join(map(str, log.version))}"
     if log.library == "RCCL":
-        return "" if rccl_release_of(log.version).pxn else f"{shown} does not use PXN: NCCL_PXN_DISABLE is 1 by default"
+        ranks = rccl_release_of(log.version).pxn_ranks
+        default = f"0 by default only from {ranks[0]} ranks on ({ranks[1]} on MI350X)" if ranks else "1 by default"
+        return f"{shown} does not use PXN: NCCL_PXN_DISABLE is {default}"
     if log.gdr < log.sends and release_of(log.version).pxn_needs_gdr:
         return f"{shown} uses PXN only with GPUDirect RDMA"
     return f"{shown} does not use PXN: look for NCCL_PXN_DISABLE"

@@ -6,7 +6,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 
 from fabricgen.api.subnets import DEFAULT_SUBNETS, SubnetOptions
-from fabricgen.errors import UsageError
 from fabricgen.findings import Finding, Severity
 from fabricgen.units import counted
 from fabricgen.vocabulary import BalanceMode, HashModel
@@ -65,16 +64,11 @@ def with_connections(request: Requested, bundle: "Bundle") -> tuple[Requested, l
     """
     if request.nccl is None:
         return request, []
-    from fabricgen.platforms.nccl import parse_version
     from fabricgen.simulate.plane.queue_pairs import nccl_connections
 
-    try:
-        version = parse_version(request.nccl)
-    except ValueError as error:
-        raise UsageError(f"--nccl: {error}") from error
-    found = nccl_connections(bundle, version, request.plane, request.queue_pairs)
+    found = nccl_connections(bundle, request.nccl, request.plane, request.queue_pairs)
     text = (
-        f"NCCL {request.nccl}: {counted(found.channels, 'channel')} of each NIC with "
+        f"{found.library} {request.nccl}: {counted(found.channels, 'channel')} of each NIC with "
         f"{counted(found.queue_pairs, 'queue pair')}, so {counted(found.flows, 'flow')} of two NICs"
         f"{f'; {found.assumed}' if found.assumed else ''}"
     )

@@ -185,8 +185,8 @@ hash_options = several(
     click.option(
         "--nccl",
         metavar="VERSION",
-        help="Let two NICs have as many connections as the channels of this version of NCCL, for example 2.30, instead "
-        "of one.",
+        help="Let two NICs have as many connections as the channels of this version of NCCL, or of RCCL on hosts with "
+        "GPUs of AMD, for example 2.30, instead of one.",
     ),
     click.option(
         "--hash",

@@ -6,9 +6,17 @@ a NIC up to that speed. src/graph/connect.cc, ncclTopoPostset: rings are duplica
 now"), and once more below 16 channels on several nodes ("Use 4 compute channels per search channel"), if minCompCap ==
 90, from v2.25.1-1 on >= 90. NCCL_IB_SPLIT_DATA_ON_QPS: src/transport/net_ib.cc, later net_ib/common.cc; NCCL_PXN_C2C:
 src/graph/paths.cc, where PXN needs GPUDirect RDMA from v2.30.3-1. Without NVLink between the GPUs of a host the second
-duplication is left out (bwIntra > 45). ROCm/rccl, tags rocm-6.0.0 (2.18.3) to 0cbce2a7 (2.21.5): src/graph/paths.cc and
-src/transport/net_ib.cc; its channels come from ring models of single servers (src/graph/rome_models.cc), which are not
-here.
+duplication is left out (bwIntra > 45).
+
+RCCL takes its rings from models of single servers. ROCm/rccl, tags rocm-6.0.0 (2.18.3), rocm-6.1.0 (2.18.6), rocm-6.2.0
+(2.20.5) and commit 0cbce2a7 (2.21.5), later ee2d4e42; ROCm/rocm-systems 05f500ed and 028c2846 (projects/rccl, 2.28.3 to
+2.31.2 by its CHANGELOG.md). src/graph/rome_models.cc, rome_model_81 (8 GPUs, 8 NICs, 7 links each): ringBase has 16
+rings, from 2.20.5 on 64, and each NIC sends the same number. src/graph/connect.cc, ncclTopoPostset: rings are doubled
+if that is at most maxChannels: MAXCHANNELS (include/devcomm.h, device.h: 32 in 2.18.3, 64 in 2.18.6), and 64 over
+several nodes from 2.20.5 on. On gfx950 it is 48 ("default capping to 48", 05f500ed; by the changelog since 2.28.3 for
+ROCm 7.12) and again 64 in 028c2846; no changelog names the version, which is 2.31 here. NCCL_IB_QPS_PER_CONNECTION is
+1, NCCL_IB_SPLIT_DATA_ON_QPS as in src/transport/net_ib.cc, later net_ib/common.cc. PXN: src/graph/paths.cc, PXN_DISABLE
+1; src/rccl_wrap.cc (2.26.6), rcclSetPxn: ranksThreshold 64, on gfx950 32.
 """
 
 from dataclasses import dataclass
@@ -47,26 +55,43 @@ _LAST_PATCH = 99  # of a version without its third number
 
 @dataclass(frozen=True, slots=True)
 class RcclRelease:
-    """The defaults of RCCL from a version on: whether it uses PXN, and NCCL_IB_SPLIT_DATA_ON_QPS."""
+    """The behavior of RCCL from a version on. `rings` are those of a server with eight GPUs and eight NICs, `most` the
+    channels over several servers, on `gfx942` (MI300X, MI325X) and `gfx950` (MI350X, MI355X; None: not supported).
+    `split` is the default of NCCL_IB_SPLIT_DATA_ON_QPS. PXN is used from `pxn_ranks` ranks on, of both; None: never by
+    default."""
 
     since: Version
-    pxn: bool
-    split: bool
+    rings: int
+    gfx942: int
+    gfx950: int | None
+    split: bool = False
+    pxn_ranks: tuple[int, int] | None = None
 
 
-RCCL_RELEASES = (RcclRelease((2, 18, 0), False, True), RcclRelease((2, 20, 0), False, False))
+RCCL_RELEASES = (
+    RcclRelease((2, 18, 0), 16, 32, None, split=True),
+    RcclRelease((2, 18, 6), 16, 64, None, split=True),
+    RcclRelease((2, 20, 0), 64, 64, None),
+    RcclRelease((2, 26, 0), 64, 64, 64, pxn_ranks=(64, 32)),
+    RcclRelease((2, 28, 0), 64, 64, 48, pxn_ranks=(64, 32)),
+    RcclRelease((2, 31, 0), 64, 64, 64, pxn_ranks=(64, 32)),
+)
+RCCL_NICS = 8  # of a host, which the model of the rings has
+_GFX950 = ("mi350x", "mi355x")
+_GFX942 = ("mi300x", "mi325x")
 _CAPABILITIES = {"a100": 80, "h100": 90, "h200": 90, "b200": 100, "gb200": 100, "b300": 103, "gb300": 103, "vr": 107}
 
 
-def parse_version(text: str) -> Version:
+def parse_version(text: str, library: str = "NCCL") -> Version:
     """2.30.7 as numbers; 2.30 is the last of its patches. Raises ValueError for another text, and for versions before
-    the first one here."""
+    the first one here of the library, NCCL or RCCL."""
     parts = text.split(".")
     if len(parts) not in (2, 3) or not all(part.isdecimal() for part in parts):
-        raise ValueError(f"{text!r} is not a version of NCCL such as {NEWEST[0]}.{NEWEST[1]}")
+        raise ValueError(f"{text!r} is not a version of {library} such as {NEWEST[0]}.{NEWEST[1]}")
     version = int(parts[0]), int(parts[1]), int(parts[2]) if len(parts) == 3 else _LAST_PATCH
-    if not RELEASES[0].since <= version:
-        raise ValueError(f"NCCL {text} is not known: the versions are 2.21 and later")
+    first = (RCCL_RELEASES if library == "RCCL" else RELEASES)[0].since
+    if not first <= version:
+        raise ValueError(f"{library} {text} is not known: the versions are {first[0]}.{first[1]} and later")
     return version
 
 
@@ -95,3 +120,16 @@ def channels_of_nic(version: Version, nics: int, nic_gbps: float, capability: in
     if channels < _FEWEST_MOST and capability in release.again:
         channels *= 2
     return max(1, channels // nics)
+
+
+def rccl_channels_of_nic(version: Version, model: str) -> tuple[int, str]:
+    """(channels of a ring or tree over several hosts on each NIC, what is assumed), for a host model with eight GPUs of
+    AMD and eight NICs. Raises ValueError if the version does not have its GPUs."""
+    words = model.lower().replace("_", "-").split("-")
+    release = rccl_release_of(version)
+    is_new, is_known = any(one in words for one in _GFX950), any(one in words for one in _GFX942)
+    most = release.gfx950 if is_new else release.gfx942
+    if most is None:
+        raise ValueError(f"RCCL {version[0]}.{version[1]} does not support the GPUs of {model}: RCCL 2.26 and later do")
+    channels = 2 * release.rings if 2 * release.rings <= most else min(release.rings, most)
+    return channels // RCCL_NICS, "" if is_new or is_known else f"GPUs of {model} count as MI300X"

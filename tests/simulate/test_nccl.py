@@ -1,11 +1,23 @@
 """Connections of NCCL by version, and what spreading gives a published all-reduce."""
 
 import json
+import os
+import re
+import subprocess
+from collections import Counter
 from pathlib import Path
 
 import pytest
 
-from fabricgen.platforms.nccl import capability_of, channels_of_nic, parse_version, rccl_release_of, release_of
+from fabricgen.platforms.nccl import (
+    RCCL_NICS,
+    capability_of,
+    channels_of_nic,
+    parse_version,
+    rccl_channels_of_nic,
+    rccl_release_of,
+    release_of,
+)
 from tests.conftest import Cli, Outcome
 from tests.inventories import ADDRESSING, NVIDIA, Tree, write
 
@@ -59,24 +71,121 @@ def test_channels_of_a_nic(version: str, nics: int, gbps: float, capability: int
 
 
 def test_pxn_by_version() -> None:
-    """NVIDIA/nccl v2.29.7-1 and v2.30.3-1, src/graph/paths.cc; ROCm/rccl, PXN_DISABLE is 1."""
+    """NVIDIA/nccl v2.29.7-1 and v2.30.3-1, src/graph/paths.cc; RCCL: PXN_DISABLE, rcclSetPxn (ranksThreshold)."""
     needs = [release_of(parse_version(text)).pxn_needs_gdr for text in ("2.21", "2.29.7", "2.30.3", "2.31")]
     assert needs == [False, False, True, True]
-    assert [(rccl_release_of(one).pxn, rccl_release_of(one).split) for one in ((2, 18, 6), (2, 20, 5), (2, 21, 5))] == [
-        (False, True),
-        (False, False),
-        (False, False),
+    found = [rccl_release_of(one) for one in ((2, 18, 6), (2, 20, 5), (2, 22, 3), (2, 26, 6), (2, 31, 2))]
+    assert [(one.pxn_ranks, one.split) for one in found] == [
+        (None, True),
+        (None, False),
+        (None, False),
+        ((64, 32), False),
+        ((64, 32), False),
     ]
 
 
-def test_hosts_with_gpus_of_amd_have_other_channels(tmp_path: Path, cli: Cli) -> None:
+@pytest.mark.parametrize(
+    ("version", "model", "channels"),
+    [
+        ("2.18.3", "mi300x", 4),  # ringBase has 16 rings, doubled: MAXCHANNELS is 32
+        ("2.18.6", "mi300x", 4),  # MAXCHANNELS is 64, and rings are doubled once
+        ("2.20.5", "mi300x", 8),  # 64 rings
+        ("2.21.5", "mi325x-bcm57608", 8),
+        ("2.26", "mi355x", 8),
+        ("2.28.3", "mi350x-connectx-7", 6),  # default capping to 48
+        ("2.30.7", "mi355x", 6),
+        ("2.30.7", "mi300x", 8),
+        ("2.31.2", "mi355x", 8),
+    ],
+)
+def test_channels_of_rccl(version: str, model: str, channels: int) -> None:
+    assert rccl_channels_of_nic(parse_version(version, "RCCL"), model) == (channels, "")
+
+
+def test_channels_of_rccl_of_other_gpus() -> None:
+    assert rccl_channels_of_nic((2, 21, 5), "amd-of-ours") == (8, "GPUs of amd-of-ours count as MI300X")
+    with pytest.raises(ValueError, match=r"RCCL 2\.22 does not support the GPUs of mi355x: RCCL 2\.26 and later do"):
+        rccl_channels_of_nic((2, 22, 3), "mi355x")
+    for text, reason in (("2.17.1", "2.18 and later"), ("7.0.0-rc1", "is not a version of RCCL"), ("six", "such as")):
+        with pytest.raises(ValueError, match=reason):
+            parse_version(text, "RCCL")
+
+
+@pytest.mark.skipif("RCCL_SOURCE" not in os.environ, reason="RCCL_SOURCE: a clone of ROCm/rccl")
+def test_rings_and_channels_are_those_of_the_source() -> None:
+    """The rings of rome_model_81 that each NIC sends, and MAXCHANNELS, in each tag."""
+
+    def source(tag: str, file: str) -> str:
+        command = ["git", "-C", os.environ["RCCL_SOURCE"], "show", f"{tag}:{file}"]
+        return subprocess.run(command, check=True, capture_output=True, text=True).stdout
+
+    for tag, header in (
+        ("rocm-6.0.0", "devcomm.h"), ("rocm-6.1.0", "devcomm.h"), ("rocm-6.2.0", "device.h"), ("0cbce2a7", "device.h"),
+    ):  # fmt: skip
+        made = source(tag, "makefiles/version.mk")
+        version = tuple(int(found) for found in re.findall(r"NCCL_(?:MAJOR|MINOR|PATCH)\s*:= (\d+)", made))
+        model = source(tag, "src/graph/rome_models.cc").split("rome_model_81 = {")[1].split("\n};")[0]
+        base = model.split(".ringBase")[1].split('",\n')[0]
+        senders = Counter(ring.split()[-1] for ring in re.findall(r"N\d [\d ]+ N\d", base))
+        release = rccl_release_of((version[0], version[1], version[2]))
+        assert len(senders) == RCCL_NICS and set(senders.values()) == {release.rings // RCCL_NICS}
+        (most,) = re.findall(r"#define MAXCHANNELS (\d+)", source(tag, f"src/include/{header}"))
+        assert min(64, int(most)) == release.gfx942
+        split = source(tag, "src/transport/net_ib.cc")
+        assert f'"IB_SPLIT_DATA_ON_QPS", {int(release.split)})' in split and '"IB_QPS_PER_CONNECTION", 1)' in split
+        assert '"PXN_DISABLE", 1)' in source(tag, "src/graph/paths.cc")
+
+
+@pytest.fixture(scope="module")
+def of_amd(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Four MI300X, each on eight rails, in units of two."""
+    from fabricgen.api import render
+
+    folder = tmp_path_factory.mktemp("amd")
     tree = oci(4, 2, speed="400G")
     del tree["host_models"]
     tree["hosts"]["gpu"]["model"] = "mi300x"
+    render(write(folder / "in", tree), folder / "build")
+    return folder / "build"
+
+
+def test_hosts_with_gpus_of_amd_have_the_channels_of_rccl(of_amd: Path, cli: Cli) -> None:
+    outcome = cli("-q", "simulate", "congestion", of_amd, "--nccl", "2.21.5", "--format", "json")
+    notes = [one["message"] for one in json.loads(outcome.out)["findings"] if one["code"] == "FG720"]
+    assert (outcome.code, notes) == (
+        0,
+        ["RCCL 2.21.5: 8 channels of each NIC with 4 queue pairs, so 32 flows of two NICs"],
+    )
+    pattern = ("--pattern", "ring-all-reduce", "--queue-pairs", "1")
+    outcome = cli("-q", "simulate", "packets", of_amd, *pattern, "--nccl", "2.18.6")
+    assert outcome.code == 0 and "RCCL 2.18.6: 4 channels of each NIC with 1 queue pair" in outcome.out
+
+
+@pytest.mark.parametrize(
+    ("version", "reason"),
+    [
+        ("2.17", "RCCL 2.17 is not known: the versions are 2.18 and later"),
+        ("6.2-rc", "'6.2-rc' is not a version of RCCL"),
+        ("", "is not a version of RCCL"),
+    ],
+)
+def test_wrong_versions_of_rccl(version: str, reason: str, of_amd: Path, cli: Cli) -> None:
+    outcome = cli("simulate", "congestion", of_amd, "--nccl", version)
+    assert outcome.code == 2 and reason in outcome.err
+
+
+def test_hosts_that_no_model_of_rccl_describes(tmp_path: Path, cli: Cli) -> None:
+    """Four NICs for eight GPUs of AMD."""
+    tree = oci(4, 2, speed="400G")
+    model = tree["host_models"]["gb300"]
+    model.update(gpus=8, nvlink_domain=8, vendor="amd")
+    model["nics"][0].update(model="BCM57608", speed="400G")
+    tree["host_models"] = {"ours": model}
+    tree["hosts"]["gpu"]["model"] = "ours"
     outcome = cli("render", write(tmp_path / "in", tree), "-o", tmp_path / "build", "-q")
     assert outcome.code == 0, outcome.out
     outcome = cli("simulate", "congestion", tmp_path / "build", "--nccl", "2.21.5")
-    assert (outcome.code, "RCCL takes its channels from models of single servers" in outcome.err) == (2, True)
+    assert outcome.code == 2 and "ours has 4 NICs for 8 GPUs of AMD, and RCCL's model has 8 for 8" in outcome.err
 
 
 def test_versions_and_models() -> None:

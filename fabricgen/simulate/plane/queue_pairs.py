@@ -13,7 +13,14 @@ from numpy.typing import NDArray
 from fabricgen.bundle.read import Bundle
 from fabricgen.errors import UsageError
 from fabricgen.platforms.catalog import nic_model
-from fabricgen.platforms.nccl import HOPPER, Version, capability_of, channels_of_nic
+from fabricgen.platforms.nccl import (
+    HOPPER,
+    RCCL_NICS,
+    capability_of,
+    channels_of_nic,
+    parse_version,
+    rccl_channels_of_nic,
+)
 from fabricgen.platforms.source_ports import LABEL_DRIVERS, LABELS, flow_label
 from fabricgen.simulate.plane.mixing import GOLDEN, mixed
 from fabricgen.simulate.plane.ports import Flags, Ints
@@ -31,11 +38,13 @@ def stated_queue_pairs(bundle: Bundle) -> int:
 
 @dataclass(frozen=True, slots=True)
 class Connections:
-    """What joins two NICs: `channels` of NCCL, each with `queue_pairs`. `assumed` says what the files do not have."""
+    """What joins two NICs: `channels` of a `library`, each with `queue_pairs`. `assumed` says what the files do not
+    have."""
 
     channels: int
     queue_pairs: int
     assumed: str
+    library: str
 
     @property
     def flows(self) -> int:
@@ -43,11 +52,13 @@ class Connections:
         return self.channels * self.queue_pairs
 
 
-def nccl_connections(bundle: Bundle, version: Version, plane: str | None, queue_pairs: int | None) -> Connections:
-    """The connections of rings and trees that NCCL makes on a plane, by default the first compute plane; the fewest of
-    all host models with GPUs. `queue_pairs` of a connection are by default those of the files.
+def nccl_connections(bundle: Bundle, text: str, plane: str | None, queue_pairs: int | None) -> Connections:
+    """The connections of rings and trees that a version of NCCL, or of RCCL with GPUs of AMD, makes on a plane, by
+    default the first compute plane; the fewest of all host models with GPUs. `queue_pairs` of a connection are by
+    default those of the files.
 
-    Raises UsageError if no host with GPUs has NICs there, and for hosts with GPUs of AMD: RCCL has its own channels.
+    Raises UsageError for an unknown version, if no host with GPUs has NICs there, and for hosts with GPUs of AMD and
+    another number of NICs than RCCL has a model of.
     """
     wiring = bundle.wiring
     amd = {model.name for model in wiring.host_models if model.vendor == "amd"} if wiring else set()
@@ -60,17 +71,24 @@ def nccl_connections(bundle: Bundle, version: Version, plane: str | None, queue_
             found.setdefault(host.model, (len(speeds), min(speeds)))
     if not found:
         raise UsageError(f"--nccl: no host with GPUs has NICs on plane {name or '(none)'}")
-    if others := sorted(amd & found.keys()):
-        reason = "RCCL takes its channels from models of single servers, which fabricgen does not have"
-        raise UsageError(f"--nccl: {', '.join(others)} has GPUs of AMD. {reason}: use --queue-pairs with their product")
-    channels = []
-    unknown = []
-    for model, (nics, speed_mbps) in found.items():
-        capability = capability_of(model)
-        unknown += [model] if capability is None else []
-        channels.append(channels_of_nic(version, nics, speed_mbps / 1000, capability or HOPPER))
-    assumed = f"GPUs of {', '.join(unknown)} count as Hopper" if unknown else ""
-    return Connections(min(channels), queue_pairs or stated_queue_pairs(bundle), assumed)
+    by_model = {}
+    try:
+        for model, (nics, speed_mbps) in found.items():
+            if model not in amd:
+                version, capability = parse_version(text), capability_of(model)
+                assumed = "" if capability else f"GPUs of {model} count as Hopper"
+                by_model[model] = channels_of_nic(version, nics, speed_mbps / 1000, capability or HOPPER), assumed
+            elif (gpus[model], nics) == (RCCL_NICS, RCCL_NICS):
+                by_model[model] = rccl_channels_of_nic(parse_version(text, "RCCL"), model)
+            else:
+                reason = f"{model} has {nics} NICs for {gpus[model]} GPUs of AMD, and RCCL's model has 8 for 8"
+                raise UsageError(f"--nccl: {reason}: use --queue-pairs with the product of channels and queue pairs")
+    except ValueError as error:
+        raise UsageError(f"--nccl: {error}") from error
+    libraries = dict.fromkeys("RCCL" if model in amd else "NCCL" for model in by_model)
+    channels = min(count for count, _ in by_model.values())
+    assumptions = "; ".join(dict.fromkeys(assumed for _, assumed in by_model.values() if assumed))
+    return Connections(channels, queue_pairs or stated_queue_pairs(bundle), assumptions, " and ".join(libraries))
 
 
 @cache
