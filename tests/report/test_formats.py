@@ -212,13 +212,13 @@ def test_sarif_stays_small_whatever_the_number_of_codes() -> None:
 def test_sarif_of_a_fabric_with_everything_wrong_alike(switches: int) -> None:
     """Each switch has a finding of each of 40 codes, on two ends, with the causes and the switches of all others."""
     names = tuple(f"compute-su{number // 8:03}-r{number % 8}-leaf" for number in range(switches))
-    codes = list(pages())[:40]
+    codes, causes = list(pages())[:40], tuple(f"{number:032}" for number in range(90))
     findings = [
         Finding(
             code, Severity.ERROR, f"{name} has a fault of {code}", name, "PORT|Ethernet0|mtu",
             Location(f"build/sonic/{name}/config_db.json", 9, 3), devices=names,
             related=(Related("the far end", Location("b", 1, 1)),),
-            caused_by=tuple(f"{number:032}" for number in range(90)),
+            caused_by=causes,
         )
         for code in codes
         for name in names
