@@ -297,11 +297,10 @@ def _disagreements(fabric: Fabric, field: str, only_unplanned: bool = False) -> 
     def value(end: End) -> str:
         return end.text(field) or _PORT_DEFAULTS.get(field, "")
 
-    for pair in fabric.pairs:
-        one, other = pair
-        if (only_unplanned and one.link.speed_mbps) or one.text(field) == other.text(field):
+    for pair, (row, far_row) in zip(fabric.pairs, fabric.pair_rows, strict=True):
+        if row.get(field) == far_row.get(field) or (only_unplanned and pair[0].link.speed_mbps):
             continue
-        if value(one) != value(other):
+        if value(pair[0]) != value(pair[1]):
             near, far = fabric.blamed(pair, value)
             message = f"{field} is {value(near) or 'missing'}, but the far end has {value(far) or 'none'}"
             place, related = near.place("PORT", field), far_end(near, "PORT", field)

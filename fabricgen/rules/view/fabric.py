@@ -103,7 +103,7 @@ class Fabric:
         if derived:
             forget(self, functions_of(self))
         self._usual_values.clear()
-        forget(self, ["_by_kind"])
+        forget(self, ["_by_kind", "pair_rows"])
         for switch in self.switches.values():
             switch.forget()
 
@@ -204,6 +204,11 @@ class Fabric:
     def pairs(self) -> tuple[tuple[End, End], ...]:
         """The links whose two ends are known switches."""
         return tuple((end, end.far) for end in self.ends if end.far and (end.switch.name, end.port) == end.link.a)
+
+    @derived
+    def pair_rows(self) -> tuple[tuple[Row, Row], ...]:
+        """The PORT rows of both ends of each of `pairs`: rules compare field by field."""
+        return tuple((one.row, other.row) for one, other in self.pairs)
 
     def blamed(self, pair: tuple[End, End], value: Callable[[End], object]) -> tuple[End, End]:
         """Two ends that disagree, with the end whose value is unusual for its kind first."""
