@@ -22,6 +22,7 @@ from fabricgen.simulate.deadlock.failures.judge import FailureJudge
 from fabricgen.simulate.deadlock.failures.orbits import Orbits, joined
 from fabricgen.simulate.deadlock.failures.symmetry import Invariants
 from fabricgen.simulate.deadlock.failures.verdict import DepthVerdict
+from fabricgen.simulate.plane.steering import Turns
 from fabricgen.sonic.addresses import parse_address
 from fabricgen.vocabulary import Repair
 from tests.bgp_fabric import open_configs
@@ -201,6 +202,20 @@ def test_distinct_spine_asns_where_pairs_are_too_many_to_judge_each() -> None:
     verdict = FailureJudge(made.converged(), Failures(2)).of_depth(every_link(made.network), 2)
     assert (verdict.how, verdict.summary.sets) == ("orbits", comb(400, 2))
     assert (verdict.summary.cyclic_sets, verdict.summary.unreachable_sets) == (200 * 199, 200)
+
+
+@pytest.mark.parametrize(("most", "how"), [(1 << 20, "each"), (0, "orbits")])
+def test_symmetries_keep_the_turns_of_lists(most: int, how: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Lists turn at leaves 2 and 3, which closes a cycle over four links. Only their failures open it, though links of
+    other leaves are alike without lists."""
+    made = leaf_spine(6, 2)
+    net = made.network
+    number = {ends: link for link, ends in enumerate(zip(net.source.tolist(), net.target.tolist(), strict=True))}
+    turns = [(number[6, 2], number[2, 7]), (number[7, 3], number[3, 6])]
+    made = replace(made, turns=Turns(*np.array(turns).T, ("fcbb:bbbb:1::", "fcbb:bbbb:2::")))
+    monkeypatch.setattr(judge_module, "MOST_CONVERGED_WORK", most)
+    verdict = FailureJudge(made.converged(), Failures(1)).of_depth(every_link(net), 1)
+    assert (verdict.how, verdict.summary.sets, verdict.summary.cyclic_sets) == (how, 12, 8)
 
 
 def test_a_fabric_without_symmetry_is_sampled(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -2,8 +2,8 @@
 
 The inputs are: the wiring, the policy of each session and switch, which switches share an ASN (ASNs are only compared
 for equality), the origins of prefixes and which prefixes cover each other, the switches with hosts, the lossless
-priorities of each link and the maps that move packets between priorities. A set of failures and its image then have the
-same verdict.
+priorities of each link, the maps that move packets between priorities, and the turns of lists of uSIDs. A set of
+failures and its image then have the same verdict.
 
 A candidate permutation counts only after all of this has been verified for every switch and link.
 """
@@ -63,6 +63,7 @@ class Invariants:
         if ground.expected is not None and (ground.expected[ground.sources] != ground.host_destinations).any():
             self.missed = ground.expected
         self.cable = np.minimum(np.arange(network.links), network.reverse)
+        self.turns = self._turns(np.arange(network.links))
 
     def symmetry(self, switch: Indices, mark: Indices, chance: np.random.Generator) -> Symmetry | None:
         """The symmetry with this permutation of the switches, parallel links in random order, or None.
@@ -76,7 +77,8 @@ class Invariants:
         if image is None or column is None or link is None:
             return None
         found = Symmetry(switch, link, column)
-        return found if self._keeps_fallbacks(found) and self._keeps_expected(found) else None
+        keeps = self._keeps_fallbacks(found) and self._keeps_expected(found)
+        return found if keeps and np.array_equal(self._turns(found.link), self.turns) else None
 
     @staticmethod
     def _images(number: Indices, image: Indices) -> Indices | None:
@@ -109,6 +111,13 @@ class Invariants:
             origins = tuple(sorted([moved[one] for one in self.ground.destinations[column].origins]))
             found[column] = self.column_of.get((origins, kind), -1)
         return found if _is_permutation(found, len(found)) else None
+
+    def _turns(self, link: Indices) -> Indices:
+        """The turns of lists after links are replaced, each as one number, sorted."""
+        turns = self.ground.turns
+        return (
+            np.unique(link[turns.held] * self.network.links + link[turns.awaited]) if turns else np.empty(0, np.int64)
+        )
 
     def _keeps_fallbacks(self, found: Symmetry) -> bool:
         return self.fallbacks.keep(found.switch, found.column)
