@@ -37,7 +37,7 @@ class ConfigFiles:
             return [(self.device_name(path), path)]
         below = path / "sonic" if (path / "sonic").is_dir() else path
         named = [(file.parent.name, file) for file in below.glob(f"*/{CONFIG_NAME}")]
-        others = (file for file in below.glob("*.json") if file.name not in _OF_BUNDLE)
+        others = (file for file in sorted(below.glob("*.json")) if file.name not in _OF_BUNDLE)
         found = [*named, *((self.device_name(file), file) for file in others if self._has_tables(file))]
         return sorted(found or _named_by_folder(below, self._further_below(below)))
 
@@ -47,7 +47,7 @@ class ConfigFiles:
         if named := [file for file in folder.glob(f"*/**/{CONFIG_NAME}") if file.is_file()]:
             return named
         by_folder: dict[Path, list[Path]] = {}
-        for file in folder.glob("*/*.json"):
+        for file in sorted(folder.glob("*/*.json")):  # an error is that of the same file on each machine
             if file.name not in _OF_BUNDLE and self._has_tables(file, is_reported=False):
                 by_folder.setdefault(file.parent, []).append(file)
         return [files[0] for files in by_folder.values() if len(files) == 1]

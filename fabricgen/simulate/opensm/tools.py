@@ -31,5 +31,7 @@ def _found(path: str) -> Tools | None:
     if opensm is None or ibsim is None:
         return None
     prefix = Path(ibsim).resolve().parent.parent
-    found = [file for pattern in ("lib*/umad2sim", "lib*/*/umad2sim") for file in prefix.glob(f"{pattern}/*.so")]
+    found = [
+        file for pattern in ("lib*/umad2sim", "lib*/*/umad2sim") for file in sorted(prefix.glob(f"{pattern}/*.so"))
+    ]
     return Tools(opensm, ibsim, str(found[0])) if found else None

@@ -206,8 +206,8 @@ def test_distinct_spine_asns_where_pairs_are_too_many_to_judge_each() -> None:
 
 @pytest.mark.parametrize(("most", "how"), [(1 << 20, "each"), (0, "orbits")])
 def test_symmetries_keep_the_turns_of_lists(most: int, how: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Lists turn at leaves 2 and 3, which closes a cycle over four links. Only their failures open it, though links of
-    other leaves are alike without lists."""
+    """Lists turn at leaves 2 and 3, which closes a cycle over four links. Only their failures open it, though without
+    lists all links have one orbit."""
     made = leaf_spine(6, 2)
     net = made.network
     number = {ends: link for link, ends in enumerate(zip(net.source.tolist(), net.target.tolist(), strict=True))}
