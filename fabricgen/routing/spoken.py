@@ -48,8 +48,8 @@ class AbsentSession:
 @dataclass(frozen=True, slots=True)
 class SpokenFabric:
     """The BGP speakers of one plane by switch, the sessions, and the rows whose sessions stay down. The rows of the
-    speakers are made at each use; `addresses` has those of all in the order of the switches. `tables` are the QoS
-    tables of each switch, kept so that each file is read once. `down` are the (switch, interface) that are shut
+    speakers are made at each use; `addresses` has those of all in the order of the switches. `tables` are those on QoS
+    and uSIDs of each switch, kept so that each file is read once. `down` are the (switch, interface) that are shut
     down, `vteps` the address that VXLAN packets to a VRF with an L3 VNI go to, by switch and VRF."""
 
     speakers: Mapping[str, Speaker]

@@ -12,11 +12,12 @@ from fabricgen.sonic.acl import dropped_bgp
 from fabricgen.sonic.addresses import Address
 from fabricgen.sonic.evpn import vteps_of
 from fabricgen.sonic.image import Speaker
+from fabricgen.sonic.srv6 import LOCATORS
 from fabricgen.sonic.tables import ConfigDb
 
-_LOSSLESS_TABLES = (
+_KEPT_TABLES = (
     "PORT_QOS_MAP", "DSCP_TO_TC_MAP", "TC_TO_PRIORITY_GROUP_MAP", "TC_TO_QUEUE_MAP", "MAP_PFC_PRIORITY_TO_QUEUE",
-    "PORTCHANNEL_MEMBER", "VLAN_MEMBER",
+    "PORTCHANNEL_MEMBER", "VLAN_MEMBER", LOCATORS,
 )  # fmt: skip
 
 
@@ -42,5 +43,5 @@ class SpokenFiles:
             self.ports_down[name] = shut_of(bundle.devices[name])
             self.acl[name] = dropped_bgp(config)
             self.vteps.update(((name, vrf), vtep) for vrf, vtep in vteps_of(config))
-            self.tables[name] = {table: config[table] for table in _LOSSLESS_TABLES if table in config}
+            self.tables[name] = {table: config[table] for table in _KEPT_TABLES if table in config}
         self.found = find_answers(self.addresses, self.neighbors)

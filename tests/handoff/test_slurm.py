@@ -71,7 +71,10 @@ def test_slurmctld_complains_of_a_wrong_line(name: str, line: str, complaint: st
 
 
 def test_a_complaint_of_the_machine_is_none_of_the_files() -> None:
-    log = "slurmctld: error: High latency for 1000 calls to gettimeofday(): 1170 microseconds\n"
+    log = (
+        "slurmctld: error: High latency for 1000 calls to gettimeofday(): 1170 microseconds\n"
+        "slurmctld: Warning: Note very large processing time from slurm_topo_build_config: usec=33426 began=14:48:13\n"
+    )
     assert Slurm(f"{log}slurmctld: error: Configured MailProg is invalid\n", {}).complaints == []
 
 

@@ -24,6 +24,8 @@ from fabricgen.routing.fabric import RoutedFabric
 from fabricgen.routing.usids import UsidPlane, usid_planes
 from fabricgen.simulate.plane.findings import finding_at
 from fabricgen.simulate.plane.ports import Flags, Ints
+from fabricgen.sonic.image import rows
+from fabricgen.sonic.srv6 import LOCATORS
 from fabricgen.units import counted
 
 MOST_LISTS = 400_000  # to be walked: a second for about 60,000
@@ -80,6 +82,8 @@ def steering(bundle: Bundle, fabric: RoutedFabric) -> Steering | None:
 
 
 def _read(bundle: Bundle, fabric: RoutedFabric) -> Steering | None:
+    if not any(rows(tables, LOCATORS) for tables in fabric.spoken.tables.values()):
+        return None
     found = [plane for _, plane in usid_planes(bundle) if set(plane.switches) == set(fabric.names)]
     if not found:
         return None
