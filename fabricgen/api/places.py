@@ -53,10 +53,11 @@ class InventoryPlaces:
         if self._inventory is not None:
             return inventory_root(self._inventory), self._node or load_inventory(self._inventory)[0].node
         manifest = read_manifest(self._bundle) if self._bundle else None
-        for path in self._near() if manifest else ():
-            assert manifest is not None
+        if manifest is None:
+            return None
+        name = manifest.fabric.encode()
+        for path in self._near():
             try:
-                name = manifest.fabric.encode()
                 if not any(name in read_bytes(file, YAML_BYTES) for file in inventory_files(path)):
                     continue  # another fabric: a folder can have many, and to load one takes 20 ms
                 inventory, _ = load_inventory(path)

@@ -14,13 +14,7 @@ from fabricgen.bundle.read import Bundle
 from fabricgen.bundle.wiring import Checks
 from fabricgen.findings import Finding
 from fabricgen.platforms.model import SwitchPlatform
-from fabricgen.results import (
-    CongestionModel,
-    CongestionResult,
-    DeadlockResult,
-    IsolationResult,
-    without_evidence,
-)
+from fabricgen.results import CongestionModel, CongestionResult, DeadlockResult, IsolationResult, without_evidence
 from fabricgen.units import counted
 
 if TYPE_CHECKING:

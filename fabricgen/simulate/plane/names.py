@@ -32,8 +32,8 @@ def planes_for(bundle: Bundle, plane: str | None, *, to_storage: bool) -> list[t
 
 
 def left_out(bundle: Bundle, plane: str | None, *, to_storage: bool) -> dict[str, str]:
-    """Plane -> 'runs on the storage planes', which says why traffic that names no plane is not on it. Planes for
-    management are named only if there is no other."""
+    """The planes that traffic does not use when the user names no plane, each with the reason: 'runs on the storage
+    planes'. A fabric that has other planes leaves out those for management."""
     wired = bundle.wiring.planes if bundle.wiring and plane is None else ()
     chosen = {name for name, _ in planes_for(bundle, plane, to_storage=to_storage)}
     chosen |= {*infiniband_planes(bundle, plane, to_storage=to_storage)}

@@ -88,8 +88,7 @@ def _read(bundle: Bundle, fabric: RoutedFabric) -> Steering | None:
     if not found:
         return None
     (plane,) = found
-    source = fabric.network.source.tolist()
-    number = {(fabric.names[source[link]], fabric.ports[link]): link for link in range(fabric.network.links)}
+    number = _link_numbers(fabric)
     used = [end for links in plane.up.values() for link in links for end in (link.a, link.b)]
     active = {name for name in fabric.names if is_active(bundle, name)}
     outside = [
@@ -108,6 +107,12 @@ def _read(bundle: Bundle, fabric: RoutedFabric) -> Steering | None:
     held, awaited = np.array([pair[:2] for pair in inside], np.int64).reshape(-1, 2).T
     taken = Turns(held, awaited, tuple(shown for *_, shown in inside))
     return Steering(plane, lists, followed, wrong, taken, len(outside), next(iter(outside), None))
+
+
+def _link_numbers(fabric: RoutedFabric) -> dict[Endpoint, int]:
+    """The link that leaves each port."""
+    sources = fabric.network.source.tolist()
+    return {(fabric.names[one], port): link for link, (one, port) in enumerate(zip(sources, fabric.ports, strict=True))}
 
 
 def _followed(
@@ -163,10 +168,7 @@ def listed_hops(fabric: RoutedFabric, found: Steering, leaf_of: Sequence[int | N
     """The next hops (links x words) of packets with lists, where all lists take their paths. `leaf_of` is the leaf of
     each destination, None for those without NICs."""
     network, plane, names = fabric.network, found.plane, fabric.names
-    number = {
-        (names[int(one)], port): link for link, (one, port) in enumerate(zip(network.source, fabric.ports, strict=True))
-    }
-    rises = _rises(fabric, plane, number)
+    rises = _rises(fabric, plane, _link_numbers(fabric))
     lasts = np.zeros((network.links, len(leaf_of)), bool)
     for leaf in {one for one in leaf_of if one is not None}:
         above = np.array([names[leaf] in plane.below[name] for name in names], bool)
@@ -197,16 +199,8 @@ def steering_findings(bundle: Bundle, found: Steering) -> Iterator[Finding]:
     if (reason := why_not_judged(found)) and not found.wrong:
         at = found.example if found.lists and found.without_session else None
         hint = "add the session, or take the link out of service" if at else "judge a bundle with fabric.json"
-        yield finding_at(
-            bundle,
-            "FG708",
-            Severity.ERROR,
-            f"not judged: {reason}",
-            *(at or ("",))[:1],
-            hint,
-            *(at or ())[1:],
-            certain=True,
-        )
+        device, port = at or ("", "")
+        yield finding_at(bundle, "FG708", Severity.ERROR, f"not judged: {reason}", device, hint, port, certain=True)
 
 
 def wrong_lists(bundle: Bundle, wrong: Sequence[WrongList]) -> Iterator[Finding]:
