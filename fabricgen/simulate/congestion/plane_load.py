@@ -293,7 +293,7 @@ def fairness_of(plane: HostNetwork, draws: Sequence[Floats]) -> tuple[LinkFairne
     # A switch selects among all links upwards, and downwards among those to one switch.
     upwards = tier[far_end] > tier[switch]
     far = np.where(upwards, network.switches + tier[far_end], far_end)
-    group = switch * (network.switches + len(_TIERS)) + far
+    named, group = np.unique(switch * (network.switches + len(_TIERS)) + far, return_inverse=True)
     count = np.bincount(group)
     indexes: dict[tuple[int, int, int], list[float]] = {}
     ratios: dict[tuple[int, int, int], list[float]] = {}
@@ -303,7 +303,7 @@ def fairness_of(plane: HostNetwork, draws: Sequence[Floats]) -> tuple[LinkFairne
         most = np.zeros(len(count))
         np.maximum.at(most, group, own)
         for one in np.flatnonzero((count > 1) & (total > 0)).tolist():
-            node, toward = divmod(one, network.switches + len(_TIERS))
+            node, toward = divmod(int(named[one]), network.switches + len(_TIERS))
             toward = toward - network.switches if toward >= network.switches else int(tier[toward])
             key = int(tier[node]), toward, int(count[one])
             indexes.setdefault(key, []).append(float(total[one] ** 2 / (count[one] * squares[one])))
