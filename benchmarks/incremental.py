@@ -5,9 +5,9 @@ are JSON and text in turn.
 
 python -m benchmarks.incremental [--edits 200] [--switches 0] [--seed 0] [--watch]
 
-Prints the CPU of both. With --watch, one process keeps what it can from one check to the next, as `check --watch` does,
-and the rendered files are compared, too. With --switches, the fabric is that of make_inventory. The exit code is 1 if
-any report differs.
+Prints the CPU of both, and every 20 edits how far it is, on standard error. With --watch, one process keeps what it
+can from one check to the next, as `check --watch` does, and the rendered files are compared, too. With --switches, the
+fabric is that of make_inventory. The exit code is 1 if any report differs.
 """
 
 import argparse
@@ -33,6 +33,7 @@ from fabricgen.cli.main import run
 from fabricgen.results import without_evidence
 from tests.inventories import rail_optimized, text_of
 
+_SHOWN_EVERY = 20  # edits
 Tree = dict[str, Any]
 Edit = Callable[[random.Random, Tree, Sequence[str]], None]
 
@@ -152,7 +153,13 @@ def compare(folder: Path, tree: Tree, seed: int, count: int) -> Compared:
         done.rendered += b'"deadlock":' in found or b"\ndeadlock  plane" in found
         if found != expected or again != expected:
             done.different.append(number)
+        _show(number, count, done)
     return done
+
+
+def _show(number: int, count: int, done: Compared) -> None:
+    if number % _SHOWN_EVERY == _SHOWN_EVERY - 1:
+        print(f"{number + 1} of {count} edits; reports differ after: {done.different or 'none'}", file=sys.stderr)
 
 
 class Watched:
@@ -204,6 +211,7 @@ def compare_watched(folder: Path, tree: Tree, seed: int, count: int) -> Compared
         done.rendered += watched.was_rendered
         if not is_same:
             done.different.append(number)
+        _show(number, count, done)
     return done
 
 
