@@ -138,15 +138,15 @@ def _lost_packets(bundle: Bundle, fabric: RoutedFabric, targets: tuple[Target, .
 
 def _next_hops(fabric: RoutedFabric, targets: Sequence[Target], around: Sequence[Sequence[int]]) -> Words:
     """The next hops to each target (links x words). `around` are the destinations to which each one falls back."""
-    number: dict[int, int] = {}
-    pending = [one.column for one in targets if one.column != NOT_ANNOUNCED]
-    while pending:
-        column = pending.pop()
-        if column not in number:
-            number[column] = len(number)
-            pending += around[column]
-    destinations = tuple(fabric.destinations[column] for column in number)
-    routes = solve(fabric.network, fabric.policy, destinations, max(_WORDS_PER_PASS, bits.word_count(len(number))))
+    # In the order of the targets, so that the bits of the first ones are where they must be.
+    order = list(dict.fromkeys(one.column for one in targets if one.column != NOT_ANNOUNCED))
+    number = {column: place for place, column in enumerate(order)}
+    for column in order:  # the list grows here
+        for wider in around[column]:
+            if number.setdefault(wider, len(order)) == len(order):
+                order.append(wider)
+    destinations = tuple(fabric.destinations[column] for column in order)
+    routes = solve(fabric.network, fabric.policy, destinations, max(_WORDS_PER_PASS, bits.word_count(len(order))))
     known = [place for place, one in enumerate(targets) if one.column != NOT_ANNOUNCED]
     if not known:
         return np.zeros((fabric.network.links, bits.word_count(len(targets))), np.uint64)

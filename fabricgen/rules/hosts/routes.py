@@ -90,7 +90,7 @@ def _uppers(group: HostFiles, host: str) -> Iterator[Defect]:
     """A renderer for all interfaces, and VRFs, bonds and bridges over NICs of the fabric."""
     network, file = group.files.network(host), netplan_file(host)
     nics = group.files.interfaces(host)
-    planned = {bond.name for one in group.hosts if one.name == host for bond in one.bonds}  # FG293 judges them
+    planned = group.bonds_on.get(host, ())  # FG293 judges them
     if (renderer := network.get("renderer", "networkd")) != "networkd":
         message = f"the renderer of all interfaces is {renderer}, for which netplan writes no routing rules"
         hint = "remove the line, and set `renderer: networkd` for each NIC"

@@ -69,6 +69,11 @@ class HostFiles:
         """NIC -> the bond that it belongs to, on any of the hosts."""
         return {nic: bond.name for host in self.hosts for bond in host.bonds for nic in bond.nics}
 
+    @derived
+    def bonds_on(self) -> Mapping[str, frozenset[str]]:
+        """Host -> the names of its planned bonds, where it has any."""
+        return {host.name: frozenset(bond.name for bond in host.bonds) for host in self.hosts if host.bonds}
+
     def with_addresses(self, nics: Iterable[str]) -> list[str]:
         """The interfaces that have the addresses of NICs: themselves, or their bonds."""
         return list(dict.fromkeys(self.bond_of.get(nic, nic) for nic in nics))
