@@ -1,9 +1,10 @@
 """The files of hosts, read back for judging: settings by key, netplan files by interface, locations on demand."""
 
 import re
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
+from operator import itemgetter
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -131,7 +132,7 @@ class ObservedHosts:
             raise UnreadableInputError(
                 "not a netplan file: `network: ethernets:` must contain interfaces", Location(place, 1, 1)
             )
-        return _Shape(as_read(network), unknown_keys(network))
+        return _Shape(_with_slots(as_read(network)), unknown_keys(network))
 
     def locate(self, *path: str) -> Location:
         """The location of a setting of a file, or of the deepest step of a dotted path that a netplan file has."""
@@ -160,6 +161,9 @@ class _Shape(NamedTuple):
     unknown: tuple[UnknownKey, ...]
 
 
+_Slot = Callable[[Sequence[str]], Any]  # a value with addresses, made of those of one host
+
+
 class _Filled(Mapping[str, Any]):
     """A mapping of a shape with the addresses of one host, which are filled in when a value is read. `unknown` are the
     keys for which netplan refuses it."""
@@ -171,7 +175,9 @@ class _Filled(Mapping[str, Any]):
 
     def __getitem__(self, key: str) -> Any:
         found = self._shape[key]
-        return _Filled(found, (), self._addresses) if isinstance(found, dict) else _filled(found, self._addresses)
+        if isinstance(found, dict):
+            return _Filled(found, (), self._addresses)
+        return found(self._addresses) if callable(found) else found
 
     def get(self, key: str, default: Any = None) -> Any:
         return self[key] if key in self._shape else default
@@ -186,19 +192,32 @@ class _Filled(Mapping[str, Any]):
         return len(self._shape)
 
     def __str__(self) -> str:
-        return str(_filled(self._shape, self._addresses))
+        return str(_plain(self))
 
 
-def _filled(tree: Any, addresses: Sequence[str]) -> Any:
-    """A value with its addresses."""
-    if isinstance(tree, dict):
-        return {
-            key: child if type(child) is str and not child.startswith(_MARK) else _filled(child, addresses)
-            for key, child in tree.items()
-        }
+def _plain(tree: Any) -> Any:
+    return {key: _plain(child) for key, child in tree.items()} if isinstance(tree, _Filled) else tree
+
+
+def _with_slots(tree: Mapping[str, Any]) -> dict[str, Any]:
+    """A mapping with a slot for each value with addresses. Other values are those of all hosts."""
+    return {
+        key: _with_slots(child) if isinstance(child, dict) else _slot(child) or child for key, child in tree.items()
+    }
+
+
+def _slot(tree: Any) -> _Slot | None:
+    """None for a value without addresses."""
+    if isinstance(tree, str):
+        return itemgetter(int(tree[1:])) if tree.startswith(_MARK) else None
     if isinstance(tree, list):
-        return [_filled(child, addresses) for child in tree]
-    return addresses[int(tree[1:])] if isinstance(tree, str) and tree.startswith(_MARK) else tree
+        slots = [_slot(child) for child in tree]
+        pairs = [*zip(tree, slots, strict=True)]
+        return (lambda addresses: [slot(addresses) if slot else one for one, slot in pairs]) if any(slots) else None
+    if isinstance(tree, dict):
+        open_ = [(key, slot) for key, child in tree.items() if (slot := _slot(child))]
+        return (lambda addresses: tree | {key: slot(addresses) for key, slot in open_}) if open_ else None
+    return None
 
 
 def _first_key(steps: Sequence[str], known: Collection[str]) -> str:

@@ -97,10 +97,7 @@ def _typed(content: Mapping[str, Any]) -> dict[str, Any]:
     found = {key: _value(key, value) for key, value in content.items()}
     for name in _LISTS:
         if isinstance(rows := found.get(name), list):
-            found[name] = [
-                {key: _value(key, value) for key, value in row.items()} if isinstance(row, dict) else row
-                for row in rows
-            ]
+            found[name] = [*map(_row, rows)]
     if isinstance(addresses := found.get("addresses"), list):
         # An address with options is a mapping with one key.
         found["addresses"] = [next(iter(one)) if isinstance(one, dict) and len(one) == 1 else one for one in addresses]
