@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 from fabricgen.results import FailureOrbit, FailureSummary
 from fabricgen.routing import bits
 from fabricgen.routing.fallback import forwarding
+from fabricgen.routing.network import Network
 from fabricgen.routing.possible import possible_routes
 from fabricgen.simulate.deadlock.core.state import State
 from fabricgen.simulate.deadlock.failures.bounces import Bounces, bounces
@@ -197,12 +198,7 @@ class FailureJudge:
     def _has_spares(self, failures: Sequence[Failure], depth: int) -> bool:
         if self.base.buffers.is_cyclic or not self.paths.are_decisive:
             return False
-        network = self.ground.network
-        parts = 1  # parts that one failure can touch: one for each link of a cable
-        for one in failures:
-            if one.switch < 0 and len(one.links) > 2:
-                ends = np.stack([network.source[list(one.links)], network.target[list(one.links)]])
-                parts = max(parts, np.unique(np.sort(ends, axis=0), axis=1).shape[1])
+        parts = _most_parts(self.ground.network, failures)
         return spares(self.paths, depth * parts + 1) > depth * parts
 
     def _judged(self, sets: list[FailureSet], summary: FailureSummary, how: str) -> DepthVerdict:
@@ -215,6 +211,18 @@ class FailureJudge:
             summary = replace(summary, cyclic_bound=0.0 if proved else bounds[0], unreachable_bound=bounds[1])
         first = {flag: _first(sets, verdicts, flag) for flag in (CYCLIC, DISCONNECTED)}
         return DepthVerdict(summary, how, counts[AMBIGUOUS], first[CYCLIC], first[DISCONNECTED])
+
+
+def _most_parts(network: Network, failures: Sequence[Failure]) -> int:
+    """The most parts that one failure can touch: one for each link of a cable, and only one between two switches."""
+    several = [one.links for one in failures if one.switch < 0 and len(one.links) > 2]
+    if not several:
+        return 1
+    links = np.concatenate(several)
+    ends = np.sort(np.stack([network.source[links], network.target[links]]).astype(np.int64), axis=0)
+    failure = np.repeat(np.arange(len(several)), [*map(len, several)])
+    distinct = np.unique((failure * network.switches + ends[0]) * network.switches + ends[1])
+    return int(np.bincount(distinct // network.switches**2).max())
 
 
 def _as_one(failed: FailureSet) -> Failure:
