@@ -7,6 +7,7 @@ parameters: the order of arrival, thresholds, headroom and reaction times are th
 """
 
 import logging
+import sys
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Any
@@ -92,7 +93,7 @@ class _Fluid:
     def run(self, horizon_ns: float) -> FiniteRun:
         begin, step = float(self.flows.start_ns.min(initial=0.0)), 0
         steps = int(np.ceil((horizon_ns - begin) / self.step_ns))
-        loops = _compiled() if self.work > _WORTH_COMPILING else None
+        loops = _compiled() if self.work > _WORTH_COMPILING or _is_loaded() else None
         while step < steps and len(self.alive):
             if loops:
                 step += self._advance_compiled(loops, begin, step, min(steps - step, _ACK_STEPS - step % _ACK_STEPS))
@@ -234,8 +235,16 @@ def _compiled() -> Callable[..., Any] | None:
         from fabricgen.simulate.congestion.finite_loops import step_loops
     except UsageError:
         return None
-    _log.info("compiling the steps of the fluid model (once, then cached)")
+    if not _is_loaded():
+        _log.info("compiling the steps of the fluid model (once, then cached)")
     return step_loops
+
+
+def _is_loaded() -> bool:
+    """Whether this process has the machine code: then it costs nothing. Its results are those of arrays, to the last
+    bit."""
+    loops = sys.modules.get("fabricgen.simulate.congestion.finite_loops")
+    return loops is not None and bool(loops.step_loops.signatures)
 
 
 def _step_ns(ports: Ports, flows: Flows, used: Ints) -> float:
