@@ -10,12 +10,14 @@ from fabricgen.api.judgement import DEFAULT_POLICY, SILENT, Policy, Progress, ou
 from fabricgen.api.places import InventoryPlaces
 from fabricgen.bundle.scratch import ScratchFolder
 from fabricgen.findings import Finding, has_errors
+
+# Not when it is called: netaddr raises errors while it is imported, and keeps the frames of all callers with them.
+from fabricgen.render.plans import Plans, lock_would_change, make_plans
 from fabricgen.report.outcome import Outcome
 from fabricgen.units import counted
 
 if TYPE_CHECKING:
     from fabricgen.inventory.read_files import InventorySource
-    from fabricgen.render.plans import Plans
 
 
 @dataclass(frozen=True)
@@ -26,7 +28,7 @@ class Aside:
     where they, or a fabric without planes, prevent it; the folder then does not exist.
     """
 
-    plans: "Plans"
+    plans: Plans
     places: InventoryPlaces
     outcome: Outcome
     is_rendered: bool
@@ -49,7 +51,6 @@ def render_aside(
     Raises UnreadableInputError.
     """
     from fabricgen.inventory.load import LOCK_NAME, inventory_root
-    from fabricgen.render.plans import lock_would_change, make_plans
     from fabricgen.render.templates import TemplateProblemError
 
     with progress.stage("planning"):
@@ -84,7 +85,7 @@ class LastRendering:
         self.files = ScratchFolder(folder)
 
 
-def _render_to(plans: "Plans", last: LastRendering, jobs: int, progress: Progress) -> None:
+def _render_to(plans: Plans, last: LastRendering, jobs: int, progress: Progress) -> None:
     """Raises TemplateProblemError."""
     fabric, files = plans.fabric.inventory, last.files
     files.begin()

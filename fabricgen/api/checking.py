@@ -243,14 +243,17 @@ def check_in(inventory: "InventorySource", folder: Path, how: How) -> tuple[Chec
         )
         return found, None
     progress.step("rendered", f"{counted(len(plans.rendered.switches), 'device')} into a temporary folder")
-    judging = resident.open(how.policy) if resident else open_judging([folder], None, None, how.policy)
     platforms = [switch.platform for switch in plans.rendered.switches]
+    added = plans.growth.added if plans.old_lock else {}
+    planned, findings = plans.fabric.inventory, plans.findings
+    del aside, plans  # of thousands of switches they are a fifth of the memory
+    judging = resident.open(how.policy) if resident else open_judging([folder], None, None, how.policy)
     kept = resident.verdicts if resident else None
     verdicts = judge_all(judging, replace(how.wanted, platforms=platforms, kept=kept), progress)
     judging.codes |= codes
     changes = compare_with(how.against, folder, judging.bundle) if how.against else None
-    moves = moves_of(changes, plans.fabric.inventory, inventory, judging.bundle) if changes else []
-    outcome = judging.outcome_at(places, [*plans.findings, *moves])
+    moves = moves_of(changes, planned, inventory, judging.bundle) if changes else []
+    outcome = judging.outcome_at(places, [*findings, *moves])
     if how.at_inventory:
         outcome = _anchored(outcome, folder, places, inventory)
     found = Check(
@@ -259,7 +262,7 @@ def check_in(inventory: "InventorySource", folder: Path, how: How) -> tuple[Chec
         counts=judging.counts,
         codes=frozenset(judging.codes),
         is_complete=True,
-        added=plans.growth.added if plans.old_lock else {},
+        added=added,
         changes=changes,
         isolation=tuple(verdicts.isolation),
         deadlock=tuple(verdicts.deadlock),

@@ -102,11 +102,11 @@ class BundleContent:
         assert not has_errors(plans.findings)
         templates = plans.templates
         self._library = TemplateLibrary("sonic", templates)
-        self._renderer = SwitchRenderer(
+        self._renderer = renderer = SwitchRenderer(
             plans.rendered, plans.allocation, plans.control, plans.planner, self._library, plans.cordons,
             plans.tenants, plans.srv6,
         )  # fmt: skip
-        self._patterns = FilePatterns(lambda formed: self._renderer.stamped(formed).tables)
+        self._patterns = FilePatterns(lambda formed: renderer.stamped(formed).tables)
         marks = LineMarks(self._library.marks)
         self._lines = TemplateLibrary(FOLDER, templates, marks)
         self._host_lines = TemplateLibrary(HOSTS_FOLDER, templates, marks)

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from ipaddress import ip_address, ip_network
+from ipaddress import ip_address
 
 import yaml
 
@@ -31,6 +31,7 @@ from fabricgen.render.contexts_hosts import GroupContext, InterfaceContext
 from fabricgen.render.forms import LineForm, Slot, unmarked
 from fabricgen.render.sources import DeviceSources
 from fabricgen.render.templates import TemplateLibrary
+from fabricgen.sonic.addresses import read_address
 from fabricgen.vocabulary import NicSettings, Purpose, RdmaNames, Technology
 
 FOLDER = "hosts"
@@ -420,11 +421,12 @@ def _address_slots(slot: str, pairs: Sequence[tuple[str, str, int]]) -> dict[str
     """What fills the blanks of the addresses of an interface."""
     found: dict[str, str] = {}
     for number, (mine, switch, length) in enumerate(pairs):
-        subnet = ip_network(f"{mine}/{length}", strict=False)
+        address = read_address(f"{mine}/{length}")
+        assert address is not None
         found |= {
             f"{slot}.{number}.local": mine,
             f"{slot}.{number}.gateway": switch,
-            f"{slot}.{number}.subnet": str(subnet),
+            f"{slot}.{number}.subnet": str(address.network),
         }
     return found
 
