@@ -121,13 +121,17 @@ def test_output_without_escape_sequences(work: Path) -> None:
 
 BAR = """
 import time
+from types import SimpleNamespace
 from fabricgen.cli import live_bar
 
 live_bar.PATIENCE_S, live_bar._LEAST_S = 0.01, 0.1
+now = time.monotonic()
+live_bar.time = SimpleNamespace(monotonic=lambda: now)  # the rate is steady on a busy machine, too
 with live_bar.LiveBar("validating the files of a fabric", 8) as bar:
     for number in range(8):
         bar.reach(number, "and a state that is longer than a narrow terminal, so it must be cropped at its edge")
         time.sleep(0.1)
+        now += 0.1
     with bar.counting("failures", 4):
         bar.reach(1)
         time.sleep(0.6)  # some frames: one is drawn each 0.2 s
