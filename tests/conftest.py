@@ -16,7 +16,7 @@ from fabricgen.cli.main import run
 from fabricgen.simulate.deadlock.infiniband.failures import rerouted
 from fabricgen.simulate.opensm import PACKAGES, Tools, find_tools
 from tests.components import missing, tool
-from tests.inventories import QUICKSTART
+from tests.inventories import QUICKSTART, two_rails, write
 from tests.schemas import check_json
 
 pytest_plugins = ["tests.cost", "tests.examples", "tests.whole"]
@@ -153,6 +153,17 @@ def rendered(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def bundle(rendered: Path, tmp_path: Path) -> Path:
     """A copy of the bundle of the quickstart that a test may change."""
     return Path(shutil.copytree(rendered, tmp_path / "bundle"))
+
+
+@pytest.fixture(scope="session")
+def small(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Two rails, whose check takes a fourth of the quickstart's: `inventory` with its lock, and `bundle`. Do not change
+    them."""
+    folder = tmp_path_factory.mktemp("small")
+    write(folder / "inventory", two_rails())
+    with pytest.raises(SystemExit):
+        run(["-q", "render", str(folder / "inventory"), "--output", str(folder / "bundle")])
+    return folder
 
 
 @pytest.fixture(scope="session")

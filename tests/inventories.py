@@ -70,6 +70,15 @@ def rail_optimized(
     }
 
 
+def two_rails(hosts: int = 8, unit: int = 4, planned: int = 4, spines: int = 2, platform: str = ARISTA) -> Tree:
+    """Two rails and units of `unit` hosts; by default four leaves, two spines and two free units."""
+    tree = rail_optimized(hosts, unit, planned, platform, "node")
+    nics = {"name": "rail{rail}", "model": "ConnectX-7", "rails": 2, "speed": "400G", "plane": "compute"}
+    tree["host_models"] = {"node": {"gpus": 2, "nics": [nics]}}
+    tree["planes"]["compute"]["spine"] = {"platform": platform, "count": spines}
+    return tree
+
+
 def explicit(platform: str = ARISTA, **plane: Any) -> Tree:
     """Two leaves, each with a rail of one host, and two spines."""
     return {

@@ -11,7 +11,7 @@ import sys
 from collections.abc import Callable, Collection, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field, fields, replace
-from functools import wraps
+from functools import lru_cache, wraps
 from pathlib import Path
 from typing import Any
 
@@ -196,13 +196,11 @@ def _settings_in(folder: Path, shown: str) -> SettingsFile | None:
                 continue
         except OSError:  # a folder above that this user cannot read
             continue
-        import tomllib  # most working directories do not have such a file
-
-        from fabricgen.findings import Location
+        from fabricgen.findings import Location  # most working directories do not have such a file
         from fabricgen.inputs import SETTINGS_BYTES, read_text
 
         try:
-            content: Any = tomllib.loads(read_text(file, SETTINGS_BYTES))
+            content = _content(read_text(file, SETTINGS_BYTES))
         except (ValueError, RecursionError) as error:
             raise UnreadableInputError(f"not TOML: {error}", Location(name)) from error
         for key in keys:
@@ -213,6 +211,15 @@ def _settings_in(folder: Path, shown: str) -> SettingsFile | None:
             folder_given = folder if shown else Path()
             return SettingsFile("#".join([name, *[".".join(keys)] * bool(keys)]), content, folder_given)
     return None
+
+
+@lru_cache(8)
+def _content(text: str) -> Any:
+    """The tables of a TOML file. A program that runs many verbs parses it once: the pyproject.toml of a project takes
+    longer than a verb. Raises ValueError or RecursionError."""
+    import tomllib
+
+    return tomllib.loads(text)
 
 
 def file_defaults(

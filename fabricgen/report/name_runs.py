@@ -15,13 +15,10 @@ def names_in_short(names: Sequence[str], most: int = MOST_NAMES) -> str:
 
     Numbers of a run are consecutive, so a run contains no name that is not in the list.
     """
-    runs = _runs(names, widest_step=1)
-    texts = [text for run in runs for text in _text(run)]
-    if len(texts) <= most:
-        return ", ".join(texts)
-    shown = [", ".join(_text(run)) for run in runs[: most - 1]]
-    count = sum(map(len, runs[: most - 1]))
-    return f"{', '.join(shown)} and {len(names) - count} more"
+    parts = [(text, len(run) // len(_text(run))) for run in _runs(names, widest_step=1) for text in _text(run)]
+    shown = parts if len(parts) <= most else parts[: most - 1]
+    left = len(names) - sum(count for _, count in shown)
+    return ", ".join(text for text, _ in shown) + (f" and {left} more" if left else "")
 
 
 def name_runs(keys: Sequence[str]) -> list[str]:

@@ -8,14 +8,20 @@ import pytest
 
 from fabricgen.resources import resource
 from tests.conftest import Cli
-from tests.inventories import QUICKSTART
+from tests.inventories import two_rails, write
 
 LEAF, SPINE = "compute-su00-r0-leaf", "compute-spine-00"
 ADDRESSING = ["numbered", "unnumbered"]
 
 
-def drained(folder: Path, *names: str, example: Path = QUICKSTART) -> Path:
-    """An example with these switches drained."""
+@pytest.fixture(scope="module")
+def four(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The inventory of four leaves and four spines."""
+    return write(tmp_path_factory.mktemp("four"), two_rails(spines=4))
+
+
+def drained(folder: Path, example: Path, *names: str) -> Path:
+    """An inventory with these switches drained."""
     folder.mkdir()
     for file in example.iterdir():
         (folder / file.name).write_text(file.read_text())
@@ -27,22 +33,22 @@ def drained(folder: Path, *names: str, example: Path = QUICKSTART) -> Path:
 
 @pytest.mark.parametrize("addressing", ADDRESSING)
 @pytest.mark.parametrize("name", [LEAF, SPINE])
-def test_check_counts_without_it_and_says_so(cli: Cli, tmp_path: Path, name: str, addressing: str) -> None:
-    inventory = drained(tmp_path / "inventory", name)
+def test_check_counts_without_it_and_says_so(cli: Cli, four: Path, tmp_path: Path, name: str, addressing: str) -> None:
+    inventory = drained(tmp_path / "inventory", four, name)
     setting = ("--set", f"planes.compute.bgp={addressing}")
     outcome = cli("check", inventory, *setting, "--fail-on", "warning")
     assert outcome.code == 0, outcome.out
     assert "; out of service: 1 switch drained" in outcome.out.splitlines()[0] + outcome.err
     found = json.loads(cli("check", inventory, *setting, "--format", "json").out)
     assert [one["code"] for one in found["findings"] if one["severity"] != "note"] == []
-    flows = 256 if name == SPINE else 256 - 16  # 16 hosts have a NIC behind a leaf
+    flows = 16 if name == SPINE else 16 - 4  # 4 hosts have a NIC behind a leaf
     assert sum(one["count"] for one in found["congestion"]["flows"]) <= flows
 
 
 @pytest.mark.parametrize("addressing", ADDRESSING)
-def test_only_its_own_file_drains(cli: Cli, tmp_path: Path, addressing: str) -> None:
+def test_only_its_own_file_drains(cli: Cli, four: Path, tmp_path: Path, addressing: str) -> None:
     setting = ("--set", f"planes.compute.bgp={addressing}", "-q")
-    inventory = drained(tmp_path / "inventory", SPINE)
+    inventory = drained(tmp_path / "inventory", four, SPINE)
     assert cli("render", inventory, "-o", tmp_path / "after", *setting).code == 0
     config = _config(tmp_path / "after", SPINE)
     if addressing == "numbered":
@@ -57,18 +63,18 @@ def test_only_its_own_file_drains(cli: Cli, tmp_path: Path, addressing: str) -> 
 
 
 def test_a_drained_border_announces_nothing_to_the_outside(cli: Cli, tmp_path: Path) -> None:
-    inventory = drained(tmp_path / "inventory", LEAF, example=resource("inventories", "border"))
+    inventory = drained(tmp_path / "inventory", resource("inventories", "border"), LEAF)
     assert cli("check", inventory, "--fail-on", "warning").code == 0
     assert cli("render", inventory, "-o", tmp_path / "after", "-q").code == 0
     config = _config(tmp_path / "after", LEAF)
     assert config["ROUTE_MAP"]["wan1-Ethernet384-out-ipv4|20"] == {"route_operation": "deny"}
 
 
-def test_files_that_still_attract_traffic_are_reported(cli: Cli, tmp_path: Path) -> None:
+def test_files_that_still_attract_traffic_are_reported(cli: Cli, four: Path, tmp_path: Path) -> None:
     """Of both kinds of sessions: the files are those of a switch in service."""
     for addressing in ADDRESSING:
         name = LEAF if addressing == "unnumbered" else SPINE
-        inventory = drained(tmp_path / addressing, name)
+        inventory = drained(tmp_path / addressing, four, name)
         bundle, setting = tmp_path / f"{addressing}-b", ("--set", f"planes.compute.bgp={addressing}", "-q")
         assert cli("render", inventory, "-o", bundle, *setting).code == 0
         file = bundle / f"sonic/{name}/config_db.json"

@@ -29,7 +29,7 @@ def faulty(bundle: Path) -> Path:
 
 
 def test_done(cli: Cli, bundle: Path) -> None:
-    for command in (["validate", bundle], ["simulate", "deadlock", bundle], ["check", QUICKSTART]):
+    for command in (["validate", bundle], ["simulate", "deadlock", bundle], ["check", bundle.parent / "inventory"]):
         outcome = cli(*command)
         assert (outcome.code, "0 errors" in outcome.out) == (0, True), outcome.out
 

@@ -8,17 +8,16 @@ from typing import Any
 import pytest
 
 from tests.conftest import Cli
-from tests.inventories import QUICKSTART
 
 LOCK = "allocations.lock.yaml"
 
 
 @pytest.fixture
-def grown(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """The quickstart with half of its hosts more, beside its lock file; run from its parent."""
+def grown(tmp_path: Path, small: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A fabric with half of its hosts more, beside its lock file; run from its parent."""
     monkeypatch.chdir(tmp_path)
-    shutil.copytree(QUICKSTART, tmp_path / "fabric")
-    change(tmp_path / "fabric", "count: 32", "count: 48")
+    shutil.copytree(small / "inventory", tmp_path / "fabric")
+    change(tmp_path / "fabric", "count: 8", "count: 12")
     return Path("fabric")
 
 
@@ -38,7 +37,7 @@ def test_growth_is_judged_whole_and_listed(grown: Path, cli: Cli) -> None:
     code, report = shown(cli, grown)
     assert code == 0 and (grown / LOCK).read_bytes() == before
     assert report["deadlock"]["verdict"] == "free" and report["summary"]["rules"] > 200
-    assert report["summary"]["devices"] == 28
+    assert report["summary"]["devices"] == 8
     (note,) = report["findings"]
     assert (note["code"], note["severity"]) == ("FG382", "note") and "changes none" in note["message"]
     assert cli("render", grown, "-o", "bundle").code == 0
@@ -56,10 +55,11 @@ def test_growth_is_judged_whole_and_listed(grown: Path, cli: Cli) -> None:
 
 
 def test_the_text_names_the_entries(grown: Path, cli: Cli) -> None:
+    change(grown, "count: 12", "count: 16")
     lines = cli("check", grown).out.splitlines()
-    assert lines[1] == "lock  + units: compute/gpu: 2"
+    assert lines[1] == "lock  + units: compute/gpu: 2, 3"
     both = "compute/su2/rail0/leaf0: compute-su02-r0-leaf; compute/su2/rail1/leaf0: compute-su02-r1-leaf"
-    assert lines[2] == f"lock  + names: {both}; and 6 more"
+    assert lines[2] == f"lock  + names: {both}; and 2 more"
 
 
 def test_locked_makes_a_lock_that_would_change_an_error(grown: Path, cli: Cli) -> None:
@@ -70,41 +70,42 @@ def test_locked_makes_a_lock_that_would_change_an_error(grown: Path, cli: Cli) -
 
 
 def test_an_entry_that_changes_is_a_warning_and_judged(grown: Path, cli: Cli) -> None:
-    change(grown, "count: 48", "count: 32")
+    change(grown, "count: 12", "count: 8")
     (grown / "names.yaml").write_text('names: {leaf: "{fabric}-u{su}-rail{rail}"}\n')
     code, report = shown(cli, grown)
     found = [(one["code"], one["severity"]) for one in report["findings"]]
     assert code == 0 and found == [("FG382", "warning"), ("FG400", "note")]
-    assert "changed 16 entries (16 names)" in report["findings"][0]["message"]
+    assert "changed 4 entries (4 names)" in report["findings"][0]["message"]
     assert report["deadlock"]["verdict"] == "free" and "lock" not in report
     assert shown(cli, grown, "--fail-on", "warning")[0] == 1
 
 
 @pytest.fixture
-def against(tmp_path: Path, rendered: Path) -> Path:
-    return Path(shutil.copytree(rendered, tmp_path / "bundle"))
+def against(tmp_path: Path, small: Path) -> Path:
+    return Path(shutil.copytree(small / "bundle", tmp_path / "bundle"))
 
 
 def test_growth_within_the_plan_moves_no_cable(grown: Path, against: Path, cli: Cli) -> None:
     code, report = shown(cli, grown, "--against", "bundle")
     cables, devices = report["against"]["cables"], report["against"]["devices"]
-    assert code == 0 and devices == {"added": 8, "changed": 4, "alike": 16, "removed": 0, "unseen": 0}
-    assert cables["moved"] == cables["removed"] == [] and len(cables["new"]) == 192
+    assert code == 0 and devices == {"added": 2, "changed": 2, "alike": 4, "removed": 0, "unseen": 0}
+    assert cables["moved"] == cables["removed"] == [] and len(cables["new"]) == 12
     old = len(json.loads((against / "fabric.json").read_text())["cables"])
     assert cables["unchanged"] == old
     out = cli("check", grown, "--against", "bundle").out
-    assert "\nagainst bundle: 8 new switches, 4 changed, 16 unchanged, 0 removed\n" in out
-    assert "against bundle: 192 new cables, 0 moved, 0 removed, 384 unchanged\n" in out
-    assert out.count("  new cable: ") == 11 and "  new cable: 182 more; --format json lists all\n" in out
+    assert "\nagainst bundle: 2 new switches, 2 changed, 4 unchanged, 0 removed\n" in out
+    assert "against bundle: 12 new cables, 0 moved, 0 removed, 24 unchanged\n" in out
+    assert out.count("  new cable: ") == 11 and "  new cable: 2 more; --format json lists all\n" in out
 
 
 def test_a_changed_plan_shows_the_cables_that_move(grown: Path, against: Path, cli: Cli) -> None:
-    change(grown, "count: 48", "count: 32")
-    change(grown, "planned: 4", "planned: 8")
+    change(grown, "count: 12", "count: 8")
+    change(grown, "planned: 4", "planned: 64")
+    change(grown, "count: 2", "count: 4")
     code, report = shown(cli, grown, "--against", "bundle")
     (moves,) = (one for one in report["findings"] if one["code"] == "FG270")
     moved = report["against"]["cables"]["moved"]
-    assert code == 0 and moves["severity"] == "warning" and moves["count"] == len(moved) > 100
+    assert code == 0 and moves["severity"] == "warning" and moves["count"] == len(moved) == 8
     assert moves["location"]["file"] == "fabric/fabric.yaml" and moves["path"] == "planes.compute.scalable_unit"
     wired = json.loads((against / "fabric.json").read_text())["links"]
     old = {frozenset(map(tuple, (link["a"], link["b"]))) for link in wired}
@@ -113,11 +114,11 @@ def test_a_changed_plan_shows_the_cables_that_move(grown: Path, against: Path, c
         assert all(frozenset(map(tuple, pair)) not in old for pair in cable["new"])
     out = cli("check", grown, "--against", "bundle").out
     assert f"against bundle: 0 new cables, {len(moved)} moved" in out
-    assert "  moved cable: compute-su00-r1-leaf:Ethernet448: compute-spine-00:Ethernet16 -> " in out
+    assert "  moved cable: compute-su00-r1-leaf:Ethernet496: compute-spine-00:Ethernet8 -> " in out
 
 
 def test_a_renamed_switch_keeps_its_cables(grown: Path, against: Path, cli: Cli) -> None:
-    change(grown, "count: 48", "count: 32")
+    change(grown, "count: 12", "count: 8")
     (grown / "names.yaml").write_text('names: {leaf: "{fabric}-u{su}-rail{rail}", host: "node{number}"}\n')
     cables = shown(cli, grown, "--against", "bundle")[1]["against"]["cables"]
     assert (cables["new"], cables["moved"], cables["removed"]) == ([], [], [])

@@ -12,7 +12,7 @@ from fabricgen.cli.settings import Settings
 from fabricgen.report.formats import formats
 from fabricgen.resources import resource
 from tests.conftest import Cli
-from tests.inventories import QUICKSTART, explicit, write
+from tests.inventories import explicit, write
 
 
 @pytest.fixture
@@ -36,7 +36,7 @@ def judged(text: str) -> dict[str, Any]:
     return found
 
 
-def test_json_of_every_judging_verb(cli: Cli, bundle: Path, wrong: Path) -> None:
+def test_json_of_every_judging_verb(cli: Cli, bundle: Path, small: Path, wrong: Path) -> None:
     validated = judged(cli("validate", bundle, "--format", "json").out)
     assert validated["summary"]["errors"] >= 1 and validated["summary"]["devices"] == 4
     assert validated["summary"]["links"] == 6 and validated["summary"]["rules"] >= 15
@@ -46,7 +46,7 @@ def test_json_of_every_judging_verb(cli: Cli, bundle: Path, wrong: Path) -> None
     assert "pfc_enable" in line and len(finding["fingerprint"]) == 32
     deadlock = judged(cli("simulate", "deadlock", bundle, "--format", "json").out)["deadlock"]
     assert (deadlock["verdict"], deadlock["claim"], deadlock["model"]) == ("free", "proved", "bgp")
-    checked = judged(cli("check", QUICKSTART, "--format", "json").out)
+    checked = judged(cli("check", small / "inventory", "--format", "json").out)
     assert checked["findings"] == [] and checked["deadlock"]["priorities"] == [3, 4]
     refused = judged(cli("check", wrong, "--format", "json").out)
     assert [each["code"] for each in refused["findings"]] == ["FG101", "FG104"]

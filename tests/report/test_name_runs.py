@@ -19,6 +19,7 @@ LEAVES = [f"leaf{number}" for number in range(1, 97)]
         ([f"su{s}-r{r}-leaf" for s in (0, 1) for r in range(8)], "su0-r0-leaf..su0-r7-leaf, su1-r0-leaf..su1-r7-leaf"),
         ([f"leaf{n}" for n in (1, 3, 5, 7, 9, 11)], "leaf1, leaf3, leaf5 and 3 more"),
         ([f"r{r}n{n}" for r in range(9) for n in (1, 2, 3)], "r0n1..r0n3, r1n1..r1n3, r2n1..r2n3 and 18 more"),
+        (["l1r1", "l1r2", "l2r1", "l2r2", "s1", "s2"], "l1r1, l1r2, l2r1 and 3 more"),
         (["a1b1", "a2b1", "a2b2", "a2b3"], "a1b1, a2b1, a2b2, a2b3"),
     ],
 )  # fmt: skip
