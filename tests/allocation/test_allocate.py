@@ -18,6 +18,7 @@ from fabricgen.errors import UnreadableInputError
 from fabricgen.findings import has_errors
 from fabricgen.inventory.load import LOCK_NAME
 from fabricgen.render.plans import Plans, make_plans
+from tests.examples import examples
 from tests.inventories import ADDRESSING, DUAL_STACK, Tree, explicit, rail_optimized, write
 
 
@@ -107,7 +108,7 @@ def test_shrinking_keeps_the_lock_and_returning_gives_the_same(tmp_path: Path) -
     assert plans_of(tmp_path, rail_optimized(12)).allocation == large.allocation
 
 
-@settings(max_examples=15, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=examples(15), deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(st.lists(st.integers(1, 24), min_size=2, max_size=4), st.randoms(use_true_random=False))
 def test_any_history_keeps_what_was_given(tmp_path: Path, history: list[int], shuffle: random.Random) -> None:
     """Whatever the sizes and the order of a fabric's life, and the order of lines in the lock."""

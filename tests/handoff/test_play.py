@@ -27,7 +27,7 @@ def site(running_site: Site) -> Site:
     return running_site
 
 
-def test_from_check_to_the_second_apply(site: Site) -> None:
+def test_check_changes_nothing(site: Site) -> None:
     before = {name: site.switches[name].running for name in LEAVES}
     output = site.play("check")
     assert re.search(r'-\s+"mtu": "1500"', output)
@@ -40,6 +40,9 @@ def test_from_check_to_the_second_apply(site: Site) -> None:
     assert {name: site.switches[name].running for name in LEAVES} == before
     assert [site.switches[name].log() for name in LEAVES] == [[], []]
 
+
+def test_apply(site: Site) -> None:
+    before = {name: site.switches[name].running for name in LEAVES}
     output = site.play("apply")
     for name, switch in site.switches.items():
         assert_holds(switch.running, filled(site.tables(name)), before[name])
@@ -55,13 +58,19 @@ def test_from_check_to_the_second_apply(site: Site) -> None:
     assert site.switches["leaf2"].log() == ["config reload -y target.json", "config save -y saved.json"]
     assert output.index("Apply plane compute rail 0") < output.index("Apply plane compute rail 1")
 
+
+def test_a_second_apply_changes_nothing_and_a_rollback_all(site: Site) -> None:
+    before = site.switches["leaf1"].running
+    site.play("apply")
+    for switch in site.switches.values():
+        switch.log()
     output = site.play("apply")
     assert [counts(output, name)["changed"] for name in LEAVES] == [0, 0]
     assert [site.switches[name].log() for name in LEAVES] == [[], []]
     assert not (site.switches["leaf1"].folder / "qos_reload").exists()
 
     output = site.play("rollback", "--limit", "leaf1")
-    assert site.switches["leaf1"].running == site.switches["leaf1"].startup == before["leaf1"]
+    assert site.switches["leaf1"].running == site.switches["leaf1"].startup == before
     assert "config apply-patch patch.json" in site.switches["leaf1"].log()
 
 

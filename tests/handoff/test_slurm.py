@@ -13,6 +13,7 @@ from fabricgen.hostlist import hostlist
 from fabricgen.resources import resource
 from tests.components import tool
 from tests.conftest import Cli
+from tests.examples import examples
 from tests.handoff.slurm_daemon import Slurm, slurm
 from tests.inventories import WITH_COMPUTE, WITHOUT_COMPUTE, islands, rail_optimized, write
 
@@ -202,7 +203,7 @@ def test_hostlist_forms() -> None:
     assert hostlist(f"n{number}" for number in range(65537)) == "n[0-65535],n65536"
 
 
-@settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=examples(60), deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(st.lists(NAMES, min_size=1, max_size=30, unique=True))
 def test_slurm_reads_the_same_names(tmp_path: Path, names: list[str]) -> None:
     config = tmp_path / "slurm.conf"

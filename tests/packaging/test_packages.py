@@ -14,18 +14,14 @@ ROOT = Path(__file__).parents[2]
 
 
 @pytest.fixture(scope="module")
-def dist(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A folder with the wheel and the source archive."""
-    folder = tmp_path_factory.mktemp("dist")
-    subprocess.run(
-        [sys.executable, "-m", "hatchling", "build", "-d", folder], cwd=ROOT, check=True, capture_output=True
-    )
-    return folder
+def source(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The source archive."""
+    return built(ROOT, "sdist", tmp_path_factory.mktemp("source"))
 
 
-def test_twine_accepts_both(dist: Path) -> None:
-    packages = sorted(dist.iterdir())
-    assert [package.suffix for package in packages] == [".whl", ".gz"] or len(packages) == 2
+def test_twine_accepts_both(wheel: Path, source: Path) -> None:
+    packages = (wheel, source)
+    assert [package.suffix for package in packages] == [".whl", ".gz"]
     done = subprocess.run(
         [sys.executable, "-m", "twine", "check", "--strict", *packages], capture_output=True, text=True, check=False
     )
@@ -33,8 +29,7 @@ def test_twine_accepts_both(dist: Path) -> None:
     assert done.stdout.count("PASSED") == 2
 
 
-def test_the_metadata_has_the_urls_of_the_project(dist: Path) -> None:
-    (wheel,) = dist.glob("*.whl")
+def test_the_metadata_has_the_urls_of_the_project(wheel: Path) -> None:
     with zipfile.ZipFile(wheel) as archive:
         (name,) = [each for each in archive.namelist() if each.endswith("METADATA")]
         metadata = archive.read(name).decode()
@@ -44,15 +39,14 @@ def test_the_metadata_has_the_urls_of_the_project(dist: Path) -> None:
     assert links == [], "links of the description that are dead on an index"
 
 
-def test_the_source_archive_builds_the_same_wheel(dist: Path, tmp_path: Path) -> None:
-    (source,) = dist.glob("*.tar.gz")
+def test_the_source_archive_builds_the_same_wheel(wheel: Path, source: Path, tmp_path: Path) -> None:
     with tarfile.open(source) as archive:
         archive.extractall(tmp_path, filter="data")
     (folder,) = tmp_path.iterdir()
-    assert names(built(folder, tmp_path / "again")) == names(next(dist.glob("*.whl")))
+    assert names(built(folder, "wheel", tmp_path / "again")) == names(wheel)
 
 
-def test_the_containerfile_copies_what_the_wheel_needs(dist: Path, tmp_path: Path) -> None:
+def test_the_containerfile_copies_what_the_wheel_needs(wheel: Path, tmp_path: Path) -> None:
     """A build in a folder with only the copied files gives the same wheel."""
     text = (ROOT / "Containerfile").read_text()
     context = tmp_path / "source"
@@ -69,19 +63,21 @@ def test_the_containerfile_copies_what_the_wheel_needs(dist: Path, tmp_path: Pat
             else:
                 context.mkdir(exist_ok=True)
                 shutil.copyfile(ROOT / name, into)
-    assert names(built(context, tmp_path / "wheel")) == names(next(dist.glob("*.whl")))
+    assert names(built(context, "wheel", tmp_path / "wheel")) == names(wheel)
     assert re.search(r"^USER (?!root)\w+$", text, re.MULTILINE)
     assert 'ENTRYPOINT ["fabricgen"]' in text
 
 
-def built(folder: Path, target: Path) -> Path:
+def built(folder: Path, kind: str, target: Path) -> Path:
+    """The wheel or the source archive of a project."""
     subprocess.run(
-        [sys.executable, "-m", "hatchling", "build", "-t", "wheel", "-d", target],
+        [sys.executable, "-m", "hatchling", "build", "-t", kind, "-d", target],
         cwd=folder,
         check=True,
         capture_output=True,
     )
-    return next(target.glob("*.whl"))
+    (package,) = target.glob("fabricgen-*")
+    return package
 
 
 def names(wheel: Path) -> list[str]:

@@ -14,18 +14,14 @@ import yaml
 
 from tests.components import tool
 
-CHECKOUT = Path(__file__).parents[2]
-
 
 @pytest.fixture(scope="module")
-def installed(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def installed(wheel: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A folder outside the checkout with the installed wheel."""
-    folder = tmp_path_factory.mktemp("wheel")
+    site = tmp_path_factory.mktemp("installed") / "site"
     pip = [sys.executable, "-m", "pip", "--disable-pip-version-check", "-q"]
-    subprocess.run([*pip, "wheel", "--no-deps", "--no-build-isolation", "-w", folder, CHECKOUT], check=True)
-    (wheel,) = folder.glob("fabricgen-*.whl")
-    subprocess.run([*pip, "install", "--no-deps", "--target", folder / "site", wheel], check=True)
-    return folder / "site"
+    subprocess.run([*pip, "install", "--no-deps", "--no-compile", "--target", site, wheel], check=True)
+    return site
 
 
 def fabricgen(installed: Path, *arguments: str, cwd: Path) -> subprocess.CompletedProcess[str]:
@@ -67,12 +63,11 @@ def test_the_command_and_the_extras(installed: Path, tmp_path: Path) -> None:
 
 
 @pytest.fixture(scope="module")
-def environment(installed: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+def environment(wheel: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A fresh virtual environment with the wheel; its dependencies are those of the test run."""
     folder = tmp_path_factory.mktemp("environment") / "venv"
     venv.create(folder, with_pip=False)
     (site,) = folder.glob("lib/python*/site-packages")
-    (wheel,) = installed.parent.glob("fabricgen-*.whl")
     pip = [sys.executable, "-m", "pip", "--disable-pip-version-check", "-q", "--python", folder / "bin" / "python"]
     subprocess.run([*pip, "install", "--no-deps", "--no-index", wheel], check=True)
     dependencies = {str(Path(module.__file__ or "").parents[1]) for module in (click, numpy, yaml)}

@@ -17,6 +17,7 @@ from fabricgen.platforms.entries import load_switch_platform
 from fabricgen.platforms.entry_text import switch_entry_text
 from fabricgen.platforms.model import Layout, SwitchPlatform
 from fabricgen.platforms.sonic_device.entry import DeviceFacts, import_device
+from tests.examples import examples
 from tests.platforms.tiny import tiny_inventory
 
 DEVICE = Path(__file__).with_name("device")
@@ -331,7 +332,7 @@ def broken(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return shutil.copytree(DEVICE, tmp_path_factory.mktemp("broken") / "device")
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=examples(150), deadline=None)
 @given(file=st.sampled_from(FILES), junk=CHAOS, cut=st.floats(0, 1), keep=st.booleans())
 def test_no_file_content_stops_an_import(broken: Path, file: str, junk: str, cut: float, keep: bool) -> None:
     """Whatever a file holds, there is an entry that can be written and read, or there are findings that say why not."""

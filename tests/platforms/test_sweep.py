@@ -7,6 +7,7 @@ from fabricgen.platforms.catalog import layout_by_hwsku
 from fabricgen.sonic.releases import MASTER
 from scripts.matrix import layouts
 from scripts.sweep import RELEASES, Model, inventory, judged, media
+from tests.examples import examples
 
 SKUS = [layout.hwsku for _, layout in layouts() if {"leaf", "spine"} <= layout.buffers.keys()]
 
@@ -19,7 +20,9 @@ def speeds_of(model: Model, release: int | str) -> set[int]:
     return {row.speed_mbps for row in layout.at(MASTER if release == "master" else int(release)).headroom}
 
 
-@settings(max_examples=20, deadline=None, derandomize=True, suppress_health_check=[HealthCheck.filter_too_much])
+@settings(
+    max_examples=examples(20), deadline=None, derandomize=True, suppress_health_check=[HealthCheck.filter_too_much]
+)
 @given(st.sampled_from(SKUS), st.sampled_from(SKUS), st.sampled_from(RELEASES), st.data())
 def test_own_renders_have_no_finding_above_note(leaf: str, spine: str, release: int | str, data: st.DataObject) -> None:
     roles = {role: found for role, sku in {"leaf": leaf, "spine": spine}.items() if (found := layout_by_hwsku(sku))}

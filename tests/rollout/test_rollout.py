@@ -24,6 +24,7 @@ from tests.bgp_fabric import ConfigDbs, open_configs
 from tests.conftest import Cli
 from tests.diff import measured
 from tests.diff.fabrics import edited
+from tests.examples import examples
 from tests.simulate.deadlock.test_fabrics import clos, pods
 from tests.simulate.deadlock.test_failures import distinct
 
@@ -158,7 +159,7 @@ def test_the_only_uplink_of_a_switch(tmp_path: Path) -> None:
 FABRICS = [with_ports(fabric.configs()) for fabric in (clos(4, 2, distinct), clos(3, 3), pods(2, 2, 2, 2))]
 
 
-@settings(max_examples=25, suppress_health_check=[HealthCheck.too_slow], phases=[Phase.generate])
+@settings(max_examples=examples(25), suppress_health_check=[HealthCheck.too_slow], phases=[Phase.generate])
 @given(number=st.integers(0, len(FABRICS) - 1), chance=st.randoms(use_true_random=False))
 def test_the_fabric_in_between_is_that_of_its_files(number: int, chance: Any) -> None:
     """Random ports go down or come up, and random priorities change, on some switches."""

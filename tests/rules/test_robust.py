@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 from benchmarks.mutants import level, mutants
 from fabricgen.bundle.read import open_bundle
 from fabricgen.rules.run import run
+from tests.examples import examples
 from tests.rules.clean import clean_fabric
 
 ODD = st.one_of(st.none(), st.integers(), st.text(max_size=3), st.lists(st.integers(), max_size=2))
@@ -24,15 +25,17 @@ TABLES = st.sampled_from([
 ])  # fmt: skip
 
 
+@pytest.mark.parametrize("count", [1, 3])
 @pytest.mark.parametrize("model", ["traditional", "dynamic"])
-def test_seeded_faults_are_found_at_device_and_table(model: str) -> None:
+def test_seeded_faults_are_found_at_device_and_table(model: str, count: int) -> None:
+    """`count` faults of each table."""
     bundle = clean_fabric(model).bundle()
-    reached = [(str(mutant), level(bundle, mutant, [mutant.device])[0]) for mutant in mutants(bundle, 3, seed=3)]
+    reached = [(str(mutant), level(bundle, mutant, [mutant.device])[0]) for mutant in mutants(bundle, count, seed=3)]
     survivors = [one for one in reached if one[1] in ("missed", "device")]
-    assert len(survivors) <= 3, survivors
+    assert len(survivors) <= count, survivors
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=examples(60), deadline=None)
 @given(st.dictionaries(TABLES, st.one_of(ODD, st.dictionaries(KEYS, st.one_of(ODD, ROWS), max_size=4)), max_size=6))
 def test_no_file_breaks_a_rule(tmp_path_factory: pytest.TempPathFactory, config: dict[str, Any]) -> None:
     file = tmp_path_factory.mktemp("any") / "config_db.json"

@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from tests.conftest import Cli
+from tests.inventories import two_rails, write
 from tests.terminal.pseudo_terminal import on_terminal, run_on_terminal
 
 ESCAPE = re.compile(r"\x1b\[[0-9;?]*[A-Za-z]")
@@ -53,8 +54,9 @@ def all_on_terminal(commands: Iterable[str], columns: int, folder: Path) -> list
 def work(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A folder with a fabric, its bundle, a wrong inventory and a bundle with edits on all switches."""
     folder = tmp_path_factory.mktemp("terminal")
-    builds = (f"render fabric --output {name}" for name in ("build", "changed"))
-    all_on_terminal(["init fabric --hosts 2", "init wrong --hosts 2", *builds], WIDE, folder)
+    for name in ("fabric", "wrong"):
+        write(folder / name, two_rails())
+    all_on_terminal([f"render fabric --output {name}" for name in ("build", "changed")], WIDE, folder)
     file = folder / "wrong" / "fabric.yaml"
     file.write_text(re.sub(r"design: .*", "design: rail-optimised\n    mtu: 90", file.read_text()))
     for switch in (folder / "changed" / "sonic").glob("*/config_db.json"):
