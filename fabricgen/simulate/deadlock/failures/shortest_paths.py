@@ -19,6 +19,7 @@ from fabricgen.routing.network import Network
 from fabricgen.simulate.deadlock.core.state import State
 
 Flags = NDArray[np.bool_]
+_WORDS_AT_ONCE = 8  # of 64 destinations; limits memory: the next hops of all links to them
 
 
 class ShortestPaths:
@@ -91,14 +92,19 @@ def spares(paths: ShortestPaths, enough: int) -> int:
 
 def _carries_all(paths: ShortestPaths, members: Flags) -> bool:
     """Whether every source has a shortest path to every destination through `members` only."""
-    network = paths.network
-    left = np.where(members[:, None], paths.reached, paths.origins)
+    words = range(0, paths.hops.shape[1], _WORDS_AT_ONCE)
+    return all(_carries(paths, members, slice(first, first + _WORDS_AT_ONCE)) for first in words)
+
+
+def _carries(paths: ShortestPaths, members: Flags, words: slice) -> bool:
+    network, origins, reached = paths.network, paths.origins[:, words], paths.reached[:, words]
+    left = np.where(members[:, None], reached, origins)
     rows = np.flatnonzero(np.diff(network.offsets))
     while True:
-        offer = paths.hops & left[network.target]
-        now = paths.origins.copy()
+        offer = paths.hops[:, words] & left[network.target]
+        now = origins.copy()
         now[rows] |= np.bitwise_or.reduceat(offer, network.offsets[rows])
-        if (paths.reached[paths.sources] & ~now[paths.sources]).any():
+        if (reached[paths.sources] & ~now[paths.sources]).any():
             return False
         if not (left[members] & ~now[members]).any():
             return True
