@@ -12,6 +12,7 @@ from fabricgen.vocabulary import BalanceMode, HashModel
 
 if TYPE_CHECKING:
     from fabricgen.bundle.read import Bundle
+    from fabricgen.simulate.plane.queue_pairs import Connections
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -67,9 +68,14 @@ def with_connections(request: Requested, bundle: "Bundle") -> tuple[Requested, l
     from fabricgen.simulate.plane.queue_pairs import nccl_connections
 
     found = nccl_connections(bundle, request.nccl, request.plane, request.queue_pairs)
+    return replace(request, queue_pairs=found.flows, nccl=None), [connections_finding(found, request.nccl)]
+
+
+def connections_finding(found: "Connections", version: str) -> Finding:
+    """The note on the connections of two NICs."""
     text = (
-        f"{found.library} {request.nccl}: {counted(found.channels, 'channel')} of each NIC with "
+        f"{found.library} {version}: {counted(found.channels, 'channel')} of each NIC with "
         f"{counted(found.queue_pairs, 'queue pair')}, so {counted(found.flows, 'flow')} of two NICs"
         f"{f'; {found.assumed}' if found.assumed else ''}"
     )
-    return replace(request, queue_pairs=found.flows, nccl=None), [Finding("FG720", Severity.NOTE, text)]
+    return Finding("FG720", Severity.NOTE, text)

@@ -2,13 +2,14 @@
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, nullcontext
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from fabricgen.api.aside import render_aside
 from fabricgen.api.judgement import DEFAULT_POLICY, SILENT, Judgement, Policy, Progress, codes_of, open_judging
 from fabricgen.api.reporting import files_of
+from fabricgen.api.requests import connections_finding
 from fabricgen.atomic import temporary_folder
 from fabricgen.bundle.manifest import read_manifest
 from fabricgen.results import TuningResult
@@ -52,6 +53,7 @@ def tune(
     draws: int = DEFAULT_DRAWS,
     seed: int = 1,
     queue_pairs: Sequence[int] = DEFAULT_QUEUE_PAIRS,
+    nccl: str | None = None,
     budget_hops: int = DEFAULT_BUDGET_HOPS,
     scheduler: str | None = None,
     jobs: int = 1,
@@ -61,16 +63,19 @@ def tune(
     """Search for the settings with which a pattern runs best on one plane of a bundle or an inventory.
 
     The best one is confirmed on `draws` draws that the search did not see. `plane` is by default the first one that
-    can be tuned. `queue_pairs` are the numbers to try. `budget_hops` is about the number of packet hops of all runs,
-    which take place in `jobs` processes, or on the workers of a Dask `scheduler`, tcp://HOST:PORT; the result depends
-    on neither. Raises UsageError if nothing can be tuned, or if numba is not installed.
+    can be tuned. `queue_pairs` are the numbers to try. With a version of `nccl`, two NICs have as many connections as
+    channels of that version of NCCL or RCCL, and the result has its variables. `budget_hops` is about the number of
+    packet hops of all runs, which take place in `jobs` processes, or on the workers of a Dask `scheduler`,
+    tcp://HOST:PORT; the result depends on neither. Raises UsageError if nothing can be tuned, for an unknown version,
+    and if numba is not installed.
     """
     from fabricgen.simulate.packets import prepare
     from fabricgen.simulate.patterns import check_pattern
 
     check_pattern(pattern)
     prepare(progress.note)
-    from fabricgen.simulate.tuning.analysis import TuningOptions, tunable_plane
+    from fabricgen.simulate.plane.queue_pairs import nccl_connections
+    from fabricgen.simulate.tuning.analysis import TuningOptions, library_settings, tunable_plane
     from fabricgen.simulate.tuning.analysis import tune as tune_plane
     from fabricgen.simulate.tuning.findings import tuning_findings
 
@@ -80,8 +85,16 @@ def tune(
             return Tuning(findings=aside.outcome.findings, suppressed=aside.outcome.suppressed)
         judging = open_judging([folder], None, None, policy)
         tunable, left_out = tunable_plane(judging.bundle, plane, pattern)
+        connections = None
+        if nccl is not None:
+            connections = nccl_connections(judging.bundle, nccl, tunable.plane.name, None)
+            options = replace(options, channels=connections.channels)
         with _spread(scheduler, jobs, progress) as spread:
             result = tune_plane(judging.bundle, tunable, options, spread)
+        if nccl is not None and connections is not None:
+            result = replace(result, libraries=library_settings(result, connections, nccl, judging.bundle))
+            judging.findings.append(connections_finding(connections, nccl))
+            judging.codes |= codes_of("FG720")
         tried = f"{counted(result.tried, 'setting')} in {counted(result.runs, 'run')}, {result.hops} packet hops"
         progress.step("tuned", tried)
         judging.findings += tuning_findings(result)

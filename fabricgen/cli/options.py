@@ -175,6 +175,13 @@ jobs_options = several(
     ),
 )
 
+nccl_option = click.option(
+    "--nccl",
+    metavar="VERSION",
+    help="Let two NICs have as many connections as the channels of this version of NCCL, or of RCCL on hosts with "
+    "GPUs of AMD, for example 2.30, instead of one.",
+)
+
 hash_options = several(
     click.option(
         "--queue-pairs",
@@ -182,12 +189,7 @@ hash_options = several(
         help="Queue pairs of a connection. Each is hashed by itself.  [default: NCCL_IB_QPS_PER_CONNECTION of the "
         "files of hosts, else 1]",
     ),
-    click.option(
-        "--nccl",
-        metavar="VERSION",
-        help="Let two NICs have as many connections as the channels of this version of NCCL, or of RCCL on hosts with "
-        "GPUs of AMD, for example 2.30, instead of one.",
-    ),
+    nccl_option,
     click.option(
         "--hash",
         "hash_model",

@@ -5,7 +5,7 @@ from pathlib import Path
 import click
 
 from fabricgen.cli.names import names_in, names_of
-from fabricgen.cli.options import inventory_arguments, layers_of, message_bytes, policy_of
+from fabricgen.cli.options import inventory_arguments, layers_of, message_bytes, nccl_option, policy_of
 from fabricgen.cli.settings import Settings, verb
 from fabricgen.errors import UsageError
 from fabricgen.units import whole_number
@@ -31,6 +31,7 @@ _LEAST_BUDGET = 1_000_000
     "--queue-pairs", metavar="LIST", default="1,2,4,8", show_default=True,
     help="Numbers of queue pairs to try, beside that of the files.",
 )  # fmt: skip
+@nccl_option
 @click.option(
     "--draws", metavar="K", type=click.IntRange(6, 1000), default=12, show_default=True,
     help="Draws on which the best settings are confirmed, after those of the search.",
@@ -66,6 +67,7 @@ def command(
     goal: str,
     size: str | None,
     queue_pairs: str,
+    nccl: str | None,
     draws: int,
     seed: int,
     budget: int,
@@ -84,6 +86,7 @@ def command(
     Examples:
       fabricgen tune my-fabric --pattern incast --for p99
       fabricgen tune build --pattern permutation --for busbw --format markdown
+      fabricgen tune build --pattern ring-all-reduce --for busbw --nccl 2.30
     """
     from fabricgen.api.tune import DEFAULT_SIZE_BYTES, tune
     from fabricgen.cli.output import EXIT_FINDINGS, print_findings, report
@@ -99,6 +102,7 @@ def command(
         draws=draws,
         seed=seed,
         queue_pairs=_numbers(queue_pairs),
+        nccl=nccl,
         budget_hops=budget,
         scheduler=scheduler,
         jobs=settings.jobs,

@@ -105,10 +105,31 @@ def rccl_release_of(version: Version) -> RcclRelease:
     return next((one for one in reversed(RCCL_RELEASES) if one.since <= version), RCCL_RELEASES[0])
 
 
+def splits_by_default(library: str, version: Version) -> bool:
+    """Whether NCCL_IB_SPLIT_DATA_ON_QPS is 1 by default."""
+    return (rccl_release_of(version) if library == "RCCL" else release_of(version)).split
+
+
+def uses_pxn_by_default(library: str, version: Version, model: str, ranks: int) -> bool:
+    """Whether GPUs of a host model send through the NIC of another one in a job of `ranks` without NCCL_PXN_DISABLE."""
+    if library != "RCCL":
+        return True  # since 2.12.7; from 2.30 on with GPUDirect RDMA only
+    fewest = rccl_release_of(version).pxn_ranks
+    return fewest is not None and ranks >= fewest[_is_gfx950(model)]
+
+
 def capability_of(model: str) -> int | None:
     """The compute capability of the GPUs of a host model of the catalog, times ten; None if its name does not say."""
-    words = model.lower().replace("_", "-").split("-")
+    words = _words(model)
     return next((number for name, number in _CAPABILITIES.items() if name in words), None)
+
+
+def _words(model: str) -> list[str]:
+    return model.lower().replace("_", "-").split("-")
+
+
+def _is_gfx950(model: str) -> bool:
+    return not set(_words(model)).isdisjoint(_GFX950)
 
 
 def channels_of_nic(version: Version, nics: int, nic_gbps: float, capability: int) -> int:
@@ -125,9 +146,8 @@ def channels_of_nic(version: Version, nics: int, nic_gbps: float, capability: in
 def rccl_channels_of_nic(version: Version, model: str) -> tuple[int, str]:
     """(channels of a ring or tree over several hosts on each NIC, what is assumed), for a host model with eight GPUs of
     AMD and eight NICs. Raises ValueError if the version does not have its GPUs."""
-    words = model.lower().replace("_", "-").split("-")
     release = rccl_release_of(version)
-    is_new, is_known = any(one in words for one in _GFX950), any(one in words for one in _GFX942)
+    is_new, is_known = _is_gfx950(model), bool(set(_words(model)).intersection(_GFX942))
     most = release.gfx950 if is_new else release.gfx942
     if most is None:
         raise ValueError(f"RCCL {version[0]}.{version[1]} does not support the GPUs of {model}: RCCL 2.26 and later do")

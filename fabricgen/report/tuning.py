@@ -4,7 +4,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import asdict
 from typing import Any
 
-from fabricgen.results import Setting, Trial, TuningResult
+from fabricgen.results import LibrarySettings, Setting, Trial, TuningResult
 from fabricgen.units import counted, format_bytes
 from fabricgen.vocabulary import Goal
 
@@ -40,6 +40,7 @@ def tuning_object(result: TuningResult, profile: str | None = None, digest: str 
         "refused": dict(result.refused),
         "limits": list(result.limits),
         "fixed": dict(result.fixed),
+        "libraries": [{**asdict(one), "variables": dict(one.variables)} for one in result.libraries],
     }  # fmt: skip
 
 
@@ -118,6 +119,10 @@ def tuning_lines(result: TuningResult, profile: str | None = None) -> Iterator[s
         yield ""
         yield "add this to the inventory, and run `fabricgen check`:"
         yield from inventory_block(result, profile).splitlines()
+    for one in result.libraries:
+        yield ""
+        yield library_words(one)
+        yield from _variables(one)
 
 
 def tuning_markdown(result: TuningResult, profile: str | None = None) -> str:
@@ -134,6 +139,10 @@ def tuning_markdown(result: TuningResult, profile: str | None = None) -> str:
     parts += [f"Trade-off, on draws {_range(result.searched_seeds)} of the search:", _markdown(_trading(result))]
     if result.is_better:
         parts.append(f"```yaml\n{inventory_block(result, profile)}\n```")
+    for one in result.libraries:
+        parts.append(library_words(one))
+        if one.variables:
+            parts.append("\n".join(["```text", *_variables(one), "```"]))
     return "\n\n".join(parts)
 
 
@@ -159,6 +168,16 @@ def spreading_words(result: TuningResult) -> str:
         "can, set load_balancing to spray or adaptive: hosts then get NCCL_IB_ADAPTIVE_ROUTING=1, and with several "
         "queue pairs NCCL_IB_SPLIT_DATA_ON_QPS=1"
     )
+
+
+def library_words(one: LibrarySettings) -> str:
+    """What a version of NCCL or RCCL needs, in a line."""
+    what = "set this for jobs, beyond its defaults:" if one.variables else "no variable is to change"
+    return f"{one.library} {one.version}, with {counted(one.channels, 'channel')} of each NIC: {what}"
+
+
+def _variables(one: LibrarySettings) -> list[str]:
+    return [f"{name}={text}" for name, text in one.variables.items()]
 
 
 def setting_words(one: Setting) -> str:

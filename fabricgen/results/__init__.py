@@ -66,7 +66,7 @@ from fabricgen.results.packets import (
 )
 from fabricgen.results.paths import PathsResult, WrongList
 from fabricgen.results.statement import NOT_JUDGED, Level, Statement
-from fabricgen.results.tuning import Confirmed, Gain, Setting, Trial, TuningResult
+from fabricgen.results.tuning import Confirmed, Gain, LibrarySettings, Setting, Trial, TuningResult
 
 __all__ = [
     "NOT_JUDGED",
@@ -101,6 +101,7 @@ __all__ = [
     "JobTime",
     "JobsResult",
     "Level",
+    "LibrarySettings",
     "LinkFairness",
     "LinkLoss",
     "Outage",

@@ -68,6 +68,19 @@ class Confirmed:
     gain: Gain
 
 
+@dataclass(frozen=True, slots=True)
+class LibrarySettings:
+    """What a version of NCCL or RCCL needs for the settings that `tune` proposes: variables -> values that differ from
+    its defaults. `channels` of each NIC are those of the runs; `assumed` is what the files do not have."""
+
+    library: str
+    version: str
+    channels: int
+    queue_pairs: int
+    variables: Mapping[str, str]
+    assumed: str = ""
+
+
 @dataclass(frozen=True)
 class TuningResult:
     """The tuning of a plane for a pattern.
@@ -79,8 +92,9 @@ class TuningResult:
     settings that rules do not allow, by code; `limits` are the codes that refuse a neighbor of the best setting.
     `fixed` has the parameters that are not searched, and why. `alpha_rows` are the rows of CONFIG_DB that the alpha of
     the best setting changes: table -> row -> field -> value. With `has_bus`, the bandwidths are bus bandwidths.
-    `spreading` is the present setting on the same draws if switches spread packets over all equal links; None where
-    they do. `reason` is the part of the traffic that does not run.
+    `hosts` take part in the pattern. `spreading` is the present setting on the same draws if switches spread packets
+    over all equal links; None where they do. `reason` is the part of the traffic that does not run. `libraries` are the
+    settings for a version of NCCL or RCCL, empty without one.
     """
 
     plane: str
@@ -88,6 +102,7 @@ class TuningResult:
     goal: Goal
     size_bytes: int
     flows: int
+    hosts: tuple[str, ...]
     searched_seeds: tuple[int, ...]
     unseen_seeds: tuple[int, ...]
     present: Trial
@@ -104,6 +119,7 @@ class TuningResult:
     alpha_rows: Mapping[str, Mapping[str, Mapping[str, str]]]
     spreading: Confirmed | None = None
     reason: str = ""
+    libraries: tuple[LibrarySettings, ...] = ()
 
     @property
     def is_spreading_better(self) -> bool:

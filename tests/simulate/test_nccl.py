@@ -5,6 +5,7 @@ import os
 import re
 import subprocess
 from collections import Counter
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -18,8 +19,13 @@ from fabricgen.platforms.nccl import (
     rccl_release_of,
     release_of,
 )
+from fabricgen.results import Confirmed, Gain, Setting, Trial, TuningResult
+from fabricgen.simulate.plane.queue_pairs import nccl_connections
+from fabricgen.simulate.tuning.analysis import library_settings
+from fabricgen.vocabulary import Goal
 from tests.conftest import Cli, Outcome
 from tests.inventories import ADDRESSING, NVIDIA, Tree, write
+from tests.schemas import require_schema
 
 # NVIDIA/cluster-readiness-engine, pull request 287: GB300 hosts with four rails of 800G, an all-reduce over racks with
 # four queue pairs. It reaches about half of the ceiling; with adaptive routing and split data about 70 % more.
@@ -267,6 +273,85 @@ def tuned(cli: Cli, folder: Path, *options: str, **plane: object) -> Outcome:
 def test_tune_proposes_to_spread_packets(tmp_path: Path, cli: Cli) -> None:
     found = json.loads(tuned(cli, tmp_path, "--format", "json").out)["tune"]["spreading"]
     assert found["proposed"] and found["gain"]["low"] > 0
+
+
+@pytest.mark.usefixtures("short_race")
+def test_tune_with_a_version_has_its_channels_and_variables(tmp_path: Path, cli: Cli) -> None:
+    """Four channels of each NIC: each flow of the ring becomes four. NCCL 2.30 does not split data by default."""
+    quick = ("--size", "1MiB", "--draws", "6", "--budget", "3000000", "--queue-pairs", "4", "--for", "busbw")
+    inventory = write(tmp_path / "in", oci(4, 1, design="fat-tree"))
+    words = ("-q", "tune", inventory, "--pattern", "ring-all-reduce", *quick)
+    report = json.loads(cli(*words, "--nccl", "2.30", "--format", "json").out)
+    require_schema("tune", report)
+    plain = json.loads(cli(*words, "--format", "json").out)["tune"]
+    assert (plain["libraries"], plain["flows"] * 4) == ([], report["tune"]["flows"])
+    (library,) = report["tune"]["libraries"]
+    assert (library["library"], library["version"], library["channels"], library["queue_pairs"]) == (
+        "NCCL",
+        "2.30",
+        4,
+        4,
+    )
+    spread = {"NCCL_IB_ADAPTIVE_ROUTING": "1", "NCCL_IB_SPLIT_DATA_ON_QPS": "1"}
+    assert library["variables"] == (spread if report["tune"]["spreading"]["proposed"] else {})
+    notes = [one["message"] for one in report["findings"] if one["code"] == "FG720"]
+    assert notes == ["NCCL 2.30: 4 channels of each NIC with 4 queue pairs, so 16 flows of two NICs"]
+    for version, reason in (("2.20", "the versions are 2.21 and later"), ("new", "is not a version of NCCL")):
+        outcome = cli(*words, "--nccl", version)
+        assert (outcome.code, reason in outcome.err) == (2, True)
+
+
+def result_of(pattern: str, hosts: int, *, spreads: bool = False, queue_pairs: int = 4) -> TuningResult:
+    """The result of a tuning that keeps the present setting of four queue pairs, or changes them."""
+    present = Setting(1 << 17, 1 << 18, 5, 0, 4)
+    trial = Trial(present, 6, 1.0, 1.0, 0.0, 0.0, 0)
+    gain = Gain(0.1, 0.05, 0.2, 0.97)
+    best = Confirmed("best", replace(trial, setting=replace(present, queue_pairs=queue_pairs)), gain)
+    return TuningResult(
+        plane="compute", pattern=pattern, goal=Goal.BUSBW, size_bytes=1 << 20, flows=1,
+        hosts=tuple(f"gpu-{number:03d}" for number in range(hosts)), searched_seeds=(1,), unseen_seeds=(2,),
+        present=trial, confirmed=(best,) if queue_pairs != 4 else (), is_better=queue_pairs != 4, front=(), tried=1,
+        runs=1, hops=1, has_bus=True, refused={}, limits=(), fixed={}, alpha_rows={},
+        spreading=Confirmed("spread", trial, gain) if spreads else None,
+    )  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("version", "result", "variables"),
+    [
+        ("2.21.5", result_of("all-to-all", 4), {"NCCL_PXN_DISABLE": "0"}),  # RCCL has 1 by default
+        ("2.26", result_of("all-to-all", 4), {"NCCL_PXN_DISABLE": "0"}),  # 32 ranks: from 64 on it is 0
+        ("2.26", result_of("all-to-all", 8), {}),
+        ("2.21.5", result_of("ring-all-reduce", 4), {}),
+        ("2.21.5", result_of("ring-all-reduce", 4, queue_pairs=2), {"NCCL_IB_QPS_PER_CONNECTION": "2"}),
+        ("2.18.6", result_of("ring-all-reduce", 4, spreads=True), {"NCCL_IB_ADAPTIVE_ROUTING": "1"}),  # splits already
+        (
+            "2.20.5", result_of("ring-all-reduce", 4, spreads=True),
+            {"NCCL_IB_ADAPTIVE_ROUTING": "1", "NCCL_IB_SPLIT_DATA_ON_QPS": "1"},
+        ),
+        ("2.20.5", result_of("ring-all-reduce", 4, spreads=True, queue_pairs=1),
+         {"NCCL_IB_QPS_PER_CONNECTION": "1", "NCCL_IB_ADAPTIVE_ROUTING": "1"}),
+    ],
+)  # fmt: skip
+def test_tune_proposes_what_a_version_of_rccl_does_not_do_by_default(
+    version: str, result: TuningResult, variables: dict[str, str], tmp_path: Path
+) -> None:
+    from fabricgen.api import render
+    from fabricgen.bundle.read import open_bundle
+    from fabricgen.report.tuning import tuning_lines, tuning_markdown
+
+    tree = oci(8, 4, speed="400G")
+    del tree["host_models"]
+    tree["hosts"]["gpu"]["model"] = "mi300x"
+    render(write(tmp_path / "in", tree), tmp_path / "build")
+    bundle = open_bundle([tmp_path / "build"])
+    found = library_settings(result, nccl_connections(bundle, version, "compute", None), version, bundle)
+    assert [(one.library, one.variables) for one in found] == [("RCCL", variables)]
+    trials = replace(result, libraries=found, front=(result.present,))
+    for text in ("\n".join(tuning_lines(trials)), tuning_markdown(trials)):
+        assert f"RCCL {version}, with " in text and " NCCL " not in text
+        assert all(f"{name}={value}" in text for name, value in variables.items())
+        assert ("no variable is to change" in text) is (not variables)
 
 
 @pytest.mark.usefixtures("short_race")

@@ -39,12 +39,13 @@ def stated_queue_pairs(bundle: Bundle) -> int:
 @dataclass(frozen=True, slots=True)
 class Connections:
     """What joins two NICs: `channels` of a `library`, each with `queue_pairs`. `assumed` says what the files do not
-    have."""
+    have. `models` are the host models that take part, each with its library."""
 
     channels: int
     queue_pairs: int
     assumed: str
     library: str
+    models: tuple[tuple[str, str], ...]
 
     @property
     def flows(self) -> int:
@@ -85,10 +86,12 @@ def nccl_connections(bundle: Bundle, text: str, plane: str | None, queue_pairs: 
                 raise UsageError(f"--nccl: {reason}: use --queue-pairs with the product of channels and queue pairs")
     except ValueError as error:
         raise UsageError(f"--nccl: {error}") from error
-    libraries = dict.fromkeys("RCCL" if model in amd else "NCCL" for model in by_model)
+    models = tuple((model, "RCCL" if model in amd else "NCCL") for model in by_model)
+    libraries = dict.fromkeys(library for _, library in models)
     channels = min(count for count, _ in by_model.values())
     assumptions = "; ".join(dict.fromkeys(assumed for _, assumed in by_model.values() if assumed))
-    return Connections(channels, queue_pairs or stated_queue_pairs(bundle), assumptions, " and ".join(libraries))
+    pairs = queue_pairs or stated_queue_pairs(bundle)
+    return Connections(channels, pairs, assumptions, " and ".join(libraries), models)
 
 
 @cache

@@ -7,7 +7,8 @@ from functools import cached_property
 
 from fabricgen.bundle.read import Bundle
 from fabricgen.errors import UsageError
-from fabricgen.results import Confirmed, Gain, Setting, TuningResult
+from fabricgen.platforms.nccl import parse_version, splits_by_default, uses_pxn_by_default
+from fabricgen.results import Confirmed, Gain, LibrarySettings, Setting, TuningResult
 from fabricgen.routing.fabric import read_fabric
 from fabricgen.rules.run import run
 from fabricgen.simulate.bandwidth.analysis import gpus_of_node
@@ -20,6 +21,7 @@ from fabricgen.simulate.plane.host_network import HostNetwork
 from fabricgen.simulate.plane.lossless import lossless_links
 from fabricgen.simulate.plane.names import infiniband_planes, planes_for
 from fabricgen.simulate.plane.priority import judged_priority
+from fabricgen.simulate.plane.queue_pairs import Connections
 from fabricgen.simulate.plane.reading import read_plane
 from fabricgen.simulate.tuning.files import TunedFiles, changed_rows, present_setting
 from fabricgen.simulate.tuning.measure import Item, MeasuredRun, Runner, Spread
@@ -41,7 +43,7 @@ _FEWEST, _MOST = 12, 160  # settings of the first round
 class TuningOptions:
     """`goal` is what `pattern` is tuned for, with `size_bytes` for each rank. `draws` are those of the confirmation,
     after those of the search, which begin with `seed`. `queue_pairs` are the numbers to try. `budget_hops` is about the
-    number of packet hops of all runs."""
+    number of packet hops of all runs. Two NICs have `channels`, each with the queue pairs of a setting."""
 
     pattern: str
     goal: Goal
@@ -50,6 +52,7 @@ class TuningOptions:
     seed: int = 1
     queue_pairs: tuple[int, ...] = (1, 2, 4, 8)
     budget_hops: int = DEFAULT_BUDGET
+    channels: int = 1
 
 
 @dataclass(frozen=True)
@@ -101,7 +104,7 @@ def tune(bundle: Bundle, tunable: Tunable, options: TuningOptions, spread: Sprea
     present = tunable.files.present
     runner = Runner(
         tunable.files, tunable.plane, tunable.priority, options.pattern, options.size_bytes,
-        max(1, options.budget_hops // _RUNS),
+        max(1, options.budget_hops // _RUNS), options.channels,
     )  # fmt: skip
     made = runner.scenario(present, options.seed)
     bus = _bus_bytes(bundle, tunable.plane, made, options)
@@ -129,6 +132,7 @@ def tune(bundle: Bundle, tunable: Tunable, options: TuningOptions, spread: Sprea
         goal=options.goal,
         size_bytes=round(options.size_bytes),
         flows=len(made.scenario.flows),
+        hosts=tuple(sorted({name.partition("|")[0] for flow in made.scenario.flows for name in (flow.src, flow.dst)})),
         searched_seeds=race.seeds,
         unseen_seeds=tuple(unseen),
         present=base,
@@ -179,6 +183,40 @@ def _bus_bytes(bundle: Bundle, plane: HostNetwork, made: PlaneScenario, options:
     part = replace(plane, adapters=[one for one in plane.adapters if one.host in hosts])
     job = make_job(part.adapters, seed=options.seed)
     return bus_bytes(options.pattern, job, options.size_bytes, gpus_of_node(bundle, part, job))
+
+
+def library_settings(
+    result: TuningResult, connections: Connections, version: str, bundle: Bundle
+) -> tuple[LibrarySettings, ...]:
+    """What each library of the hosts needs for the settings that the tuning proposes, beyond its defaults in this
+    version. All versions that `parse_version` knows read these variables: NCCL_IB_QPS_PER_CONNECTION since 2.10.3,
+    NCCL_PXN_DISABLE 2.12.7, NCCL_IB_ADAPTIVE_ROUTING 2.16.2, NCCL_IB_SPLIT_DATA_ON_QPS 2.18."""
+    proposed = result.best.trial.setting if result.best and result.is_better else result.present.setting
+    models = {model.name: model for model in bundle.wiring.host_models} if bundle.wiring else {}
+    of_host = {host.name: host.model for host in bundle.wiring.hosts} if bundle.wiring else {}
+    ranks = sum(models[of_host[host]].gpus for host in result.hosts if of_host.get(host) in models)
+    found = []
+    for library in dict.fromkeys(name for _, name in connections.models):
+        number = parse_version(version, library)
+        variables = {}
+        if proposed.queue_pairs != connections.queue_pairs:
+            variables["NCCL_IB_QPS_PER_CONNECTION"] = str(proposed.queue_pairs)
+        if result.is_spreading_better:
+            variables["NCCL_IB_ADAPTIVE_ROUTING"] = "1"
+            if proposed.queue_pairs > 1 and not splits_by_default(library, number):
+                variables["NCCL_IB_SPLIT_DATA_ON_QPS"] = "1"
+        of_library = [model for model, name in connections.models if name == library]
+        # The runs move data inside hosts to the NIC on the rail of its receiver.
+        if result.pattern == "all-to-all" and not all(
+            uses_pxn_by_default(library, number, model, ranks) for model in of_library
+        ):
+            variables["NCCL_PXN_DISABLE"] = "0"
+        found.append(
+            LibrarySettings(
+                library, version, connections.channels, proposed.queue_pairs, variables, connections.assumed
+            )
+        )
+    return tuple(found)
 
 
 # Whether the rules on lossless QoS allow a setting: they must not add findings to those of the files.

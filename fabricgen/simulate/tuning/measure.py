@@ -44,7 +44,7 @@ class MeasuredRun:
 
 @dataclass(frozen=True)
 class Runner:
-    """Runs a pattern on a plane of the files. `bus_bytes` are the bytes whose rate is the bandwidth."""
+    """Runs a pattern on a plane of the files. Each of the `channels` of two NICs has the queue pairs of a setting."""
 
     files: TunedFiles
     plane: HostNetwork
@@ -52,6 +52,7 @@ class Runner:
     pattern: str
     size_bytes: float
     max_hops: int
+    channels: int = 1
     _bundles: OrderedDict[Setting, Bundle] = field(default_factory=OrderedDict, compare=False, repr=False)
 
     def __call__(self, item: Item) -> MeasuredRun:
@@ -82,7 +83,7 @@ class Runner:
         _prepare_once()
         from fabricgen.simulate.packets.from_bundle import TrafficChoice, plane_scenario
 
-        choice = TrafficChoice(self.pattern, self.size_bytes, seed, self.max_hops, setting.queue_pairs)
+        choice = TrafficChoice(self.pattern, self.size_bytes, seed, self.max_hops, self.channels * setting.queue_pairs)
         made = plane_scenario(self._bundle(setting), self.plane, self.priority, choice, (self.priority,))
         if made is None:
             raise UsageError(f"{self.pattern} sends no traffic over this plane")
