@@ -115,8 +115,7 @@ def cli(capsys: pytest.CaptureFixture[str]) -> Cli:
 
 
 def pytest_collection_finish() -> None:
-    """Search for cycles once a file: each search reads all modules and tests, and took a sixth of the run."""
-    gc.collect()
+    """Searches for cycles do not read modules and tests: that took a sixth of the run."""
     gc.freeze()
 
 

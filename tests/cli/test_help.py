@@ -16,7 +16,7 @@ from tests.cli.examples import all_commands, examples_of
 from tests.conftest import Cli
 from tests.diff.test_cables import as_planned, dump
 from tests.docs.pages import ROOT, write_files
-from tests.inventories import write
+from tests.inventories import two_rails, write
 from tests.render.test_srv6 import sprayed
 
 COMMANDS = dict(all_commands())
@@ -44,9 +44,7 @@ OTHERS: Mapping[
 }
 WATCHES = " --watch"  # until an interrupt; tests/cli/test_watch.py sends one
 PREPARED = (
-    "init my-fabric --example quickstart",
     "render my-fabric --output build",
-    "init my-fabric-grown --hosts 32 --name quickstart",
     "render my-fabric-grown --output build-next",
     "init my-subnets --example infiniband",
     "render my-subnets --output subnets",
@@ -82,8 +80,10 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("site")
     with pytest.MonkeyPatch.context() as patched:
         patched.chdir(folder)
+        write(Path("my-fabric"), two_rails(32, 16))
+        write(Path("my-fabric-grown"), two_rails(48, 16))
         for line in PREPARED:
-            run(line)
+            assert run(line) == 0, line
     shutil.copytree(folder / "build" / "sonic", folder / "running")
     sku = shutil.copytree(DEVICE, folder / "x86_64-vendor_model-r0")
     (sku / "Acme-Box4-P4").rename(sku / "Model-C64")
