@@ -8,7 +8,7 @@ import pytest
 from fabricgen import spread
 from fabricgen.rules import turns
 from tests.conftest import Cli
-from tests.inventories import rail_optimized, write
+from tests.inventories import two_rails, write
 
 
 @pytest.mark.parametrize("forgets", [False, True])
@@ -22,7 +22,7 @@ def test_a_check_does_not_depend_on_the_number_of_processes(
         {"match": {"role": "spine"}, "config_db": {"PORT": {"Ethernet0": {"mtu": "1500"}}}},
         {"match": {"role": "spine"}, "config_db": {"DEVICE_METADATA": {"localhost": {"bgp_asn": "7"}}}},
     ]
-    tree = {**rail_optimized(hosts=4, unit=2, planned=2), "overrides": wrong}
+    tree = {**two_rails(), "overrides": wrong}
     inventory = write(tmp_path / "inventory", tree)
     for form in ("json", "text"):
         one, several = (

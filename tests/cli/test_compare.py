@@ -31,13 +31,23 @@ def by_name(content: dict[str, Any]) -> dict[str, dict[str, Any]]:
 
 
 @pytest.fixture(scope="module")
-def small(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
+def small() -> dict[str, Any]:
     """The candidates for 128 GPUs, with all patterns."""
+    return candidates("--draws", "3")
+
+
+@pytest.fixture(scope="module")
+def rough() -> dict[str, Any]:
+    """The same from fewer draws and failures, for tests of the form of a table."""
+    return candidates("--draws", "1", "--failure-sets", "2")
+
+
+def candidates(*options: str) -> dict[str, Any]:
     from click.testing import CliRunner
 
     from fabricgen.cli.main import main
 
-    words = ["compare", "--designs", "all", *map(str, SMALL), "--draws", "3", "--format", "json"]
+    words = ["compare", "--designs", "all", *map(str, SMALL), *options, "--format", "json"]
     done = CliRunner().invoke(main, words, standalone_mode=False)
     found: dict[str, Any] = json.loads(done.stdout)["compare"]
     return found
@@ -153,10 +163,10 @@ def test_moved_cables_are_those_of_a_check(cli: Cli, tmp_path: Path) -> None:
     assert growth["added_switches"] == against["devices"]["added"]
 
 
-def test_failures_that_are_not_judged_are_named_in_their_rows(small: dict[str, Any]) -> None:
+def test_failures_that_are_not_judged_are_named_in_their_rows(rough: dict[str, Any]) -> None:
     """A torus has no model of its routes after a failure."""
-    first, *others = small["fabrics"]
-    names, columns, rows = compare_table({**small, "fabrics": [{**first, "failures": []}, *others]})
+    first, *others = rough["fabrics"]
+    names, columns, rows = compare_table({**rough, "fabrics": [{**first, "failures": []}, *others]})
     costed = [row for row in rows if row.startswith(("1 failed", "2 failed"))]
     assert costed and all(columns[0][row] == "not judged" for row in costed)
     assert all(columns[place].get(row) != "not judged" for place in range(1, len(names)) for row in costed)
@@ -180,9 +190,9 @@ def test_text_and_markdown_have_the_numbers(cli: Cli, tmp_path: Path) -> None:
     assert other != text
 
 
-def test_all_designs_fit_a_hundred_columns_as_one_table(small: dict[str, Any]) -> None:
+def test_all_designs_fit_a_hundred_columns_as_one_table(rough: dict[str, Any]) -> None:
     """With all patterns and failures, and with the numbers of a large fabric."""
-    for gpus, content in ((128, small), (100352, _enlarged(small))):
+    for gpus, content in ((128, rough), (100352, _enlarged(rough))):
         table, equal, *_ = compare_text(content, 100).split("\n\n")
         assert max(len(line) for line in table.splitlines()) <= 100, gpus
         shown = [re.split(r"  +", line.strip()) for line in table.splitlines()]
