@@ -3,7 +3,7 @@
 import re
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import cached_property
+from functools import cached_property, partial
 from operator import itemgetter
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -161,7 +161,9 @@ class _Shape(NamedTuple):
     unknown: tuple[UnknownKey, ...]
 
 
-_Slot = Callable[[Sequence[str]], Any]  # a value with addresses, made of those of one host
+# A value with addresses, made of those of one host. Defects that name a place in the file bring it to other processes,
+# so it is not a function within another.
+_Slot = Callable[[Sequence[str]], Any]
 
 
 class _Filled(Mapping[str, Any]):
@@ -213,11 +215,21 @@ def _slot(tree: Any) -> _Slot | None:
     if isinstance(tree, list):
         slots = [_slot(child) for child in tree]
         pairs = [*zip(tree, slots, strict=True)]
-        return (lambda addresses: [slot(addresses) if slot else one for one, slot in pairs]) if any(slots) else None
+        return partial(_list_of, pairs) if any(slots) else None
     if isinstance(tree, dict):
         open_ = [(key, slot) for key, child in tree.items() if (slot := _slot(child))]
-        return (lambda addresses: tree | {key: slot(addresses) for key, slot in open_}) if open_ else None
+        return partial(_mapping_of, tree, open_) if open_ else None
     return None
+
+
+def _list_of(pairs: Sequence[tuple[Any, _Slot | None]], addresses: Sequence[str]) -> list[Any]:
+    return [slot(addresses) if slot else one for one, slot in pairs]
+
+
+def _mapping_of(
+    tree: Mapping[str, Any], slots: Sequence[tuple[str, _Slot]], addresses: Sequence[str]
+) -> dict[str, Any]:
+    return {**tree, **{key: slot(addresses) for key, slot in slots}}
 
 
 def _first_key(steps: Sequence[str], known: Collection[str]) -> str:
