@@ -4,15 +4,13 @@ import json
 import os
 import re
 import subprocess
-import sys
 from dataclasses import dataclass
 from fnmatch import fnmatch
 from pathlib import Path
 from typing import Any
 
-from tests.render.hosts.tools.stand_in import FORMS
+from tests.render.hosts.tools.stand_in import CALL, FORMS
 
-STAND_IN = Path(__file__).with_name("tools") / "stand_in.py"
 # Files of sysfs, configfs and debugfs: (pattern of the path, regular expression of the content, the statement of the
 # kernel that prints it). A file of another form is refused after each run.
 FILES = [
@@ -41,8 +39,8 @@ class Machine:
     def __post_init__(self) -> None:
         self.sys, self.tools, self.state = (self.folder / name for name in ("sys", "bin", "state.json"))
         self.tools.mkdir()
-        for tool in ("mlnx_qos", "ethtool", "dcb", "nicctl", "mlxconfig", "lspci"):
-            self.tool(tool, f'exec "{sys.executable}" -S "{STAND_IN}" {tool} "$@"')
+        for tool in ("mlnx_qos", "ethtool", "dcb", "nicctl", "mlxconfig", "lspci", "bnxt_store", "mlx5_store"):
+            self.tool(tool, CALL, "bash")
         # A folder of configfs is born with its files.
         (self.sys / "kernel/config/rdma_cm").mkdir(parents=True)
         self.tool("mkdir", f'/bin/mkdir "$@" && exec sh "{self.folder}/born" "$1"')
@@ -57,18 +55,18 @@ class Machine:
             "printf() {\n"
             '  { target="$(readlink /proc/self/fd/3)"; } 3>&1\n'
             '  case "$target" in\n'
-            f'  */bnxt_re/*/cc/*) command printf "$@" | "{sys.executable}" -S "{STAND_IN}" bnxt_store "$target" ;;\n'
-            f'  */tc/1/*) command printf "$@" | "{sys.executable}" -S "{STAND_IN}" mlx5_store "$target" ;;\n'
+            '  */bnxt_re/*/cc/*) command printf "$@" | xargs -0 bnxt_store "$target" ;;\n'
+            '  */tc/1/*) command printf "$@" | xargs -0 mlx5_store "$target" ;;\n'
             '  *) command printf "$@" ;;\n'
             "  esac\n"
             "}\n"
         )
         self.state.write_text("{}")
 
-    def tool(self, name: str, command: str) -> None:
+    def tool(self, name: str, command: str, shell: str = "sh") -> None:
         """Put a command into the path."""
         file = self.tools / name
-        file.write_text(f"#!/bin/sh\n{command}\n")
+        file.write_text(f"#!/bin/{shell}\n{command}\n")
         file.chmod(0o755)
 
     def plug(self, interface: str, device: str, slot: str, *, ofed: bool = True) -> None:

@@ -14,6 +14,7 @@ from tests.render.hosts.rendered import STORAGE, files_of, inventory, write_bund
 from tests.rules.hosts.test_hosts import BOTH, SIX
 
 TEXTS = {"rails": inventory(), "storage": inventory(more=STORAGE.format(name="storage")), "ipv6": SIX, "both": BOTH}
+_GENERATOR = Path("/usr/libexec/netplan/generate")  # netplan/cli/commands/generate.py calls it with the same option
 
 
 def generate(netplan: str, folder: Path, text: str) -> subprocess.CompletedProcess[str]:
@@ -22,7 +23,13 @@ def generate(netplan: str, folder: Path, text: str) -> subprocess.CompletedProce
     file.parent.mkdir(parents=True)
     file.write_text(text)
     file.chmod(0o600)
-    return subprocess.run([netplan, "generate", "--root-dir", str(folder)], capture_output=True, text=True)
+    return run_netplan(netplan, folder)
+
+
+def run_netplan(netplan: str, folder: Path) -> subprocess.CompletedProcess[str]:
+    """`netplan generate`, or the program that does its work: to start Python for it takes ten times longer."""
+    command = [str(_GENERATOR)] if _GENERATOR.is_file() else [netplan, "generate"]
+    return subprocess.run([*command, "--root-dir", str(folder)], capture_output=True, text=True)
 
 
 def rendered(text: str) -> str:
@@ -146,7 +153,7 @@ def test_interfaces_of_other_files_keep_their_renderer(netplan: str, tmp_path: P
     ours = tmp_path / "etc/netplan/60-fabricgen.yaml"
     ours.write_text(rendered(TEXTS["rails"]))
     ours.chmod(0o600)
-    done = subprocess.run([netplan, "generate", "--root-dir", str(tmp_path)], capture_output=True, text=True)
+    done = run_netplan(netplan, tmp_path)
     assert (done.returncode, done.stderr) == (0, "")
     networks = {file.name for file in (tmp_path / "run/systemd/network").glob("*.network")}
     assert networks == {f"10-netplan-rail{rail}.network" for rail in range(8)}

@@ -1,12 +1,18 @@
-"""Stand-ins for the tools that set up a NIC, called as TOOL ARGUMENTS…: they write their settings to a JSON file, and
-refuse and print the same as the real ones. FORMS has the lines that each can print, with the source of the form.
+"""Stand-ins for the tools that set up a NIC: they write their settings to a JSON file, and refuse and print the same as
+the real ones. FORMS has the lines that each can print, with the source of the form. One process serves all calls,
+because to start Python takes longer than all that a tool does: each call has a fork of it (`CALL` is the caller).
 """
 
+import contextlib
+import io
 import itertools
 import json
 import os
 import re
+import signal
+import socket
 import sys
+import traceback
 from pathlib import Path
 
 _ON_OFF = "(on|off)"
@@ -284,14 +290,14 @@ def lspci(arguments: list[str]) -> None:
 
 def mlx5_store(arguments: list[str]) -> None:
     """A write to tc/1/traffic_class of DOCA-OFED: what is read has another form than what is written."""
-    Path(arguments[0]).write_text(say("mlx5_tc", f"Global tclass={int(sys.stdin.read())}") + "\n")
+    Path(arguments[0]).write_text(say("mlx5_tc", f"Global tclass={int(arguments[1])}") + "\n")
 
 
 def bnxt_store(arguments: list[str]) -> None:
     """A write to a file of bnxt_re's configfs: `bnxt` of the state is its version, old or new, and whether the firmware
     has service profiles. roce_prio_store and its like, of two versions of the driver: is_qport_service_type_supported
     refuses a priority, and a DSCP that the firmware does not carry; old: sscanf %x, new: kstrtouint with base 0."""
-    file, text = Path(arguments[0]), sys.stdin.read()
+    file, text = Path(arguments[0]), arguments[1]
     driver = STATE.get("bnxt", {"version": "new"})
     refused = driver.get("profiles") and (file.name.endswith("_prio") or file.name in driver.get("uncarried", ()))
     digits = text.strip()
@@ -304,7 +310,48 @@ def bnxt_store(arguments: list[str]) -> None:
     file.write_text(say("bnxt_re", shown) + "\n")
 
 
-if __name__ == "__main__":
-    FILE = Path(os.environ["NIC_STATE"])
+# A caller, in bash: it sends the file of the settings, the tool and its arguments; it gets a code, errors and output.
+CALL = r"""exec {call}<>"/dev/tcp/127.0.0.1/$STAND_INS"
+printf '%s\0' "$#" "$NIC_STATE" "${0##*/}" "$@" >&"$call"
+for part in code errors output; do IFS= read -r -d '' "$part" <&"$call"; done
+printf '%s' "$errors" >&2
+printf '%s' "$output"
+exit "$code" """
+
+
+def serve() -> None:
+    """Print the port, then answer each call in another process."""
+    listener = socket.create_server(("127.0.0.1", 0))
+    signal.signal(signal.SIGCHLD, signal.SIG_IGN)
+    print(listener.getsockname()[1], flush=True)
+    while True:
+        call, _ = listener.accept()
+        if not os.fork():
+            answer(call)
+        call.close()
+
+
+def answer(call: socket.socket) -> None:
+    """Run a tool for a caller."""
+    global FILE, STATE
+    text = b""
+    while text.count(b"\0") < 3 + int(text.partition(b"\0")[0] or 0):
+        text += call.recv(1 << 16)
+    _, file, tool, *arguments = text.decode().split("\0")[:-1]
+    FILE = Path(file)
     STATE = json.loads(FILE.read_text())
-    main(sys.argv[1], sys.argv[2:])
+    code, errors, output = 1, "", io.StringIO()
+    try:
+        with contextlib.redirect_stdout(output):
+            main(tool, arguments)
+        code = 0
+    except SystemExit as end:
+        errors = f"{end.code}\n"
+    except Exception:  # noqa: BLE001 (the caller shows it)
+        errors = traceback.format_exc()
+    call.sendall("".join(f"{part}\0" for part in (code, errors, output.getvalue())).encode())
+    os._exit(0)
+
+
+if __name__ == "__main__":
+    serve()
