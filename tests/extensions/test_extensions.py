@@ -3,6 +3,7 @@
 import os
 import subprocess
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -11,6 +12,7 @@ from fabricgen.codes import code_names
 from fabricgen.findings import Severity
 from fabricgen.resources import resource
 from fabricgen.rules.rule import rule
+from tests.extensions.installed import Installed, installed
 from tests.inventories import explicit, write
 
 PLATFORM = Path(__file__).parents[2] / "fabricgen" / "platforms" / "catalog" / "switches" / "dell-z9664f.yaml"
@@ -39,45 +41,45 @@ def site(tmp_path: Path) -> Path:
     return folder
 
 
-def fabricgen(site: Path, *arguments: str | Path) -> subprocess.CompletedProcess[str]:
-    environment = {**os.environ, "PYTHONPATH": str(site)}
-    command = [sys.executable, "-m", "fabricgen", *map(str, arguments)]
-    return subprocess.run(command, env=environment, capture_output=True, text=True, check=False)
+@pytest.fixture
+def fabricgen(site: Path) -> Iterator[Installed]:
+    with installed(site) as found:
+        yield found
 
 
-def test_a_foreign_platform_is_rendered_and_judged(site: Path, tmp_path: Path) -> None:
+def test_a_foreign_platform_is_rendered_and_judged(fabricgen: Installed, tmp_path: Path) -> None:
     links = [[a.replace(":Ethernet264", ":Ethernet16").replace(":Ethernet256", ":Ethernet8") for a in link]
              for link in explicit()["planes"]["compute"]["links"]]  # fmt: skip
     inventory = write(tmp_path / "inventory", explicit("site-switch", links=links))
-    checked = fabricgen(site, "check", inventory)
+    checked = fabricgen("check", inventory)
     assert checked.returncode == 0, checked.stdout
     assert "0 errors, 0 warnings, 1 note" in checked.stdout  # the note: no lock file yet
-    assert fabricgen(site, "render", inventory, "--output", tmp_path / "bundle").returncode == 0
+    assert fabricgen("render", inventory, "--output", tmp_path / "bundle").returncode == 0
     assert '"hwsku": "Site-O64"' in (tmp_path / "bundle" / "sonic" / "leaf1" / "config_db.json").read_text()
 
 
-def test_a_foreign_filter_is_used(site: Path, tmp_path: Path) -> None:
+def test_a_foreign_filter_is_used(fabricgen: Installed, tmp_path: Path) -> None:
     template = resource("templates", "sonic", "management.json.j2").read_text()
     (tmp_path / "overlay").mkdir()
     changed = template.replace("{{ management.location }}", "{{ management.location | loud }}")
     (tmp_path / "overlay" / "management.json.j2").write_text(changed)
     inventory, bundle = write(tmp_path / "inventory", explicit()), tmp_path / "bundle"
-    done = fabricgen(site, "render", inventory, "--output", bundle, "--templates", tmp_path / "overlay")
+    done = fabricgen("render", inventory, "--output", bundle, "--templates", tmp_path / "overlay")
     assert done.returncode == 0, done.stdout
     assert '"Location": "hall 1!"' in (bundle / "sonic" / "leaf1" / "config_db.json").read_text()
 
 
-def test_a_broken_extension_is_named(site: Path, tmp_path: Path) -> None:
+def test_a_broken_extension_is_named(fabricgen: Installed, site: Path, tmp_path: Path) -> None:
     (site / "site_fabric" / "__init__.py").write_text("raise RuntimeError('no licence')\n")
-    outcome = fabricgen(site, "capacity", write(tmp_path / "inventory", explicit()))
+    outcome = fabricgen("capacity", write(tmp_path / "inventory", explicit()))
     assert outcome.returncode == 2
     assert "extension site (site_fabric:CATALOG) of fabricgen.platforms cannot be loaded: no licence" in outcome.stderr
 
 
-def test_two_catalogs_with_one_model_are_refused(site: Path, tmp_path: Path) -> None:
+def test_two_catalogs_with_one_model_are_refused(fabricgen: Installed, site: Path, tmp_path: Path) -> None:
     catalog = site / "site_fabric" / "catalog" / "switches"
     (catalog / "dell-z9664f.yaml").write_text(PLATFORM.read_text())
-    outcome = fabricgen(site, "capacity", write(tmp_path / "inventory", explicit()))
+    outcome = fabricgen("capacity", write(tmp_path / "inventory", explicit()))
     assert outcome.returncode == 2 and "two catalogs have dell-z9664f" in outcome.stderr
 
 
@@ -88,7 +90,10 @@ def test_foreign_names_are_completed(site: Path, monkeypatch: pytest.MonkeyPatch
     for words, expected in (("init --platform site", "site-switch"), ("handoff site", "site-sheets")):
         monkeypatch.setenv("COMP_WORDS", f"fabricgen {words}")
         monkeypatch.setenv("COMP_CWORD", str(len(words.split())))
-        assert fabricgen(site).stdout.split() == [f"plain,{expected}"]
+        environment = {**os.environ, "PYTHONPATH": str(site)}
+        command = [sys.executable, "-m", "fabricgen"]
+        done = subprocess.run(command, env=environment, capture_output=True, text=True, check=False)
+        assert done.stdout.split() == [f"plain,{expected}"]
 
 
 def test_a_rule_cannot_take_a_code_of_another_page() -> None:
