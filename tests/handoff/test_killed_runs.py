@@ -7,8 +7,9 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -89,31 +90,36 @@ def bench(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Bench]:
         switch.stop()
 
 
+Moments = Callable[[str], list[str]]
+
+
 @pytest.fixture(scope="module")
-def moments(bench: Bench) -> dict[str, list[str]]:
-    """The moments of a complete run, by route."""
-    found = {}
-    for route in ROUTES:
+def moments(bench: Bench) -> Moments:
+    """Route -> the moments of a complete run."""
+
+    @cache
+    def complete(route: str) -> list[str]:
         before = bench.reset(route, 0)
         done = bench.run()
         assert (done.returncode, done.stdout) == (0, route), done.stderr
         assert_holds(bench.switch.running, filled(bench.tables), before)
         assert bench.switch.startup == bench.switch.running
-        found[route] = bench.moments()
-    return found
+        return bench.moments()
+
+    return complete
 
 
-def after_the_reload(moments: dict[str, list[str]]) -> int:
+def after_the_reload(moments: Moments) -> int:
     """The moment after the last write of a reload."""
-    return moments["reload"].index("migrated") + 2
+    return moments("reload").index("migrated") + 2
 
 
 @pytest.mark.parametrize("nth", range(KILLS))
 @pytest.mark.parametrize("route", ROUTES)
 def test_a_killed_run_ends_with_the_old_or_the_new_configuration(
-    bench: Bench, moments: dict[str, list[str]], route: str, nth: int
+    bench: Bench, moments: Moments, route: str, nth: int
 ) -> None:
-    before = bench.reset(route, 1 + (len(moments[route]) - 1) * nth // (KILLS - 1))
+    before = bench.reset(route, 1 + (len(moments(route)) - 1) * nth // (KILLS - 1))
     assert bench.run().returncode == -signal.SIGKILL
     (bench.switch.folder / "kill_at").unlink()
     if nth % 2:
@@ -133,7 +139,7 @@ def test_a_killed_run_ends_with_the_old_or_the_new_configuration(
     assert_holds(bench.switch.running, filled(bench.tables), before)
 
 
-def test_the_timer_restores_what_is_not_confirmed(bench: Bench, moments: dict[str, list[str]]) -> None:
+def test_the_timer_restores_what_is_not_confirmed(bench: Bench, moments: Moments) -> None:
     """The management connection is lost after the change, and time passes."""
     before = bench.reset("reload", after_the_reload(moments))
     assert bench.run(timer_s=1).returncode == -signal.SIGKILL
@@ -163,7 +169,7 @@ def test_a_session_that_stays_down_undoes_the_change(bench: Bench) -> None:
     assert bench.switch.running == bench.switch.startup == before
 
 
-def test_a_configuration_that_the_models_refuse_is_restored(bench: Bench, moments: dict[str, list[str]]) -> None:
+def test_a_configuration_that_the_models_refuse_is_restored(bench: Bench, moments: Moments) -> None:
     """With a table without a YANG model `config rollback` and `config reload FILE` refuse the configuration."""
     bench.reset("reload", after_the_reload(moments))
     merge(bench.switch.redis, {"SITE_NOTES": {"door": {"code": "1"}}})
