@@ -4,6 +4,7 @@ import re
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property, partial
+from itertools import chain
 from operator import itemgetter
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -23,7 +24,7 @@ _OF_EACH_HOST = "netplan/"  # files that are read once, and whose texts are not 
 # These differ between hosts in files that are otherwise equal.
 _COMMENT = re.compile(r"^#.*", re.MULTILINE)
 _MARK = "\ue000"  # begins the number of an address in a shape
-_ADDRESS = re.compile(r'"[0-9a-fA-F.:]*[.:][0-9a-fA-F.:]*(/\d+)?"')
+_ADDRESS = re.compile(r'"([0-9a-fA-F.:]*[.:][0-9a-fA-F.:]*(?:/\d+)?)"')
 
 
 @dataclass(frozen=True)
@@ -34,7 +35,7 @@ class ObservedHosts:
     folder: Path
     _texts: dict[str, str] = field(default_factory=dict, repr=False, compare=False)
     _settings: dict[str, HostSettings] = field(default_factory=dict, repr=False, compare=False)
-    _shapes: dict[str, "_Shape"] = field(default_factory=dict, repr=False, compare=False)
+    _shapes: dict[tuple[str, ...], "_Shape"] = field(default_factory=dict, repr=False, compare=False)
     _networks: dict[str, Mapping[str, Any]] = field(default_factory=dict, repr=False, compare=False)
 
     @property
@@ -102,13 +103,12 @@ class ObservedHosts:
         self._networks.clear()
 
     def _read_network(self, file: str) -> Mapping[str, Any]:
-        text = _COMMENT.sub("#", self.text(file))
-        addresses = [match[0][1:-1] for match in _ADDRESS.finditer(text)]
-        numbers = iter(range(len(addresses)))
-        shape = _ADDRESS.sub(lambda _: f'"{_MARK}{next(numbers)}"', text)
-        if shape not in self._shapes:
-            self._shapes[shape] = self._parse(file, shape)
-        return _Filled(*self._shapes[shape], addresses)
+        pieces = _ADDRESS.split(_COMMENT.sub("#", self.text(file)))
+        between, addresses = tuple(pieces[::2]), pieces[1::2]
+        if between not in self._shapes:
+            marks = [f'"{_MARK}{number}"' for number in range(len(addresses))]
+            self._shapes[between] = self._parse(file, "".join(chain(*zip(between, [*marks, ""], strict=True))))
+        return _Filled(*self._shapes[between], addresses)
 
     def value(self, file: str, key: str) -> str | None:
         """The value of a setting, or at a dotted path of a netplan file; None if there is no value."""

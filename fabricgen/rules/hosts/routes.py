@@ -1,19 +1,19 @@
 """Rules on the routing tables and ARP settings of hosts with several NICs."""
 
 import re
-from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from ipaddress import IPv4Network, IPv6Network, ip_network
 from typing import Any
 
+from fabricgen.engine.derived import derived
 from fabricgen.findings import Severity
 from fabricgen.rules.defects import Defect, Place
 from fabricgen.rules.rule import rule
-from fabricgen.rules.view.addresses import IpInterface
+from fabricgen.rules.view.addresses import IpInterface, texts_of
 from fabricgen.rules.view.fabric import Fabric
 from fabricgen.rules.view.host_groups import HostFiles, host_groups
 from fabricgen.rules.view.host_interfaces import Interface, interfaces, netplan_file
-from fabricgen.rules.view.switch import number
+from fabricgen.rules.view.switch import Switch, number
 from fabricgen.sonic.image import rows as rows_of
 from fabricgen.sonic.srv6 import LOCATORS, block_of
 from fabricgen.vocabulary import Technology
@@ -117,10 +117,10 @@ def _renderer(one: Interface) -> Iterator[Defect]:
 def _other_addresses(one: Interface) -> Iterator[Defect]:
     """Keys that give the NIC a default route in the main table, or its settings to another interface, or keep it
     down."""
-    for key, effect in _STRAY.items():
-        found = one.raw.get(key)
+    for key in [key for key in one.raw if key in _STRAY]:
+        found = one.raw[key]
         if found not in (None, False) and found != {"name": one.nic}:
-            yield Defect(one.place(key), f"{key} is {found}: {effect}", f"remove {key}")
+            yield Defect(one.place(key), f"{key} is {found}: {_STRAY[key]}", f"remove {key}")
     if (mode := one.raw.get("activation-mode")) in _DOWN:
         message = f"activation-mode is {mode}: the NIC stays down until it is set up by hand"
         yield Defect(one.place("activation-mode"), message, "remove activation-mode")
@@ -128,33 +128,39 @@ def _other_addresses(one: Interface) -> Iterator[Defect]:
 
 def _table(routes: Rows) -> object:
     """The table with most of a NIC's routes, or None."""
-    tables = Counter(row["table"] for row in routes if "table" in row)
-    return tables.most_common(1)[0][0] if tables else None
+    tables = [row["table"] for row in routes if "table" in row]
+    return max(tables, key=tables.count, default=None)
 
 
 def _rules(one: Interface, addresses: Sequence[IpInterface], policies: Rows, table: object) -> Iterator[Defect]:
-    place = one.place("routing-policy")
     sources = {str(row.get("from")).partition("/")[0]: row for row in policies}
     for address in addresses:
-        row = sources.pop(str(address.ip), None)
+        ip = texts_of(address)[0]
+        row = sources.pop(ip, None)
         if row is None:
-            yield Defect(place, f"the rule for packets from {address.ip} is missing", _RENDER)
+            yield Defect(one.place("routing-policy"), f"the rule for packets from {ip} is missing", _RENDER)
             continue
         length, priority = str(row["from"]).partition("/")[2], row.get("priority")
         if length not in ("", str(address.max_prefixlen)):
-            yield Defect(place, f"the rule is for {row['from']}, expected only the address of the NIC", _RENDER)
+            yield Defect(
+                one.place("routing-policy"),
+                f"the rule is for {row['from']}, expected only the address of the NIC",
+                _RENDER,
+            )
         if others := [f"{key} {row[key]}" for key in _CONDITIONS if key in row]:
-            message = f"the rule for packets from {address.ip} is only for {', '.join(others)}"
-            yield Defect(place, message, f"remove {', '.join(key for key in _CONDITIONS if key in row)}")
+            message = f"the rule for packets from {ip} is only for {', '.join(others)}"
+            yield Defect(
+                one.place("routing-policy"), message, f"remove {', '.join(key for key in _CONDITIONS if key in row)}"
+            )
         if row.get("table") != table:
             message = f"the rule selects table {row.get('table')}, but the routes are in table {table}"
-            yield Defect(place, message, f"set table to {table}")
+            yield Defect(one.place("routing-policy"), message, f"set table to {table}")
         if not isinstance(priority, int) or not 0 < priority < MAIN_RULE:
             message = f"the rule has priority {priority}, but the main table has {MAIN_RULE}"
-            yield Defect(place, message, f"use a priority from 1 to {MAIN_RULE - 1}")
+            yield Defect(one.place("routing-policy"), message, f"use a priority from 1 to {MAIN_RULE - 1}")
     if sources:
         message = f"a rule is for {', '.join(sources)}, which is not an address of the NIC"
-        yield Defect(place, message, "remove the rule")
+        yield Defect(one.place("routing-policy"), message, "remove the rule")
 
 
 def _beyond(one: Interface) -> Iterator[str]:
@@ -162,15 +168,20 @@ def _beyond(one: Interface) -> Iterator[str]:
     host sends outer headers."""
     yield from one.plane.host_prefixes
     yield from one.group.announced.get(one.plane.name, ())
-    locators = rows_of(one.end.switch.device.config, LOCATORS).values()
-    yield from {str(block) for row in locators if (block := block_of(row))}
+    yield from _blocks(one.end.switch)
+
+
+@derived
+def _blocks(switch: Switch) -> frozenset[str]:
+    """The blocks of the uSIDs of a switch."""
+    locators = rows_of(switch.device.config, LOCATORS).values()
+    return frozenset(str(block) for row in locators if (block := block_of(row)))
 
 
 def _routes(one: Interface, addresses: Sequence[IpInterface], rows: Rows, table: object) -> Iterator[Defect]:
-    place = one.place("routes")
     versions = {address.version for address in addresses}
     pools = {prefix for prefix in _beyond(one) if (6 if ":" in prefix else 4) in versions}
-    near = {str(address.network) for address in addresses}
+    near = {texts_of(address)[1] for address in addresses}
     own = {str(row.get("to")) for row in rows if row.get("table") == table}
     main = {str(row.get("to")) for row in rows if "table" not in row}
     expected = (
@@ -179,27 +190,31 @@ def _routes(one: Interface, addresses: Sequence[IpInterface], rows: Rows, table:
     )
     if table in _OF_KERNEL:
         message = f"table {table} is {_OF_KERNEL[table]} of the kernel, which all NICs share"
-        yield Defect(place, message, "use a separate table for each NIC")
+        yield Defect(one.place("routes"), message, "use a separate table for each NIC")
     for name, found, wanted in expected:
         wider = [outer for text in found if text not in wanted and (outer := _network(text))]
         for prefix in sorted(wanted - found):
             if name == "the main table" or not any(_is_in(prefix, outer) for outer in wider):
-                yield Defect(place, f"{name} has no route to {prefix}", _RENDER)
+                yield Defect(one.place("routes"), f"{name} has no route to {prefix}", _RENDER)
         for prefix in sorted(found - wanted):
             if name == "the main table" or not any(_is_in(inner, _network(prefix)) for inner in wanted):
-                yield Defect(place, f"{name} has an unexpected route to {prefix}", "remove the route")
+                yield Defect(one.place("routes"), f"{name} has an unexpected route to {prefix}", "remove the route")
     for row in rows:
         to = str(row.get("to"))
         if row.get("table", table) != table:
             message = f"the route to {to} is in table {row['table']}, but other routes are in table {table}"
-            yield Defect(place, message, f"set table to {table}")
+            yield Defect(one.place("routes"), message, f"set table to {table}")
         if (kind := row.get("type")) in _REFUSING:
-            yield Defect(place, f"the route to {to} is {kind}: the kernel sends no packet", "remove type")
+            yield Defect(one.place("routes"), f"the route to {to} is {kind}: the kernel sends no packet", "remove type")
             continue
         if to in near and row.get("scope") != "link":
-            yield Defect(place, f"{to} is directly connected, but its route has no scope link", "set scope to link")
+            yield Defect(
+                one.place("routes"), f"{to} is directly connected, but its route has no scope link", "set scope to link"
+            )
         elif to not in near and "via" not in row:
-            yield Defect(place, f"the route to {to} has no gateway", "set via to the address of the switch port")
+            yield Defect(
+                one.place("routes"), f"the route to {to} has no gateway", "set via to the address of the switch port"
+            )
 
 
 def _network(text: str) -> IpNetwork | None:

@@ -3,7 +3,7 @@
 from functools import lru_cache
 from ipaddress import IPv4Address, IPv4Interface, IPv4Network, IPv6Address, IPv6Interface, IPv6Network
 from operator import attrgetter
-from socket import AF_INET, inet_pton
+from socket import AF_INET, inet_ntop, inet_pton
 from sys import intern
 from typing import NamedTuple, TypeVar
 
@@ -128,6 +128,16 @@ class _Interface(IPv4Interface):
 
 def _length(address: IpInterface) -> int:
     return address.length if isinstance(address, _Interface) else address.network.prefixlen
+
+
+def texts_of(address: IpInterface) -> tuple[str, str]:
+    """The address and its network as `str` writes them, for IPv4 in a fifth of the time: a fabric has a hundred
+    thousand addresses of hosts."""
+    if not isinstance(address, _Interface):
+        return str(address.ip), str(address.network)
+    number, shift = int(address), address.max_prefixlen - address.length
+    first = (number >> shift << shift).to_bytes(4, "big")
+    return inet_ntop(AF_INET, number.to_bytes(4, "big")), f"{inet_ntop(AF_INET, first)}/{address.length}"
 
 
 @lru_cache(maxsize=1 << 12)
