@@ -20,7 +20,7 @@ from fabricgen.bundle.read import Bundle
 from fabricgen.bundle.wiring import Endpoint
 from fabricgen.findings import Finding, Severity
 from fabricgen.platforms.nccl import rccl_release_of, release_of
-from fabricgen.units import counted, listed
+from fabricgen.units import counted, format_bytes, listed
 
 # Pairs that are slow together within this share of each other do not collide: hashes spread unevenly.
 _ALIKE = 0.9
@@ -61,11 +61,14 @@ class Cause:
 
 @dataclass(frozen=True)
 class Observations:
-    """What a run measured beside its tests: how evenly uplinks sent, counters of NICs, and all findings."""
+    """What a run measured beside its tests: how evenly uplinks sent, counters of NICs, and all findings; and what was
+    left out."""
 
     fairness: Sequence[SentFairness]
     nics: Mapping[Endpoint, NicRise]
     findings: Sequence[Finding]
+    switches: int = 0  # with counters before and after
+    left_out: int = 0  # files that belong to no test
 
 
 _OF_FINDINGS = {
@@ -99,9 +102,10 @@ class _Causes:
             yield _several_writers(writers)
         yield from of_findings
         explained = {cause.part for cause in of_findings}
-        for culprit in self.slow.blamed:
-            if explained.isdisjoint(self._places(culprit.part)):
-                yield self._blamed(culprit)
+        blamed = [self._blamed(one) for one in self.slow.blamed if explained.isdisjoint(self._places(one.part))]
+        if len(blamed) > 1 and not self._good_peers():
+            blamed = [self._all_slow()]  # no part differs from the others
+        yield from blamed
         yield from self._together()
         yield from self._collectives()
         if self.slow.single and not (of_findings or writers):
@@ -144,11 +148,29 @@ class _Causes:
             return self._cable(*with_errors[0], shown)
         if len(held) == 1 and not with_errors:
             return self._held(*held[0], shown)
+        if part.kind is PartKind.HOST_RECEIVING:
+            of_host = [(end, risen) for end, risen in self.seen.nics.items() if end[0] == part.name]
+            if holding := [(end, risen) for end, risen in of_host if risen.pauses or risen.stalled]:
+                return self._held_host(part.name, holding, shown)
         if culprit.or_else:
             names = " or ".join(sorted(map(name_of, (part, *culprit.or_else))))
             text = f"cannot tell whether {names} is slow: every slow test has both"
             return Cause(CauseKind.UNKNOWN, "", text, shown, _with_a_third(culprit, self.bundle))
         return self._of_part(culprit, shown)
+
+    def _all_slow(self) -> Cause:
+        tests = [one for one in self.found if one.test.stage in ALONE and one.value is not None]
+        shares = sorted(map(_share, tests))
+        alike = "alike" if shares[0] > _ALIKE * shares[-1] else "and no part is good"
+        text = (
+            f"cannot tell which part is slow: all {counted(len(tests), 'test')} are slow {alike}, at "
+            f"{shares[0]:.0%} to {shares[-1]:.0%} of what the files promise"
+        )
+        command = (
+            "check what all have in common: the speed of the ports (show interfaces status), the MTU, --unit, and the "
+            "settings of the NICs"
+        )
+        return Cause(CauseKind.UNKNOWN, "", text, (self._worst(tests),), command)
 
     def _of_part(self, culprit: Culprit, shown: tuple[str, ...]) -> Cause:
         part, name = culprit.part, name_of(culprit.part)
@@ -172,6 +194,12 @@ class _Causes:
             nic = f"{part.name} {part.port}"
             text = f"one direction is slow: {nic} {way}"
             return Cause(CauseKind.DIRECTION, nic, text, shown, f"at {at}: show queue counters, show pfc counters")
+        if part.kind in (PartKind.HOST_SENDING, PartKind.HOST_RECEIVING):
+            sends = part.kind is PartKind.HOST_SENDING
+            way = "sends slowly and receives well" if sends else "receives slowly and sends well"
+            text = f"one direction is slow: {part.name} {way}, over all its NICs"
+            command = f"on {part.name}: ethtool -S of its NICs, lspci -vv | grep LnkSta:; compare with a good host"
+            return Cause(CauseKind.DIRECTION, part.name, text, shown, command)
         if part.kind in (PartKind.UPLINKS_SENDING, PartKind.UPLINKS_RECEIVING):
             way = "from" if part.kind is PartKind.UPLINKS_SENDING else "to"
             text = f"one direction is slow: what goes {way} {part.name} over the spines; the other direction is not"
@@ -220,6 +248,13 @@ class _Causes:
             f"on {end[0]}: lspci -vv | grep -E 'LnkSta:|MaxPayload|MaxReadReq'; check the NUMA node, IOMMU and ACS"
         )
         return Cause(CauseKind.HOST, f"{end[0]} {end[1]}", text, (*shown, *_risen(end, risen)), command)
+
+    def _held_host(self, host: str, holding: Sequence[tuple[Endpoint, NicRise]], shown: tuple[str, ...]) -> Cause:
+        nics = listed([nic for (_, nic), _ in holding], 8)
+        text = f"{host} does not take what arrives at {nics}: its NICs pause the leaves, so links are not the cause"
+        command = f"on {host}: lspci -vv | grep -E 'LnkSta:|MaxPayload|MaxReadReq'; check the NUMA nodes, IOMMU and ACS"
+        risen = tuple(line for end, one in holding for line in _risen(end, one))
+        return Cause(CauseKind.HOST, host, text, (*shown, *risen[:4]), command)
 
     def _worst(self, tests: Sequence[MeasuredTest]) -> str:
         worst = min(tests, key=_share)
@@ -290,6 +325,15 @@ class _Causes:
         worst = min((one for one, _ in self.slow.collectives), key=_share)
         names = sorted({one.test.collective for one, _ in self.slow.collectives})
         shown: tuple[str, ...] = (f"{worst.test.collective}: {_measured(worst)}, {_share(worst):.0%}",)
+        small = [one for one, _ in self.slow.collectives if one.is_too_small]
+        if len(small) == len(self.slow.collectives):
+            largest = max(size for one in small for result in one.results for size, _ in result.curve)
+            text = (
+                f"cannot tell whether {listed(names)} is slow: the largest buffer has {format_bytes(largest)}, and "
+                "larger ones can reach what the files promise"
+            )
+            yield Cause(CauseKind.UNKNOWN, "", text, shown, "run it again with buffers up to 8 GB: -b 1G -e 8G -f 2")
+            return
         unmeasured = self._unmeasured()
         if unmeasured:
             text = f"cannot tell why {listed(names)} is slow: {unmeasured}"
@@ -389,17 +433,24 @@ class _Causes:
         if measured and wrong:
             text = f"nothing is slow, but the run is not good: {wrong[0].message}"
             return Cause(CauseKind.UNKNOWN, wrong[0].device, text, (), wrong[0].hint)
+        left_out = f"; {counted(self.seen.left_out, 'file')} not judged" if self.seen.left_out else ""
         if not measured:
+            text = f"cannot tell: no result says what it measured on this fabric{left_out}"
+            shown: tuple[str, ...] = ()
+            if self.seen.switches:
+                shown = tuple(line for one in self.seen.fairness for line in self._uplinks(one.device))
+                text = (
+                    "cannot tell whether anything is slow: no pair and no collective was measured; counters of "
+                    f"{self.seen.switches} of {counted(len(self.bundle.devices), 'switch')} show no lost packets "
+                    f"and no pause storm{left_out}"
+                )
             return Cause(
-                CauseKind.UNKNOWN,
-                "",
-                "cannot tell: no result says what it measured on this fabric",
-                (),
-                "run the tests of `fabricgen handoff acceptance`",
-            )
+                CauseKind.UNKNOWN, "", text, shown, "run the tests of `fabricgen handoff acceptance`"
+            )  # fmt: skip
         if missing:
             text = (
                 f"cannot tell: {missing} of {counted(len(self.found), 'test')} have no result; the others are not slow"
+                f"{left_out}"
             )
             return Cause(CauseKind.UNKNOWN, "", text, (), "run the missing tests")
         pairs = [one for one in measured if one.test.stage in _PAIRS]
@@ -407,6 +458,7 @@ class _Causes:
         parts = [counted(len(pairs), "pair")] if pairs else []
         parts += [counted(len(collectives), "collective")] if collectives else []
         text = f"nothing is slow: {' and '.join(parts) or counted(len(measured), 'test')} reach what the files promise"
+        text += left_out
         return Cause(
             CauseKind.NONE, "", text, tuple(f"lowest {self._worst(group)}" for group in (pairs, collectives) if group)
         )

@@ -12,6 +12,7 @@ from typing import Any
 
 import orjson
 
+from fabricgen.acceptance.host_counters import rise
 from fabricgen.errors import UnreadableInputError
 from fabricgen.findings import Location
 
@@ -40,16 +41,6 @@ class Counters:
     headroom: Numbers = field(default_factory=dict)  # watermarks in bytes, of priority groups
     shared: Numbers = field(default_factory=dict)
     queue: Numbers = field(default_factory=dict)  # watermarks in bytes, of unicast queues
-
-
-def rise(before: Numbers, after: Numbers) -> dict[tuple[Port, int], int]:
-    """What rose, and by how much. A counter that is smaller than before was cleared in between."""
-    found = {}
-    for key, value in after.items():
-        earlier = before.get(key, 0)
-        if gained := value - earlier if value >= earlier else value:
-            found[key] = gained
-    return found
 
 
 @dataclass(frozen=True, slots=True)

@@ -18,22 +18,27 @@ class PartKind(enum.IntEnum):
     NIC_SENDING = 1
     NIC_RECEIVING = 2
     HOST = 3
-    UPLINKS = 4
-    UPLINKS_SENDING = 5
-    UPLINKS_RECEIVING = 6
-    SWITCH = 7
-    RAIL = 8
+    HOST_SENDING = 4
+    HOST_RECEIVING = 5
+    UPLINKS = 6
+    UPLINKS_SENDING = 7
+    UPLINKS_RECEIVING = 8
+    SWITCH = 9
+    RAIL = 10
 
 
 # A direction is named from two bad tests: one alone can be the fault of either end.
-DIRECTIONS = (PartKind.NIC_SENDING, PartKind.NIC_RECEIVING, PartKind.UPLINKS_SENDING, PartKind.UPLINKS_RECEIVING)
+DIRECTIONS = (
+    PartKind.NIC_SENDING, PartKind.NIC_RECEIVING, PartKind.HOST_SENDING, PartKind.HOST_RECEIVING,
+    PartKind.UPLINKS_SENDING, PartKind.UPLINKS_RECEIVING,
+)  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True, order=True)
 class FabricPart:
     """A part of the fabric: NICs have the host and the name, uplinks and switches the device, rails plane and NIC.
 
-    A NIC or the uplinks of a leaf can be a part in one direction only, as seen from the host or the leaf.
+    A NIC, a host or the uplinks of a leaf can be a part in one direction only, as seen from the host or the leaf.
     """
 
     kind: PartKind

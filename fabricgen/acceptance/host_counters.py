@@ -5,13 +5,15 @@ Names: mlx5 (Linux, Documentation/networking/device_drivers/ethernet/mellanox/ml
 """
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TypeVar
 
 from fabricgen.bundle.wiring import Endpoint
 from fabricgen.inputs import read_text
 
+Key = TypeVar("Key", bound=Hashable)
 _TITLE = "NIC statistics:"
 _LINE = re.compile(r"^\s+([\w.\-\[\]: ]+?):\s+(\d+)\s*$")
 # Errors of the link: bits that arrive wrong, and links that go down.
@@ -41,8 +43,19 @@ def nic_rises(roots: Sequence[Path], nics: Sequence[Endpoint]) -> dict[Endpoint,
     for end in nics:
         if end in before and end in after:
             first, last = _read(before[end]), _read(after[end])
-            risen = {name: value - first.get(name, 0) for name, value in last.items() if value > first.get(name, 0)}
+            risen = rise(first, last)
             found[end] = NicRise(*(_of(risen, pattern) for pattern in (_ERRORS, _PAUSES, _STALLED)))
+    return found
+
+
+def rise(before: Mapping[Key, int], after: Mapping[Key, int]) -> dict[Key, int]:
+    """What rose, and by how much. A counter that is smaller than before was cleared or wrapped in between: it rose at
+    least by what it has now."""
+    found = {}
+    for key, value in after.items():
+        earlier = before.get(key, 0)
+        if gained := value - earlier if value >= earlier else value:
+            found[key] = gained
     return found
 
 

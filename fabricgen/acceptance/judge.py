@@ -74,7 +74,9 @@ def accept(
     findings += traffic(found, bundle, before, after, needs_all=not is_given)
     fairness = tuple(_fairness(bundle, before, after))
     nics = nic_rises(roots, [link.a for link in bundle.host_links])
-    causes = causes_of(found, slow, bundle, Observations(fairness, nics, (*cabling, *findings)))
+    counted_at = before.keys() & after.keys() & bundle.devices.keys()
+    seen = Observations(fairness, nics, (*cabling, *findings), len(counted_at), len(unjudged))
+    causes = causes_of(found, slow, bundle, seen)
     if with_watermarks:
         if not after:
             raise UsageError("the results have no counters of switches, which contain the watermarks")

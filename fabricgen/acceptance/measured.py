@@ -5,8 +5,9 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from fabricgen.acceptance.counters import rise, storms
+from fabricgen.acceptance.counters import storms
 from fabricgen.acceptance.culprits import outliers
+from fabricgen.acceptance.host_counters import rise
 from fabricgen.acceptance.planned import GBPS, PlannedTest, Stage
 from fabricgen.acceptance.results import Result, read_result
 from fabricgen.errors import UnreadableInputError
@@ -41,6 +42,12 @@ class MeasuredTest:
     def is_slow(self) -> bool:
         """Whether the value is too small."""
         return self.verdict in (Verdict.RETEST, Verdict.FAIL)
+
+    @property
+    def is_too_small(self) -> bool:
+        """Whether the buffers of a slow collective are too small: larger ones can reach the limit."""
+        plateaus = [result.plateau for result in self.results if result.plateau is not None]
+        return self.is_slow and self.test.limit is not None and max(plateaus, default=0.0) >= self.test.limit
 
 
 def measure(

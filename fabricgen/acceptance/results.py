@@ -2,10 +2,13 @@
 
 Sources: nccl-tests a0b82b2, src/util.cu (writeDeviceReport, writeResultHeader, writeBenchmarkLineBody); rccl-tests
 ae3e635, src/common.cu; ROCm/cvs dddd914, rccl_lib.py; perftest 00b55b6, src/perftest_parameters.c (ctx_print_test_info,
-print_full_bw_report) and perftest_communication.c (ctx_print_pingpong_data, PERF_GID_FMT); OSU Micro-Benchmarks 5 to 7,
-osu_util.c (print_header) and osu_bw.c, where a megabyte has 10^6 bytes.
+print_full_bw_report, RESULT_FMT_QOS), perftest_resources.h (NOTIFY_COMP_ERROR_SEND) and perftest_communication.c
+(ctx_print_pingpong_data, PERF_GID_FMT); OSU Micro-Benchmarks 5 to 7, osu_util.c (print_header), osu_bw.c, where a
+megabyte has 10^6 bytes, and osu_util_nccl_interface.h (OMB_XCCL_TYPE_STR). Launchers put the rank in front of lines:
+Open MPI (--tag-output, --timestamp-output), PRRTE, and Slurm (srun --label).
 """
 
+import math
 import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
@@ -25,7 +28,9 @@ MIBYTES = "MiB/s"
 UNITS = (GBPS, MIBYTES)
 _GBPS_OF = {GBPS: 1.0, MIBYTES: 8 * 2**20 / 1e9}
 BITS_OF_MBYTE = 8 / 1e3  # MB/s of 10^6 bytes in Gb/s
+_LAUNCHER = re.compile(r"^(?:.{0,40}\[[^\s\[\]]*\d+,\d+\]<std(?:out|err)>: ?| *\d+: )", re.MULTILINE)
 _RANK = re.compile(r"^#\s+Rank\s+\d+\s.*?\bon\s+(\S+)\s+device\b")
+_NCCL_COMMENT = re.compile(r"#.*\bnThread\b|# Avg bus bandwidth\s*:")  # the first line, and the last of a cut log
 _MEASURED = re.compile(r"^\s*\d+\s+\d+\s+\w+\s+\w+\s+-?\d+\s+(.*)")
 _BARE_WORD = re.compile(rb'("sl"\s*:|\bsl:)')
 # The columns of each half of a row: time, algbw, busbw, #wrong, and four more if each iteration is timed.
@@ -35,10 +40,12 @@ _PERFTEST_TITLE = re.compile(
 )
 _PERFTEST_UNIT = re.compile(r"#bytes.*BW average\[(\S+)\]")
 _PERFTEST_ROW = re.compile(r"^\s*\d+\s+\d+\s+[\d.]+\s+([\d.]+)\s+[\d.]+")
-_PERFTEST_GID = re.compile(r"^ GID: (\d+(?::\d+){15})\s*$", re.MULTILINE)
+_PERFTEST_ROW_OF_LEVEL = re.compile(r"^\s*\d+\s+\d+\s+\d+\s+[\d.]+\s+([\d.]+)\s+[\d.]+")  # with the column #sl
+_PERFTEST_FAILED = re.compile(r"^\s*(?:Completion with error at|Failed status)", re.MULTILINE)
+_PERFTEST_GID = re.compile(r"^\s*GID: (\d+(?::\d+){15})\s*$", re.MULTILINE)
 _PERFTEST_DEVICE = re.compile(r"\bDevice\s*:\s*(\S+)")
 _PERFTEST_UNITS = {"Gb/sec": GBPS, "MiB/sec": "MiB/s", "MB/sec": "MiB/s"}  # MB/sec before 4.5, also of 2^20 bytes
-_OSU_TITLE = re.compile(r"^# OSU MPI\S* (.+?) (?:Latency )?Test\b", re.MULTILINE)
+_OSU_TITLE = re.compile(r"^# OSU (?:MPI|NCCL|RCCL)\S* (.+?) (?:Latency )?Test\b", re.MULTILINE)
 _OSU_ROW = re.compile(r"^(\d+)\s+([\d.]+)")
 _OSU_PAIRS = {"Bandwidth": 1, "Bi-Directional Bandwidth": 2}  # title -> the directions that are added up
 _OSU_COLLECTIVES = {
@@ -52,6 +59,8 @@ _COLLECTIVE_NAMES = {
     "allreduce": "all_reduce", "allgather": "all_gather", "reducescatter": "reduce_scatter", "alltoall": "alltoall",
     "alltoallv": "alltoallv", "broadcast": "broadcast", "reduce": "reduce", "sendrecv": "sendrecv",
 }  # fmt: skip
+_LARGE_BYTES = 1 << 30  # of one size without others: less does not fill the links of many hosts
+_RISING = 1.1  # growth by twice the size; with less, the largest buffer reaches 90 % of the plateau
 _PROGRAM = re.compile(r"\b([a-z_]+)_perf\b")
 
 
@@ -63,8 +72,8 @@ class Result:
     is their number. `wrong` is the number of wrong elements. `collective` is the name of a collective as in
     COLLECTIVES, "" if the file does not have it. A pair has the RDMA `device` of the file's host, and `ends`: the
     addresses of writer and reader, () if the file does not have them. `times` are (bytes, microseconds) of a collective
-    whose bandwidth needs the number of ranks. `log` is what NCCL printed. `problem` is why the file cannot be read, and
-    `line` is where.
+    whose bandwidth needs the number of ranks. `curve` are (bytes, GB/s) of a collective. `log` is what NCCL printed.
+    `problem` is why the file cannot be read, and `line` is where.
     """
 
     file: str
@@ -76,6 +85,7 @@ class Result:
     device: str = ""
     ends: tuple[str, ...] = ()
     times: tuple[tuple[int, float], ...] = ()
+    curve: tuple[tuple[int, float], ...] = ()
     is_pair: bool = False
     log: NcclLog | None = None
     problem: str = ""
@@ -85,8 +95,25 @@ class Result:
         """The result with the largest bus bandwidth of its times, for a collective of `ranks`."""
         if self.value is not None or not self.times:
             return self
-        speeds = [bus_gbytes(self.collective or collective, size, time, ranks) for size, time in self.times]
-        return replace(self, value=max(speeds))
+        name = self.collective or collective
+        curve = tuple((size, bus_gbytes(name, size, time, ranks)) for size, time in self.times)
+        return replace(self, value=max(speed for _, speed in curve), curve=curve)
+
+    @property
+    def plateau(self) -> float | None:
+        """The bandwidth of endless buffers, from the two largest sizes: a buffer of s bytes reaches s / (s + h) of it.
+        Infinite, which is not known, for a run that ended where larger buffers are clearly faster; None without
+        sizes."""
+        best: dict[int, float] = {}
+        for size, speed in self.curve:
+            best[size] = max(best.get(size, 0.0), speed)
+        if self.value is None or not best:
+            return None
+        *_, last = sizes = sorted(size for size in best if best[size] > 0)
+        if len(sizes) == 1:
+            return self.value if last >= _LARGE_BYTES else math.inf
+        growth = (best[last] / best[sizes[-2]]) ** (1 / math.log2(last / sizes[-2]))  # of twice the size
+        return max(self.value, best[last] / (2 - growth)) if growth < _RISING else math.inf
 
 
 def bus_gbytes(collective: str, size: int, time_us: float, ranks: int) -> float:
@@ -144,11 +171,13 @@ def _perftest_gbps(results: dict[str, Any], unit: str) -> float:
 
 
 def _from_nccl(content: dict[str, Any], file: Path) -> Result:
-    rows = [half for row in content["results"] for name in ("out_of_place", "in_place") if (half := row.get(name))]
+    sized = [(int(row.get("size", 0)), half) for row in content["results"] for name in ("out_of_place", "in_place")
+             if (half := row.get(name))]  # fmt: skip
+    rows = [half for _, half in sized]
     ranks = [str(rank["hostname"]) for rank in content.get("devices", ())]
     wrong = sum(int(row["nwrong"]) for row in rows if row.get("nwrong"))
     program = _program(" ".join(map(str, content.get("args", ()))))
-    return replace(_collective(file, (row["bus_bw"] for row in rows), ranks, wrong), collective=program)
+    return replace(_collective(file, ((size, row["bus_bw"]) for size, row in sized), ranks, wrong), collective=program)
 
 
 def _program(text: str) -> str:
@@ -159,13 +188,14 @@ def _program(text: str) -> str:
 
 def _from_rccl(rows: Sequence[dict[str, Any]], file: Path) -> Result:
     wrong = sum(int(row["wrong"]) for row in rows if str(row.get("wrong", "")).isdecimal())
-    found = _collective(file, (row["busBw"] for row in rows), (), wrong)
+    found = _collective(file, ((int(row.get("size", 0)), row["busBw"]) for row in rows), (), wrong)
     count = int(rows[0]["ranks"]) if rows and "ranks" in rows[0] else None
     name = _COLLECTIVE_NAMES.get(str(rows[0].get("name", "")).lower() if rows else "", "")
     return replace(found, count=count, collective=name)
 
 
 def _from_text(text: str, file: Path) -> Result:
+    text = _LAUNCHER.sub("", text)
     if title := _PERFTEST_TITLE.search(text):
         return _from_perftest(text, file, reads=title[1] == "RDMA_Read", directions=2 if title[2] else 1)
     if title := _OSU_TITLE.search(text):
@@ -176,10 +206,10 @@ def _from_text(text: str, file: Path) -> Result:
 def _from_nccl_text(text: str, file: Path) -> Result:
     """Rows of size, count, type, redop, root, then the columns out of place and in place."""
     ranks: list[str] = []
-    speeds: list[str] = []
+    speeds: list[tuple[int, str]] = []
     wrong = 0
     lines = text.splitlines()
-    if not any(line.startswith("#") and "nThread" in line for line in lines):
+    if not any(_NCCL_COMMENT.match(line) for line in lines):
         raise _unknown(file)
     columns = _COLUMNS_OF_ITERATIONS if "(+ per-iteration)" in text else _COLUMNS
     for line in lines:
@@ -187,7 +217,7 @@ def _from_nccl_text(text: str, file: Path) -> Result:
             ranks.append(rank[1])
         elif row := _MEASURED.match(line):
             words = row[1].split()
-            speeds += words[2::columns]
+            speeds += [(int(line.split()[0]), speed) for speed in words[2::columns]]
             wrong += sum(int(float(word)) for word in words[3::columns] if word != "N/A")
     try:
         found = _collective(file, speeds, ranks, wrong)
@@ -198,10 +228,13 @@ def _from_nccl_text(text: str, file: Path) -> Result:
 
 
 def _from_perftest(text: str, file: Path, *, reads: bool, directions: int) -> Result:
-    """The last row, for one of its `directions`. GIDs are sixteen decimal numbers; the client writes to the server, or
-    reads from it."""
+    """The last row, for one of its `directions`; no value of a run that failed. GIDs are sixteen decimal numbers;
+    the client writes to the server, or reads from it."""
     unit = _PERFTEST_UNIT.search(text)
-    values = [row[1] for line in text.splitlines() if (row := _PERFTEST_ROW.match(line))]
+    row_form = _PERFTEST_ROW_OF_LEVEL if re.search(r"^\s*#bytes\s+#sl\b", text, re.MULTILINE) else _PERFTEST_ROW
+    values = [row[1] for line in text.splitlines() if (row := row_form.match(line))]
+    if _PERFTEST_FAILED.search(text):
+        values = []
     if unit and unit[1] not in _PERFTEST_UNITS:
         raise _unknown(file, f": unit {unit[1]}")
     value = float(values[-1]) * _GBPS_OF[_PERFTEST_UNITS[unit[1]]] / directions if unit and values else None
@@ -231,8 +264,9 @@ def _from_osu(text: str, file: Path, title: str) -> Result:
     raise _unknown(file, f": OSU {title}")
 
 
-def _collective(file: Path, speeds: Iterable[object], ranks: Sequence[str], wrong: int) -> Result:
-    """The largest bus bandwidth of all sizes: small buffers do not fill the links."""
-    value = max((float(str(speed)) for speed in speeds), default=None)
+def _collective(file: Path, speeds: Iterable[tuple[int, object]], ranks: Sequence[str], wrong: int) -> Result:
+    """The largest bus bandwidth of all sizes: small buffers do not fill the links. `speeds` are (bytes, GB/s)."""
+    curve = tuple((size, float(str(speed))) for size, speed in speeds)
     hosts = tuple(name.partition(".")[0] for name in ranks)
-    return Result(str(file), value, hosts, len(hosts) or None, wrong)
+    value = max((speed for _, speed in curve), default=None)
+    return Result(str(file), value, hosts, len(hosts) or None, wrong, curve=tuple(one for one in curve if one[0]))

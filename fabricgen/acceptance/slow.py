@@ -20,6 +20,8 @@ _CODES = {
     PartKind.NIC_SENDING: "FG961",
     PartKind.NIC_RECEIVING: "FG961",
     PartKind.HOST: "FG961",
+    PartKind.HOST_SENDING: "FG961",
+    PartKind.HOST_RECEIVING: "FG961",
     PartKind.UPLINKS: "FG962",
     PartKind.UPLINKS_SENDING: "FG962",
     PartKind.UPLINKS_RECEIVING: "FG962",
@@ -27,13 +29,16 @@ _CODES = {
     PartKind.RAIL: "FG963",
 }
 _ONE_WAY = "compare the queue and PFC counters of the ports in this direction, and the FEC errors of the receiving ends"
+_OF_HOST = "compare the BIOS, PCIe and IOMMU settings of the host with those of a good one"
 _HINTS = {
     PartKind.NIC: "clean or replace the cable, and check the FEC errors of both ends",
     PartKind.NIC_SENDING: _ONE_WAY,
     PartKind.NIC_RECEIVING: _ONE_WAY,
     PartKind.UPLINKS_SENDING: _ONE_WAY,
     PartKind.UPLINKS_RECEIVING: _ONE_WAY,
-    PartKind.HOST: "compare the BIOS, PCIe and IOMMU settings of the host with those of a good one",
+    PartKind.HOST_SENDING: _OF_HOST,
+    PartKind.HOST_RECEIVING: _OF_HOST,
+    PartKind.HOST: _OF_HOST,
     PartKind.UPLINKS: "check the FEC errors and speeds of the uplinks, and the next hops of the routes",
     PartKind.SWITCH: "compare the running configuration with `fabricgen diff`, and check the switch",
     PartKind.RAIL: "compare the settings of the NICs and leaves of this rail with another rail",
@@ -108,8 +113,10 @@ def _directions(test: PlannedTest, leaf_of: Mapping[Endpoint, str]) -> Iterator[
         return
     if test.a:
         yield FabricPart(PartKind.NIC_SENDING, *test.a)
+        yield FabricPart(PartKind.HOST_SENDING, test.a[0])
     if test.b:
         yield FabricPart(PartKind.NIC_RECEIVING, *test.b)
+        yield FabricPart(PartKind.HOST_RECEIVING, test.b[0])
     if test.a and test.b and test.stage not in (Stage.NEAR, Stage.BACK):
         yield FabricPart(PartKind.UPLINKS_SENDING, leaf_of.get(test.a, ""))
         yield FabricPart(PartKind.UPLINKS_RECEIVING, leaf_of.get(test.b, ""))
@@ -124,7 +131,8 @@ def _touched(test: PlannedTest, leaf_of: Mapping[Endpoint, str]) -> set[FabricPa
         }
     rail = test.id.split("/")[2] if test.stage is Stage.RAILS else ""
     hosts = set(test.hosts)
-    found = {FabricPart(PartKind.HOST, host) for host in hosts}
+    kinds = (PartKind.HOST, PartKind.HOST_SENDING, PartKind.HOST_RECEIVING)
+    found = {FabricPart(kind, host) for host in hosts for kind in kinds}
     for (host, nic), leaf in leaf_of.items():
         if host in hosts and rail in ("", nic):
             found |= {
@@ -162,6 +170,8 @@ _PREFIXES = {
     PartKind.NIC_SENDING: "what leaves ",
     PartKind.NIC_RECEIVING: "what arrives at ",
     PartKind.HOST: "all NICs of ",
+    PartKind.HOST_SENDING: "what leaves all NICs of ",
+    PartKind.HOST_RECEIVING: "what arrives at all NICs of ",
     PartKind.UPLINKS: "the uplinks of ",
     PartKind.UPLINKS_SENDING: "the uplinks from ",
     PartKind.UPLINKS_RECEIVING: "the uplinks to ",
@@ -227,6 +237,8 @@ def _collectives(left: Sequence[tuple[MeasuredTest, float]]) -> Iterator[Finding
             text = f"{compared(one)}; hash collisions leave {share * (one.test.expected or 0):.1f}"
             hint = "raise NCCL_IB_QPS_PER_CONNECTION, or use adaptive routing"
             yield observed("FG964", "", text, hint, [one.test.id], one.results[0].file, Severity.WARNING)
+        elif one.is_too_small:
+            yield _single(one, "run it again with buffers up to 8 GB (-e 8G): those of this run are too small")
         else:
             yield _single(one, "no NIC or switch is slow alone: run it with NCCL_DEBUG=INFO, and compare the rings")
 

@@ -2,8 +2,9 @@
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
-from fabricgen.acceptance.counters import Counters, rise
+from fabricgen.acceptance.counters import Counters
 from fabricgen.acceptance.culprits import FabricPart, PartKind, culprits
+from fabricgen.acceptance.host_counters import rise
 from fabricgen.acceptance.measured import MeasuredTest, Verdict
 from fabricgen.acceptance.planned import Stage
 from fabricgen.acceptance.reported import observed
