@@ -22,9 +22,17 @@ SKU = "Arista-7060X6-64PE-O128S2"
 Config = dict[str, Any]
 
 
+_RENDERED: dict[tuple[bytes, ...], Path] = {}  # the files of an inventory -> a bundle that no test changes
+
+
 def files_of(cli: Cli, inventory: Path, folder: Path) -> Path:
-    """The files of a rendered inventory, without what only a bundle has."""
-    assert cli("render", inventory, "-o", folder / "bundle", "-q").code == 0
+    """The files of a rendered inventory, without what only a bundle has. Equal inventories share a bundle."""
+    key = tuple(file.read_bytes() for file in sorted(inventory.rglob("*")) if file.is_file())
+    if key in _RENDERED:
+        shutil.copytree(_RENDERED[key], folder / "bundle")
+    else:
+        assert cli("render", inventory, "-o", folder / "bundle", "-q").code == 0
+        _RENDERED[key] = folder / "bundle"
     shutil.copytree(folder / "bundle" / "sonic", folder / "files")
     return folder / "files"
 

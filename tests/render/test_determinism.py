@@ -36,8 +36,10 @@ def shuffled(value: Any, dice: random.Random) -> Any:
 
 
 def rich(**changes: Any) -> Tree:
-    """Two planes, names, devices and overrides: everything whose order could matter."""
-    tree = rail_optimized(addressing=DUAL_STACK, **changes)
+    """Two planes, names, devices and overrides: everything whose order could matter, on a few switches."""
+    tree = rail_optimized(model="two-rails", addressing=DUAL_STACK, **changes)
+    nic = {"name": "rail{rail}", "model": "ConnectX-7", "speed": "400G", "plane": "compute", "rails": 2}
+    tree["host_models"] = {"two-rails": {"gpus": 2, "nics": [nic]}}
     other = explicit()["planes"]["compute"]
     other["hosts"], other["design"] = ["cpu"], "explicit"
     other["links"] = [[end.replace("gpu/0", "cpu/0") for end in link] for link in other["links"]]
