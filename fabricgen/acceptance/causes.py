@@ -363,7 +363,7 @@ class _Causes:
         logs = self._logs() or (f"look at {self._library()}: channels, PXN, GPUDirect RDMA",)
         return Cause(
             CauseKind.COLLECTIVES, "", f"{links}; {logs[0]}",
-            (*shown, *logs[1:]), _DEBUG,
+            (*shown, *logs[1:]), _next_of_log(logs[0], min((one for one, _ in left), key=_share).test.collective),
         )  # fmt: skip
 
     def _pairs(self) -> list[MeasuredTest]:
@@ -399,14 +399,18 @@ class _Causes:
         for one, _ in self.slow.collectives:
             compute = sum(self._is_compute(end) for end in self.slow.leaf_of if end[0] == one.test.hosts[0])
             for log in (result.log for result in one.results if result.log):
+                name = log.library or self._library()
                 if log.transport == "Socket":
-                    found["NCCL uses TCP sockets, not RDMA"] = None
+                    found[f"{name} uses TCP sockets, not RDMA"] = None
                 elif log.devices and len(log.devices) < compute and one.test.stage is Stage.COLLECTIVES:
-                    found[f"NCCL uses {len(log.devices)} of {compute} NICs of a host: {listed(log.devices, 8)}"] = None
+                    text = f"{name} uses {len(log.devices)} of {compute} NICs of a host: {listed(log.devices, 8)}"
+                    found[text] = None
                 if log.gdr < log.sends:
-                    found[f"{log.sends - log.gdr} of {log.sends} connections of NCCL are without GPUDirect RDMA"] = None
+                    found[f"{log.sends - log.gdr} of {log.sends} connections of {name} are without GPUDirect RDMA"] = (
+                        None
+                    )
                 if log.channels is not None and log.channels < min(nics, len(log.devices)):
-                    found[f"NCCL has {log.channels} channels for {len(log.devices)} NICs"] = None
+                    found[f"{name} has {log.channels} channels for {len(log.devices)} NICs"] = None
                 if text := _without_pxn(log, one.test.collective):
                     found[text] = None
         return tuple(found)
@@ -468,10 +472,16 @@ class _Causes:
 _OF_THE_RUN = ("FG967", "FG968", "FG969", "FG973")
 _PAIRS = (Stage.NEAR, Stage.BACK, Stage.FAR)
 _MORE_PATHS = "raise NCCL_IB_QPS_PER_CONNECTION and set NCCL_IB_SPLIT_DATA_ON_QPS=1, or use adaptive routing"
-_DEBUG = (
-    "NCCL_DEBUG=INFO NCCL_DEBUG_SUBSYS=INIT,GRAPH,NET all_reduce_perf …: compare the NICs in use, channels, PXN and "
-    "GDRDMA with a good host"
-)
+
+
+def _next_of_log(said: str, collective: str) -> str:
+    """The next command after what a log shows of a collective."""
+    if "NCCL_PXN_DISABLE is" in said:
+        return f"set NCCL_PXN_DISABLE=0 for the job, and run {collective}_perf again"
+    return (
+        f"NCCL_DEBUG=INFO NCCL_DEBUG_SUBSYS=INIT,GRAPH,NET {collective}_perf …: compare the NICs in use, channels, PXN "
+        "and GDRDMA with a good host"
+    )
 
 
 def _without_pxn(log: NcclLog, collective: str) -> str:

@@ -11,7 +11,7 @@ import pytest
 
 from fabricgen.acceptance.planned import GBPS
 from fabricgen.acceptance.results import read_result
-from fabricgen.bundle.read import Bundle
+from fabricgen.bundle.read import Bundle, open_bundle
 from fabricgen.bundle.wiring import Endpoint
 from tests.acceptance.printed import (
     ethtool,
@@ -447,6 +447,26 @@ def test_the_sentence_names_the_cause(case: Case, fabric: Path, opened: Bundle, 
     assert [one["cause"] for one in found] == [case.cause], said
     assert case.words in " ".join([found[0]["sentence"], *found[0]["evidence"]]), said
     assert found[0]["next"]
+
+
+def test_hosts_with_gpus_of_amd_have_the_words_of_rccl(tmp_path: Path, cli: Cli) -> None:
+    from fabricgen.api import render
+
+    render(write(tmp_path / "in", rail_optimized(hosts=8, unit=4, planned=2, model="mi300x")), tmp_path / "bundle")
+    lab = Lab(open_bundle([tmp_path / "bundle"]), tmp_path / "results")
+    lab.pairs()
+    version = "RCCL version : 2.21.5-HEAD:0cbce2a"
+    log = nccl_log(HOSTS[0], [f"bnxt_re{number}" for number in range(8)], gdr=False, channels=4, version=version)
+    put(lab.folder / "all_reduce.txt", nccl_text("all_reduce", RANKS, 150.0, log=log, is_rccl=True))
+    (cause,) = causes(cli, tmp_path / "bundle", lab.folder)
+    words = " ".join([cause["sentence"], *cause["evidence"]])
+    assert "16 of 16 connections of RCCL are without GPUDirect RDMA" in words
+    assert "RCCL has 4 channels for 8 NICs" in words and "NCCL" not in words.replace("RCCL", "")
+    log = nccl_log(HOSTS[0], [f"bnxt_re{number}" for number in range(8)], version=version)
+    put(lab.folder / "all_reduce.txt", nccl_text("alltoall", RANKS, 12.0, log=log, is_rccl=True))
+    (lab.folder / "all_reduce.txt").rename(lab.folder / "alltoall.txt")
+    (cause,) = causes(cli, tmp_path / "bundle", lab.folder)
+    assert cause["next"] == "set NCCL_PXN_DISABLE=0 for the job, and run alltoall_perf again"
 
 
 def test_good_files_have_no_cause(fabric: Path, opened: Bundle, tmp_path: Path, cli: Cli) -> None:
