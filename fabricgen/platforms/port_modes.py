@@ -70,6 +70,18 @@ class PortModes:
                 modes.setdefault(ports[0].breakout_mode, _of_ports(ports, lanes.get(parent)))
         return {parent: tuple(modes.values()) for parent, modes in found.items()}
 
+    @cached_property
+    def cage_of_port(self) -> Mapping[str, str]:
+        """Name or alias of a port in any mode -> its cage."""
+        return {
+            text: parent
+            for parent, of_cage in self.cages.items()
+            for mode in of_cage
+            for port in mode.ports
+            for text in (port.name, port.alias)
+            if text
+        }
+
     def _has(self, cage: Cage) -> bool:
         """Whether a cage of platform.json is one of the layout, not several."""
         return _cage_count(self.own.get(cage.parent, ())) <= len({*cage.indexes})
@@ -77,9 +89,13 @@ class PortModes:
     def _fits(self, parent: str, ports: Ports) -> bool:
         """Whether the ports of another layout can be in a cage: not if one of the two SKUs has several cages there."""
         count, own = _cage_count(ports), _cage_count(self.own.get(parent, ports))
-        cage = next((cage for cage in self.platform.cages if cage.parent == parent), None)
+        cage = self._cage.get(parent)
         most = len({*cage.indexes}) if cage else own
         return count == own if own > most else count <= max(own, most)
+
+    @cached_property
+    def _cage(self) -> Mapping[str, Cage]:
+        return {cage.parent: cage for cage in reversed(self.platform.cages)}  # the first one of a name
 
     @cached_property
     def _kinds(self) -> Mapping[str, str]:

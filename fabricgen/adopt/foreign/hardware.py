@@ -72,17 +72,9 @@ def _quality(switch: DescribedSwitch, fitted: Fitted) -> tuple[int, int, int]:
 
 
 def _fitted(switch: DescribedSwitch, modes: PortModes, layouts: Sequence[PortModes]) -> Fitted:
-    cage_of_name = {
-        text: parent
-        for parent, of_cage in modes.cages.items()
-        for mode in of_cage
-        for port in mode.ports
-        for text in (port.name, port.alias)
-        if text
-    }
     wanted: dict[str, dict[str, DescribedPort]] = {}
     for name, port in switch.ports.items():
-        parent = _parent(modes, port) if port.cage else cage_of_name.get(name)
+        parent = _parent(modes, port) if port.cage else modes.cage_of_port.get(name)
         if parent:
             wanted.setdefault(parent, {})[name] = port
     stated = {
