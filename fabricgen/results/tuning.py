@@ -87,14 +87,14 @@ class TuningResult:
 
     `present` is the setting of the files on the draws of `unseen_seeds`; `confirmed` are the best setting of the search
     and its parts on the same draws, empty if the search found nothing better than the present one. `is_better`: the
-    whole interval of the best one is above zero, and its median is worth a change. `front` are the settings of the
-    last round of the search that no other one exceeds in every respect, over `searched_seeds`. `refused` counts the
-    settings that rules do not allow, by code; `limits` are the codes that refuse a neighbor of the best setting.
-    `fixed` has the parameters that are not searched, and why. `alpha_rows` are the rows of CONFIG_DB that the alpha of
-    the best setting changes: table -> row -> field -> value. With `has_bus`, the bandwidths are bus bandwidths.
-    `hosts` take part in the pattern. `spreading` is the present setting on the same draws if switches spread packets
-    over all equal links; None where they do. `reason` is the part of the traffic that does not run. `libraries` are the
-    settings for a version of NCCL or RCCL, empty without one.
+    whole interval of the best one is above zero, and its median is worth a change. `front` are the settings of the last
+    round of the search that no other one exceeds in every respect, over `searched_seeds`. `refused` counts the settings
+    that rules do not allow, by code; `limits` are the codes that refuse a neighbor of the best setting. `fixed` has the
+    parameters that are not searched, and why. `alpha_rows` are the rows of CONFIG_DB that the alpha of the best setting
+    changes: table -> row -> field -> value. With `has_bus`, the bandwidths are bus bandwidths. `hosts` are those of the
+    plane. `spreading` is the present setting on the same draws if switches spread packets over all equal links; None
+    where they do. `reason` is the part of the traffic that does not run. `libraries` are the settings for a version of
+    NCCL or RCCL, empty without one.
     """
 
     plane: str

@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+from fabricgen.api.tune import tune
 from fabricgen.platforms.nccl import (
     RCCL_NICS,
     capability_of,
@@ -292,6 +293,9 @@ def test_tune_with_a_version_has_its_channels_and_variables(tmp_path: Path, cli:
         4,
         4,
     )
+    found = tune(inventory, pattern="all-to-all", size_bytes=1 << 20, draws=6, queue_pairs=(4,), budget_hops=1_000_000)
+    assert found.result and found.result.reason.startswith("a slice:")
+    assert found.result.hosts == ("gpu-000", "gpu-001", "gpu-002", "gpu-003")  # also with a slice of them
     spread = {"NCCL_IB_ADAPTIVE_ROUTING": "1", "NCCL_IB_SPLIT_DATA_ON_QPS": "1"}
     assert library["variables"] == (spread if report["tune"]["spreading"]["proposed"] else {})
     notes = [one["message"] for one in report["findings"] if one["code"] == "FG720"]

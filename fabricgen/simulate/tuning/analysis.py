@@ -132,7 +132,7 @@ def tune(bundle: Bundle, tunable: Tunable, options: TuningOptions, spread: Sprea
         goal=options.goal,
         size_bytes=round(options.size_bytes),
         flows=len(made.scenario.flows),
-        hosts=tuple(sorted({name.partition("|")[0] for flow in made.scenario.flows for name in (flow.src, flow.dst)})),
+        hosts=tuple(sorted({one.host for one in tunable.plane.adapters})),
         searched_seeds=race.seeds,
         unseen_seeds=tuple(unseen),
         present=base,
