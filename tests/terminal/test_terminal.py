@@ -30,6 +30,8 @@ COMMANDS = {
     "unknown path": "validate a/folder/with/a/name/that/is/longer/than/the/width/of/the/terminal/is/at/eighty",
 }
 
+WRONG = list(COMMANDS).index("check with errors")
+
 
 MARK = "=== next command ==="
 RUN_ALL = f"""
@@ -101,8 +103,10 @@ def test_lines_wrap_between_words(name: str, columns: int, screens: Screens) -> 
     assert words(text) == whole
 
 
-def test_findings_are_grouped_by_file_after_the_verdict(work: Path, cli: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
-    shown = lines(on_terminal(["check", "wrong"], 80, work))
+def test_findings_are_grouped_by_file_after_the_verdict(
+    work: Path, screens: Screens, cli: Cli, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    shown = lines(screens(80)[WRONG])
     assert shown[0].startswith("failed: 2 errors")
     assert shown[1].startswith("not judged: the files of the switches, deadlock and congestion")
     assert shown.count("wrong/fabric.yaml") == 1
@@ -114,8 +118,8 @@ def test_findings_are_grouped_by_file_after_the_verdict(work: Path, cli: Cli, mo
     assert sum(line.startswith("wrong/fabric.yaml:") for line in piped) == 2, "one line for grep"
 
 
-def test_output_without_escape_sequences(work: Path) -> None:
-    assert "\x1b[1mfailed" in on_terminal(["check", "wrong"], 80, work)
+def test_output_without_escape_sequences(work: Path, screens: Screens) -> None:
+    assert "\x1b[1mfailed" in screens(80)[WRONG]
     for variables in ({"NO_COLOR": "1"}, {"TERM": "dumb"}):
         text = on_terminal(["check", "wrong"], 80, work, variables)
         assert "\x1b" not in text and "failed" in text, variables
