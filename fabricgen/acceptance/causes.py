@@ -68,6 +68,8 @@ class Observations:
     nics: Mapping[Endpoint, NicRise]
     findings: Sequence[Finding]
     switches: int = 0  # with counters before and after
+    with_drops: int = 0  # of them
+    with_storms: int = 0
     left_out: int = 0  # files that belong to no test
 
 
@@ -443,10 +445,11 @@ class _Causes:
             shown: tuple[str, ...] = ()
             if self.seen.switches:
                 shown = tuple(line for one in self.seen.fairness for line in self._uplinks(one.device))
+                switches = counted(len(self.bundle.devices), "switch", "switches")
                 text = (
                     "cannot tell whether anything is slow: no pair and no collective was measured; counters of "
-                    f"{self.seen.switches} of {counted(len(self.bundle.devices), 'switch')} show no lost packets "
-                    f"and no pause storm{left_out}"
+                    f"{self.seen.switches} of {switches} were read (lost packets: of {self.seen.with_drops}, pause "
+                    f"storms: of {self.seen.with_storms}), without a fault{left_out}"
                 )
             return Cause(
                 CauseKind.UNKNOWN, "", text, shown, "run the tests of `fabricgen handoff acceptance`"

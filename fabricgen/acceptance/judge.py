@@ -74,8 +74,12 @@ def accept(
     findings += traffic(found, bundle, before, after, needs_all=not is_given)
     fairness = tuple(_fairness(bundle, before, after))
     nics = nic_rises(roots, [link.a for link in bundle.host_links])
-    counted_at = before.keys() & after.keys() & bundle.devices.keys()
-    seen = Observations(fairness, nics, (*cabling, *findings), len(counted_at), len(unjudged))
+    files = [after[name].files for name in before.keys() & after.keys() & bundle.devices.keys()]
+    seen = Observations(
+        fairness, nics, (*cabling, *findings), switches=len(files),
+        with_drops=sum("pg-drops.txt" in names for names in files),
+        with_storms=sum("watchdog.txt" in names for names in files), left_out=len(unjudged),
+    )  # fmt: skip
     causes = causes_of(found, slow, bundle, seen)
     if with_watermarks:
         if not after:

@@ -27,9 +27,8 @@ def traffic(
     """The findings. `before` and `after` are the readings by switch. With `needs_all`, a switch without readings is an
     error, otherwise a note."""
     ran = [one for one in found if one.verdict is not Verdict.MISSING and one.test.stage is not Stage.LLDP]
-    if not ran:
-        return
-    if absent := [name for name in bundle.devices if name not in after or name not in before]:
+    absent = [name for name in bundle.devices if name not in after or name not in before]
+    if absent and ran:
         text = (
             f"no counters of {counted(len(absent), 'switch', 'switches')} before and after the tests: {listed(absent)}"
         )

@@ -24,7 +24,7 @@ from tests.acceptance.printed import (
     perftest_text,
     rccl_json,
 )  # fmt: skip
-from tests.acceptance.runs import put
+from tests.acceptance.runs import put, table
 from tests.acceptance.test_faults import judged
 from tests.conftest import Cli
 from tests.inventories import rail_optimized, write
@@ -272,6 +272,13 @@ def counters_only(lab: Lab) -> None:
     lab.uplinks(L0, [9_000_000, 1_000_000, 1_200_000, 800_000])
 
 
+def counters_with_loss(lab: Lab) -> None:
+    port = lab.leaf["gpu-000", "rail0"][1]
+    for moment, lost in (("before", 0), ("after", 1234)):
+        rows = {port: [0, 0, 0, lost, 0, 0, 0, 0]}
+        put(lab.folder / moment / L0 / "pg-drops.txt", table("Ingress PG dropped packets:\n     Port", "PG", rows))
+
+
 @dataclass(frozen=True)
 class Case:
     name: str
@@ -424,7 +431,11 @@ CASES = [
     ),
     Case(
         "counters-only", counters_only,
-        "unknown", "counters of 1 of 17 switches show no lost packets and no pause storm",
+        "unknown", "counters of 1 of 17 switches were read (lost packets: of 0, pause storms: of 0), without a fault",
+    ),
+    Case(
+        "counters-only-with-loss", counters_with_loss,
+        "lost packets", "lost 1234 packets of priority group 3",
     ),
     Case(
         "one-slow-pair-with-errors", one_slow_pair_with_errors,
