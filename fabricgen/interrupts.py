@@ -1,6 +1,7 @@
 """The signals that end a run. SIGINT, SIGTERM and SIGHUP unwind the program in the same way."""
 
 import signal
+import threading
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -64,4 +65,10 @@ def _unwind(_: int, __: FrameType | None) -> None:
 def _raise() -> None:
     global _quiet_until
     _quiet_until = time.monotonic() + _QUIET_S
+    threading.excepthook = _left_by_workers
     raise KeyboardInterrupt
+
+
+def _left_by_workers(_: threading.ExceptHookArgs) -> None:
+    """A signal to the whole process group ends the workers, too. The thread of their pool then fails to give this error
+    to work that was cancelled."""

@@ -49,7 +49,7 @@ RELEASES = (
     NcclRelease((2, 28, 0), range(HOPPER, 1000), 96.0, False, True),
     NcclRelease((2, 30, 0), range(HOPPER, 1000), 96.0, False, True, pxn_needs_gdr=True),
 )
-NEWEST = (2, 30)  # that was read
+_NEWEST = {"NCCL": (2, 30), "RCCL": (2, 31)}  # that were read
 _LAST_PATCH = 99  # of a version without its third number
 
 
@@ -87,12 +87,23 @@ def parse_version(text: str, library: str = "NCCL") -> Version:
     the first one here of the library, NCCL or RCCL."""
     parts = text.split(".")
     if len(parts) not in (2, 3) or not all(part.isdecimal() for part in parts):
-        raise ValueError(f"{text!r} is not a version of {library} such as {NEWEST[0]}.{NEWEST[1]}")
+        raise ValueError(f"{text!r} is not a version of {library} such as {_newest(library)}")
     version = int(parts[0]), int(parts[1]), int(parts[2]) if len(parts) == 3 else _LAST_PATCH
     first = (RCCL_RELEASES if library == "RCCL" else RELEASES)[0].since
     if not first <= version:
         raise ValueError(f"{library} {text} is not known: the versions are {first[0]}.{first[1]} and later")
     return version
+
+
+def counts_as(version: Version, library: str) -> str:
+    """What is assumed of a version that is newer than those that were read; "" for the others."""
+    if version[:2] <= _NEWEST[library]:
+        return ""
+    return f"{library} {version[0]}.{version[1]} counts as {_newest(library)}, the newest that was read"
+
+
+def _newest(library: str) -> str:
+    return ".".join(map(str, _NEWEST[library]))
 
 
 def release_of(version: Version) -> NcclRelease:

@@ -128,6 +128,37 @@ def test_a_signal_leaves_nothing_half_written(tmp_path: Path) -> None:
     assert sorted(each.name for each in tmp_path.iterdir()) == ["inventory"]
 
 
+WORKERS = """
+import sys, time
+from fabricgen.interrupts import unwind_at_signals
+from fabricgen.spread import spread
+
+def slow(number):
+    print(number, flush=True)
+    time.sleep(0.05)
+
+unwind_at_signals()
+try:
+    list(spread(slow, range(5000), 2))
+except KeyboardInterrupt:
+    sys.stderr.write("interrupted")
+"""
+
+
+def test_a_signal_to_the_process_group_shows_no_error_of_workers() -> None:
+    """`timeout` and runners of pipelines end the workers together with their parent."""
+    for _ in range(3):
+        process = subprocess.Popen(
+            [sys.executable, "-c", WORKERS], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+            start_new_session=True,
+        )  # fmt: skip
+        assert process.stdout
+        for _ in range(4):  # both work
+            process.stdout.readline()
+        os.killpg(process.pid, signal.SIGTERM)
+        assert process.communicate()[1] == "interrupted"
+
+
 def _in_shell(line: str, bundle: Path) -> tuple[int, str]:
     command = line.replace("fabricgen", f"{sys.executable} -m fabricgen").replace("BUNDLE", str(bundle))
     done = subprocess.run(["bash", "-o", "pipefail", "-c", command], capture_output=True, text=True)

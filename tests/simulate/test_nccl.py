@@ -15,6 +15,7 @@ from fabricgen.platforms.nccl import (
     RCCL_NICS,
     capability_of,
     channels_of_nic,
+    counts_as,
     parse_version,
     rccl_channels_of_nic,
     rccl_release_of,
@@ -143,6 +144,11 @@ def test_rings_and_channels_are_those_of_the_source() -> None:
         assert '"PXN_DISABLE", 1)' in source(tag, "src/graph/paths.cc")
 
 
+def test_versions_that_were_not_read() -> None:
+    assert [counts_as(parse_version(text), "NCCL") for text in ("2.21", "2.30.7", "2.30")] == ["", "", ""]
+    assert counts_as((2, 31, 0), "NCCL") == "NCCL 2.31 counts as 2.30, the newest that was read"
+
+
 @pytest.fixture(scope="module")
 def of_amd(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Four MI300X, each on eight rails, in units of two."""
@@ -163,6 +169,8 @@ def test_hosts_with_gpus_of_amd_have_the_channels_of_rccl(of_amd: Path, cli: Cli
         0,
         ["RCCL 2.21.5: 8 channels of each NIC with 4 queue pairs, so 32 flows of two NICs"],
     )
+    outcome = cli("-q", "simulate", "congestion", of_amd, "--nccl", "7.2")
+    assert outcome.code == 0 and "; RCCL 7.2 counts as 2.31, the newest that was read" in outcome.out
     pattern = ("--pattern", "ring-all-reduce", "--queue-pairs", "1")
     outcome = cli("-q", "simulate", "packets", of_amd, *pattern, "--nccl", "2.18.6")
     assert outcome.code == 0 and "RCCL 2.18.6: 4 channels of each NIC with 1 queue pair" in outcome.out

@@ -18,6 +18,7 @@ from fabricgen.platforms.nccl import (
     RCCL_NICS,
     capability_of,
     channels_of_nic,
+    counts_as,
     parse_version,
     rccl_channels_of_nic,
 )
@@ -75,12 +76,13 @@ def nccl_connections(bundle: Bundle, text: str, plane: str | None, queue_pairs: 
     by_model = {}
     try:
         for model, (nics, speed_mbps) in found.items():
+            version = parse_version(text, "RCCL" if model in amd else "NCCL")
             if model not in amd:
-                version, capability = parse_version(text), capability_of(model)
+                capability = capability_of(model)
                 assumed = "" if capability else f"GPUs of {model} count as Hopper"
                 by_model[model] = channels_of_nic(version, nics, speed_mbps / 1000, capability or HOPPER), assumed
             elif (gpus[model], nics) == (RCCL_NICS, RCCL_NICS):
-                by_model[model] = rccl_channels_of_nic(parse_version(text, "RCCL"), model)
+                by_model[model] = rccl_channels_of_nic(version, model)
             else:
                 reason = f"{model} has {nics} NICs for {gpus[model]} GPUs of AMD, and RCCL's model has 8 for 8"
                 raise UsageError(f"--nccl: {reason}: use --queue-pairs with the product of channels and queue pairs")
@@ -89,7 +91,8 @@ def nccl_connections(bundle: Bundle, text: str, plane: str | None, queue_pairs: 
     models = tuple((model, "RCCL" if model in amd else "NCCL") for model in by_model)
     libraries = dict.fromkeys(library for _, library in models)
     channels = min(count for count, _ in by_model.values())
-    assumptions = "; ".join(dict.fromkeys(assumed for _, assumed in by_model.values() if assumed))
+    newer = (counts_as(parse_version(text, library), library) for library in libraries)
+    assumptions = "; ".join(dict.fromkeys(filter(None, [*newer, *(assumed for _, assumed in by_model.values())])))
     pairs = queue_pairs or stated_queue_pairs(bundle)
     return Connections(channels, pairs, assumptions, " and ".join(libraries), models)
 
