@@ -73,10 +73,12 @@ def nccl_connections(bundle: Bundle, text: str, plane: str | None, queue_pairs: 
             found.setdefault(host.model, (len(speeds), min(speeds)))
     if not found:
         raise UsageError(f"--nccl: no host with GPUs has NICs on plane {name or '(none)'}")
+    library_of = {model: "RCCL" if model in amd else "NCCL" for model in found}
     by_model = {}
     try:
+        versions = {library: parse_version(text, library) for library in dict.fromkeys(library_of.values())}
         for model, (nics, speed_mbps) in found.items():
-            version = parse_version(text, "RCCL" if model in amd else "NCCL")
+            version = versions[library_of[model]]
             if model not in amd:
                 capability = capability_of(model)
                 assumed = "" if capability else f"GPUs of {model} count as Hopper"
@@ -88,13 +90,11 @@ def nccl_connections(bundle: Bundle, text: str, plane: str | None, queue_pairs: 
                 raise UsageError(f"--nccl: {reason}: use --queue-pairs with the product of channels and queue pairs")
     except ValueError as error:
         raise UsageError(f"--nccl: {error}") from error
-    models = tuple((model, "RCCL" if model in amd else "NCCL") for model in by_model)
-    libraries = dict.fromkeys(library for _, library in models)
     channels = min(count for count, _ in by_model.values())
-    newer = (counts_as(parse_version(text, library), library) for library in libraries)
+    newer = (counts_as(version, library) for library, version in versions.items())
     assumptions = "; ".join(dict.fromkeys(filter(None, [*newer, *(assumed for _, assumed in by_model.values())])))
     pairs = queue_pairs or stated_queue_pairs(bundle)
-    return Connections(channels, pairs, assumptions, " and ".join(libraries), models)
+    return Connections(channels, pairs, assumptions, " and ".join(versions), tuple(library_of.items()))
 
 
 @cache
