@@ -68,13 +68,13 @@ def with_connections(request: Requested, bundle: "Bundle") -> tuple[Requested, l
     from fabricgen.simulate.plane.queue_pairs import nccl_connections
 
     found = nccl_connections(bundle, request.nccl, request.plane, request.queue_pairs)
-    return replace(request, queue_pairs=found.flows, nccl=None), [connections_finding(found, request.nccl)]
+    return replace(request, queue_pairs=found.flows, nccl=None), [connections_finding(found)]
 
 
-def connections_finding(found: "Connections", version: str) -> Finding:
+def connections_finding(found: "Connections") -> Finding:
     """The note on the connections of two NICs."""
     text = (
-        f"{found.library} {version}: {counted(found.channels, 'channel')} of each NIC with "
+        f"{found.library} {found.version}: {counted(found.channels, 'channel')} of each NIC with "
         f"{counted(found.queue_pairs, 'queue pair')}, so {counted(found.flows, 'flow')} of two NICs"
         f"{f'; {found.assumed}' if found.assumed else ''}"
     )

@@ -91,9 +91,9 @@ def tune(
             options = replace(options, channels=connections.channels)
         with _spread(scheduler, jobs, progress) as spread:
             result = tune_plane(judging.bundle, tunable, options, spread)
-        if nccl is not None and connections is not None:
-            result = replace(result, libraries=library_settings(result, connections, nccl, judging.bundle))
-            judging.findings.append(connections_finding(connections, nccl))
+        if connections is not None:
+            result = replace(result, libraries=library_settings(result, connections, judging.bundle))
+            judging.findings.append(connections_finding(connections))
             judging.codes |= codes_of("FG720")
         tried = f"{counted(result.tried, 'setting')} in {counted(result.runs, 'run')}, {result.hops} packet hops"
         progress.step("tuned", tried)

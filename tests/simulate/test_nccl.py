@@ -357,7 +357,7 @@ def test_tune_proposes_what_a_version_of_rccl_does_not_do_by_default(
     tree["hosts"]["gpu"]["model"] = "mi300x"
     render(write(tmp_path / "in", tree), tmp_path / "build")
     bundle = open_bundle([tmp_path / "build"])
-    found = library_settings(result, nccl_connections(bundle, version, "compute", None), version, bundle)
+    found = library_settings(result, nccl_connections(bundle, version, "compute", None), bundle)
     assert [(one.library, one.variables) for one in found] == [("RCCL", variables)]
     trials = replace(result, libraries=found, front=(result.present,))
     for text in ("\n".join(tuning_lines(trials)), tuning_markdown(trials)):

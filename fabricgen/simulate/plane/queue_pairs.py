@@ -39,13 +39,14 @@ def stated_queue_pairs(bundle: Bundle) -> int:
 
 @dataclass(frozen=True, slots=True)
 class Connections:
-    """What joins two NICs: `channels` of a `library`, each with `queue_pairs`. `assumed` says what the files do not
-    have. `models` are the host models that take part, each with its library."""
+    """What joins two NICs: `channels` of a `version` of a `library`, each with `queue_pairs`. `assumed` says what the
+    files do not have. `models` are the host models that take part, each with its library."""
 
     channels: int
     queue_pairs: int
     assumed: str
     library: str
+    version: str
     models: tuple[tuple[str, str], ...]
 
     @property
@@ -94,7 +95,7 @@ def nccl_connections(bundle: Bundle, text: str, plane: str | None, queue_pairs: 
     newer = (counts_as(version, library) for library, version in versions.items())
     assumptions = "; ".join(dict.fromkeys(filter(None, [*newer, *(assumed for _, assumed in by_model.values())])))
     pairs = queue_pairs or stated_queue_pairs(bundle)
-    return Connections(channels, pairs, assumptions, " and ".join(versions), tuple(library_of.items()))
+    return Connections(channels, pairs, assumptions, " and ".join(versions), text, tuple(library_of.items()))
 
 
 @cache

@@ -185,9 +185,7 @@ def _bus_bytes(bundle: Bundle, plane: HostNetwork, made: PlaneScenario, options:
     return bus_bytes(options.pattern, job, options.size_bytes, gpus_of_node(bundle, part, job))
 
 
-def library_settings(
-    result: TuningResult, connections: Connections, version: str, bundle: Bundle
-) -> tuple[LibrarySettings, ...]:
+def library_settings(result: TuningResult, connections: Connections, bundle: Bundle) -> tuple[LibrarySettings, ...]:
     """What each library of the hosts needs for the settings that the tuning proposes, beyond its defaults in this
     version. All versions that `parse_version` knows read these variables: NCCL_IB_QPS_PER_CONNECTION since 2.10.3,
     NCCL_PXN_DISABLE 2.12.7, NCCL_IB_ADAPTIVE_ROUTING 2.16.2, NCCL_IB_SPLIT_DATA_ON_QPS 2.18."""
@@ -197,7 +195,7 @@ def library_settings(
     ranks = sum(models[of_host[host]].gpus for host in result.hosts if of_host.get(host) in models)
     found = []
     for library in dict.fromkeys(name for _, name in connections.models):
-        number = parse_version(version, library)
+        number = parse_version(connections.version, library)
         variables = {}
         if proposed.queue_pairs != connections.queue_pairs:
             variables["NCCL_IB_QPS_PER_CONNECTION"] = str(proposed.queue_pairs)
@@ -213,7 +211,7 @@ def library_settings(
             variables["NCCL_PXN_DISABLE"] = "0"
         found.append(
             LibrarySettings(
-                library, version, connections.channels, proposed.queue_pairs, variables, connections.assumed
+                library, connections.version, connections.channels, proposed.queue_pairs, variables, connections.assumed
             )
         )
     return tuple(found)
