@@ -5,12 +5,12 @@ The tables of thousands of switches fill the memory. Most are needed by some rul
 
 from collections.abc import Collection, Iterator, Mapping
 from dataclasses import replace
-from functools import cached_property
+from functools import cached_property, lru_cache
 from typing import Any
 
 from fabricgen.bundle.device import FileContent, GivenContent, ObservedDevice, Signs
 from fabricgen.bundle.read import Bundle
-from fabricgen.sonic.admin import shut_interfaces
+from fabricgen.sonic.admin import port_speeds, shut_interfaces
 from fabricgen.sonic.tables import ConfigDb
 
 
@@ -49,6 +49,11 @@ class ForgetfulContent:
         """See `shut_of`; known even if the table of ports is forgotten."""
         return shut_interfaces(self.config)
 
+    @cached_property
+    def speeds(self) -> Mapping[str, int]:
+        """See `speeds_of`. Switches with equal speeds share them."""
+        return _shared(tuple(port_speeds(self.config).items()))
+
     def peek(self) -> ConfigDb:
         """The tables; those of a file that is not kept yet are not kept."""
         return self.config if "_tables" in self.__dict__ else self._of.peek()
@@ -59,8 +64,13 @@ class ForgetfulContent:
 
     def forget(self, tables: Collection[str]) -> None:
         """Free the memory of some tables until they are needed."""
-        _ = self.shut
+        _ = self.shut, self.speeds
         self._tables.forget(tables)
+
+
+@lru_cache(maxsize=256)
+def _shared(speeds: tuple[tuple[str, int], ...]) -> Mapping[str, int]:
+    return dict(speeds)
 
 
 class _Tables(Mapping[str, Any]):
@@ -122,3 +132,9 @@ def shut_of(device: ObservedDevice) -> Mapping[str, tuple[str, ...]]:
     """Interface -> the (table, key, field) that shuts it down. Forgotten tables are not read again for it."""
     content = device.content
     return content.shut if isinstance(content, ForgetfulContent) else shut_interfaces(content.peek())
+
+
+def speeds_of(device: ObservedDevice) -> Mapping[str, int]:
+    """Port -> its configured speed in Mb/s, see `port_speeds`. Forgotten tables are not read again for it."""
+    content = device.content
+    return content.speeds if isinstance(content, ForgetfulContent) else port_speeds(content.config)

@@ -1,7 +1,8 @@
-"""The interfaces of a switch that its file shuts down."""
+"""What a file sets for the interfaces of its switch: which are shut down, and the speeds of ports."""
 
-from fabricgen.sonic.image import rows
+from fabricgen.sonic.image import rows, text
 from fabricgen.sonic.tables import ConfigDb
+from fabricgen.units import whole_number
 
 
 def shut_interfaces(config: ConfigDb) -> dict[str, tuple[str, ...]]:
@@ -26,3 +27,10 @@ def shut_interfaces(config: ConfigDb) -> dict[str, tuple[str, ...]]:
         if row.get("admin_status") == "down":
             found[channel] = ("PORTCHANNEL", channel, "admin_status")
     return found
+
+
+def port_speeds(config: ConfigDb) -> dict[str, int]:
+    """Port -> PORT.speed in Mb/s. A port whose speed is missing or not a number, which the rules report, is left
+    out."""
+    speeds = {port: whole_number(text(row, "speed")) for port, row in rows(config, "PORT").items()}
+    return {port: mbps for port, mbps in speeds.items() if mbps}

@@ -9,7 +9,7 @@ import pytest
 
 import fabricgen.rules
 from fabricgen.bundle.device import FileContent, SharedTables
-from fabricgen.bundle.forgetful import ForgetfulContent, forget_tables, forgetful, shut_of
+from fabricgen.bundle.forgetful import ForgetfulContent, forget_tables, forgetful, shut_of, speeds_of
 from fabricgen.bundle.read import open_bundle
 from fabricgen.findings import Severity
 from fabricgen.rules import turns
@@ -50,16 +50,18 @@ def test_turns_do_not_change_findings(subject: str, tmp_path: Path) -> None:
     assert run(forgetful(bundle)) == run(bundle) == alone
 
 
-def test_ports_that_are_shut_are_known_when_their_table_is_forgotten(
+def test_shut_ports_and_speeds_are_known_when_the_table_of_ports_is_forgotten(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    config = {"PORT": {"Ethernet0": {"admin_status": "down"}, "Ethernet4": {"admin_status": "up"}}}
+    shut, up = {"admin_status": "down", "speed": "fast"}, {"admin_status": "up", "speed": "400000"}
+    config = {"PORT": {"Ethernet0": shut, "Ethernet4": up, "Ethernet8": {}}}
     (tmp_path / "leaf.json").write_bytes(dump(config))
     (loose,) = open_bundle([tmp_path / "leaf.json"]).devices.values()
     device = replace(loose, content=ForgetfulContent(FileContent(loose.file, SharedTables())))
     forget_tables(device, ["PORT"])
     monkeypatch.setattr(FileContent, "table_again", lambda *_: pytest.fail("a table is read again"))
     assert shut_of(device) == {"Ethernet0": ("PORT", "Ethernet0", "admin_status")}
+    assert speeds_of(device) == speeds_of(loose) == {"Ethernet4": 400_000}
 
 
 def test_a_rule_of_another_package_reads_tables_that_were_forgotten(tmp_path: Path) -> None:

@@ -8,9 +8,10 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import NamedTuple
 
+from fabricgen.bundle.forgetful import speeds_of
 from fabricgen.bundle.read import Bundle, ObservedDevice
 from fabricgen.physics import DEFAULT_MTU_BYTES, headroom_floor_bytes, peer_response_bytes
-from fabricgen.simulate.plane.buffers import Profile, SwitchBufferTables, number
+from fabricgen.simulate.plane.buffers import Profile, SwitchBufferTables
 from fabricgen.simulate.plane.interfaces import BoundGroup, InterfaceQos, member_ports, profile_name
 from fabricgen.simulate.plane.queues import QueueTables
 from fabricgen.simulate.scenario import Ecn, WatchdogTimers
@@ -175,12 +176,12 @@ class Cables:
 
     def __init__(self, bundle: Bundle, device: ObservedDevice) -> None:
         self._bundle, self._device = bundle, device
-        self._rows = rows(device.config, "PORT")
+        self._speeds = speeds_of(device)
         self._lengths = next(iter(rows(device.config, "CABLE_LENGTH").values()), {})
 
     def configured_mbps(self, port: str) -> int:
         """PORT.speed; 0 if missing."""
-        return number(self._rows.get(port, {}), "speed")
+        return self._speeds.get(port, 0)
 
     def speed_mbps(self, interface: str) -> int:
         """The speed of a port, or of the members of an interface together; that of its link if the file does not have
