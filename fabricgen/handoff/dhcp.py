@@ -20,7 +20,7 @@ from fabricgen.handoff import ONLY_SWITCHES, Handoff, Option, WrittenFiles
 from fabricgen.handoff.chosen import chosen_devices
 from fabricgen.sonic.addresses import is_ipv4
 from fabricgen.sonic.canonical import natural_key
-from fabricgen.sonic.tables import split_key
+from fabricgen.sonic.tables import channel_of, split_key, vlans_of
 from fabricgen.units import counted, whole_number
 
 if TYPE_CHECKING:
@@ -119,12 +119,11 @@ def _subnet(
 def _members(device: "ObservedDevice", vlan: str) -> Iterator[tuple[str, list[str]]]:
     """(port or port channel, its ports) of each member of a VLAN."""
     channels: dict[str, list[str]] = {}
-    for key in device.table("PORTCHANNEL_MEMBER"):
-        channel, _, port = key.partition("|")
+    for port, channel in channel_of(device.table("PORTCHANNEL_MEMBER")).items():
         channels.setdefault(channel, []).append(port)
-    for key in sorted(device.table("VLAN_MEMBER"), key=natural_key):
-        name, _, member = key.partition("|")
-        if name == vlan:
+    members = vlans_of(device.table("VLAN_MEMBER"))
+    for member in sorted(members, key=natural_key):
+        if vlan in members[member]:
             yield member, channels.get(member, [member])
 
 

@@ -29,11 +29,7 @@ def wired_port_without_address(fabric: Fabric) -> Iterator[Defect]:
     missing = missing_addresses(fabric)
     for switch in fabric.switches.values() if missing else ():
         rows = switch.device.table("INTERFACE")
-        members = {
-            key.rpartition("|")[2]
-            for table in ("VLAN_MEMBER", "PORTCHANNEL_MEMBER")
-            for key in switch.device.table(table)
-        }
+        members = {*switch.vlans_of, *switch.channel_of}
         # Not read by its name, since nothing judges its rows: FG415 lists the table.
         in_band = [rows for table, rows in switch.device.config.items() if table == "VOQ_INBAND_INTERFACE"]
         members |= {key.partition("|")[0] for rows in in_band for key in rows}

@@ -131,17 +131,15 @@ def switched_fabric(fabric: Fabric) -> Iterator[Defect]:
 
     Source: Guo et al., SIGCOMM 2016 (deadlock by flooding).
     """
-    members = {switch: rows for switch in fabric.switches.values() if (rows := switch.device.table("VLAN_MEMBER"))}
-    for ports in port_classes(fabric) if members else ():
+    if not any(switch.vlans_of for switch in fabric.switches.values()):
+        return
+    for ports in port_classes(fabric):
         for switch, port, end in ports.members if ports.pfc else ():
             if end and end.far_role not in ("host", OUTSIDE_ROLE, ""):
-                for key in [key for key in members.get(switch, ()) if key.rpartition("|")[2] == port]:
-                    message = f"the port to {end.far_name} has PFC and is a member of {key.partition('|')[0]}"
-                    yield Defect(
-                        switch.place("VLAN_MEMBER", key),
-                        message,
-                        "remove the port from the VLAN and give it an address",
-                    )
+                for vlan, _ in switch.vlans_of.get(port, ()):
+                    message = f"the port to {end.far_name} has PFC and is a member of {vlan}"
+                    place = switch.place("VLAN_MEMBER", f"{vlan}|{port}")
+                    yield Defect(place, message, "remove the port from the VLAN and give it an address")
 
 
 @rule(

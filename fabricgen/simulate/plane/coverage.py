@@ -15,7 +15,7 @@ from fabricgen.simulate.plane.interfaces import PlaneQos
 from fabricgen.simulate.plane.steering import steering, steering_findings, why_not_judged
 from fabricgen.sonic.canonical import natural_key
 from fabricgen.sonic.image import ROUTING_MODE, InterfaceAddress, Neighbor, is_split, rows
-from fabricgen.sonic.tables import channel_of
+from fabricgen.sonic.tables import channel_of, vlans_of
 from fabricgen.units import listed
 from fabricgen.vocabulary import DeviceState, LinkKind
 
@@ -119,7 +119,7 @@ class _Ends:
             tables = fabric.spoken.tables[name]
             members = channel_of(rows(tables, "PORTCHANNEL_MEMBER"))
             self._channel |= {(name, port): channel for port, channel in members.items()}
-            self._switched |= {(name, key.partition("|")[2]) for key in rows(tables, "VLAN_MEMBER")}
+            self._switched |= {(name, member) for member in vlans_of(rows(tables, "VLAN_MEMBER"))}
         self._meant_down = {(name, port) for name in fabric.names for port in self._overridden(name)}
 
     def interface(self, end: tuple[str, str]) -> tuple[str, str]:
