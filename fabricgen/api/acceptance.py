@@ -63,12 +63,8 @@ def accept(
     judging.findings += found.findings
     judging.codes |= codes_of("FG96", "FG97", *(WATERMARKS if watermarks else ()))
     progress.step("judged", counted(len(found.measured), "test"))
-    outcome = judging.outcome(inventory)
     return Acceptance(
-        findings=outcome.findings,
-        suppressed=outcome.suppressed,
-        counts=judging.counts,
-        codes=frozenset(judging.codes),
+        **judging.judged(judging.outcome(inventory)),
         bundle=judging.bundle,
         measured=found.measured,
         causes=found.causes,

@@ -257,10 +257,7 @@ def check_in(inventory: "InventorySource", folder: Path, how: How) -> tuple[Chec
     if how.at_inventory:
         outcome = _anchored(outcome, folder, places, inventory)
     found = Check(
-        findings=outcome.findings,
-        suppressed=outcome.suppressed,
-        counts=judging.counts,
-        codes=frozenset(judging.codes),
+        **judging.judged(outcome),
         is_complete=True,
         added=added,
         changes=changes,

@@ -123,14 +123,7 @@ def simulate_congestion(
 
 
 def _judgement(judging: Judging, results: Sequence[CongestionResult], inventory: Path | None) -> CongestionSimulation:
-    outcome = judging.outcome(inventory)
-    return CongestionSimulation(
-        findings=outcome.findings,
-        suppressed=outcome.suppressed,
-        counts=judging.counts,
-        codes=frozenset(judging.codes),
-        planes=tuple(results),
-    )
+    return CongestionSimulation(**judging.judged(judging.outcome(inventory)), planes=tuple(results))
 
 
 def simulate_congestion_of_scenario(file: Path, *, svg: Path | None = None) -> CongestionSimulation:

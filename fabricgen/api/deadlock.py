@@ -86,12 +86,8 @@ def simulate_deadlock(
     _write_proof(judging.bundle, planes, request.certificate, request.routes, request.svg)
     progress.step("simulated", f"routes and buffer dependencies of {counted(len(judging.bundle.devices), 'device')}")
     packets = _demonstrate(judging, planes, progress) if request.demonstrate else None
-    outcome = judging.outcome(request.inventory)
     return DeadlockSimulation(
-        findings=outcome.findings,
-        suppressed=outcome.suppressed,
-        counts=judging.counts,
-        codes=frozenset(judging.codes),
+        **judging.judged(judging.outcome(request.inventory)),
         planes=tuple(planes),
         packets=packets,
     )

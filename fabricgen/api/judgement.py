@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING, TypedDict, TypeVar
 
 from fabricgen.api.places import InventoryPlaces
 from fabricgen.bundle.read import Bundle, open_bundle
@@ -60,6 +60,15 @@ class Judgement:
     def has_errors(self) -> bool:
         """Whether a finding is an error."""
         return has_errors(self.findings)
+
+
+class Judged(TypedDict):
+    """The fields of a `Judgement` that all verbs have."""
+
+    findings: tuple[Finding, ...]
+    suppressed: tuple[Finding, ...]
+    counts: Counts
+    codes: frozenset[str]
 
 
 class Progress:
@@ -118,6 +127,11 @@ class Judging:
         """The same, with the findings about the inventory itself."""
         reporting = Reporter(self.suppressions, self.policy.severities, self.codes, self.policy.expand, place_of)
         return reporting.outcome(self.findings, self.bundle, of_inventory)
+
+    def judged(self, outcome: Outcome) -> Judged:
+        """The result of a verb, with an outcome of its findings."""
+        codes = frozenset(self.codes)
+        return Judged(findings=outcome.findings, suppressed=outcome.suppressed, counts=self.counts, codes=codes)
 
 
 def states(bundle: Bundle) -> tuple[tuple[str, ...], tuple[str, ...]]:

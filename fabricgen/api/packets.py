@@ -135,14 +135,7 @@ def simulate_packets(
 
 
 def _outcome(judging: Judging, inventory: Path | None, results: Sequence[PacketsResult] = ()) -> PacketSimulation:
-    outcome = judging.outcome(inventory)
-    return PacketSimulation(
-        findings=outcome.findings,
-        suppressed=outcome.suppressed,
-        counts=judging.counts,
-        codes=frozenset(judging.codes),
-        runs=tuple(results),
-    )
+    return PacketSimulation(**judging.judged(judging.outcome(inventory)), runs=tuple(results))
 
 
 def simulate_packets_of_scenario(

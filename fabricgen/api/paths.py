@@ -36,11 +36,4 @@ def simulate_paths(
     judging.codes |= {"FG708", "FG749"}
     lists = sum(one.walked for one in results)
     progress.step("simulated", f"{counted(lists, 'list')} of uSIDs on {counted(len(judging.bundle.devices), 'device')}")
-    outcome = judging.outcome(request.inventory)
-    return PathsSimulation(
-        findings=outcome.findings,
-        suppressed=outcome.suppressed,
-        counts=judging.counts,
-        codes=frozenset(judging.codes),
-        planes=tuple(results),
-    )
+    return PathsSimulation(**judging.judged(judging.outcome(request.inventory)), planes=tuple(results))

@@ -116,11 +116,7 @@ def _of_bundle(
 ) -> Report:
     verdicts = judge_all(judging, wanted, progress)
     changes = compare_with(against, source, judging.bundle) if against else None
-    outcome = judging.outcome(inventory)
-    found = Judgement(
-        findings=outcome.findings, suppressed=outcome.suppressed, counts=judging.counts,
-        codes=frozenset(judging.codes), isolation=tuple(verdicts.isolation),
-    )  # fmt: skip
+    found = Judgement(**judging.judged(judging.outcome(inventory)), isolation=tuple(verdicts.isolation))
     made = _report(found, judging, source, changes, source.name, runs, verdicts.deadlock, verdicts.congestion)
     return replace(made, folder="")
 

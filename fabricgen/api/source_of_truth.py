@@ -58,10 +58,7 @@ def source_of_truth(
         with progress.stage(f"writing to {system.name}"):
             applied(system, plan)
     return SourceOfTruth(
-        findings=outcome.findings,
-        suppressed=outcome.suppressed,
-        counts=judging.counts,
-        codes=frozenset(judging.codes),
+        **judging.judged(outcome),
         plan=plan,
         applied=does_apply,
     )

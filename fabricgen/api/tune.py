@@ -102,10 +102,7 @@ def tune(
         outcome = judging.outcome(None) if aside is None else judging.outcome_at(aside.places, ())
         manifest = read_manifest(folder) if folder.is_dir() else None
         return Tuning(
-            findings=outcome.findings,
-            suppressed=outcome.suppressed,
-            counts=judging.counts,
-            codes=frozenset(judging.codes),
+            **judging.judged(outcome),
             result=result,
             profile=_profile(aside, result.plane) if aside else None,
             digest=manifest.inventory_digest if manifest else None,

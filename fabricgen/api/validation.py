@@ -164,14 +164,7 @@ def _judged(
 
 
 def _judgement(judging: Judging, inventory: Path | None, isolation: tuple[IsolationResult, ...] = ()) -> Judgement:
-    outcome = judging.outcome(inventory)
-    return Judgement(
-        findings=outcome.findings,
-        suppressed=outcome.suppressed,
-        counts=judging.counts,
-        codes=frozenset(judging.codes),
-        isolation=isolation,
-    )
+    return Judgement(**judging.judged(judging.outcome(inventory)), isolation=isolation)
 
 
 def apply_rules(
