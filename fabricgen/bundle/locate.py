@@ -27,19 +27,30 @@ def _in_indented(text: bytes, path: list[str]) -> tuple[int, int] | None:
     for depth, name in enumerate(path, 1):
         indent, key = b"\n" + b" " * (unit * depth), encode_basestring_ascii(name).encode()
         member = text.find(indent + key + b":", start, end)
-        if member < 0 and (depth == 1 or b"\\" in key or text.find(key, start, end) >= 0):
+        if member < 0 and (b"\\" in key or _is_key(key, text, start, end)):
             return None
         if member < 0:
             break
         best = member + len(indent)
         start = text.find(b"\n", best)
         if depth < len(path):
-            if not text[best:start].rstrip().endswith(b"{"):
+            line = text[best:start].rstrip()
+            if line.rstrip(b",") == key + b": {}":
+                break
+            if not line.endswith(b"{"):
                 return None
             end = text.find(indent + b"}", start, end)
             if end < 0:
                 return None
     return text.count(b"\n", 0, best) + 1, best - text.rfind(b"\n", 0, best)
+
+
+def _is_key(text_of_key: bytes, text: bytes, start: int, end: int) -> bool:
+    """Whether a part of the document has a member of this name at any depth. With escapes it may have one."""
+    found = text.find(text_of_key, start, end)
+    if found < 0:
+        return start == 0 and b"\\u" in text
+    return re.compile(re.escape(text_of_key) + rb"\s*:").search(text, found, end) is not None
 
 
 def _in_any(text: bytes, path: list[str]) -> tuple[int, int]:
