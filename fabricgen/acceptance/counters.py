@@ -1,7 +1,7 @@
 """Counters of switches before and after the tests, as SONiC prints them.
 
-Tables: sonic-utilities 691b1bb, pfcstat, pg-drop, watermarkstat, queuestat, wredstat and pfcwd. A number that the
-switch does not have is N/A, and thousands are separated by commas.
+Tables: sonic-utilities 691b1bb, pfcstat, pg-drop, watermarkstat, queuestat, wredstat, pfcwd and portstat. A number that
+the switch does not have is N/A, and thousands are separated by commas.
 """
 
 import re
@@ -22,7 +22,7 @@ Numbers = Mapping[tuple[Port, int], int]  # (port, priority, queue or priority g
 _QUEUE = re.compile(r"(Ethernet\d+):(\d+)")
 FILES = (
     "pfc.txt", "watchdog.txt", "pg-headroom.json", "pg-shared.json", "queue.json", "pg-drops.txt",
-    "queue-counters.json", "ecn.json",
+    "queue-counters.json", "ecn.json", "errors.txt", "fec.txt",
 )  # fmt: skip
 
 
@@ -41,6 +41,7 @@ class Counters:
     headroom: Numbers = field(default_factory=dict)  # watermarks in bytes, of priority groups
     shared: Numbers = field(default_factory=dict)
     queue: Numbers = field(default_factory=dict)  # watermarks in bytes, of unicast queues
+    errors: Mapping[tuple[Port, str], int] = field(default_factory=dict)  # RX_ERR in frames, FEC_UNCORR in codewords
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,6 +102,7 @@ def _read(folder: Path) -> Counters:
         _watermarks(texts, folder, "pg-headroom.json", "PG"),
         _watermarks(texts, folder, "pg-shared.json", "PG"),
         _watermarks(texts, folder, "queue.json", "UC"),
+        _columns(_text(texts, "errors.txt"), "RX_ERR") | _columns(_text(texts, "fec.txt"), "FEC_UNCORR"),
     )
 
 
@@ -128,6 +130,25 @@ def _table(text: str) -> dict[tuple[Port, int], int]:
             values = enumerate(map(_number, words[1:]))
             found.update({(words[0], number): value for number, value in values if value is not None})
     return found
+
+
+def _columns(text: str, title: str) -> dict[tuple[Port, str], int]:
+    """(port, title) -> the number below a title, from a table or from JSON (-j, from 202505 on)."""
+    rows: dict[Port, Any] = {}
+    if text.lstrip().startswith("{"):
+        try:
+            rows = {port: row.get(title) for port, row in orjson.loads(text).items() if isinstance(row, dict)}
+        except orjson.JSONDecodeError:
+            return {}
+    else:
+        titles: list[str] = []
+        for line in text.splitlines():
+            words = line.split()
+            if title in words:
+                titles = words
+            elif titles and words and words[0].startswith("Ethernet") and len(words) > titles.index(title):
+                rows[words[0]] = words[titles.index(title)]
+    return {(port, title): value for port, text in rows.items() if (value := _number(text)) is not None}
 
 
 def storms(text: str) -> tuple[dict[tuple[Port, int], int], dict[tuple[Port, int], int]]:

@@ -34,6 +34,11 @@ class NicRise:
     pauses: Mapping[str, int]
     stalled: Mapping[str, int]
 
+    @property
+    def holds(self) -> bool:
+        """Whether the host does not take what arrives."""
+        return bool(self.pauses or self.stalled)
+
 
 def nic_rises(roots: Sequence[Path], nics: Sequence[Endpoint]) -> dict[Endpoint, NicRise]:
     """(host, NIC) -> what rose, for NICs with a file before and one after: before/HOST/NIC.txt, after/HOST/NIC.txt,

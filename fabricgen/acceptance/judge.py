@@ -6,10 +6,12 @@ from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from fabricgen.acceptance.causes import Cause, Observations, causes_of
+from fabricgen.acceptance.causes.cause import Cause, Observations
+from fabricgen.acceptance.causes.found import causes_of
 from fabricgen.acceptance.counters import Counters, SentFairness, counter_folders, read_counters, sent_fairness
 from fabricgen.acceptance.given import given_tests, stray_files
 from fabricgen.acceptance.host_counters import nic_rises
+from fabricgen.acceptance.link_errors import damaged_links, errors_of_links
 from fabricgen.acceptance.made import made_tests
 from fabricgen.acceptance.measured import MeasuredTest, Verdict, files_by_id, measure, result_names
 from fabricgen.acceptance.missing import missing, wrong
@@ -74,11 +76,15 @@ def accept(
     findings += traffic(found, bundle, before, after, needs_all=not is_given)
     fairness = tuple(_fairness(bundle, before, after))
     nics = nic_rises(roots, [link.a for link in bundle.host_links])
-    files = [after[name].files for name in before.keys() & after.keys() & bundle.devices.keys()]
+    both = {name: (before[name], after[name]) for name in bundle.devices if name in before and name in after}
+    damaged = damaged_links(bundle, found, both, nics)
+    findings += errors_of_links(damaged)
+    files = [last.files for _, last in both.values()]
     seen = Observations(
-        fairness, nics, (*cabling, *findings), switches=len(files),
+        fairness, nics, damaged, (*cabling, *findings), switches=len(files),
         with_drops=sum("pg-drops.txt" in names for names in files),
-        with_storms=sum("watchdog.txt" in names for names in files), left_out=len(unjudged),
+        with_storms=sum("watchdog.txt" in names for names in files),
+        with_errors=sum(bool(first.errors and last.errors) for first, last in both.values()), left_out=len(unjudged),
     )  # fmt: skip
     causes = causes_of(found, slow, bundle, seen)
     if with_watermarks:

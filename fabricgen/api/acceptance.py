@@ -10,7 +10,7 @@ from fabricgen.api.validation import apply_rules
 from fabricgen.units import counted
 
 if TYPE_CHECKING:
-    from fabricgen.acceptance.causes import Cause
+    from fabricgen.acceptance.causes.cause import Cause
     from fabricgen.acceptance.counters import SentFairness
     from fabricgen.acceptance.measured import MeasuredTest
     from fabricgen.bundle.read import Bundle

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from fabricgen.units import counted
 
 if TYPE_CHECKING:
-    from fabricgen.acceptance.causes import Cause
+    from fabricgen.acceptance.causes.cause import Cause
     from fabricgen.acceptance.counters import SentFairness
     from fabricgen.acceptance.measured import MeasuredTest
 

@@ -5,7 +5,9 @@ print_full_bw_report (RESULT_FMT_G, REPORT_FMT of perftest_parameters.h), src/pe
 ctx_print_pingpong_data (BASIC_ADDR_FMT, RDMA_FMT, PERF_GID_FMT). nccl-tests a0b82b2: src/util.cu writeDeviceReport,
 writeResultHeader, writeBenchmarkLinePreamble, writeBenchmarkLineBody. rccl-tests ae3e635: src/common.cu. NCCL 5067397c:
 src/transport/net_ib/init.cc, src/transport/net.cc sendSetup, src/init.cc. OSU Micro-Benchmarks 7: osu_util.c
-print_header, osu_bw.c, osu_allreduce.c. Linux: net/ethtool, ethtool 6 do_gstats ("NIC statistics:").
+print_header, osu_bw.c, osu_allreduce.c. Linux: net/ethtool, ethtool 6 do_gstats ("NIC statistics:"). sonic-utilities
+691b1bb: utilities_common/portstat.py cnstat_diff_print (header_errors_only, header_fec_only; tabulate, "simple"),
+utilities_common/netstat.py ns_diff and table_as_json.
 """
 
 import json
@@ -147,3 +149,22 @@ def osu_collective(title: str, times: Mapping[int, float]) -> str:
 def ethtool(counters: Mapping[str, int]) -> str:
     """ethtool -S."""
     return "NIC statistics:\n" + "".join(f"     {name}: {value}\n" for name, value in counters.items())
+
+
+ERRORS = ("STATE", "RX_ERR", "RX_DRP", "RX_OVR", "TX_ERR", "TX_DRP", "TX_OVR")
+FEC = ("STATE", "FEC_CORR", "FEC_UNCORR", "FEC_SYMBOL_ERR", "FEC_PRE_BER", "FEC_POST_BER", "FEC_PRE_BER_MAX", "FLR(O)",
+       "FLR(P) (Accuracy)", "FEC_MAX_T")  # fmt: skip
+
+
+def portstat(titles: Sequence[str], ports: Mapping[str, Mapping[str, int]], *, as_json: bool = False) -> str:
+    """`show interfaces counters errors` or `fec-stats`, with -j as JSON; numbers that are not given are N/A."""
+    rows = {
+        port: ["U", *(f"{values[title]:,}" if title in values else "N/A" for title in titles[1:])]
+        for port, values in ports.items()
+    }
+    if as_json:
+        return json.dumps({port: dict(zip(titles, row, strict=True)) for port, row in rows.items()}, indent=4)
+    table = [["IFACE", *titles], *([port, *row] for port, row in rows.items())]
+    widths = [max(map(len, column)) for column in zip(*table, strict=True)]
+    lines = ["  ".join(cell.rjust(width) for cell, width in zip(row, widths, strict=True)) for row in table]
+    return "\n".join([lines[0], "  ".join("-" * width for width in widths), *lines[1:]]) + "\n"

@@ -14,6 +14,8 @@ from fabricgen.acceptance.results import read_result
 from fabricgen.bundle.read import Bundle, open_bundle
 from fabricgen.bundle.wiring import Endpoint
 from tests.acceptance.printed import (
+    ERRORS,
+    FEC,
     ethtool,
     nccl_json,
     nccl_log,
@@ -22,6 +24,7 @@ from tests.acceptance.printed import (
     osu_collective,
     perftest_json,
     perftest_text,
+    portstat,
     rccl_json,
 )  # fmt: skip
 from tests.acceptance.runs import put, table
@@ -98,6 +101,23 @@ class Lab:
             **{name: usual.get(name, 0) + value for name, value in risen.items()},
         }
         put(self.folder / "after" / nic[0] / f"ethtool-{nic[1]}.txt", ethtool(after))
+
+    def errors(self, switch: str, rises: dict[str, dict[str, int]], *, as_json: bool = False) -> None:
+        """`show interfaces counters errors` and `fec-stats` of a switch before and after."""
+        ports = [end[1] for end in self.bundle.link_at if end[0] == switch]
+        for moment, factor in (("before", 0), ("after", 1)):  # FEC corrects much on each port with PAM4
+            usual = {"RX_ERR": 2, "FEC_CORR": 130_402 * (1 + factor), "FEC_UNCORR": 1, "FEC_SYMBOL_ERR": 77 * factor}
+            values = {
+                port: {name: value + factor * rises.get(port, {}).get(name, 0) for name, value in usual.items()}
+                for port in ports
+            }
+            put(self.folder / moment / switch / "errors.txt", portstat(ERRORS, values, as_json=as_json))
+            put(self.folder / moment / switch / "fec.txt", portstat(FEC, values, as_json=as_json))
+
+    def to_spine(self, leaf: str, number: int) -> tuple[Endpoint, Endpoint]:
+        """The leaf's end and the spine's end of an uplink."""
+        links = [link for link in self.bundle.links if link.a[0] == leaf]
+        return links[number].a, links[number].b
 
     def uplinks(self, leaf: str, packets: list[int]) -> None:
         """`show queue counters --json` of a leaf before and after: packets of queue 3 of its uplinks."""
@@ -279,6 +299,61 @@ def counters_with_loss(lab: Lab) -> None:
         put(lab.folder / moment / L0 / "pg-drops.txt", table("Ingress PG dropped packets:\n     Port", "PG", rows))
 
 
+def one_slow_far_pair(lab: Lab) -> None:
+    """Its flows hash to a link with errors; all other pairs are good."""
+    slow = (("gpu-002", "rail0"), ("gpu-006", "rail0"))
+    lab.pairs(slow_if(lambda a, b: (a, b) == slow, 0.6))
+
+
+def uplink_with_errors(lab: Lab) -> None:
+    one_slow_far_pair(lab)
+    end, spine = lab.to_spine(L0, 2)
+    lab.errors(L0, {})
+    lab.errors(spine[0], {spine[1]: {"FEC_UNCORR": 4711, "RX_ERR": 4711}})
+    assert end[0] == L0
+
+
+def errors_that_are_passed_on(lab: Lab) -> None:
+    """A switch that forwards cut-through sends damaged frames on: RX_ERR rises at the next leaf, too."""
+    one_slow_far_pair(lab)
+    near, far = lab.to_spine(L0, 1)
+    onward, _ = lab.to_spine(L1, 0)
+    lab.errors(far[0], {far[1]: {"FEC_UNCORR": 900, "RX_ERR": 900}})
+    lab.errors(L1, {onward[1]: {"RX_ERR": 450}}, as_json=True)
+    assert near[0] == L0
+
+
+def errors_elsewhere(lab: Lab) -> None:
+    """Slow pairs at a NIC of one unit, errors on an uplink that these pairs do not use."""
+    lab.pairs(slow_if(touches(("gpu-002", "rail1")), 0.7), far=False)
+    lab.errors(L1, {lab.to_spine(L1, 0)[0][1]: {"FEC_UNCORR": 3}})
+
+
+def uplinks_with_errors(lab: Lab) -> None:
+    lab.pairs()
+    for number in range(4):
+        a, b = ((HOSTS[4 * unit + number], "rail0") for unit in range(UNITS))
+        text = perftest_text(lab.address[a], lab.address[b], GOOD * (0.5 + 0.05 * number), device="mlx5_0")
+        put(lab.folder / "bisection" / f"run{number}.txt", text)
+    ports = [lab.to_spine(L0, number)[0][1] for number in (0, 1, 3)]
+    lab.errors(L0, {port: {"FEC_UNCORR": 12_000, "RX_ERR": 12_000} for port in ports})
+
+
+def slow_collective_and_errors(lab: Lab) -> None:
+    lab.pairs()
+    collective("all_reduce", 216.5)(lab)
+    lab.errors(L0, {lab.to_spine(L0, 0)[0][1]: {"FEC_UNCORR": 12}})
+
+
+def errors_and_nothing_slow(lab: Lab) -> None:
+    lab.pairs()
+    lab.errors(L0, {lab.leaf["gpu-003", "rail0"][1]: {"FEC_UNCORR": 12}}, as_json=True)
+
+
+def errors_only(lab: Lab) -> None:
+    lab.errors(L0, {lab.to_spine(L0, 0)[0][1]: {"RX_ERR": 12}})
+
+
 @dataclass(frozen=True)
 class Case:
     name: str
@@ -431,7 +506,8 @@ CASES = [
     ),
     Case(
         "counters-only", counters_only,
-        "unknown", "counters of 1 of 17 switches were read (lost packets: of 0, pause storms: of 0), without a fault",
+        "unknown", "counters of 1 of 17 switches were read (lost packets: of 0, pause storms: of 0, damaged frames: "
+        "of 0), without a fault",
     ),
     Case(
         "counters-only-with-loss", counters_with_loss,
@@ -440,6 +516,38 @@ CASES = [
     Case(
         "one-slow-pair-with-errors", one_slow_pair_with_errors,
         "cable", "the cable of gpu-001 rail0 has errors",
+    ),
+    Case(
+        "uplink-with-errors", uplink_with_errors,
+        "cable", "FEC_UNCORR rose by 4711",
+    ),
+    Case(
+        "one-slow-far-pair-without-errors", one_slow_far_pair,
+        "unknown", "1 slow test without a NIC, host, leaf or rail in common",
+    ),
+    Case(
+        "errors-that-are-passed-on", errors_that_are_passed_on,
+        "cable", "the cable from compute-su00-r0-leaf",
+    ),
+    Case(
+        "errors-elsewhere", errors_elsewhere,
+        "nic", "gpu-002 rail1 is slow with every partner",
+    ),
+    Case(
+        "uplinks-with-errors", uplinks_with_errors,
+        "uplinks", "3 of 4 uplinks of compute-su00-r0-leaf have errors",
+    ),
+    Case(
+        "slow-collective-and-errors", slow_collective_and_errors,
+        "unknown", "every pair is good, but 1 link had errors",
+    ),
+    Case(
+        "errors-and-nothing-slow", errors_and_nothing_slow,
+        "cable", "nothing that was measured is slow, but the cable of gpu-003 rail0 has errors",
+    ),
+    Case(
+        "errors-only", errors_only,
+        "cable", "no pair and no collective was measured, but the cable from compute-su00-r0-leaf",
     ),
 ]  # fmt: skip
 
@@ -458,6 +566,25 @@ def test_the_sentence_names_the_cause(case: Case, fabric: Path, opened: Bundle, 
     assert [one["cause"] for one in found] == [case.cause], said
     assert case.words in " ".join([found[0]["sentence"], *found[0]["evidence"]]), said
     assert found[0]["next"]
+
+
+def test_errors_that_fec_corrects_are_no_fault(fabric: Path, opened: Bundle, tmp_path: Path, cli: Cli) -> None:
+    lab = Lab(opened, tmp_path / "results")
+    lab.pairs()
+    lab.errors(L0, {})
+    _, report = judged(cli, fabric, tmp_path / "results")
+    assert [one["sentence"] for one in report["acceptance"]["causes"]] == [
+        "nothing is slow: 192 pairs reach what the files promise"
+    ]
+    assert "FG991" not in {one["code"] for one in report["findings"]}
+
+
+def test_links_with_errors_are_findings(fabric: Path, opened: Bundle, tmp_path: Path, cli: Cli) -> None:
+    lab = Lab(opened, tmp_path / "results")
+    errors_that_are_passed_on(lab)
+    _, report = judged(cli, fabric, tmp_path / "results")
+    of_links = [(one["device"], one["path"]) for one in report["findings"] if one["code"] == "FG991"]
+    assert of_links == [(lab.to_spine(L0, 1)[1][0], f"PORT|{lab.to_spine(L0, 1)[1][1]}")]
 
 
 def test_hosts_with_gpus_of_amd_have_the_words_of_rccl(tmp_path: Path, cli: Cli) -> None:

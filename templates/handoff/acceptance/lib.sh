@@ -155,6 +155,8 @@ counters() {
     save "$2/pg-drops.txt" on_switch "$1" "show priority-group drop counters"
     save "$2/queue-counters.json" on_switch "$1" "show queue counters --json"
     save "$2/ecn.json" on_switch "$1" "show queue wredcounters --json"
+    save "$2/errors.txt" on_switch "$1" "show interfaces counters errors"
+    save "$2/fec.txt" on_switch "$1" "show interfaces counters fec-stats"
 }
 
 # refuse_traffic STAGE...: stop if hosts send, because every stage but lldp fills links.
