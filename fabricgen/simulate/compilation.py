@@ -4,6 +4,7 @@ Extra [sim]. The cache is in the user's cache folder and not beside the source, 
 as well.
 """
 
+import ast
 import atexit
 import os
 import shutil
@@ -22,6 +23,7 @@ try:
 except ModuleNotFoundError as error:
     raise UsageError("this simulation needs numba: pip install 'fabricgen[sim]'") from error
 
+_PACKAGES = Path(__file__).parents[2]  # the folder of the package fabricgen
 # The caller owns the arrays and outlives the loop. Counting references to them would take nine tenths of the time.
 _OPTIONS = {"error_model": "numpy", "_nrt": False}
 
@@ -59,10 +61,49 @@ def _digest(folder: Path) -> str:
     """A digest of the sources. numba itself checks only the file of a function, not those of the functions it calls."""
     import llvmlite.binding
 
-    parts = [file.read_bytes() for file in sorted(folder.glob("*.py"))]
-    parts.append(Path(__file__).read_bytes())
+    parts = [part for file in kernel_sources(folder) for part in (str(file).encode(), file.read_bytes())]
     about = [numba.__version__, sys.version, llvmlite.binding.get_host_cpu_name(), str(folder)]
     return sha256(b"\0".join([*parts, *[text.encode() for text in about]])).hexdigest()[:16]
+
+
+def kernel_sources(folder: Path, packages: Path = _PACKAGES) -> list[Path]:
+    """The files on which the machine code of `folder` depends: its modules that import this one, and what they import
+    of fabricgen, at any distance, because machine code contains the functions and constants of other modules.
+
+    Imports for type checkers are not followed, nor those of this module, whose options are all that code has of it.
+    """
+    own = packages / "fabricgen" / "simulate" / Path(__file__).name
+    found = {own}
+    modules = [
+        file for file in folder.glob("*.py") if file.name != "__init__.py" and own.stem in file.read_text("utf-8")
+    ]
+    files = [file for file in modules if own in _imported(file, packages)]
+    while files:
+        file = files.pop()
+        if file not in found:
+            found.add(file)
+            files += _imported(file, packages)
+    return sorted(found)
+
+
+def _imported(file: Path, packages: Path) -> set[Path]:
+    """The files of fabricgen that a file imports, whole modules or names in them, in any function."""
+    modules: set[str] = set()
+    nodes: list[ast.AST] = [ast.parse(file.read_bytes())]
+    while nodes:
+        node = nodes.pop()
+        if isinstance(node, ast.If) and isinstance(node.test, ast.Name) and node.test.id == "TYPE_CHECKING":
+            nodes += node.orelse
+            continue
+        if isinstance(node, ast.Import):
+            modules |= {one.name for one in node.names}
+        elif isinstance(node, ast.ImportFrom):
+            above = file.relative_to(packages).parts[: -node.level] if node.level else ()
+            module = ".".join((*above, *filter(None, [node.module])))
+            modules |= {module, *(f"{module}.{one.name}" for one in node.names)}
+        nodes += [child for child in ast.iter_child_nodes(node) if not isinstance(child, ast.expr)]
+    places = [packages.joinpath(*name.split(".")) for name in modules if name.partition(".")[0] == "fabricgen"]
+    return {file for place in places for file in (place.with_suffix(".py"), place / "__init__.py") if file.is_file()}
 
 
 def _cache_roots() -> Iterator[Path]:

@@ -1,6 +1,7 @@
 """Events that are about one port or one flow: timers, and their scheduling between two stretches of the loop."""
 
 from collections.abc import Mapping
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -10,7 +11,9 @@ from fabricgen.simulate.packets.packet import push_pause
 from fabricgen.simulate.packets.records import PAUSE, SCHEDULED
 from fabricgen.simulate.packets.state import Run
 from fabricgen.simulate.packets.wheel import schedule, schedule_all
-from fabricgen.simulate.scenario import Scenario
+
+if TYPE_CHECKING:
+    from fabricgen.simulate.scenario import Scenario
 
 
 def name_events(run: Run) -> None:
@@ -23,7 +26,7 @@ def name_events(run: Run) -> None:
         run.events["flow"][first + offset : run.settings.first_pause : 3] = np.arange(len(run.flows))
 
 
-def schedule_beginnings(run: Run, scenario: Scenario, home: Mapping[str, int], ticks_per_ns: int) -> None:
+def schedule_beginnings(run: Run, scenario: "Scenario", home: Mapping[str, int], ticks_per_ns: int) -> None:
     """Schedule the start of every flow and of every storm. `home` is each host's port."""
     starts = run.settings.first_flow + 3 * np.arange(len(run.flows))
     schedule_all(run, starts, np.ascontiguousarray(run.flows["start"]))
