@@ -102,7 +102,7 @@ def _read(folder: Path) -> Counters:
         _watermarks(texts, folder, "pg-headroom.json", "PG"),
         _watermarks(texts, folder, "pg-shared.json", "PG"),
         _watermarks(texts, folder, "queue.json", "UC"),
-        _columns(_text(texts, "errors.txt"), "RX_ERR") | _columns(_text(texts, "fec.txt"), "FEC_UNCORR"),
+        _columns(texts, folder, "errors.txt", "RX_ERR") | _columns(texts, folder, "fec.txt", "FEC_UNCORR"),
     )
 
 
@@ -132,25 +132,6 @@ def _table(text: str) -> dict[tuple[Port, int], int]:
     return found
 
 
-def _columns(text: str, title: str) -> dict[tuple[Port, str], int]:
-    """(port, title) -> the number below a title, from a table or from JSON (-j, from 202505 on)."""
-    rows: dict[Port, Any] = {}
-    if text.lstrip().startswith("{"):
-        try:
-            rows = {port: row.get(title) for port, row in orjson.loads(text).items() if isinstance(row, dict)}
-        except orjson.JSONDecodeError:
-            return {}
-    else:
-        titles: list[str] = []
-        for line in text.splitlines():
-            words = line.split()
-            if title in words:
-                titles = words
-            elif titles and words and words[0].startswith("Ethernet") and len(words) > titles.index(title):
-                rows[words[0]] = words[titles.index(title)]
-    return {(port, title): value for port, text in rows.items() if (value := _number(text)) is not None}
-
-
 def storms(text: str) -> tuple[dict[tuple[Port, int], int], dict[tuple[Port, int], int]]:
     """Storms that the watchdog detected, and queues that it restored, from `pfcwd show stats`."""
     detected, restored = {}, {}
@@ -173,6 +154,21 @@ def _load(texts: Mapping[str, bytes], folder: Path, name: str) -> Any:
         return orjson.loads(content[start:])
     except orjson.JSONDecodeError as error:
         raise UnreadableInputError(f"not JSON: {error.msg}", Location(str(folder / name), error.lineno)) from error
+
+
+def _columns(texts: Mapping[str, bytes], folder: Path, name: str, title: str) -> dict[tuple[Port, str], int]:
+    """(port, title) -> the number below a title, from a table or from JSON (-j, from 202505 on)."""
+    rows: dict[Port, object] = {}
+    if texts.get(name, b"").lstrip().startswith(b"{"):
+        rows = {port: row.get(title) for port, row in _load(texts, folder, name).items() if isinstance(row, dict)}
+    else:
+        titles: list[str] = []
+        for words in map(str.split, _text(texts, name).splitlines()):
+            if title in words:
+                titles = words
+            elif titles and words and words[0].startswith("Ethernet") and len(words) > titles.index(title):
+                rows[words[0]] = words[titles.index(title)]
+    return {(port, title): value for port, text in rows.items() if (value := _number(text)) is not None}
 
 
 def _watermarks(texts: Mapping[str, bytes], folder: Path, name: str, title: str) -> dict[tuple[Port, int], int]:

@@ -64,6 +64,11 @@ def rise(before: Mapping[Key, int], after: Mapping[Key, int]) -> dict[Key, int]:
     return found
 
 
+def rise_lines(end: Endpoint, gained: Mapping[str, int]) -> list[str]:
+    """A line for each counter of a NIC or port that rose."""
+    return [f"{end[0]} {end[1]}: {name} rose by {value}" for name, value in sorted(gained.items())]
+
+
 def _of(risen: Mapping[str, int], pattern: re.Pattern[str]) -> dict[str, int]:
     return {name: value for name, value in risen.items() if pattern.fullmatch(name)}
 

@@ -1,6 +1,6 @@
 """The verdict on an acceptance run: the tests with their values, and findings that name the cause."""
 
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from fabricgen.acceptance.causes.cause import Cause, Observations
 from fabricgen.acceptance.causes.found import causes_of
-from fabricgen.acceptance.counters import Counters, SentFairness, counter_folders, read_counters, sent_fairness
+from fabricgen.acceptance.counters import SentFairness, counter_folders, read_counters, sent_fairness
 from fabricgen.acceptance.given import given_tests, stray_files
 from fabricgen.acceptance.host_counters import nic_rises
 from fabricgen.acceptance.link_errors import damaged_links, errors_of_links
@@ -18,7 +18,7 @@ from fabricgen.acceptance.missing import missing, wrong
 from fabricgen.acceptance.planned import GBPS, PlannedTest, Stage, load_tests
 from fabricgen.acceptance.reported import observed
 from fabricgen.acceptance.slow import find_slow, slow_findings
-from fabricgen.acceptance.traffic import traffic
+from fabricgen.acceptance.traffic import Readings, traffic
 from fabricgen.acceptance.watermarks import watermarks
 from fabricgen.bundle.read import Bundle
 from fabricgen.errors import UnreadableInputError, UsageError
@@ -73,10 +73,10 @@ def accept(
     before, after = (read_counters(counter_folders(roots, moment)) for moment in ("before", "after"))
     slow = find_slow(found, bundle, predictor(bundle))
     findings = [*missing(found), *wrong(found), *slow_findings(slow, found, bundle), *_watchdog(found)]
-    findings += traffic(found, bundle, before, after, needs_all=not is_given)
-    fairness = tuple(_fairness(bundle, before, after))
-    nics = nic_rises(roots, [link.a for link in bundle.host_links])
     both = {name: (before[name], after[name]) for name in bundle.devices if name in before and name in after}
+    findings += traffic(found, bundle, both, needs_all=not is_given)
+    fairness = tuple(_fairness(bundle, both))
+    nics = nic_rises(roots, [link.a for link in bundle.host_links])
     damaged = damaged_links(bundle, found, both, nics)
     findings += errors_of_links(damaged)
     files = [last.files for _, last in both.values()]
@@ -94,14 +94,14 @@ def accept(
     return Accepted(tuple(found), tuple(findings), causes, fairness, unjudged)
 
 
-def _fairness(bundle: Bundle, before: Mapping[str, Counters], after: Mapping[str, Counters]) -> Iterator[SentFairness]:
+def _fairness(bundle: Bundle, both: Readings) -> Iterator[SentFairness]:
     """That of each leaf whose counters were read before and after."""
     uplinks: dict[str, list[str]] = {}
     for link in bundle.links:
-        if link.kind == LinkKind.LEAF_SPINE and link.a[0] in before and link.a[0] in after:
+        if link.kind == LinkKind.LEAF_SPINE and link.a[0] in both:
             uplinks.setdefault(link.a[0], []).append(link.a[1])
     for name, ports in sorted(uplinks.items()):
-        if found := sent_fairness(name, ports, before[name], after[name]):
+        if found := sent_fairness(name, ports, *both[name]):
             yield found
 
 

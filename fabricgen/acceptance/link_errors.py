@@ -7,15 +7,17 @@ FEC_SYMBOL_ERR rise on good links, too: each link with PAM4 has errors that FEC 
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import islice
 
-from fabricgen.acceptance.counters import Counters
-from fabricgen.acceptance.host_counters import NicRise, rise
+from fabricgen.acceptance.host_counters import NicRise, rise, rise_lines
 from fabricgen.acceptance.measured import MeasuredTest
 from fabricgen.acceptance.planned import Stage
 from fabricgen.acceptance.reported import observed
+from fabricgen.acceptance.traffic import Readings
 from fabricgen.bundle.read import Bundle
 from fabricgen.bundle.wiring import Endpoint, WiredLink
 from fabricgen.findings import Finding, Severity
+from fabricgen.vocabulary import LinkKind
 
 # Counters of whole damaged frames: a switch that forwards before it has the whole frame sends a damaged one on, so they
 # rise on later links, too.
@@ -47,15 +49,11 @@ class DamagedLink:
     @property
     def shown(self) -> tuple[str, ...]:
         """A line for each counter."""
-        return tuple(
-            f"{end[0]} {end[1]}: {name} rose by {value}"
-            for end, of_end in self.rises.items()
-            for name, value in sorted(of_end.items())
-        )
+        return tuple(line for end, gained in self.rises.items() for line in rise_lines(end, gained))
 
 
 def damaged_links(
-    bundle: Bundle, found: Sequence[MeasuredTest], both: Mapping[str, tuple[Counters, Counters]],
+    bundle: Bundle, found: Sequence[MeasuredTest], both: Readings,
     nics: Mapping[Endpoint, NicRise],
 ) -> tuple[DamagedLink, ...]:  # fmt: skip
     """The links that damage frames, in the order of the wiring. `both` are the readings of switches before and after.
@@ -63,13 +61,11 @@ def damaged_links(
     Links that can pass on what another one damaged are left out if an origin is known; so are links that a test takes
     down on purpose.
     """
-    rises: dict[Endpoint, Mapping[str, int]] = {end: one.errors for end, one in nics.items() if one.errors}
+    rises = {end: dict(one.errors) for end, one in nics.items() if one.errors}
     for name, (first, last) in both.items():
-        of_port: dict[str, dict[str, int]] = {}
         for (port, counter), gained in rise(first.errors, last.errors).items():
             if (port, counter) in first.errors:
-                of_port.setdefault(port, {})[counter] = gained
-        rises |= {(name, port): gained for port, gained in of_port.items()}
+                rises.setdefault((name, port), {})[counter] = gained
     taken_down = {one.test.at for one in found if one.test.stage is Stage.FAILOVER and one.value is not None}
     links = [
         DamagedLink(link, {end: rises[end] for end in ends if end in rises})
@@ -80,10 +76,17 @@ def damaged_links(
     return tuple(one for one in links if not (is_known and one.may_pass_on))
 
 
+def lines_of(damaged: Iterable[DamagedLink], most: int) -> list[str]:
+    """The first `most` lines of all counters."""
+    return list(islice((line for one in damaged for line in one.shown), most))
+
+
 def errors_of_links(damaged: Iterable[DamagedLink]) -> Iterator[Finding]:
     """A warning for each link."""
     for one in damaged:
         (device, port), *_ = one.rises
-        far = one.link.b if one.link.a == (device, port) else one.link.a
+        is_lower = one.link.a == (device, port)
+        far = one.link.b if is_lower else one.link.a
+        place = port if is_lower and one.link.kind is LinkKind.HOST_LEAF else f"PORT|{port}"
         text = f"{port}: the link to {far[0]} {far[1]} has errors: {'; '.join(one.shown)}"
-        yield observed("FG991", device, text, _HINT, severity=Severity.WARNING, path=f"PORT|{port}")
+        yield observed("FG975", device, text, _HINT, severity=Severity.WARNING, path=place)

@@ -18,23 +18,22 @@ _LOSSY_SHARE = 0.05  # of the packets of a port: CNPs and the control plane need
 _LOSSY_PACKETS = 10_000
 _LOADED = (Stage.NEAR, Stage.BACK, Stage.FAR, Stage.BISECTION)
 
-Readings = Mapping[str, Counters]
+Readings = Mapping[str, tuple[Counters, Counters]]  # switch -> before, after
 
 
 def traffic(
-    found: Sequence[MeasuredTest], bundle: Bundle, before: Readings, after: Readings, *, needs_all: bool = True
+    found: Sequence[MeasuredTest], bundle: Bundle, both: Readings, *, needs_all: bool = True
 ) -> Iterator[Finding]:
-    """The findings. `before` and `after` are the readings by switch. With `needs_all`, a switch without readings is an
-    error, otherwise a note."""
+    """The findings. `both` are the readings of a switch before and after. With `needs_all`, a switch without readings
+    is an error, otherwise a note."""
     ran = [one for one in found if one.verdict is not Verdict.MISSING and one.test.stage is not Stage.LLDP]
-    absent = [name for name in bundle.devices if name not in after or name not in before]
+    absent = [name for name in bundle.devices if name not in both]
     if absent and ran:
         text = (
             f"no counters of {counted(len(absent), 'switch', 'switches')} before and after the tests: {listed(absent)}"
         )
         hint = "run.sh collects them; or copy collected/ of collect.yml to before and after"
         yield observed("FG974", "", text, hint, severity=Severity.ERROR if needs_all else Severity.NOTE)
-    both = {name: (before[name], after[name]) for name in bundle.devices if name in before and name in after}
     stormy = {one.test.at for one in ran if one.test.stage is Stage.WATCHDOG}
     lossy: dict[Endpoint, float] = {}
     for name, (first, last) in both.items():

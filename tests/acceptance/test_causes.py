@@ -576,15 +576,33 @@ def test_errors_that_fec_corrects_are_no_fault(fabric: Path, opened: Bundle, tmp
     assert [one["sentence"] for one in report["acceptance"]["causes"]] == [
         "nothing is slow: 192 pairs reach what the files promise"
     ]
-    assert "FG991" not in {one["code"] for one in report["findings"]}
+    assert "FG975" not in {one["code"] for one in report["findings"]}
 
 
 def test_links_with_errors_are_findings(fabric: Path, opened: Bundle, tmp_path: Path, cli: Cli) -> None:
     lab = Lab(opened, tmp_path / "results")
     errors_that_are_passed_on(lab)
     _, report = judged(cli, fabric, tmp_path / "results")
-    of_links = [(one["device"], one["path"]) for one in report["findings"] if one["code"] == "FG991"]
+    of_links = [(one["device"], one["path"]) for one in report["findings"] if one["code"] == "FG975"]
     assert of_links == [(lab.to_spine(L0, 1)[1][0], f"PORT|{lab.to_spine(L0, 1)[1][1]}")]
+
+
+def test_errors_that_are_not_whole_json_are_refused(fabric: Path, opened: Bundle, tmp_path: Path, cli: Cli) -> None:
+    lab = Lab(opened, tmp_path / "results")
+    lab.errors(L0, {}, as_json=True)
+    file = tmp_path / "results" / "after" / L0 / "fec.txt"
+    put(file, file.read_text()[:-20])
+    outcome = cli("accept", fabric, tmp_path / "results")
+    assert outcome.code == 2
+    assert f"{file}:" in outcome.err and "not JSON" in outcome.err
+
+
+def test_errors_of_links_are_among_the_codes_that_were_checked(
+    fabric: Path, opened: Bundle, tmp_path: Path, cli: Cli
+) -> None:
+    Lab(opened, tmp_path / "results").pairs()
+    outcome = cli("-q", "accept", fabric, tmp_path / "results", "--format", "junit")
+    assert "FG975" in outcome.out
 
 
 def test_hosts_with_gpus_of_amd_have_the_words_of_rccl(tmp_path: Path, cli: Cli) -> None:

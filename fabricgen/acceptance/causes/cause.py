@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from fabricgen.acceptance.counters import SentFairness
-from fabricgen.acceptance.host_counters import NicRise
+from fabricgen.acceptance.host_counters import NicRise, rise_lines
 from fabricgen.acceptance.link_errors import DamagedLink
 from fabricgen.acceptance.measured import MeasuredTest
 from fabricgen.acceptance.planned import Stage
@@ -98,7 +98,7 @@ def share(one: MeasuredTest) -> float:
     return value(one) / (one.test.expected or 1)
 
 
-def compared(one: MeasuredTest) -> str:
+def of_expected(one: MeasuredTest) -> str:
     """'180.2 of 392.15 Gb/s'."""
     return f"{value(one):.1f} of {one.test.expected} {one.test.unit}"
 
@@ -106,10 +106,9 @@ def compared(one: MeasuredTest) -> str:
 def worst(tests: Sequence[MeasuredTest]) -> str:
     """The slowest of the tests in words."""
     slowest = min(tests, key=share)
-    return f"{slowest.test.id}: {compared(slowest)}, {share(slowest):.0%}"
+    return f"{slowest.test.id}: {of_expected(slowest)}, {share(slowest):.0%}"
 
 
 def risen(end: Endpoint, rise: NicRise) -> list[str]:
     """A line for each counter of a NIC that rose."""
-    counters = {**rise.errors, **rise.pauses, **rise.stalled}
-    return [f"{end[0]} {end[1]}: {name} rose by {value}" for name, value in sorted(counters.items())]
+    return rise_lines(end, {**rise.errors, **rise.pauses, **rise.stalled})

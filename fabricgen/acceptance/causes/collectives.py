@@ -3,8 +3,9 @@
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from fabricgen.acceptance.causes.cause import Cause, CauseKind, Evidence, compared, share, value
-from fabricgen.acceptance.causes.links import damaged_cable
+from fabricgen.acceptance.causes.cause import Cause, CauseKind, Evidence, of_expected, share, value
+from fabricgen.acceptance.causes.links import MOST_LINES, damaged_cable
+from fabricgen.acceptance.link_errors import lines_of
 from fabricgen.acceptance.measured import MeasuredTest, Verdict
 from fabricgen.acceptance.nccl_log import NcclLog
 from fabricgen.acceptance.planned import Stage
@@ -34,7 +35,7 @@ def collectives(evidence: Evidence) -> Iterator[Cause]:
         return
     slowest = min((one for one, _ in evidence.slow.collectives), key=share)
     names = sorted({one.test.collective for one, _ in evidence.slow.collectives})
-    shown: tuple[str, ...] = (f"{slowest.test.collective}: {compared(slowest)}, {share(slowest):.0%}",)
+    shown: tuple[str, ...] = (f"{slowest.test.collective}: {of_expected(slowest)}, {share(slowest):.0%}",)
     small = [one for one, _ in evidence.slow.collectives if one.is_too_small]
     if len(small) == len(evidence.slow.collectives):
         largest = max(size for one in small for result in one.results for size, _ in result.curve)
@@ -48,10 +49,8 @@ def collectives(evidence: Evidence) -> Iterator[Cause]:
     if unmeasured:
         text = f"cannot tell why {listed(names)} is slow: {unmeasured}"
         command = "measure pairs of NICs at one leaf and across spines (stages near and far), then run it again"
-        lines = [line for one in evidence.seen.damaged for line in one.shown]
-        yield Cause(
-            CauseKind.UNKNOWN, "", text, (*shown, *lines[:4], *(one.sentence for one in _log_faults(evidence))), command
-        )
+        lines = (*lines_of(evidence.seen.damaged, MOST_LINES), *(one.sentence for one in _log_faults(evidence)))
+        yield Cause(CauseKind.UNKNOWN, "", text, (*shown, *lines), command)
         return
     pairs = evidence.pairs()
     shown = (f"slowest pair {min(map(value, pairs)):.1f} Gb/s, {min(map(share, pairs)):.0%}", *shown)
@@ -60,7 +59,7 @@ def collectives(evidence: Evidence) -> Iterator[Cause]:
         if is_collision(one, left_share):
             expected = left_share * (one.test.expected or 0)
             text = f"hash collisions explain {one.test.collective}: they leave {expected:.1f} GB/s"
-            yield Cause(CauseKind.COLLISIONS, "", text, (compared(one), *shown[:1]), _MORE_PATHS)
+            yield Cause(CauseKind.COLLISIONS, "", text, (of_expected(one), *shown[:1]), _MORE_PATHS)
         else:
             left.append((one, left_share))
     if left and evidence.seen.damaged:
@@ -74,9 +73,8 @@ def _good_pairs_and_damaged_links(evidence: Evidence, names: Sequence[str], show
     text = (
         f"cannot tell why {listed(names)} is slow: every pair is good, but {counted(len(damaged), 'link')} had errors"
     )
-    lines = [line for one in damaged for line in one.shown]
     command = damaged_cable(damaged[0]).next_command
-    return Cause(CauseKind.UNKNOWN, "", text, (*shown, *lines[:4]), command)
+    return Cause(CauseKind.UNKNOWN, "", text, (*shown, *lines_of(damaged, MOST_LINES)), command)
 
 
 def _nccl(

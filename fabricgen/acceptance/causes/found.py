@@ -9,9 +9,10 @@ from dataclasses import replace
 
 from fabricgen.acceptance.causes.cause import OF_PAIRS, Cause, CauseKind, Evidence, Observations, worst
 from fabricgen.acceptance.causes.collectives import collectives
-from fabricgen.acceptance.causes.links import damaged_cable, evenness, single, together
+from fabricgen.acceptance.causes.links import MOST_LINES, damaged_cable, evenness, single, together
 from fabricgen.acceptance.causes.parts import all_slow, blamed, good_peers
 from fabricgen.acceptance.culprits import FabricPart, PartKind
+from fabricgen.acceptance.link_errors import lines_of
 from fabricgen.acceptance.measured import MeasuredTest, Verdict
 from fabricgen.acceptance.slow import Slow
 from fabricgen.bundle.read import Bundle
@@ -30,7 +31,8 @@ _OF_THE_RUN = ("FG967", "FG968", "FG969", "FG973")
 
 
 def causes_of(found: Sequence[MeasuredTest], slow: Slow, bundle: Bundle, seen: Observations) -> tuple[Cause, ...]:
-    """The causes, those first that explain others; exactly one of NONE or UNKNOWN if there is no other."""
+    """The causes, at least one. A cause that explains others comes before them. If nothing is slow, one cause says so,
+    or names what counters show, or says that the run cannot tell."""
     evidence = Evidence(found, slow, bundle, seen)
     return tuple(_all(evidence)) or (_nothing_slow(evidence),)
 
@@ -85,8 +87,8 @@ def _nothing_slow(evidence: Evidence) -> Cause:
         cause = damaged_cable(seen.damaged[0])
         more = f", and {counted(len(seen.damaged) - 1, 'other link')}" if len(seen.damaged) > 1 else ""
         slow = "nothing that was measured is slow" if measured else "no pair and no collective was measured"
-        lines = [line for one in seen.damaged for line in one.shown]
-        return replace(cause, sentence=f"{slow}, but {cause.sentence}{more}", evidence=tuple(lines[:8]))
+        evidenced = tuple(lines_of(seen.damaged, 2 * MOST_LINES))
+        return replace(cause, sentence=f"{slow}, but {cause.sentence}{more}", evidence=evidenced)
     left_out = f"; {counted(seen.left_out, 'file')} not judged" if seen.left_out else ""
     if not measured:
         text = f"cannot tell: no result says what it measured on this fabric{left_out}"

@@ -3,16 +3,17 @@
 from collections.abc import Iterator, Sequence
 
 from fabricgen.acceptance.causes.cause import ALIKE, Cause, CauseKind, Evidence, share, worst
-from fabricgen.acceptance.link_errors import DamagedLink
+from fabricgen.acceptance.link_errors import DamagedLink, lines_of
 from fabricgen.acceptance.measured import MeasuredTest, Verdict
 from fabricgen.acceptance.planned import Stage
+from fabricgen.bundle.wiring import WiredLink
 from fabricgen.units import counted, listed
 from fabricgen.vocabulary import LinkKind
 
 _ENOUGH_PAIRS = 4
 _UNEVEN = 1.3  # the fullest uplink over the mean
 _UPWARDS = (LinkKind.LEAF_SPINE, LinkKind.SPINE_CORE)
-_MOST_LINES = 4
+MOST_LINES = 4  # of counters in the evidence of one cause
 
 
 def damaged_cable(damaged: DamagedLink, shown: Sequence[str] = ()) -> Cause:
@@ -28,26 +29,30 @@ def damaged_cable(damaged: DamagedLink, shown: Sequence[str] = ()) -> Cause:
 
 def damaged_uplinks(evidence: Evidence, leaf: str, shown: Sequence[str] = ()) -> Cause | None:
     """Links of a leaf to higher switches damage frames; None if none of them does."""
-    uplinks = [link for link in evidence.bundle.links if link.a[0] == leaf and link.kind in _UPWARDS]
-    damaged = [one for one in evidence.seen.damaged if one.link in uplinks]
+    damaged = [one for one in evidence.seen.damaged if _is_uplink(one.link, leaf)]
     if len(damaged) < 2:
         return damaged_cable(damaged[0], shown) if damaged else None
+    uplinks = sum(_is_uplink(link, leaf) for link in evidence.bundle.links)
     ports = [one.link.a[1] for one in damaged]
-    text = f"{len(damaged)} of {len(uplinks)} uplinks of {leaf} have errors: {listed(ports)}"
-    lines = [line for one in damaged for line in one.shown]
+    text = f"{len(damaged)} of {uplinks} uplinks of {leaf} have errors: {listed(ports)}"
     command = f"on {leaf}: show interfaces fec status, show interfaces transceiver info; compare both ends of the links"
-    return Cause(CauseKind.UPLINKS, leaf, text, (*shown, *lines[:_MOST_LINES]), command)
+    return Cause(CauseKind.UPLINKS, leaf, text, (*shown, *lines_of(damaged, MOST_LINES)), command)
+
+
+def _is_uplink(link: WiredLink, switch: str) -> bool:
+    return link.a[0] == switch and link.kind in _UPWARDS
 
 
 def single(evidence: Evidence) -> Iterator[Cause]:
     """Slow tests without a part in common: links at their leaves have errors, or the cause is unknown."""
+    damaged = {one.link.a[0] for one in evidence.seen.damaged if one.link.kind in _UPWARDS}
     of_leaf: dict[str, list[MeasuredTest]] = {}
     left = []
     for one in evidence.slow.single:
         leaves = {evidence.slow.leaf_of.get(end, "") for end in (one.test.a, one.test.b) if end}
-        damaged = [leaf for leaf in sorted(leaves) if len(leaves) > 1 and damaged_uplinks(evidence, leaf)]
-        left += [] if damaged else [one]
-        for leaf in damaged:
+        blamed = leaves & damaged if len(leaves) > 1 else set()
+        left += [] if blamed else [one]
+        for leaf in blamed:
             of_leaf.setdefault(leaf, []).append(one)
     for leaf, tests in sorted(of_leaf.items()):
         if cause := damaged_uplinks(evidence, leaf, (worst(tests),)):
