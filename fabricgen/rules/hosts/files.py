@@ -1,6 +1,6 @@
 """Rules on the files of hosts: missing files, unknown settings and names of NICs."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from difflib import get_close_matches
 from pathlib import PurePosixPath
 
@@ -21,7 +21,7 @@ _TEXTS = ("INTERFACES", "TRUST", "PFC", "DSCP_PRIORITY")
 _OPTIONAL = ("STALL_MS",)
 # systemd.link(5), [Match]: further conditions.
 _MATCHES = ("OriginalName", "MACAddress", "PermanentMACAddress", "Driver", "Type", "Property", "Host", "Architecture")
-NVSHMEM = "nvshmem.conf"
+NVSHMEM, HCA_PREFIX = "nvshmem.conf", "NVSHMEM_HCA_PREFIX"
 RDMA_RULES = "udev/60-rdma-persistent-naming.rules"
 _UID_SOCKETS = "NVSHMEM_BOOTSTRAP_UID_SOCK_IFNAME"  # read by NCCL's code in NVSHMEM's bootstrap
 SCRIPT, UNIT = "fabricgen-roce", "fabricgen-roce@.service"
@@ -153,10 +153,10 @@ def host_devices(fabric: Fabric) -> Iterator[Defect]:
         if devices and all(devices):
             yield from _nccl_devices(group, devices)
             ports = ",".join(f"{one}:1" for one in devices)
-            yield from _listed(group, "ucx.conf", "UCX_NET_DEVICES", ports, _in_any_order)
-            yield from _listed(group, NVSHMEM, "NVSHMEM_HCA_LIST", ports, _without_ports)
+            yield from _listed(group, "ucx.conf", "UCX_NET_DEVICES", ports, in_any_order)
+            yield from _listed(group, NVSHMEM, "NVSHMEM_HCA_LIST", ports, without_ports)
             yield from _listed(group, NVSHMEM, "NVSHMEM_ENABLE_NIC_PE_MAPPING", "1", nvshmem_boolean)
-            yield from _prefix(group, devices)
+            yield from prefix_defects(group, NVSHMEM, devices)
         if sockets:
             yield from _in_band(group, group.with_addresses(sockets))
         else:
@@ -184,17 +184,17 @@ def _nccl_devices(group: HostFiles, devices: list[str]) -> Iterator[Defect]:
     yield Defect(group.place(file, key), message, f"set {key} to {wanted}")
 
 
-def _prefix(group: HostFiles, devices: list[str]) -> Iterator[Defect]:
+def prefix_defects(group: HostFiles, file: str, devices: Sequence[str]) -> Iterator[Defect]:
     """Transports of NVSHMEM from the GPU skip devices without the prefix in their name."""
-    found = group.files.settings(NVSHMEM).get("NVSHMEM_HCA_PREFIX")
+    found = group.files.settings(file).get(HCA_PREFIX)
     prefix = NVSHMEM_PREFIX if found is None else found
     skipped = [name for name in devices if prefix not in name]
-    if NVSHMEM in group.files.files and skipped:
+    if file in group.files.files and skipped:
         shown = f"missing, and so {prefix}" if found is None else repr(found)
-        message = f"NVSHMEM_HCA_PREFIX is {shown}: NVSHMEM skips {', '.join(skipped)}"
-        part = common_part(devices)
-        hint = f"set NVSHMEM_HCA_PREFIX to {part}" if part else "give the devices names with a common begin"
-        yield Defect(group.place(NVSHMEM, "NVSHMEM_HCA_PREFIX"), message, hint)
+        message = f"{HCA_PREFIX} is {shown}: NVSHMEM skips {', '.join(skipped)}"
+        part = common_part(list(devices))
+        hint = f"set {HCA_PREFIX} to {part}" if part else "give the devices names with a common begin"
+        yield Defect(group.place(file, HCA_PREFIX), message, hint)
 
 
 def _sockets(group: HostFiles, file: str, key: str, rails: list[str], found: str | None) -> Iterator[Defect]:
@@ -222,12 +222,12 @@ def _in_band(group: HostFiles, expected: list[str]) -> Iterator[Defect]:
         yield Defect(group.place(file, key), message, f"set {key} to {wanted}")
 
 
-def _in_any_order(text: str) -> str:
+def in_any_order(text: str) -> str:
     """UCX selects by distance and speed, and not by the place in the list."""
     return ",".join(sorted(text.split(",")))
 
 
-def _without_ports(text: str) -> str:
+def without_ports(text: str) -> str:
     """A device of NVSHMEM without a port has all of its ports; NICs here have one."""
     return ",".join(entry.removesuffix(":1") for entry in text.split(","))
 

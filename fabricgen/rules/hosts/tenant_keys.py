@@ -1,11 +1,8 @@
-"""The rules on the P_Key, the SL and the devices that NCCL uses on hosts of tenants."""
+"""The rules on the P_Key and the SL that NCCL uses on hosts of tenants."""
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from fnmatch import fnmatchcase
 
-from fabricgen.bundle.host_settings import nccl_device_selected
-from fabricgen.bundle.wiring import Endpoint
 from fabricgen.findings import Severity
 from fabricgen.opensm.partitions_conf import key_of
 from fabricgen.opensm.pkey_table import DEFAULT_KEY, EMPTY, FULL_BIT
@@ -19,7 +16,7 @@ from fabricgen.rules.view.switch import number
 from fabricgen.units import counted
 from fabricgen.vocabulary import Purpose
 
-_SETTING, _LEVEL_SETTING, _DEVICES = "NCCL_IB_PKEY", "NCCL_IB_SL", "NCCL_IB_HCA"
+_SETTING, _LEVEL_SETTING = "NCCL_IB_PKEY", "NCCL_IB_SL"
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,48 +102,6 @@ def tenant_levels(fabric: Fabric) -> Iterator[Defect]:
                 wrong.setdefault(port.group.files.group, []).append((port, own))
         for ports in wrong.values():
             yield _level_defect(subnet, ports)
-
-
-@rule("FG662", Severity.ERROR, "NCCL of a tenant does not use its NICs", Basis.AGREEMENT)
-def tenant_devices(fabric: Fabric) -> Iterator[Defect]:
-    """What: NCCL_IB_HCA in tenants/TENANT/nccl.conf, or rccl.conf, of a group of hosts selects exactly the compute NICs
-    that the tenant has on one of these hosts, and NICs of planes that do not separate tenants.
-
-    Why: Switches drop packets between NICs of different tenants. NCCL connects all NICs that it selects, so a job waits
-    for its first connection over another tenant's NIC and ends with a timeout. A NIC that is not selected is idle.
-
-    Example: tenants/odd/nccl.conf lists all eight devices of the hosts, and the tenant has the NIC of rail 1.
-
-    Fix: List the devices of the tenant's NICs, as rendered.
-
-    Source: NVIDIA/nccl@5067397 src/transport/net_ib (ncclIbInitDevices, NCCL_IB_HCA), src/misc/utils.cc.
-    """
-    wiring = fabric.bundle.wiring
-    for group in host_groups(fabric) if wiring and wiring.tenants else ():
-        for file in sorted(file for file in group.files.files if fnmatchcase(file, "tenants/*ccl.conf")):
-            tenant, found = file.split("/")[1], group.files.settings(file).get(_DEVICES)
-            of_hosts = list(dict.fromkeys(_devices_of(group, tenant, wiring.tenant_of if wiring else {})))
-            devices = [nic.rdma for nic in group.adapters.values() if nic.rdma]
-            chosen = [name for name in devices if found and nccl_device_selected(found, name)]
-            if (found is None or tuple(chosen) not in of_hosts) and any(of_hosts):
-                lists = " or ".join("=" + ",".join(one) for one in of_hosts if one)
-                message = (
-                    f"{_DEVICES} is {'missing' if found is None else repr(found)}, but tenant {tenant} has {lists}"
-                )
-                yield Defect(group.place(file, _DEVICES), message, f"set {_DEVICES} to {lists}")
-
-
-def _devices_of(group: HostFiles, tenant: str, tenant_of: Mapping[Endpoint, str]) -> Iterator[tuple[str, ...]]:
-    """The devices for jobs of a tenant on each host that it has NICs of."""
-    planes = group.planes
-    for host in group.hosts:
-        nics = {nic.name for nic in host.nics if tenant_of.get((host.name, nic.name)) == tenant}
-        open_nics = {nic.name for nic in host.nics if planes[nic.plane].isolation is None}
-        compute = {nic.name for nic in host.nics if planes[nic.plane].purpose == Purpose.COMPUTE}
-        if nics & compute:
-            yield tuple(
-                one.rdma for name, one in group.adapters.items() if one.rdma and name in (nics | open_nics) & compute
-            )
 
 
 def _levels(subnet: ManagedSubnet) -> Mapping[int, int]:

@@ -22,6 +22,7 @@ from tests.rules.hosts.inventories import (
     RAIL0,
     RAIL_ONLY,
     RDMA_RULES,
+    RENTED_APART,
     RENTED_RAILS,
     ROCE,
     SIX,
@@ -52,12 +53,13 @@ def _applied(
 
 def all_devices(folder: Path) -> None:
     """NCCL of the tenant odd, which has two rails, uses all NICs of the hosts."""
-    (folder / OF_ODD).write_text((folder / NCCL).read_text())
+    devices = next(line for line in (folder / NCCL).read_text().splitlines() if line.startswith("NCCL_IB_HCA"))
+    edit(OF_ODD, "NCCL_IB_HCA==mlx5_3,mlx5_5", devices)(folder)
 
 
 def no_devices(folder: Path) -> None:
     """NCCL of the tenant odd has no list of NICs, so it uses all."""
-    (folder / OF_ODD).write_text("NCCL_IB_TC=106\n")
+    edit(OF_ODD, "NCCL_IB_HCA=", "# ")(folder)
 
 
 def two_keys(folder: Path) -> None:
@@ -473,6 +475,69 @@ CASES = [
         "NCCL_IB_HCA is missing, but tenant odd has =mlx5_3,mlx5_5",
         "set NCCL_IB_HCA to =mlx5_3,mlx5_5",
         clean=HostFiles(RENTED_RAILS),
+    ),
+    Case(
+        "FG662",
+        edit("tenants/odd/ucx.conf", "UCX_NET_DEVICES=mlx5_3:1,mlx5_5:1", "UCX_NET_DEVICES=mlx5_0:1,mlx5_5:1"),
+        "hosts/gpu:tenants/odd/ucx.conf|UCX_NET_DEVICES",
+        ERROR,
+        "UCX_NET_DEVICES is 'mlx5_0:1,mlx5_5:1', but tenant odd has mlx5_3:1,mlx5_5:1",
+        "set UCX_NET_DEVICES to mlx5_3:1,mlx5_5:1",
+        clean=HostFiles(RENTED_RAILS),
+    ),
+    Case(
+        "FG662",
+        edit("tenants/odd/ucx.conf", "UCX_NET_DEVICES=", "# "),
+        "hosts/gpu:tenants/odd/ucx.conf|UCX_NET_DEVICES",
+        ERROR,
+        "UCX_NET_DEVICES is missing, but tenant odd has mlx5_3:1,mlx5_5:1",
+        "set UCX_NET_DEVICES to mlx5_3:1,mlx5_5:1",
+        clean=HostFiles(RENTED_RAILS),
+    ),
+    Case(
+        "FG662",
+        edit("tenants/odd/nvshmem.conf", "NVSHMEM_HCA_LIST=mlx5_3:1,mlx5_5:1", "NVSHMEM_HCA_LIST=mlx5_5:1,mlx5_3:1"),
+        "hosts/gpu:tenants/odd/nvshmem.conf|NVSHMEM_HCA_LIST",
+        ERROR,
+        "NVSHMEM_HCA_LIST is 'mlx5_5:1,mlx5_3:1', but tenant odd has mlx5_3:1,mlx5_5:1",
+        "set NVSHMEM_HCA_LIST to mlx5_3:1,mlx5_5:1",
+        clean=HostFiles(RENTED_RAILS),
+    ),
+    Case(
+        "FG662",
+        edit("tenants/odd/nvshmem.conf", "NVSHMEM_HCA_LIST=", "NVSHMEM_HCA_PREFIX=bnxt_re\nNVSHMEM_HCA_LIST="),
+        "hosts/gpu:tenants/odd/nvshmem.conf|NVSHMEM_HCA_PREFIX",
+        ERROR,
+        "NVSHMEM_HCA_PREFIX is 'bnxt_re': NVSHMEM skips mlx5_3, mlx5_5",
+        "set NVSHMEM_HCA_PREFIX to mlx5_",
+        clean=HostFiles(RENTED_RAILS),
+    ),
+    Case(
+        "FG662",
+        edit("tenants/odd/nvshmem.conf", "NVSHMEM_ENABLE_NIC_PE_MAPPING=1\n", ""),
+        "hosts/gpu:tenants/odd/nvshmem.conf|NVSHMEM_ENABLE_NIC_PE_MAPPING",
+        ERROR,
+        "NVSHMEM_ENABLE_NIC_PE_MAPPING is missing, but '1' in nvshmem.conf of the group",
+        "set NVSHMEM_ENABLE_NIC_PE_MAPPING to 1",
+        clean=HostFiles(RENTED_RAILS),
+    ),
+    Case(
+        "FG662",
+        edit("tenants/odd/nccl.conf", "NCCL_IB_HCA=", "NCCL_IB_DISABLE=1\nNCCL_IB_HCA="),
+        "hosts/gpu:tenants/odd/nccl.conf|NCCL_IB_DISABLE",
+        WARNING,
+        "NCCL_IB_DISABLE is only in the file of tenant odd, where no other rule judges it",
+        "write NCCL_IB_DISABLE in nccl.conf of the group, or remove it",
+        clean=HostFiles(RENTED_RAILS),
+    ),
+    Case(
+        "FG662",
+        edit("tenants/odd/rail1/nccl.conf", "mlx5_3", "mlx5_5"),
+        "hosts/gpu:tenants/odd/rail1/nccl.conf|NCCL_IB_HCA",
+        ERROR,
+        "NCCL_IB_HCA is '=mlx5_5', but tenant odd has =mlx5_3",
+        "set NCCL_IB_HCA to =mlx5_3",
+        clean=HostFiles(RENTED_APART),
     ),
     Case(
         "FG845",

@@ -67,6 +67,7 @@ tenants:
   odd: {hosts: [gpu/0-1/rail1, gpu/0-1/rail3]}
 """
 )
+RENTED_APART = RENTED_RAILS.replace("[gpu/0-1/rail1, gpu/0-1/rail3]", "[gpu/0/rail1, gpu/1/rail3]")
 OF_ODD = "tenants/odd/nccl.conf"
 LEVELS = TENANTS.replace("members: [gpu/0-1]}", "members: [gpu], qos_level: fast}").replace(
     "    partitions:\n", "    infiniband: {qos: {levels: [{name: fast, sl: 3}]}}\n    partitions:\n"
