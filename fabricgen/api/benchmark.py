@@ -19,9 +19,10 @@ from fabricgen.vocabulary import BalanceMode, LinkKind
 if TYPE_CHECKING:
     from fabricgen.acceptance.pairs import Attached
     from fabricgen.api.congestion import CongestionRequest
+    from fabricgen.api.deadlock import DeadlockRequest
     from fabricgen.api.packets import PacketsRequest
     from fabricgen.bundle.read import Bundle
-    from fabricgen.results import LinkFairness, Series, SizeTable
+    from fabricgen.results import Series, SizeTable
     from fabricgen.simulate.packets.network import PacketNetwork
     from fabricgen.simulate.packets.simulation import Observer
 
@@ -72,8 +73,15 @@ def congestion_benchmark(request: "CongestionRequest") -> dict[str, Any]:
     return {
         "dut": device_under_test(bundle),
         "hashing": hashing_table(request),
-        "completion": completion_table(request, bundle),
+        "completion": completion_table(request),
     }
+
+
+def deadlock_benchmark(request: "DeadlockRequest") -> dict[str, Any]:
+    """The fabric of `simulate deadlock`; the proof itself is the table."""
+    from fabricgen.bundle.read import open_bundle
+
+    return {"dut": device_under_test(open_bundle(request.paths))}
 
 
 def packets_benchmark(request: "PacketsRequest") -> dict[str, Any]:
@@ -96,6 +104,8 @@ def hashing_table(request: "CongestionRequest") -> list[dict[str, Any]]:
     Each row has `uniform`: both for a hash that spreads as many flows uniformly.
     """
     from fabricgen.api.congestion import simulate_congestion
+    from fabricgen.report.congestion import fairness_object
+    from fabricgen.results import CongestionModel
     from fabricgen.simulate.congestion.collisions import uniform_fairness
 
     rows = []
@@ -107,30 +117,26 @@ def hashing_table(request: "CongestionRequest") -> list[dict[str, Any]]:
             )
         )  # fmt: skip
         for result in found.planes:
+            row: dict[str, Any] = {
+                "plane": result.name,
+                "pattern": result.pattern,
+                "queue_pairs": pairs,
+                "balance": balance,
+            }
+            if result.model is CongestionModel.DENSE and not result.fairness:
+                rows.append({**row, "reason": "so many flows are computed without a hash"})
             for one in result.fairness:
-                row: dict[str, Any] = {
-                    "plane": result.name,
-                    "pattern": result.pattern,
-                    "queue_pairs": pairs,
-                    "balance": balance,
-                }
-                row |= _fairness(one)
-                if pairs and result.collisions and result.collisions.links == one.links:
-                    row["uniform"] = uniform_fairness(result.collisions.flows, result.collisions.links)
-                rows.append(row)
+                uniform = {"uniform": uniform_fairness(one.flows, one.links)} if one.flows else {}
+                rows.append({**row, **fairness_object(one), **uniform})
     return rows
 
 
-def _fairness(one: "LinkFairness") -> dict[str, Any]:
-    names = ("tier", "toward", "switches", "links", "jfi", "jfi_least", "mmr", "mmr_highest", "draws")
-    return {name: getattr(one, name) for name in names}
-
-
-def completion_table(request: "CongestionRequest", bundle: "Bundle") -> list[dict[str, Any]]:
+def completion_table(request: "CongestionRequest") -> list[dict[str, Any]]:
     """Section 10.1: the JCT ratio of an all-reduce by computation time and size.
 
     The roofline of an iteration is C + S f / B: f is 2 (N - 1) / N, S the bytes of each accelerator, and B the line
-    rate of the NICs of a host, all of which a ring uses. The simulated time is that of a ring all-reduce.
+    rate of the NICs of a host, or of the hosts that share NVLink, all of which rings use. The simulated time is that of
+    a ring all-reduce.
     """
     from fabricgen.api.congestion import simulate_congestion
 
@@ -139,20 +145,19 @@ def completion_table(request: "CongestionRequest", bundle: "Bundle") -> list[dic
         placement=request.placement if request.placement != "search" else "aligned", save_jobs=None, svg=None,
     )  # fmt: skip
     found = simulate_congestion(of_ring)
-    rate_of = _host_rates(bundle)
     return [
         row
         for result in found.planes
         for table in result.sizes
-        if table.rail is None and table.ranks > 1 and result.name in rate_of
-        for row in _completion_rows(table, rate_of[result.name])
+        if table.rail is None and table.ranks > 1
+        for row in _completion_rows(table)
     ]
 
 
-def _completion_rows(table: "SizeTable", bytes_per_ns: float) -> Iterator[dict[str, Any]]:
+def _completion_rows(table: "SizeTable") -> Iterator[dict[str, Any]]:
     factor = 2 * (table.ranks - 1) / table.ranks
     for size in table.rows:
-        wire_ns = size.size_bytes * factor / bytes_per_ns
+        wire_ns = size.size_bytes * factor / table.node_bytes_per_ns
         for compute_ms in COMPUTE_MS:
             compute_ns = compute_ms * 1e6
             ratios = [
@@ -169,19 +174,6 @@ def _completion_rows(table: "SizeTable", bytes_per_ns: float) -> Iterator[dict[s
                 "ratio_highest": ratios[1],
                 "bus_gbps": size.bus_gbytes.mean * 8 if size.bus_gbytes else None,
             }
-
-
-def _host_rates(bundle: "Bundle") -> dict[str, float]:
-    """Plane -> bytes in a ns of all NICs of a host with GPUs."""
-    wiring = bundle.wiring
-    if wiring is None:
-        return {}
-    gpus = {model.name: model.gpus for model in wiring.host_models}
-    found: dict[str, float] = {}
-    for host in wiring.hosts:
-        for plane in {nic.plane for nic in host.nics} if gpus.get(host.model) else ():
-            found.setdefault(plane, sum(nic.speed_mbps for nic in host.nics if nic.plane == plane) / 8e3)
-    return found
 
 
 class _Sampling(Progress):

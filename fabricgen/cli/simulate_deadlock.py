@@ -98,6 +98,10 @@ def command(
     if found.packets is not None:
         own["packets"] = packets_object(found.packets)
         lines += packets_lines(found.packets)
+    if fmt == "bmwg":
+        from fabricgen.api.benchmark import deadlock_benchmark
+
+        own["bmwg"] = deadlock_benchmark(request)
     return report(
         settings, found, verb="simulate deadlock", fmt=fmt, output=output, fail_on=fail_on, own=own, lines=lines,
         unjudged=[*deadlock_unjudged(found.planes)],

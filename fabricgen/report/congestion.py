@@ -1,7 +1,6 @@
 """The congestion verdict as a JSON object and as text."""
 
 from collections.abc import Iterator, Sequence
-from dataclasses import asdict
 from typing import Any
 
 from fabricgen.quantities import time_text
@@ -15,6 +14,7 @@ from fabricgen.results import (
     CongestionTree,
     FlowTime,
     Level,
+    LinkFairness,
     SizeRow,
     SizeTable,
     Spread,
@@ -167,7 +167,7 @@ def _plane(result: CongestionResult) -> dict[str, Any]:
             {"tier": one.tier, "toward": one.toward, "ports": one.ports, "mean": one.mean, "max": one.max}
             for one in result.tier_loads
         ],
-        "link_fairness": [asdict(one) for one in result.fairness],
+        "link_fairness": [fairness_object(one) for one in result.fairness],
         **({"link_loads": result.link_loads} if result.link_loads else {}),
         **({"failures": [outage_object(one) for one in result.failures]} if result.failures else {}),
         **({"sizes": [size_object(one) for one in result.sizes]} if result.sizes else {}),
@@ -198,6 +198,12 @@ def _flow(flow: FlowTime) -> dict[str, Any]:
         "label": flow.label,
         "count": flow.count,
     }
+
+
+def fairness_object(found: LinkFairness) -> dict[str, Any]:
+    """An item of `link_fairness` of a plane."""
+    names = ("tier", "toward", "switches", "links", "jfi", "jfi_least", "mmr", "mmr_highest", "draws")
+    return {name: getattr(found, name) for name in names}
 
 
 # Bandwidth by message size as a JSON object and as the table of nccl-tests.

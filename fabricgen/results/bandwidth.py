@@ -144,6 +144,7 @@ class SizeTable:
     """The bandwidth of a pattern by size: of the whole job, or of one GPU of each host on `rail`, alone.
 
     A time is `steps` times `way_ns`, the time of a packet over the slowest path, and the bytes at fair shares.
+    `node_bytes_per_ns` is the line rate of the adapters of a node (an NVLink domain), of the slowest one.
     """
 
     name: str
@@ -151,6 +152,7 @@ class SizeTable:
     rail: int | None
     ranks: int
     steps: int
+    node_bytes_per_ns: float
     way_ns: float = 0.0
     rows: tuple[SizeRow, ...] = ()
     reason: str = ""  # why there are no rows

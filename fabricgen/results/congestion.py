@@ -128,7 +128,8 @@ class LinkFairness:
     and over `draws` of hashes.
 
     `jfi` is Jain's fairness index (sum of loads)^2 / (n * sum of squares), from 1/n to 1; `mmr` is the highest load
-    over the mean. `links` are those of one switch, downwards those to one other switch. Source:
+    over the mean. `links` are those of one switch, downwards those to one other switch. `flows` are pairs (flows over
+    the links of a switch, how many switches in all draws have so many); it is empty where packets spread. Source:
     draft-calabria-bmwg-ai-fabric-training-bench, secondary KPIs and section "Jain Fairness Index Measurement".
     """
 
@@ -141,6 +142,7 @@ class LinkFairness:
     mmr: float
     mmr_highest: float
     draws: int = 1
+    flows: tuple[tuple[int, int], ...] = ()
 
 
 @dataclass(frozen=True)
@@ -180,7 +182,7 @@ class CongestionResult:
     polarised: Mapping[str, tuple[int, float]] = field(default_factory=dict)  # tier -> links used, expected
     loads: tuple[SwitchLoad, ...] = ()  # with the drawn paths; without hosts' own ports
     tier_loads: tuple[TierLoad, ...] = ()
-    fairness: tuple[LinkFairness, ...] = ()  # of links between switches that have load
+    fairness: tuple[LinkFairness, ...] = ()  # of links between switches that have load, if a hash is drawn or none acts
     link_loads: tuple[tuple[str, str, float], ...] = ()  # (node, port, load) of ports with load, where it is wanted
     balance: str = ""  # how packets spread, and what of it the model leaves out; "": by a hash
     repeating: str = ""  # the NICs for which packets that overtake each other are lost packets

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from fabricgen.resources import resource
 from fabricgen.simulate.congestion.collisions import uniform_fairness
 from tests.conftest import Cli
 from tests.inventories import rail_optimized, write
@@ -22,7 +23,7 @@ QUEUE_PAIRS = (1, 4, 8, 16, 32)
 @pytest.mark.parametrize("links", UNIFORM)
 @pytest.mark.parametrize("number", range(len(QUEUE_PAIRS)))
 def test_a_uniform_hash(links: int, number: int) -> None:
-    jfi, mmr = uniform_fairness(links * QUEUE_PAIRS[number], links)
+    jfi, mmr = uniform_fairness([(links * QUEUE_PAIRS[number], 1)], links)
     assert jfi == pytest.approx(UNIFORM[links][number][0], rel=0.01)
     assert mmr == pytest.approx(UNIFORM[links][number][1], rel=0.01)
 
@@ -108,6 +109,8 @@ def test_incast_and_convergence(bundle: Path, cli: Cli) -> None:
     assert [row[0] for row in flows] == ["8", "32", "128", "512"]
     assert all(row[1] == "not in 5,000" or float(row[1]) > 0 for row in flows)
     assert "no freeze, 0 watchdog events" in outcome.out
+    # One run without a freeze is not the draft's test: that is of all traffic.
+    assert "deadlock resilience under any traffic (simulate deadlock)" in outcome.out.split("Not in this run:")[1]
 
 
 def test_a_cycle_freezes_and_a_proof_covers_all_traffic(bundle: Path, cli: Cli) -> None:
@@ -115,7 +118,53 @@ def test_a_cycle_freezes_and_a_proof_covers_all_traffic(bundle: Path, cli: Cli) 
     outcome = cli("-q", "simulate", "packets", "--scenario", scenario, "--format", "bmwg", "--fail-on", "never")
     assert "frozen at" in table(outcome.out, "PFC Storm and Deadlock Resilience")[0][2]
     outcome = cli("-q", "simulate", "deadlock", bundle, "--format", "bmwg")
+    assert "| Port speed | 400G |" in outcome.out
     assert table(outcome.out, "PFC Storm and Deadlock Resilience") == [["fabric", "proof over all traffic", "free"]]
+
+
+def test_a_uniform_hash_of_the_flows_that_links_have(bundle: Path, tmp_path: Path, cli: Cli) -> None:
+    """Two NICs of one leaf send: the comparison is of two flows on its links, not of the sixteen at another leaf."""
+    pairs = [(a, a + 8, 0) for a in range(2)] + [(a, a + 8, 1) for a in range(8)] + [(a, a + 8, 1) for a in range(8)]
+    flows = [
+        {"src": f"gpu-{a:03d}|rail{rail}", "dst": f"gpu-{b:03d}|rail{rail}", "bytes": 1 << 20} for a, b, rail in pairs
+    ]
+    trace = tmp_path / "trace.json"
+    trace.write_text(json.dumps({"flows": flows}))
+    options = ("--format", "bmwg", "--hash", "ideal", "--pattern", f"trace:{trace}")
+    outcome = cli("-q", "simulate", "congestion", bundle, *options)
+    rows = table(outcome.out, "ECMP Entropy and Polarization, Packet Spraying")
+    upward = {row[2]: row for row in rows if "2 leaf to spine, 8 each" in row[3]}
+    jfi, mmr = uniform_fairness([(2, 1), (16, 1)], 8)
+    assert (float(upward["1"][8]), float(upward["1"][9])) == (
+        pytest.approx(jfi, abs=6e-4),
+        pytest.approx(mmr, abs=6e-3),
+    )
+    assert jfi < uniform_fairness([(16, 1)], 8)[0] - 0.2
+
+
+def test_without_a_hash_there_is_no_fairness_of_it(bundle: Path, cli: Cli) -> None:
+    """An all-to-all of so many connections that their rates are computed by matrices."""
+    outcome = cli("-q", "simulate", "congestion", bundle, "--format", "bmwg", "--pattern", "all-to-all")
+    rows = table(outcome.out, "ECMP Entropy and Polarization, Packet Spraying")
+    assert [row[2:5] for row in rows if "without a hash" in row[3]] == [
+        [pairs, "so many flows are computed without a hash", ""] for pairs in ("4", "8", "16", "32")
+    ]
+    assert {row[2] for row in rows if row[4]} == {"1", "any"}
+
+
+def test_the_roofline_of_hosts_that_share_nvlink(tmp_path: Path) -> None:
+    """Rings use all 72 NICs of an NVLink domain, 400G each."""
+    from fabricgen.api import render
+    from fabricgen.api.benchmark import completion_table
+    from fabricgen.api.congestion import CongestionRequest
+
+    render(resource("inventories", "nvl72"), tmp_path / "bundle")
+    rows = completion_table(CongestionRequest(paths=(tmp_path / "bundle",)))
+    assert len(rows) == 4 * 3
+    for row in rows:
+        wire_ms = row["bytes"] * 2 * (row["accelerators"] - 1) / row["accelerators"] / (72 * 50e9) * 1e3
+        assert row["roofline_ms"] == pytest.approx(row["compute_ms"] + wire_ms)
+        assert row["ratio"] > 1
 
 
 def test_fairness_is_in_the_json_report(bundle: Path, cli: Cli) -> None:

@@ -121,6 +121,8 @@ def _results(own: Mapping[str, object], tables: Mapping[str, Any]) -> Iterator[s
         yield from _table(
             ("Plane", "Balancing", "QPs", "Links", "JFI", "JFI least", "MMR", "MMR highest", "Uniform hash JFI", "MMR"),
             [
+                (row["plane"], row["balance"], row["queue_pairs"] or "any", row["reason"], *[""] * 6)
+                if "reason" in row else
                 (row["plane"], row["balance"], row["queue_pairs"] or "any", _parallel(row), _number(row["jfi"], 3),
                  _number(row["jfi_least"], 3), _number(row["mmr"], 2), _number(row["mmr_highest"], 2),
                  *(_number(value, digits) for value, digits in zip(row.get("uniform", ("", "")), (3, 2), strict=True)))
@@ -132,7 +134,8 @@ def _results(own: Mapping[str, object], tables: Mapping[str, Any]) -> Iterator[s
         yield from _measured(acceptance)
     if rows := tables.get("completion"):
         yield from ("", "### Synthetic JCT Under Controlled Conditions", "")
-        yield "An iteration computes for C, then runs an all-reduce of S. The roofline has the rate of a host's NICs."
+        yield "An iteration computes for C, then runs an all-reduce of S."
+        yield "The roofline has the rate of the NICs of a host, or of the hosts that share NVLink."
         yield ""
         yield from _table(
             ("Plane", "N", "C (ms)", "S (bytes)", "Iteration (ms)", "Roofline (ms)", "JCT ratio", "Highest of draws",
@@ -198,7 +201,7 @@ def _left_out(own: Mapping[str, object], tables: Mapping[str, Any]) -> Iterator[
     has = {
         "ECMP entropy, spraying, JCT (simulate congestion)": "hashing" in tables,
         "incast, DCQCN convergence (simulate packets)": "incast" in tables,
-        "deadlock resilience (simulate deadlock)": "deadlock" in own or "packets" in own,
+        "deadlock resilience under any traffic (simulate deadlock)": "deadlock" in own,
         "throughput and collectives as measured (accept)": "acceptance" in own,
     }
     yield ""
@@ -218,7 +221,7 @@ def _repeated(own: Mapping[str, object], tables: Mapping[str, Any]) -> Iterator[
             return
         yield "One measurement of each test."
         return
-    draws = max((row["draws"] for row in tables.get("hashing", ()) if row["queue_pairs"]), default=1)
+    draws = max((row.get("draws", 1) for row in tables.get("hashing", ()) if row["queue_pairs"]), default=1)
     yield f"Simulated: equal inputs give equal values. Hashes: {draws} draw{'s' if draws > 1 else ''} (--draws)."
 
 

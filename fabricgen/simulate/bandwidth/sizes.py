@@ -9,6 +9,8 @@ So the time of a small message is a lower bound.
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
+import numpy as np
+
 from fabricgen.bundle.read import Bundle
 from fabricgen.results import SizeRow, SizeTable
 from fabricgen.routing.fabric import read_fabric
@@ -92,7 +94,8 @@ def _by_rail(plane: HostNetwork, job: Job) -> dict[int, tuple[Job, int]]:
 def _table(plane: HostNetwork, pattern: str, job: Job, gpus: int, rail: int | None, options: SizesOptions) -> SizeTable:
     traffic = make_traffic(pattern, job, plane.adapters, _UNIT_BYTES, options.seed)
     steps = _steps(pattern, job.nodes)
-    table = SizeTable(plane.name, pattern, rail, job.nodes * gpus, steps)
+    rates = np.where(job.members == ABSENT, 0.0, plane.line_rate[job.members]).sum(axis=1)
+    table = SizeTable(plane.name, pattern, rail, job.nodes * gpus, steps, float(rates.min()))
     if not len(traffic):
         return replace(table, reason="no traffic over the network")
     if len(traffic) > MOST_MESSAGES:

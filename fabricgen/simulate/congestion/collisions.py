@@ -1,5 +1,6 @@
 """Hash collisions: the number of n flows on the fullest of m equal links, exactly and by draws."""
 
+from collections.abc import Sequence
 from math import exp, lgamma, log
 
 import numpy as np
@@ -65,13 +66,15 @@ def drawn_fullest(flows: int, links: int, draws: int, seed: int) -> Floats:
 _FAIRNESS_DRAWS = 4_000
 
 
-def uniform_fairness(flows: int, links: int) -> tuple[float, float]:
+def uniform_fairness(flows: Sequence[tuple[int, int]], links: int) -> tuple[float, float]:
     """(mean Jain index, mean max-mean ratio) of the numbers of flows on `links`, if a hash spreads them uniformly.
 
-    The ratio is exact; the index is the mean of draws from the multinomial distribution, always the same ones, with a
-    standard error below 0.3 %.
+    `flows` are pairs (flows over all links, how often so many cross them). Both are means of draws from multinomial
+    distributions, always the same ones, with a standard error below 0.3 %.
     """
     random = np.random.default_rng(0)
-    counts = random.multinomial(flows, np.full(links, 1 / links), _FAIRNESS_DRAWS).astype(float)
-    index = flows**2 / (links * (counts**2).sum(axis=1))
-    return float(index.mean()), expected_fullest(flows, links) * links / flows
+    sizes, weights = np.array(flows, np.int64).T
+    drawn = np.repeat(sizes, -(-_FAIRNESS_DRAWS * weights // weights.sum()))
+    counts = random.multinomial(drawn, np.full(links, 1 / links)).astype(float)
+    index = drawn**2 / (links * (counts**2).sum(axis=1))
+    return float(index.mean()), float((counts.max(axis=1) * links / drawn).mean())

@@ -1,5 +1,6 @@
 """The congestion of one plane under a pattern."""
 
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
@@ -16,7 +17,7 @@ from fabricgen.simulate.patterns import Everyone, Messages, Traffic, make_job, m
 from fabricgen.simulate.plane.balance import balance_words, repeating_nics
 from fabricgen.simulate.plane.hashing import Hashed, hashed_flows
 from fabricgen.simulate.plane.host_network import HostNetwork
-from fabricgen.simulate.plane.ports import Floats, Flows, Ints
+from fabricgen.simulate.plane.ports import NO_PORT, Floats, Flows, Ints
 from fabricgen.simulate.plane.spreading import split_loads
 from fabricgen.units import counted
 from fabricgen.vocabulary import Role
@@ -115,7 +116,8 @@ def _spread(
     received = demand.rate.sum(axis=0) / np.maximum(demand.capacity, 1e-30)
     load = round(float(max(1.0, rates.load.max(initial=0.0), received.max(initial=0.0))), 4)
     flows = dense_flows(plane, demand, rates, bytes_each * plane.wire_share)
-    result = replace(basic, model=CongestionModel.DENSE, max_load=load, flows=flows, lost=lost)
+    fairness = fairness_of(plane, [DrawnLoad(rates.load)])
+    result = replace(basic, model=CongestionModel.DENSE, max_load=load, flows=flows, lost=lost, fairness=fairness)
     return _with_loads(result, plane, rates.load, options)
 
 
@@ -130,22 +132,21 @@ def judge_messages(
         return JudgedMessages(replace(basic, model=CongestionModel.IDLE, lost=len(traffic)), drawn, None)
     if plane.is_sprayed:
         return JudgedMessages(_spread(plane, traffic, options, basic), drawn, None)
-    chosen = hash_spread(plane, drawn)
-    load = offered_load(plane.ports, flows)
+    chosen, first = hash_spread(plane, drawn), DrawnLoad.of(plane, flows)
     result = replace(
         basic,
         max_load=round(_ideal_load(plane, flows), 4),
-        drawn_load=round(float(load.max()), 4),
+        drawn_load=round(float(first.load.max()), 4),
         lost=int((~drawn.arrived).sum()),
         single_path=not len(chosen.switch),
         collisions=worst_collisions(chosen),
         polarised=polarised(plane, chosen),
     )
-    result = _with_loads(result, plane, load, options)
-    if options.draws > 1:
-        others = range(options.seed + 1, options.seed + options.draws)
-        loads = [load, *(offered_load(plane.ports, _draw(plane, traffic, seed).flows) for seed in others)]
-        result = replace(result, draws=_draws(loads), fairness=fairness_of(plane, loads))
+    others = range(options.seed + 1, options.seed + options.draws)
+    loads = [first, *(DrawnLoad.of(plane, _draw(plane, traffic, seed).flows) for seed in others)]
+    result = replace(_with_loads(result, plane, first.load, options), fairness=fairness_of(plane, loads))
+    if others:
+        result = replace(result, draws=_draws([one.load for one in loads]))
     if not follow:
         return JudgedMessages(replace(result, model=CongestionModel.SHARED), drawn, None)
     verdict = judge(plane.ports, flows, finite=len(flows) <= options.most_finite)
@@ -158,7 +159,7 @@ def _with_loads(
     result: CongestionResult, plane: HostNetwork, load: Floats, options: CongestionOptions
 ) -> CongestionResult:
     switches, tiers, links = loads_of(plane, load, each=options.each_link)
-    return replace(result, loads=switches, tier_loads=tiers, link_loads=links, fairness=fairness_of(plane, [load]))
+    return replace(result, loads=switches, tier_loads=tiers, link_loads=links)
 
 
 def _draw(plane: HostNetwork, traffic: Messages, seed: int) -> Hashed:
@@ -283,8 +284,24 @@ def loads_of(
     return switches, tiers, tuple(_each(plane, load)) if each else ()
 
 
-def fairness_of(plane: HostNetwork, draws: Sequence[Floats]) -> tuple[LinkFairness, ...]:
-    """The fairness of the parallel links between switches in each draw of loads, which begin with those links."""
+@dataclass(frozen=True)
+class DrawnLoad:
+    """The load of each port over its capacity, the links between switches first, and the flows on each of these links;
+    None where packets of a flow spread."""
+
+    load: Floats
+    flows: Ints | None = None
+
+    @staticmethod
+    def of(plane: HostNetwork, flows: Flows) -> "DrawnLoad":
+        """Those of flows on their paths."""
+        links = plane.network.links
+        crossed = flows.path[(flows.path != NO_PORT) & (flows.path < links)]
+        return DrawnLoad(offered_load(plane.ports, flows), np.bincount(crossed, minlength=links))
+
+
+def fairness_of(plane: HostNetwork, draws: Sequence[DrawnLoad]) -> tuple[LinkFairness, ...]:
+    """The fairness of the parallel links between switches in each draw."""
     network = plane.network
     tier = np.array(
         [_NUMBER.get(plane.tier.get(index, ""), len(_TIERS) - 1) for index in range(network.switches)], dtype=np.int64
@@ -297,8 +314,10 @@ def fairness_of(plane: HostNetwork, draws: Sequence[Floats]) -> tuple[LinkFairne
     count = np.bincount(group)
     indexes: dict[tuple[int, int, int], list[float]] = {}
     ratios: dict[tuple[int, int, int], list[float]] = {}
-    for load in draws:
-        own = load[: network.links]
+    flows: dict[tuple[int, int, int], Counter[int]] = {}
+    for draw in draws:
+        own = draw.load[: network.links]
+        crossing = None if draw.flows is None else np.bincount(group, weights=draw.flows)
         total, squares = np.bincount(group, weights=own), np.bincount(group, weights=own * own)
         most = np.zeros(len(count))
         np.maximum.at(most, group, own)
@@ -308,12 +327,14 @@ def fairness_of(plane: HostNetwork, draws: Sequence[Floats]) -> tuple[LinkFairne
             key = int(tier[node]), toward, int(count[one])
             indexes.setdefault(key, []).append(float(total[one] ** 2 / (count[one] * squares[one])))
             ratios.setdefault(key, []).append(float(most[one] * count[one] / total[one]))
+            if crossing is not None:
+                flows.setdefault(key, Counter())[int(crossing[one])] += 1
     return tuple(
         LinkFairness(
             str(_TIERS[near]), str(_TIERS[far]), round(len(found) / len(draws)), links,
             round(float(np.mean(found)), _DIGITS), round(min(found), _DIGITS),
             round(float(np.mean(ratios[near, far, links])), _DIGITS), round(max(ratios[near, far, links]), _DIGITS),
-            len(draws),
+            len(draws), tuple(sorted(flows.get((near, far, links), {}).items())),
         )
         for (near, far, links), found in sorted(indexes.items())
     )  # fmt: skip

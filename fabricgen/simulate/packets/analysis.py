@@ -5,6 +5,7 @@ from dataclasses import dataclass, replace
 
 from fabricgen.bundle.read import Bundle
 from fabricgen.errors import UsageError
+from fabricgen.quantities import time_text
 from fabricgen.results import PacketsResult
 from fabricgen.routing.fabric import read_fabric
 from fabricgen.simulate.packets.failed_link import FailedLink, effect, failure_of
@@ -76,7 +77,7 @@ def simulate_bundle(
     Above `max_hops` packet hops it is a slice of the hosts. Without `queue_pairs`, connections have those of the files.
     With `jobs` the planes are theirs, and `pattern` is a name for all of them. `balance` replaces the load balancing of
     RoCE planes that fabric.json has. With a link that `failed` only its plane runs. Raises UsageError for an unknown
-    plane or link, and if no plane can be simulated."""
+    plane or link, if no plane can be simulated, and for a link that goes down after the traffic."""
     if jobs:
         used = {name for one in jobs for name in one.planes}
         chosen = [(name, switches) for name, switches in planes(bundle) if name in used]
@@ -154,6 +155,12 @@ def _run(
     if not made.scenario.is_spread:
         result = with_victims(result, made.scenario, made.ports, made.flows)
     if failed is not None:
+        end_ns = marks[0].read[0].at_ns
+        if end_ns < failed.at_ns and not result.freeze:
+            raise UsageError(
+                f"--fail {failed.switch}|{failed.port}: the traffic ends after {time_text(end_ns)}, before the link "
+                f"goes down at {time_text(failed.at_ns)}; give an earlier time or more bytes"
+            )
         whole = outcome(run(replace(made.scenario, failures=()), seed, _none), seed)
         result = replace(result, failure=effect(failed, result, whole, marks[0].read, _frame_ports(finished)))
     return PlaneRun(replace(result, pattern=pattern, reason=made.reason), made)

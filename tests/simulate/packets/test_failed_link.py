@@ -54,17 +54,22 @@ def test_packets_are_lost_until_the_routes_change(rendered: Path) -> None:
     assert not any(flow.ideal_fct_ns or flow.victim for flow in later.result.flows)
 
 
-def test_a_link_that_fails_after_the_run_costs_nothing(rendered: Path) -> None:
-    one = failed(rendered, LATE_NS, 0, mode=BalanceMode.ECMP)
+def test_a_link_that_fails_as_the_run_ends_costs_nothing_and_later_is_refused(rendered: Path) -> None:
+    end_ns = cost(failed(rendered, 1000, 0, mode=BalanceMode.ECMP)).collective_ns_before
+    assert end_ns
+    one = failed(rendered, end_ns, 0, mode=BalanceMode.ECMP)
     found = cost(one)
     assert (found.lost, found.slower_flows, found.most_ns) == (0, 0, 0)
-    assert one.result.collective_ns == found.collective_ns_before
+    assert one.result.collective_ns == found.collective_ns_before == end_ns
     assert one.result.reason == "paths by an ideal hash"
+    problem = rf"--fail {LEAF}\|{FIRST}: the traffic ends after .* us, before the link goes down at 1.00 s; give an"
+    with pytest.raises(UsageError, match=problem):
+        failed(rendered, LATE_NS, 0)
 
 
 def test_of_two_parallel_links_the_given_one_fails(rendered: Path) -> None:
     for port in (FIRST, SECOND):
-        scenario = failed(rendered, LATE_NS, 0, port).made.scenario
+        scenario = failed(rendered, 5000, 0, port).made.scenario
         [failure] = scenario.failures
         assert failure.port is not None
         link = scenario.links[failure.port // 2]
@@ -72,7 +77,7 @@ def test_of_two_parallel_links_the_given_one_fails(rendered: Path) -> None:
 
 
 def test_routes_after_the_failure_do_not_use_the_link(rendered: Path) -> None:
-    scenario = failed(rendered, LATE_NS, 0).made.scenario
+    scenario = failed(rendered, 5000, 0).made.scenario
     [failure] = scenario.failures
     before = {port for hops in scenario.groups.values() for port, _ in hops}
     after = {port for hops in failure.groups.values() for port, _ in hops}
