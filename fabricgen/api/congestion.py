@@ -163,15 +163,13 @@ def analyse(
     from fabricgen.simulate.congestion.analysis import analyse_congestion
     from fabricgen.simulate.congestion.findings import congestion_findings
     from fabricgen.simulate.patterns import uses_storage
-    from fabricgen.simulate.plane.names import left_out
 
     add_coverage(judging, plane, to_storage=uses_storage(options.pattern))
     forwarding = forwarding_of(judging, subnets, plane, to_storage=uses_storage(options.pattern))
     results = analyse_congestion(judging.bundle, options, plane, forwarding)
     computed = [one for one in results if one.model is not CongestionModel.SKIPPED]
     # Planes for other traffic are findings only if nothing has a verdict.
-    others = left_out(judging.bundle, plane, to_storage=uses_storage(options.pattern)) if computed else {}
-    reported = [one for one in results if one.name not in others] if report_skipped else computed
+    reported = [one for one in results if not (one.is_for_others and computed)] if report_skipped else computed
     judging.findings += congestion_findings(judging.bundle, reported)
     judging.codes |= codes_of(FAMILY)
     return results

@@ -52,7 +52,7 @@ def traffic_statement(result: CongestionResult) -> Statement:
     flows, victims = (sum(flow.count for flow in some) for some in (result.flows, result.victims))
     blocked = f", without {counted(result.blocked, 'blocked pair')}" if result.blocked else ""
     covers = f"{result.pattern}, {counted(flows, 'flow')}{blocked}"
-    mode = f"{result.balance.partition(':')[0]}, " if result.balance else ""
+    mode = f"{result.balance.name}, " if result.balance else ""
     verdict = mode + _verdict(result, victims)
     if result.unfinished:
         return Statement(Level.WARNING, verdict, covers, short=f"{result.unfinished:,} not finished")
@@ -83,7 +83,7 @@ def congestion_unjudged(results: Sequence[CongestionResult]) -> Iterator[str]:
             yield f"congestion of plane {result.name}" if result.name else "congestion"
         if result.blocked:
             yield f"{result.blocked} of {counted(result.pairs, 'pair')} of hosts, which VRFs or ACLs block"
-        if result.balance.startswith("uSIDs"):
+        if result.balance and result.balance.by_hosts:
             yield f"how NICs{f' of plane {result.name}' if result.name else ''} choose among lists of uSIDs"
         elif result.balance:
             yield f"the mode of load balancing of plane {result.name}, which the files of its switches do not contain"
@@ -157,7 +157,7 @@ def _plane(result: CongestionResult) -> dict[str, Any]:
         else None,
         "draws": dict(result.draws) if result.draws else None,
         "reason": result.reason,
-        **({"load_balancing": result.balance} if result.balance else {}),
+        **({"load_balancing": str(result.balance)} if result.balance else {}),
         **({"repeating": result.repeating} if result.repeating else {}),
         "loads": [
             {"device": one.device, "toward": one.toward, "ports": one.ports, "mean": one.mean, "max": one.max}

@@ -145,6 +145,21 @@ class LinkFairness:
     flows: tuple[tuple[int, int], ...] = ()
 
 
+@dataclass(frozen=True, slots=True)
+class Spreading:
+    """How packets of a flow spread over paths: its short name, and what the model has of it and leaves out.
+
+    With `by_hosts` these choose among lists of uSIDs; else it is a mode of switches that their files do not contain.
+    """
+
+    name: str
+    model: str
+    by_hosts: bool = False
+
+    def __str__(self) -> str:
+        return f"{self.name}: {self.model}"
+
+
 @dataclass(frozen=True)
 class CongestionResult:
     """One plane (or scenario) under one pattern.
@@ -184,9 +199,10 @@ class CongestionResult:
     tier_loads: tuple[TierLoad, ...] = ()
     fairness: tuple[LinkFairness, ...] = ()  # of links between switches that have load, if a hash is drawn or none acts
     link_loads: tuple[tuple[str, str, float], ...] = ()  # (node, port, load) of ports with load, where it is wanted
-    balance: str = ""  # how packets spread, and what of it the model leaves out; "": by a hash
+    balance: Spreading | None = None  # None: by a hash
     repeating: str = ""  # the NICs for which packets that overtake each other are lost packets
     reason: str = ""  # why a plane was skipped, or which defaults were assumed
+    is_for_others: bool = False  # skipped because the pattern runs on other planes
     failures: tuple[OutageResult, ...] = ()  # one for each number of failures
     sizes: tuple[SizeTable, ...] = ()
     jobs: JobsResult | None = None  # with a jobs file

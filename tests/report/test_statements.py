@@ -9,7 +9,7 @@ import pytest
 from fabricgen.findings import Finding, Severity
 from fabricgen.page.report import report_object
 from fabricgen.page.verdict import Answer, JudgedResults, answer, verdict_object
-from fabricgen.report.congestion import congestion_object, traffic_statement
+from fabricgen.report.congestion import congestion_object, congestion_unjudged, traffic_statement
 from fabricgen.report.deadlock import (
     deadlock_lines,
     deadlock_object,
@@ -28,6 +28,7 @@ from fabricgen.results import (
     FailureSummary,
     FlowTime,
     RoutesModel,
+    Spreading,
     Verdict,
 )
 from tests.conftest import Cli
@@ -151,6 +152,23 @@ def test_a_full_link_is_no_fair_share(result: CongestionResult, level: str, head
     statement = str(traffic_statement(result))
     assert congestion_object([result])["statement"]["text"] == statement
     assert statement.endswith(cell["detail"])
+
+
+@pytest.mark.parametrize(
+    ("by_hosts", "unjudged"),
+    [
+        (True, "how NICs of plane compute choose among lists of uSIDs"),
+        (False, "the mode of load balancing of plane compute, which the files of its switches do not contain"),
+    ],
+)
+def test_what_spreads_packets_is_a_value_and_not_the_begin_of_a_text(by_hosts: bool, unjudged: str) -> None:
+    """A name that begins with uSIDs says nothing of who chooses."""
+    spreading = Spreading("uSIDs: short", "what is left out", by_hosts)
+    flow = FlowTime("a", "b", 1, 1, 1.0, victim=False)
+    result = CongestionResult("ring", CongestionModel.IDLE, "compute", flows=(flow,), balance=spreading)
+    assert list(congestion_unjudged([result])) == [unjudged]
+    assert traffic_statement(result).verdict.startswith("uSIDs: short, max load")
+    assert congestion_object([result])["load_balancing"] == "uSIDs: short: what is left out"
 
 
 def test_simulators_count_no_rules() -> None:

@@ -5,6 +5,9 @@ from pathlib import Path
 
 import pytest
 
+from fabricgen.bundle.read import open_bundle
+from fabricgen.results import CongestionModel
+from fabricgen.simulate.congestion.analysis import CongestionOptions, analyse_congestion
 from tests.conftest import Cli
 from tests.inventories import write
 from tests.report.test_headline import fabric
@@ -148,3 +151,7 @@ def test_planes_for_other_traffic_are_named(cli: Cli, tmp_path: Path) -> None:
     lines = cli("-q", "check", tmp_path / "inventory").out.splitlines()
     assert lines[0].startswith("passed: ") and lines[0].endswith(" rules, deadlock, congestion")
     assert lines[1] == "not judged: congestion of plane storage" and not lines[2].startswith("not judged")
+    assert cli("-q", "render", tmp_path / "inventory", "--output", tmp_path / "bundle").code == 0
+    found = analyse_congestion(open_bundle([tmp_path / "bundle"]), CongestionOptions("ring-all-reduce"))
+    skipped = [one for one in found if one.model is CongestionModel.SKIPPED]
+    assert [(one.name, one.is_for_others) for one in skipped] == [("storage", True)]

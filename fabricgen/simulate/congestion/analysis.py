@@ -58,7 +58,7 @@ def analyse_congestion(
         for name in infiniband_planes(bundle, plane, to_storage=to_storage)
     ]
     for name, why in left_out(bundle, plane, to_storage=to_storage).items():
-        found.append(_skipped(name, options, f"{options.pattern} {why}"))
+        found.append(replace(_skipped(name, options, f"{options.pattern} {why}"), is_for_others=True))
     return sorted(
         found, key=lambda one: (one.model is CongestionModel.SKIPPED, -len(one.victims), -one.max_load, one.name)
     )

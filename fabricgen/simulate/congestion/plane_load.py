@@ -14,7 +14,7 @@ from fabricgen.simulate.congestion.options import CongestionOptions
 from fabricgen.simulate.congestion.tiers import oversubscribed, rail_bytes
 from fabricgen.simulate.congestion.verdict import CongestionVerdict, judge, offered_load
 from fabricgen.simulate.patterns import Everyone, Messages, Traffic, make_job, make_traffic, uses_storage
-from fabricgen.simulate.plane.balance import balance_words, repeating_nics
+from fabricgen.simulate.plane.balance import repeating_nics, spreading
 from fabricgen.simulate.plane.hashing import Hashed, hashed_flows
 from fabricgen.simulate.plane.host_network import HostNetwork
 from fabricgen.simulate.plane.ports import NO_PORT, Floats, Flows, Ints
@@ -40,7 +40,7 @@ def empty_result(plane: HostNetwork, options: CongestionOptions) -> CongestionRe
         model=CongestionModel.SKIPPED,
         name=plane.name,
         seed=options.seed,
-        balance=balance_words(plane),
+        balance=spreading(plane),
         repeating=repeating_nics(plane),
         links=plane.network.links // 2 + len(plane.adapters),
         oversubscribed=oversubscribed(plane) if plane.adapters else (),

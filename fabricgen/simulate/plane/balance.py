@@ -5,6 +5,7 @@ from dataclasses import replace
 
 from fabricgen.bundle.wiring import WiredBalance
 from fabricgen.platforms.catalog import reordering
+from fabricgen.results import Spreading
 from fabricgen.simulate.plane.host_network import HostNetwork
 from fabricgen.units import counted
 from fabricgen.vocabulary import BalanceMode, BalanceUnit, Recovery
@@ -12,7 +13,7 @@ from fabricgen.vocabulary import BalanceMode, BalanceUnit, Recovery
 _GAP_NS = 256_000  # SONiC HLD doc/ARS: flowlet_idle_time
 _EVEN = "load spreads {how} over equal paths; queues of single packets and the starts of messages are not modelled"
 _LISTS = (
-    "uSIDs: load spreads evenly over the lists of each pair ({} from leaves to NICs); how NICs choose among them, and "
+    "load spreads evenly over the lists of each pair ({} from leaves to NICs); how NICs choose among them, and "
     "queues of single packets, are not modelled"
 )
 _WORDS = {
@@ -33,16 +34,16 @@ def asked_balance(plane: HostNetwork, mode: BalanceMode | None) -> HostNetwork:
     return replace(plane, balance=WiredBalance(mode, unit, gap_ns))
 
 
-def balance_words(plane: HostNetwork) -> str:
-    """What the mode means in models that follow no packets; "" for ECMP."""
+def spreading(plane: HostNetwork) -> Spreading | None:
+    """How packets spread in models that follow no packets; None for ECMP."""
     if plane.lists:
-        return _LISTS.format(counted(plane.lists, "list"))
+        return Spreading("uSIDs", _LISTS.format(counted(plane.lists, "list")), by_hosts=True)
     if plane.balance is None:
-        return ""
+        return None
     how = "evenly" if plane.announces is None else "by weights"
     model = _EVEN.format(how=how) if plane.is_sprayed else _WORDS[plane.balance.mode]
     mode = plane.balance.mode
-    return f"{mode}{'' if mode == BalanceMode.FLOWLET else f' per {plane.balance.per}'}: {model}"
+    return Spreading(f"{mode}{'' if mode == BalanceMode.FLOWLET else f' per {plane.balance.per}'}", model)
 
 
 def repeating_nics(plane: HostNetwork) -> str:
