@@ -62,6 +62,10 @@ class Slow:
     collectives: tuple[tuple[MeasuredTest, float], ...]
     leaf_of: Mapping[Endpoint, str]
 
+    def leaf(self, one: MeasuredTest) -> str:
+        """The leaf of the writer of a pair; "" for other tests."""
+        return self.leaf_of.get(one.test.a, "") if one.test.a else ""
+
 
 def find_slow(found: Sequence[MeasuredTest], bundle: Bundle, predicted: Predicted) -> Slow:
     """The slow tests. `predicted` is called for collectives that no slow part explains."""
@@ -89,7 +93,7 @@ def slow_findings(slow: Slow, found: Sequence[MeasuredTest], bundle: Bundle) -> 
     """The findings: parts first, then collisions, collectives and single tests."""
     by_id = {one.test.id: one for one in found}
     yield from (_blame(culprit, by_id, bundle) for culprit in slow.blamed)
-    yield from _collisions(slow.together, found, slow.leaf_of)
+    yield from _collisions(slow, found)
     yield from _collectives(slow.collectives)
     yield from (_single(one, "other tests of both ends are good: measure it again") for one in slow.single)
 
@@ -197,15 +201,13 @@ def _cable(part: FabricPart, bundle: Bundle) -> tuple[Related, ...]:
     return (Related(f"cable {link.cable}{length} to {link.b[0]} {link.b[1]}", Location(str(device.file)), device.name),)
 
 
-def _collisions(
-    left: Sequence[MeasuredTest], found: Sequence[MeasuredTest], leaf_of: Mapping[Endpoint, str]
-) -> Iterator[Finding]:
+def _collisions(slow: Slow, found: Sequence[MeasuredTest]) -> Iterator[Finding]:
     """Pairs that are slow only at the same time as others: they share uplinks of a leaf, by the hash of the switch."""
     by_leaf: dict[str, list[MeasuredTest]] = {}
-    for one in left:
-        by_leaf.setdefault(_leaf(one, leaf_of), []).append(one)
+    for one in slow.together:
+        by_leaf.setdefault(slow.leaf(one), []).append(one)
     for leaf, tests in sorted(by_leaf.items()):
-        total = sum(one.test.stage is Stage.BISECTION and _leaf(one, leaf_of) == leaf for one in found)
+        total = sum(one.test.stage is Stage.BISECTION and slow.leaf(one) == leaf for one in found)
         worst = min(tests, key=lambda one: one.value or 0)
         text = (
             f"{len(tests)} of {counted(total, 'pair')} from {leaf} slow only together; the worst {compared(worst)}"
@@ -220,10 +222,6 @@ def _collisions(
 def _counts_collisions(test: PlannedTest) -> bool:
     """Whether the limit is lower than that of the pair alone."""
     return (test.limit or 0) < (test.expected or 0) * POINT_TO_POINT.passes - 0.01
-
-
-def _leaf(one: MeasuredTest, leaf_of: Mapping[Endpoint, str]) -> str:
-    return leaf_of.get(one.test.a, "") if one.test.a else ""
 
 
 def is_collision(one: MeasuredTest, share: float) -> bool:

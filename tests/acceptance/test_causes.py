@@ -11,8 +11,10 @@ import pytest
 
 from fabricgen.acceptance.planned import GBPS
 from fabricgen.acceptance.results import read_result
+from fabricgen.api import render
 from fabricgen.bundle.read import Bundle, open_bundle
 from fabricgen.bundle.wiring import Endpoint
+from fabricgen.vocabulary import LinkKind
 from tests.acceptance.printed import (
     ERRORS,
     FEC,
@@ -30,7 +32,7 @@ from tests.acceptance.printed import (
 from tests.acceptance.runs import put, table
 from tests.acceptance.test_faults import judged
 from tests.conftest import Cli
-from tests.inventories import rail_optimized, write
+from tests.inventories import ARISTA, rail_optimized, write
 
 GOOD, UNITS = 388.0, 2
 HOSTS = [f"gpu-{number:03d}" for number in range(8)]
@@ -579,6 +581,53 @@ def test_errors_that_fec_corrects_are_no_fault(fabric: Path, opened: Bundle, tmp
     assert "FG975" not in {one["code"] for one in report["findings"]}
 
 
+STORAGE = {
+    "design": "fat-tree",
+    "purpose": "storage",
+    "hosts": ["gpu"],
+    "scalable_unit": {"hosts": 8, "planned": 1},
+    "leaf": {"platform": ARISTA},
+    "spine": {"platform": ARISTA, "count": 2},
+    "speed": "400G",
+    "addressing": {"loopbacks": "10.1.0.0/16", "links": "10.192.0.0/11", "hosts": "10.224.0.0/12"},
+}
+
+
+def two_planes(folder: Path) -> Lab:
+    """The fabric with a second plane."""
+    tree = rail_optimized()
+    tree["planes"]["storage"] = STORAGE
+    render(write(folder / "in", tree), folder / "bundle")
+    return Lab(open_bundle([folder / "bundle"]), folder / "results")
+
+
+@pytest.mark.parametrize("plane", ["compute", "storage"])
+def test_only_links_that_a_collective_can_use_are_why_it_may_be_slow(plane: str, tmp_path: Path, cli: Cli) -> None:
+    """Errors on a link of the storage plane do not hide what the log of NCCL shows; the finding is there."""
+    lab = two_planes(tmp_path)
+    lab.pairs()
+    without_gdr(lab)
+    link = next(one for one in lab.bundle.links if one.plane == plane and one.kind is LinkKind.LEAF_SPINE)
+    lab.errors(link.a[0], {link.a[1]: {"FEC_UNCORR": 12}})
+    _, report = judged(cli, tmp_path / "bundle", lab.folder)
+    (cause,) = report["acceptance"]["causes"]
+    wanted = "every pair is good, but 1 link had errors" if plane == "compute" else "are without GPUDirect RDMA"
+    assert wanted in cause["sentence"]
+    assert [one["device"] for one in report["findings"] if one["code"] == "FG975"] == [link.a[0]]
+
+
+def test_pairs_of_one_compute_plane_do_not_clear_the_other(tmp_path: Path, cli: Cli) -> None:
+    """A collective uses the NICs of all compute planes, so those of the second one were not measured."""
+    two_planes(tmp_path)
+    file = tmp_path / "bundle" / "fabric.json"
+    put(file, file.read_text().replace('"purpose":"storage"', '"purpose":"compute"'))
+    lab = Lab(open_bundle([tmp_path / "bundle"]), tmp_path / "results")
+    lab.pairs()
+    without_gdr(lab)
+    (cause,) = causes(cli, tmp_path / "bundle", lab.folder)
+    assert cause["cause"] == "unknown" and "16 NICs of its hosts have no good pair test" in cause["sentence"]
+
+
 def test_links_with_errors_are_findings(fabric: Path, opened: Bundle, tmp_path: Path, cli: Cli) -> None:
     lab = Lab(opened, tmp_path / "results")
     errors_that_are_passed_on(lab)
@@ -606,8 +655,6 @@ def test_errors_of_links_are_among_the_codes_that_were_checked(
 
 
 def test_hosts_with_gpus_of_amd_have_the_words_of_rccl(tmp_path: Path, cli: Cli) -> None:
-    from fabricgen.api import render
-
     render(write(tmp_path / "in", rail_optimized(hosts=8, unit=4, planned=2, model="mi300x")), tmp_path / "bundle")
     lab = Lab(open_bundle([tmp_path / "bundle"]), tmp_path / "results")
     lab.pairs()

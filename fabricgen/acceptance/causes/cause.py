@@ -3,6 +3,7 @@
 import enum
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 
 from fabricgen.acceptance.counters import SentFairness
 from fabricgen.acceptance.host_counters import NicRise, rise_lines
@@ -13,6 +14,7 @@ from fabricgen.acceptance.slow import Slow
 from fabricgen.bundle.read import Bundle
 from fabricgen.bundle.wiring import Endpoint
 from fabricgen.findings import Finding
+from fabricgen.vocabulary import Purpose
 
 OF_PAIRS = (Stage.NEAR, Stage.BACK, Stage.FAR)
 ALIKE = 0.9  # parts that are slow together within this share of each other are slow in the same way
@@ -79,9 +81,20 @@ class Evidence:
         link = self.bundle.link_at.get(nic)
         return f"{link.b[0]} {link.b[1]}" if link else ""
 
-    def leaf(self, one: MeasuredTest) -> str:
-        """The leaf of the writer of a pair; "" for other tests."""
-        return self.slow.leaf_of.get(one.test.a, "") if one.test.a else ""
+    @cached_property
+    def planes(self) -> frozenset[str]:
+        """The planes that the slow collectives can use: with one rail that of the rail, otherwise all for compute."""
+        wiring = self.bundle.wiring
+        compute = {one.name for one in wiring.planes if one.purpose == Purpose.COMPUTE} if wiring else set()
+        tests = [one.test for one, _ in self.slow.collectives]
+        return frozenset(
+            name for test in tests for name in ((test.plane,) if test.stage is Stage.RAILS else (test.plane, *compute))
+        )
+
+    @cached_property
+    def damaged(self) -> tuple[DamagedLink, ...]:
+        """The links with errors that the slow collectives can use."""
+        return tuple(one for one in self.seen.damaged if one.link.plane in self.planes)
 
     def pairs(self) -> list[MeasuredTest]:
         """The measured pairs that ran alone."""

@@ -49,7 +49,7 @@ def collectives(evidence: Evidence) -> Iterator[Cause]:
     if unmeasured:
         text = f"cannot tell why {listed(names)} is slow: {unmeasured}"
         command = "measure pairs of NICs at one leaf and across spines (stages near and far), then run it again"
-        lines = (*lines_of(evidence.seen.damaged, MOST_LINES), *(one.sentence for one in _log_faults(evidence)))
+        lines = (*lines_of(evidence.damaged, MOST_LINES), *(one.sentence for one in _log_faults(evidence)))
         yield Cause(CauseKind.UNKNOWN, "", text, (*shown, *lines), command)
         return
     pairs = evidence.pairs()
@@ -62,14 +62,14 @@ def collectives(evidence: Evidence) -> Iterator[Cause]:
             yield Cause(CauseKind.COLLISIONS, "", text, (of_expected(one), *shown[:1]), _MORE_PATHS)
         else:
             left.append((one, left_share))
-    if left and evidence.seen.damaged:
+    if left and evidence.damaged:
         yield _good_pairs_and_damaged_links(evidence, names, shown)
     elif left:
         yield _nccl(evidence, left, pairs, shown)
 
 
 def _good_pairs_and_damaged_links(evidence: Evidence, names: Sequence[str], shown: tuple[str, ...]) -> Cause:
-    damaged = evidence.seen.damaged
+    damaged = evidence.damaged
     text = (
         f"cannot tell why {listed(names)} is slow: every pair is good, but {counted(len(damaged), 'link')} had errors"
     )
@@ -115,7 +115,7 @@ def _unmeasured(evidence: Evidence) -> str:
 
 def _is_compute(evidence: Evidence, end: Endpoint) -> bool:
     link = evidence.bundle.link_at.get(end)
-    return bool(link and any(one.test.plane == link.plane for one, _ in evidence.slow.collectives))
+    return bool(link and link.plane in evidence.planes)
 
 
 def _log_faults(evidence: Evidence) -> tuple[_LogFault, ...]:

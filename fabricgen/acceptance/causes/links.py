@@ -67,11 +67,12 @@ def together(evidence: Evidence) -> Iterator[Cause]:
     """The cause for each leaf whose pairs are slow at the same time only."""
     by_leaf: dict[str, list[MeasuredTest]] = {}
     for one in evidence.slow.together:
-        by_leaf.setdefault(evidence.leaf(one), []).append(one)
+        by_leaf.setdefault(evidence.slow.leaf(one), []).append(one)
     alone = {end for one in evidence.found if one.test.stage is Stage.FAR and one.verdict is Verdict.PASS
              for end in (one.test.a, one.test.b)}  # fmt: skip
     for leaf, tests in sorted(by_leaf.items()):
-        of_leaf = [one for one in evidence.found if one.test.stage is Stage.BISECTION and evidence.leaf(one) == leaf]
+        in_bisection = (one for one in evidence.found if one.test.stage is Stage.BISECTION)
+        of_leaf = [one for one in in_bisection if evidence.slow.leaf(one) == leaf]
         shown: tuple[str, ...] = (
             f"{len(tests)} of {counted(len(of_leaf), 'pair')} from {leaf} slow at the same time",
             worst(tests),
