@@ -11,7 +11,9 @@ import shutil
 import sys
 import tempfile
 from collections.abc import Callable, Iterator
+from functools import cache
 from hashlib import sha256
+from inspect import getfile
 from pathlib import Path
 from typing import Any, TypeVar, cast
 
@@ -25,14 +27,28 @@ except ModuleNotFoundError as error:
 
 _PACKAGES = Path(__file__).parents[2]  # the folder of the package fabricgen
 # The caller owns the arrays and outlives the loop. Counting references to them would take nine tenths of the time.
-_OPTIONS = {"error_model": "numpy", "_nrt": False}
+_OPTIONS: dict[str, bool | str] = {"error_model": "numpy", "_nrt": False}
 
 Function = TypeVar("Function", bound=Callable[..., Any])
 
 
 def compiled(function: Function) -> Function:
     """The function as machine code, which the cache keeps for the next start."""
-    return cast("Function", numba.njit(cache=True, no_cfunc_wrapper=True, **_OPTIONS)(function))
+    return _cached(function, no_cfunc_wrapper=True, **_OPTIONS)
+
+
+def compiled_with_arrays(function: Function) -> Function:
+    """The same for a function that makes arrays."""
+    return _cached(function, nogil=True)
+
+
+def _cached(function: Function, **options: bool | str) -> Function:
+    """numba asks for the folder of its cache only here."""
+    before, numba.config.CACHE_DIR = numba.config.CACHE_DIR, str(_cache(Path(getfile(function)).parent))
+    try:
+        return cast("Function", numba.njit(cache=True, **options)(function))
+    finally:
+        numba.config.CACHE_DIR = before
 
 
 def inlined(function: Function) -> Function:
@@ -41,9 +57,20 @@ def inlined(function: Function) -> Function:
     return cast("Function", numba.njit(forceinline=True, **wrappers, **_OPTIONS)(function))
 
 
-def use_cache(folder: Path) -> bool:
-    """Select the cache of the kernels in `folder`, by version, interpreter and processor, and return whether it has
-    machine code. Call it before the first import of a kernel.
+def has_machine_code(folder: Path) -> bool:
+    """Whether the cache has machine code of the kernels in `folder`."""
+    return any(_cache(folder).rglob("*.nbc"))
+
+
+@cache
+def _cache(folder: Path) -> Path:
+    """The cache of the kernels in `folder`, by their sources, interpreter and processor."""
+    return _root() / f"{folder.name}-{_digest(folder)}"
+
+
+@cache
+def _root() -> Path:
+    """The folder of all caches.
 
     numba unpickles its cache, so code in a folder that another user can write would run. Without a folder that only
     this user can write, the cache lasts for this run only.
@@ -53,8 +80,7 @@ def use_cache(folder: Path) -> bool:
     if root is None:
         root = Path(tempfile.mkdtemp(prefix="fabricgen-"))
         atexit.register(shutil.rmtree, root, ignore_errors=True)
-    numba.config.CACHE_DIR = str(root if given else root / f"{folder.name}-{_digest(folder)}")
-    return any(Path(numba.config.CACHE_DIR).rglob("*.nbc"))
+    return root
 
 
 def _digest(folder: Path) -> str:

@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from fabricgen.errors import UsageError
 from fabricgen.simulate.congestion.groups import least_threshold_bytes
 from fabricgen.simulate.plane.crossings import Crossings, crossings
 from fabricgen.simulate.plane.ports import NO_POOL, Floats, Flows, Ports
@@ -163,12 +164,11 @@ _log = logging.getLogger(__name__)
 def compiled_window() -> Callable[..., Any] | None:
     """`window_loops` as machine code; None without numba."""
     try:
-        from numba import njit
-    except ImportError:
+        from fabricgen.simulate.compilation import compiled_with_arrays
+    except UsageError:
         return None
     _log.info("compiling the inner loop of the fluid model (once, then cached)")
-    window: Callable[..., Any] = njit(cache=True, nogil=True)(window_loops)
-    return window
+    return compiled_with_arrays(window_loops)
 
 
 def window_loops(

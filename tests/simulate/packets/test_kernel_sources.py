@@ -2,8 +2,14 @@
 
 import sys
 from pathlib import Path
+from typing import Any
 
+import pytest
+
+from fabricgen.simulate import compilation
 from fabricgen.simulate.compilation import kernel_sources
+from fabricgen.simulate.congestion import finite_loops
+from fabricgen.simulate.congestion.steady import compiled_window
 from fabricgen.simulate.packets import loop, prepare
 
 FOLDER = Path(loop.__file__).parent
@@ -56,6 +62,33 @@ def test_every_function_and_constant_in_machine_code_is_of_the_sources() -> None
         modules = {kernel.__module__, *(getattr(one, "__module__", None) for one in used)}
         files = {sys.modules[name].__file__ for name in modules if name and name.startswith("fabricgen.")}
         assert files <= sources
+
+
+def test_kernels_of_congestion_have_the_cache_of_their_sources() -> None:
+    """The loops contain functions and constants of other modules, whose changes numba does not see."""
+    folder, window = Path(finite_loops.__file__).parent, compiled_window()
+    assert window is not None
+    assert cache_of(finite_loops.step_loops) == cache_of(window)
+    assert cache_of(window).name.startswith("congestion-")
+    assert cache_of(loop.advance) == cache_of(window).parent / cache_of(loop.advance).name
+    assert {"acks.py", "fifo.py", "finite_loops.py", "steady.py"} <= {file.name for file in kernel_sources(folder)}
+
+
+def test_a_change_of_a_source_is_another_cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    source = tmp_path / "units.py"
+    monkeypatch.setattr(compilation, "kernel_sources", lambda _: [source])
+    found = []
+    for text in ("BITS = 8", "BITS = 9", "BITS = 8"):
+        source.write_text(text)
+        compilation._cache.cache_clear()
+        found.append(compilation._cache(tmp_path / "kernels"))
+    compilation._cache.cache_clear()
+    assert found[0] == found[2] != found[1]
+
+
+def cache_of(kernel: Any) -> Path:
+    """The folder that has the machine code of a kernel, below one of numba for the folder of its source."""
+    return Path(kernel._cache.cache_path).parent
 
 
 def test_modules_without_kernels_are_not_sources() -> None:
