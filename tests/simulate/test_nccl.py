@@ -25,7 +25,7 @@ from fabricgen.results import Confirmed, Gain, Setting, Trial, TuningResult
 from fabricgen.simulate.plane.queue_pairs import nccl_connections
 from fabricgen.simulate.tuning.analysis import library_settings
 from fabricgen.vocabulary import Goal
-from tests.conftest import Cli, Outcome
+from tests.conftest import Cli
 from tests.inventories import ADDRESSING, NVIDIA, Tree, write
 from tests.schemas import require_schema
 
@@ -271,29 +271,21 @@ def test_wrong_versions(built: Path, cli: Cli) -> None:
     assert (outcome.code, "no host with GPUs has NICs on plane x" in outcome.err) == (2, True)
 
 
-def tuned(cli: Cli, folder: Path, *options: str, **plane: object) -> Outcome:
-    """A short search. Every hop of the ring crosses the spines: hosts are alone at their leaf."""
-    quick = ("--size", "1MiB", "--draws", "6", "--budget", "3000000", "--queue-pairs", "4", "--for", "busbw")
-    inventory = write(folder, oci(4, 1, design="fat-tree", **plane))
-    return cli("-q", "tune", inventory, "--pattern", "ring-all-reduce", *quick, *options)
-
-
-@pytest.mark.usefixtures("short_race")
-def test_tune_proposes_to_spread_packets(tmp_path: Path, cli: Cli) -> None:
-    found = json.loads(tuned(cli, tmp_path, "--format", "json").out)["tune"]["spreading"]
-    assert found["proposed"] and found["gain"]["low"] > 0
+# A short search. Every hop of the ring crosses the spines: hosts are alone at their leaf.
+QUICK = ("--size", "1MiB", "--draws", "6", "--budget", "3000000", "--queue-pairs", "4", "--for", "busbw")
 
 
 @pytest.mark.usefixtures("short_race")
 def test_tune_with_a_version_has_its_channels_and_variables(tmp_path: Path, cli: Cli) -> None:
-    """Four channels of each NIC: each flow of the ring becomes four. NCCL 2.30 does not split data by default."""
-    quick = ("--size", "1MiB", "--draws", "6", "--budget", "3000000", "--queue-pairs", "4", "--for", "busbw")
+    """Four channels of each NIC: each flow of the ring becomes four. NCCL 2.30 does not split data by default. With and
+    without a version, packets are to spread."""
     inventory = write(tmp_path / "in", oci(4, 1, design="fat-tree"))
-    words = ("-q", "tune", inventory, "--pattern", "ring-all-reduce", *quick)
+    words = ("-q", "tune", inventory, "--pattern", "ring-all-reduce", *QUICK)
     report = json.loads(cli(*words, "--nccl", "2.30", "--format", "json").out)
     require_schema("tune", report)
     plain = json.loads(cli(*words, "--format", "json").out)["tune"]
     assert (plain["libraries"], plain["flows"] * 4) == ([], report["tune"]["flows"])
+    assert plain["spreading"]["proposed"] and plain["spreading"]["gain"]["low"] > 0
     (library,) = report["tune"]["libraries"]
     assert (library["library"], library["version"], library["channels"], library["queue_pairs"]) == (
         "NCCL",
@@ -328,6 +320,19 @@ def result_of(pattern: str, hosts: int, *, spreads: bool = False, queue_pairs: i
     )  # fmt: skip
 
 
+@pytest.fixture(scope="module")
+def eight_of_amd(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The bundle of eight MI300X, in units of four."""
+    from fabricgen.api import render
+
+    folder = tmp_path_factory.mktemp("eight")
+    tree = oci(8, 4, speed="400G")
+    del tree["host_models"]
+    tree["hosts"]["gpu"]["model"] = "mi300x"
+    render(write(folder / "in", tree), folder / "build")
+    return folder / "build"
+
+
 @pytest.mark.parametrize(
     ("version", "result", "variables"),
     [
@@ -346,17 +351,12 @@ def result_of(pattern: str, hosts: int, *, spreads: bool = False, queue_pairs: i
     ],
 )  # fmt: skip
 def test_tune_proposes_what_a_version_of_rccl_does_not_do_by_default(
-    version: str, result: TuningResult, variables: dict[str, str], tmp_path: Path
+    version: str, result: TuningResult, variables: dict[str, str], eight_of_amd: Path
 ) -> None:
-    from fabricgen.api import render
     from fabricgen.bundle.read import open_bundle
     from fabricgen.report.tuning import tuning_lines, tuning_markdown
 
-    tree = oci(8, 4, speed="400G")
-    del tree["host_models"]
-    tree["hosts"]["gpu"]["model"] = "mi300x"
-    render(write(tmp_path / "in", tree), tmp_path / "build")
-    bundle = open_bundle([tmp_path / "build"])
+    bundle = open_bundle([eight_of_amd])
     found = library_settings(result, nccl_connections(bundle, version, "compute", None), bundle)
     assert [(one.library, one.variables) for one in found] == [("RCCL", variables)]
     trials = replace(result, libraries=found, front=(result.present,))
@@ -368,6 +368,7 @@ def test_tune_proposes_what_a_version_of_rccl_does_not_do_by_default(
 
 @pytest.mark.usefixtures("short_race")
 def test_tune_proposes_no_spreading_where_packets_spread(tmp_path: Path, cli: Cli) -> None:
-    outcome = tuned(cli, tmp_path, load_balancing={"mode": "spray", "configured_by": "platform"})
+    tree = oci(4, 1, design="fat-tree", load_balancing={"mode": "spray", "configured_by": "platform"})
+    outcome = cli("-q", "tune", write(tmp_path, tree), "--pattern", "ring-all-reduce", *QUICK)
     assert outcome.code == 0, outcome.err
     assert "packets over all links" not in outcome.out

@@ -76,9 +76,11 @@ def run(
     seed: int = 1,
     observers: Callable[[PacketNetwork], Sequence[Observer]] = lambda _: (),
     enough: Callable[[FreezeWatch], bool] = lambda _: False,
+    *,
+    until_storm: bool = False,
 ) -> Finished:
-    """Simulate a scenario until its flows complete, until its `stop_ns`, until nothing can happen any more, or until
-    the state of the freeze watch is `enough`."""
+    """Simulate a scenario until its flows complete, until its `stop_ns`, until nothing can happen any more, until
+    the state of the freeze watch is `enough`, or `until_storm`: until a watchdog detects one."""
     network = build(scenario, seed)
     agenda, freeze = _Agenda(), FreezeWatch(network)
     watchdogs, others = _watchdogs(network), observers(network)
@@ -93,6 +95,8 @@ def run(
         done = advance_to(network, min(stop, agenda.next))
         if not done:
             agenda.call(network)
+        if until_storm and any(each.storms for each in watchdogs):
+            break
         idle = not (watchdogs or failures) and _over(network, moved, freeze)
     if idle and not done:
         freeze.look(network)
