@@ -34,27 +34,23 @@ class _Plan:
     twice: bool = False
 
 
-_plan: _Plan | None = None
+def _end_at(plan: _Plan) -> None:
+    """Let this process get the signal of a plan. Nothing takes an audit hook away again, so only a fork has it."""
 
+    def hook(event: str, arguments: tuple[object, ...]) -> None:
+        if event not in STEPS or (event != "ctypes.dlsym" and plan.root not in str(arguments)):
+            return
+        plan.seen += 1
+        if plan.seen == plan.at or (plan.twice and plan.seen == plan.at + 1):
+            os.kill(os.getpid(), plan.number)
 
-def _hook(event: str, arguments: tuple[object, ...]) -> None:
-    if _plan is None or event not in STEPS:
-        return
-    if event != "ctypes.dlsym" and _plan.root not in str(arguments):
-        return
-    _plan.seen += 1
-    if _plan.seen == _plan.at or (_plan.twice and _plan.seen == _plan.at + 1):
-        os.kill(os.getpid(), _plan.number)
-
-
-sys.addaudithook(_hook)
+    sys.addaudithook(hook)
 
 
 def forked(
     root: Path, command: Sequence[object], at: int = 0, number: int = 0, *, twice: bool = False
 ) -> tuple[int, int]:
     """(exit code, steps) of a command in a process that gets a signal at a step. Negative codes are signals."""
-    global _plan
     reader, writer = os.pipe()
     process = os.fork()
     if process == 0:
@@ -67,13 +63,14 @@ def forked(
         signal.signal(signal.SIGINT, signal.default_int_handler)
         sys.argv = ["fabricgen", "-q", *map(str, command)]
         code = 99
-        _plan = _Plan(str(root), at, number, twice=twice)
+        plan = _Plan(str(root), at, number, twice=twice)
+        _end_at(plan)
         try:
             run()
         except SystemExit as stop:
             code = int(stop.code or 0)
         finally:
-            os.write(writer, str(_plan.seen).encode())
+            os.write(writer, str(plan.seen).encode())
             os._exit(code)
     os.close(writer)
     status = os.waitstatus_to_exitcode(os.waitpid(process, 0)[1])
