@@ -5,11 +5,9 @@ from dataclasses import dataclass, replace
 
 from fabricgen.bundle.read import Bundle
 from fabricgen.errors import UsageError
-from fabricgen.quantities import time_text
 from fabricgen.results import PacketsResult
 from fabricgen.routing.fabric import read_fabric
-from fabricgen.simulate.packets.failed_link import FailedLink, effect, failure_of
-from fabricgen.simulate.packets.failing import Marks
+from fabricgen.simulate.packets.failed_link import FailedLink, PhaseMarks, effect, failure_of
 from fabricgen.simulate.packets.fairness import with_victims
 from fabricgen.simulate.packets.from_bundle import PlaneScenario, TrafficChoice, plane_scenario
 from fabricgen.simulate.packets.network import PacketNetwork
@@ -144,23 +142,17 @@ def _frame_ports(finished: Finished) -> list[int]:
 def _run(
     made: PlaneScenario, pattern: str, seed: int, observers: Observers, failed: FailedLink | None = None
 ) -> PlaneRun:
-    marks: list[Marks] = []
+    marks: list[PhaseMarks] = []
 
     def watch(network: PacketNetwork) -> Sequence[Observer]:
-        marks.extend([Marks(network, [time for _, time in failed.phases])] if failed else [])
-        return [*observers(network), *marks]
+        marks.extend([PhaseMarks(network, failed)] if failed else [])
+        return [*marks, *observers(network)]  # in this order: what is refused writes nothing
 
     finished = run(made.scenario, seed, watch)
     result = outcome(finished, seed)
     if not made.scenario.is_spread:
         result = with_victims(result, made.scenario, made.ports, made.flows)
     if failed is not None:
-        end_ns = marks[0].read[0].at_ns
-        if end_ns < failed.at_ns and not result.freeze:
-            raise UsageError(
-                f"--fail {failed.switch}|{failed.port}: the traffic ends after {time_text(end_ns)}, before the link "
-                f"goes down at {time_text(failed.at_ns)}; give an earlier time or more bytes"
-            )
         whole = outcome(run(replace(made.scenario, failures=()), seed, _none), seed)
         result = replace(result, failure=effect(failed, result, whole, marks[0].read, _frame_ports(finished)))
     return PlaneRun(replace(result, pattern=pattern, reason=made.reason), made)

@@ -8,10 +8,12 @@ import numpy as np
 
 from fabricgen.bundle.read import Bundle
 from fabricgen.errors import UsageError
+from fabricgen.quantities import time_text
 from fabricgen.results import FailureEffect, FailurePhase, PacketsResult
 from fabricgen.routing.fabric import RoutedFabric
 from fabricgen.simulate.packets.candidates import Candidates, can_answer, candidates
-from fabricgen.simulate.packets.failing import Reading
+from fabricgen.simulate.packets.failing import Marks, Reading
+from fabricgen.simulate.packets.network import PacketNetwork
 from fabricgen.simulate.plane.host_network import HostNetwork
 from fabricgen.simulate.plane.ports import Flows
 from fabricgen.simulate.plane.rerouting import converged
@@ -81,6 +83,25 @@ def failure_of(bundle: Bundle, fabric: RoutedFabric, plane: HostNetwork, asked: 
         )
     dead = np.unique(np.array([link, int(plane.network.reverse[link])], np.int64))
     return PlaneFailure(asked, link, replace(plane, hops=converged(bundle, fabric, plane)(dead), balance=None))
+
+
+class PhaseMarks(Marks):
+    """The counters of a run when the phases of a failed link begin, and at its end."""
+
+    def __init__(self, network: PacketNetwork, asked: FailedLink) -> None:
+        super().__init__(network, [time for _, time in asked.phases])
+        self._asked = asked
+
+    def close(self) -> None:
+        """The run is over. Raises UsageError if all flows have ended before the link goes down."""
+        network, asked = self._network, self._asked
+        if not self.read and int(network.run.clock["finished"][0]) == len(network.run.flows):
+            end = time_text(network.ns(network.now))
+            raise UsageError(
+                f"--fail {asked.switch}|{asked.port}: the traffic ends after {end}, before the link goes down at "
+                f"{time_text(asked.at_ns)}; give an earlier time or more bytes"
+            )
+        super().close()
 
 
 def effect(
