@@ -3,8 +3,10 @@
 In Python's `re` it also matches before a final newline, so "leaf1\\n" would be a name.
 """
 
+import json
 import re
 from collections.abc import Iterator
+from difflib import get_close_matches
 from functools import cache
 from typing import Any
 
@@ -22,6 +24,26 @@ def _compiled(pattern: str) -> re.Pattern[str]:
 def _pattern(_validator: Any, pattern: str, instance: object, _schema: Any) -> Iterator[ValidationError]:
     if isinstance(instance, str) and not _compiled(pattern).search(instance):
         yield ValidationError(f"{instance!r} does not match {pattern!r}")
+
+
+TYPE_WORDS = {
+    "object": "a mapping", "array": "a list", "string": "text", "integer": "a whole number", "number": "a number",
+    "boolean": "true or false", "null": "nothing",
+}  # fmt: skip
+
+
+def problem_in_words(error: ValidationError) -> str:
+    """What is wrong with a value, with the word that was probably meant, else the words or types that it takes."""
+    instance, limit = json.dumps(error.instance, default=str, ensure_ascii=False), error.validator_value
+    if error.validator == "enum" and isinstance(limit, list):
+        words = [str(word) for word in limit]
+        close = get_close_matches(str(error.instance), words, 1)
+        allowed = " or ".join(filter(None, (", ".join(words[:-1]), words[-1])))
+        return f"{instance} is not allowed: {f'did you mean {close[0]}?' if close else f'write {allowed}'}"
+    if error.validator == "type":
+        kinds = [limit] if isinstance(limit, str) else list(limit if isinstance(limit, list) else ())
+        return f"{instance} is not {' or '.join(TYPE_WORDS[kind] for kind in kinds)}"
+    return str(error.message)
 
 
 SchemaValidator = extend(Draft202012Validator, {"pattern": _pattern})  # type: ignore[no-untyped-call]

@@ -39,6 +39,7 @@ def parse_object(text: bytes, file: Path) -> Any:
 
 def _not_json(error: orjson.JSONDecodeError, file: Path, text: bytes = b"") -> UnreadableInputError:
     known = next((what for start, what in _OTHER_FORMS.items() if start.match(text)), "")
+    known = known or ("the file is not UTF-8 text" if error.msg.startswith("str is not valid UTF-8") else "")
     problem = error.msg if isinstance(error, RepeatedNameError) else f"not JSON: {known or error.msg}"
     return UnreadableInputError(problem, Location(str(file), error.lineno, error.colno))
 

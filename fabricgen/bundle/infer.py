@@ -23,13 +23,16 @@ def from_links_file(
 ) -> tuple[WiredLink, ...]:
     """The links of a file with [["leaf1|Ethernet0", "spine1|Ethernet4"], …].
 
-    Raises UnreadableInputError if the file has another form, or if none of its links has an end at one of `devices`.
+    Raises UnreadableInputError if the file has another form, if none of its links has an end at one of `devices`, or
+    if it has no link in place of `planned` ones.
     """
     try:
         pairs = _pairs(orjson.loads(text))
     except ValueError as error:
         problem = f'not a links file ([["leaf1|Ethernet0", "spine1|Ethernet4"], …]): {error}'
         raise UnreadableInputError(problem, Location(str(file))) from error
+    if planned and not pairs:
+        raise UnreadableInputError("the file has no links, and it replaces those of fabric.json", Location(str(file)))
     unknown = sum(a[0] not in devices and b[0] not in devices for a, b in pairs)
     if unknown and unknown == len(pairs):
         raise UnreadableInputError("none of its links has an end at one of the given switches", Location(str(file)))

@@ -56,7 +56,10 @@ def inventory_files(source: InventorySource) -> list[Path]:
         raise UnreadableInputError("no such inventory", Location(str(path)))
     files = sorted(file for file in path.iterdir() if file.suffix in (".yaml", ".yml") and file.name != LOCK_NAME)
     if not files:
-        raise UnreadableInputError("the folder has no YAML file", Location(str(path)))
+        is_bundle = (path / "fabric.json").is_file() or (path / "sonic").is_dir()
+        advice = "; it is a bundle: give the inventory that it is rendered from, or use `fabricgen validate`"
+        problem = f"the folder has no YAML file{advice if is_bundle else ''}"
+        raise UnreadableInputError(problem, Location(str(path)))
     return files
 
 

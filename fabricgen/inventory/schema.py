@@ -14,15 +14,10 @@ from fabricgen.findings import Finding, Severity
 from fabricgen.inventory.model import Inventory
 from fabricgen.inventory.nodes import Node
 from fabricgen.inventory.part import part_notation
-from fabricgen.json_schema import SchemaValidator
+from fabricgen.json_schema import TYPE_WORDS, SchemaValidator
 from fabricgen.sonic.secrets import SECRET_TABLES, is_secret
 
 Path = tuple[str | int, ...]
-
-_TYPE_WORDS = {
-    "object": "a mapping", "array": "a list", "string": "text", "integer": "a whole number", "number": "a number",
-    "boolean": "true or false", "null": "nothing",
-}  # fmt: skip
 
 
 def _is_number(_: object, value: object) -> bool:
@@ -197,7 +192,7 @@ def _advice_of_any(path: Path, error: ValidationError) -> str:
     close = _close(error.instance, words) if isinstance(error.instance, str) else None
     if close and len(words) == 1:
         return f"did you mean {close!r}?"
-    types = [_TYPE_WORDS[kind] for option in options if not [*_words_of(option)] for kind in _option_types(option)]
+    types = [TYPE_WORDS[kind] for option in options if not [*_words_of(option)] for kind in _option_types(option)]
     hint = f"write {_either([*words, *types])}{_meaning(error)}"
     return f"did you mean {close!r}? Or {hint}" if close else hint
 
@@ -266,7 +261,7 @@ def _shown(path: Path, error: ValidationError) -> str:
     if any(is_secret(str(step), str(step)) for step in path):
         return "this value"
     if isinstance(error.instance, dict | list):
-        return _TYPE_WORDS[_json_type(error.instance)]
+        return TYPE_WORDS[_json_type(error.instance)]
     return json.dumps(error.instance, default=str)
 
 
@@ -277,7 +272,7 @@ def _json_type(value: object) -> str:
 
 def _types(error: ValidationError) -> str:
     kinds = _limit(error)
-    return " or ".join(_TYPE_WORDS[kind] for kind in ([kinds] if isinstance(kinds, str) else kinds))
+    return " or ".join(TYPE_WORDS[kind] for kind in ([kinds] if isinstance(kinds, str) else kinds))
 
 
 def _constraint(path: Path, error: ValidationError) -> str:

@@ -57,7 +57,7 @@ OTHERS: dict[str, tuple[bytes, str]] = {
     "redis-cli --csv": (b'"lanes","1,2"\n', ":1:8: not JSON"),
     "byte order mark": (b"\xef\xbb\xbf" + FILE.encode(), ":1:1: not JSON: the file begins with a byte order mark"),
     "UTF-16": (FILE.encode("utf-16"), ":1:1: not JSON: the file is UTF-16"),
-    "Latin-1": (FILE.replace("X", "é").encode("latin-1"), ":1:1: not JSON"),
+    "Latin-1": (FILE.replace("X", "é").encode("latin-1"), ":1:1: not JSON: the file is not UTF-8 text"),
     "minigraph": (b'<?xml version="1.0"?>\n<DeviceMiniGraph/>', ":1:1: not JSON: a minigraph"),
     "HTML": (b"<html>404</html>", ":1:1: not JSON: the file is XML or HTML"),
     "YAML": (b"PORT:\n  Ethernet0:\n    lanes: '1'\n", ":1:1: not JSON: the file is YAML"),

@@ -51,6 +51,14 @@ def test_the_medium_follows_speed_and_length(speed: str, cable: dict[str, object
     assert cables["leaf-spine"].medium == "mmf"
 
 
+def test_a_bundle_is_not_an_inventory(tmp_path: Path) -> None:
+    with pytest.raises(UnreadableInputError, match=r"the folder has no YAML file$"):
+        load_inventory(tmp_path)
+    (tmp_path / "sonic").mkdir()
+    with pytest.raises(UnreadableInputError, match="it is a bundle: give the inventory"):
+        load_inventory(tmp_path)
+
+
 def test_a_folder_is_one_inventory(tmp_path: Path) -> None:
     whole = explicit()
     links = whole["planes"]["compute"].pop("links")

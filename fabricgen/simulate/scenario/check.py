@@ -75,6 +75,8 @@ def _schema_mistakes(tree: Mapping[str, Any]) -> Iterator[Mistake]:
 
 def _problems(error: Any, definitions: Mapping[str, Any]) -> Iterator[Mistake]:
     """The mistakes behind a ValidationError of jsonschema: unknown keys, and those in an object that may be null."""
+    from fabricgen.json_schema import problem_in_words
+
     path = tuple(error.absolute_path)
     if error.validator in ("additionalProperties", "unevaluatedProperties"):
         known = _keys(error.schema, definitions)
@@ -85,8 +87,8 @@ def _problems(error: Any, definitions: Mapping[str, Any]) -> Iterator[Mistake]:
             if each.relative_schema_path[0] == 0:
                 yield from _problems(each, definitions)
     else:
-        long = len(error.message) >= _LONGEST
-        yield path, f"does not match {error.validator!r} of the schema" if long else error.message
+        problem = problem_in_words(error)
+        yield path, f"does not match {error.validator!r} of the schema" if len(problem) >= _LONGEST else problem
 
 
 def _keys(schema: Mapping[str, Any], definitions: Mapping[str, Any]) -> set[str]:

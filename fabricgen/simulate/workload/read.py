@@ -86,7 +86,7 @@ def _request(
 
 
 def _schema_mistakes(tree: Mapping[str, Any]) -> Iterator[Mistake]:
-    from fabricgen.json_schema import SchemaValidator
+    from fabricgen.json_schema import SchemaValidator, problem_in_words
 
     schema = json.loads(resource("schemas", "jobs.schema.json").read_text(encoding="utf-8"))
     for error in SchemaValidator(schema).iter_errors(tree):
@@ -101,7 +101,7 @@ def _schema_mistakes(tree: Mapping[str, Any]) -> Iterator[Mistake]:
             missing = [key for key in error.validator_value if key not in error.instance]
             yield path, f"{', '.join(missing)} is missing"
             continue
-        found = error.message
+        found = problem_in_words(error)
         if error.validator in ("anyOf", "pattern") or len(found) > _LONGEST:
             found = f"{_short(error.instance)} is not valid here: {_expected(error.schema)}"
         yield path, found

@@ -126,6 +126,7 @@ def test_a_bundle_of_selected_switches_is_complete(cli: Cli, rendered: Path, tmp
     [
         ("{}", "it is not a list"),
         ("[[1, 2]]", "[1,2] is not a pair"),
+        ("[]", "the file has no links, and it replaces those of fabric.json"),
         ('[["leaf1|Ethernet0", "spine1|Ethernet0", "x"]]', "is not a pair"),
         ('[["leaf1", "spine1"]]', "'leaf1' is not DEVICE|PORT"),
         ('[["laef1|Ethernet0", "spnie1|Ethernet0"]]', "none of its links has an end at one of the given switches"),
