@@ -83,7 +83,6 @@ def _root() -> Path:
     return root
 
 
-@cache  # a process has imported its kernels once, and a daemon or a test calls `use_cache` before each simulation
 def _digest(folder: Path) -> str:
     """A digest of the sources. numba itself checks only the file of a function, not those of the functions it calls."""
     import llvmlite.binding
