@@ -199,7 +199,7 @@ def _joined(
 
 def _parse(text: str) -> dict[str, dict[str, dict[str, object]]]:
     try:
-        tables = json.loads(_LAST_COMMA.sub(lambda match: match[1] or "", text), object_pairs_hook=_once)
+        tables = json.loads(_LAST_COMMA.sub(r"\1", text), object_pairs_hook=_once)
     except json.JSONDecodeError as error:
         before = _clean(error.doc[max(0, error.pos - 40) : error.pos])
         raise NotRowsError(f"not JSON: {error.msg} after {before!r}") from error

@@ -4,6 +4,7 @@ import re
 import traceback
 from collections.abc import Callable, Hashable, Mapping
 from contextlib import suppress
+from functools import lru_cache
 from pathlib import Path
 from types import CodeType
 
@@ -51,6 +52,12 @@ class _Compiled(jinja2.BytecodeCache):
 
 
 _COMPILED = _Compiled()
+
+
+@lru_cache(maxsize=256)
+def _form(template: str, text: str) -> Form:
+    """The form of an expansion: equal texts have equal forms, in each rendering of this process."""
+    return Form(template, text)
 
 
 class _SiteTemplates(jinja2.FileSystemLoader):
@@ -112,7 +119,7 @@ class TemplateLibrary:
 
     def _expand(self, template: str, context: Mapping[str, object], device: str) -> Form:
         try:
-            return Form(template, self.text(template, context, device))
+            return _form(template, self.text(template, context, device))
         except NotRowsError as error:
             raise _problem(f"the template renders {error}", self._file(template), device) from error
 
