@@ -4,7 +4,6 @@ A case names the finding completely: where it is, how severe, what it says and w
 """
 
 import dataclasses
-import os
 import shutil
 import tempfile
 from collections.abc import Callable
@@ -99,15 +98,9 @@ class SubnetFiles:
     plane: str = "compute"
 
     def broken(self, change: Callable[[Path], object], folder: Path) -> Bundle:
-        """The bundle as `open_bundle` reads it; files that the change does not write are links to the clean ones."""
-        root = folder / self.bundle
-        shutil.copytree(_rendered(self.bundle), root, copy_function=os.link)
-        subnet = root / "infiniband" / self.plane
-        for file in [path for path in subnet.rglob("*") if path.is_file()]:
-            content = file.read_bytes()
-            file.unlink()
-            file.write_bytes(content)
-        change(subnet)
+        """The bundle as `open_bundle` reads it."""
+        root = shutil.copytree(_rendered(self.bundle), folder / self.bundle, copy_function=shutil.copyfile)
+        change(root / "infiniband" / self.plane)
         return open_bundle([root])
 
 
