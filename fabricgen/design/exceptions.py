@@ -16,7 +16,7 @@ from fabricgen.inventory.mistakes import error, suggest
 from fabricgen.inventory.model import DeviceNote, MoveNote
 from fabricgen.inventory.topology import CableSpec, CableWhere
 from fabricgen.units import counted, format_speed
-from fabricgen.vocabulary import LinkKind
+from fabricgen.vocabulary import LinkKind, Technology
 
 _CLOS_KINDS = (LinkKind.HOST_LEAF, LinkKind.LEAF_SPINE, LinkKind.SPINE_CORE)
 
@@ -211,7 +211,8 @@ def _with_length(design: PlaneDesign, link: Link, named: Named, used: set[tuple[
     for index, one in enumerate(where):
         if _is_at(one, link, named):
             used.add((link.kind, index))
-            spec = CableSpec(node=one.node, path=one.path, length_m=one.length_m, medium=one.medium_at(link.speed_mbps))
+            medium = one.medium_at(link.speed_mbps, infiniband=design.plane.technology == Technology.INFINIBAND)
+            spec = CableSpec(node=one.node, path=one.path, length_m=one.length_m, medium=medium)
             return replace(link, cable=spec)
     return link
 

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from fabricgen.design.cables import Tangle, tangles_of
 from fabricgen.design.design import Design
-from fabricgen.design.model import Fabric, Host, PlaneDesign
+from fabricgen.design.model import Fabric, Host, Link, PlaneDesign
 from fabricgen.design.parts import PartsList
 from fabricgen.design.registry import designs
 from fabricgen.findings import Finding, Severity
@@ -15,8 +15,9 @@ from fabricgen.inventory.mistakes import error, suggest, warning
 from fabricgen.inventory.model import Inventory
 from fabricgen.inventory.part import Part
 from fabricgen.inventory.plane import Plane
-from fabricgen.units import counted
-from fabricgen.vocabulary import LinkKind, Medium
+from fabricgen.inventory.topology import longest_m, medium_for
+from fabricgen.units import counted, format_length, format_speed
+from fabricgen.vocabulary import LinkKind, Medium, Technology
 
 
 def expand(
@@ -36,7 +37,7 @@ def expand(
         parts.host_model(group)
     laid_out = [_expand(plane, parts) for plane in planes]
     fabric = Fabric(inventory, tuple(design for design in laid_out if design))
-    findings += [*_unused_buffers(fabric, parts), *_shared_nics(fabric), *_tangles(fabric)]
+    findings += [*_unused_buffers(fabric, parts), *_shared_nics(fabric), *_tangles(fabric), *_out_of_reach(fabric)]
     return fabric, list(dict.fromkeys(findings))
 
 
@@ -79,7 +80,9 @@ def _expand(plane: Plane, parts: PartsList) -> PlaneDesign | None:
 
 
 def _usual_media(design: PlaneDesign) -> PlaneDesign:
-    """With fibre where short cables are usually copper, but copper cannot be plugged."""
+    """With fibre where short cables are usually copper, but copper cannot be plugged, or is not made."""
+    if design.plane.technology == Technology.INFINIBAND:
+        design = replace(design, links=tuple(map(_of_infiniband, design.links)))
     tangled = {link.id for tangle in tangles_of(design.links) for link in tangle.links}
     changed = [
         replace(link, cable=replace(link.cable, medium=Medium.MMF))
@@ -88,6 +91,11 @@ def _usual_media(design: PlaneDesign) -> PlaneDesign:
         for link in design.links
     ]
     return replace(design, links=tuple(changed)) if tangled else design
+
+
+def _of_infiniband(link: Link) -> Link:
+    usual = medium_for(link.cable.length_m, link.speed_mbps, infiniband=True)
+    return link if link.cable.states_medium else replace(link, cable=replace(link.cable, medium=usual))
 
 
 def _shared_nics(fabric: Fabric) -> Iterator[Finding]:
@@ -121,6 +129,27 @@ def _tangles(fabric: Fabric) -> Iterator[Finding]:
         )
         hint = f"set `medium: mmf` or smf for the {kind} cables: each fibre has its own connector"
         yield warning("FG152", message, spec, hint=hint)
+
+
+def _out_of_reach(fabric: Fabric) -> Iterator[Finding]:
+    """Cables that are longer than their medium carries, or that are not made: one finding for each part of the
+    inventory."""
+    found: dict[str, list[tuple[Link, float]]] = {}
+    for plane in fabric.planes:
+        infiniband = plane.plane.technology == Technology.INFINIBAND
+        for link in plane.links:
+            limit_m = longest_m(link.cable.medium, link.speed_mbps, infiniband=infiniband)
+            if limit_m is not None and link.cable.length_m > limit_m:
+                found.setdefault(f"{link.cable.path} {link.kind} {link.speed_mbps}", []).append((link, limit_m))
+    for links in found.values():
+        link, limit_m = links[0]
+        spec, speed = link.cable, format_speed(link.speed_mbps)
+        infiniband = fabric.inventory.planes[link.plane].technology == Technology.INFINIBAND
+        usual = medium_for(spec.length_m, link.speed_mbps, infiniband=infiniband)
+        reach = f"the longest has {format_length(limit_m)}" if limit_m else f"InfiniBand of {speed} has none"
+        cable = f"{spec.medium} of {format_length(spec.length_m)}"
+        message = f"{counted(len(links), link.kind + ' link')} of {speed} on {cable}, but {reach}"
+        yield warning("FG152", message, spec, hint=f"set `medium: {usual}` for the {link.kind} cables")
 
 
 # Checks of every plane against its design: keys that are missing, and keys that would change nothing.

@@ -32,10 +32,28 @@ DEFAULT_CABLE_M: Mapping[LinkKind, float] = {
 }  # fmt: skip
 
 _TWISTED_PAIR_MBPS, _TWISTED_PAIR_M = 1000, 100  # 1000BASE-T: the RJ45 ports of out-of-band networks
+NDR_MBPS, XDR_MBPS = 400_000, 800_000
+# Longest cable in metres of each medium, whatever its speed; the copper is that of 10G. NVIDIA Cable Management FAQ.
+_LONGEST_M: Mapping[Medium, float] = {Medium.DAC: 7, Medium.AEC: 7, Medium.AOC: 100, Medium.UTP: 100}
+# NVIDIA LinkX 100G-PAM4 Product Line Overview: NDR; active copper has the reach of LACC.
+_LONGEST_NDR_M: Mapping[Medium, float] = {**_LONGEST_M, Medium.DAC: 3, Medium.AEC: 5, Medium.MMF: 50}
+# NVIDIA 800Gb/s XDR Transceivers and Fiber Part Numbers: neither DAC, AOC nor multi-mode.
+_LONGEST_XDR_M: Mapping[Medium, float] = {**_LONGEST_NDR_M, Medium.DAC: 0, Medium.AOC: 0, Medium.MMF: 0}
 
 
-def medium_for(length_m: float, speed_mbps: int | None = None) -> Medium:
-    """Copper to 3 m, multi-mode to 50 m, then single mode: the reach of 400G optics. Twisted pair to 100 m at 1G."""
+def longest_m(medium: Medium, speed_mbps: int, *, infiniband: bool) -> float | None:
+    """The longest cable of a medium; 0 if it is not made, None if no limit is known."""
+    table = _LONGEST_M
+    if infiniband and speed_mbps >= NDR_MBPS:
+        table = _LONGEST_XDR_M if speed_mbps >= XDR_MBPS else _LONGEST_NDR_M
+    return table.get(medium)
+
+
+def medium_for(length_m: float, speed_mbps: int | None = None, *, infiniband: bool = False) -> Medium:
+    """Copper to 3 m, multi-mode to 50 m, then single mode: the reach of 400G optics. Twisted pair to 100 m at 1G.
+    InfiniBand of 800G (XDR) has single mode only, beside active copper."""
+    if infiniband and (speed_mbps or 0) >= XDR_MBPS:
+        return Medium.SMF
     if speed_mbps is not None and speed_mbps <= _TWISTED_PAIR_MBPS and length_m <= _TWISTED_PAIR_M:
         return Medium.UTP
     return Medium.DAC if length_m <= 3 else Medium.MMF if length_m <= 50 else Medium.SMF
@@ -112,9 +130,9 @@ class CableWhere(Part):
     length_m: Annotated[Length, key(name="length", required=True)]
     medium: Annotated[Medium | None, key(usual="the usual one of the length and speed")]
 
-    def medium_at(self, speed_mbps: int) -> Medium:
+    def medium_at(self, speed_mbps: int, *, infiniband: bool) -> Medium:
         """The medium of a cable at this speed."""
-        return self.medium or medium_for(self.length_m, speed_mbps)
+        return self.medium or medium_for(self.length_m, speed_mbps, infiniband=infiniband)
 
 
 @dataclass(frozen=True, kw_only=True)

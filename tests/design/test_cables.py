@@ -88,3 +88,51 @@ def test_without_a_medium_short_cables_are_copper_only_where_it_can_be_plugged(t
         fabric, mistakes = fabric_of(tree, tmp_path / model)
         assert mistakes == []
         assert {cable.medium for cable in at_hosts(fabric)} == {medium}
+
+
+def on_cables(cables: Tree, speed: str = "400G", **keys: object) -> Tree:
+    """Two units on InfiniBand."""
+    platform, model = ("nvidia-q3400", "dgx-b300-xdr") if speed == "800G" else ("nvidia-qm9700", "hgx-h100")
+    tree = rail_optimized(8, 4, 2, platform, model, technology="infiniband", speed=speed, cables=cables, **keys)
+    del tree["planes"]["compute"]["addressing"]
+    return {key: part for key, part in tree.items() if key != "management"}
+
+
+@pytest.mark.parametrize(
+    ("speed", "medium", "length", "limit", "usual"),
+    [
+        ("400G", "dac", "30m", "the longest has 3m", "mmf"),
+        ("400G", "aec", "6m", "the longest has 5m", "mmf"),
+        ("400G", "mmf", "60m", "the longest has 50m", "smf"),
+        ("400G", "aoc", "120m", "the longest has 100m", "smf"),
+        ("800G", "mmf", "30m", "InfiniBand of 800G has none", "smf"),
+        ("800G", "dac", "2m", "InfiniBand of 800G has none", "smf"),
+    ],
+)
+def test_cables_that_are_not_made(speed: str, medium: str, length: str, limit: str, usual: str, tmp_path: Path) -> None:
+    """The medium of the hint is made in this length."""
+    cable = {"length": length, "medium": medium}
+    _, findings = design_only(write(tmp_path, on_cables({"leaf-spine": cable}, speed)))
+    [(message, hint)] = [
+        (one.message, one.hint) for one in findings if one.code == "FG152" and "but " + limit in one.message
+    ]
+    assert f"leaf-spine links of {speed} on {medium} of {length}, but {limit}" in message
+    assert hint == f"set `medium: {usual}` for the leaf-spine cables"
+    _, mistakes = fabric_of(on_cables({"leaf-spine": {**cable, "medium": usual}}, speed), tmp_path / "again")
+    assert mistakes == []
+
+
+@pytest.mark.parametrize("speed", ["400G", "800G"])
+def test_usual_cables_are_made(speed: str, tmp_path: Path) -> None:
+    fabric, mistakes = fabric_of(
+        on_cables({"host-leaf": {"length": "2m"}, "leaf-spine": {"length": "30m"}}, speed), tmp_path
+    )
+    assert mistakes == []
+    assert {link.cable.medium for link in fabric.links} == ({"smf"} if speed == "800G" else {"dac", "mmf"})
+
+
+def test_a_long_copper_cable_is_not_made_for_any_speed(tmp_path: Path) -> None:
+    tree = hosts_on("dac")
+    tree["planes"]["compute"]["cables"]["host-leaf"]["length"] = "30m"
+    _, [message] = fabric_of(tree, tmp_path)
+    assert message == "256 host-leaf links of 400G on dac of 30m, but the longest has 7m"
