@@ -10,6 +10,8 @@ from fabricgen.inventory.plane import Plane
 from fabricgen.inventory.prefixes import Network, contains, networks, read_prefix
 from fabricgen.vocabulary import BgpAddressing, Technology
 
+_USUAL = (64600, 65000, 4_200_000_000)  # of RFC 6996: for private use
+
 
 def check_host_bgp(inventory: Inventory) -> Iterator[Finding]:
     """Findings for sessions with hosts that cannot be, and for prefixes that hosts must not announce."""
@@ -53,7 +55,10 @@ def _check_asn(inventory: Inventory, plane: Plane, spec: HostBgp) -> Iterator[Fi
         asns = other.addressing.asns if other.addressing else None
         if asns and asns.first <= spec.asn <= asns.last:
             message = f"AS {spec.asn} of hosts is in the range {asns.first}-{asns.last} of the switches of {other.name}"
-            hint = "use an ASN outside, for example 64600, or set `last` of `addressing.asn`"
+            ranges = [one.addressing.asns for one in inventory.planes.values() if one.addressing]
+            free = [asn for asn in _USUAL if not any(one.first <= asn <= one.last for one in ranges)]
+            example = f", for example {free[0]}" if free else ""
+            hint = f"use an ASN outside{example}, or set `last` of `addressing.asn`"
             yield error("FG693", message, spec, "asn", hint=hint)
             return
     if any(device.asn == spec.asn for device in plane.external):

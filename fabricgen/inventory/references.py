@@ -136,7 +136,8 @@ def _check_classes(plane: Plane) -> Iterator[Finding]:
         yield error("FG276", message, lossless, "share", hint="set a larger `share`, or use fewer classes")
     if lossless.cnp_dscp in owner:
         message = f"CNPs use DSCP {lossless.cnp_dscp}, which is lossless priority {owner[lossless.cnp_dscp]}"
-        hint = "use another DSCP, for example 48: a congestion notification must not wait behind a paused queue"
+        free = next(dscp for dscp in (48, 46, *range(64)) if dscp not in owner)
+        hint = f"use another DSCP, for example {free}: a congestion notification must not wait behind a paused queue"
         yield error("FG110", message, lossless, "cnp", "dscp", hint=hint)
 
 

@@ -234,6 +234,15 @@ def test_what_hosts_must_not_announce_is_refused(tmp_path: Path, bgp: str, code:
     assert any(one == code and words in message for one, message in found), found
 
 
+def test_the_example_of_an_asn_is_outside_of_the_switches(tmp_path: Path) -> None:
+    """It was 64600 in any case, also where switches have 64512 to 65534."""
+    text = BONDED.replace("dhcp: 10.90.0.5", "bgp: {asn: 64601, prefixes: 10.100.0.0/16, filtered: false}")
+    for asns, free in (("{first: 64512, last: 65534}", "4200000000"), ("{first: 64601, last: 64700}", "64600")):
+        (tmp_path / "fabric.yaml").write_text(text.replace("addressing: {", f"addressing: {{asn: {asns}, "))
+        [hint] = [one.hint for one in make_plans(tmp_path / "fabric.yaml").findings if one.code == "FG693"]
+        assert hint == f"use an ASN outside, for example {free}, or set `last` of `addressing.asn`"
+
+
 def test_groups_of_one_vlan_have_one_peer_group(tmp_path: Path) -> None:
     bgp = "bgp: {asn: 64600, prefixes: 10.100.0.0/16, filtered: false}"
     other = f"groups: {{svc: {{kind: vlan, vlan: 110, {bgp.replace('64600', '64601')}}}}}"

@@ -17,7 +17,7 @@ from fabricgen.vocabulary import Purpose
 
 UCX_CLASS = 106  # openucx/ucx@9466d10 src/uct/ib/base/ib_iface.c: TRAFFIC_CLASS auto on RoCE version 2
 SLOWEST_STALL_MS = 8000  # linux mlx5 en_ethtool.c: the default of a NIC without a setting
-FASTEST_STALL_MS = 80
+FASTEST_STALL_MS, _USUAL_STALL_MS = 80, 100
 
 Settings = tuple[HostFiles, WiredPlane, str, dict[str, str]]
 
@@ -300,18 +300,24 @@ def nic_stall(fabric: Fabric) -> Iterator[Defect]:
             continue
         stall_ms = int(text)
         mine = group.place(file, "STALL_MS")
+        detections = [_detection_ms(ports) for ports in group.ports.get(plane.name, ())]
+        usual = min([_USUAL_STALL_MS, *(FASTEST_STALL_MS for one in detections if one and one <= _USUAL_STALL_MS)])
         if stall_ms < FASTEST_STALL_MS:
             message = f"STALL_MS is {stall_ms} ms, but the minimum of the driver is {FASTEST_STALL_MS} ms"
-            yield Defect(mine, message, "set STALL_MS to 100")
+            yield Defect(mine, message, f"set STALL_MS to {usual}")
             continue
 
         def slower(ports: NicPorts, stall_ms: int = stall_ms) -> tuple[str, Place] | None:
-            detection_ms = number(ports.qos.rows["PFC_WD"].get("", {}).get("detection_time"))
+            detection_ms = _detection_ms(ports)
             message = (
                 f"a stuck NIC pauses for {stall_ms} ms, but the watchdog of the switch acts after {detection_ms} ms"
             )
             late = detection_ms is not None and FASTEST_STALL_MS < detection_ms <= stall_ms
             return (message, ports.place("PFC_WD", "detection_time")) if late else None
 
-        hint = "set STALL_MS to a time below the detection time, for example 100"
+        hint = f"set STALL_MS to a time below the detection time, for example {usual}"
         yield from group.disagreements(plane, mine, slower, hint)
+
+
+def _detection_ms(ports: NicPorts) -> int | None:
+    return number(ports.qos.rows["PFC_WD"].get("", {}).get("detection_time"))

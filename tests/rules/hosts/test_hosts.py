@@ -49,6 +49,22 @@ def change(bundle: Path, edit: Callable[[str, Any], None]) -> None:
         file.write_text(json.dumps(config, indent=4))
 
 
+def test_the_example_of_a_stall_time_is_less_than_the_detection_time(tmp_path: Path) -> None:
+    bundle = write_bundle(tmp_path / "bundle")
+
+    def edit(_: str, config: Any) -> None:
+        for row in config["PFC_WD"].values():
+            row |= {"detection_time": "100"} if "detection_time" in row else {}
+
+    change(bundle, edit)
+    [found] = judge(bundle, "FG907")
+    assert found.message == "a stuck NIC pauses for 100 ms, but the watchdog of the switch acts after 100 ms"
+    assert found.hint == "set STALL_MS to a time below the detection time, for example 80"
+    file = bundle / "hosts" / "gpu" / "roce" / "compute.conf"
+    file.write_text(file.read_text().replace("STALL_MS=100", "STALL_MS=80"))
+    assert judge(bundle, "FG907") == []
+
+
 def test_a_change_of_all_switches_is_reported_at_the_hosts(tmp_path: Path) -> None:
     bundle = write_bundle(tmp_path / "bundle")
     (bundle / "fabric.json").write_text((bundle / "fabric.json").read_text().replace('"4":[34]', '"4":[40]'))
