@@ -204,8 +204,7 @@ class _Places:
             return _Reach(devices, (here, far), frozenset({frozenset((one.device, far[0]))}))
         if table in _SESSIONS:
             device = self.bundle.devices.get(one.device)
-            row = device.config.get(table, {}).get(key, {}) if device else {}
-            name = row.get("name") if isinstance(row, dict) else None
+            name = device.row(table, key).get("name") if device else None
             is_one = len(devices) == 1 and one.count == 1
             if isinstance(name, str) and name in self.bundle.devices and (is_one or name in one.message):
                 return _Reach(devices, (), frozenset(frozenset((each, name)) for each in devices))

@@ -230,6 +230,15 @@ def test_a_far_fault_explains_no_lost_packet(planted: Callable[..., Path]) -> No
     assert [bool(one.caused_by) for one in with_causes([fault, *lost], bundle)] == [False, True, True, False]
 
 
+@pytest.mark.parametrize("sessions", [5, [], {"10.0.0.1": None}])
+def test_sessions_that_are_not_rows_are_findings(planted: Callable[..., Path], cli: Cli, sessions: object) -> None:
+    bundle = planted("rails")
+    file = min(bundle.glob("sonic/*leaf*/config_db.json"))
+    file.write_text(json.dumps({**json.loads(file.read_text()), "BGP_NEIGHBOR": sessions}))
+    outcome = cli("validate", bundle)
+    assert outcome.code == 1 and "BGP_NEIGHBOR" in outcome.out, outcome.err
+
+
 def test_causes_are_found_by_their_places(planted: Callable[..., Path]) -> None:
     """8 times as many faults and consequences cost about 8 times as many calls, not 64 times."""
     bundle = open_bundle([planted("rails")])
