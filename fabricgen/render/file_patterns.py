@@ -1,24 +1,26 @@
 """config_db.json from the text of the file, with blanks, that switches with equal forms share.
 
 The forms are stamped once with marks in place of what differs from switch to switch. Where the marks come out in the
-text, the values of a switch go in. Only rows whose keys have a value are put in order for each switch. A switch for
-which this is not possible is stamped and written row by row, which has the same bytes:
+text, the values of a switch go in. Only rows whose order depends on the values of their keys are put in order for each
+switch. A switch for which this is not possible is stamped and written row by row, which has the same bytes:
 
 - two rows of other ports or templates may be one row on some switch, because their keys are equal there;
 - a value may need escapes in JSON.
 """
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from itertools import starmap
+from itertools import pairwise, starmap
 from json.encoder import encode_basestring_ascii as quote
+from operator import itemgetter
+from typing import Any
 
 from fabricgen.render.formed import FormedSwitch, Slots
 from fabricgen.render.forms import Tables
 from fabricgen.render.templates import TemplateProblemError
 from fabricgen.same import Same
-from fabricgen.sonic.canonical import natural_key
+from fabricgen.sonic.canonical import in_natural_order, natural_key
 from fabricgen.sonic.dump import dump_line, dump_member, join_rows, join_tables
 from fabricgen.sonic.tables import Table
 
@@ -64,7 +66,7 @@ class FilePattern:
             rows = dict(zip(keys, lines, strict=True))
             if len(rows) < number and any(rows[key] != line for key, line in zip(keys, lines, strict=True)):
                 return None
-            members.append(dump_member(table, join_rows([rows[key] for key in sorted(rows, key=natural_key)])))
+            members.append(dump_member(table, join_rows([rows[key] for key in in_natural_order(rows)])))
         return join_tables(members).encode("ascii")
 
 
@@ -130,9 +132,33 @@ def _in_order(table: Table) -> list[str] | None:
     keys = [quote(key)[1:-1] for key in table]
     if not _is_plain("".join(_BLANK.sub("", key) for key in keys)):
         return None
+    if fixed := _fixed_order(table):
+        return [join_rows(dump_line(key, table[key]) for key in fixed)]
     return [*keys, *(dump_line(key, row) for key, row in table.items())]
+
+
+def _fixed_order(table: Table) -> list[str] | None:
+    """The keys in the order that they have with any values, such as Ethernet0, Ethernet0|<address>; None if the values
+    decide about it."""
+    starts = sorted(((natural_key(key.partition(_OPEN)[0])[0], _OPEN in key, key) for key in table), key=itemgetter(0))
+    is_fixed = all(_is_always_before(*one[:2], *two[:2]) for one, two in pairwise(starts))
+    return [key for *_, key in starts] if is_fixed else None
+
+
+def _is_always_before(one: Sequence[Any], is_open: bool, two: Sequence[Any], is_two_open: bool) -> bool:
+    """Whether a key is before another one in natural order, whatever the values behind their first parts. A key is open
+    if a value follows, which can make its last part longer."""
+    if (is_open and not one[-1]) or (is_two_open and not two[-1]):
+        return False  # the value may have more digits of the number before it
+    for index, (part, other) in enumerate(zip(one, two, strict=False), 1):
+        is_longer, is_other_longer = is_open and index == len(one), is_two_open and index == len(two)
+        if part != other:
+            return bool(part < other) and not (is_longer and other.startswith(part))
+        if is_longer or is_other_longer:
+            return False
+    return len(one) < len(two)
 
 
 def _is_plain(text: str) -> bool:
     """Whether JSON has this text as it is."""
-    return text.isascii() and (text.isprintable() or not text) and not {'"', "\\"} & set(text)
+    return text.isascii() and (text.isprintable() or not text) and '"' not in text and "\\" not in text

@@ -6,10 +6,13 @@ imports.
 """
 
 import re
+from collections.abc import Iterable
 from functools import lru_cache
 from typing import Any
 
 _DIGITS = re.compile(r"(\d+)")
+_ADDRESS = r"[0-9]{1,3}(?:\.[0-9]{1,3}){3}"
+_ADDRESSES = re.compile(rf"{_ADDRESS}(?:\n{_ADDRESS})*")
 
 
 @lru_cache(maxsize=1 << 16)
@@ -19,6 +22,16 @@ def natural_key(text: str) -> tuple[tuple[str | int, ...], str]:
     # Digits have the same order in base 16, for which Python does not limit their number.
     parts[1::2] = [int(part, 16) for part in parts[1::2]]
     return tuple(parts), text
+
+
+def in_natural_order(texts: Iterable[str]) -> list[str]:
+    """Texts in natural order. IPv4 addresses, of which a switch has as many as neighbors, are compared by their numbers
+    without a key for each."""
+    given = [*texts]
+    if len(given) > 1 and _ADDRESSES.fullmatch("\n".join(given)):
+        numbers = iter(map(int, ".".join(given).split(".")))
+        return [text for *_, text in sorted(zip(numbers, numbers, numbers, numbers, given, strict=True))]
+    return sorted(given, key=natural_key)
 
 
 def redis_field(name: str, value: object) -> bytes:

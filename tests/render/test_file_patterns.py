@@ -10,12 +10,13 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from fabricgen.render.file_patterns import FilePatterns
+from fabricgen.render.file_patterns import FilePatterns, _fixed_order
 from fabricgen.render.formed import FormedSwitch
 from fabricgen.render.plans import Plans, make_plans
 from fabricgen.render.switches import SwitchRenderer
 from fabricgen.render.templates import TemplateLibrary, TemplateProblemError
 from fabricgen.resources import resource
+from fabricgen.sonic.canonical import natural_key
 from fabricgen.sonic.dump import dump
 from tests.examples import examples
 from tests.inventories import DUAL_STACK, rail_optimized, write
@@ -100,3 +101,30 @@ def test_a_fabric_of_one_switch_of_each_kind_has_no_patterns() -> None:
     assert patterns.content(formed) is None and not stamped
     assert patterns.content(formed) is not None and len(stamped) == 1
     assert patterns.content(formed) is not None and len(stamped) == 1
+
+
+STARTS = st.lists(
+    st.tuples(st.text("aE01|", max_size=4), st.booleans()), min_size=1, max_size=4, unique_by=lambda one: one[0]
+)
+
+
+@settings(max_examples=examples(200), deadline=None)
+@given(STARTS, st.data())
+def test_a_fixed_order_is_that_of_all_values(starts: list[tuple[str, bool]], data: st.DataObject) -> None:
+    keys = [f"{start}\ue000{index}\ue001" if is_open else start for index, (start, is_open) in enumerate(starts)]
+    fixed = _fixed_order({key: {} for key in keys})
+    if fixed is None:
+        return
+    filled = []
+    for key in fixed:
+        start, blank, _ = key.partition("\ue000")
+        filled.append(start + data.draw(st.text("aE01|", max_size=4)) if blank else start)
+    assert [natural_key(one) for one in filled] == sorted({natural_key(one) for one in filled})
+
+
+def test_the_order_is_fixed_where_values_cannot_change_it() -> None:
+    value, other = "\ue0000\ue001", "\ue0001\ue001"
+    addresses = [f"Ethernet10|{value}", "Ethernet10", f"Ethernet2|{other}", "Ethernet2"]
+    assert _fixed_order({key: {} for key in addresses}) == [*reversed(addresses)]
+    for keys in ([value, other], [f"Ethernet{value}", "Ethernet1|a"], [f"Vlan|{value}", f"Vlan|{other}"]):
+        assert _fixed_order({key: {} for key in keys}) is None

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from natsort import natsorted
 
-from fabricgen.sonic.canonical import natural_key, redis_field
+from fabricgen.sonic.canonical import in_natural_order, natural_key, redis_field
 from fabricgen.sonic.dump import dump, dump_row
 
 Config = dict[str, dict[str, dict[str, Any]]]
@@ -35,6 +35,15 @@ def config_save(config: Config) -> str:
 @given(st.lists(names | port_like, unique=True, max_size=12))
 def test_natural_order_is_natsorts(texts: list[str]) -> None:
     assert sorted(texts, key=natural_key) == natsorted(sorted(texts))
+
+
+addresses = st.lists(st.sampled_from(["0", "9", "10", "010", "255"]), min_size=4, max_size=4).map(".".join)
+
+
+@given(st.lists(addresses, unique=True, max_size=6), st.lists(names, max_size=1))
+def test_natural_order_of_addresses_alone_and_among_others(texts: list[str], others: list[str]) -> None:
+    given = list(dict.fromkeys([*texts, *others]))
+    assert in_natural_order(given) == natsorted(sorted(given))
 
 
 def test_natural_order_of_ports_and_addresses() -> None:
