@@ -31,7 +31,9 @@ class RuleStage:
 _STAGES = (
     RuleStage(("schema", "bundle", "links"), ("DEVICE_NEIGHBOR",)),
     RuleStage(
-        ("ports", "buffers", "qos", "opensm", "peers", "hosts.mtu"), ("PORT", "DEVICE_NEIGHBOR_METADATA"), derived=False
+        ("schema.daemons", "ports", "buffers", "qos", "opensm", "peers", "hosts.mtu"),
+        ("PORT", "DEVICE_NEIGHBOR_METADATA"),
+        derived=False,
     ),
     RuleStage(("hosts",)),
     RuleStage(("addresses", "bgp", "control"), ends=True),
@@ -64,9 +66,9 @@ class Turns:
 
     def _forget(self, stage: RuleStage) -> None:
         fabric = self._fabric
-        fabric.forget(derived=stage.derived)
         if not are_forgotten(len(fabric.switches)):
             return
+        fabric.forget(derived=stage.derived)
         if stage.ends:
             fabric.forget_ends()
         for switch in fabric.switches.values() if stage.tables else ():

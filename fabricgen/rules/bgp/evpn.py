@@ -216,7 +216,8 @@ def room_for_vxlan(fabric: Fabric) -> Iterator[Defect]:
     Source: RFC 7348 (section 4.3, no fragmentation by the VTEP).
     """
     largest: dict[str, tuple[int, Place | FilePlace]] = {}
-    for one in interfaces(fabric):
+    has_evpn = any(plane.isolation == Isolation.EVPN for plane in fabric.planes.values())
+    for one in interfaces(fabric) if has_evpn else ():
         mtu = one.raw.get("mtu")
         if (
             one.plane.isolation == Isolation.EVPN
