@@ -6,7 +6,6 @@ from pathlib import Path
 from fabricgen.errors import UsageError
 from fabricgen.simulate.patterns import collectives
 from fabricgen.simulate.patterns.job import Job, job_of_each_tenant
-from fabricgen.simulate.patterns.trace import read_trace
 from fabricgen.simulate.patterns.traffic import Everyone, Traffic, joined
 from fabricgen.simulate.plane.adapters import Adapter
 from fabricgen.vocabulary import PATTERNS, TRACE, Pattern
@@ -45,6 +44,8 @@ def make_traffic(name: str, job: Job, adapters: Sequence[Adapter], size_bytes: f
     Raises UsageError for an unknown pattern, UnreadableInputError for a wrong trace file."""
     check_pattern(name)
     if name.startswith(TRACE):
+        from fabricgen.simulate.patterns.trace import read_trace
+
         return read_trace(Path(name.removeprefix(TRACE)), adapters)
     make = _MAKERS[Pattern(name)]
     if uses_storage(name) or all(adapter.tenant is None for adapter in adapters):
