@@ -144,23 +144,29 @@ def storms(text: str) -> tuple[dict[tuple[Port, int], int], dict[tuple[Port, int
     return detected, restored
 
 
-def _load(texts: Mapping[str, bytes], folder: Path, name: str) -> Any:
-    """JSON behind a line of text that some releases print first; None without the file."""
+def _load(texts: Mapping[str, bytes], folder: Path, name: str, shape: type[dict[str, Any]] | type[list[Any]]) -> Any:
+    """JSON of a shape behind a line of text that some releases print first; empty without the file."""
     content = texts.get(name)
     if content is None:
-        return None
+        return shape()
     start = min((place for place in (content.find(b"["), content.find(b"{")) if place >= 0), default=0)
     try:
-        return orjson.loads(content[start:])
+        found = orjson.loads(content[start:])
     except orjson.JSONDecodeError as error:
         raise UnreadableInputError(f"not JSON: {error.msg}", Location(str(folder / name), error.lineno)) from error
+    if not found:
+        return shape()
+    if not isinstance(found, shape):
+        expected = "an object with a member for each port" if shape is dict else "a list with a row for each port"
+        raise UnreadableInputError(f"not the output of the switch: expected {expected}", Location(str(folder / name)))
+    return found
 
 
 def _columns(texts: Mapping[str, bytes], folder: Path, name: str, title: str) -> dict[tuple[Port, str], int]:
     """(port, title) -> the number below a title, from a table or from JSON (-j, from 202505 on)."""
     rows: dict[Port, object] = {}
     if texts.get(name, b"").lstrip().startswith(b"{"):
-        rows = {port: row.get(title) for port, row in _load(texts, folder, name).items() if isinstance(row, dict)}
+        rows = {port: row.get(title) for port, row in _load(texts, folder, name, dict).items() if isinstance(row, dict)}
     else:
         titles: list[str] = []
         for words in map(str.split, _text(texts, name).splitlines()):
@@ -173,8 +179,8 @@ def _columns(texts: Mapping[str, bytes], folder: Path, name: str, title: str) ->
 
 def _watermarks(texts: Mapping[str, bytes], folder: Path, name: str, title: str) -> dict[tuple[Port, int], int]:
     found = {}
-    for row in _load(texts, folder, name) or ():
-        for column, text in row.items():
+    for row in _load(texts, folder, name, list):
+        for column, text in row.items() if isinstance(row, dict) and "Port" in row else ():
             value = _number(text)
             if column.startswith(title) and column[len(title) :].isdecimal() and value is not None:
                 found[str(row["Port"]), int(column[len(title) :])] = value
@@ -184,7 +190,7 @@ def _watermarks(texts: Mapping[str, bytes], folder: Path, name: str, title: str)
 def _nested(texts: Mapping[str, bytes], folder: Path, name: str, member: str) -> dict[tuple[Port, int], int]:
     """Port -> queue UCn -> counters."""
     found = {}
-    for port, queues in (_load(texts, folder, name) or {}).items():
+    for port, queues in _load(texts, folder, name, dict).items():
         for queue, row in queues.items() if isinstance(queues, dict) else ():
             value = _number(row.get(member)) if isinstance(row, dict) else None
             if queue.startswith("UC") and queue[2:].isdecimal() and value is not None:

@@ -646,6 +646,21 @@ def test_errors_that_are_not_whole_json_are_refused(fabric: Path, opened: Bundle
     assert f"{file}:" in outcome.err and "not JSON" in outcome.err
 
 
+@pytest.mark.parametrize("name", ["queue-counters.json", "ecn.json", "pg-headroom.json", "errors.txt"])
+@pytest.mark.parametrize("content", ['{"Ethernet0": 5}', '["x"]', '[{"PG0": "5"}]', "5", '"x"'])
+def test_counters_of_another_shape_are_refused_or_left_out(
+    name: str, content: str, fabric: Path, opened: Bundle, tmp_path: Path, cli: Cli
+) -> None:
+    lab = Lab(opened, tmp_path / "results")
+    lab.pairs(near=False)
+    for moment in ("before", "after"):
+        put(tmp_path / "results" / moment / L0 / name, content)
+    outcome = cli("accept", fabric, tmp_path / "results")
+    assert outcome.code != 3, outcome.err
+    if content == "5" and name != "errors.txt":  # which can be a table
+        assert outcome.code == 2 and f"{L0}/{name}: not the output of the switch: expected" in outcome.err
+
+
 def test_errors_of_links_are_among_the_codes_that_were_checked(
     fabric: Path, opened: Bundle, tmp_path: Path, cli: Cli
 ) -> None:
