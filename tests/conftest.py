@@ -28,13 +28,6 @@ os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
 sys.dont_write_bytecode = False
 os.environ["FABRICGEN_NO_CACHE"] = "1"  # no test finds the results of another one
 
-# Tests write and delete 100,000 files. On a disk that took a twelfth of their time, beside waiting.
-_MEMORY, _NEEDED_BYTES = Path("/dev/shm"), 4 << 30
-if os.access(_MEMORY, os.W_OK):
-    _found = os.statvfs(_MEMORY)
-    if _found.f_bavail * _found.f_frsize >= _NEEDED_BYTES and not _found.f_flag & os.ST_NOEXEC:
-        os.environ.setdefault("PYTEST_DEBUG_TEMPROOT", str(_MEMORY))
-
 # The first search for cycles is after the collection: searches among 12,000 tests took a fifth of it.
 gc.disable()
 
