@@ -217,7 +217,7 @@ class FileContent:
         return self._tables.parse_table(self.text, name)
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class GivenContent:
     """Tables that are not, or not exactly, those of a file."""
 
@@ -225,7 +225,7 @@ class GivenContent:
     config: ConfigDb
     pieces: Sequence[bytes] = ()  # of the text, if it was read in pieces
 
-    @property
+    @cached_property
     def signs(self) -> Signs:
         """What the text shows."""
         return Signs.of(self.text, self.pieces)

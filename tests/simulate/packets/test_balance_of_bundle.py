@@ -15,8 +15,8 @@ prepare(print)
 from fabricgen.simulate.packets.analysis import PlaneRun, simulate_bundle  # noqa: E402 (after the cache of its code)
 
 
-def permuted(bundle: Path, balance: BalanceMode | None = None) -> PlaneRun:
-    [one] = simulate_bundle(open_bundle([bundle]), "permutation", balance=balance)
+def permuted(bundle: Path, balance: BalanceMode | None = None, size_bytes: int = 1 << 20) -> PlaneRun:
+    [one] = simulate_bundle(open_bundle([bundle]), "permutation", size_bytes, balance=balance)
     return one
 
 
@@ -47,10 +47,11 @@ def test_packets_that_spread_do_not_collide(rendered: Path) -> None:
 def test_the_plane_says_how_it_spreads(bundle: Path) -> None:
     """And an option replaces it."""
     stated(bundle, mode="adaptive", per="flowlet", flowlet_gap_ns=2000)
-    made = permuted(bundle).made.scenario
+    one = permuted(bundle, size_bytes=1 << 16)
+    made = one.made.scenario
     assert (made.balance.mode, made.balance.by_flowlet, made.balance.flowlet_gap_ns) == ("adaptive", True, 2000)
-    assert "load balancing adaptive, per flowlet, gap 2 us" in permuted(bundle).result.reason
-    assert permuted(bundle, BalanceMode.ECMP).made.scenario.is_spread is False
+    assert "load balancing adaptive, per flowlet, gap 2 us" in one.result.reason
+    assert permuted(bundle, BalanceMode.ECMP, size_bytes=1 << 16).made.scenario.is_spread is False
 
 
 def test_unknown_adapters_go_back_and_the_verdict_says_so(bundle: Path) -> None:

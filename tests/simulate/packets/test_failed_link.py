@@ -31,10 +31,15 @@ LATE_NS = 1_000_000_000
 
 
 def failed(
-    bundle: Path, at_ns: int, converged_ns: int, port: str = FIRST, mode: BalanceMode = BalanceMode.SPRAY
+    bundle: Path,
+    at_ns: int,
+    converged_ns: int,
+    port: str = FIRST,
+    mode: BalanceMode = BalanceMode.SPRAY,
+    size_bytes: int = 1 << 20,
 ) -> PlaneRun:
     link = FailedLink(LEAF, port, at_ns, at_ns + converged_ns)
-    [one] = simulate_bundle(open_bundle([bundle]), "permutation", 1 << 20, balance=mode, failed=link)
+    [one] = simulate_bundle(open_bundle([bundle]), "permutation", size_bytes, balance=mode, failed=link)
     return one
 
 
@@ -77,7 +82,7 @@ def test_a_link_that_fails_after_the_traffic_is_refused_and_nothing_is_written(
 
 def test_of_two_parallel_links_the_given_one_fails(rendered: Path) -> None:
     for port in (FIRST, SECOND):
-        scenario = failed(rendered, 5000, 0, port).made.scenario
+        scenario = failed(rendered, 1000, 0, port, size_bytes=1 << 16).made.scenario
         [failure] = scenario.failures
         assert failure.port is not None
         link = scenario.links[failure.port // 2]
@@ -85,7 +90,7 @@ def test_of_two_parallel_links_the_given_one_fails(rendered: Path) -> None:
 
 
 def test_routes_after_the_failure_do_not_use_the_link(rendered: Path) -> None:
-    scenario = failed(rendered, 5000, 0).made.scenario
+    scenario = failed(rendered, 1000, 0, size_bytes=1 << 16).made.scenario
     [failure] = scenario.failures
     before = {port for hops in scenario.groups.values() for port, _ in hops}
     after = {port for hops in failure.groups.values() for port, _ in hops}
@@ -128,7 +133,7 @@ def test_wrong_options_are_refused(words: tuple[str, ...], problem: str, cli: Cl
 
 
 TRACE = {
-    "flows": [{"src": f"gpu-00{one}|rail0", "dst": f"gpu-0{16 + one}|rail0", "bytes": 20_000_000} for one in range(4)]
+    "flows": [{"src": f"gpu-00{one}|rail0", "dst": f"gpu-0{16 + one}|rail0", "bytes": 10_000_000} for one in range(4)]
 }
 
 
