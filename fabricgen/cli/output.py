@@ -95,6 +95,7 @@ def report(
     run = Run(
         __version__, verb, ordered, found.suppressed, counts, found.codes, threshold, code, own or {}, lines, unjudged,
         [*isolation_headline(found.isolation)], color, 0 if output else width_of(sys.stdout), _expands(),
+        shorten,
     )  # fmt: skip
     chosen = formats()[fmt]
     text = chosen.write(run)

@@ -10,12 +10,13 @@ from fabricgen.sonic.canonical import natural_key
 _ANSI = {Severity.ERROR: "\x1b[31m", Severity.WARNING: "\x1b[33m", Severity.NOTE: "\x1b[36m"}
 
 
-def by_place(findings: Iterable[Finding]) -> list[Finding]:
-    """The findings for people: those without a place, then file by file in natural order, line by line."""
+def by_place(findings: Iterable[Finding], folder: str = "") -> list[Finding]:
+    """The findings for people: those without a place, then file by file in natural order, line by line. The name of a
+    temporary `folder` does not count: the order would be another one on another machine."""
 
     def key(one: Finding) -> tuple[object, ...]:
         place = one.location or Location("")
-        return (natural_key(place.file), place.line, place.column, one.sort_key)
+        return (natural_key(place.file.removeprefix(folder)), place.line, place.column, one.sort_key)
 
     return sorted(findings, key=key)
 

@@ -19,7 +19,7 @@ class Run:
     of the rules that ran. `threshold` is the least severity that fails the run. `own` are the JSON keys of the verb,
     such as deadlock; `lines` are the same results as text, `unjudged` what has no verdict, and `verdicts` those of the
     headline. `color`: the output is a terminal that shows colours; `width` are its columns, and 0 if it is not a
-    terminal. With `expand`, text has each finding by itself.
+    terminal. With `expand`, text has each finding by itself. `folder` is the begin of the names of temporary files.
 
     Names and values of files are foreign text: here their control characters become escapes, for every format.
     """
@@ -39,6 +39,7 @@ class Run:
     color: bool = False
     width: int = 0
     expand: bool = False
+    folder: str = ""
 
     def __post_init__(self) -> None:
         for name in ("findings", "suppressed"):

@@ -46,6 +46,16 @@ def test_json_is_valid_against_the_shipped_schema(findings: list[Finding]) -> No
     assert shown["deadlock"] == {"verdict": "free"}
 
 
+@pytest.mark.parametrize("temporary", ["/dev/shm/check-a/bundle/", "/tmp/check-b/bundle/"])
+def test_the_place_of_temporary_files_does_not_change_the_order(temporary: str) -> None:
+    """The name of the temporary folder sorts before that of the inventory, or after it."""
+    places = {"FG387": "/home/a/fabric.yaml", "FG243": f"{temporary}sonic/leaf1/config_db.json"}
+    found = [Finding(code, Severity.ERROR, code, location=Location(file, 1, 1)) for code, file in places.items()]
+    assert [one.code for one in by_place(found, temporary)] == ["FG387", "FG243"]
+    for text in (text_report(found, COUNTS, folder=temporary), concise_report(found, folder=temporary)):
+        assert text.index("FG387") < text.index("FG243")
+
+
 def test_text_shows_line_caret_related_and_help(findings: list[Finding]) -> None:
     lines = text_report(findings, COUNTS).splitlines()
     assert lines[0].endswith("config_db.json:3:9  error FG243  mtu 1500, the far end has 9100 (2 places)")

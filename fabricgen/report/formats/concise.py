@@ -8,10 +8,10 @@ from fabricgen.report.phrases import by_place, painted, places
 from fabricgen.report.run import Run
 
 
-def concise_report(findings: Sequence[Finding], color: bool = False) -> str:
+def concise_report(findings: Sequence[Finding], color: bool = False, folder: str = "") -> str:
     """file:line:column: severity CODE device message, each with a newline, in the order of their places."""
     lines = []
-    for finding in by_place(findings):
+    for finding in by_place(findings, folder):
         where = f"{finding.location}: " if finding.location else ""
         severity = painted(finding.severity.value, finding.severity, color)
         device = f"{finding.device} " if finding.device else ""
@@ -20,7 +20,7 @@ def concise_report(findings: Sequence[Finding], color: bool = False) -> str:
 
 
 def _write(run: Run) -> str:
-    return concise_report(run.findings, run.color)
+    return concise_report(run.findings, run.color, run.folder)
 
 
 FORMAT = Format("concise", "one line for each finding", _write, for_people=True)

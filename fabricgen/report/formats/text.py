@@ -50,16 +50,18 @@ def text_report(
     *,
     expand: bool = False,
     above: int = 0,
+    folder: str = "",
 ) -> str:
     """The findings in the order of their places; the last line is the summary. `width` is that of a terminal, or 0.
+    `folder` as for `Run`.
     Without `expand`, the findings like another one, and those that it explains, are lines below it, and all of them
     fit on a screen, below the `above` lines of the verdicts."""
     most = max(_SCREEN_LINES - above - 1, _LEAST_LINES)  # the summary has a line
     read_lines = functools.lru_cache(maxsize=64)(_read_lines)
-    folded = [_Folded(one) for one in by_place(findings)]
+    folded = [_Folded(one) for one in by_place(findings, folder)]
     if not expand:
         below = {cause.finding.fingerprint: cause.explains for cause in causes(findings)}
-        roots = by_place(one for one in findings if one.fingerprint in below)
+        roots = by_place((one for one in findings if one.fingerprint in below), folder)
         folded = [_Folded(one, others, below[one.fingerprint]) for one, others in alike(roots)]
     if not width:
         blocks = [_block(one, str(one.finding.location or ""), read_lines, color) for one in folded]
@@ -174,7 +176,9 @@ def _write(run: Run) -> str:
     head = _head(run)
     if run.findings:
         head.append("")
-    text = text_report(run.findings, run.counts, run.color, run.width, expand=run.expand, above=len(head))
+    text = text_report(
+        run.findings, run.counts, run.color, run.width, expand=run.expand, above=len(head), folder=run.folder
+    )
     return "\n".join([*head, text])
 
 
