@@ -28,7 +28,7 @@ HARMLESS = {
     r".*NAME_FALLBACK.* -> .*": "devices that are not of the model",
     r"MTUBytes=\d+ -> ": "netplan sets the MTU",
     r"\w+_IB_ADDR_RANGE=([\d.]+\.)0(/\d+) -> \w+_IB_ADDR_RANGE=\1\d+\2": "NCCL and NVSHMEM ignore the bits of hosts",
-    r"version: .*": "netplan refuses another version",
+    r"version: 2 -> ": "netplan does not need it",
     r"renderer: networkd -> ": "networkd is netplan's default",
     r"link-local: .*": "link-local addresses are not used",
     r"- \{from: .*priority: \d+\} -> .*priority: \d+\}": "any unused priority before the main table is valid",

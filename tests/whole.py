@@ -189,6 +189,8 @@ COSTLY = (
     Costly("handoff/test_topology.py::test_every_example_is_accepted", "the other examples in Kubernetes",
            ("explicit", "infiniband", "nvl72", "quickstart")),
     Costly("lsp/test_response.py", "an editor that waits for 512 switches"),
+    Costly("render/hosts/test_netplan.py::test_what_netplan_refuses_of_bonds_and_vlans_is_found",
+           "a value for which netplan refuses a file, at keys that the cases of FG927 do not have"),
     Costly("render/test_planes.py::test_adding_a_plane_changes_no_byte_of_the_others", "a byte that a plane moves"),
     Costly("report/test_headline.py::test_each_statement_of_the_headline_is_true",
            "a headline that is wrong of one of these fabrics",

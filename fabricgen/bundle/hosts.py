@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 import yaml
 
 from fabricgen.bundle.host_settings import HostSettings, nccl_number, read_settings
-from fabricgen.bundle.netplan import UnknownKey, as_read, unknown_keys
+from fabricgen.bundle.netplan import Refusal, as_read, refusals
 from fabricgen.errors import UnreadableInputError
 from fabricgen.findings import Location
 from fabricgen.inputs import read_text
@@ -93,10 +93,10 @@ class ObservedHosts:
         found: Mapping[str, Mapping[str, Any]] = self.network(host).get("ethernets", {})
         return found
 
-    def unknown_keys(self, host: str) -> tuple[UnknownKey, ...]:
-        """The keys for which netplan refuses the file of a host. Raises as `network`."""
+    def refusals(self, host: str) -> tuple[Refusal, ...]:
+        """Why netplan refuses the file of a host. Raises as `network`."""
         network = self.network(host)
-        return network.unknown if isinstance(network, _Filled) else ()
+        return network.refusals if isinstance(network, _Filled) else ()
 
     def forget(self) -> None:
         """Free the networks of all hosts; they are read again if they are needed."""
@@ -132,7 +132,7 @@ class ObservedHosts:
             raise UnreadableInputError(
                 "not a netplan file: `network: ethernets:` must contain interfaces", Location(place, 1, 1)
             )
-        return _Shape(_with_slots(as_read(network)), unknown_keys(network))
+        return _Shape(_with_slots(as_read(network)), refusals(network))
 
     def locate(self, *path: str) -> Location:
         """The location of a setting of a file, or of the deepest step of a dotted path that a netplan file has."""
@@ -158,7 +158,7 @@ class _Shape(NamedTuple):
     """What the netplan files of several hosts have in common."""
 
     network: Mapping[str, Any]
-    unknown: tuple[UnknownKey, ...]
+    refusals: tuple[Refusal, ...]
 
 
 # A value with addresses, made of those of one host. Defects that name a place in the file bring it to other processes,
@@ -167,13 +167,13 @@ _Slot = Callable[[Sequence[str]], Any]
 
 
 class _Filled(Mapping[str, Any]):
-    """A mapping of a shape with the addresses of one host, which are filled in when a value is read. `unknown` are the
-    keys for which netplan refuses it."""
+    """A mapping of a shape with the addresses of one host, which are filled in when a value is read. `refusals` say
+    why netplan refuses it."""
 
-    __slots__ = ("_addresses", "_shape", "unknown")
+    __slots__ = ("_addresses", "_shape", "refusals")
 
-    def __init__(self, shape: Mapping[str, Any], unknown: tuple[UnknownKey, ...], addresses: Sequence[str]) -> None:
-        self._shape, self.unknown, self._addresses = shape, unknown, addresses
+    def __init__(self, shape: Mapping[str, Any], refusals: tuple[Refusal, ...], addresses: Sequence[str]) -> None:
+        self._shape, self.refusals, self._addresses = shape, refusals, addresses
 
     def __getitem__(self, key: str) -> Any:
         found = self._shape[key]

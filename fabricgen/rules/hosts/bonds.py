@@ -1,4 +1,4 @@
-"""The rule on bonds: both ends of an LACP bond have the same ports."""
+"""The rules on bonds: both ends of an LACP bond have the same ports, and its frames use all of them."""
 
 from collections.abc import Iterator, Mapping
 
@@ -14,6 +14,7 @@ from fabricgen.rules.view.pairs import is_dual
 from fabricgen.vocabulary import Role
 
 MODE = "802.3ad"
+_BY_ADDRESSES = ("layer3+4", "encap3+4", "layer2+3", "encap2+3")
 
 
 @rule("FG293", Severity.ERROR, "A bond of a host and its port channel have different ports", breaks=Breaks.LINK)
@@ -120,6 +121,40 @@ def _bonds_of_file(group: HostFiles, host: WiredHost) -> Iterator[Defect]:
         if mode != MODE:
             message = f"the mode is {mode or 'balance-rr, the default'}, but the switch runs LACP"
             yield Defect(group.place(file, f"{key}.parameters"), message, f"set mode to {MODE}")
+
+
+@rule("FG929", Severity.WARNING, "Frames of a bond use one of its links")
+def hash_of_bonds(fabric: Fabric) -> Iterator[Defect]:
+    """What: transmit-hash-policy of a bond in the netplan file of a host is layer3+4 or encap3+4, or at least layer2+3
+    or encap2+3, which spread frames by addresses only.
+
+    Why: without it, and where networkd does not know the word and ignores it, the kernel selects a link by MAC
+    addresses. All frames to other subnets have that of the gateway, so they use one link and half of the rate.
+
+    Example: the parameters of bond-in-band are {mode: 802.3ad}.
+
+    Fix: set transmit-hash-policy to layer3+4.
+
+    Source: linux Documentation/networking/bonding.rst (xmit_hash_policy; layer2 is the default); systemd.netdev(5),
+    TransmitHashPolicy=; canonical/netplan@e9dd90a9 src/parse.c (bond_params_handlers: any text).
+    """
+    for group in host_groups(fabric):
+        for host in group.hosts:
+            found = group.files.network(host.name).get("bonds") if host.bonds else None
+            rows = found if isinstance(found, Mapping) else {}
+            for bond in host.bonds:
+                row = rows.get(bond.name)
+                settings = row.get("parameters") if isinstance(row, Mapping) else None
+                if not isinstance(settings, Mapping) or settings.get("mode") != MODE or len(bond.nics) < 2:
+                    continue  # FG293 reports another mode
+                policy = settings.get("transmit-hash-policy")
+                if policy not in _BY_ADDRESSES:
+                    shown, key = "missing" if policy is None else policy, f"bonds.{bond.name}.parameters"
+                    message = (
+                        f"transmit-hash-policy is {shown}: frames to other subnets use one of {len(bond.nics)} links"
+                    )
+                    place = group.place(netplan_file(host.name), f"{key}.transmit-hash-policy")
+                    yield Defect(place, message, "set transmit-hash-policy to layer3+4")
 
 
 @rule("FG299", Severity.ERROR, "A NIC in a bond has addresses or another MTU", Basis.AGREEMENT)

@@ -1,7 +1,6 @@
 """Rules on the files of hosts: missing files, unknown settings and names of NICs."""
 
 from collections.abc import Callable, Iterator, Sequence
-from difflib import get_close_matches
 from pathlib import PurePosixPath
 
 from fabricgen.bundle.host_settings import judged_files, nccl_device_selected, nccl_selects, nvshmem_boolean
@@ -71,26 +70,24 @@ def host_files(fabric: Fabric) -> Iterator[Defect]:
 
 
 @rule("FG927", Severity.ERROR, "netplan refuses the file of a host", Basis.SCHEMA)
-def netplan_keys(fabric: Fabric) -> Iterator[Defect]:
+def netplan_refuses(fabric: Fabric) -> Iterator[Defect]:
     """What: The netplan file of a host has only keys that netplan knows, for the network, its Ethernet interfaces,
-    their routes and rules.
+    bonds and VLANs, their routes and rules, and values of the kind that netplan takes: booleans, numbers, lists,
+    renderers.
 
-    Why: netplan refuses a file with an unknown key, and then configures no interface of any file.
+    Why: netplan refuses a file with an unknown key or a wrong value, and then configures no interface of any file.
 
-    Example: rail0 has the key adresses.
+    Example: rail0 has the key adresses, or optional: maybe.
 
-    Fix: Correct the key.
+    Fix: Correct the key or the value.
 
-    Source: canonical/netplan@e9dd90a9 src/parse.c (network_handlers, ethernet_def_handlers, routes_handlers,
-    ip_rules_handlers).
+    Source: canonical/netplan@e9dd90a9 src/parse.c (network_handlers, ethernet_def_handlers, bond_params_handlers,
+    routes_handlers, ip_rules_handlers, handle_generic_bool, handle_generic_guint).
     """
     for group in host_groups(fabric):
         for host in group.hosts:
-            for found in group.files.unknown_keys(host.name):
-                close = get_close_matches(found.name, sorted(found.known), n=1)
-                hint = f"write {close[0]}" if close else f"remove {found.name}"
-                place = group.place(f"netplan/{host.name}.yaml", found.path)
-                yield Defect(place, f"netplan does not know the key {found.name}, and refuses the file", hint)
+            for found in group.files.refusals(host.name):
+                yield Defect(group.place(f"netplan/{host.name}.yaml", found.path), found.message, found.hint)
 
 
 _RENDER = "run `fabricgen render`"

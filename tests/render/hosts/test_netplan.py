@@ -1,13 +1,18 @@
 """netplan itself takes the rendered files, and refuses mistakes in them."""
 
 import subprocess
+from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
+import yaml
 
+from fabricgen.api import render
 from fabricgen.bundle.read import open_bundle
 from fabricgen.errors import UnreadableInputError
 from fabricgen.findings import Finding, Severity
+from fabricgen.resources import resource
 from fabricgen.rules.run import run
 from tests.components import require_namespaces
 from tests.render.hosts.rendered import STORAGE, files_of, inventory, write_bundle
@@ -20,7 +25,7 @@ _GENERATOR = Path("/usr/libexec/netplan/generate")  # netplan/cli/commands/gener
 def generate(netplan: str, folder: Path, text: str) -> subprocess.CompletedProcess[str]:
     """What netplan makes of a file."""
     file = folder / "etc/netplan/60-fabricgen.yaml"
-    file.parent.mkdir(parents=True)
+    file.parent.mkdir(parents=True, exist_ok=True)
     file.write_text(text)
     file.chmod(0o600)
     return run_netplan(netplan, folder)
@@ -60,6 +65,11 @@ MISTAKES = [
     ("optional: true", "optional: true\n      ipv4: {mtu: 9100}", "unknown key"),
     ("scope: link, table", "scope: link, tabel: 7, table", "unknown key"),
     ("table: 100, priority", "iif: rail0, table: 100, priority", "unknown key"),
+    ("optional: true", "optional: 1", "boolean"),
+    ("link-local: []", "link-local: no", "sequence"),
+    ("link-local: []", "link-local: [ipv5]", "link-local"),
+    ("renderer: networkd", "renderer: systemd", "renderer"),
+    ("table: 100, priority: 1000", "table: 100, priority: first", "unsigned int"),
 ]
 
 
@@ -69,6 +79,58 @@ def test_netplan_refuses_a_mistake(netplan: str, tmp_path: Path, old: str, new: 
     assert old in text
     done = generate(netplan, tmp_path, text.replace(old, new, 1))
     assert done.returncode != 0 and message in done.stderr, done.stderr
+
+
+ODD = ("abc", 7, -1, [], {}, "", ["abc"], {"abc": 1}, True, 1.5)
+# netplan of Debian 12 takes any lacp-rate, later versions slow and fast.
+LATER = ("network", "bonds", "bond0", "parameters", "lacp-rate")
+
+
+def test_what_netplan_refuses_of_bonds_and_vlans_is_found(netplan: str, tmp_path: Path) -> None:
+    """Each value of a file with bonds and VLANs in turn has each odd value. The check says that netplan refuses it only
+    if it does so, and finds all that it refuses."""
+    bundle = tmp_path / "bundle"
+    render(resource("inventories", "trunks"), bundle)
+    (bundle / "manifest.json").unlink()
+    file = bundle / "hosts/gpu/netplan/gpu-000.yaml"
+    tree = yaml.safe_load(file.read_text())
+    wrong, refused = [], 0
+    for path in [*places(tree)]:
+        for odd in ODD:
+            text = yaml.safe_dump(changed(tree, path, odd))
+            file.write_text(text)
+            done = generate(netplan, tmp_path / "root", text)
+            codes = codes_at(bundle, "netplan/gpu-000.yaml")
+            refused += done.returncode != 0
+            if (not codes and done.returncode) or ("FG927" in codes and not done.returncode and path != LATER):
+                wrong.append((path, odd, done.stderr))
+    assert not wrong, "\n".join(map(repr, wrong))
+    assert refused > 200
+
+
+def codes_at(bundle: Path, file: str) -> set[str]:
+    """The codes of the findings in a file of a host; that of a file without interfaces is "unreadable"."""
+    try:
+        return {one.code for one in run(open_bundle([bundle]), ("FG29", "FG69", "FG9")) if one.path.startswith(file)}
+    except UnreadableInputError:
+        return {"unreadable"}
+
+
+def places(tree: object, path: tuple[str | int, ...] = ()) -> Iterator[tuple[str | int, ...]]:
+    """The path of each value of a tree, of equal interfaces and rows the first one."""
+    items = tree.items() if isinstance(tree, dict) else enumerate(tree[:1]) if isinstance(tree, list) else ()
+    for key, child in items:
+        yield (*path, key)
+        yield from places(child, (*path, key))
+
+
+def changed(tree: Any, path: tuple[str | int, ...], value: object) -> Any:
+    """A copy with another value at a path."""
+    if not path:
+        return value
+    copy = tree.copy()
+    copy[path[0]] = changed(tree[path[0]], path[1:], value)
+    return copy
 
 
 # Forms of the same values, and further keys: netplan takes them, and so does the check.
