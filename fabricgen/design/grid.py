@@ -27,6 +27,10 @@ from fabricgen.inventory.plane import Plane
 from fabricgen.inventory.topology import ScalableUnit, TorusSpec
 from fabricgen.vocabulary import LinkKind, Role
 
+# The unicast LIDs of a subnet (InfiniBand Architecture Specification, volume 1, section 4.1.3). All switches are laid
+# out at once, so a size with some digits too many would not end.
+_MOST_SWITCHES = 49_151
+
 
 def expand_grid(plane: Plane, parts: PartsList) -> PlaneDesign | None:
     """The plane as a grid; None, with findings, when it cannot be laid out."""
@@ -75,7 +79,10 @@ def _has_room(unit: ScalableUnit, grid: TorusSpec, endpoints: Endpoints, parts: 
         )
         hint = "increase `torus.size`, or `scalable_unit.hosts`"
         parts.findings.append(error("FG207", message, grid, "size", hint=hint))
-    return needed <= switches
+    if switches > _MOST_SWITCHES:
+        message = f"`size` has {counted}, at most {_MOST_SWITCHES} are laid out"
+        parts.findings.append(error("FG207", message, grid, "size", hint="reduce `torus.size`"))
+    return needed <= switches <= _MOST_SWITCHES
 
 
 def _ports_suffice(speed_mbps: int, grid: TorusSpec, endpoints: Endpoints, leaf: TierParts, parts: PartsList) -> bool:

@@ -155,6 +155,8 @@ def test_ports_by_dimension_and_direction() -> None:
     [
         (grid("torus", [4, 4], 33, 2), "FG207", "planes.compute.torus.size",
          "33 hosts, 2 on a switch, need 17 switches, `size` has 4 x 4 = 16 switches"),
+        (grid("mesh", [4, 10**12]), "FG207", "planes.compute.torus.size",
+         "`size` has 4 x 1000000000000 = 4000000000000 switches, at most 49151 are laid out"),
         (grid("torus", [4, 4], 1, 7, [3, 2]), "FG201", "planes.compute.leaf.platform",
          "a switch needs 66 ports (56 endpoints + 2 x 3 + 2 x 2), its platform has 64"),
         (grid("torus", [2, 2, 2, 2]), "FG105", "planes.compute.torus.size", "takes at most 3 items"),
