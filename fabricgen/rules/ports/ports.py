@@ -241,18 +241,28 @@ def breakout_mode(fabric: Fabric) -> Iterator[Defect]:
 
 @rule("FG237", Severity.ERROR, "A port with a cable is not up, or a cordoned one is not down", breaks=Breaks.LINK)
 def admin_status(fabric: Fabric) -> Iterator[Defect]:
-    """What: Every port with a cable has admin_status up, and both ports of a cordoned link have admin_status down.
+    """What: Every port with a cable has admin_status up, and both ports of a cordoned link have admin_status down. A
+    port channel of such ports, and a VLAN with a gateway, are not down.
 
-    Why: SONiC's default is down. A link that is down at one end carries no traffic, and ECMP loses a path without an
-    error. A cordoned link that is up carries traffic over a cable that is taken out of service.
+    Why: SONiC's default for ports is down. A link that is down at one end carries no traffic, and ECMP loses a path
+    without an error. A cordoned link that is up carries traffic over a cable that is taken out of service. Hosts behind
+    a port channel or a VLAN that is down reach nothing outside.
 
     Example: PORT|Ethernet256 leads to spine1 and has no admin_status.
 
     Fix: Set admin_status to up. A device that is drained on purpose has state drained in the inventory, and a link
     that is out of service has state cordoned.
 
-    Source: sonic-buildimage src/sonic-yang-models/yang-models/sonic-port.yang (default down).
+    Source: sonic-buildimage src/sonic-yang-models/yang-models/sonic-port.yang (default down); sonic-swss
+    cfgmgr/teammgr.cpp and cfgmgr/vlanmgr.cpp (admin_status; the default is up).
     """
+    yield from _of_ports(fabric)
+    for switch in fabric.switches.values():
+        if switch.is_in_service:
+            yield from _of_aggregates(fabric, switch)
+
+
+def _of_ports(fabric: Fabric) -> Iterator[Defect]:
     cordoned = fabric.bundle.cordoned
     for end in fabric.ends:
         if not cordoned and end.text("admin_status") == "up":
@@ -268,6 +278,25 @@ def admin_status(fabric: Fabric) -> Iterator[Defect]:
             found = end.text("admin_status") or "missing, so it is down"
             hint = "set admin_status to up"
             yield Defect(end.place("PORT", "admin_status"), f"admin_status is {found}, but the port has a cable", hint)
+
+
+def _of_aggregates(fabric: Fabric, switch: Switch) -> Iterator[Defect]:
+    """Port channels and VLANs that are down, although a port of theirs has a cable in service, or hosts have their
+    gateway there."""
+    ends, cordoned = fabric.ends_of[switch.name], fabric.bundle.cordoned
+    used = {
+        channel: "a port of it has a cable"
+        for port, channel in switch.channel_of.items()
+        if port in ends and (switch.name, port) not in cordoned
+    }
+    gateways = {
+        key.partition("|")[0]: "it has a gateway" for key in switch.device.table("VLAN_INTERFACE") if "|" in key
+    }
+    for table, why in (("PORTCHANNEL", used), ("VLAN", gateways)):
+        for name, row in switch.device.table(table).items():
+            if name in why and row.get("admin_status") == "down":
+                message = f"admin_status is down, but {why[name]}"
+                yield Defect(switch.place(table, name, "admin_status"), message, "set admin_status to up")
 
 
 def _identity(port: PlatformPort) -> dict[str, str]:
