@@ -1722,7 +1722,7 @@ CASES = [
     Case(
         "FG929",
         edit(NETPLAN, ", transmit-hash-policy: layer3+4", ""),
-        f"hosts/gpu:{NETPLAN}|bonds.bond-in-band.parameters",
+        f"hosts/gpu:{NETPLAN}|bonds.bond-in-band.parameters.transmit-hash-policy",
         WARNING,
         "transmit-hash-policy is missing: frames to other subnets use one of 2 links",
         "set transmit-hash-policy to layer3+4",
