@@ -5,6 +5,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from fabricgen.bundle.outside import announced_prefixes, read_speaker
 from fabricgen.engine.derived import derived
 from fabricgen.findings import Severity
+from fabricgen.rules.bgp.hosts import listened
 from fabricgen.rules.breaks import Breaks
 from fabricgen.rules.defects import Defect
 from fabricgen.rules.rule import rule
@@ -55,7 +56,8 @@ def one_ended_session(fabric: Fabric) -> Iterator[Defect]:
 def inactive_family(fabric: Fabric) -> Iterator[Defect]:
     """What: Every address family in BGP_GLOBALS_AF is active on the sessions between switches and has a route map in
     each direction, in BGP_NEIGHBOR_AF or in BGP_PEER_GROUP_AF of the peer group. A session with another router has at
-    least one family in one direction.
+    least one family in one direction. The peer group of a range of hosts has the family of the range, and a filter of
+    what it accepts.
 
     Why: The framework writes `no bgp default ipv4-unicast`, and FRR exchanges no prefix over an eBGP session without a
     policy. The session is up but carries no route.
@@ -85,6 +87,21 @@ def inactive_family(fabric: Fabric) -> Iterator[Defect]:
                 message = "no route passes in either direction: no family is active with a route map"
                 place = switch.place("BGP_NEIGHBOR_AF", f"{neighbor.key}|{family}")
                 yield Defect(place, message, f"activate {family} and set route_map_in and route_map_out")
+        yield from _groups_of_hosts(fabric, switch)
+
+
+def _groups_of_hosts(fabric: Fabric, switch: Switch) -> Iterator[Defect]:
+    ranges = listened(fabric).get(switch.name, ())
+    for group, family in dict.fromkeys((one.group, _FAMILIES[one.network.version]) for one in ranges):
+        row = switch.device.table("BGP_PEER_GROUP_AF").get(f"{group}|{family}", {})
+        if row.get("admin_status") not in ("up", "true"):
+            why = f"{family} is not active"
+        elif not (row.get("route_map_in") or row.get("prefix_list_in")):
+            why = "route_map_in is missing"
+        else:
+            continue
+        place = switch.place("BGP_PEER_GROUP_AF", f"{group}|{family}")
+        yield Defect(place, f"no route of the hosts is accepted: {why}", f"activate {family} and set route_map_in")
 
 
 @rule("FG349", Severity.ERROR, "BGP_GLOBALS contradicts DEVICE_METADATA or Loopback0")
