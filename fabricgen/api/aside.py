@@ -89,6 +89,8 @@ def _render_to(plans: Plans, last: LastRendering, jobs: int, progress: Progress)
     """Raises TemplateProblemError."""
     fabric, files = plans.fabric.inventory, last.files
     files.begin()
-    for path, data in progress.track(last.kept.files(plans, jobs), len(plans.rendered.switches) + 3, "rendering"):
+    for path, data in progress.track(
+        last.kept.files(plans, jobs, files.write), len(plans.rendered.switches) + 3, "rendering"
+    ):
         files.add(path, data)
     files.commit(fabric.fabric, OUTPUT_VERSION, fabric.digest, fabric.sonic.release)

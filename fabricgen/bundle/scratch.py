@@ -2,10 +2,18 @@
 
 from contextlib import suppress
 from pathlib import Path
+from typing import NamedTuple
 
 from fabricgen.atomic.file import Private
 from fabricgen.atomic.relative import relative
 from fabricgen.bundle.manifest import NAME, Manifest, digest
+
+
+class Written(NamedTuple):
+    """A file that is in the folder: its digest, and whether it differs from the one before."""
+
+    digest: str
+    is_new: bool
 
 
 class ScratchFolder:
@@ -21,14 +29,29 @@ class ScratchFolder:
         """Begin a bundle, of which no file is known yet."""
         self._wanted = {}
 
-    def add(self, path: str, content: bytes | None) -> None:
-        """Add a file; None for one that is as it was in the bundle before."""
-        self._wanted[path] = self._digests[path] if content is None else self._write(path, content)
+    def add(self, path: str, content: bytes | Written | None) -> None:
+        """Add a file, also one that `write` has written; None for one that is as it was in the bundle before."""
+        if content is not None:
+            self._note(path, content if isinstance(content, Written) else self.write(path, content))
+        self._wanted[path] = self._digests[path]
+
+    def write(self, path: str, content: bytes) -> Written:
+        """Write a file if it differs from the one before. A process that was forked from this one can write, too; this
+        one adds what it answers."""
+        now = digest(content)
+        if self._digests.get(path) == now:
+            return Written(now, False)
+        file = self.folder / relative(path)
+        file.parent.mkdir(parents=True, exist_ok=True)
+        if isinstance(content, Private):
+            file.touch(0o600)
+        file.write_bytes(content)
+        return Written(now, True)
 
     def commit(self, fabric: str, output_version: int, inventory_digest: str, sonic_release: int | None) -> None:
         """Write the manifest, and remove the files that were not added."""
         manifest = Manifest(fabric, output_version, inventory_digest, self._wanted, sonic_release)
-        self._write(NAME, manifest.dump())
+        self._note(NAME, self.write(NAME, manifest.dump()))
         for path in sorted(self._digests.keys() - self._wanted.keys() - {NAME}):
             self._remove(path)
 
@@ -47,14 +70,7 @@ class ScratchFolder:
         del self._digests[path]
         self._changed.add(path)
 
-    def _write(self, path: str, content: bytes) -> str:
-        now = digest(content)
-        if self._digests.get(path) != now:
-            file = self.folder / relative(path)
-            file.parent.mkdir(parents=True, exist_ok=True)
-            if isinstance(content, Private):
-                file.touch(0o600)
-            file.write_bytes(content)
-            self._digests[path] = now
+    def _note(self, path: str, written: Written) -> None:
+        if written.is_new:
+            self._digests[path] = written.digest
             self._changed.add(path)
-        return now

@@ -10,10 +10,11 @@ from hashlib import sha256
 from pathlib import Path
 
 from fabricgen.allocation.read_lock import read_lock
+from fabricgen.bundle.scratch import Written
 from fabricgen.inputs import digest_now, noted
 from fabricgen.inventory.load import LOCK_NAME, InventorySource, inventory_root, load_inventory
 from fabricgen.inventory.nodes import Node
-from fabricgen.render.content import BundleContent
+from fabricgen.render.content import BundleContent, Write
 from fabricgen.render.plans import UNPLANNED, Plans, plan, plan_again
 
 Known = tuple[bytes, object]  # the parts that plans depend on, and the lock
@@ -42,9 +43,9 @@ class KeptRendering:
         self._plans, self._known, self._files = plans, known, notes.files
         return plans
 
-    def files(self, plans: Plans, jobs: int) -> Iterator[tuple[str, bytes | None]]:
+    def files(self, plans: Plans, jobs: int, write: Write) -> Iterator[tuple[str, bytes | Written | None]]:
         """(path, bytes) of every file of these last plans but the manifest; None for a file that is as it was in the
-        last rendering.
+        last rendering. Processes `write` the files of switches that they make.
 
         Raises TemplateProblemError.
         """
@@ -53,8 +54,8 @@ class KeptRendering:
             yield from before.files_again(plans)
             self._content = before
         else:
-            content = BundleContent(plans, jobs=jobs)
-            yield from content.files()
+            content = BundleContent(plans, jobs=jobs, write=write)
+            yield from content.made()
             self._content = None if plans.templates else content
 
     def _are_unchanged(self) -> bool:

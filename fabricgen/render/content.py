@@ -8,6 +8,7 @@ from fnmatch import fnmatchcase
 from fabricgen.atomic import Private
 from fabricgen.bundle.fabric_file import dump_wiring
 from fabricgen.bundle.read import PLATFORMS
+from fabricgen.bundle.scratch import Written
 from fabricgen.bundle.wiring import Checks, Wiring
 from fabricgen.control_plane.tenant_settings import plan_tenant_settings
 from fabricgen.design.model import Fabric, Switch
@@ -19,6 +20,7 @@ from fabricgen.platforms.catalog import switch_platform
 from fabricgen.platforms.entry_text import switch_entry_text
 from fabricgen.platforms.model import SwitchPlatform
 from fabricgen.render.file_patterns import FilePatterns
+from fabricgen.render.formed import FormedSwitch
 from fabricgen.render.forms import LineForm, LineMarks
 from fabricgen.render.hosts import FOLDER as HOSTS_FOLDER
 from fabricgen.render.hosts import HostRenderer, host_groups
@@ -35,6 +37,7 @@ from fabricgen.sonic.secrets import literals, may_have_forms
 from fabricgen.spread import spread, worthwhile
 
 RenderedFile = tuple[bytes | None, DeviceSources]
+Write = Callable[[str, bytes], Written]
 Elsewhere = Callable[["BundleContent"], Iterator[RenderedFile]]  # those of all switches, in their order
 
 
@@ -96,6 +99,7 @@ class BundleContent:
     only: str | None = None
     jobs: int = 1
     elsewhere: Elsewhere | None = None  # renders the switches on other machines
+    write: Write | None = None  # writes files in the processes that make them
 
     def __post_init__(self) -> None:
         plans = self.plans
@@ -123,6 +127,11 @@ class BundleContent:
 
     def files(self) -> Iterator[tuple[str, bytes]]:
         """(path in the bundle, bytes) of every file but the manifest. Raises TemplateProblemError."""
+        assert self.write is None
+        return ((path, content) for path, content in self.made() if isinstance(content, bytes))
+
+    def made(self) -> Iterator[tuple[str, bytes | Written]]:
+        """`files`, of which some are written already where `write` is given."""
         wiring = wiring_of(self.plans)
         made = _Made(self.plans.fabric.inventory.checks)
         merged = _Merged(self.plans.fabric.inventory.overrides)
@@ -131,7 +140,7 @@ class BundleContent:
             made.merged.append(merged.into(switch, source.name))
             if content is not None:
                 yield f"sonic/{source.name}/config_db.json", content
-                if switch.key in self.plans.tenants.vteps:
+                if switch.key in self.plans.tenants.vteps and isinstance(content, bytes):
                     yield f"sonic/{source.name}/{FRR_CONF}", frr_conf(json.loads(content)).encode()
         subnets = SubnetRenderer(self.plans.allocation, self._lines, len(self._library.forms))
         for design in self.plans.fabric.planes:
@@ -182,7 +191,7 @@ class BundleContent:
         accepted, devices = self.plans.fabric.inventory.suppressions, [*made.switches, *made.beside]
         return dump_sources(self._library.marks.origins, [*self._library.forms, *made.lines], devices, accepted)
 
-    def _switches(self) -> Iterator[RenderedFile]:
+    def _switches(self) -> Iterator[tuple[bytes | Written | None, DeviceSources]]:
         if self.elsewhere is not None:
             self.expand()
             yield from self.elsewhere(self)
@@ -193,8 +202,14 @@ class BundleContent:
 
     def switch(self, switch: Switch) -> RenderedFile:
         """The bytes (None for a switch that --only excludes) and the sources of a switch."""
+        return self._file(switch, self._formed(switch))
+
+    def _formed(self, switch: Switch) -> FormedSwitch:
         formed = self._renderer.formed(switch)
         assert formed is not None, "plans without an error have a plan for every switch"
+        return formed
+
+    def _file(self, switch: Switch, formed: FormedSwitch) -> RenderedFile:
         if self._is_as_formed(switch, formed.name) and (text := self._patterns.content(formed)):
             return text, DeviceSources(formed.name, formed.forms, formed.port_forms)
         rendered = self._renderer.stamped(formed)
@@ -215,14 +230,19 @@ class BundleContent:
             return False
         return not any(matches(override, switch, name) for override in self.plans.fabric.inventory.overrides)
 
-    def _in_processes(self, jobs: int) -> Iterator[RenderedFile]:
-        switches = self.plans.rendered.switches
-        self.expand()
+    def _in_processes(self, jobs: int) -> Iterator[tuple[bytes | Written | None, DeviceSources]]:
+        switches, apart = self.plans.rendered.switches, self.plans.tenants.vteps
+        formed = self.expand()
         together = max(1, len(switches) // (4 * jobs))
-        places = range(len(switches))  # a place is sent, and the processes have the switches
-        return spread(lambda place: self.switch(switches[place]), places, jobs, together)
 
-    def expand(self) -> None:
-        """Expand the forms of all switches, so that all processes have the same indices of forms."""
-        for switch in self.plans.rendered.switches:
-            self._renderer.formed(switch)
+        def made(place: int) -> tuple[bytes | Written | None, DeviceSources]:
+            content, source = self._file(switches[place], formed[place])
+            if self.write is None or content is None or switches[place].key in apart:  # a VTEP has another file of it
+                return content, source
+            return self.write(f"sonic/{source.name}/config_db.json", content), source
+
+        return spread(made, range(len(switches)), jobs, together)  # the processes have the switches, places are sent
+
+    def expand(self) -> list[FormedSwitch]:
+        """The forms of all switches. They are expanded here, so that all processes have the same indices of forms."""
+        return [self._formed(switch) for switch in self.plans.rendered.switches]

@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 import yaml
 
+from fabricgen.api.aside import LastRendering, render_aside
 from fabricgen.inventory.nodes import SecretReference
 from fabricgen.inventory.read_yaml import read_yaml
 from tests.conftest import Cli
@@ -87,6 +88,25 @@ def test_processes_mean_nothing(cli: Cli, tmp_path: Path) -> None:
     first = rendered(cli, inventory, tmp_path / "a", "--jobs", 1)
     assert sum(path.endswith("config_db.json") for path in first) >= 64
     assert rendered(cli, inventory, tmp_path / "b", "--jobs", 2) == first
+
+
+def test_processes_that_write_mean_nothing(tmp_path: Path) -> None:
+    """`check` renders into its own folder, where each process writes what it makes; a second rendering writes
+    what differs."""
+    inventory = write(tmp_path / "inventory", rail_optimized(8, 1, 8, DELL, "hgx-h100"))
+    last = LastRendering(tmp_path / "2")
+    for jobs, rendering in ((1, LastRendering(tmp_path / "1")), (2, last)):
+        assert render_aside(inventory, tmp_path / str(jobs), jobs=jobs, last=rendering).is_rendered
+    first = files(tmp_path / "1")
+    assert "manifest.json" in first and files(tmp_path / "2") == first
+    assert last.files.changed() == first.keys()
+    tree = rail_optimized(8, 1, 8, DELL, "hgx-h100")
+    tree["overrides"] = [{"match": {"role": "spine"}, "config_db": {"PORT": {"Ethernet0": {"mtu": "9000"}}}}]
+    write(inventory, tree)
+    render_aside(inventory, tmp_path / "2", jobs=2, last=last)
+    spines = {name for name in first if "spine" in name}
+    changed = {name for name, content in files(tmp_path / "2").items() if content != first[name]}
+    assert changed == last.files.changed() == spines | {"manifest.json", "sources.json"}
 
 
 def test_a_clash_of_templates_in_another_process_is_reported(cli: Cli, tmp_path: Path) -> None:
