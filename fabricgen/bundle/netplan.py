@@ -100,8 +100,9 @@ def _refusals(network: Mapping[str, Any]) -> Iterator[Refusal]:
         if not isinstance(links, Mapping):
             yield _wrong(kind, kind, links, "a mapping")
             continue
-        others = ((name, content) for name, content in links.items() if not isinstance(content, Mapping))
-        yield from (_wrong(f"{kind}.{name}", name, content, "a mapping") for name, content in others)
+        for name, content in links.items():
+            if not isinstance(content, Mapping):
+                yield _wrong(f"{kind}.{name}", name, content, "a mapping")
     for kind, name, content in _links(network):
         link = f"{kind}.{name}"
         for key, found in content.items():

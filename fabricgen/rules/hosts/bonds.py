@@ -9,7 +9,7 @@ from fabricgen.rules.defects import Defect
 from fabricgen.rules.rule import Basis, rule
 from fabricgen.rules.view.fabric import End, Fabric
 from fabricgen.rules.view.host_groups import HostFiles, host_groups
-from fabricgen.rules.view.host_interfaces import netplan_file
+from fabricgen.rules.view.host_interfaces import netplan_file, rows_of_bonds
 from fabricgen.rules.view.pairs import is_dual
 from fabricgen.vocabulary import Role
 
@@ -100,8 +100,7 @@ def _other_ports(fabric: Fabric, bond_of: Mapping[tuple[str, str], tuple[str, st
 
 
 def _bonds_of_file(group: HostFiles, host: WiredHost) -> Iterator[Defect]:
-    found, file = group.files.network(host.name).get("bonds"), netplan_file(host.name)
-    rows = found if isinstance(found, Mapping) else {}
+    rows, file = rows_of_bonds(group, host.name), netplan_file(host.name)
     for bond in host.bonds:
         if not all(map(group.is_set_up, bond.nics)):
             continue
@@ -140,8 +139,7 @@ def hash_of_bonds(fabric: Fabric) -> Iterator[Defect]:
     """
     for group in host_groups(fabric):
         for host in group.hosts:
-            found = group.files.network(host.name).get("bonds") if host.bonds else None
-            rows = found if isinstance(found, Mapping) else {}
+            rows = rows_of_bonds(group, host.name) if host.bonds else {}
             for bond in host.bonds:
                 row = rows.get(bond.name)
                 settings = row.get("parameters") if isinstance(row, Mapping) else None
@@ -174,9 +172,9 @@ def ports_of_bonds(fabric: Fabric) -> Iterator[Defect]:
     for group in host_groups(fabric):
         for host in group.hosts:
             raw = group.files.interfaces(host.name) if host.bonds else {}
-            bonds = group.files.network(host.name).get("bonds") if host.bonds else None
+            rows = rows_of_bonds(group, host.name) if host.bonds else {}
             for bond in host.bonds:
-                row = bonds.get(bond.name) if isinstance(bonds, Mapping) else None
+                row = rows.get(bond.name)
                 mtu = row.get("mtu") if isinstance(row, Mapping) else None
                 for nic in bond.nics:
                     own, key = raw.get(nic, {}), f"ethernets.{nic}"

@@ -78,8 +78,7 @@ def _of_host(group: HostFiles, host: WiredHost) -> Iterator[Interface]:
         if bond is None and nic.name in raw:
             yield Interface(group, host.name, nic.name, group.planes[nic.plane], end, raw[nic.name])
         elif bond and nic.name == bond.nics[0]:
-            found = group.files.network(host.name).get("bonds")
-            content = found.get(bond.name) if isinstance(found, Mapping) else None
+            content = rows_of_bonds(group, host.name).get(bond.name)
             if isinstance(content, Mapping):
                 yield Interface(group, host.name, bond.name, group.planes[nic.plane], end, content, "bonds")
         own = bond.name if bond else nic.name
@@ -90,9 +89,18 @@ def _of_host(group: HostFiles, host: WiredHost) -> Iterator[Interface]:
                 yield Interface(group, host.name, vlan.name, plane, end, content, "vlans", name)
 
 
+def rows_of_bonds(group: HostFiles, host: str) -> Mapping[str, Any]:
+    """`network.bonds` of the netplan file of a host; empty where it has none."""
+    return _rows_of(group, host, "bonds")
+
+
 def rows_of_vlans(group: HostFiles, host: str) -> Mapping[str, Any]:
     """`network.vlans` of the netplan file of a host; empty where it has none."""
-    found = group.files.network(host).get("vlans")
+    return _rows_of(group, host, "vlans")
+
+
+def _rows_of(group: HostFiles, host: str, kind: str) -> Mapping[str, Any]:
+    found = group.files.network(host).get(kind)
     return found if isinstance(found, Mapping) else {}
 
 
