@@ -181,9 +181,9 @@ class _Neighbors:
             }
             for version, name in FAMILIES.items()
         }
-        active = [version for version, family in families.items() if _active(version, family, self._instance)]
-        inbound = {version: _filter(families[version], "in") for version in active}
-        outbound = {version: _filter(families[version], "out") for version in active}
+        active = [version for version, family in families.items() if is_active(version, family, self._instance)]
+        inbound = {version: filter_of(families[version], "in") for version in active}
+        outbound = {version: filter_of(families[version], "out") for version in active}
         return Terms(
             allowas_in=max(map(_allowas_in, families.values())),
             accepts=frozenset(version for version in active if any(inbound[version])),
@@ -215,7 +215,7 @@ class _Neighbors:
         return self._takes_default[key]
 
 
-def _active(version: int, family: Row, instance: Row) -> bool:
+def is_active(version: int, family: Row, instance: Row) -> bool:
     """Whether a family is active. bgpd.conf.db.j2 writes `no bgp default ipv4-unicast` unless a field overrides it."""
     status = text(family, "admin_status")
     return status in ("true", "up") or (
@@ -223,7 +223,7 @@ def _active(version: int, family: Row, instance: Row) -> bool:
     )
 
 
-def _filter(family: Row, way: str) -> RouteFilter:
+def filter_of(family: Row, way: str) -> RouteFilter:
     """The route maps and the prefix list of one direction; without any, no route passes."""
     return RouteFilter(_names(family.get(f"route_map_{way}")), _names(family.get(f"prefix_list_{way}")))
 

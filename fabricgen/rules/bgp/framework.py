@@ -12,6 +12,7 @@ from fabricgen.rules.rule import rule
 from fabricgen.rules.view.addresses import parse_interface
 from fabricgen.rules.view.fabric import Fabric
 from fabricgen.rules.view.switch import ADDRESS_TABLES, Switch
+from fabricgen.sonic.frr_framework import filter_of, is_active
 from fabricgen.sonic.image import Neighbor, uses_frr_framework
 
 _OF_FAMILIES = ("BGP_NEIGHBOR_AF", "BGP_PEER_GROUP_AF")
@@ -92,11 +93,12 @@ def inactive_family(fabric: Fabric) -> Iterator[Defect]:
 
 def _groups_of_hosts(fabric: Fabric, switch: Switch) -> Iterator[Defect]:
     ranges = listened(fabric).get(switch.name, ())
-    for group, family in dict.fromkeys((one.group, _FAMILIES[one.network.version]) for one in ranges):
-        row = switch.device.table("BGP_PEER_GROUP_AF").get(f"{group}|{family}", {})
-        if row.get("admin_status") not in ("up", "true"):
+    for group, version in dict.fromkeys((one.group, one.network.version) for one in ranges):
+        family = _FAMILIES[version]
+        row = switch.device.row("BGP_PEER_GROUP_AF", f"{group}|{family}")
+        if not is_active(version, row, switch.device.row("BGP_GLOBALS", group.partition("|")[0])):
             why = f"{family} is not active"
-        elif not (row.get("route_map_in") or row.get("prefix_list_in")):
+        elif not any(filter_of(row, "in")):
             why = "route_map_in is missing"
         else:
             continue

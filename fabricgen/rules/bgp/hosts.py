@@ -13,9 +13,9 @@ from fabricgen.rules.view.addresses import IpInterface, parse_interface
 from fabricgen.rules.view.fabric import Fabric
 from fabricgen.rules.view.switch import Switch, number
 from fabricgen.sonic.addresses import Address
-from fabricgen.sonic.frr_framework import DEFAULTS, FAMILIES, LISTEN_LIMIT
+from fabricgen.sonic.frr_framework import DEFAULTS, FAMILIES, LISTEN_LIMIT, filter_of, is_active
 from fabricgen.sonic.image import uses_frr_framework
-from fabricgen.sonic.policy import TABLES, Policies, RouteFilter
+from fabricgen.sonic.policy import TABLES, Policies
 from fabricgen.units import counted
 from fabricgen.vocabulary import Role
 
@@ -148,12 +148,9 @@ def _unfiltered(switch: Switch, group: str, versions: set[int], allowed: set[str
     for version in sorted(versions):
         key = f"{group}|{FAMILIES[version]}"
         row = switch.device.table("BGP_PEER_GROUP_AF").get(key, {})
-        if row.get("admin_status") not in ("up", "true"):
-            continue
-        filters = [_names(row.get(f"{kind}_in")) for kind in ("route_map", "prefix_list")]
-        one = RouteFilter(*filters)
-        if not any(one):
-            continue  # FRR accepts nothing without a policy
+        one = filter_of(row, "in")
+        if not (any(one) and is_active(version, row, switch.device.row("BGP_GLOBALS", group.partition("|")[0]))):
+            continue  # FRR accepts nothing without a policy; FG348 reports both
         place = switch.place("BGP_PEER_GROUP_AF", key, "route_map_in")
         hint = "use a route map with match_prefix_set"
         if policies.permits(one, DEFAULTS[version]):
@@ -167,11 +164,6 @@ def _unfiltered(switch: Switch, group: str, versions: set[int], allowed: set[str
         for text in sorted(_permitted(switch, one.maps) - allowed) if allowed else ():
             message = f"hosts can announce {text}, which fabric.json does not have as a prefix of hosts"
             yield Defect(place, message, "remove the prefix from the set, or add it to `prefixes`")
-
-
-def _names(found: object) -> tuple[str, ...]:
-    names = found.split(",") if isinstance(found, str) else found if isinstance(found, list) else ()
-    return tuple(str(name) for name in names)
 
 
 def _permitted(switch: Switch, maps: tuple[str, ...]) -> set[str]:
