@@ -1,5 +1,6 @@
 """Fixtures of all tests: golden files, the command line in this process, and the real OpenSM with its tools."""
 
+import ctypes
 import gc
 import os
 import shutil
@@ -27,6 +28,9 @@ SCENARIO = Path(__file__).parents[1] / "benchmarks" / "fuzz" / "scenario.json"
 os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
 sys.dont_write_bytecode = False
 os.environ["FABRICGEN_NO_CACHE"] = "1"  # no test finds the results of another one
+
+# glibc keeps freed memory for the process: after files with large fabrics that was a fifth of a worker.
+MALLOC_TRIM = getattr(ctypes.CDLL(None), "malloc_trim", None)
 
 # The first search for cycles is after the collection: searches among 12,000 tests took a fifth of it.
 gc.disable()
@@ -125,6 +129,8 @@ def garbage() -> Iterator[None]:
     yield
     gc.collect()
     gc.freeze()
+    if MALLOC_TRIM is not None:
+        MALLOC_TRIM(0)
 
 
 @pytest.fixture(autouse=True)
