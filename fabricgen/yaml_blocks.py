@@ -125,7 +125,8 @@ def _text(text: str) -> str:
 
 @lru_cache(_KEPT)
 def _unsafe(text: str) -> str:
-    return f"!unsafe '{text}'" if _SIMPLE.fullmatch(text) else _line(Unsafe(text))
+    marked = Unsafe.of(text)
+    return f"!unsafe '{text}'" if isinstance(marked, Unsafe) and _SIMPLE.fullmatch(text) else _line(marked)
 
 
 @lru_cache(_KEPT)

@@ -15,12 +15,26 @@ class Unsafe(str):
 
     @classmethod
     def of(cls, value: object) -> object:
-        """The value with every text that could be a template marked. Keys of mappings are not templates."""
+        """The value with every text that could be a template marked. Keys of mappings are not templates.
+
+        ansible-core from 2.19 reads a marked text as it would read the text without quotes: `!unsafe 'on'` is true, and
+        a serial number 0123 is 83 (lib/ansible/_internal/_yaml/_constructor.py, construct_yaml_unsafe). Such a text is
+        not a template, and stays unmarked.
+        """
         if isinstance(value, str):
-            return cls(value)
+            return cls(value) if _is_only_text(value) else str(value)
         if isinstance(value, Mapping):
             return {key: cls.of(item) for key, item in value.items()}
         return [cls.of(item) for item in value] if isinstance(value, list | tuple) else value
+
+
+def _is_only_text(text: str) -> bool:
+    """Whether YAML 1.1 reads a text without quotes as a text: not as a boolean, number, date or null."""
+    tag: str = _RESOLVER.resolve(yaml.ScalarNode, text, (True, False))  # type: ignore[no-untyped-call]
+    return tag == "tag:yaml.org,2002:str"
+
+
+_RESOLVER = yaml.resolver.Resolver()
 
 
 class BlockDumper(WordDumper):

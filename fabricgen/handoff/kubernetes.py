@@ -45,6 +45,7 @@ from fabricgen.handoff.manifests_spectrum_x import (
     spectrum_x_settings,
     spectrum_x_values,
 )
+from fabricgen.handoff.node_tiers import label_value
 from fabricgen.units import whole_number
 from fabricgen.vocabulary import Isolation, NicSettings, Purpose, Technology
 
@@ -57,6 +58,7 @@ if TYPE_CHECKING:
 GPU_OPERATOR = "gpu-operator.values"  # for `helm --values`; kubectl applies the files that end with .yaml
 SRIOV_OPERATOR = "sriov-operator.values"
 LABELS = "label-nodes.sh"
+_MOST_CHARACTERS = 63
 _UNNAMED = "# Nodes of "
 INTERFACE_NAMES = "interface-names.yaml"
 
@@ -78,6 +80,7 @@ def kubernetes_files(bundle: "Bundle", only: str | None = None, operator: str = 
             raise UsageError(f"--only {only}: no name of a host with a NIC on a RoCE or InfiniBand plane matches")
         raise UsageError("no host of the bundle has a NIC on a RoCE or InfiniBand plane with a driver that is known")
     every = [rail for _, rails in groups for rail in rails]
+    _refuse_names(every)
     settings = {host.group: host.nic_settings for host in wiring.hosts}
     with_spectrum_x = [name for name, _ in groups if settings[name] == NicSettings.SPECTRUM_X]
     _refuse_spectrum_x(with_spectrum_x, operator)
@@ -113,6 +116,28 @@ def kubernetes_files(bundle: "Bundle", only: str | None = None, operator: str = 
             networks = [rail.network for rail in own]
             example = pod(wiring, name, networks, resources, placement.labels)
             yield f"{name}/pod.yaml", dump([*_of_pods(bundle, wiring, name), example])
+
+
+def _refuse_names(rails: list[Rail]) -> None:
+    """Raises UsageError for a group that cannot be a label, a resource whose name is too long, and NICs whose objects
+    have the same name.
+
+    Source: kubernetes apimachinery pkg/util/validation (IsValidLabelValue, IsQualifiedName: at most 63 characters
+    after the prefix).
+    """
+    owners: dict[str, Rail] = {}
+    for rail in rails:
+        label_value(rail.group)
+        if len(rail.resource) > _MOST_CHARACTERS:
+            raise UsageError(
+                f"{rail.resource}: Kubernetes reads names of resources of at most {_MOST_CHARACTERS} characters; "
+                f"rename group {rail.group}"
+            )
+        if (other := owners.setdefault(rail.name, rail)) is not rail:
+            raise UsageError(
+                f"{other.nic.name} of group {other.group} and {rail.nic.name} of group {rail.group} have the same name "
+                f"in Kubernetes, {rail.name}; rename one of them"
+            )
 
 
 def _of_pods(bundle: "Bundle", wiring: "Wiring", group: str) -> list[Manifest]:

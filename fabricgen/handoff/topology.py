@@ -61,12 +61,22 @@ def topology_files(
     name = object_name(wiring.fabric)
     groups = list(dict.fromkeys(host.group for host in hosts))
     flavors = [kueue_flavor(f"{name}-{object_name(group)}", name, (GROUP_LABEL, group)) for group in groups]
+    _refuse_equal_flavors(groups)
     yield "label-nodes.sh", _script(hosts, tiers, keys.nvlink)
     yield "kueue.yaml", dump([kueue_topology(name, levels), *flavors])
     yield "kai.yaml", dump([kai_topology(name, levels)])
     yield "volcano.yaml", dump(list(hyper_nodes(name, levels)))
     yield "koordinator.yaml", dump([koordinator_topology(levels)])
     yield "topograph-model.yaml", yaml_bytes(_model(roots, hosts))
+
+
+def _refuse_equal_flavors(groups: Sequence[str]) -> None:
+    owners: dict[str, str] = {}
+    for group in groups:
+        if (other := owners.setdefault(object_name(group), group)) != group:
+            raise UsageError(
+                f"groups {other} and {group} have the same name in Kubernetes, {object_name(group)}; rename one of them"
+            )
 
 
 def _script(hosts: Sequence["WiredHost"], tiers: Sequence[NodeLevel], nvlink: str) -> bytes:

@@ -3,6 +3,7 @@
 import ast
 import hashlib
 import json
+import subprocess
 import sys
 from collections.abc import Iterator
 from pathlib import Path, PurePosixPath
@@ -13,10 +14,12 @@ import yaml
 
 import fabricgen
 from fabricgen.bundle.read import open_bundle
+from fabricgen.bundle.wiring import WiredLink
 from fabricgen.errors import UnreadableInputError, UsageError
 from fabricgen.handoff.ansible import ansible_files
 from fabricgen.handoff.management import management_addresses
-from tests.handoff.small_bundle import DEVICES, cabled, device, make_bundle
+from tests.components import script
+from tests.handoff.small_bundle import DEVICES, cabled, device, make_bundle, write_bundle
 
 SOURCE = Path(fabricgen.__file__).parent
 PACKAGE = "roles/sonic_config/module_utils/fabricgen_sonic"
@@ -65,6 +68,25 @@ def test_files_are_the_bundle_s_own_bytes_with_their_digest(tmp_path: Path) -> N
     assert variables["ansible_host"] == "10.255.0.5"
     assert (variables["fabricgen_identity"], variables["fabricgen_role"]) == ("compute/leaf-r1", "leaf")
     assert (variables["fabricgen_rail"], variables["fabricgen_su"]) == (1, 0)
+
+
+def test_ansible_reads_every_text_as_a_text(tmp_path: Path) -> None:
+    """A serial number of digits, a rack 12:30 and switches named no and 0x1f: each is something else to YAML 1.1."""
+    places = {"serial": "0123", "rack": "12:30", "unit": "40", "plane": "on"}
+    devices = (device("no", rail=0, su=0, **places), device("0x1f", role="spine", plane="on"))
+    link = WiredLink("l", "on", "leaf-spine", ("no", "Ethernet0"), ("0x1f", "Ethernet0"), 400000, "")
+    files = ansible_files(open_bundle([write_bundle(tmp_path / "bundle", devices, (link,))]))
+    for name, content in files:
+        if name == "inventory.yml" or name.startswith("host_vars"):
+            (tmp_path / name).parent.mkdir(exist_ok=True)
+            (tmp_path / name).write_bytes(content)
+    command = [script("ansible-inventory"), "-i", tmp_path / "inventory.yml", "--list"]
+    found = json.loads(subprocess.run(command, capture_output=True, text=True, check=True).stdout)["_meta"]["hostvars"]
+    assert set(found) == {"no", "0x1f"}
+    assert {name: found["no"][f"fabricgen_{name}"] for name in places} == places
+    assert found["0x1f"]["fabricgen_links"]["Ethernet0"]["device"] == "no"
+    identity = found["no"]["fabricgen_identity"]
+    assert identity == {"__ansible_unsafe": "on/no"}, "what could be a template stays marked"
 
 
 def test_groups_by_plane_rail_role_tier_unit(tmp_path: Path) -> None:

@@ -14,6 +14,7 @@ from fabricgen.errors import UsageError
 from fabricgen.handoff.kubernetes import kubernetes_files
 from tests.conftest import Cli
 from tests.handoff.crd import definitions, problems
+from tests.inventories import rail_optimized, write
 from tests.render.hosts.rendered import STORAGE, inventory, write_bundle
 from tests.shared_material import shared
 
@@ -204,6 +205,27 @@ def test_a_mistake_is_refused(
     spoil(one)
     found = problems(one, definitions(shared("data", "schemas")))
     assert any(message in each for each in found), found
+
+
+@pytest.mark.parametrize(
+    ("names", "message"),
+    [
+        (["gpu-"], "'gpu-' is not allowed as a label"),
+        (["g" * 59], "Kubernetes reads names of resources of at most 63 characters"),
+        (["a--b", "a-b"], "rail0 of group a--b and rail0 of group a-b have the same name in Kubernetes, a-b-rail0"),
+    ],
+)
+def test_groups_that_kubernetes_cannot_name(tmp_path: Path, cli: Cli, names: list[str], message: str) -> None:
+    tree = rail_optimized(hosts=4)
+    tree["hosts"] = {name: {**tree["hosts"]["gpu"], "count": 4 // len(names)} for name in names}
+    tree["planes"]["compute"]["hosts"] = names
+    assert cli("-q", "render", write(tmp_path / "in", tree), "-o", tmp_path / "bundle").code == 0
+    outcome = cli("handoff", "kubernetes", tmp_path / "bundle", "-o", tmp_path / "out")
+    assert (outcome.code, message in outcome.err) == (2, True), outcome.err
+    assert not (tmp_path / "out").exists()
+    if len(names) > 1:
+        outcome = cli("handoff", "topology", tmp_path / "bundle", "-o", tmp_path / "out")
+        assert (outcome.code, "groups a--b and a-b have the same name" in outcome.err) == (2, True), outcome.err
 
 
 def test_the_verb(cli: Cli, tmp_path: Path) -> None:
