@@ -2,7 +2,8 @@
 
 FabricgenError
 ├── UnreadableInputError  a file is missing, or is not YAML or JSON: exit code 2
-└── UsageError            the request is not possible, for example an unknown device in --only: exit code 2
+├── UsageError            the request is not possible, for example an unknown device in --only: exit code 2
+└── KilledError           the operating system killed a process that did a part of the work: exit code 2
 """
 
 from typing import TYPE_CHECKING
@@ -17,6 +18,16 @@ class FabricgenError(Exception):
 
 class UsageError(FabricgenError):
     """A request that is not possible. The text says what to do instead."""
+
+
+class KilledError(FabricgenError):
+    """The operating system has killed a process that did a part of the work."""
+
+    def __init__(self) -> None:
+        super().__init__(
+            "a process of fabricgen was killed, most often because the memory of the machine or of the container is "
+            "full: give it more memory, or use --jobs 1"
+        )
 
 
 class UnreadableInputError(FabricgenError):

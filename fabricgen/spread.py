@@ -8,16 +8,17 @@ import os
 from collections import deque
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor
+from concurrent.futures.process import BrokenProcessPool
 from contextlib import chdir, contextmanager
 from functools import partial
-from multiprocessing import get_context
+from multiprocessing import active_children, get_context
 from pathlib import Path
 from threading import Lock
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from fabricgen.children import be_worker
 from fabricgen.engine.derived import end_recording
-from fabricgen.errors import UsageError
+from fabricgen.errors import KilledError, UsageError
 
 if TYPE_CHECKING:
     from distributed import Client
@@ -42,8 +43,31 @@ def spread(function: Callable[[Item], Result], items: Sequence[Item], jobs: int,
     if jobs <= 1:
         yield from map(function, items)
         return
-    with ProcessPoolExecutor(jobs, get_context("fork"), initializer=_start, initargs=(function,)) as pool:
+    with _processes(function, jobs) as pool:
         yield from pool.map(_call, items, chunksize=together)
+
+
+@contextmanager
+def apart(function: Callable[[], Result]) -> Iterator[Callable[[], Result]]:
+    """Begin `function` in another process. What is yielded waits for the result."""
+    with _processes(lambda _: function(), 1) as pool:
+        yield pool.submit(_call, None).result
+
+
+@contextmanager
+def _processes(function: Callable[[Any], Any], jobs: int) -> Iterator[ProcessPoolExecutor]:
+    """Forked processes that `_call` the function. An interrupt ends them at once. Raises KilledError."""
+    others = {*active_children()}
+    try:
+        with ProcessPoolExecutor(jobs, get_context("fork"), initializer=_start, initargs=(function,)) as pool:
+            try:
+                yield pool
+            except KeyboardInterrupt:
+                for process in {*active_children()} - others:
+                    process.kill()
+                raise
+    except BrokenProcessPool as error:
+        raise KilledError from error
 
 
 def _start(function: Callable[[Any], Any]) -> None:

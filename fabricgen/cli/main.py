@@ -159,6 +159,11 @@ def _exit_code(arguments: Sequence[str] | None, debug: bool) -> int:
     except (KeyboardInterrupt, click.Abort):
         write("interrupted; nothing was left half-written", err=True)
         return EXIT_INTERRUPTED
+    except MemoryError:
+        write(
+            "error: the memory is full: give the machine or the container more, or use --jobs 1", err=True, wraps=True
+        )
+        return EXIT_USAGE
     except OSError as error:
         write(visible(f"error: {error.filename or 'output'}: {error.strerror or error}"), err=True, wraps=True)
         return EXIT_USAGE

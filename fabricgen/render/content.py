@@ -34,7 +34,9 @@ from fabricgen.render.wiring import dump_cabling, make_wiring
 from fabricgen.sonic.dump import dump
 from fabricgen.sonic.frr_lines import FRR_CONF, frr_conf
 from fabricgen.sonic.secrets import literals, may_have_forms
-from fabricgen.spread import spread, worthwhile
+from fabricgen.spread import apart, spread, worthwhile
+
+_CABLING = "cabling.csv"
 
 RenderedFile = tuple[bytes | None, DeviceSources]
 Write = Callable[[str, bytes], Written]
@@ -132,8 +134,17 @@ class BundleContent:
 
     def made(self) -> Iterator[tuple[str, bytes | Written]]:
         """`files`, of which some are written already where `write` is given."""
-        wiring = wiring_of(self.plans)
         made = _Made(self.plans.fabric.inventory.checks)
+        if self.write is not None and self._processes() > 1:
+            with apart(lambda: list(self._fabric_files())) as written:
+                yield from self._made_with(made, written)
+        else:
+            yield from self._made_with(made, self._fabric_files)
+        self._made = made
+
+    def _made_with(
+        self, made: _Made, fabric_files: Callable[[], Iterable[tuple[str, bytes | Written]]]
+    ) -> Iterator[tuple[str, bytes | Written]]:
         merged = _Merged(self.plans.fabric.inventory.overrides)
         for switch, (content, source) in zip(self.plans.rendered.switches, self._switches(), strict=True):
             made.switches.append(source)
@@ -157,11 +168,21 @@ class BundleContent:
             yield from made.noted(hosts.files(group))
         platforms = own_platforms(plans.rendered)
         yield from made.noted((f"{PLATFORMS}/{one.name}.yaml", switch_entry_text(one).encode()) for one in platforms)
-        yield "fabric.json", dump_wiring(wiring)
-        yield from made.noted([("cabling.csv", dump_cabling(wiring))])
+        yield from fabric_files()
+        made.others.append(_CABLING)
         made.beside, made.lines = [*subnets.sources, *hosts.sources], [*subnets.forms, *hosts.forms]
         yield "sources.json", self._sources(made)
-        self._made = made
+
+    def _fabric_files(self) -> Iterator[tuple[str, bytes | Written]]:
+        """fabric.json and the list of cables."""
+        wiring = wiring_of(self.plans)
+        for path, dumped in (("fabric.json", dump_wiring), (_CABLING, dump_cabling)):
+            content = dumped(wiring)
+            yield path, self.write(path, content) if self.write else content
+
+    def _processes(self) -> int:
+        """How many processes make files."""
+        return worthwhile(self.jobs, len(self.chosen))
 
     def files_again(self, plans: Plans) -> Iterator[tuple[str, bytes | None]]:
         """`files` after an edit of what `plan_again` takes from the inventory; None for a file that is as before. All
@@ -195,7 +216,7 @@ class BundleContent:
         if self.elsewhere is not None:
             self.expand()
             yield from self.elsewhere(self)
-        elif (jobs := worthwhile(self.jobs, len(self.chosen))) > 1:
+        elif (jobs := self._processes()) > 1:
             yield from self._in_processes(jobs)
         else:
             yield from map(self.switch, self.plans.rendered.switches)

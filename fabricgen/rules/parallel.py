@@ -7,6 +7,7 @@ and each refers to its switch by name.
 import io
 import pickle
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import ExitStack
 from typing import Any, Generic, TypeVar
 
 from fabricgen.bundle.device import ObservedDevice
@@ -14,7 +15,7 @@ from fabricgen.rules.defects import Defect
 from fabricgen.rules.rule import Basis, Rule
 from fabricgen.rules.turns import Turns, are_forgotten
 from fabricgen.rules.view.fabric import Fabric
-from fabricgen.spread import spread, worthwhile
+from fabricgen.spread import apart, spread, worthwhile
 
 # The answers of `check_module` for the codes of each module, from processes that have read the same files.
 Elsewhere = Callable[[Fabric, Sequence[Sequence[str]]], Iterator[bytes]]
@@ -24,12 +25,18 @@ _BESIDE = ""  # in place of the name of a module
 _SLOWEST = (Basis.SCHEMA, Basis.CONSEQUENCE)  # they read every row, and the routes: the other rules run beside them
 
 
-class Beside(Generic[T]):
-    """Work on the same files that one process does while others check rules. Without processes it has no result."""
+class Beside(ExitStack, Generic[T]):
+    """Work on the same files that one process does while others check rules. `answer` waits for the result; it is None
+    without processes."""
 
     def __init__(self, work: Callable[[], T]) -> None:
+        super().__init__()
         self.work = work
-        self.result: T | None = None
+        self.answer: Callable[[], T] | None = None
+
+    def begin(self) -> None:
+        """Begin the work in a separate process."""
+        self.answer = self.enter_context(apart(self.work))
 
 
 def checked(
@@ -44,9 +51,9 @@ def checked(
     modules on other machines."""
     fabric = view()
     switches = len(fabric.switches)
-    jobs = 1 if are_forgotten(switches) else worthwhile(jobs, switches)  # each process would keep all tables
-    if elsewhere is None and jobs == 1:
-        return Turns(fabric, rules).defects
+    jobs = worthwhile(jobs, switches)
+    if elsewhere is None and (jobs == 1 or are_forgotten(switches)):  # each process would keep all tables
+        return Turns(fabric, rules, beside.begin if beside and jobs > 1 else None).defects
     modules: dict[str, list[Rule]] = {}
     for rule in sorted(rules, key=lambda rule: rule.basis not in _SLOWEST):
         modules.setdefault(rule.check.__module__, []).append(rule)
@@ -74,7 +81,7 @@ def _in_processes(
     names = [_BESIDE, *modules] if beside else [*modules]  # the longest work first
     for name, answer in zip(names, spread(done, names, jobs), strict=True):
         if name == _BESIDE and beside:
-            beside.result = answer
+            beside.answer = lambda result=answer: result
         else:
             yield answer
 

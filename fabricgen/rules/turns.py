@@ -5,7 +5,7 @@ table of all ports, the table is forgotten. A rule that reads it later still get
 order changes time and memory, not the findings.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from operator import itemgetter
 
@@ -20,12 +20,13 @@ LEAST_FORGOTTEN = 1024  # switches; the tables of fewer take 100 MiB, and to rea
 @dataclass(frozen=True, slots=True)
 class RuleStage:
     """Folders or modules of rules that are checked together, and what later ones do not need: tables, values that were
-    derived, the ends of links."""
+    derived, the ends of links. After the one of `routes`, routes are known: other work on them can begin."""
 
     members: tuple[str, ...]
     tables: tuple[str, ...] = ()
     derived: bool = True
     ends: bool = False
+    routes: bool = False
 
 
 _STAGES = (
@@ -36,18 +37,18 @@ _STAGES = (
         derived=False,
     ),
     RuleStage(("hosts",)),
+    RuleStage(("bgp.reachability",), routes=True),
     RuleStage(("addresses", "bgp", "control"), ends=True),
-    RuleStage(("bgp.reachability",)),  # its routing model takes as much memory as all addresses do
     RuleStage(()),  # the rules of other packages
 )
 _MEMBERS = {member: number for number, stage in enumerate(_STAGES) for member in stage.members}
 
 
 class Turns:
-    """The defects of each rule, found stage by stage."""
+    """The defects of each rule, found stage by stage. `beside` is called when routes are known, see `RuleStage`."""
 
-    def __init__(self, fabric: Fabric, rules: Sequence[Rule]) -> None:
-        self._fabric = fabric
+    def __init__(self, fabric: Fabric, rules: Sequence[Rule], beside: Callable[[], None] | None = None) -> None:
+        self._fabric, self._beside = fabric, beside
         self._found: dict[str, list[Defect]] = {}
         places = [(_place(one), one) for one in rules]
         places.sort(key=itemgetter(0))
@@ -62,6 +63,8 @@ class Turns:
             for one in those:
                 self._found[one.code] = list(one.check(self._fabric))
             self._forget(stage)
+            if stage.routes and self._beside:
+                self._beside()
         return self._found.pop(rule.code)
 
     def _forget(self, stage: RuleStage) -> None:

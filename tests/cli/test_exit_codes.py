@@ -103,6 +103,15 @@ def test_an_internal_error_is_reported_as_a_bug(debug: list[str], cli: Cli, monk
     assert ("Traceback" in outcome.err) is bool(debug)
 
 
+def test_full_memory_is_not_our_bug(cli: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
+    def full(*_: object) -> None:
+        raise MemoryError
+
+    monkeypatch.setattr("fabricgen.render.plans.design_only", full)
+    outcome = cli("capacity", QUICKSTART)
+    assert (outcome.code, outcome.out) == (2, "") and "error: the memory is full" in outcome.err
+
+
 def test_interrupted(cli: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
     def interrupted(*_: object) -> None:
         raise KeyboardInterrupt
@@ -157,6 +166,44 @@ def test_a_signal_to_the_process_group_shows_no_error_of_workers() -> None:
             process.stdout.readline()
         os.killpg(process.pid, signal.SIGTERM)
         assert process.communicate()[1] == "interrupted"
+
+
+LONG_WORK = """
+import sys, time
+from fabricgen.interrupts import unwind_at_signals
+from fabricgen.spread import apart, spread
+
+def endless(number):
+    print(number, flush=True)
+    time.sleep(86400)
+
+unwind_at_signals()
+try:
+    with apart(lambda: endless(0)) as waited:
+        list(spread(endless, (1, 2, 3), 2))
+except KeyboardInterrupt:
+    sys.stderr.write("interrupted")
+"""
+
+
+def test_an_interrupt_does_not_wait_for_workers() -> None:
+    process = subprocess.Popen(
+        [sys.executable, "-c", LONG_WORK], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+        preexec_fn=restore_interrupts,
+    )  # fmt: skip
+    assert process.stdout
+    assert {process.stdout.readline() for _ in range(3)} == {"0\n", "1\n", "2\n"}
+    process.send_signal(signal.SIGINT)
+    assert process.communicate()[1] == "interrupted"
+
+
+def test_a_worker_that_is_killed_is_not_our_bug(cli: Cli, bundle: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Containers kill the process that takes the most memory."""
+    monkeypatch.setattr("fabricgen.spread.SWITCHES_EACH", 1)
+    monkeypatch.setattr("fabricgen.rules.parallel.check_module", lambda *_: os.kill(os.getpid(), signal.SIGKILL))
+    outcome = cli("validate", bundle, "--jobs", 2)
+    assert (outcome.code, outcome.out) == (2, "")
+    assert "a process of fabricgen was killed" in outcome.err and "use --jobs 1" in outcome.err
 
 
 def _in_shell(line: str, bundle: Path) -> tuple[int, str]:
