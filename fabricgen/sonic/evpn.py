@@ -13,6 +13,7 @@ from collections.abc import Iterator
 from functools import cached_property
 
 from fabricgen.sonic.addresses import Address, parse_address
+from fabricgen.sonic.frr_framework import filter_of, is_active
 from fabricgen.sonic.image import has_frr_files, parse_asn, rows, text
 from fabricgen.sonic.tables import ConfigDb, Row, split_key
 from fabricgen.units import whole_number
@@ -88,8 +89,9 @@ class Overlay:
         neighbor = rows(self._config, "BGP_NEIGHBOR").get(f"default|{port}", {})
         group = rows(self._config, "BGP_PEER_GROUP_AF").get(f"default|{text(neighbor, 'peer_group_name')}|{FAMILY}", {})
         family: Row = {**group, **rows(self._config, "BGP_NEIGHBOR_AF").get(f"default|{port}|{FAMILY}", {})}
-        is_active = text(family, "admin_status") in ("up", "true")
-        return is_active and bool(family.get("route_map_in")) and bool(family.get("route_map_out"))
+        instance = rows(self._config, "BGP_GLOBALS").get("default", {})
+        # FRR has no statement for a prefix list in this family, so only route maps let routes pass.
+        return is_active(FAMILY, family, instance) and all(filter_of(family, way).maps for way in ("in", "out"))
 
     def _asn(self, vrf: str) -> int | None:
         return parse_asn(text(rows(self._config, "BGP_GLOBALS").get(vrf, {}), "local_asn"))

@@ -181,7 +181,7 @@ class _Neighbors:
             }
             for version, name in FAMILIES.items()
         }
-        active = [version for version, family in families.items() if is_active(version, family, self._instance)]
+        active = [version for version, row in families.items() if is_active(FAMILIES[version], row, self._instance)]
         inbound = {version: filter_of(families[version], "in") for version in active}
         outbound = {version: filter_of(families[version], "out") for version in active}
         return Terms(
@@ -215,11 +215,12 @@ class _Neighbors:
         return self._takes_default[key]
 
 
-def is_active(version: int, family: Row, instance: Row) -> bool:
-    """Whether a family is active. bgpd.conf.db.j2 writes `no bgp default ipv4-unicast` unless a field overrides it."""
-    status = text(family, "admin_status")
+def is_active(family: str, row: Row, instance: Row) -> bool:
+    """Whether a family is active by its row. bgpd.conf.db.j2 writes `no bgp default ipv4-unicast` unless a field of the
+    instance overrides it."""
+    status = text(row, "admin_status")
     return status in ("true", "up") or (
-        not status and version == 4 and text(instance, "default_ipv4_unicast") == "true"
+        not status and family == FAMILIES[4] and text(instance, "default_ipv4_unicast") == "true"
     )
 
 

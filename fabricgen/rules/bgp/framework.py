@@ -96,7 +96,7 @@ def _groups_of_hosts(fabric: Fabric, switch: Switch) -> Iterator[Defect]:
     for group, version in dict.fromkeys((one.group, one.network.version) for one in ranges):
         family = _FAMILIES[version]
         row = switch.device.row("BGP_PEER_GROUP_AF", f"{group}|{family}")
-        if not is_active(version, row, switch.device.row("BGP_GLOBALS", group.partition("|")[0])):
+        if not is_active(family, row, switch.device.row("BGP_GLOBALS", group.partition("|")[0])):
             why = f"{family} is not active"
         elif not any(filter_of(row, "in")):
             why = "route_map_in is missing"

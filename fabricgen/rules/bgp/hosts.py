@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from ipaddress import IPv4Network, IPv6Network
 
 from fabricgen.bundle.wiring import WiredSpeaker
 from fabricgen.engine.derived import derived
@@ -9,7 +10,7 @@ from fabricgen.findings import Severity
 from fabricgen.rules.breaks import Breaks
 from fabricgen.rules.defects import Defect, Place
 from fabricgen.rules.rule import rule
-from fabricgen.rules.view.addresses import IpInterface, parse_interface
+from fabricgen.rules.view.addresses import HeldAddress, IpInterface, parse_interface
 from fabricgen.rules.view.fabric import Fabric
 from fabricgen.rules.view.switch import Switch, number
 from fabricgen.sonic.addresses import Address
@@ -18,6 +19,8 @@ from fabricgen.sonic.image import uses_frr_framework
 from fabricgen.sonic.policy import TABLES, Policies
 from fabricgen.units import counted
 from fabricgen.vocabulary import Role
+
+IpNetwork = IPv4Network | IPv6Network
 
 _RANGES, _PREFIXES, _GROUPS = "BGP_PEER_RANGE", "BGP_GLOBALS_LISTEN_PREFIX", "BGP_PEER_GROUP"
 
@@ -32,6 +35,11 @@ class Listened:
     group: str
     field: str  # with the ASN
     asn: str
+
+    @property
+    def vrf(self) -> str:
+        """The VRF of the sessions. bgpcfgd knows only the default one."""
+        return self.group.partition("|")[0] if self.table == _GROUPS else "default"
 
 
 @derived
@@ -149,7 +157,8 @@ def _unfiltered(switch: Switch, group: str, versions: set[int], allowed: set[str
         key = f"{group}|{FAMILIES[version]}"
         row = switch.device.table("BGP_PEER_GROUP_AF").get(key, {})
         one = filter_of(row, "in")
-        if not (any(one) and is_active(version, row, switch.device.row("BGP_GLOBALS", group.partition("|")[0]))):
+        instance = switch.device.row("BGP_GLOBALS", group.partition("|")[0])
+        if not (any(one) and is_active(FAMILIES[version], row, instance)):
             continue  # FRR accepts nothing without a policy; FG348 reports both
         place = switch.place("BGP_PEER_GROUP_AF", key, "route_map_in")
         hint = "use a route map with match_prefix_set"
@@ -208,6 +217,52 @@ def listen_limit(fabric: Fabric) -> Iterator[Defect]:
             )
             hint = f"set max_dynamic_neighbors to {count}" if framework else "use fewer hosts at this leaf"
             yield Defect(place, f"{name} has {sessions}, and FRR accepts {limit}", hint)
+
+
+@rule("FG698", Severity.ERROR, "A leaf accepts BGP sessions from outside the subnet of its hosts")
+def narrow_ranges(fabric: Fabric) -> Iterator[Defect]:
+    """What: at a leaf with hosts that speak BGP, each range of BGP_GLOBALS_LISTEN_PREFIX or BGP_PEER_RANGE that has the
+    address of a host is within a subnet of the leaf in the same VRF.
+
+    Why: FRR compares only the range and the ASN. Each machine with an address of the range can open a session and
+    announce the prefixes of the hosts: hosts of other VLANs, and with bgpcfgd (ebgp-multihop 255) of other leaves.
+
+    Example: Vlan110 of the leaf has 10.224.0.0/29, and the range is 10.224.0.0/24.
+
+    Fix: Set the range to the subnet of the VLAN, or remove it.
+
+    Source: FRR bgpd/bgpd.c (peer_lookup_dynamic_neighbor); sonic-bgpcfgd bgpd/templates/dynamic/instance.conf.j2.
+    """
+    speaking = {switch.name for switch, *_ in _speakers(fabric)}
+    texts = {text for host in fabric.hosts.values() for nic in host.nics for text in nic.addresses} if speaking else ()
+    hosts = [address for text in texts if (address := parse_interface(text))]
+    for name in sorted(speaking):
+        switch = fabric.switches[name]
+        for one in listened(fabric).get(name, ()):
+            network = one.network.network
+            own = [held.value.network for held in switch.addresses if _has_hosts(switch, held, one)]
+            if any(_is_within(network, subnet) for subnet in own) or not any(each in network for each in hosts):
+                continue
+            wider = sorted(str(subnet) for subnet in own if _is_within(subnet, network))
+            if wider:
+                message = f"the range {network} is wider than {wider[0]}, the subnet of the hosts"
+                yield Defect(one.place, message, f"set the range to {wider[0]}")
+            else:
+                message = f"the range {network} is in no subnet of the leaf: hosts of others can open a session"
+                yield Defect(one.place, message, "remove the range, or set it to the subnet of the hosts")
+
+
+def _has_hosts(switch: Switch, held: HeldAddress, one: Listened) -> bool:
+    """Whether the subnet of an address is one from which a range accepts sessions: of a VLAN or port in its VRF."""
+    vrf = switch.address_space(held.interface)[0] or "default"
+    return held.table != "LOOPBACK_INTERFACE" and vrf == one.vrf
+
+
+def _is_within(inner: IpNetwork, outer: IpNetwork) -> bool:
+    """Whether a network is another one or a part of it."""
+    if inner.version != outer.version or inner.prefixlen < outer.prefixlen:
+        return False
+    return inner.network_address in outer
 
 
 def _asn(switch: Switch) -> str:
