@@ -2,8 +2,12 @@
 
 from collections.abc import Sequence
 from contextlib import suppress
+from typing import TYPE_CHECKING
 
 from fabricgen.errors import UnreadableInputError
+
+if TYPE_CHECKING:
+    from yaml import Mark
 
 Step = str | int
 Mistake = tuple[tuple[Step, ...], str]  # (path, problem)
@@ -20,8 +24,17 @@ class TextPlaces:
             self._root = compose(text.decode(), "")
 
     def of(self, path: Sequence[Step]) -> tuple[int, int]:
-        """(line, column) of the deepest part of a path that exists; (0, 0) in a text that cannot be read."""
+        """(line, column) of the deepest part of a path that exists; (0, 0) in a text that cannot be read. The place of
+        a key of a mapping is the key."""
+        return self._find(path)[0]
+
+    def of_value(self, path: Sequence[Step]) -> tuple[int, int]:
+        """As `of`, but the place of a key is that of its value."""
+        return self._find(path)[1]
+
+    def _find(self, path: Sequence[Step]) -> tuple[tuple[int, int], tuple[int, int]]:
         node, mark = self._root, getattr(self._root, "start_mark", None)
+        inner = mark
         for step in path:
             if node is None:
                 break
@@ -32,7 +45,12 @@ class TextPlaces:
                 found = [(key, value) for key, value in node.value if key.value == step]
                 node = found[0][1] if found else None
                 mark = found[0][0].start_mark if found else mark
-        return (mark.line + 1, mark.column + 1) if mark else (0, 0)
+            inner = node.start_mark if node is not None else mark
+        return _numbers(mark), _numbers(inner)
+
+
+def _numbers(mark: "Mark | None") -> tuple[int, int]:
+    return (mark.line + 1, mark.column + 1) if mark else (0, 0)
 
 
 def dotted(path: Sequence[Step]) -> str:

@@ -33,6 +33,11 @@ class JobRequest:
         """The buffer of one rank, of all repetitions."""
         return self.size_bytes * self.repetitions
 
+    def item(self, key: str, number: int) -> str:
+        """The key of an item of a list, hosts[2]; `key` if its value in the file is not a list."""
+        found = f"{key}[{number}]"
+        return found if found in self.locations else key
+
     def mistake(self, key: str, message: str, hint: str = "", code: str = MISTAKE) -> Finding:
         """An error at a key of the job, or at the job if the key is not in the file."""
         place = self.locations.get(key, self.locations.get(""))

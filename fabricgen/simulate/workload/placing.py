@@ -64,30 +64,39 @@ class _Placing:
 
     def _named(self, one: JobRequest, site: PlaneSite) -> tuple[str, ...]:
         known = dict.fromkeys(site.hosts)
-        found: list[str] = []
-        for text in one.hosts:
+        found, seen = list[str](), set[str]()
+        twice: list[str] = []
+        second = ""  # the item with the first host that is named twice
+        for number, text in enumerate(one.hosts):
+            key = one.item("hosts", number)
             try:
                 names = _matching(text, site.hosts)
             except ValueError as error:
-                self.mistakes.append(one.mistake("hosts", str(error)))
+                self.mistakes.append(one.mistake(key, str(error)))
                 continue
             unknown = [name for name in names if name not in known]
             if unknown and not set(unknown) - site.all_hosts:
-                self.mistakes.append(one.mistake("hosts", f"{_short(unknown)}: storage, not compute"))
+                self.mistakes.append(one.mistake(key, f"{_short(unknown)}: storage, not compute"))
             elif unknown or not names:
                 what = _short(unknown) if unknown else repr(text)
                 hint = f"the hosts are {_short(site.hosts)}"
-                self.mistakes.append(one.mistake("hosts", f"{what} is not a host of the plane", hint))
-            found += names
-        if twice := [name for name in dict.fromkeys(found) if found.count(name) > 1]:
-            self.mistakes.append(one.mistake("hosts", f"{_short(twice)}: a job uses a host once"))
+                self.mistakes.append(one.mistake(key, f"{what} is not a host of the plane", hint))
+            before = len(twice)
+            for name in names:
+                (twice if name in seen else found).append(name)
+                seen.add(name)
+            if twice and not before:
+                second = key
+        if twice:
+            self.mistakes.append(one.mistake(second, f"{_short(list(dict.fromkeys(twice)))}: a job uses a host once"))
         return tuple(found)
 
     def _free(self, one: JobRequest, site: PlaneSite) -> tuple[str, ...]:
         numbers = {unit.number for unit in site.units}
         if unknown := [number for number in one.units if number not in numbers]:
             known = listed([f"{unit.number} ({unit.name})" for unit in site.units], 8)
-            self.mistakes.append(one.mistake("unit", f"there is no unit {unknown[0]}", f"the units are {known}"))
+            key = one.item("unit", one.units.index(unknown[0]))
+            self.mistakes.append(one.mistake(key, f"there is no unit {unknown[0]}", f"the units are {known}"))
             return ()
         free = [host for host in site.hosts if self._is_free(one, host)]
         if one.units:
@@ -114,7 +123,7 @@ def _unknown_rails(one: JobRequest, site: PlaneSite) -> Iterator[Finding]:
     known = sorted({adapter.rail for adapter in site.adapters if adapter.rail is not None})
     if unknown := [rail for rail in one.rails if rail not in known]:
         hint = f"the rails are {', '.join(map(str, known))}" if known else "the plane has no rails: remove the key"
-        yield one.mistake("rails", f"there is no rail {unknown[0]}", hint)
+        yield one.mistake(one.item("rails", one.rails.index(unknown[0])), f"there is no rail {unknown[0]}", hint)
 
 
 def _parts(one: JobRequest, hosts: Iterable[str]) -> Iterator[Part]:

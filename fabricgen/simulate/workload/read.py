@@ -19,6 +19,7 @@ from fabricgen.units import parse_bytes, parse_time_ns
 
 _HINT = "run `fabricgen schema jobs` for the JSON Schema of jobs files"
 _LONGEST = 200  # characters of a message of the schema
+_OF_NAMES = ("hosts", "unit", "rails")  # keys whose values are names or numbers of parts of the fabric
 _BY_COUNT = ("placement", "unit")  # keys that need `count`
 
 
@@ -48,6 +49,17 @@ def read_jobs(file: Path, pattern: str, size_bytes: int, placement: Placement = 
     def at(path: tuple[Step, ...]) -> Location:
         return Location(str(file), *places.of(path))
 
+    def values(path: tuple[Step, ...], value: object) -> Iterator[tuple[str, Location]]:
+        """The place of a key, or of each value that a message can name: the items of a list, and a single one."""
+        name = str(path[-1])
+        if name not in _OF_NAMES:
+            yield name, at(path)
+        elif isinstance(value, list):
+            yield name, at(path)
+            yield from ((f"{name}[{item}]", at((*path, item))) for item in range(len(value)))
+        else:
+            yield name, Location(str(file), *places.of_value(path))
+
     findings = tuple(
         Finding(MISTAKE, Severity.ERROR, f"{_path(path)}: {problem}", path=_path(path), location=at(path), hint=_HINT)
         for path, problem in mistakes
@@ -55,7 +67,9 @@ def read_jobs(file: Path, pattern: str, size_bytes: int, placement: Placement = 
     found = []
     for number, item in items.items():
         if number not in wrong:
-            locations = {key: at(("jobs", number, key)) for key in item} | {"": at(("jobs", number))}
+            locations = {"": at(("jobs", number))}
+            for key, value in item.items():
+                locations |= values(("jobs", number, key), value)
             found.append(_request(item, locations, pattern, size_bytes, placement))
     return JobsFile(file.name, tuple(found), findings)
 

@@ -84,6 +84,28 @@ def test_all_mistakes_at_once_and_the_other_jobs(tmp_path: Path) -> None:
     assert [one.location.line for one in found.mistakes if one.location] == [5, 4, 3]
 
 
+@pytest.mark.parametrize(
+    ("jobs", "place", "path"),
+    [
+        ("- {name: a, hosts: [gpu-001, gpu-009]}", "2:30", "a.hosts[1]"),
+        ("- name: a\n  hosts:\n  - gpu-001\n  - gpu-[002-009]", "5:5", "a.hosts[1]"),
+        ("- {name: a, hosts: gpu-9*}", "2:20", "a.hosts"),
+        ("- {name: a, hosts: ['gpu-001', 'gpu-[3-1]']}", "2:32", "a.hosts[1]"),
+        ("- {name: a, hosts: [gpu-001, gpu-002, gpu-00*]}", "2:39", "a.hosts[2]"),
+        ("- {name: a, count: 1, unit: [0, 4]}", "2:33", "a.unit[1]"),
+        ("- {name: a, count: 1, unit: 4}", "2:29", "a.unit"),
+        ("- {name: a, count: 1, rails: [0, 7]}", "2:34", "a.rails[1]"),
+        ("- {name: a, count: 9}", "2:13", "a.count"),
+    ],
+)
+def test_a_name_that_the_fabric_does_not_have_is_located_itself(
+    tmp_path: Path, jobs: str, place: str, path: str
+) -> None:
+    file = read(tmp_path, f"jobs:\n{jobs}\n")
+    _, (mistake,) = place_jobs(file.jobs, {"a": ["compute"]}, {"compute": SITE}, 0)
+    assert (str(mistake.location), mistake.path) == (f"{tmp_path / 'jobs.yaml'}:{place}", path)
+
+
 @pytest.mark.parametrize("text", ["- a\n", "jobs: [\n", "", "jobs: !x 1\n"])
 def test_what_is_not_a_jobs_file(tmp_path: Path, text: str) -> None:
     with pytest.raises(UnreadableInputError):
