@@ -186,9 +186,10 @@ def _demonstrate(judging: Judging, results: Sequence[DeadlockResult], progress: 
     if not cyclic:
         progress.note("the config_db.json files do not form a cycle: nothing to demonstrate")
         return None
-    prepare(progress.note)
+    begin = prepare(progress.note)
     from fabricgen.simulate.demonstration import demonstrate
 
+    begin()
     result, finding = demonstrate(judging.bundle, cyclic[0])
     judging.findings.append(finding)
     progress.step("simulated", "the worst cycle, packet by packet")

@@ -76,7 +76,7 @@ def simulate_packets(
     from fabricgen.simulate.plane.names import require_roce
     from fabricgen.simulate.workload import runs_of
 
-    prepare(progress.note)
+    begin = prepare(progress.note)
     judging = open_judging(request.paths, request.links, request.lldp, policy, request.neighbors)
     request, connections = with_connections(request, judging.bundle)
     judging.findings += connections
@@ -113,7 +113,7 @@ def simulate_packets(
 
     def run_one(own: int) -> Draw:
         """One draw; the first one also probes the ports."""
-        watch = _watching(progress, request.series, request.svg) if own == seed else _unwatched
+        watch = _watching(progress, begin, request.series, request.svg) if own == seed else _unwatched
         runs = simulate_bundle(
             judging.bundle, name, size_bytes, plane, own, watch, request.priorities, limit, chosen,
             request.queue_pairs, request.hash_model, placed, request.balance, request.failed,
@@ -153,7 +153,7 @@ def simulate_packets_of_scenario(
     """
     from fabricgen.simulate.packets import prepare
 
-    prepare(progress.note)
+    begin = prepare(progress.note)
     from fabricgen.simulate.packets.analysis import simulate_scenario
     from fabricgen.simulate.packets.ensemble import Draw, draw_of, in_draws, run_draws, with_spread
     from fabricgen.simulate.packets.findings import packet_findings
@@ -170,7 +170,7 @@ def simulate_packets_of_scenario(
     place = Location(str(file))
 
     def run_one(own: int) -> Draw:
-        watch = _watching(progress, request.series, request.svg) if own == seed else _unwatched
+        watch = _watching(progress, begin, request.series, request.svg) if own == seed else _unwatched
         result = simulate_scenario(scenario, own, watch)
         return draw_of([result], packet_findings(result, place), is_first=own == seed)
 
@@ -190,7 +190,7 @@ def simulate_packets_of_scenario(
 
 
 def _watching(
-    progress: Progress, series: Path | None, svg: Path | None
+    progress: Progress, begin: Callable[[], None], series: Path | None, svg: Path | None
 ) -> "Callable[[PacketNetwork], Sequence[Observer]]":
     """The observers of each run: those of the caller, and a writer of time series. A further plane has a subfolder."""
     runs = 0
@@ -198,6 +198,7 @@ def _watching(
     def observers(network: "PacketNetwork") -> "Sequence[Observer]":
         nonlocal runs
         runs += 1
+        begin()
         hops = network.expected_hops
         if hops >= _LONG_HOPS:
             took = f"about {hops / 1e6:.0f} million packet hops, {hops / _HOPS_PER_S:.0f} s"

@@ -73,7 +73,7 @@ def tune(
     from fabricgen.simulate.patterns import check_pattern
 
     check_pattern(pattern)
-    prepare(progress.note)
+    begin = prepare(progress.note)
     from fabricgen.simulate.plane.queue_pairs import nccl_connections
     from fabricgen.simulate.tuning.analysis import TuningOptions, library_settings, tunable_plane
     from fabricgen.simulate.tuning.analysis import tune as tune_plane
@@ -89,6 +89,7 @@ def tune(
         if nccl is not None:
             connections = nccl_connections(judging.bundle, nccl, tunable.plane.name, None)
             options = replace(options, channels=connections.channels)
+        begin()
         with _spread(scheduler, jobs, progress) as spread:
             result = tune_plane(judging.bundle, tunable, options, spread)
         if connections is not None:

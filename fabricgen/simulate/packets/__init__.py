@@ -6,13 +6,21 @@ numba, extra [sim], compiles the loop.
 from collections.abc import Callable
 from pathlib import Path
 
+_COMPILING = "compiling the packet simulator for this machine: about 20 s, once"
 
-def prepare(announce: Callable[[str], None]) -> None:
-    """Announce a compilation if the cache of machine code is empty.
+
+def prepare(announce: Callable[[str], None]) -> Callable[[], None]:
+    """What to call when the first run begins: it announces the compilation if the cache of machine code is empty now.
+    Options and files that are refused before the first run compile nothing.
 
     Raises UsageError without numba.
     """
     from fabricgen.simulate.compilation import has_machine_code
 
-    if not has_machine_code(Path(__file__).parent):
-        announce("compiling the packet simulator for this machine: about 20 s, once")
+    waiting = [] if has_machine_code(Path(__file__).parent) else [_COMPILING]
+
+    def begin() -> None:
+        while waiting:
+            announce(waiting.pop())
+
+    return begin

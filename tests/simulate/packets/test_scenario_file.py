@@ -206,3 +206,22 @@ def test_whole_numbers_with_a_fraction_are_whole_numbers() -> None:
     for flow in tree["flows"]:
         flow["bytes"], flow["start_ns"] = float(flow["bytes"]), float(flow["start_ns"])
     assert result(tree) == plain
+
+
+def test_a_compilation_is_announced_when_a_run_begins(
+    cli: Cli, tmp_path: Path, rendered: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Not before wrong options and files are refused, because they compile nothing."""
+    monkeypatch.setattr("fabricgen.simulate.compilation.has_machine_code", lambda _: False)
+    right = written(tmp_path, star(3))
+    assert cli("simulate", "packets", "--scenario", right).err.count("compiling the packet simulator") == 1
+    wrong = tmp_path / "wrong.json"
+    wrong.write_text("{}")
+    at_a_host = ["--pattern", "incast", "--fail", "gpu-000|rail0@1us"]
+    for refused in (
+        cli("simulate", "packets", "--scenario", wrong),
+        cli("simulate", "packets", rendered, "--plane", "nowhere"),
+        cli("simulate", "packets", rendered, *at_a_host),
+        cli("tune", rendered, "--pattern", "incast", "--for", "p99", "--plane", "nowhere"),
+    ):
+        assert refused.code and "compiling" not in refused.err
