@@ -12,6 +12,7 @@ import re
 import shlex
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
+from difflib import get_close_matches
 from fnmatch import fnmatchcase
 
 # setEnvFile: of a value of 1,024 bytes and more, the rest is cut.
@@ -20,6 +21,9 @@ _UCX_LINE_BYTES = 198  # INI_MAX_LINE without newline and NUL: the rest of a lon
 _NUMBER = re.compile(r"[ \t\n\v\f\r]*([+-]?)(0[xX][0-9a-fA-F]+|0[0-7]*|[1-9][0-9]*)")
 _ATOI = re.compile(r"\s*([+-]?\d+)")
 _SIZE = re.compile(r"(\d+) *([BKMGT]?)")  # systemd v252 src/basic/parse-util.c, parse_size with base 1024
+_KERNEL_NUMBER = re.compile(r"\s*(-?)(0[xX][0-9a-fA-F]+|0[0-7]*|[1-9][0-9]*)(?=\s|$)")  # linux kernel/sysctl.c
+_SWAPPED = str.maketrans("./", "/.")
+EXCLUDED = "\0"  # the value of a path that a line of sysctl.conf excludes
 _UCX_NUMBER = re.compile(r"[ \t\n\v\f\r]*\+?([0-9]+)")
 _NAME = re.compile(r"[A-Za-z_]\w*", re.ASCII)
 _ASSIGNMENT = re.compile(r"([A-Za-z_]\w*)=(.*)", re.ASCII | re.DOTALL)
@@ -241,27 +245,99 @@ def _shell(text: str) -> HostSettings:
 
 def _systemd(text: str) -> HostSettings:
     """Lines of systemd's files: blanks around = do not count, `#` and `;` begin a comment, the last line counts. A
-    line that ends with a backslash goes on in the next one."""
+    line that ends with a backslash goes on in the next one. Lists grow with each line, and an empty one ends them."""
     found, open_line, first, section = HostSettings(), "", 0, ""
     for number, line in enumerate(text.split("\n"), 1):
         stripped = line.strip()
         if stripped[:1] == "[" and not open_line:
             section = stripped.strip("[]")
-        if stripped[:1] in ("#", ";"):
+            if not stripped.endswith("]"):
+                message = f"systemd does not read the file: {stripped!r} has no ]"
+                found.faults.append(SettingsFault(number, section, message, f"write [{section}]"))
+            continue
+        if not stripped or stripped[0] in "#;":
             continue
         open_line, first = (open_line + " " + stripped, first) if open_line else (stripped, number)
         if open_line.endswith("\\"):
             open_line = open_line[:-1]
             continue
-        key, equals, value = open_line.partition("=")
+        key, equals, value = (part.strip() for part in open_line.partition("="))
         open_line = ""
-        key = key.strip()
-        if equals and section and _SECTION_OF.get(key, section) != section:
-            message = f"{key} belongs to [{_SECTION_OF[key]}], but is in [{section}]: systemd ignores it"
-            found.faults.append(SettingsFault(first, key, message, f"move the line to [{_SECTION_OF[key]}]"))
-        elif equals:
-            found.add(first, key, value.strip())
+        if fault := _systemd_fault(key, equals, section):
+            message, hint, is_error = fault
+            found.faults.append(SettingsFault(first, key, message, hint, is_error))
+        elif key in _LISTS:
+            own = value if key == "ExecStart" else value.replace('"', "")  # a command keeps its quotes
+            lines = [found.values.get(key, ""), own] if own else []
+            found.add(first, key, _LISTS[key].join(filter(None, lines)))
+        elif (section, key) != ("Link", "MACAddress"):  # a setting there, and not a condition
+            found.add(first, key, value)
     return found
+
+
+def _systemd_fault(key: str, equals: str, section: str) -> tuple[str, str, bool] | None:
+    """(message, hint, whether it is an error) of a line that systemd ignores; None for other lines."""
+    if not equals:
+        return f"systemd does not read the line {key!r}: it has no =", "write KEY=VALUE, or # before it", False
+    known = _SECTIONS_OF.get(key, ())
+    if not section:
+        hint = f"write [{known[0]}] before it" if known else "write a section before it"
+        return f"{key} is before the first section: systemd ignores it", hint, bool(known)
+    if known and section not in known:
+        message = f"{key} belongs to [{known[0]}], but is in [{section}]: systemd ignores it"
+        return message, f"move the line to [{known[0]}]", True
+    if not known and (near := get_close_matches(key.lower(), _BY_LOWER_CASE, 1, _NEAR)):
+        return f"systemd has no key {key}, and ignores the line", f"write {_BY_LOWER_CASE[near[0]]}", False
+    return None
+
+
+def _sysctl(text: str) -> HostSettings:
+    """Path below /proc/sys -> value. Keys have slashes, or dots if the first separator is one; `-` before a key accepts
+    an error. A path with *, ? or [ is for all files that match and have no other line. A line with - and no =
+    excludes a path, for systemd after a line that sets it, too."""
+    found = HostSettings()
+    for number, line in enumerate(text.split("\n"), 1):
+        stripped = line.strip()
+        if not stripped or stripped[0] in "#;":
+            continue
+        key, equals, value = (part.strip() for part in stripped.partition("="))
+        path = key.removeprefix("-").lstrip("/")
+        dot, slash = path.find("."), path.find("/")
+        path = path.translate(_SWAPPED) if dot >= 0 and (slash < 0 or dot < slash) else path
+        if equals:
+            found.values.pop(path, None)  # globs take effect in the order of the lines
+            found.add(number, path, value)
+        elif key.startswith("-"):
+            found.values.pop(path, None)
+            found.add(number, path, EXCLUDED)
+        else:
+            message = f"sysctl does not read the line {key!r}: it has no ="
+            found.faults.append(SettingsFault(number, path, message, "write PATH = VALUE, or # before it", False))
+    return found
+
+
+def kernel_setting(found: HostSettings, path: str) -> tuple[str, str] | None:
+    """(key of the line, value) for a path below /proc/sys; None where no line sets it."""
+    if path not in found.values:
+        parts = path.split("/")
+        for glob in reversed(found.values):
+            of_glob = glob.split("/")
+            if len(of_glob) == len(parts) and all(map(fnmatchcase, parts, of_glob)):
+                return glob, found.values[glob]
+        return None
+    value = found.values[path]
+    return None if value == EXCLUDED else (path, value)
+
+
+def kernel_number(text: str | None) -> int | None:
+    """A number as the kernel reads it from a file of /proc/sys: with base 0, up to the first blank. None for a text
+    that it refuses."""
+    match = _KERNEL_NUMBER.match(text or "")
+    if match is None:
+        return None
+    digits = match[2]
+    number = int(digits, 16 if digits[:2] in ("0x", "0X") else 8 if digits[0] == "0" else 10)
+    return (-number if match[1] else number) if number < 1 << 31 else None
 
 
 def _matches(operator: str, pattern: str, value: str) -> bool:
@@ -343,15 +419,21 @@ def _udev(text: str) -> HostSettings:
     return found
 
 
-# systemd.unit(5), systemd.service(5), systemd.link(5), networkd.conf(5): the section of each key that is judged.
-_SECTION_OF = {
-    **dict.fromkeys(("BindsTo", "After", "Description"), "Unit"),
-    **dict.fromkeys(("Type", "RemainAfterExit", "ExecStart", "User", "DynamicUser"), "Service"),
-    **dict.fromkeys(("WantedBy", "RequiredBy"), "Install"),
-    **dict.fromkeys(("Path", "OriginalName", "MACAddress", "PermanentMACAddress", "Driver"), "Match"),
-    **dict.fromkeys(("Name", "NamePolicy", "MTUBytes"), "Link"),
-    **dict.fromkeys(("ManageForeignRoutingPolicyRules", "ManageForeignRoutes"), "Network"),
+# systemd.unit(5), systemd.service(5), systemd.link(5), networkd.conf(5): the sections of each key that is judged.
+_SECTIONS_OF: dict[str, tuple[str, ...]] = {
+    **dict.fromkeys(("BindsTo", "After", "Description"), ("Unit",)),
+    **dict.fromkeys(("RemainAfterExit", "ExecStart", "User", "DynamicUser"), ("Service",)),
+    "Type": ("Service", "Match"),
+    **dict.fromkeys(("WantedBy", "RequiredBy"), ("Install",)),
+    **dict.fromkeys(("Path", "OriginalName", "PermanentMACAddress", "Driver"), ("Match",)),
+    "MACAddress": ("Match", "Link"),
+    **dict.fromkeys(("Name", "NamePolicy", "MTUBytes"), ("Link",)),
+    **dict.fromkeys(("ManageForeignRoutingPolicyRules", "ManageForeignRoutes"), ("Network",)),
 }
+_BY_LOWER_CASE = {key.lower(): key for key in _SECTIONS_OF}
+_NEAR = 0.9  # of a key that is written wrong: ExecStartPre is no nearer than 0.86 to ExecStart
+# What joins the lines of a key whose lines add to each other.
+_LISTS = {**dict.fromkeys(("Path", "After", "BindsTo", "WantedBy", "RequiredBy"), " "), "ExecStart": " ; "}
 
 
 _READERS: tuple[tuple[str, Callable[[str], HostSettings]], ...] = (
@@ -367,6 +449,7 @@ _READERS: tuple[tuple[str, Callable[[str], HostSettings]], ...] = (
     ("links/*.link", _systemd),
     ("udev/*.rules", _udev),
     ("networkd.conf", _systemd),
+    ("sysctl.conf", _sysctl),
 )
 
 

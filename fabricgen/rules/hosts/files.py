@@ -19,7 +19,10 @@ _NUMBERS = ("TOS", "CNP_DSCP", "CNP_PRIORITY", "CABLE_M")
 _TEXTS = ("INTERFACES", "TRUST", "PFC", "DSCP_PRIORITY")
 _OPTIONAL = ("STALL_MS",)
 # systemd.link(5), [Match]: further conditions.
-_MATCHES = ("OriginalName", "MACAddress", "PermanentMACAddress", "Driver", "Type", "Property", "Host", "Architecture")
+_MATCHES = (
+    "OriginalName", "MACAddress", "PermanentMACAddress", "Driver", "Type", "Kind", "Property", "Host", "Architecture",
+    "Virtualization", "Firmware", "Credential", "KernelCommandLine", "KernelVersion",
+)  # fmt: skip
 NVSHMEM, HCA_PREFIX = "nvshmem.conf", "NVSHMEM_HCA_PREFIX"
 RDMA_RULES = "udev/60-rdma-persistent-naming.rules"
 _UID_SOCKETS = "NVSHMEM_BOOTSTRAP_UID_SOCK_IFNAME"  # read by NCCL's code in NVSHMEM's bootstrap

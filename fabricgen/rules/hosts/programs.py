@@ -1,6 +1,7 @@
 """The rule on the script that applies the settings of NICs, and on the unit that starts it."""
 
 import re
+import shlex
 from collections.abc import Iterator
 
 from fabricgen.findings import Severity
@@ -84,27 +85,37 @@ def _drivers(group: HostFiles) -> list[str]:
 
 def _unit(group: HostFiles) -> Iterator[Defect]:
     found = group.files.settings(UNIT)
-    start = found.get("ExecStart", "").lstrip("@-:+!").split()
+    commands = [_words(text) for text in found.get("ExecStart", "").split(" ; ")]
+    place = next((place for place, words in enumerate(commands) if _starts(words)), None)
+    start = commands[place or 0]
     device = "sys-subsystem-net-devices-%i.device"
+    starters = f"{found.get('WantedBy', '')} {found.get('RequiredBy', '')}".split()
     faults = {
-        "ExecStart": None
-        if start and start[0].rpartition("/")[2] == SCRIPT and {"%i", "%I"} & set(start[1:])
-        else f"does not start {SCRIPT} for the interface, %I",
+        "ExecStart": None if place is not None else f"does not start {SCRIPT} for the interface, %I",
         "Type": None if found.get("Type") == "oneshot" else "is not oneshot, but the script ends",
         "BindsTo": None
         if device in f"{found.get('BindsTo', '')} {found.get('After', '')}".split()
         else f"does not name {device}: the script starts before the interface exists",
-        "WantedBy": None if found.get("WantedBy", found.get("RequiredBy")) else "is missing: nothing starts the unit",
+        "WantedBy": None
+        if device in starters or any(word.endswith(".target") for word in starters)
+        else f"is {' '.join(starters)}, expected {device}: nothing starts the unit"
+        if starters
+        else "is missing: nothing starts the unit",
     }
     for key, fault in faults.items():
         if fault:
             yield Defect(group.place(UNIT, key), f"{key} {fault}", _RENDER)
+    if not faults["WantedBy"] and device not in starters:
+        message = f"WantedBy does not name {device}: after a reload of the driver nothing applies the settings again"
+        yield Defect(group.place(UNIT, "WantedBy"), message, _RENDER, severity=Severity.WARNING)
     if not faults["BindsTo"] and device not in found.get("BindsTo", "").split():
         message = f"BindsTo does not name {device}: after a reload of the driver nothing applies the settings again"
         yield Defect(group.place(UNIT, "BindsTo"), message, _RENDER, severity=Severity.WARNING)
-    if not faults["ExecStart"] and "--wait" not in start:
-        message = "without --wait the script fails if the RDMA device comes later than the interface"
-        yield Defect(group.place(UNIT, "ExecStart"), message, "add --wait 60", severity=Severity.WARNING)
+    if place:
+        message = f"{commands[0][0]} runs before {SCRIPT}, which does not start if it fails"
+        yield Defect(group.place(UNIT, "ExecStart"), message, "remove the command", severity=Severity.WARNING)
+    if not faults["ExecStart"]:
+        yield from _wait(group, start)
     if "--check" in start:
         yield Defect(group.place(UNIT, "ExecStart"), "with --check the script writes nothing", "remove --check")
     if found.get("ExecStart", "").lstrip("@:+!").startswith("-"):
@@ -114,3 +125,27 @@ def _unit(group: HostFiles) -> Iterator[Defect]:
         effect = next((effect for name, effect in _HINDERING if name.fullmatch(key)), None)
         if effect and text.lower() not in _HARMLESS:
             yield Defect(group.place(UNIT, key), f"{key} is {text}: {effect}", f"remove {key}")
+
+
+def _words(command: str) -> list[str]:
+    """The words of a command: systemd reads quotes as sh does."""
+    try:
+        return shlex.split(command.lstrip("@-:+!"))
+    except ValueError:  # a quote is not closed
+        return []
+
+
+def _starts(words: list[str]) -> bool:
+    """Whether a command starts the script for the interface. systemd refuses a relative path."""
+    folder, _, name = (words[0] if words else "").rpartition("/")
+    is_found = not folder or folder.startswith("/")
+    return name == SCRIPT and is_found and bool({"%i", "%I"} & set(words[1:]))
+
+
+def _wait(group: HostFiles, words: list[str]) -> Iterator[Defect]:
+    place = group.place(UNIT, "ExecStart")
+    if "--wait" not in words:
+        message = "without --wait the script fails if the RDMA device comes later than the interface"
+        yield Defect(place, message, "add --wait 60", severity=Severity.WARNING)
+    elif not "".join(words[words.index("--wait") + 1 :][:1]).isdecimal():
+        yield Defect(place, "--wait has no number of seconds: the script fails", "write --wait 60")

@@ -5,6 +5,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from ipaddress import IPv4Network, IPv6Network, ip_network
 from typing import Any
 
+from fabricgen.bundle.host_settings import kernel_number, kernel_setting
 from fabricgen.engine.derived import derived
 from fabricgen.findings import Severity
 from fabricgen.rules.defects import Defect, Place
@@ -13,7 +14,7 @@ from fabricgen.rules.view.addresses import IpInterface, texts_of
 from fabricgen.rules.view.fabric import Fabric
 from fabricgen.rules.view.host_groups import HostFiles, host_groups
 from fabricgen.rules.view.host_interfaces import Interface, interfaces, netplan_file
-from fabricgen.rules.view.switch import Switch, number
+from fabricgen.rules.view.switch import Switch
 from fabricgen.sonic.image import rows as rows_of
 from fabricgen.sonic.srv6 import LOCATORS, block_of
 from fabricgen.vocabulary import Technology
@@ -41,7 +42,6 @@ _FOREIGN = ("ManageForeignRoutingPolicyRules", "ManageForeignRoutes")
 _FALSE = ("no", "false", "off", "0", "n", "f")  # systemd src/basic/parse-util.c, parse_boolean
 NETWORKD = "networkd.conf"
 _SYSCTL_FILE = "sysctl.conf"
-_SWAPPED = str.maketrans("./", "/.")
 _SYSCTLS = {"arp_ignore": ("2", "1"), "arp_announce": ("2",), "rp_filter": ("0", "2")}
 _FORWARDING = re.compile(r"net/ipv[46]/conf/[^/]+/(mc_)?forwarding")
 _RENDER = "run `fabricgen render`"
@@ -251,53 +251,45 @@ def host_neighbors(fabric: Fabric) -> Iterator[Defect]:
             message = "the NIC accepts addresses from router advertisements"
             yield Defect(one.place("accept-ra"), message, "set accept-ra to false")
     for group in host_groups(fabric):
-        found = kernel_settings(group)
         nics = [nic for nic in group.nics(lambda plane: plane.technology == Technology.ROCE) if group.is_set_up(nic)]
         with_addresses = [*group.with_addresses(nics), *group.tagged_vlans]
         for nic in with_addresses if len(nics) > 1 or group.tagged_vlans else ():
             for name, allowed in _SYSCTLS.items():
                 key, of_all = f"net/ipv4/conf/{nic}/{name}", f"net/ipv4/conf/all/{name}"
-                if found.get(key) not in allowed:
-                    message = f"{name} is {found.get(key, 'missing')}, expected {' or '.join(allowed)}"
+                text = _kernel_text(group, key)
+                own, larger = kernel_number(text), kernel_number(_kernel_text(group, of_all)) or 0
+                if own is None or str(own) not in allowed:
+                    message = f"{name} is {'missing' if text is None else text}, expected {' or '.join(allowed)}"
                     yield Defect(_kernel_place(group, key), message, f"set {key} to {allowed[-1]}")
-                elif (larger := number(found.get(of_all)) or 0) > int(found[key]) and str(larger) not in allowed:
+                elif larger > own and str(larger) not in allowed:
                     message = f"{name} of all interfaces is {larger}, expected {' or '.join(allowed)}"
                     yield Defect(_kernel_place(group, of_all), message, f"remove {of_all}")
-        yield from _disabled_family(group, nics, found)
+        yield from _disabled_family(group, nics)
 
 
-def _disabled_family(group: HostFiles, nics: Sequence[str], found: Mapping[str, str]) -> Iterator[Defect]:
+def _disabled_family(group: HostFiles, nics: Sequence[str]) -> Iterator[Defect]:
     """IPv6 that sysctl turns off on NICs with addresses of this family."""
     with_ipv6 = {nic.name for host in group.hosts for nic in host.nics for text in nic.addresses if ":" in text}
     used = [nic for nic in nics if nic in with_ipv6]
     for name in ("all", *used) if used else ():
         path = f"net/ipv6/conf/{name}/disable_ipv6"
-        if number(found.get(path)):
-            message = f"{path} is {found[path]}, but {', '.join(used[:3])} have IPv6 addresses"
+        text = _kernel_text(group, path)
+        if kernel_number(text):
+            message = f"{path} is {text}, but {', '.join(used[:3])} have IPv6 addresses"
             yield Defect(_kernel_place(group, path), message, f"remove {path}")
 
 
-def kernel_settings(group: HostFiles) -> Mapping[str, str]:
-    """The settings of sysctl.conf by their path below /proc/sys."""
-    values = group.files.settings(_SYSCTL_FILE)
-    return {path: values[key] for path, key in _kernel_keys(group).items()}
-
-
-def _kernel_keys(group: HostFiles) -> Mapping[str, str]:
-    """Path below /proc/sys -> the key of its last line. sysctl.d also accepts dots instead of slashes."""
-    lines = group.files.read(_SYSCTL_FILE).lines
-    found = {}
-    for key in sorted(lines, key=lines.__getitem__):
-        dot, slash = key.find("."), key.find("/")
-        path = key.removeprefix("-")  # errors of this line are ignored
-        found[path.translate(_SWAPPED) if dot >= 0 and (slash < 0 or dot < slash) else path] = key
-    return found
+def _kernel_text(group: HostFiles, path: str) -> str | None:
+    """The value that sysctl.conf gives to a path below /proc/sys."""
+    found = kernel_setting(group.files.read(_SYSCTL_FILE), path)
+    return found[1] if found else None
 
 
 def _kernel_place(group: HostFiles, path: str) -> Place:
-    """The line of a setting of sysctl.conf, in either notation."""
-    key = _kernel_keys(group).get(path)
-    line = group.files.read(_SYSCTL_FILE).line(key) if key else None
+    """The line that sets a path, by name or with a pattern."""
+    settings = group.files.read(_SYSCTL_FILE)
+    found = kernel_setting(settings, path)
+    line = settings.line(found[0] if found else path)
     return group.line(_SYSCTL_FILE, line, path) if line else group.place(_SYSCTL_FILE, path)
 
 
@@ -316,8 +308,8 @@ def host_forwarding(fabric: Fabric) -> Iterator[Defect]:
     Source: torvalds/linux Documentation/networking/ip-sysctl.rst (ip_forward, forwarding).
     """
     for group in host_groups(fabric):
-        for key, text in kernel_settings(group).items():
-            if number(text) and (key == "net/ipv4/ip_forward" or _FORWARDING.fullmatch(key)):
+        for key, text in group.files.settings(_SYSCTL_FILE).items():
+            if kernel_number(text) and (key == "net/ipv4/ip_forward" or _FORWARDING.fullmatch(key)):
                 message = f"{key} is {text}: the host forwards packets between its networks"
                 yield Defect(_kernel_place(group, key), message, f"remove {key}, or set it to 0")
 

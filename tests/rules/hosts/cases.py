@@ -1802,6 +1802,55 @@ CASES = [
         "add --wait 60",
         clean=HostFiles(DGX),
     ),
+    _applied(
+        UNIT,
+        edit(UNIT, "WantedBy=sys-subsystem-net-devices-%i.device", "WantedBy=sys-subsystem-net-devices-%j.device"),
+        "WantedBy is sys-subsystem-net-devices-%j.device, expected sys-subsystem-net-devices-%i.device: nothing starts "
+        "the unit",
+        "WantedBy",
+    ),
+    _applied(
+        UNIT,
+        edit(UNIT, "WantedBy=sys-subsystem-net-devices-%i.device", "WantedBy=multi-user.target"),
+        "WantedBy does not name sys-subsystem-net-devices-%i.device: after a reload of the driver nothing applies the "
+        "settings again",
+        "WantedBy",
+        severity=WARNING,
+    ),
+    _applied(
+        UNIT,
+        edit(UNIT, "ExecStart=", "ExecStart=/bin/false\nExecStart="),
+        "/bin/false runs before fabricgen-roce, which does not start if it fails",
+        "ExecStart",
+        "remove the command",
+        WARNING,
+    ),
+    _applied(
+        UNIT,
+        edit(UNIT, "--wait 60", "--wait"),
+        "--wait has no number of seconds: the script fails",
+        "ExecStart",
+        "write --wait 60",
+    ),
+    Case(
+        "FG900",
+        edit(LINK, "[Match]\n", ""),
+        f"hosts/gpu:{LINK}|Path",
+        ERROR,
+        "Path is before the first section: systemd ignores it",
+        "write [Match] before it",
+        also=("FG913",),
+        clean=HostFiles(DGX),
+    ),
+    Case(
+        "FG911",
+        edit("sysctl.conf", "net/ipv4/conf/rail0/rp_filter = 2", "net/ipv4/conf/rail?/rp_filter = 1"),
+        "hosts/gpu:sysctl.conf|net/ipv4/conf/rail0/rp_filter",
+        ERROR,
+        "rp_filter is 1, expected 0 or 2",
+        "set net/ipv4/conf/rail0/rp_filter to 2",
+        clean=HostFiles(DGX),
+    ),
     *kubernetes_cases.CASES,
 ]
 
