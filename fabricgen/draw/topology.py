@@ -6,6 +6,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 
+from fabricgen.bundle.forgetful import shut_of
 from fabricgen.bundle.read import Bundle, ObservedDevice
 from fabricgen.bundle.wiring import WiredDevice, WiredLink
 from fabricgen.sonic.canonical import natural_key
@@ -117,17 +118,14 @@ def _down(bundle: Bundle, index: Mapping[str, int], *, states: bool) -> dict[Pai
     planned = bundle.wiring.links if bundle.wiring else bundle.links
     seen = {frozenset((link.a, link.b)) for link in bundle.links}
     out = set(bundle.wiring.cordoned) if bundle.wiring else set[str]()
+    shut = {name: shut_of(device) for name, device in bundle.devices.items()} if states else {}
     found: Counter[Pair] = Counter()
     for link in planned:
         a, b = index.get(link.a[0]), index.get(link.b[0])
-        is_shut = states and any(_is_shut(bundle, *end) for end in (link.a, link.b))
+        is_shut = any(port in shut.get(device, ()) for device, port in (link.a, link.b))
         if a is not None and b is not None and (link.id in out or is_shut or frozenset((link.a, link.b)) not in seen):
             found.update([(a, b), (b, a)])
     return dict(found)
-
-
-def _is_shut(bundle: Bundle, device: str, port: str) -> bool:
-    return device in bundle.devices and bundle.devices[device].text_of("PORT", port, "admin_status") == "down"
 
 
 def _loose(device: ObservedDevice) -> WiredDevice:

@@ -11,6 +11,7 @@ import fabricgen.rules
 from fabricgen.bundle.device import FileContent, SharedTables
 from fabricgen.bundle.forgetful import ForgetfulContent, forget_tables, forgetful, shut_of, speeds_of
 from fabricgen.bundle.read import open_bundle
+from fabricgen.draw.topology import read_topology
 from fabricgen.findings import Severity
 from fabricgen.rules import turns
 from fabricgen.rules.defects import Defect
@@ -20,8 +21,9 @@ from fabricgen.rules.run import run
 from fabricgen.rules.turns import _STAGES, Turns
 from fabricgen.rules.view.fabric import Fabric
 from fabricgen.sonic.dump import dump
-from tests.rules.case import Case
+from tests.rules.case import Case, HostFiles
 from tests.rules.clean import clean_fabric
+from tests.rules.hosts.inventories import TWO_PLANES
 
 SUBJECTS = ("addresses", "bgp", "bundle", "control", "hosts", "links", "opensm", "peers", "qos", "schema")
 CASES: dict[str, Case] = {
@@ -62,6 +64,16 @@ def test_shut_ports_and_speeds_are_known_when_the_table_of_ports_is_forgotten(
     monkeypatch.setattr(FileContent, "table_again", lambda *_: pytest.fail("a table is read again"))
     assert shut_of(device) == {"Ethernet0": ("PORT", "Ethernet0", "admin_status")}
     assert speeds_of(device) == speeds_of(loose) == {"Ethernet4": 400_000}
+
+
+def test_no_rule_and_no_picture_reads_a_forgotten_table(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Of a correct bundle of two planes: findings of wrong files may read more."""
+    root = HostFiles(TWO_PLANES).broken(lambda _: None, tmp_path).root
+    assert root
+    bundle = forgetful(open_bundle([root]))
+    monkeypatch.setattr(FileContent, "table_again", lambda _, name: pytest.fail(f"{name} is read again"))
+    assert run(bundle) == []
+    assert set(read_topology(bundle, states=True).down.values()) <= {0}
 
 
 def test_a_rule_of_another_package_reads_tables_that_were_forgotten(tmp_path: Path) -> None:

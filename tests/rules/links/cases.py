@@ -12,7 +12,7 @@ from tests.rules.access import FIRST, PAIRS, SECOND, Row, both_rows, other_host
 from tests.rules.case import ERROR, NOTE, WARNING, Case, Switches
 from tests.rules.changes import both, drop, put
 from tests.rules.clean import clean_fabric
-from tests.rules.fabrics import META, cordoned, drained, of_wiring, rewired, unchanged, with_rails
+from tests.rules.fabrics import META, across_planes, cordoned, drained, of_wiring, rewired, unchanged, with_rails
 
 MACSEC = {
     "priority": "64",
@@ -746,5 +746,48 @@ CASES += [
             "build the image with INCLUDE_ICCPD = y, or use that of a vendor with MCLAG",
         ),
         severity=NOTE,
+    ),
+]
+
+CASES += [
+    Case(
+        "FG596",
+        unchanged,
+        "inband1:DEVICE_NEIGHBOR|Ethernet256",
+        ERROR,
+        "the cable leads to spine1 on plane compute, but this switch is on plane in-band",
+        "separate the planes: only hosts are on several planes",
+        clean=Switches("planes", plug=of_wiring(across_planes)),
+        lenient=True,
+    ),
+    Case(
+        "FG596",
+        put("inband1", "leaf1", "DEVICE_NEIGHBOR", "Ethernet256", "name"),
+        "leaf1:DEVICE_NEIGHBOR|Ethernet256|name",
+        ERROR,
+        "the neighbor inband1 is on plane in-band, but this switch is on plane compute",
+        "separate the planes: only hosts are on several planes",
+        clean=Switches("planes"),
+        also=("FG245", "FG246"),
+    ),
+    Case(
+        "FG596",
+        put({"name": "spine1", "port": "Ethernet500"}, "inband1", "DEVICE_NEIGHBOR", "Ethernet500"),
+        "inband1:DEVICE_NEIGHBOR|Ethernet500|name",
+        ERROR,
+        "the neighbor spine1 is on plane compute, but this switch is on plane in-band",
+        "separate the planes: only hosts are on several planes",
+        clean=Switches("planes"),
+        lenient=True,
+    ),
+    Case(
+        "FG596",
+        put({"asn": "4200000007", "name": "inband1", "local_addr": "10.128.0.0"}, "spine1", "BGP_NEIGHBOR", "10.0.0.7"),
+        "spine1:BGP_NEIGHBOR|10.0.0.7",
+        ERROR,
+        "the peer inband1 is on plane in-band, but this switch is on plane compute",
+        "separate the planes: only hosts are on several planes",
+        clean=Switches("planes"),
+        lenient=True,
     ),
 ]
