@@ -242,7 +242,7 @@ def check_in(inventory: "InventorySource", folder: Path, how: How) -> tuple[Chec
             findings=outcome.findings, suppressed=outcome.suppressed, counts=counts, codes=codes, subnets=subnets
         )
         return found, None
-    progress.step("rendered", f"{counted(len(plans.rendered.switches), 'device')} into a temporary folder")
+    progress.step("rendered", f"{counted(len(plans.fabric.switches), 'device')} into a temporary folder")
     platforms = [switch.platform for switch in plans.rendered.switches]
     added = plans.growth.added if plans.old_lock else {}
     planned, findings = plans.fabric.inventory, plans.findings

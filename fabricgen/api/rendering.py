@@ -18,6 +18,7 @@ from fabricgen.units import counted
 from fabricgen.vocabulary import InputForm
 
 if TYPE_CHECKING:
+    from fabricgen.allocation.growth import LockGrowth
     from fabricgen.bundle.write import BundleWriter
     from fabricgen.diff.difference import Difference
     from fabricgen.inventory.read_files import InventorySource
@@ -149,19 +150,28 @@ def _write(
             if plans.lock_changed:
                 write_lock(lock_file, plans.lock)
             writer.put_in_place(gone)
-    progress.step("rendered", f"{len(chosen)} config_db.json into {output}")
+    switches, subnet_managers = (_counts(writer, gone, folder) for folder in (SWITCHES, SUBNET_MANAGERS))
+    kinds = [f"{len(chosen)} config_db.json"] if chosen or not subnet_managers.files else []
+    kinds += [counted(subnet_managers.files, "file") + " for subnet managers"] if subnet_managers.files else []
+    progress.step("rendered", f"{' and '.join(kinds)} into {output}")
     if plans.lock_changed:
-        old = plans.old_lock or Lock(plans.fabric.inventory.fabric)
-        new = plans.lock.entries() - old.entries()
         if renumber is None:
-            progress.note(f"allocated {counted(new, 'new entry')} in {lock_file}: commit it")
+            progress.note(f"{_growth(plans.growth)} in {lock_file}: commit it")
         else:
+            old = plans.old_lock or Lock(plans.fabric.inventory.fabric)
             counts = changed(old, plans.lock, renumber).values()
             number, total = (sum(column) for column in zip((0, 0), *counts, strict=True))
             progress.note(f"renumbered {number} of {total} entries of plane {renumber} in {lock_file}: commit it")
-    switches, subnet_managers = (_counts(writer, gone, folder) for folder in (SWITCHES, SUBNET_MANAGERS))
     edited = tuple(sorted(writer.edited))
     return replace(planned, is_written=True, switches=switches, subnet_managers=subnet_managers, edited=edited)
+
+
+def _growth(growth: "LockGrowth") -> str:
+    """What is written into the lock file, counted as `check` counts it (FG382)."""
+    words = {"allocated": growth.added, "changed": growth.changed, "removed": growth.removed}
+    counts = {word: sum(map(len, entries.values())) for word, entries in words.items()}
+    nouns = {"allocated": "new entry"}
+    return ", ".join(f"{word} {counted(number, nouns.get(word, 'entry'))}" for word, number in counts.items() if number)
 
 
 def _counts(writer: "BundleWriter", gone: Sequence[str], folder: str) -> FileCounts:

@@ -144,7 +144,7 @@ def _judged(
 
         judge_patch(judging, patch, select, ignore)
         return _judgement(judging, inventory)
-    devices = counted(len(judging.bundle.devices), "device")
+    devices = counted(judging.counts.devices, "device")
     files = Files(tuple(paths), links, lldp, tuple(platforms), neighbors)
     with on_workers(scheduler, files) as elsewhere:
         apply_rules(judging, select, ignore, known, progress, jobs, elsewhere=elsewhere)

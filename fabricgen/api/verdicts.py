@@ -61,7 +61,7 @@ def judge_all(judging: Judging, wanted: Wanted, progress: Progress) -> Verdicts:
 
     for pattern in wanted.patterns:
         check_pattern(pattern)
-    devices = counted(len(judging.bundle.devices), "device")
+    devices = counted(judging.counts.devices, "device")
     kept = wanted.kept
     with Beside(lambda: _simulated_apart(judging, wanted)) as beside:
         apply_rules(

@@ -150,17 +150,19 @@ def _tail(difference: Difference, rollout: Rollout) -> Iterator[str]:
         yield f"  {visible(words.shortened(runs))} ({count}), each with up to {counted(most, 'patch')} of neighbors"
         yield "  until the last of them, the switch has no routes, and its hosts reach only each other over it"
     if rollout.between:
-        yield f"in between: {_in_between(worst(one for states in rollout.between.values() for one in states))}"
+        states = (one for states in rollout.between.values() for one in states)
+        yield f"in between: {_in_between(worst(states), others=bool(rollout.renumberings))}"
 
 
-def _in_between(between: Between) -> str:
-    """The worst of all steps in words."""
+def _in_between(between: Between, *, others: bool) -> str:
+    """The worst of all steps in words; `others`: of all switches except the one that gets a new ASN."""
     if between.cut_off is None:
         hosts = "hosts are not known"
     else:
         hosts = f"{counted(len(between.cut_off), 'host')} cut off" if between.cut_off else "every host keeps a path"
     if not between.is_judged:
         return f"{hosts}; not all states are judged: they are too many"
-    routes = f"{counted(len(between.lost), 'switch')} without some routes" if between.lost else "all routes stay"
+    stay = "the routes of all other switches stay" if others else "all routes stay"
+    routes = f"{counted(len(between.lost), 'switch')} without some routes" if between.lost else stay
     joined = f", joins tenants {', '.join(between.joined)}" if between.joined else ""
     return f"{hosts}, {routes}, {'a' if between.cyclic else 'no'} cyclic buffer dependency{joined}"

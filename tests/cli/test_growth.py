@@ -40,7 +40,10 @@ def test_growth_is_judged_whole_and_listed(grown: Path, cli: Cli) -> None:
     assert report["summary"]["devices"] == 8
     (note,) = report["findings"]
     assert (note["code"], note["severity"]) == ("FG382", "note") and "changes none" in note["message"]
-    assert cli("render", grown, "-o", "bundle").code == 0
+    done = cli("render", grown, "-o", "bundle")
+    number = sum(map(len, report["lock"]["added"].values()))
+    assert done.code == 0 and f"allocated {number} new entries in" in done.err
+    assert f"adds {number} entries" in note["message"]
     kept, after = before.decode().splitlines(), (grown / LOCK).read_text().splitlines()
     added = [line for line in after if line not in kept]
     assert [line for line in kept if line not in after] == ["  compute/gpu: [0, 1]"]
@@ -60,6 +63,17 @@ def test_the_text_names_the_entries(grown: Path, cli: Cli) -> None:
     assert lines[1] == "lock  + units: compute/gpu: 2, 3"
     both = "compute/su2/rail0/leaf0: compute-su02-r0-leaf; compute/su2/rail1/leaf0: compute-su02-r1-leaf"
     assert lines[2] == f"lock  + names: {both}; and 2 more"
+
+
+def test_render_counts_what_it_changes_in_the_lock(small: Path, cli: Cli, tmp_path: Path) -> None:
+    shutil.copytree(small / "inventory", tmp_path / "fabric")
+    lock = tmp_path / "fabric" / LOCK
+    lock.write_text(lock.read_text().replace("compute-su00-r0-leaf", "old-name"))
+    assert "rendered" in (done := cli("render", tmp_path / "fabric", "-o", tmp_path / "b")).err
+    assert "allocated" not in done.err  # the name that the lock has is kept
+    (tmp_path / "fabric" / "names.yaml").write_text("names: {leaf: '{plane}-{su}-{rail}'}\n")
+    done = cli("render", tmp_path / "fabric", "-o", tmp_path / "b")
+    assert "changed 4 entries in" in done.err and "0 new" not in done.err
 
 
 def test_locked_makes_a_lock_that_would_change_an_error(grown: Path, cli: Cli) -> None:
