@@ -44,6 +44,9 @@ def clean_up_at_end() -> None:
 def held() -> Iterator[None]:
     """Run the body without an interrupt. A signal that arrives takes effect at the end of the outermost body."""
     global _holds, _is_pending
+    if threading.current_thread() is not threading.main_thread():  # no other is interrupted
+        yield
+        return
     _holds += 1
     try:
         yield

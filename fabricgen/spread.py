@@ -7,7 +7,7 @@ Processes are forked, so the function can be a closure over anything. Only items
 import os
 from collections import deque
 from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import ProcessPoolExecutor
+from concurrent.futures import Future, ProcessPoolExecutor, wait
 from concurrent.futures.process import BrokenProcessPool
 from contextlib import chdir, contextmanager
 from functools import partial
@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from fabricgen.children import be_worker
 from fabricgen.engine.derived import end_recording
 from fabricgen.errors import KilledError, UsageError
+from fabricgen.interrupts import held
 
 if TYPE_CHECKING:
     from distributed import Client
@@ -28,6 +29,7 @@ Result = TypeVar("Result")
 
 SWITCHES_EACH = 32  # a process with fewer takes longer to start than they do
 _CONNECT_TIMEOUT_S = 10
+_LOOK_S = 0.2
 _of_this_process: list[Callable[[Any], Any]] = []
 _one_at_a_time = Lock()
 
@@ -44,30 +46,48 @@ def spread(function: Callable[[Item], Result], items: Sequence[Item], jobs: int,
         yield from map(function, items)
         return
     with _processes(function, jobs) as pool:
-        yield from pool.map(_call, items, chunksize=together)
+        with held():
+            begun = deque(pool.submit(_call, items[at : at + together]) for at in range(0, len(items), together))
+        while begun:
+            yield from _waited(begun.popleft())
 
 
 @contextmanager
 def apart(function: Callable[[], Result]) -> Iterator[Callable[[], Result]]:
     """Begin `function` in another process. What is yielded waits for the result."""
     with _processes(lambda _: function(), 1) as pool:
-        yield pool.submit(_call, None).result
+        with held():
+            begun = pool.submit(_call, (None,))
+        yield lambda: _waited(begun)[0]
 
 
 @contextmanager
 def _processes(function: Callable[[Any], Any], jobs: int) -> Iterator[ProcessPoolExecutor]:
-    """Forked processes that `_call` the function. An interrupt ends them at once. Raises KilledError."""
+    """Forked processes that `_call` the function. An interrupt ends them at once. Raises KilledError.
+
+    An interrupt within a call of the pool could leave a lock taken that its thread waits for: each call is `held`.
+    """
     others = {*active_children()}
+    pool = ProcessPoolExecutor(jobs, get_context("fork"), initializer=_start, initargs=(function,))
     try:
-        with ProcessPoolExecutor(jobs, get_context("fork"), initializer=_start, initargs=(function,)) as pool:
-            try:
-                yield pool
-            except KeyboardInterrupt:
-                for process in {*active_children()} - others:
-                    process.kill()
-                raise
+        yield pool
+    except KeyboardInterrupt:
+        for process in {*active_children()} - others:
+            process.kill()
+        raise
     except BrokenProcessPool as error:
         raise KilledError from error
+    finally:
+        with held():
+            pool.shutdown(cancel_futures=True)
+
+
+def _waited(begun: "Future[list[Any]]") -> list[Any]:
+    """The results of a `_call`. An interrupt takes effect between two looks at them."""
+    while True:
+        with held():
+            if wait([begun], _LOOK_S).done:
+                return begun.result()
 
 
 def _start(function: Callable[[Any], Any]) -> None:
@@ -76,8 +96,8 @@ def _start(function: Callable[[Any], Any]) -> None:
     _of_this_process[:] = [function]
 
 
-def _call(item: Any) -> Any:
-    return _of_this_process[0](item)
+def _call(items: Sequence[Any]) -> list[Any]:
+    return [_of_this_process[0](item) for item in items]
 
 
 @contextmanager

@@ -63,21 +63,19 @@ def judge_all(judging: Judging, wanted: Wanted, progress: Progress) -> Verdicts:
         check_pattern(pattern)
     devices = counted(judging.counts.devices, "device")
     kept = wanted.kept
-    with Beside(lambda: _simulated_apart(judging, wanted)) as beside:
-        apply_rules(
-            judging, wanted.select, wanted.ignore, wanted.platforms, progress, wanted.jobs, kept,
-            beside=beside if _can_be_apart(judging.bundle, wanted) else None,
-        )  # fmt: skip
-        meanwhile = "; meanwhile deadlock and congestion" if beside.answer else ""
-        progress.step("validated", f"{devices} by {counted(judging.rules, 'rule')}{meanwhile}")
-        isolation = prove_isolation(judging, wanted.select, wanted.ignore, progress, kept)
-        if beside.answer:
-            deadlock, congestion, seals, own = beside.answer()
-            judging.findings += own.findings
-            judging.codes |= own.codes
-        else:
-            deadlock, congestion = _simulated(judging, wanted, progress)
-            seals = _seals(deadlock, wanted)
+    beside = Beside(lambda: _simulated_apart(judging, wanted)) if _can_be_apart(judging.bundle, wanted) else None
+    apply_rules(judging, wanted.select, wanted.ignore, wanted.platforms, progress, wanted.jobs, kept, beside=beside)
+    apart = beside.result if beside else None
+    meanwhile = "; meanwhile deadlock and congestion" if apart else ""
+    progress.step("validated", f"{devices} by {counted(judging.rules, 'rule')}{meanwhile}")
+    isolation = prove_isolation(judging, wanted.select, wanted.ignore, progress, kept)
+    if apart is not None:
+        deadlock, congestion, seals, own = apart
+        judging.findings += own.findings
+        judging.codes |= own.codes
+    else:
+        deadlock, congestion = _simulated(judging, wanted, progress)
+        seals = _seals(deadlock, wanted)
     return Verdicts(isolation, deadlock, congestion, seals)
 
 

@@ -7,7 +7,7 @@ and each refers to its switch by name.
 import io
 import pickle
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import ExitStack
+from contextlib import contextmanager
 from typing import Any, Generic, TypeVar
 
 from fabricgen.bundle.device import ObservedDevice
@@ -25,18 +25,12 @@ _BESIDE = ""  # in place of the name of a module
 _SLOWEST = (Basis.SCHEMA, Basis.CONSEQUENCE)  # they read every row, and the routes: the other rules run beside them
 
 
-class Beside(ExitStack, Generic[T]):
-    """Work on the same files that one process does while others check rules. `answer` waits for the result; it is None
-    without processes."""
+class Beside(Generic[T]):
+    """Work on the same files that one process does while others check rules. Without processes it has no result."""
 
     def __init__(self, work: Callable[[], T]) -> None:
-        super().__init__()
         self.work = work
-        self.answer: Callable[[], T] | None = None
-
-    def begin(self) -> None:
-        """Begin the work in a separate process."""
-        self.answer = self.enter_context(apart(self.work))
+        self.result: T | None = None
 
 
 def checked(
@@ -47,13 +41,21 @@ def checked(
     beside: Beside[Any] | None = None,
 ) -> Callable[[Rule], Iterable[Defect]]:
     """The defects of a rule, in the order in which its check yields them, for each of `rules`. With one job, few
-    switches, or so many that tables are forgotten, rules are checked in this process, in turns. `elsewhere` checks
-    modules on other machines."""
+    switches, or so many that tables are forgotten, rules are checked in turns. `elsewhere` checks modules on other
+    machines."""
     fabric = view()
     switches = len(fabric.switches)
     jobs = worthwhile(jobs, switches)
-    if elsewhere is None and (jobs == 1 or are_forgotten(switches)):  # each process would keep all tables
-        return Turns(fabric, rules, beside.begin if beside and jobs > 1 else None).defects
+    devices = {("switch", name): switch.device for name, switch in fabric.switches.items()}
+    devices |= {("file", name): device for name, device in fabric.bundle.devices.items()}
+
+    @contextmanager
+    def second(rules: Sequence[Rule]) -> Iterator[Callable[[], dict[str, list[Defect]]]]:
+        with apart(lambda: check_module(fabric, rules)) as answer:
+            yield lambda: _received(answer(), devices)
+
+    if elsewhere is None and (jobs == 1 or are_forgotten(switches)):
+        return Turns(fabric, rules, second if jobs > 1 else None).defects
     modules: dict[str, list[Rule]] = {}
     for rule in sorted(rules, key=lambda rule: rule.basis not in _SLOWEST):
         modules.setdefault(rule.check.__module__, []).append(rule)
@@ -62,8 +64,6 @@ def checked(
         answers = _in_processes(fabric, modules, jobs, beside)
     else:
         answers = elsewhere(fabric, [[rule.code for rule in members] for members in modules.values()])
-    devices = {("switch", name): switch.device for name, switch in fabric.switches.items()}
-    devices |= {("file", name): device for name, device in fabric.bundle.devices.items()}
     found: dict[str, list[Defect]] = {}
     for defects in answers:
         found |= _received(defects, devices)
@@ -81,7 +81,7 @@ def _in_processes(
     names = [_BESIDE, *modules] if beside else [*modules]  # the longest work first
     for name, answer in zip(names, spread(done, names, jobs), strict=True):
         if name == _BESIDE and beside:
-            beside.answer = lambda result=answer: result
+            beside.result = answer
         else:
             yield answer
 

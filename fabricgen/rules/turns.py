@@ -1,4 +1,4 @@
-"""The order in which one process checks the rules, so that the tables of thousands of switches fit into memory.
+"""The order in which one process, or two, check the rules, so that the tables of thousands of switches fit into memory.
 
 Rules of one subject read the same tables and share what they derive from them. After the last subject that reads a
 table of all ports, the table is forgotten. A rule that reads it later still gets it, because it is read again: the
@@ -6,6 +6,7 @@ order changes time and memory, not the findings.
 """
 
 from collections.abc import Callable, Iterable, Sequence
+from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from operator import itemgetter
 
@@ -20,35 +21,42 @@ LEAST_FORGOTTEN = 1024  # switches; the tables of fewer take 100 MiB, and to rea
 @dataclass(frozen=True, slots=True)
 class RuleStage:
     """Folders or modules of rules that are checked together, and what later ones do not need: tables, values that were
-    derived, the ends of links. After the one of `routes`, routes are known: other work on them can begin."""
+    derived, the ends of links. A second process can check stages that are `apart`, beside those that follow up to the
+    next one apart; what it reads and derives is freed when it ends."""
 
     members: tuple[str, ...]
     tables: tuple[str, ...] = ()
     derived: bool = True
     ends: bool = False
-    routes: bool = False
+    apart: bool = False
 
 
 _STAGES = (
-    RuleStage(("schema", "bundle", "links"), ("DEVICE_NEIGHBOR",)),
+    RuleStage(("schema", "bundle"), derived=False, apart=True),
+    RuleStage(("links",), ("DEVICE_NEIGHBOR",)),
     RuleStage(
         ("schema.daemons", "ports", "buffers", "qos", "opensm", "peers", "hosts.mtu"),
         ("PORT", "DEVICE_NEIGHBOR_METADATA"),
         derived=False,
     ),
-    RuleStage(("hosts",)),
-    RuleStage(("bgp.reachability",), routes=True),
-    RuleStage(("addresses", "bgp", "control"), ends=True),
+    RuleStage(("hosts",), apart=True),
+    RuleStage(("bgp", "control"), apart=True),
+    RuleStage(("addresses",), ends=True),
+    RuleStage(("bgp.reachability",)),  # its routing model takes as much memory as all addresses do
     RuleStage(()),  # the rules of other packages
 )
 _MEMBERS = {member: number for number, stage in enumerate(_STAGES) for member in stage.members}
 
 
-class Turns:
-    """The defects of each rule, found stage by stage. `beside` is called when routes are known, see `RuleStage`."""
+# Begins to check rules in a second process. What the context gives waits for the defects of each code.
+Second = Callable[[Sequence[Rule]], AbstractContextManager[Callable[[], dict[str, list[Defect]]]]]
 
-    def __init__(self, fabric: Fabric, rules: Sequence[Rule], beside: Callable[[], None] | None = None) -> None:
-        self._fabric, self._beside = fabric, beside
+
+class Turns:
+    """The defects of each rule, found stage by stage, by this process or with a `second` one."""
+
+    def __init__(self, fabric: Fabric, rules: Sequence[Rule], second: Second | None = None) -> None:
+        self._fabric, self._second = fabric, second
         self._found: dict[str, list[Defect]] = {}
         places = [(_place(one), one) for one in rules]
         places.sort(key=itemgetter(0))
@@ -59,13 +67,22 @@ class Turns:
     def defects(self, rule: Rule) -> Iterable[Defect]:
         """Those of one rule. The rules of all subjects before its own are checked first."""
         while rule.code not in self._found:
-            stage, those = self._left.pop(0)
-            for one in those:
-                self._found[one.code] = list(one.check(self._fabric))
-            self._forget(stage)
-            if stage.routes and self._beside:
-                self._beside()
+            self._check_next()
         return self._found.pop(rule.code)
+
+    def _check_next(self) -> None:
+        stage, rules = self._left.pop(0)
+        if stage.apart and self._second:
+            while self._left[0][0].apart:
+                rules += self._left.pop(0)[1]
+            with self._second(rules) as answer:
+                while self._left and not self._left[0][0].apart:
+                    self._check_next()
+                self._found |= answer()
+            return
+        for one in rules:
+            self._found[one.code] = list(one.check(self._fabric))
+        self._forget(stage)
 
     def _forget(self, stage: RuleStage) -> None:
         fabric = self._fabric

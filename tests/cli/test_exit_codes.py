@@ -168,6 +168,38 @@ def test_a_signal_to_the_process_group_shows_no_error_of_workers() -> None:
         assert process.communicate()[1] == "interrupted"
 
 
+SIGNAL_IN_THE_POOL = """
+import signal, sys
+from fabricgen import spread
+from fabricgen.interrupts import unwind_at_signals
+
+owner = spread if sys.argv[1] == "wait" else spread.ProcessPoolExecutor
+function = getattr(owner, sys.argv[1])
+
+def interrupted(*arguments, **options):
+    signal.raise_signal(signal.SIGINT)
+    print("not yet", flush=True)
+    return function(*arguments, **options)
+
+setattr(owner, sys.argv[1], interrupted)
+unwind_at_signals()
+try:
+    list(spread.spread(str, range(4), 2))
+except KeyboardInterrupt:
+    print("interrupted")
+"""
+
+
+@pytest.mark.parametrize("place", ["submit", "wait", "shutdown"])
+def test_a_signal_takes_effect_between_two_calls_of_the_pool(place: str) -> None:
+    """Within one, a lock could stay taken for which the thread of the pool waits: the run would never end."""
+    done = subprocess.run(
+        [sys.executable, "-c", SIGNAL_IN_THE_POOL, place], capture_output=True, text=True,
+        preexec_fn=restore_interrupts,
+    )  # fmt: skip
+    assert set(done.stdout.splitlines()[:-1]) == {"not yet"} and done.stdout.endswith("interrupted\n"), done
+
+
 LONG_WORK = """
 import sys, time
 from fabricgen.interrupts import unwind_at_signals

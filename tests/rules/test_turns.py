@@ -3,11 +3,13 @@
 import importlib
 from collections.abc import Iterator
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 
 import pytest
 
 import fabricgen.rules
+from fabricgen import spread
 from fabricgen.bundle.device import FileContent, SharedTables
 from fabricgen.bundle.forgetful import ForgetfulContent, forget_tables, forgetful, shut_of, speeds_of
 from fabricgen.bundle.read import open_bundle
@@ -15,6 +17,7 @@ from fabricgen.draw.topology import read_topology
 from fabricgen.findings import Severity
 from fabricgen.rules import turns
 from fabricgen.rules.defects import Defect
+from fabricgen.rules.parallel import checked
 from fabricgen.rules.registry import all_rules
 from fabricgen.rules.rule import Basis, Rule, module_of, subject_of
 from fabricgen.rules.run import run
@@ -44,12 +47,14 @@ def test_each_subject_has_a_stage() -> None:
 
 
 @pytest.mark.parametrize("subject", CASES)
-def test_turns_do_not_change_findings(subject: str, tmp_path: Path) -> None:
+def test_turns_do_not_change_findings(subject: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     case = CASES[subject]
     bundle = case.clean.broken(case.change, tmp_path)
     alone = run(bundle, prepare=lambda view, _rules: lambda rule: rule.check(view()))
     assert case.code in {one.code for one in alone}
     assert run(forgetful(bundle)) == run(bundle) == alone
+    monkeypatch.setattr(spread, "SWITCHES_EACH", 1)
+    assert run(forgetful(bundle), prepare=partial(checked, jobs=2)) == alone
 
 
 def test_shut_ports_and_speeds_are_known_when_the_table_of_ports_is_forgotten(
