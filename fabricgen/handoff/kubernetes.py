@@ -78,7 +78,10 @@ def kubernetes_files(bundle: "Bundle", only: str | None = None, operator: str = 
     if not groups:
         if only:
             raise UsageError(f"--only {only}: no name of a host with a NIC on a RoCE or InfiniBand plane matches")
-        raise UsageError("no host of the bundle has a NIC on a RoCE or InfiniBand plane with a driver that is known")
+        raise UsageError(
+            "no host of the bundle has a NIC on a RoCE or InfiniBand plane with a driver that is known; NICs in bonds, "
+            "or in a subnet with other hosts, have no manifests"
+        )
     every = [rail for _, rails in groups for rail in rails]
     _refuse_names(every)
     settings = {host.group: host.nic_settings for host in wiring.hosts}
@@ -249,12 +252,24 @@ def _labels(wiring: "Wiring", tenants: HostTenants, groups: list[tuple[str, list
             words = [f"{GROUP_LABEL}={host.group}", *(_tenant_labels(host, tenants) if tenants.by_nic else ())]
             lines.append(f"kubectl label --overwrite node {host.name} {' '.join(words)}")
     lines[1:1] = [
+        f"{_UNNAMED}{group}: {', '.join(shared)} share a subnet with other hosts, or are in a bond: they have no "
+        "manifests, and pods use them through the host"
+        for group, _ in groups
+        if (shared := _shared_nics(wiring, group))
+    ]
+    lines[1:1] = [
         f"{_UNNAMED}{group}: host model {model_of(wiring, group).name} has no PCI addresses, so nothing names the "
         f"interfaces {', '.join(bare)}: name them on the hosts, or give `pci` in host_models"
         for group, rails in groups
         if (bare := [rail.nic.name for rail in rails if not rail.adapter.pci])
     ]
     return ("\n".join(lines) + "\n").encode()
+
+
+def _shared_nics(wiring: "Wiring", group: str) -> list[str]:
+    used = {plane.name for plane in wiring.planes if not plane.is_management}
+    host = next(host for host in wiring.hosts if host.group == group)
+    return [nic.name for nic in host.nics if nic.plane in used and _is_shared(host, nic)]
 
 
 def _on_ethernet(rail: Rail) -> Iterator[Manifest]:
@@ -275,7 +290,7 @@ def _rails(bundle: "Bundle", wiring: "Wiring", group: str, only: str | None) -> 
         of_hosts = [(host, nic) for host in hosts for nic in host.nics if nic.name == adapter.name]
         first = next((nic for _, nic in of_hosts if nic.plane in planes and (nic.addresses or nic.port_guid)), None)
         card = nic_model(adapter.model)
-        if first is None or not (card and card.driver):
+        if first is None or not (card and card.driver) or _is_shared(hosts[0], first):
             continue
         if planes[first.plane].technology == Technology.INFINIBAND:
             yield _infiniband_rail(bundle, group, adapter, planes[first.plane], [nic for _, nic in of_hosts])
@@ -284,6 +299,18 @@ def _rails(bundle: "Bundle", wiring: "Wiring", group: str, only: str | None) -> 
         mtu = next((mtu for host, _ in of_hosts if (mtu := _mtu(bundle, files, host, adapter.name, plane))), 0)
         pairs = tuple(_pair(host, nic, first) for host, nic in of_hosts if nic.addresses)
         yield Rail(group, first, adapter, plane, mtu, pairs)
+
+
+def _is_shared(host: "WiredHost", nic: "WiredNic") -> bool:
+    """Whether a NIC is in a bond or in a subnet with other hosts. nv-ipam gives each node a separate subnet and refuses
+    a pool with one prefix twice (nvidia-k8s-ipam@07ef8820 api/v1alpha1/cidrpool_validate.go), and a virtual function
+    does not follow LACP."""
+    from fabricgen.sonic.addresses import read_address  # it imports sockets
+
+    known = [address for text in nic.addresses if (address := read_address(text))]
+    return any(nic.name in bond.nics for bond in host.bonds) or any(
+        address.length < (31 if address.version == 4 else 127) for address in known
+    )
 
 
 def _infiniband_rail(

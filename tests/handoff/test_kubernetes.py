@@ -14,8 +14,10 @@ from fabricgen.errors import UsageError
 from fabricgen.handoff.kubernetes import kubernetes_files
 from tests.conftest import Cli
 from tests.handoff.crd import definitions, problems
+from tests.handoff.operators import refused
 from tests.inventories import rail_optimized, write
 from tests.render.hosts.rendered import STORAGE, inventory, write_bundle
+from tests.rules.access import BONDED
 from tests.shared_material import shared
 
 RACK = inventory("gb200-nvl72").replace("count: 2}}", "count: 18}}").replace("{hosts: 2, planned: 2}", "{hosts: 18}")
@@ -105,6 +107,20 @@ def test_a_pod_asks_for_every_compute_nic_and_reads_the_settings_of_the_group(tm
     names = ("NCCL_IB_TC", "NCCL_IB_SL", "NCCL_IB_ADDR_RANGE")
     assert {name: settings[name] for name in names} == {name: own[name] for name in names}
     assert settings["NCCL_SOCKET_IFNAME"] == "eth0" and "NCCL_IB_HCA" not in settings
+
+
+@pytest.mark.parametrize("kind", ["vlan", "bond"])
+def test_nics_in_a_subnet_with_other_hosts_have_no_pool(tmp_path: Path, kind: str) -> None:
+    """nv-ipam refuses a pool in which two nodes have the same prefix."""
+    found = manifests(tmp_path, ALL + f"    access: {{kind: {kind}, vlan: 110}}\n")
+    assert [name for one, name in found if one == "CIDRPool"] == [f"gpu-rail{n}" for n in range(8)]
+    assert refused(found.values(), "26.7") == []
+    (script,) = [text for name, text in kubernetes_files(open_bundle([tmp_path / "bundle"])) if name.endswith(".sh")]
+    assert b"# Nodes of gpu: storage0, storage1 share a subnet with other hosts, or are in a bond" in script
+    alone = BONDED.partition("    static:")[0].replace("in-band:", "storage:").replace(", dhcp: 10.90.0.5", "")
+    bundle = open_bundle([write_bundle(tmp_path / "alone", alone.replace("kind: bond", f"kind: {kind}"))])
+    with pytest.raises(UsageError, match="NICs in bonds, or in a subnet with other hosts, have no manifests"):
+        dict(kubernetes_files(bundle))
 
 
 def test_only_some_hosts(tmp_path: Path) -> None:
