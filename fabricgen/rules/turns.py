@@ -6,7 +6,7 @@ order changes time and memory, not the findings.
 """
 
 from collections.abc import Callable, Iterable, Sequence
-from contextlib import AbstractContextManager
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
 from operator import itemgetter
 
@@ -75,14 +75,14 @@ class Turns:
         if stage.apart and self._second:
             while self._left[0][0].apart:
                 rules += self._left.pop(0)[1]
-            with self._second(rules) as answer:
+            with self._second(rules) if rules else nullcontext(dict) as answer:
                 while self._left and not self._left[0][0].apart:
                     self._check_next()
                 self._found |= answer()
-            return
-        for one in rules:
-            self._found[one.code] = list(one.check(self._fabric))
-        self._forget(stage)
+        else:
+            for one in rules:
+                self._found[one.code] = list(one.check(self._fabric))
+            self._forget(stage)
 
     def _forget(self, stage: RuleStage) -> None:
         fabric = self._fabric
