@@ -21,28 +21,32 @@ LEAST_FORGOTTEN = 1024  # switches; the tables of fewer take 100 MiB, and to rea
 @dataclass(frozen=True, slots=True)
 class RuleStage:
     """Folders or modules of rules that are checked together, and what later ones do not need: tables, values that were
-    derived, the ends of links. A second process can check stages that are `apart`, beside those that follow up to the
-    next one apart; what it reads and derives is freed when it ends."""
+    derived, the ends of links.
+
+    A second process can check all stages of one number `apart`, beside those of this process up to the next number.
+    What it reads and derives is freed when it ends.
+    """
 
     members: tuple[str, ...]
     tables: tuple[str, ...] = ()
     derived: bool = True
     ends: bool = False
-    apart: bool = False
+    apart: int | None = None
 
 
 _STAGES = (
-    RuleStage(("schema", "bundle"), derived=False, apart=True),
+    RuleStage(("schema", "bundle"), derived=False, apart=1),
     RuleStage(("links",), ("DEVICE_NEIGHBOR",)),
     RuleStage(
         ("schema.daemons", "ports", "buffers", "qos", "opensm", "peers", "hosts.mtu"),
         ("PORT", "DEVICE_NEIGHBOR_METADATA"),
         derived=False,
     ),
-    RuleStage(("hosts",), apart=True),
-    RuleStage(("bgp", "control"), apart=True),
+    RuleStage(("hosts",), apart=1),
+    RuleStage(("bgp", "control"), apart=2),
     RuleStage(("addresses",), ends=True),
-    RuleStage(("bgp.reachability",)),  # its routing model takes as much memory as all addresses do
+    # The routing model of these takes as much memory as all addresses do.
+    RuleStage(("bgp.reachability", "bgp.dual_homing")),
     RuleStage(()),  # the rules of other packages
 )
 _MEMBERS = {member: number for number, stage in enumerate(_STAGES) for member in stage.members}
@@ -73,8 +77,9 @@ class Turns:
     def _check_next(self) -> None:
         stage, rules = self._left.pop(0)
         if stage.apart and self._second:
-            while self._left[0][0].apart:
-                rules += self._left.pop(0)[1]
+            for other in [one for one in self._left if one[0].apart == stage.apart]:
+                rules += other[1]
+                self._left.remove(other)
             with self._second(rules) if rules else nullcontext(dict) as answer:
                 while self._left and not self._left[0][0].apart:
                     self._check_next()
