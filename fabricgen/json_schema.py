@@ -43,7 +43,7 @@ def problem_in_words(error: ValidationError) -> str:
     if error.validator == "type":
         kinds = [limit] if isinstance(limit, str) else list(limit if isinstance(limit, list) else ())
         return f"{instance} is not {' or '.join(TYPE_WORDS[kind] for kind in kinds)}"
-    return str(error.message)
+    return str(error.message).replace(" is a required property", " is missing")
 
 
 SchemaValidator = extend(Draft202012Validator, {"pattern": _pattern})  # type: ignore[no-untyped-call]

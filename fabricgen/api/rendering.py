@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from fabricgen.render.plans import Plans
     from fabricgen.rollout.order import Rollout
 
+_MISSING = "is missing: the inventory renders it"
 _DIFFERS, _EDITED = "differs from what the inventory renders", ", and was edited after it was rendered"
 SWITCHES, SUBNET_MANAGERS = "sonic/", "infiniband/"  # folders of a bundle
 
@@ -209,7 +210,8 @@ def _stale_files(content: "BundleContent", output: Path, progress: Progress, asi
     known = read_manifest(output)
     edited = {path for path in stale if known and _is_edited(output / path, known.files.get(path))}
     findings = [
-        _stale(output, path, _DIFFERS + (_EDITED if path in edited else ""), line) for path, line in stale.items()
+        _stale(output, path, _DIFFERS + (_EDITED if path in edited else "") if line else _MISSING, line)
+        for path, line in stale.items()
     ]
     return findings + _surplus_files(content, output, known.files if known else {}, digests)
 

@@ -6,6 +6,7 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from fabricgen.api.isolation import CODES as ISOLATION
 from fabricgen.api.isolation import prove_isolation
 from fabricgen.api.judgement import (
     DEFAULT_POLICY,
@@ -37,6 +38,8 @@ if TYPE_CHECKING:
     from fabricgen.rules.parallel import Beside, Elsewhere
     from fabricgen.rules.rule import Rule
     from fabricgen.sonic.yang import Models
+
+SUPPRESSIONS, DEPLOYABLE = ("FG129", "FG130"), ("FG84", "FG259", "FG262")
 
 
 def validate(
@@ -74,6 +77,9 @@ def validate(
     """
     if scheduler is not None and (cache or patch):
         raise UsageError(f"--scheduler checks rules, and cannot be combined with {'--cache' if cache else '--patch'}")
+    if patch is None:
+        more = [("FG49",) if yang else (), ("FG45",) if release else (), DEPLOYABLE if deploy else ()]
+        _require_codes(select, ignore, (*SUPPRESSIONS, *(family for families in more for family in families)))
     options = (links, lldp, neighbors, select, ignore, platforms, deploy, release, inventory)
 
     def judge() -> Judgement:
@@ -96,6 +102,20 @@ def validate(
     if content := dump_value(_kept_of(found), _Kept):
         same.keep(content, notes)
     return found
+
+
+def _require_codes(select: Sequence[str], ignore: Sequence[str], others: Sequence[str]) -> None:
+    """Raises UsageError if no code is left that `validate` can find, because a run that judges nothing does not pass.
+    `others` are families of codes in addition to those of rules and of the proof of isolation."""
+    from fabricgen.rules.registry import chosen_rules
+
+    wanted, unwanted = tuple(map(str.upper, select)) or ("",), tuple(map(str.upper, ignore))
+    known = {*ISOLATION, *codes_of(*others)}
+    if chosen_rules(select, ignore) or any(one.startswith(wanted) and not one.startswith(unwanted) for one in known):
+        return
+    options = {"--select": select, "--ignore": ignore}
+    given = " ".join(f"{option} {','.join(codes)}" for option, codes in options.items() if codes)
+    raise UsageError(f"{given}: no rule is left to check; codes of simulations are those of `check` and `simulate`")
 
 
 @dataclass(frozen=True)
@@ -224,7 +244,7 @@ def _require_deployable(judging: Judging, paths: Sequence[Path], select: Sequenc
     judging.findings += [
         finding for finding in found if finding.code.startswith(wanted) and not finding.code.startswith(unwanted)
     ]
-    judging.codes |= codes_of("FG84", "FG259", "FG262")
+    judging.codes |= codes_of(*DEPLOYABLE)
     judging.findings = [
         replace(one, severity=Severity.ERROR) if one.code == LITERAL_SECRET else one for one in judging.findings
     ]

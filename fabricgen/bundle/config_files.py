@@ -9,7 +9,7 @@ from typing import Any
 
 import orjson
 
-from fabricgen.bundle.device import FileContent, SharedTables
+from fabricgen.bundle.device import WRITE_TABLES, FileContent, SharedTables
 from fabricgen.bundle.names import CONFIG_NAME, is_file_name
 from fabricgen.errors import UnreadableInputError
 from fabricgen.findings import Location
@@ -17,6 +17,7 @@ from fabricgen.findings import Location
 _log = logging.getLogger(__name__)
 _OF_BUNDLE = {"fabric.json", "manifest.json", "sources.json"}
 _TABLE = re.compile(r"[A-Z][A-Z0-9_]*")
+_WITHOUT_ROWS = 4096  # bytes of a file with the names of all tables; larger files are not read before they are needed
 _NAMESPACE = re.compile(r"asic\d+")
 
 
@@ -34,12 +35,17 @@ class ConfigFiles:
         Raises UnreadableInputError for a loose file that is not a config_db.json of one ASIC.
         """
         if path.is_file():
+            self._require_rows(path)
             return [(self.device_name(path), path)]
         below = path / "sonic" if (path / "sonic").is_dir() else path
         named = [(file.parent.name, file) for file in below.glob(f"*/{CONFIG_NAME}")]
         others = (file for file in sorted(below.glob("*.json")) if file.name not in _OF_BUNDLE)
         found = [*named, *((self.device_name(file), file) for file in others if self._has_tables(file))]
-        return sorted(found or _named_by_folder(below, self._further_below(below)))
+        found = sorted(found or _named_by_folder(below, self._further_below(below)))
+        if not (path / "fabric.json").is_file():  # which has the ports that the file of a bundle must have
+            for _, file in found:
+                self._require_rows(file)
+        return found
 
     def _further_below(self, folder: Path) -> list[Path]:
         """Files named config_db.json at any depth, as labs have them: leaf1/config/config_db.json. Without one, the
@@ -73,6 +79,11 @@ class ConfigFiles:
             return False
         _log.warning("%s does not contain a table of CONFIG_DB: left out", file)
         return False
+
+    def _require_rows(self, file: Path) -> None:
+        """Raises UnreadableInputError for a file without a row: all rules would hold on it."""
+        if file.stat().st_size <= _WITHOUT_ROWS and not any(self.content(file).peek().values()):
+            raise UnreadableInputError(f"has no row of any table; {WRITE_TABLES}", Location(str(file), 1, 1))
 
     def device_name(self, file: Path, place: str = "") -> str:
         """The hostname of the device of a loose file, with the ASIC if it has several; without a hostname its place."""

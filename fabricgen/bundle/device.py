@@ -44,11 +44,11 @@ def _not_json(error: orjson.JSONDecodeError, file: Path, text: bytes = b"") -> U
     return UnreadableInputError(problem, Location(str(file), error.lineno, error.colno))
 
 
-_WRITE_TABLES = "write the tables on the switch: `sonic-cfggen -d --print-data > FILE`"
+WRITE_TABLES = "write the tables on the switch: `sonic-cfggen -d --print-data > FILE`"
 _OTHER_FORMS = {
     re.compile(rb"\x1f\x8b"): "the file is compressed; write `zcat FILE > NEW`",
-    re.compile(rb"REDIS\d{4}"): f"a file of Redis; {_WRITE_TABLES}",
-    re.compile(rb"\*\d+\r\n|\d+\) "): f"an answer of Redis; {_WRITE_TABLES}",
+    re.compile(rb"REDIS\d{4}"): f"a file of Redis; {WRITE_TABLES}",
+    re.compile(rb"\*\d+\r\n|\d+\) "): f"an answer of Redis; {WRITE_TABLES}",
     re.compile(rb"\xef\xbb\xbf"): "the file begins with a byte order mark (BOM), which SONiC does not read either",
     re.compile(rb"\xff\xfe|\xfe\xff"): "the file is UTF-16; write it as UTF-8",
     re.compile(rb"\s*<\?xml[^>]*>\s*<DeviceMiniGraph"): "a minigraph; use `fabricgen import minigraph`",
@@ -75,7 +75,7 @@ def _refuse_dump(config: Mapping[str, Any], file: Path) -> None:
         what = f"no table of CONFIG_DB such as PORT, but {listed(list(config), _SHOWN)}"
     else:
         return
-    raise UnreadableInputError(f"has {what}; {_WRITE_TABLES}", Location(str(file), 1, 1))
+    raise UnreadableInputError(f"has {what}; {WRITE_TABLES}", Location(str(file), 1, 1))
 
 
 _TABLE_OR_ASIC = re.compile(r"[A-Z][A-Z0-9_]*|localhost|asic\d+")

@@ -29,8 +29,9 @@ def from_links_file(
     try:
         pairs = _pairs(orjson.loads(text))
     except ValueError as error:
-        problem = f'not a links file ([["leaf1|Ethernet0", "spine1|Ethernet4"], …]): {error}'
-        raise UnreadableInputError(problem, Location(str(file))) from error
+        problem = f'not a links file ([["leaf1|Ethernet0", "spine1|Ethernet4"], …]): {getattr(error, "msg", error)}'
+        place = (error.lineno, error.colno) if isinstance(error, orjson.JSONDecodeError) else (1, 1)
+        raise UnreadableInputError(problem, Location(str(file), *place)) from error
     if planned and not pairs:
         raise UnreadableInputError("the file has no links, and it replaces those of fabric.json", Location(str(file)))
     unknown = sum(a[0] not in devices and b[0] not in devices for a, b in pairs)

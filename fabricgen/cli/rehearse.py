@@ -59,6 +59,8 @@ def _json(found: "Sequence[Rehearsal]") -> str:
 
 
 def _text(found: "Sequence[Rehearsal]") -> str:
+    if not found:
+        return "no switch of both sides changes: nothing to rehearse"
     lines = [f"{visible(one.device)}: {visible(problem)}" for one in found for problem in one.problems]
     good = [one for one in found if not one.problems]
     patched, reloaded = ([one for one in good if bool(one.steps) == is_patched] for is_patched in (True, False))

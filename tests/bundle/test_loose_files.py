@@ -99,9 +99,22 @@ def test_a_file_that_is_not_a_json_object_prevents_a_verdict(text: str, cli: Cli
         assert outcome.code == 2 and str(file) in outcome.err
 
 
+@pytest.mark.parametrize("text", ["{}", '{"PORT": {}, "VLAN": {}}'])
+@pytest.mark.parametrize("name", ["config_db.json", "leaf1.json", "leaf1/config_db.json"])
+def test_a_file_without_a_row_prevents_a_verdict(name: str, text: str, cli: Cli, tmp_path: Path) -> None:
+    """Each rule holds on it."""
+    file = tmp_path / "lab" / name
+    file.parent.mkdir(parents=True)
+    file.write_text(text)
+    for path in (file, tmp_path / "lab"):
+        for verb in (["validate"], ["simulate", "deadlock"], ["import", "config-db"]):
+            outcome = cli(*verb, path)
+            assert outcome.code == 2 and not outcome.out, outcome
+            assert f"{file}:1:1: has no row of any table" in outcome.err or "does not contain a table" in outcome.err
+
+
 # Shapes that public configurations have and a schema would refuse.
 SHAPES: list[dict[str, Any]] = [
-    {},
     {"PORT": {"Ethernet0": None, "Ethernet4": []}},
     {"PORT": {"Ethernet0": {"speed": 100000, "lanes": ["1", 2], "mtu": None}}},
     {"BGP_NEIGHBOR": {"10.0.0.1": {"asn": 65000, "local_addr": 1}, "default|10.0.0.3": {}}},
@@ -115,7 +128,7 @@ SHAPES: list[dict[str, Any]] = [
 ]
 
 
-@pytest.mark.parametrize("config", SHAPES, ids=lambda config: next(iter(config), "empty"))
+@pytest.mark.parametrize("config", SHAPES, ids=lambda config: next(iter(config)))
 @pytest.mark.parametrize("verb", [["validate"], ["simulate", "deadlock"], ["import", "config-db"]], ids=" ".join)
 def test_unexpected_structures_do_not_break_a_verb(
     verb: list[str], config: dict[str, Any], cli: Cli, tmp_path: Path

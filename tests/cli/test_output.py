@@ -110,6 +110,21 @@ def test_select_and_ignore(cli: Cli, bundle: Path) -> None:
     assert found("--select", "FG4,FG5", "--ignore", "FG5") == {code for code in everything if code.startswith("FG4")}
 
 
+@pytest.mark.parametrize(
+    "choice",
+    [
+        ("--select", "FG5", "--ignore", "FG5"),
+        ("--ignore", "FG1,FG2,FG3,FG4,FG5,FG6,FG7,FG8,FG9"),
+        ("--select", "FG701"),
+    ],
+    ids=" ".join,
+)
+def test_a_choice_without_a_rule_is_refused(choice: tuple[str, ...], cli: Cli, bundle: Path) -> None:
+    outcome = cli("validate", bundle, *choice)
+    assert (outcome.code, outcome.out) == (2, "") and "no rule is left to check" in outcome.err
+    assert cli("validate", bundle, "--select", "FG45", "--release", "202605").code == 0
+
+
 @pytest.mark.parametrize("fmt", formats())
 def test_secrets_of_a_judged_file_are_not_shown(fmt: str, cli: Cli, bundle: Path) -> None:
     file = bundle / "sonic/leaf1/config_db.json"

@@ -134,7 +134,7 @@ def test_mistakes_in_an_object_that_may_be_null_are_named(tmp_path: Path) -> Non
     tree["switch_defaults"]["ecn"] = {"kmin_bytes": -1, "kmax_bytes": 2000, "pmax": 1, "kmid": 5}
     found = {one.path: one.message for one in check_scenario(written(tmp_path, tree))}
     assert set(found) == {"switch_defaults.watchdog", "switch_defaults.ecn.kmin_bytes", "switch_defaults.ecn.kmid"}
-    assert "'poll_ns' is a required property" in found["switch_defaults.watchdog"]
+    assert "'poll_ns' is missing" in found["switch_defaults.watchdog"]
 
 
 @pytest.mark.parametrize("verb", ["packets", "congestion"])
