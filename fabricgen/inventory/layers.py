@@ -115,6 +115,8 @@ def _set(tree: Node, text: str, findings: list[Finding]) -> None:
     _place(made, Location(name))
     if problem := set_value(tree, path.strip(), made):
         hint = "write the path as in messages, for example planes.compute.cables.leaf-spine or devices[0].rack"
+        if made.value == {}:
+            hint = "set the keys that you want to remove to null, one by one"
         findings.append(
             Finding("FG137", Severity.ERROR, f"{name}: {problem}", path=path, location=Location(name), hint=hint)
         )

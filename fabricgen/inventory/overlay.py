@@ -75,6 +75,8 @@ def set_value(tree: Node, path: str, made: Node) -> str:
             return "a key of the path is empty"
         rest = rest[len(key) :].removeprefix(".")
         if not rest:
+            if made.value == {} and key in node.mapping and node.mapping[key].mapping:
+                return f"{key} merges with {{}}, which changes nothing"
             overlay(node, Node({key: made}, made.location, {key: made.location}))
             return ""
         if key not in node.mapping:

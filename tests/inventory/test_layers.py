@@ -198,6 +198,8 @@ def test_one_setting_without_a_value_is_a_usage_error(tmp_path: Path, cli: Cli) 
     assert outcome.code == 2 and "write PATH=VALUE" in outcome.err
     outcome = cli("check", tmp_path, "--set", "hosts[3]=x", "--format", "concise")
     assert outcome.code == 1 and "--set hosts[3]=x: error FG137" in outcome.out
+    outcome = cli("check", tmp_path, "--set", "hosts={}", "--format", "concise")
+    assert outcome.code == 1 and "error FG137" in outcome.out and "hosts merges with {}" in outcome.out
     outcome = cli("check", tmp_path, "--set", "planes.compute.mtu=[1", "--format", "concise")
     assert outcome.code == 2 and "Traceback" not in outcome.err
 
