@@ -143,8 +143,14 @@ def read_result(file: Path, unit: str) -> Result:
         if "results" in content and "nccl_version" in content:
             return _from_nccl(content, file)
     except (KeyError, TypeError, ValueError, AttributeError) as error:
-        raise _unknown(file, f": {error!r}") from error
+        raise _unknown(file, f": {_in_words(error)}") from error
     raise _unknown(file)
+
+
+def _in_words(error: Exception) -> str:
+    if isinstance(error, KeyError):
+        return f"{error.args[0]!r} is missing"
+    return str(error) if isinstance(error, ValueError) else "a value has another type than the program writes"
 
 
 def _json(text: bytes, file: Path) -> Any:

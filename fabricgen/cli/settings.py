@@ -25,6 +25,8 @@ from fabricgen.visible import visible
 TABLES_OF_FINDINGS = ("severity", "suppressions")
 _QUOTA = Path("/sys/fs/cgroup/cpu.max")
 
+_WRITTEN = ("output", "certificate", "routes", "save_jobs", "evidence", "headline", "work_order")  # options of verbs
+
 
 @dataclass(frozen=True)
 class SettingsFile:
@@ -160,9 +162,22 @@ def verb(function: Callable[..., Any]) -> Callable[..., Any]:
         if settings.verbose:
             settings.say(f"settings: {settings.file.name or 'no fabricgen.toml or [tool.fabricgen]'}")
         own = {name: value for name, value in given.items() if name not in {each.name for each in fields(Settings)}}
+        _require_different_files(own)
         return function(settings, **own)
 
     return wrapped
+
+
+def _require_different_files(given: Mapping[str, Any]) -> None:
+    """Raises UsageError if two options write the same file: one would replace the other. Devices are not replaced."""
+    seen: dict[Path, str] = {}
+    for name in _WRITTEN:
+        path = given.get(name)
+        if isinstance(path, Path) and (path.is_file() or not path.exists()):
+            option, other = f"--{name.replace('_', '-')}", seen.get(path.resolve())
+            if other:
+                raise UsageError(f"{other} and {option} write the same file, {path}: choose different names")
+            seen[path.resolve()] = option
 
 
 def _overridden(ctx: click.Context, name: str) -> bool:

@@ -32,7 +32,9 @@ def connect(software: Software, url: str | None) -> System:
     """
     chosen, field, oldest = _SYSTEMS[software]
     address = url or os.environ.get(chosen.address, "")
-    if not address.startswith(("https://", "http://")):
+    if address and not address.startswith(("https://", "http://")):
+        raise UsageError(f"{address!r} is not the URL of {chosen.name}: set {chosen.address}, or give --url https://…")
+    if not address:
         raise UsageError(f"the URL of {chosen.name} is missing: set {chosen.address}, or give --url https://…")
     token = os.environ.get(chosen.token, "")
     if not token:

@@ -93,3 +93,17 @@ def test_lists_of_tests_are_read_back() -> None:
     assert load_tests(dump_tests(tests)) == tests
     with pytest.raises(ValueError, match="line 2"):
         load_tests(dump_tests(tests[:1]) + b'{"id": "x", "stage": "other"}\n')
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ('[{"a": 1}, 1]', "a value has another type than the program writes"),
+        ('{"test_info": {"Device": "mlx5_0"}}', "'results' is missing"),
+    ],
+)
+def test_json_of_another_program_is_refused_in_words(text: str, words: str, tmp_path: Path) -> None:
+    (tmp_path / "x.json").write_text(text)
+    with pytest.raises(UnreadableInputError, match=words) as refused:
+        read_result(tmp_path / "x.json", "")
+    assert "Error(" not in str(refused.value)

@@ -73,6 +73,8 @@ def test_fail_on(fail_on: str, code: int, cli: Cli, faulty: Path, tmp_path: Path
         ["schema", "nothing"],
         ["init", "inventory"],
         ["capacity", "inventory", "--jobs", "0"],
+        ["simulate", "deadlock", "b", "--routes", "r.json", "--certificate", "./r.json"],
+        ["validate", "b", "--format", "json", "--output", "r.json", "--certificate", "r.json"],
     ],
 )
 def test_no_verdict_possible(command: list[str], cli: Cli, bundle: Path, monkeypatch: pytest.MonkeyPatch) -> None:

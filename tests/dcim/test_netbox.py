@@ -61,7 +61,7 @@ def _edit_serial() -> None:
     ("given", "message"),
     [
         ({}, "the URL of NetBox is missing: set NETBOX_URL"),
-        ({"NETBOX_URL": "netbox.example"}, "the URL of NetBox is missing: set NETBOX_URL"),
+        ({"NETBOX_URL": "netbox.example"}, "'netbox.example' is not the URL of NetBox: set NETBOX_URL"),
         ({"NETBOX_URL": "http://127.0.0.1:9"}, "the token of NetBox is missing: set NETBOX_TOKEN in the environment"),
     ],
 )
