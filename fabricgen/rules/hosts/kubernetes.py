@@ -6,7 +6,9 @@ from typing import Any
 from fabricgen.bundle.manifests import Manifest, ObservedManifests
 from fabricgen.bundle.wiring import WiredNic
 from fabricgen.findings import Severity
+from fabricgen.platforms.catalog import nic_model
 from fabricgen.rules.defects import Defect, Place
+from fabricgen.rules.hosts.kubernetes_pools import is_of_hosts, missing_hosts, refusals
 from fabricgen.rules.rule import Basis, rule
 from fabricgen.rules.view.fabric import Fabric
 from fabricgen.rules.view.host_groups import HostFiles, host_groups
@@ -22,7 +24,7 @@ def kubernetes_objects(fabric: Fabric) -> Iterator[Defect]:
     """What: In the objects of kubernetes/ in the bundle (`fabricgen handoff kubernetes build --output
     build/kubernetes`), pools have the addresses that the switches expect from each host, policies and rails an MTU
     that the switch port takes, and templates the values of roce/<plane>.conf. The variables of pods are those of
-    nccl.conf.
+    nccl.conf. nv-ipam accepts each pool, which has all hosts that other pools have, and policies select the NIC model.
 
     Why: Operators write these values to the NICs and the pods. A pod with another address does not reach its leaf, and
     a NIC with other priorities sends RoCE into a lossy class.
@@ -127,6 +129,7 @@ def _pool(
 ) -> Iterator[Defect]:
     """A pool has the subnets of one NIC of the hosts, in one address family."""
     used: dict[str, WiredNic] = {}
+    nodes: dict[str, str] = {}  # those that agree with the fabric
     version = IPV6 if ":" in str(one.get("spec", "cidr")) else IPV4
     for at, row in enumerate(one.rows("spec", "staticAllocations")):
         node, prefix, gateway = (str(row.get(key, "")) for key in ("nodeName", "prefix", "gateway"))
@@ -139,16 +142,26 @@ def _pool(
             yield Defect(place_of(manifests, one, *path, step), f"{node} gets {prefix}, {what}", RENDER_AGAIN)
             continue
         nic, own = known
-        used[nic.name] = nic
+        used[nic.name], nodes[node] = nic, prefix
         first = own.network.host
         leaf = (first if own.number != first.number else first._replace(number=own.number + 1)).ip
         if gateway and gateway != leaf:
             message = f"the gateway of {node} is {gateway}, but its leaf has {leaf}"
             yield Defect(place_of(manifests, one, *path, "gateway"), message, f"set it to {leaf}")
+    for key, message in refusals(one, nodes):
+        yield Defect(place_of(manifests, one, "spec", key), f"{message}: nv-ipam refuses the pool", RENDER_AGAIN)
+    if not one.rows("spec", "staticAllocations") and is_of_hosts(fabric, one):
+        message = "no host has an allocation: nv-ipam gives addresses that the switches do not expect"
+        yield Defect(place_of(manifests, one, "spec", "staticAllocations"), message, RENDER_AGAIN)
     if len(used) > 1:
         message = f"it mixes the NICs {', '.join(sorted(used))}"
         yield Defect(place_of(manifests, one, "spec", "staticAllocations"), message, RENDER_AGAIN)
     elif used:
+        is_right = len(nodes) == len(one.rows("spec", "staticAllocations"))  # else the wrong rows are reported
+        if is_right and (absent := missing_hosts(fabric, manifests, next(iter(used.values())), nodes)):
+            names = ", ".join(absent[:3]) + (", …" if len(absent) > 3 else "")
+            message = f"no allocation of {names}, which other pools have: nv-ipam selects any prefix"
+            yield Defect(place_of(manifests, one, "spec", "staticAllocations"), message, RENDER_AGAIN)
         plane = fabric.planes[next(iter(used.values())).plane]
         pools = [prefix for prefix in plane.host_prefixes if (IPV6 if ":" in prefix else IPV4) == version]
         routed = {str(row.get("dst")) for row in one.rows("spec", "routes")}
@@ -191,6 +204,15 @@ def _policy(manifests: ObservedManifests, one: Manifest, group: HostFiles) -> It
         if set(names) & set(addresses.values()) and slot not in names:
             message = f"{address} is the slot of {slot}, but pfNames is {', '.join(names)}"
             yield Defect(place_of(manifests, one, *selector, "rootDevices"), message, RENDER_AGAIN)
+    cards = {
+        card.pci_id for name in names if (adapter := group.adapters.get(name)) and (card := nic_model(adapter.model))
+    }
+    for key, place in (("vendor", 0), ("deviceID", 1)):
+        known = {card.split(":")[place] for card in cards if card}
+        found = one.get(*selector, key)
+        if found is not None and known and str(found) not in known:
+            message = f"{key} is {found}, but {', '.join(names)} has {', '.join(sorted(known))}: no NIC is selected"
+            yield Defect(place_of(manifests, one, *selector, key), message, f"set {key} to {min(known)}")
     if one.get("spec", "isRdma") is not True:
         yield Defect(place_of(manifests, one, "spec", "isRdma"), "pods get no RDMA device", "set isRdma to true")
     if not one.get("spec", "numVfs"):

@@ -8,7 +8,7 @@ from fabricgen.findings import Severity
 from fabricgen.rules.defects import Defect
 from fabricgen.rules.rule import Basis, rule
 from fabricgen.rules.view.fabric import Fabric
-from fabricgen.rules.view.manifests import RENDER_AGAIN, place_of
+from fabricgen.rules.view.manifests import GROUP_LABEL, RENDER_AGAIN, group_name, place_of
 
 _NETWORKS, _RESOURCE = "k8s.v1.cni.cncf.io/networks", "k8s.v1.cni.cncf.io/resourceName"
 
@@ -16,8 +16,9 @@ _NETWORKS, _RESOURCE = "k8s.v1.cni.cncf.io/networks", "k8s.v1.cni.cncf.io/resour
 @rule("FG923", Severity.ERROR, "An object of Kubernetes names another that does not exist", Basis.AGREEMENT)
 def kubernetes_references(fabric: Fabric) -> Iterator[Defect]:
     """What: The CIDRPool of each network and rail, the resource of each network and pod, the networks of each pod and
-    the templates of its claims are among the objects of kubernetes/. The JSON of networks can be read, and has the
-    plug-ins that several rails need.
+    the templates of its claims are among the objects of kubernetes/. So is its ConfigMap of NCCL, and the
+    fabric has the group of hosts that an object selects. The JSON of networks can be read, and has the plug-ins that
+    several rails need.
 
     Why: The API server does not compare objects. A pod that names a missing network or resource waits for ever.
 
@@ -30,6 +31,24 @@ def kubernetes_references(fabric: Fabric) -> Iterator[Defect]:
     """
     if (manifests := fabric.bundle.kubernetes) is not None:
         yield from _references(manifests)
+        yield from _nodes(fabric, manifests)
+
+
+def _nodes(fabric: Fabric, manifests: ObservedManifests) -> Iterator[Defect]:
+    """Groups of hosts that objects select by label and that the fabric does not have."""
+    known = {host.group for host in fabric.hosts.values()}
+    for one in manifests.objects:
+        selected: list[tuple[str, tuple[str | int, ...]]] = [(group_name(one), ("spec", "nodeSelector"))]
+        for at, term in enumerate(one.rows("spec", "nodeSelector", "nodeSelectorTerms")):
+            rows = term.get("matchExpressions")
+            for row in rows if isinstance(rows, list) else ():
+                values = row.get("values") if isinstance(row, dict) and row.get("key") == GROUP_LABEL else None
+                of_term = ("spec", "nodeSelector", "nodeSelectorTerms", at)
+                selected += [(str(value), of_term) for value in (values if isinstance(values, list) else ())]
+        for group, path in selected:
+            if group and group not in known:
+                message = f"the fabric has no group {group} of hosts: no node has the label"
+                yield Defect(place_of(manifests, one, *path), message, RENDER_AGAIN)
 
 
 def _references(manifests: ObservedManifests) -> Iterator[Defect]:
@@ -60,6 +79,8 @@ def _references(manifests: ObservedManifests) -> Iterator[Defect]:
             yield from _attachment(manifests, one, pools, resources)
         if one.kind == "Pod":
             yield from _pod(manifests, one, networks | rails, resources | rails)
+            yield from _namespaces(manifests, one)
+            yield from _maps(manifests, one)
             for at, row in enumerate(one.rows("spec", "resourceClaims")):
                 if (name := row.get("resourceClaimTemplateName")) is not None and name not in templates:
                     path = ("spec", "resourceClaims", at, "resourceClaimTemplateName")
@@ -101,6 +122,37 @@ def _attachment(manifests: ObservedManifests, one: Manifest, pools: set[str], re
             related = (("the policy", place_of(manifests, policy, "spec", "mtu")),)
             message = f"mtu is {sorted(mtus)[0]} for pods, and {policy.get('spec', 'mtu')} in the policy"
             yield Defect(place, message, "use one MTU", related)
+
+
+def _namespaces(manifests: ObservedManifests, pod: Manifest) -> Iterator[Defect]:
+    """Networks of a pod that are in another namespace than the pod names."""
+    of_network = {one.name: _namespace(one) for one in manifests.objects if one.kind == "NetworkAttachmentDefinition"}
+    try:
+        asked = json.loads(str(pod.get("metadata", "annotations", _NETWORKS)))
+    except ValueError:
+        return  # reported with the names
+    for row in asked if isinstance(asked, list) else ():
+        if isinstance(row, dict) and (own := of_network.get(str(row.get("name")))):
+            named = str(row.get("namespace") or _namespace(pod))
+            if own != named:
+                message = f"the network {row['name']} is in namespace {own}, and the pod names {named}"
+                yield Defect(place_of(manifests, pod, "metadata", "annotations"), message, RENDER_AGAIN)
+
+
+def _namespace(one: Manifest) -> str:
+    return str(one.get("metadata", "namespace") or "default")
+
+
+def _maps(manifests: ObservedManifests, pod: Manifest) -> Iterator[Defect]:
+    """Variables of NCCL that a pod names and no ConfigMap has."""
+    maps = {one.name for one in manifests.objects if one.kind == "ConfigMap"}
+    for at, container in enumerate(pod.rows("spec", "containers")):
+        rows = container.get("envFrom")
+        sources = [row.get("configMapRef") for row in rows if isinstance(row, dict)] if isinstance(rows, list) else []
+        for name in [str(source.get("name")) for source in sources if isinstance(source, dict)]:
+            if name.startswith("nccl-") and name not in maps:
+                path = ("spec", "containers", at, "envFrom")
+                yield Defect(place_of(manifests, pod, *path), f"there is no ConfigMap {name}", RENDER_AGAIN)
 
 
 def _pod(manifests: ObservedManifests, one: Manifest, networks: set[str], resources: set[str]) -> Iterator[Defect]:

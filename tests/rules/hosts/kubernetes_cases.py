@@ -1,5 +1,6 @@
 """Bad cases of the rules on objects of Kubernetes in a bundle."""
 
+import re
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
@@ -65,6 +66,28 @@ def second_template(group: Path) -> None:
     addresses = text[text.index("    pciAddresses:") : text.index("  template:")]
     only = text.replace(addresses, "    pciAddresses: ['0000:18:00.0']\n").replace("gpu-compute-1021", "gpu-rail0")
     file.write_text(f"---\n{text}---\n{only}")
+
+
+_FIRST = re.compile(r"  - nodeName: gpu-000\n    prefix: \S+\n    gateway: \S+\n")
+
+
+def host_twice(group: Path) -> None:
+    """The pool gpu-rail0 has gpu-000 twice."""
+    file = with_objects(group.parents[1]) / RAIL0
+    file.write_text(_FIRST.sub(lambda match: match[0] * 2, file.read_text(), count=1))
+
+
+def host_missing(group: Path) -> None:
+    """The pool gpu-rail0 has no allocation of gpu-000."""
+    file = with_objects(group.parents[1]) / RAIL0
+    file.write_text(_FIRST.sub("", file.read_text(), count=1))
+
+
+def no_allocations(group: Path) -> None:
+    """The pool gpu-rail0 has no allocations."""
+    file = with_objects(group.parents[1]) / RAIL0
+    text = file.read_text()
+    file.write_text(text[: text.index("  staticAllocations:")] + text[text.index("  routes:") :])
 
 
 def rail_missing(group: Path) -> None:
@@ -210,4 +233,39 @@ CASES = [
     _case("FG923", DGX, Objects("gpu/pod.yaml", "'[{\"name\"", "'{[\"name\""),
           "gpu/pod.yaml|Pod/nccl-gpu-example|metadata.annotations",
           "the annotation of networks is not a JSON list of names"),
+    _case("FG921", DGX, Objects(RAIL0, "perNodeNetworkPrefix: 31", "perNodeNetworkPrefix: 30"),
+          f"{RAIL0}|CIDRPool/gpu-rail0|spec.perNodeNetworkPrefix",
+          "perNodeNetworkPrefix is 30, expected 31: nv-ipam refuses the pool"),
+    _case("FG921", DGX, Objects(RAIL0, "cidr: 10.64.0.0/10", "cidr: 10.64.0.1/10"),
+          f"{RAIL0}|CIDRPool/gpu-rail0|spec.cidr",
+          "cidr is 10.64.0.1/10, which is not a prefix: nv-ipam refuses the pool"),
+    _case("FG921", DGX, Objects(RAIL0, "cidr: 10.64.0.0/10", "cidr: 10.65.0.0/16"),
+          f"{RAIL0}|CIDRPool/gpu-rail0|spec.cidr",
+          "cidr is 10.65.0.0/16, which does not contain 10.64.0.0/31 of gpu-000: nv-ipam refuses the pool"),
+    _case("FG921", DGX, Objects(RAIL0, "gatewayIndex: 0", "gatewayIndex: 2"),
+          f"{RAIL0}|CIDRPool/gpu-rail0|spec.gatewayIndex",
+          "gatewayIndex is 2, which is outside of a /31: nv-ipam refuses the pool"),
+    _case("FG921", DGX, Objects(RAIL0, "  gatewayIndex: 0\n", ""),
+          f"{RAIL0}|CIDRPool/gpu-rail0|spec.gatewayIndex",
+          "gatewayIndex is missing, which routes need: nv-ipam refuses the pool"),
+    _case("FG921", DGX, host_twice, f"{RAIL0}|CIDRPool/gpu-rail0|spec.staticAllocations",
+          "gpu-000 is nodeName twice: nv-ipam refuses the pool"),
+    _case("FG921", DGX, host_missing, f"{RAIL0}|CIDRPool/gpu-rail0|spec.staticAllocations",
+          "no allocation of gpu-000, which other pools have: nv-ipam selects any prefix"),
+    _case("FG921", DGX, no_allocations, f"{RAIL0}|CIDRPool/gpu-rail0|spec.staticAllocations",
+          "no host has an allocation: nv-ipam gives addresses that the switches do not expect"),
+    _case("FG921", DGX, Objects(RAIL0, "deviceID: '1021'", "deviceID: '1017'"),
+          f"{RAIL0}|SriovNetworkNodePolicy/gpu-rail0|spec.nicSelector.deviceID",
+          "deviceID is 1017, but rail0 has 1021: no NIC is selected", "set deviceID to 1021"),
+    _case("FG923", DGX, Objects(RAIL0, "fabricgen.io/group: gpu", "fabricgen.io/group: gpus"),
+          f"{RAIL0}|SriovNetworkNodePolicy/gpu-rail0|spec.nodeSelector",
+          "the fabric has no group gpus of hosts: no node has the label"),
+    _case("FG923", DGX, Objects(RAIL0, "        - gpu\n", "        - gpus\n"),
+          f"{RAIL0}|CIDRPool/gpu-rail0|spec.nodeSelector.nodeSelectorTerms.0",
+          "the fabric has no group gpus of hosts: no node has the label"),
+    _case("FG923", DGX, Objects(RAIL0, "  namespace: default", "  namespace: jobs"),
+          "gpu/pod.yaml|Pod/nccl-gpu-example|metadata.annotations",
+          "the network gpu-rail0 is in namespace jobs, and the pod names default"),
+    _case("FG923", DGX, Objects("gpu/pod.yaml", "        name: nccl-gpu\n", "        name: nccl-gpus\n"),
+          "gpu/pod.yaml|Pod/nccl-gpu-example|spec.containers.0.envFrom", "there is no ConfigMap nccl-gpus"),
 ]  # fmt: skip
