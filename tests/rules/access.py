@@ -37,6 +37,7 @@ SPEAKING = (
     .replace("links: 10.192.0.0/11, ", "")
 )
 SPEAKERS = HostFiles(SPEAKING)
+ROUTED_SPEAKERS = HostFiles(SPEAKING.replace("kind: bond, vlan: 110", "kind: routed"))
 UNFILTERED = HostFiles(BONDED.replace("dhcp: 10.90.0.5", "bgp: {asn: 64600, prefixes: 10.100.0.0/16, filtered: false}"))
 LEAF0, LEAF1 = "in-band-su00-leaf-00", "in-band-su01-leaf-00"
 PAIRED = (

@@ -222,7 +222,8 @@ def listen_limit(fabric: Fabric) -> Iterator[Defect]:
 @rule("FG698", Severity.ERROR, "A leaf accepts BGP sessions from outside the subnet of its hosts")
 def narrow_ranges(fabric: Fabric) -> Iterator[Defect]:
     """What: at a leaf with hosts that speak BGP, each range of BGP_GLOBALS_LISTEN_PREFIX or BGP_PEER_RANGE that has the
-    address of a host is within a subnet of the leaf in the same VRF.
+    address of a host is within a subnet of the leaf in the same VRF, or within the prefix that it announces for the
+    subnets of its ports, by a route that discards.
 
     Why: FRR compares only the range and the ASN. Each machine with an address of the range can open a session and
     announce the prefixes of the hosts: hosts of other VLANs, and with bgpcfgd (ebgp-multihop 255) of other leaves.
@@ -241,12 +242,14 @@ def narrow_ranges(fabric: Fabric) -> Iterator[Defect]:
         for one in listened(fabric).get(name, ()):
             network = one.network.network
             own = [held.value.network for held in switch.addresses if _has_hosts(switch, held, one)]
+            own += [prefix.network for prefix in _announced(switch, one.vrf)]
             if any(_is_within(network, subnet) for subnet in own) or not any(each in network for each in hosts):
                 continue
-            wider = sorted(str(subnet) for subnet in own if _is_within(subnet, network))
-            if wider:
-                message = f"the range {network} is wider than {wider[0]}, the subnet of the hosts"
-                yield Defect(one.place, message, f"set the range to {wider[0]}")
+            inside = [subnet for subnet in own if _is_within(subnet, network)]
+            if inside:
+                widest = min(inside, key=lambda subnet: (subnet.prefixlen, str(subnet)))
+                message = f"the range {network} is wider than {widest}, the subnet of the hosts"
+                yield Defect(one.place, message, f"set the range to {widest}")
             else:
                 message = f"the range {network} is in no subnet of the leaf: hosts of others can open a session"
                 yield Defect(one.place, message, "remove the range, or set it to the subnet of the hosts")
@@ -256,6 +259,14 @@ def _has_hosts(switch: Switch, held: HeldAddress, one: Listened) -> bool:
     """Whether the subnet of an address is one from which a range accepts sessions: of a VLAN or port in its VRF."""
     vrf = switch.address_space(held.interface)[0] or "default"
     return held.table != "LOOPBACK_INTERFACE" and vrf == one.vrf
+
+
+def _announced(switch: Switch, vrf: str) -> Iterator[IpInterface]:
+    """The prefixes that a switch announces by routes that discard (ADR 0005): those of its ports together."""
+    for key, row in switch.device.table("STATIC_ROUTE").items():
+        own, _, text = key.rpartition("|")
+        if row.get("blackhole") == "true" and (own or "default") == vrf and (prefix := parse_interface(text)):
+            yield prefix
 
 
 def _is_within(inner: IpNetwork, outer: IpNetwork) -> bool:

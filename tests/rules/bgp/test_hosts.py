@@ -7,7 +7,7 @@ import pytest
 
 from fabricgen.rules.run import run
 from fabricgen.sonic.evpn import FAMILY, Overlay
-from tests.rules.access import LEAF0, SPEAKERS, Row, both_rows
+from tests.rules.access import LEAF0, ROUTED_SPEAKERS, SPEAKERS, Row, both_rows
 from tests.rules.case import GoodCase
 
 GROUP = "default|HOSTS-Vlan110|ipv4_unicast"
@@ -22,6 +22,7 @@ GOOD = [
     GoodCase("FG695", both_rows(WITHOUT_STATUS, OPEN), SPEAKERS),  # FRR accepts nothing in this family
     GoodCase("FG698", Row(LEAF0, PREFIXES, "default|10.224.0.0/30", GROUP_ROW), SPEAKERS),  # a part of the subnet
     GoodCase("FG698", Row(LEAF0, PREFIXES, "default|192.0.2.0/24", GROUP_ROW), SPEAKERS),  # machines of others
+    GoodCase("FG698", lambda _: None, ROUTED_SPEAKERS),  # a subnet for each port, and one range for all of them
 ]
 
 
@@ -42,6 +43,12 @@ def test_ipv4_is_active_without_a_status_only_by_default_ipv4_unicast(
 ) -> None:
     (found,) = run(SPEAKERS.broken(change, tmp_path), [code])
     assert text in found.message
+
+
+def test_a_range_of_ports_is_not_wider_than_their_prefix(tmp_path: Path) -> None:
+    wide = Row(LEAF0, PREFIXES, "default|10.224.0.0/24", {"peer_group": "HOSTS"})
+    (found,) = run(ROUTED_SPEAKERS.broken(wide, tmp_path), ["FG698"])
+    assert found.message == "the range 10.224.0.0/24 is wider than 10.224.0.0/30, the subnet of the hosts"
 
 
 @pytest.mark.parametrize(
