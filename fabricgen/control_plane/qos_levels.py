@@ -13,8 +13,7 @@ from fabricgen.findings import Finding, Related
 from fabricgen.inventory.infiniband import DEFAULT_WEIGHT, InfinibandSpec, PartitionSpec, QosLevel, RoutingEngine
 from fabricgen.inventory.mistakes import error
 from fabricgen.opensm.options import LAST_SL, RATE_CODES
-
-DEFAULT_LEVEL = "DEFAULT"  # OpenSM drops a policy without a level of this name
+from fabricgen.opensm.qos_policy_conf import DEFAULT_LEVEL, name_problem
 
 
 def level_of(spec: InfinibandSpec, partition: PartitionSpec) -> QosLevel | None:
@@ -69,10 +68,19 @@ def _check_each(spec: InfinibandSpec) -> Iterator[Finding]:
     names: dict[str, QosLevel] = {}
     levels: dict[int, QosLevel] = {}
     for level in spec.qos.levels:
-        if level.name == DEFAULT_LEVEL or (first := names.setdefault(level.name, level)) is not level:
-            related = () if level.name == DEFAULT_LEVEL else (Related("the other level", first.at("name")),)
+        name = level.name.lower()  # OpenSM compares names without regard to case
+        if name == DEFAULT_LEVEL or (first := names.setdefault(name, level)) is not level:
+            related = () if name == DEFAULT_LEVEL else (Related("the other level", first.at("name")),)
             message = f"the QoS level {level.name!r} is defined already"
             yield error("FG863", message, level, "name", hint="use a unique name", related=related)
+        if problem := name_problem(level.name):
+            yield error(
+                "FG863",
+                f"OpenSM cannot have a QoS level {level.name!r}: {problem}",
+                level,
+                "name",
+                hint="use another name",
+            )
         if (first := levels.setdefault(level.sl, level)) is not level:
             message = f"the levels {first.name} and {level.name} have one SL, {level.sl}"
             related = (Related(f"level {first.name}", first.at("sl")),)

@@ -11,10 +11,10 @@ from collections.abc import Iterator, Mapping
 from fabricgen.bundle.read import Bundle
 from fabricgen.observed.subnet_files import subnets_of
 from fabricgen.opensm.guids import guid_text
-from fabricgen.opensm.partitions_conf import MemberKind, PartitionEntry, guid_of, key_of
+from fabricgen.opensm.partitions_conf import MemberKind, PartitionEntry, guid_of, key_of, membership_of
 from fabricgen.opensm.pkey_table import DEFAULT_KEY, EMPTY, FULL_BIT
 from fabricgen.results.isolation import HostAddress, IsolationResult, Reach, WrongPair
-from fabricgen.rules.view.pkey_tables import membership_of, partition_members, pkey_tables
+from fabricgen.rules.view.pkey_tables import partition_members, pkey_tables
 from fabricgen.rules.view.subnet_managers import ManagedSubnet
 
 SHARED = "the credits of a VL are shared by all tenants on it, and only the keys that these files write are judged"

@@ -1,10 +1,11 @@
-"""Lines and words of a text file with their places."""
+"""Lines and words of a text file with their places, and blanks as in C: a no-break space is a letter."""
 
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-_WORD = re.compile(r"\S+")
+BLANKS = " \t\n\v\f\r"  # isspace of C in its own locale; str.strip() also removes blanks of Unicode
+_WORD = re.compile(rf"[^{BLANKS}]+")
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,7 +22,7 @@ class LocatedWord:
     def part(self, start: int, end: int) -> "LocatedWord":
         """The text between two offsets, stripped of blanks."""
         text = self.text[start:end]
-        return LocatedWord(text.strip(), self.line, self.column + start + len(text) - len(text.lstrip()))
+        return LocatedWord(text.strip(BLANKS), self.line, self.column + start + len(text) - len(text.lstrip(BLANKS)))
 
     def split(self, separator: str) -> "list[LocatedWord]":
         """The parts between separators, stripped."""
@@ -39,6 +40,20 @@ def lines_of(text: str, comment: str = "#") -> Iterator[LocatedWord]:
         word = word.part(0, len(word.text))
         if word.text:
             yield word
+
+
+def pieces_of(text: str, most: int) -> Iterator[LocatedWord]:
+    """What a program with a buffer reads as lines: the lines of the text, each in pieces of at most `most` bytes."""
+    for number, line in enumerate(text.split("\n"), 1):
+        if len(line) * 4 <= most:  # no character has more bytes in UTF-8
+            yield LocatedWord(line, number, 1)
+            continue
+        column, rest = 1, line.encode()
+        while rest:
+            piece = rest[:most].decode("utf-8", "ignore")
+            yield LocatedWord(piece, number, column)
+            column += len(piece)
+            rest = rest[most:]
 
 
 def words_of(line: LocatedWord) -> list[LocatedWord]:

@@ -1,13 +1,24 @@
-"""opensm.conf as OpenSM reads it: one `name value` per line; `#` starts a comment; the last line of a name counts."""
+"""opensm.conf as OpenSM reads it: one `name value` per line; `#` starts a comment; the last line of a name counts.
 
-from collections.abc import Mapping
+OpenSM reads at most 1022 bytes at a time, so the rest of a longer line is another line, also that of a comment. Quotes
+around a value are not part of it.
+
+Source: opensm 3.3.23, osm_subn_parse_conf_file and clean_val in osm_subnet.c; tests/simulate/opensm/test_readers.py
+compares every option with the real OpenSM.
+"""
+
+import re
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 
-from fabricgen.opensm.located_text import LocatedWord, lines_of
-from fabricgen.opensm.options import NO_FALLBACK, OpensmEngine, option_facts
+from fabricgen.opensm.c_numbers import c_number
+from fabricgen.opensm.located_text import LocatedWord, pieces_of
+from fabricgen.opensm.options import MAX_LINE_BYTES, NO_FALLBACK, NULL, OpensmEngine, option_facts
 
-UNSET = ("", "(null)")
+UNSET = ("", NULL)
+_NAME = re.compile(r"[ \t]*([^ \t]+)")
+_QUOTES = ('"', "'")
 # Options that name a file OpenSM reads; others name what it writes.
 READ_FILES = (
     "partition_config_file", "qos_policy_file", "torus_config", "prefix_routes_file", "root_guid_file",
@@ -54,12 +65,8 @@ class OptionFile:
 
     def number(self, name: str) -> int:
         """The option as a number; the default if the value is not a number."""
-        for text in (self.text(name), option_facts()[name].default):
-            try:
-                return int(text, 0)
-            except ValueError:
-                continue
-        return 0
+        found = (c_number(text) for text in (self.text(name), option_facts()[name].default))
+        return next((number for number in found if number is not None), 0)
 
     @property
     def engines(self) -> tuple[str, ...]:
@@ -92,7 +99,21 @@ class OptionFile:
 def read_options(text: str) -> OptionFile:
     """The lines of an opensm.conf."""
     found = []
-    for line in lines_of(text):
-        name = line.text.split(None, 1)[0]
-        found.append(ConfLine(line.part(0, len(name)), line.part(len(name), len(line.text))))
+    for line in _lines_as_read(text):
+        if name := _NAME.match(line.text):
+            end = name.end()
+            found.append(ConfLine(line.part(name.start(1), end), _unquoted(line.part(end, len(line.text)))))
     return OptionFile(tuple(found))
+
+
+def _lines_as_read(text: str) -> Iterator[LocatedWord]:
+    """The pieces that OpenSM reads as lines, without comments and what follows a zero byte."""
+    for piece in pieces_of(text, MAX_LINE_BYTES):
+        yield LocatedWord(piece.text.partition("\0")[0].partition("#")[0], piece.line, piece.column)
+
+
+def _unquoted(value: LocatedWord) -> LocatedWord:
+    first, last = value.text[:1], value.text[-1:]
+    if first not in _QUOTES or first != last:
+        return value
+    return LocatedWord(value.text[1:-1], value.line, value.column + 1)

@@ -13,6 +13,8 @@ from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
+from fabricgen.opensm.c_numbers import c_number
+
 VERSION = "3.3.23"
 MAX_LINE_BYTES = 1022  # of opensm.conf, without the newline; the rest of a longer line becomes another line
 MAX_PARTITION_LINE_BYTES = 4094  # of partitions.conf; a longer line is cut, even inside a GUID
@@ -26,6 +28,7 @@ RATE_CODES: Mapping[int, int] = {
     400_000: 21, 600_000: 22,
 }  # fmt: skip
 BOOLEANS = ("TRUE", "FALSE")
+NULL = "(null)"  # of an option without a value
 LAST_VL = 14  # of data; lane 15 is for management, and an SL that is mapped to it is dropped
 LAST_SL = 15
 LAST_LIFETIME = 0x13  # of packet and head-of-queue lifetimes; with 0x14 and more, packets never expire
@@ -54,7 +57,9 @@ NO_FALLBACK = "no_fallback"  # the last word of routing_engine: OpenSM does not 
 RANGES: Mapping[str, tuple[int, int]] = {
     "sm_priority": (0, 15), "lmc": (0, 7), "max_op_vls": (1, 5), "subnet_timeout": (0, 31), "sm_sl": (0, 15),
     "packet_life_time": (0, 31), "head_of_queue_lifetime": (0, 31), "leaf_head_of_queue_lifetime": (0, 31),
-    "m_key_protection_level": (0, 3), "force_link_speed": (0, 15), "nue_max_num_vls": (0, 15), "lash_start_vl": (0, 15),
+    "m_key_protection_level": (0, 3), "nue_max_num_vls": (0, 15), "lash_start_vl": (0, 15), "fdr10": (0, 2),
+    "perfmgr_sweep_time_s": (1, 0xFFFF), "perfmgr_max_outstanding_queries": (1, 0xFFFFFFFF),
+    "max_wire_smps": (0, 0x7FFFFFFF), "max_wire_smps2": (0, 0x7FFFFFFF),
     **{f"qos_{ports}high_limit": (-1, 255) for ports in ("", "ca_", "sw0_", "swe_", "rtr_")},
     **{f"qos_{ports}max_vls": (0, 15) for ports in ("", "ca_", "sw0_", "swe_", "rtr_")},
 }  # fmt: skip
@@ -62,6 +67,8 @@ CHOICES: Mapping[str, tuple[str, ...]] = {
     "part_enforce": ("both", "in", "out", "off"),
     "console": ("off", "local", "loopback", "socket"),
     "force_link_speed_ext": ("0", "1", "2", "3", "4", "5", "6", "7", "30", "31"),  # NDR (8) is newer than 3.3.23
+    "force_link_speed": ("0", "1", "2", "3", "4", "5", "6", "7", "15"),
+    "force_link_width": (*map(str, range(32)), "255"),
 }
 _BITS = {"uint8": 8, "uint16": 16, "net16": 16, "uint32": 32, "net32": 32, "int32": 32, "net64": 64}
 _SECRET = "${secret:"  # deployment replaces it by a number
@@ -123,7 +130,9 @@ def option_problem(name: str, text: str) -> str | None:
         return f"{name}: OpenSM reads the `=` as part of the value; separate name and value by a blank"
     if len(f"{name} {text}".encode()) > MAX_LINE_BYTES:
         return f"{name} has more than {MAX_LINE_BYTES} bytes; OpenSM reads the rest as another line"
-    if name in CHOICES and text not in CHOICES[name]:
+    if name in CHOICES and text == NULL:
+        return f"{name} is {NULL}: OpenSM ends with a segmentation fault"
+    if name in CHOICES and text not in CHOICES[name] and str(c_number(text)) not in CHOICES[name]:
         return f"{name} must be one of {', '.join(CHOICES[name])}: OpenSM uses its default for other values"
     if fact.type in _BITS and not text.startswith(_SECRET):
         return _number_problem(name, fact.type, text)
@@ -132,9 +141,8 @@ def option_problem(name: str, text: str) -> str | None:
 
 def _number_problem(name: str, kind: str, text: str) -> str | None:
     """What is wrong with a number. The message does not show the value, because it can be a key."""
-    try:
-        number = int(text, 8 if text[:1] == "0" and text[1:].isdecimal() else 0)
-    except ValueError:
+    number = c_number(text)
+    if number is None:
         return f"{name} is not a number"
     least, most = RANGES.get(name, (-1 if kind == "int32" else 0, (1 << _BITS[kind]) - 1))
     if least <= number <= most:

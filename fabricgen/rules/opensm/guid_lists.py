@@ -5,9 +5,12 @@ from collections.abc import Iterator
 from math import prod
 
 from fabricgen.findings import Severity
+from fabricgen.observed.subnet_files import NETLIST
 from fabricgen.opensm.guids import guid_text
 from fabricgen.opensm.located_text import LocatedWord
-from fabricgen.opensm.qos_policy_conf import read_policy
+from fabricgen.opensm.netlist import SubnetNodeKind, read_netlist
+from fabricgen.opensm.partitions_conf import MemberKind, key_of, membership_of
+from fabricgen.opensm.qos_policy_conf import DEFAULT_LEVEL, PolicyFile, read_policy, repeated_names
 from fabricgen.opensm.torus_conf import Seed, TorusFile, TorusSeedLink, read_torus
 from fabricgen.rules.defects import Defect
 from fabricgen.rules.rule import Basis, rule
@@ -18,21 +21,22 @@ _LISTS = ("root_guid_file", "cn_guid_file", "io_guid_file", "guid_routing_order_
 _ENDPOINTS = ("cn_guid_file", "io_guid_file", "guid_routing_order_file")
 _SHORT_RING = 4
 _REJECTED = "; OpenSM rejects the policy"
+_IPOIB_MEMBERS = 2
 
 
 @rule("FG827", Severity.ERROR, "OpenSM cannot read a list of GUIDs", Basis.SCHEMA)
 def unreadable_list(fabric: Fabric) -> Iterator[Defect]:
     """What: root_guids, cn_guids, io_guids and guid_routing_order are not empty, and each line starts with a GUID with
-    0x. A blank separates the GUID from other text.
+    0x. A blank separates the GUID from other text. No line, also no comment, is longer than 255 bytes.
 
-    Why: If one GUID has no 0x, or has colons or a comma, OpenSM ignores the whole file and selects roots by itself.
-    With an empty list of compute nodes ftree fails.
+    Why: If one GUID has no 0x, or has colons or a comma, OpenSM ignores the whole file and selects roots by itself. It
+    reads the rest of a longer line as another line. With an empty list of compute nodes ftree fails.
 
     Example: The line 02fab00100000008.
 
     Fix: Write 0x02fab00100000008.
 
-    Source: opensm 3.3.23, ERR AA02 and AB27; measured with opensm 3.3.23.
+    Source: opensm 3.3.23, parse_node_map, ERR AA02 and AB27; measured with opensm 3.3.23.
     """
     for subnet in managed_subnets(fabric):
         for option in _LISTS:
@@ -140,17 +144,20 @@ def _missing(subnet: ManagedSubnet, file: str, listed: set[int]) -> Iterator[Def
 
 @rule("FG831", Severity.ERROR, "torus-2QoS.conf does not describe the torus")
 def torus_grid(fabric: Fabric) -> Iterator[Defect]:
-    """What: torus-2QoS.conf has torus or mesh with three sizes, and their product is the number of switches. Each axis
-    has a seed link from one switch to its neighbor, in both directions in a ring of four. Datelines are inside the size
-    of their axis. portgroup_max_ports is above the number of endpoints of each switch, because port 0 counts.
+    """What: torus-2QoS.conf has one line torus or mesh with three sizes, before the datelines, and their product is the
+    number of switches. All axes of a torus with more than two switches are rings, and none of a mesh. Each axis has a
+    seed link from one switch to its neighbor, in both directions in a ring of four, and links of two axes span a
+    square. No link of a seed is repeated. Datelines are inside the size of their axis. portgroup_max_ports is above the
+    number of endpoints of each switch, because port 0 counts. port_order has ports of the switches only.
 
-    Why: torus-2QoS fails (ERR 4E1E, 4E23, 4E57), and OpenSM falls back to minhop, which deadlocks on a torus.
+    Why: torus-2QoS fails (ERR 4E10, 4E13, 4E1E, 4E21, 4E23, 4E57), and OpenSM falls back to minhop, which deadlocks on
+    a torus. With a ring that is written as a mesh, the cables that close the ring carry no traffic.
 
     Example: torus 4 4 4 with xp_link but without xm_link.
 
     Fix: Render the file with fabricgen, which derives sizes and seeds from the design.
 
-    Source: torus-2QoS.conf(5); measured with opensm 3.3.23.
+    Source: torus-2QoS.conf(5); opensm 3.3.23, parse_config in osm_torus.c; measured with opensm 3.3.23.
     """
     for subnet in managed_subnets(fabric):
         file = subnet.named("torus_config", "torus-2QoS.conf")
@@ -163,6 +170,9 @@ def torus_grid(fabric: Fabric) -> Iterator[Defect]:
             message = "the line with torus or mesh and three sizes is missing"
             yield Defect(subnet.place(file), message, "add a line such as torus 4 4 4")
             continue
+        for word in content.repeated:
+            message = f"a later line with {word} overrides this line"
+            yield Defect(subnet.place(file, word), message, "remove one of the lines")
         yield from _size(subnet, file, content)
         for seed in content.seeds:
             yield from _axes(subnet, file, content, seed)
@@ -177,9 +187,11 @@ def _size(subnet: ManagedSubnet, file: str, content: TorusFile) -> Iterator[Defe
         size = " x ".join(map(str, content.sizes))
         message = f"{size} has {prod(content.sizes)} switches, but the subnet has {switches}"
         yield Defect(at, message, "correct the three sizes")
-    if subnet.design in ("torus", "mesh") and any(content.rings) != (subnet.design == "torus"):
-        message = f"the file has {content.head}, but the plane is a {subnet.design}"
-        yield Defect(at, message, f"write {subnet.design}, or t or m after each size")
+    is_torus = subnet.design == "torus"
+    wrong = [axis for axis, size in enumerate(content.sizes) if size > 2 and content.rings[axis] != is_torus]
+    if wrong and subnet.design in ("torus", "mesh"):
+        message = f"axis {'xyz'[wrong[0]]} is {'not ' * is_torus}a ring in the file, but the plane is a {subnet.design}"
+        yield Defect(at, message, f"write {subnet.design}, or {subnet.design[0]} after the size")
 
 
 def _axes(subnet: ManagedSubnet, file: str, content: TorusFile, seed: Seed) -> Iterator[Defect]:
@@ -221,6 +233,17 @@ def _seed_links(subnet: ManagedSubnet, file: str, seed: Seed) -> Iterator[Defect
         elif seed.links[0].a != link.a:
             message = "the links of the seed do not start at the same switch"
             yield Defect(place, message, f"start all links at {guid_text(seed.links[0].a)}")
+        elif other := next(
+            (one for one in seed.links if one.axis < link.axis and _is_straight(neighbors, one, link)), None
+        ):
+            message = f"{other.word} and {link.word} lead along one axis: their ends have no other common neighbor"
+            yield Defect(place, message, "write two switches along each axis")
+
+
+def _is_straight(neighbors: dict[int, set[int]], one: TorusSeedLink, other: TorusSeedLink) -> bool:
+    """Whether two links do not span a square of the grid."""
+    ends = (neighbors.get(one.b), neighbors.get(other.b))
+    return bool(ends[0] and ends[1]) and not (ends[0] or set()) & (ends[1] or set()) - {one.a}
 
 
 def _port_count(subnet: ManagedSubnet, file: str, content: TorusFile) -> Iterator[Defect]:
@@ -232,22 +255,30 @@ def _port_count(subnet: ManagedSubnet, file: str, content: TorusFile) -> Iterato
         message = f"portgroup_max_ports is {content.most_ports}, but a switch has {most} endpoints and port 0"
         place = subnet.place(file, content.most_ports_word or content.head)
         yield Defect(place, message, f"set portgroup_max_ports to {most + 1}")
+    nodes = read_netlist(subnet.text(NETLIST) or "").nodes.values()
+    last = min((node.ports for node in nodes if node.kind is SubnetNodeKind.SWITCH), default=0)
+    for port, word in content.port_order.items():
+        if last and not 0 <= port <= last:
+            message = f"port_order has port {port}, but a switch has {last} ports"
+            yield Defect(subnet.place(file, word), message, "list only ports of the switches")
 
 
 @rule("FG832", Severity.ERROR, "OpenSM rejects or does not read the QoS policy")
 def qos_policy(fabric: Fabric) -> Iterator[Defect]:
-    """What: Every section of qos-policy.conf is closed and has only valid keys. There is a level DEFAULT, or a default
-    in qos-ulps. Every level has a unique name and an SL from 0 to 15, and rules refer to existing levels. A policy
-    beside an opensm.conf with qos FALSE is a warning.
+    """What: Every section of qos-policy.conf is closed and has only valid keys, each once unless it is a list, with
+    values that OpenSM can read. There is a level DEFAULT, or a default in qos-ulps. Every level has a unique name and
+    an SL from 0 to 15, and rules refer to existing levels and port groups. Lines of qos-ulps with ipoib name partitions
+    with two full members. No name contains a word of a section, and the file has no carriage return. A policy beside
+    an opensm.conf with qos FALSE is a warning.
 
-    Why: OpenSM rejects the whole policy after one mistake (ERR AC05, AC10, AC11). With qos FALSE it does not read the
-    policy.
+    Why: OpenSM rejects the whole policy after one mistake (ERR AC05, AC10 to AC13). With qos FALSE it does not read the
+    policy. Of two levels with one name it uses the first. Names are equal in upper and lower case.
 
     Example: A qos-match-rule has qos-level-name: fast, but no level has this name.
 
     Fix: Correct the line, or set qos to TRUE.
 
-    Source: opensm 3.3.23, osm_qos_parser_y.y and osm_qos_policy.c; measured with opensm 3.3.23.
+    Source: opensm 3.3.23, osm_qos_parser_l.l, osm_qos_parser_y.y and osm_qos_policy.c; measured with opensm 3.3.23.
     """
     for subnet in managed_subnets(fabric):
         file = subnet.named("qos_policy_file", "qos-policy.conf")
@@ -256,25 +287,45 @@ def qos_policy(fabric: Fabric) -> Iterator[Defect]:
         policy = read_policy(subnet.text(file) or "")
         for fault in policy.faults:
             yield Defect(subnet.place(file, fault.word), f"{fault.message}{_REJECTED}", "correct the line")
-        names = Counter(level.values["name"].text for level in policy.levels if "name" in level.values)
-        for level in policy.levels:
-            name = level.values.get("name")
-            if name is None or "sl" not in level.values:
-                missing = "name" if name is None else "sl"
-                message = f"the level has no {missing}{_REJECTED}"
-                yield Defect(subnet.place(file, level.head), message, f"add {missing} to the level")
-            elif names[name.text] > 1:
-                message = f"two levels have the name {name}{_REJECTED}"
-                yield Defect(subnet.place(file, name), message, "use a different name for each level")
-        for one in policy.rules:
-            level_name = one.values.get("qos-level-name")
-            if level_name is None or level_name.text not in names:
-                message = f"no level has the name {level_name}" if level_name else "the rule has no qos-level-name"
-                place = subnet.place(file, level_name or one.head)
-                hint = f"set qos-level-name to one of {', '.join(sorted(names))}"
-                yield Defect(place, f"{message}{_REJECTED}", hint)
-        if "DEFAULT" not in names and not any(match.text == "default" for match, _ in policy.ulps):
+        for level, _ in repeated_names(policy.levels):
+            name = level.values["name"]
+            message, hint = f"two levels have the name {name}: OpenSM uses the first", "use a name for each level"
+            yield Defect(subnet.place(file, name), message, hint)
+        yield from _references(subnet, file, policy)
+        is_default = any(match.text.lower() == DEFAULT_LEVEL for match, _ in policy.ulps)
+        if not is_default and not any(level.name() == DEFAULT_LEVEL for level in policy.levels):
             yield Defect(subnet.place(file), f"the level DEFAULT is missing{_REJECTED}", "add a level DEFAULT")
         if not subnet.master.content.is_true("qos"):
             place, message = subnet.master.place("qos"), f"OpenSM does not read {file}, because qos is FALSE"
             yield Defect(place, message, "set qos to TRUE", severity=Severity.WARNING)
+
+
+def _references(subnet: ManagedSubnet, file: str, policy: PolicyFile) -> Iterator[Defect]:
+    """Names of levels, port groups and partitions that do not exist."""
+    names = {level.name(): level.values["name"].text for level in policy.levels if "name" in level.values}
+    groups = {group.name() for group in policy.groups}
+    for one in policy.rules:
+        level = one.values.get("qos-level-name")
+        if level and one.name("qos-level-name") not in names:
+            hint = f"set qos-level-name to one of {', '.join(sorted(names.values()))}"
+            yield Defect(subnet.place(file, level), f"no level has the name {level}{_REJECTED}", hint)
+        for key in ("source", "destination"):
+            for name, word in one.names(key):
+                if name not in groups:
+                    message = f"no port-group has the name {word}{_REJECTED}"
+                    yield Defect(subnet.place(file, word), message, f"add the port-group, or remove {key}")
+    full = _full_members(subnet)
+    for pkey, word in policy.ipoib_keys if subnet.partitions else ():
+        if full.get(pkey, 0) < _IPOIB_MEMBERS:
+            message = f"the partition of P_Key 0x{pkey:04x} has less than two full members{_REJECTED}"
+            yield Defect(subnet.place(file, word), message, "remove the line, or correct its P_Key")
+
+
+def _full_members(subnet: ManagedSubnet) -> dict[int, int]:
+    """Key of a partition -> its full members, where a group of ports counts as two."""
+    found = {key: 0 for one in subnet.partitions if (key := key_of(one))}
+    for partition in subnet.partitions:
+        for member in partition.members:
+            if (key := key_of(partition)) and membership_of(partition, member) != MemberKind.LIMITED:
+                found[key] += 1 if member.name.text[:1].isdecimal() or member.name.text == "SELF" else _IPOIB_MEMBERS
+    return found

@@ -12,11 +12,10 @@ from fabricgen.opensm.mlnx_sm import NODE_NAME_MAP, option_facts, option_problem
 from fabricgen.opensm.node_name_map import read_node_names
 from fabricgen.opensm.opensm_conf import READ_FILES, UNSET, OptionFile, read_options
 from fabricgen.opensm.options import LAST_LIFETIME
-from fabricgen.opensm.partitions_conf import PartitionEntry, key_of, read_partitions
+from fabricgen.opensm.partitions_conf import PartitionEntry, key_of, membership_of, read_partitions
 from fabricgen.rules.defects import Defect
 from fabricgen.rules.rule import rule
 from fabricgen.rules.view.fabric import Fabric
-from fabricgen.rules.view.pkey_tables import membership_of
 from fabricgen.rules.view.subnet_managers import OTHER, ManagedSubnet, managed_subnets
 from fabricgen.sonic.secrets import is_secret_field
 

@@ -6,8 +6,9 @@ from collections.abc import Iterator, Mapping
 from difflib import get_close_matches
 
 from fabricgen.findings import Severity
+from fabricgen.opensm.c_numbers import c_number
 from fabricgen.opensm.opensm_conf import READ_FILES, READERS, UNSET
-from fabricgen.opensm.options import LAST_LIFETIME, VERSION, OpensmEngine, option_facts, option_problem
+from fabricgen.opensm.options import CHOICES, LAST_LIFETIME, VERSION, OpensmEngine, option_facts, option_problem
 from fabricgen.rules.defects import Defect
 from fabricgen.rules.rule import Basis, rule
 from fabricgen.rules.view.fabric import Fabric
@@ -75,12 +76,17 @@ def illegal_value(fabric: Fabric) -> Iterator[Defect]:
             place = manager.subnet.place(manager.name, line.value if text else line.name, name)
             if not text:
                 yield Defect(place, f"{name} has no value", "add a value, or remove the line")
-            elif text not in UNSET and (problem := option_problem(name, text)):
+            elif (problem := option_problem(name, text)) and not _is_unset(name, text):
                 yield Defect(
                     place, problem, f"correct the value; the default of opensm is {option_facts()[name].default}"
                 )
             if counts[name] > 1 and line is not manager.content.options[name]:
                 yield Defect(place, f"a later line with {name} overrides this line", "remove one of the lines")
+
+
+def _is_unset(name: str, text: str) -> bool:
+    """Whether an option is a word that may have no value."""
+    return text in UNSET and option_facts()[name].type == "charp" and name not in CHOICES
 
 
 # Options whose effect is a finding of another rule.
@@ -120,15 +126,8 @@ def harmful_options(fabric: Fabric) -> Iterator[Defect]:
 
 def _same_value(text: str, value: str) -> bool:
     if value.isdecimal():
-        return text.isalnum() and text.isascii() and text[:1].isdecimal() and _number(text) == int(value)
+        return c_number(text) == int(value)
     return (text == "TRUE") is (value == "TRUE")  # only TRUE is true
-
-
-def _number(text: str) -> int | None:
-    try:
-        return int(text, 0)
-    except ValueError:
-        return None
 
 
 def _slow_links(manager: ManagerFile) -> Iterator[Defect]:
@@ -255,7 +254,8 @@ def _unread(subnet: ManagedSubnet, manager: ManagerFile) -> Iterator[Defect]:
         if not manager.content.reads(name):
             continue
         default = option_facts()[name].default
-        if default not in UNSET and folders <= {default.rpartition("/")[0]}:
+        is_null = name in manager.content.options and name != "partition_config_file"  # of which NULL is the default
+        if default not in UNSET and folders <= {default.rpartition("/")[0]} and not is_null:
             continue  # OpenSM reads this file by default
         effect = f"OpenSM looks for {named} instead" if named else "OpenSM does not read it"
         severity = Severity.ERROR if name in ("partition_config_file", "torus_config") else Severity.WARNING

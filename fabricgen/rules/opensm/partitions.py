@@ -2,23 +2,29 @@
 
 from collections import Counter
 from collections.abc import Iterator
+from ipaddress import AddressValueError, IPv6Address
 
 from fabricgen.findings import Severity
+from fabricgen.opensm.c_numbers import c_number
 from fabricgen.opensm.guids import guid_text
 from fabricgen.opensm.partitions_conf import (
     FLAGS,
+    GROUP_FLAGS,
     GROUPS,
+    MULTICAST_GROUP,
     Entry,
     MemberKind,
     PartitionEntry,
     expanded,
     guid_of,
     key_of,
+    membership_of,
+    number_of,
 )
 from fabricgen.rules.defects import Defect
 from fabricgen.rules.rule import Basis, rule
 from fabricgen.rules.view.fabric import Fabric
-from fabricgen.rules.view.pkey_tables import ALL_ADAPTERS, membership_of
+from fabricgen.rules.view.pkey_tables import ALL_ADAPTERS
 from fabricgen.rules.view.subnet_managers import ManagedSubnet, managed_subnets
 
 _ADAPTER_KEYS = 128  # entries of an adapter port's table
@@ -37,8 +43,9 @@ def with_partitions(fabric: Fabric) -> Iterator[tuple[ManagedSubnet, str]]:
 
 @rule("FG819", Severity.ERROR, "OpenSM rejects partitions.conf", Basis.SCHEMA)
 def partition_syntax(fabric: Fabric) -> Iterator[Defect]:
-    """What: The file defines at least one partition. Every definition has its colon on its first line and a `;` at its
-    end. Every member is a GUID with 0x or a keyword of OpenSM, and no line is longer than 4,094 bytes.
+    """What: The file defines at least one partition. Every definition has its colon on its first line and one `;` at
+    its end. Every member is a GUID with 0x or a keyword of OpenSM, and no line is longer than 4,094 bytes. Lines end
+    with a newline only, without a carriage return.
 
     Why: After one mistake OpenSM rejects the whole file and makes every port a full member of 0x7fff: tenants are not
     isolated. It cuts a longer line in the middle of a GUID, and a missing `;` merges two partitions.
@@ -95,6 +102,7 @@ def _unknown_guid(subnet: ManagedSubnet, guid: int) -> tuple[str, str]:
 @rule("FG821", Severity.ERROR, "A P_Key is used twice, or OpenSM selects it")
 def clashing_keys(fabric: Fabric) -> Iterator[Defect]:
     """What: Each partition has a P_Key (optional for Default). The low 15 bits of all P_Keys are different and not 0.
+    Several definitions of one name can have the same key: they are one partition.
 
     Why: The top bit is the membership. 0x8001 and 0x0001 are the same partition, and two tenants share it. For 0, for
     0x8000 and without a key OpenSM uses a free key, first 0x8001, which can be the key of a later tenant.
@@ -116,7 +124,7 @@ def clashing_keys(fabric: Fabric) -> Iterator[Defect]:
                 if key is None:
                     message = f"{partition.name} has {text}, which is not a number"
                 yield Defect(place, message, "use a key from 0x8001 to 0xfffe")
-            elif (other := first.setdefault(key, partition)) is not partition:
+            elif (other := first.setdefault(key, partition)).name.text != partition.name.text:
                 there = subnet.place(file, other.key or other.name, other.name.text)
                 message = f"{partition.name} and {other.name} have the same P_Key 0x{key:04x}: OpenSM merges them"
                 related = ((f"P_Key of {other.name}", there),)
@@ -125,12 +133,15 @@ def clashing_keys(fabric: Fabric) -> Iterator[Defect]:
 
 @rule("FG825", Severity.WARNING, "OpenSM misreads a word of a partition")
 def misread_word(fabric: Fabric) -> Iterator[Defect]:
-    """What: Flags are ipoib, indx0, mtu, rate, sl, scope, Q_Key, TClass, FlowLabel and defmember; memberships are full,
-    limited and both; groups are ALL, ALL_CAS, ALL_SWITCHES, ALL_ROUTERS, SELF and NONE. Each member is listed once.
-    With `both` allow_both_pkeys must be TRUE; otherwise it is an error.
+    """What: Flags are ipoib, indx0, mtu, rate, sl, scope, Q_Key, TClass, FlowLabel and defmember, each once and with a
+    number in its range; memberships are full, limited and both; groups are ALL, ALL_CAS, ALL_SWITCHES, ALL_ROUTERS,
+    SELF and NONE. Each member is listed once. A line with mgid has a multicast address and its flags, and no members.
+    All definitions of a partition have the same sl. With `both` allow_both_pkeys must be TRUE; otherwise it is an
+    error.
 
     Why: OpenSM reads a word as the first known word with the same beginning. It makes an unknown membership limited and
-    ignores an unknown flag, and logs this only at level VERBOSE. Without allow_both_pkeys it reads `both` as full.
+    ignores an unknown flag, and logs this only at level VERBOSE. Without allow_both_pkeys it reads `both` as full. The
+    SL of a partition is that of its last definition, which is 0 without sl.
 
     Example: blue=0x8001, ipiob : 0x02fab00200000001=member ;
 
@@ -139,16 +150,14 @@ def misread_word(fabric: Fabric) -> Iterator[Defect]:
     Source: opensm 3.3.23, partition_add_flag and partition_add_port; measured with opensm 3.3.23.
     """
     for subnet, file in with_partitions(fabric):
+        first: dict[int, PartitionEntry] = {}
         for partition in subnet.partitions:
+            yield from _flags(subnet, file, partition)
+            before_it = first.setdefault(key_of(partition) or 0, partition)
+            if (number_of(partition, "sl") or 0) != (number_of(before_it, "sl") or 0):
+                message = f"{partition.name}: this definition has another sl than the first one, and OpenSM uses it"
+                yield Defect(subnet.place(file, partition.name), message, "write the same sl in all definitions")
             seen: dict[str, Entry] = {}
-            for flag in partition.flags:
-                known = expanded(flag.name.text, FLAGS)
-                if flag.name.text not in FLAGS:
-                    effect = f"reads the flag {flag.name} as {known}" if known else f"ignores the flag {flag.name}"
-                    message, hint = f"{partition.name}: OpenSM {effect}", "write the complete name of the flag"
-                    yield Defect(subnet.place(file, flag.name), message, hint)
-                elif flag.name.text == "defmember":
-                    yield from _membership_word(subnet, file, partition, flag)
             for member in partition.members:
                 known = expanded(member.name.text, GROUPS)
                 if known and known != member.name.text:
@@ -163,11 +172,57 @@ def misread_word(fabric: Fabric) -> Iterator[Defect]:
                     yield Defect(subnet.place(file, member.name), message, "list each member once")
 
 
+_LAST = {"scope": 0xF, "Q_Key": 0xFFFFFFFF, "TClass": 0xFF, "FlowLabel": 0xFFFFF}  # FG824 checks the others
+
+
+def _flags(subnet: ManagedSubnet, file: str, partition: PartitionEntry) -> Iterator[Defect]:
+    counts = Counter(flag.name.text for flag in partition.flags)
+    for flag in partition.flags:
+        name = flag.name.text
+        known = expanded(name, FLAGS)
+        if name not in FLAGS:
+            effect = f"reads the flag {name} as {known}" if known not in (None, "indx0") else f"ignores the flag {name}"
+            message, hint = f"{partition.name}: OpenSM {effect}", "write the complete name of the flag"
+            yield Defect(subnet.place(file, flag.name), message, hint)
+        elif name == "defmember":
+            yield from _membership_word(subnet, file, partition, flag)
+        yield from _out_of_range(subnet, file, partition, flag)
+        if counts[name] > 1 and name != "scope" and flag is not partition.flag(name):
+            message = f"{partition.name}: a later flag {name} overrides this flag"
+            yield Defect(subnet.place(file, flag.name), message, "remove one of the flags")
+    for flag in partition.group_flags:
+        name, text = flag.name.text, flag.value.text if flag.value else ""
+        if name == MULTICAST_GROUP and not _is_multicast(text):
+            message = f"{partition.name}: {text or name} is not a multicast address, and OpenSM makes no group"
+            yield Defect(subnet.place(file, flag.name), message, "write an address that begins with ff")
+        elif name not in (MULTICAST_GROUP, *GROUP_FLAGS):
+            message = f"{partition.name}: OpenSM ignores {name} in the line of a multicast group"
+            yield Defect(subnet.place(file, flag.name), message, "write members on another line")
+        yield from _out_of_range(subnet, file, partition, flag)
+
+
+def _out_of_range(subnet: ManagedSubnet, file: str, partition: PartitionEntry, flag: Entry) -> Iterator[Defect]:
+    last, text = _LAST.get(flag.name.text), flag.value.text if flag.value else ""
+    number = c_number(text)
+    if last is not None and (number is None or not 0 <= number <= last):
+        message = (
+            f"{partition.name}: {flag.name}={text} is outside 0 to {last:#x}, and OpenSM does not use it as written"
+        )
+        yield Defect(subnet.place(file, flag.value or flag.name), message, "correct the number, or remove the flag")
+
+
+def _is_multicast(text: str) -> bool:
+    try:
+        return IPv6Address(text).is_multicast
+    except AddressValueError:
+        return False
+
+
 def _membership_word(subnet: ManagedSubnet, file: str, partition: PartitionEntry, entry: Entry) -> Iterator[Defect]:
     if entry.value is None:
         return
     text = entry.value.text
-    known = expanded(text, MemberKind)
+    known = expanded(text, MemberKind) if text else MemberKind.FULL
     if text not in tuple(MemberKind):
         message = f"{partition.name}: OpenSM reads the membership {text!r} as {known or 'limited'}"
         hint = f"write one of {', '.join(MemberKind)}"

@@ -3,15 +3,15 @@
 from collections.abc import Iterator, Mapping
 
 from fabricgen.findings import Severity
+from fabricgen.opensm.c_numbers import c_number
 from fabricgen.opensm.options import LAST_SL, VL_CODES
-from fabricgen.opensm.partitions_conf import key_of
+from fabricgen.opensm.partitions_conf import key_of, number_of
 from fabricgen.opensm.qos_policy_conf import PolicyFile, level_for, read_policy
 from fabricgen.rules.defects import Defect
 from fabricgen.rules.opensm.partitions import with_partitions
 from fabricgen.rules.rule import Basis, rule
 from fabricgen.rules.view.fabric import Fabric
 from fabricgen.rules.view.subnet_managers import ManagedSubnet, ManagerFile, managed_subnets
-from fabricgen.units import whole_number
 
 _PORTS = {"": "ports", "ca_": "adapters", "sw0_": "switch ports 0", "swe_": "switch ports", "rtr_": "routers"}
 _UNLIMITED = 255
@@ -37,11 +37,11 @@ def level_of_partition(fabric: Fabric) -> Iterator[Defect]:
         policy = _policy(subnet)
         for partition in subnet.partitions if policy else ():
             flag, key = partition.flag("sl"), key_of(partition)
-            own = whole_number(flag.value.text) if flag and flag.value else None
-            if not policy or not key or own is None or own > LAST_SL:
+            own = number_of(partition, "sl")
+            if not policy or not key or own is None or not 0 <= own <= LAST_SL:
                 continue
             level = level_for(policy[1], key)
-            given = whole_number(level.text) if level else None
+            given = c_number(level.text) if level else None
             if level and given is not None and given != own:
                 message = f"{partition.name} has sl={own}, but {policy[0]} gives its paths SL {given}"
                 place = subnet.place(file, flag.value if flag else None)
@@ -83,12 +83,11 @@ def _levels(subnet: ManagedSubnet) -> Mapping[int, str]:
     """SL -> who uses it."""
     used = {0: "all packets without a level"}
     for partition in subnet.partitions:
-        flag = partition.flag("sl")
-        if flag and flag.value and (level := whole_number(flag.value.text)) is not None:
+        if (level := number_of(partition, "sl")) is not None:
             used.setdefault(level, f"partition {partition.name}")
     policy = _policy(subnet)
     for one in policy[1].levels if policy else ():
-        if (sl := one.values.get("sl")) and (level := whole_number(sl.text)) is not None:
+        if (sl := one.values.get("sl")) and (level := c_number(sl.text)) is not None:
             used.setdefault(level, f"QoS level {one.values.get('name', '')}")
     return used
 
@@ -120,11 +119,11 @@ def _unserved(manager: ManagerFile, used: Mapping[int, str]) -> Iterator[Defect]
 def _lane(manager: ManagerFile, ports: str, level: int) -> int | None:
     """The lane of an SL; None if the table is wrong, which FG816 reports."""
     text = manager.content.text(f"qos_{ports}sl2vl") or manager.content.text("qos_sl2vl")
-    lanes = [whole_number(one.strip()) for one in text.split(",")] if text else [*range(LAST_SL), 7]
-    lane = lanes[level] if level < len(lanes) else None
+    lanes = [c_number(one.strip()) for one in text.split(",")] if text else [*range(LAST_SL), 7]
+    lane = lanes[level] if 0 <= level < len(lanes) else None
     code = manager.content.number("max_op_vls")
     most = next((lanes for lanes, known in VL_CODES.items() if known == code), None)
-    return lane % most if lane is not None and lane < LAST_SL and most else None
+    return lane % most if lane is not None and 0 <= lane < LAST_SL and most else None
 
 
 def _weights(manager: ManagerFile, name: str, general: str) -> Mapping[int, int] | None:
@@ -132,7 +131,7 @@ def _weights(manager: ManagerFile, name: str, general: str) -> Mapping[int, int]
     text = manager.content.text(name) or manager.content.text(general)
     found: dict[int, int] = {}
     for pair in text.split(",") if text else ():
-        lane, weight = (whole_number(part.strip()) for part in pair.partition(":")[::2])
+        lane, weight = (c_number(part.strip()) for part in pair.partition(":")[::2])
         if lane is None or weight is None:
             return None
         found[lane] = found.get(lane, 0) + weight

@@ -4,12 +4,13 @@ from collections.abc import Iterator
 from difflib import get_close_matches
 
 from fabricgen.findings import Severity
-from fabricgen.opensm.options import LAST_VL, NO_FALLBACK, VL_CODES, OpensmEngine
+from fabricgen.opensm.c_numbers import c_number
+from fabricgen.opensm.options import LAST_SL, LAST_VL, NO_FALLBACK, VL_CODES, OpensmEngine
 from fabricgen.rules.defects import Defect
 from fabricgen.rules.rule import Basis, rule
 from fabricgen.rules.view.fabric import Fabric
 from fabricgen.rules.view.subnet_managers import OTHER, TREE, ManagedSubnet, ManagerFile, managed_subnets, manager_files
-from fabricgen.units import counted, whole_number
+from fabricgen.units import counted
 
 _UNICAST_LIDS = 49_151
 _LAYERED = {"dfsssp": 8, "lash": 3, "torus-2QoS": 2}  # engine -> data lanes that it needs, measured
@@ -159,11 +160,11 @@ def _suitable(manager: ManagerFile) -> str:
 def lanes_of_engine(fabric: Fabric) -> Iterator[Defect]:
     """What: With dfsssp, lash, torus-2QoS, and nue on several lanes, qos is TRUE and max_op_vls allows the lanes that
     the engine needs: 2 for torus-2QoS, nue_max_num_vls for nue, and on topologies other than trees 3 for lash and 8 for
-    dfsssp.
+    dfsssp. qos_sl2vl, or qos_swe_sl2vl if it is set, gives each SL of these engines except torus-2QoS its own lane.
 
     Why: These engines break credit loops by moving paths to other lanes. With qos FALSE, OpenSM does not program
     SL-to-VL tables: torus-2QoS fails, and with dfsssp and lash the firmware of the switches decides whether packets
-    deadlock.
+    deadlock. If two SLs share a lane, so do the paths that the engine separated.
 
     Example: routing_engine dfsssp,no_fallback with qos FALSE.
 
@@ -184,6 +185,28 @@ def lanes_of_engine(fabric: Fabric) -> Iterator[Defect]:
             if lanes < needed:
                 message = f"{engine} needs {needed} data lanes on this wiring, but max_op_vls allows {lanes}"
                 yield Defect(manager.place("max_op_vls"), message, f"set max_op_vls to {_code(needed)}")
+            elif needed > 1 and engine != "torus-2QoS" and manager.subnet.kind != TREE:
+                yield from _shared_lane(manager, engine, needed, lanes)
+
+
+def _shared_lane(manager: ManagerFile, engine: str, needed: int, lanes: int) -> Iterator[Defect]:
+    """Two SLs of an engine on one lane between switches. torus-2QoS writes these tables itself."""
+    name = "qos_swe_sl2vl" if manager.content.text("qos_swe_sl2vl") else "qos_sl2vl"
+    table = [c_number(lane.strip()) for lane in manager.content.text(name).split(",")]
+    if len(table) != LAST_SL + 1:
+        return  # the table of OpenSM, or one that FG816 reports
+    start = manager.content.number("lash_start_vl") if engine == "lash" else 0
+    first: dict[int, int] = {}
+    for level in range(start, min(start + needed, len(table))):
+        lane = table[level]
+        if lane is None:
+            return
+        lane = lane if lane < lanes else lane & (lanes - 1)
+        if (other := first.setdefault(lane, level)) != level:
+            message = f"{name} maps SLs {other} and {level} to lane {lane}: paths that {engine} separates can form "
+            hint = f"map the SLs {start} to {start + needed - 1} to different lanes"
+            yield Defect(manager.place(name), f"{message}credit loops", hint)
+            return
 
 
 def _lanes(code: int) -> int:
@@ -222,9 +245,9 @@ def lane_tables(fabric: Fabric) -> Iterator[Defect]:
 
 
 def _sl2vl(manager: ManagerFile, name: str) -> Iterator[Defect]:
-    lanes = [whole_number(lane.strip()) for lane in manager.content.text(name).split(",")]
+    lanes = [c_number(lane.strip()) for lane in manager.content.text(name).split(",")]
     place, hint = manager.place(name), "write 16 lanes, separated by commas"
-    known = [lane for lane in lanes if lane is not None and lane <= LAST_VL + 1]
+    known = [lane for lane in lanes if lane is not None and 0 <= lane <= LAST_VL + 1]
     if len(known) < len(lanes):
         yield Defect(place, f"{name} is not a list of lanes from 0 to {LAST_VL}", hint)
     elif len(lanes) != 16:
@@ -237,11 +260,11 @@ def _sl2vl(manager: ManagerFile, name: str) -> Iterator[Defect]:
 
 
 def _vlarb(manager: ManagerFile, name: str) -> Iterator[Defect]:
-    pairs = [[whole_number(part.strip()) for part in pair.split(":")] for pair in manager.content.text(name).split(",")]
+    pairs = [[c_number(part.strip()) for part in pair.split(":")] for pair in manager.content.text(name).split(",")]
     place, hint = manager.place(name), "write pairs such as 0:64,1:64"
     if not all(len(pair) == 2 and None not in pair for pair in pairs):
         yield Defect(place, f"{name} is not a list of pairs VL:weight", hint)
-    elif any((lane or 0) > LAST_VL or (weight or 0) > 255 for lane, weight in pairs):
+    elif any(not 0 <= (lane or 0) <= LAST_VL or not 0 <= (weight or 0) <= 255 for lane, weight in pairs):
         yield Defect(place, f"{name} has a lane above {LAST_VL} or a weight above 255, which overflows", hint)
     elif len(pairs) > 64:
         yield Defect(place, f"{name} has {len(pairs)} pairs, but a table holds 64", hint)
@@ -252,10 +275,7 @@ def _weights(manager: ManagerFile) -> Iterator[Defect]:
     for name in ("qos_vlarb_high", "qos_vlarb_low"):
         text = manager.content.text(name)
         pairs = [pair.partition(":") for pair in text.split(",") if text]
-        try:
-            weights = {int(lane): int(weight) for lane, _, weight in pairs}
-        except ValueError:
-            continue
+        weights = {c_number(lane.strip()): c_number(weight.strip()) or 0 for lane, _, weight in pairs}
         uneven = len({weights.get(lane, 0) for lane in lanes}) > 1
         if not text or uneven:
             fault = "is the default of OpenSM" if not text else "has different weights"
@@ -271,7 +291,7 @@ def _used(manager: ManagerFile) -> list[int]:
     """The lanes that paths use. A lane above those of the port becomes a lower one (osm_qos.c: vl & vl_mask)."""
     lanes = _lanes(manager.content.number("max_op_vls"))
     text = manager.content.text("qos_sl2vl")
-    mapped = {lane for part in text.split(",") if (lane := whole_number(part.strip())) is not None}
+    mapped = {lane for part in text.split(",") if (lane := c_number(part.strip())) is not None}
     return sorted({lane if lane < lanes else lane & (lanes - 1) for lane in mapped - {LAST_VL + 1}}) or [*range(lanes)]
 
 

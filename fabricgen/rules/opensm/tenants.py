@@ -1,16 +1,27 @@
 """Rules on the members of partitions: connectivity in tenants, the Default partition and multicast groups."""
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 from fabricgen.findings import Severity
+from fabricgen.opensm.c_numbers import c_number
 from fabricgen.opensm.guids import guid_text
 from fabricgen.opensm.options import LAST_SL, LAST_VL, MTU_CODES, RATE_CODES
-from fabricgen.opensm.partitions_conf import GROUPS, Entry, MemberKind, PartitionEntry, expanded, guid_of, key_of
+from fabricgen.opensm.partitions_conf import (
+    GROUPS,
+    Entry,
+    MemberKind,
+    PartitionEntry,
+    expanded,
+    guid_of,
+    key_of,
+    membership_of,
+    number_of,
+)
 from fabricgen.rules.defects import Defect
 from fabricgen.rules.opensm.partitions import with_partitions
 from fabricgen.rules.rule import rule
 from fabricgen.rules.view.fabric import Fabric, majority
-from fabricgen.rules.view.pkey_tables import ALL_ADAPTERS, membership_of
+from fabricgen.rules.view.pkey_tables import ALL_ADAPTERS
 from fabricgen.rules.view.subnet_managers import ManagedSubnet, manager_files
 from fabricgen.units import whole_number
 
@@ -36,46 +47,64 @@ def limited_tenant(fabric: Fabric) -> Iterator[Defect]:
     Source: InfiniBand Architecture Specification, volume 1, section 10.9; opensm doc/partition-config.txt.
     """
     for subnet, file in with_partitions(fabric):
+        tenants: dict[int, list[PartitionEntry]] = {}
         for partition in subnet.partitions:
-            if key_of(partition) == _DEFAULT_KEY:
-                continue
-            memberships = {membership_of(partition, member) for member in partition.members}
-            if memberships <= {MemberKind.LIMITED}:
+            if (key := key_of(partition)) != _DEFAULT_KEY:
+                tenants.setdefault(key or -partition.name.line, []).append(partition)
+        for definitions in tenants.values():
+            name = definitions[0].name
+            memberships = _memberships(definitions)
+            if set(memberships.values()) <= {MemberKind.LIMITED}:
                 fault = "has only limited members" if memberships else "has no members"
                 hint = "write `=full` for members that others must reach"
-                yield Defect(subnet.place(file, partition.name), f"{partition.name} {fault}", hint)
-            yield from _partial_hosts(subnet, file, partition)
+                yield Defect(subnet.place(file, name), f"{name} {fault}", hint)
+            yield from _partial_hosts(subnet, file, name.text, [one for each in definitions for one in each.members])
 
 
-def _partial_hosts(subnet: ManagedSubnet, file: str, partition: PartitionEntry) -> Iterator[Defect]:
+def _memberships(definitions: Iterable[PartitionEntry]) -> dict[int | str, MemberKind]:
+    """Port GUID, or group of ports -> membership, by the last member that contains the port."""
+    found: dict[int | str, MemberKind] = {}
+    for partition in definitions:
+        for member in partition.members:
+            group, kind = expanded(member.name.text, GROUPS), membership_of(partition, member)
+            if group in ALL_ADAPTERS:
+                found = dict.fromkeys(found, kind)
+            if group != "NONE" and (name := group or guid_of(member)):
+                found[name] = kind
+    return found
+
+
+def _partial_hosts(subnet: ManagedSubnet, file: str, name: str, members: Iterable[Entry]) -> Iterator[Defect]:
     """Hosts whose NICs in the tenant differ from those of most hosts of their group in the tenant."""
     nics: dict[str, dict[str, Entry]] = {}
     groups: dict[str, list[str]] = {}
-    for member in partition.members:
+    for member in members:
         if (guid := guid_of(member) or 0) in subnet.adapters:
-            host, nic = subnet.adapters[guid]
-            nics.setdefault(host.name, {})[nic.name] = member
-            groups.setdefault(host.group, []).append(host.name)
+            wired, nic = subnet.adapters[guid]
+            nics.setdefault(wired.name, {})[nic.name] = member
+            groups.setdefault(wired.group, []).append(wired.name)
     for names in groups.values():
-        usual = majority(frozenset(nics[name]) for name in dict.fromkeys(names)) or frozenset()
-        for name in dict.fromkeys(names) if usual else ():
-            if (own := nics[name].keys()) != usual:
+        usual = majority(frozenset(nics[host]) for host in dict.fromkeys(names)) or frozenset()
+        for host in dict.fromkeys(names) if usual else ():
+            if (own := nics[host].keys()) != usual:
                 different = sorted(usual - own) or sorted(own - usual)
                 how = "without" if usual - own else "also with"
-                place = subnet.place(file, next(iter(nics[name].values())).name)
+                place = subnet.place(file, next(iter(nics[host].values())).name)
                 ports = ", ".join(different)
-                message = f"{name} is in {partition.name} {how} {ports}, which differs from most other hosts"
+                message = f"{host} is in {name} {how} {ports}, which differs from most other hosts"
                 yield Defect(place, message, "list the same ports of each host", severity=Severity.WARNING)
 
 
 @rule("FG823", Severity.WARNING, "The Default partition does not isolate tenants, or disconnects the subnet manager")
 def default_partition(fabric: Fabric) -> Iterator[Defect]:
-    """What: There is a Default partition (0x7fff) with all adapters, and the ports of the subnet managers are full
-    members. With tenants, hosts are limited members of it, and switches enforce P_Keys in both directions.
+    """What: There is a Default partition (0x7fff), and the ports of the subnet managers are full members. With tenants,
+    hosts are limited members of it, and switches enforce P_Keys in both directions.
 
-    Why: Hosts query the subnet manager for paths over 0x7fff, and get no answer if the manager is a limited member.
-    Without the partition all ports are limited members, and IPoIB between hosts fails. If all hosts are full members,
-    or switches pass any key, tenants reach each other. Without tenants, limited hosts do not reach each other.
+    Why: Hosts query the subnet manager for paths over 0x7fff, and get no answer if the manager is a limited member. Of
+    several members that contain a port OpenSM uses the last: with SELF=full before ALL_CAS=limited the manager is a
+    limited member. Without the partition all ports are limited members, and IPoIB between hosts fails. If all hosts are
+    full members, or switches pass any key, tenants reach each other. Without tenants, limited hosts do not reach each
+    other.
 
     Example: Default=0x7fff, ipoib : ALL_CAS=full ; with two tenants.
 
@@ -104,16 +133,13 @@ def default_partition(fabric: Fabric) -> Iterator[Defect]:
 def _default_members(
     subnet: ManagedSubnet, file: str, default: list[PartitionEntry], has_tenants: bool
 ) -> Iterator[Defect]:
-    full: set[object] = set()
-    groups = []
-    for partition in default:
-        for member in partition.members:
-            name = expanded(member.name.text, GROUPS) or guid_of(member)
-            if membership_of(partition, member) in (MemberKind.FULL, MemberKind.BOTH):
-                full.add(name)
-            if name in ALL_ADAPTERS:
-                groups.append((partition, member))
-    for partition, member in groups:
+    groups = [
+        (partition, member)
+        for partition in default
+        for member in partition.members
+        if expanded(member.name.text, GROUPS) in ALL_ADAPTERS
+    ]
+    for partition, member in groups[-1:]:
         if has_tenants and membership_of(partition, member) != MemberKind.LIMITED:
             message = "all hosts are full members of Default: tenants reach each other over it"
             yield Defect(subnet.place(file, member.name), message, f"write {member.name}=limited")
@@ -121,17 +147,32 @@ def _default_members(
             message = "there are no tenants, and hosts are limited members of Default: they do not reach each other"
             yield Defect(subnet.place(file, member.name), message, f"write {member.name}=full")
     at = subnet.place(file, default[0].name)
-    if not groups:
-        message = "Default does not contain all adapters: the others cannot reach the subnet manager"
-        yield Defect(at, message, "add ALL_CAS=limited")
-    managers = {manager.content.number("guid") for manager in subnet.managers} - {0}
-    if not full & {*ALL_ADAPTERS, "SELF"} and not (managers and managers <= full):
+    if not groups and not has_tenants:
+        message = "there are no tenants, and ports that Default does not list are limited members: they do not reach "
+        yield Defect(at, f"{message}each other", "add ALL_CAS=full")
+    managers = sorted({manager.content.number("guid") for manager in subnet.managers} - {0})
+    if limited := [guid for guid in managers or [0] if not _is_full(default, guid, is_active=True)]:
         message = "the port of the subnet manager is not a full member of Default: limited hosts get no answer"
-        yield Defect(at, message, "add SELF=full", severity=Severity.ERROR)
-    elif managers - full and not full & set(ALL_ADAPTERS):
-        names = ", ".join(guid_text(guid) for guid in sorted(managers - full))
+        if any(expanded(member.name.text, GROUPS) == "SELF" for one in default for member in one.members):
+            message += "; a later member of the list makes it limited"
+        yield Defect(at, message, "add SELF=full at the end", severity=Severity.ERROR)
+    elif limited := [guid for guid in managers if not _is_full(default, guid, is_active=False)]:
+        names = ", ".join(map(guid_text, limited))
         message = f"{names} of a subnet manager is not a full member of Default: SELF is only the active manager"
         yield Defect(at, message, "add the port of each manager with =full")
+
+
+def _is_full(default: Iterable[PartitionEntry], manager: int, *, is_active: bool) -> bool:
+    """Whether the port of a manager is a full member of Default: the last member that contains it counts. Before it
+    reads the file OpenSM makes its own port a full member and all others limited ones."""
+    kind = MemberKind.FULL if is_active else MemberKind.LIMITED
+    for partition in default:
+        for member in partition.members:
+            group = expanded(member.name.text, GROUPS)
+            is_self = group == "SELF" and is_active
+            if group in ALL_ADAPTERS or is_self or (manager and guid_of(member) == manager):
+                kind = membership_of(partition, member)
+    return kind != MemberKind.LIMITED
 
 
 @rule("FG824", Severity.ERROR, "A multicast group does not exist, or cannot have the MTU, rate or SL")
@@ -169,15 +210,14 @@ def group_speeds(fabric: Fabric) -> Iterator[Defect]:
                         subnet.place(file, flag.value or flag.name), f"{partition.name}: {problem[0]}", problem[1]
                     )
             yield from _unserved_level(subnet, file, partition)
-            rate = partition.flag("rate")
-            code = whole_number(rate.value.text) if rate and rate.value else None
+            rate, code = partition.flag("rate"), number_of(partition, "rate")
             if partition.has("ipoib") and rate and code is not None:
                 yield from _too_fast(subnet, file, partition, code, rate)
 
 
 def _code_problem(flag: Entry) -> tuple[str, str] | None:
     name, text = flag.name.text, flag.value.text if flag.value else ""
-    number = whole_number(text)
+    number = c_number(text)
     if name == "mtu" and number not in _MTU_OF:
         codes = ", ".join(f"{code} ({size})" for code, size in _MTU_OF.items())
         return f"mtu={text} is not a code of OpenSM", f"use one of the codes {codes}"
@@ -185,7 +225,7 @@ def _code_problem(flag: Entry) -> tuple[str, str] | None:
         speed = RATE_CODES.get(number * 1000) if number else None
         hint = f"write rate={speed}" if speed else "use a code such as 16 (100G), 17 (200G) or 21 (400G)"
         return f"rate={text} is not a code of OpenSM", hint
-    if name == "sl" and (number is None or number > 15):
+    if name == "sl" and (number is None or not 0 <= number <= LAST_SL):
         return f"sl={text} is outside 0 to 15", "use an SL from 0 to 15"
     return None
 
@@ -193,7 +233,7 @@ def _code_problem(flag: Entry) -> tuple[str, str] | None:
 def _unserved_level(subnet: ManagedSubnet, file: str, partition: PartitionEntry) -> Iterator[Defect]:
     """An SL that switches do not map to a lane of the plan, or that the routing engine chooses by itself."""
     flag = partition.flag("sl")
-    level = whole_number(flag.value.text) or 0 if flag and flag.value else 0
+    level = number_of(partition, "sl") or 0
     if flag is None or not 0 < level <= LAST_SL:
         return
     place, hint = subnet.place(file, flag.value), "remove sl, or use 0"

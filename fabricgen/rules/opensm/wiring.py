@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 from fabricgen.findings import Severity
 from fabricgen.observed.subnet_files import NETLIST
 from fabricgen.observed.wired_ports import WiredPorts, port_number
+from fabricgen.opensm.guid_lists import lines_of_nodes
 from fabricgen.opensm.guids import guid_text
-from fabricgen.opensm.located_text import lines_of
 from fabricgen.opensm.netlist import read_netlist
 from fabricgen.rules.defects import Defect, FilePlace
 from fabricgen.rules.rule import rule
@@ -122,7 +122,7 @@ def _names(subnet: ManagedSubnet) -> Iterator[Defect]:
     known = {guid: device.name for guid, device in subnet.devices.items()}
     for host, nic in subnet.adapters.values():
         known[int(nic.node_guid or "0", 16)] = f"{host.name} {nic.name}"
-    for line in lines_of(text):
+    for line in lines_of_nodes(text):
         found = _NAMED.fullmatch(line.text)
         guid = int(found[1], 16) if found else 0
         if found and known.get(guid) == found[2]:

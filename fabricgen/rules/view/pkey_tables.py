@@ -2,7 +2,15 @@
 
 from collections.abc import Iterable, Iterator, Mapping
 
-from fabricgen.opensm.partitions_conf import GROUPS, Entry, MemberKind, PartitionEntry, expanded, guid_of, key_of
+from fabricgen.opensm.partitions_conf import (
+    GROUPS,
+    MemberKind,
+    PartitionEntry,
+    expanded,
+    guid_of,
+    key_of,
+    membership_of,
+)
 from fabricgen.opensm.pkey_table import DEFAULT_KEY, FULL_BIT, pkey_table
 from fabricgen.rules.view.subnet_managers import ManagedSubnet
 
@@ -14,13 +22,6 @@ def is_tenant_key(key: int) -> bool:
     return bool(key & FULL_BIT) and key & DEFAULT_KEY != DEFAULT_KEY
 
 
-def membership_of(partition: PartitionEntry, member: Entry) -> MemberKind:
-    """The membership as OpenSM reads it."""
-    usual = partition.flag("defmember")
-    word = member.value or (usual.value if usual else None)
-    return (expanded(word.text, MemberKind) if word else None) or MemberKind.LIMITED
-
-
 def pkey_tables(subnet: ManagedSubnet) -> Mapping[int, list[int]]:
     """Port GUID of an adapter -> its P_Keys by index, 0 for an empty place. Without partitions all ports are full
     members of Default. Empty if the tables are unknown, because OpenSM generates the key of a partition."""
@@ -29,11 +30,9 @@ def pkey_tables(subnet: ManagedSubnet) -> Mapping[int, list[int]]:
         return {}
     if not subnet.partitions:
         return {port: [DEFAULT_KEY | FULL_BIT] for port in ports}
-    memberships: dict[int, dict[int, MemberKind]] = {port: {} for port in ports}
+    # OpenSM makes all ports limited members of Default before it reads the file.
+    memberships = {port: {DEFAULT_KEY: MemberKind.LIMITED} for port in ports}
     first: dict[int, int] = {}
-    if not any(key_of(one) == DEFAULT_KEY for one in subnet.partitions):
-        for own in memberships.values():
-            own[DEFAULT_KEY] = MemberKind.LIMITED
     for partition in subnet.partitions:
         key = key_of(partition)
         assert key

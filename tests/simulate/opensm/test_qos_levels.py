@@ -99,6 +99,8 @@ def two(**changed: Any) -> list[dict[str, Any]]:
         (tree(levels=two(sl=1)), "FG863", "the levels fast and bulk have one SL, 1"),
         (tree(levels=two(name="fast")), "FG863", "the QoS level 'fast' is defined already"),
         (tree(levels=two(name="DEFAULT")), "FG863", "the QoS level 'DEFAULT' is defined already"),
+        (tree(levels=two(name="Fast")), "FG863", "the QoS level 'Fast' is defined already"),
+        (tree(levels=two(name="qos-level-2")), "FG863", "OpenSM cannot have a QoS level 'qos-level-2': OpenSM reads"),
         (tree(levels=two(rate="800G")), "FG863", "level bulk: OpenSM has no code for a rate of 800G"),
         (tree(levels=LEVELS[:1]), "FG863", "tenant green: no QoS level has the name 'bulk'"),
         (tree(vls=2), "FG863", "2 QoS levels and SL 0 need 3 lanes, `vls` is 2"),
