@@ -3,8 +3,8 @@
     Name[=PKEY][,flag[=value]]… : member[=membership], … ;
 
 OpenSM ignores the whole file after one of these mistakes: a definition without a colon on the same line, a member that
-is neither a GUID with 0x nor a known word, a line that is longer than its buffer, a `;` without a word before it in its
-line, a carriage return (blanks are spaces and tabs only). Without a `;`, two partitions become one. Words can be
+is neither a GUID with 0x nor a known word, a line that is longer than its buffer, a `;` that begins its line or follows
+another one, a carriage return (blanks are spaces and tabs only). Without a `;`, two partitions become one. Words can be
 abbreviated: OpenSM accepts any prefix of a known word.
 
 A partition can have several definitions with one key: each adds members, and of one port the last membership counts.
@@ -79,10 +79,11 @@ class PartitionFault:
 
 @dataclass(frozen=True)
 class PartitionFile:
-    """The partitions of a file and its syntax errors."""
+    """The partitions of a file and its syntax errors. `unfinished` is a last definition without `;`."""
 
     partitions: tuple[PartitionEntry, ...]
     faults: tuple[PartitionFault, ...]
+    unfinished: PartitionEntry | None = None
 
 
 def read_partitions(text: str) -> PartitionFile:
@@ -106,7 +107,7 @@ def read_partitions(text: str) -> PartitionFile:
         *statements, rest = line.split(";")
         for part, ends in [*((one, True) for one in statements), (rest, False)]:
             if ends and not part.text:
-                faults.append(PartitionFault(part, "a `;` without a word before it in its line"))
+                faults.append(PartitionFault(part, "a `;` that begins its line or follows another one"))
             if part.text and current is None:
                 head, colon, _ = part.text.partition(":")
                 if not colon:
@@ -121,7 +122,7 @@ def read_partitions(text: str) -> PartitionFile:
                 faults += _read_members(current, part)
             if ends:
                 current = None
-    return PartitionFile(tuple(partitions), tuple(faults))
+    return PartitionFile(tuple(partitions), tuple(faults), current)
 
 
 def _defined(head: LocatedWord, earlier: Iterable[PartitionEntry]) -> PartitionEntry:
@@ -139,13 +140,14 @@ def _entry(word: LocatedWord) -> Entry:
 
 def _read_members(partition: PartitionEntry, line: LocatedWord) -> Sequence[PartitionFault]:
     faults = []
-    entries = [entry for word in line.split(",") if (entry := _entry(word)).name.text]
-    for place, entry in enumerate(entries):
+    words = [word for word in line.split(",") if _entry(word).name.text]
+    entries = [_entry(word) for word in words]
+    for place, (word, entry) in enumerate(zip(words, entries, strict=True)):
         if entry.name.text == MULTICAST_GROUP:
             partition.group_flags += entries[place:]
             break
         if not expanded(entry.name.text, GROUPS) and not c_number(entry.name.text):
-            message = f"{_short(entry.name.text)} is neither a GUID with 0x nor a word of OpenSM"
+            message = f"{_short(word.text)} is neither a GUID with 0x nor a word of OpenSM"
             faults.append(PartitionFault(entry.name, message))
         partition.members.append(entry)
     return faults

@@ -63,6 +63,8 @@ def read_torus(text: str) -> TorusFile:
             _read_line(result, name, [value.text for value in values])
         except (ValueError, IndexError):
             result.unreadable.append(line)
+    if result.head is None:  # the fault of all datelines
+        result.unreadable = [line for line in result.unreadable if not _DATELINE.match(line.text)]
     result.seeds = result.seeds or [Seed()]
     return result
 

@@ -136,8 +136,8 @@ def misread_word(fabric: Fabric) -> Iterator[Defect]:
     """What: Flags are ipoib, indx0, mtu, rate, sl, scope, Q_Key, TClass, FlowLabel and defmember, each once and with a
     number in its range; memberships are full, limited and both; groups are ALL, ALL_CAS, ALL_SWITCHES, ALL_ROUTERS,
     SELF and NONE. Each member is listed once. A line with mgid has a multicast address and its flags, and no members.
-    All definitions of a partition have the same sl. With `both` allow_both_pkeys must be TRUE; otherwise it is an
-    error.
+    All definitions of a partition have the same sl, and the last one has a `;`. With `both` allow_both_pkeys must be
+    TRUE; otherwise it is an error.
 
     Why: OpenSM reads a word as the first known word with the same beginning. It makes an unknown membership limited and
     ignores an unknown flag, and logs this only at level VERBOSE. Without allow_both_pkeys it reads `both` as full. The
@@ -150,6 +150,9 @@ def misread_word(fabric: Fabric) -> Iterator[Defect]:
     Source: opensm 3.3.23, partition_add_flag and partition_add_port; measured with opensm 3.3.23.
     """
     for subnet, file in with_partitions(fabric):
+        if (last := subnet.partition_file and subnet.partition_file.unfinished) and subnet.partitions:
+            message = f"the partition {last.name} has no `;`: a definition that is added to the file becomes part of it"
+            yield Defect(subnet.place(file, last.name), message, "end the definition with ;")
         first: dict[int, PartitionEntry] = {}
         for partition in subnet.partitions:
             yield from _flags(subnet, file, partition)

@@ -155,7 +155,7 @@ def _default_members(
         message = "the port of the subnet manager is not a full member of Default: limited hosts get no answer"
         if any(expanded(member.name.text, GROUPS) == "SELF" for one in default for member in one.members):
             message += "; a later member of the list makes it limited"
-        yield Defect(at, message, "add SELF=full at the end", severity=Severity.ERROR)
+        yield Defect(at, message, "add SELF=full", severity=Severity.ERROR)
     elif limited := [guid for guid in managers if not _is_full(default, guid, is_active=False)]:
         names = ", ".join(map(guid_text, limited))
         message = f"{names} of a subnet manager is not a full member of Default: SELF is only the active manager"

@@ -129,7 +129,7 @@ def judged(folder: Path, *codes: str) -> set[str]:
         (f"{DEFAULT};\n{BLUE}\n", "FG819"),
         (f"{DEFAULT}\n;\n{BLUE}\n", "FG819"),
         (f"{DEFAULT}\n{BLUE.replace(' ;', '')}\n;\n", "FG819"),
-        (f"{DEFAULT}\n{BLUE.replace(' ;', '')}\n", ""),
+        (f"{DEFAULT}\n{BLUE.replace(' ;', '')}\n", "FG825"),
         (f"{DEFAULT}\n{BLUE.replace(' ;', '')}\n; green=0x8002 : ALL_CAS=limited ;\n", "FG819"),
         (f"{DEFAULT}\n{BLUE.replace(PORTS[1], PORTS[1][:6] + '_' + PORTS[1][6:])}\n", "FG819"),
         (f"{DEFAULT}\n{BLUE.replace(PORTS[1], chr(0xA0) + PORTS[1])}\n", "FG819"),
