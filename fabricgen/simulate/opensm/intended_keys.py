@@ -7,6 +7,7 @@ import re
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, field
 
+from fabricgen.opensm.c_numbers import c_number
 from fabricgen.opensm.partitions_conf import MemberKind
 
 DEFAULT_KEY, FULL = 0x7FFF, 0x8000
@@ -31,7 +32,6 @@ def intended_keys(text: str, adapters: Iterable[int], switches: Iterable[int], s
     usual: dict[int, str] = {**dict.fromkeys(all_ports, MemberKind.LIMITED), sm_port: MemberKind.FULL}
     members = {DEFAULT_KEY: usual}
     result = IntendedKeys({port: set() for port in all_ports})
-    has_default = False
     for statement in re.sub(r"#.*", "", text).split(";"):
         head, colon, body = statement.partition(":")
         if not colon:
@@ -42,8 +42,6 @@ def intended_keys(text: str, adapters: Iterable[int], switches: Iterable[int], s
         if key is None:
             result.has_generated = True
             continue
-        if key == DEFAULT_KEY and not has_default:
-            members[key], has_default = {}, True
         default = next((flag.partition("=")[2] for flag in flags if flag.startswith("defmember")), MemberKind.LIMITED)
         for word in _words(body):
             chosen, membership = _chosen(word, groups)
@@ -67,10 +65,7 @@ def _keys_of(key: int, membership: str) -> set[int]:
 def _key(title: str, number: str) -> int | None:
     if not number:
         return DEFAULT_KEY if title == "Default" else None
-    try:
-        return int(number, 0) & DEFAULT_KEY or None
-    except ValueError:
-        return None
+    return (c_number(number) or 0) & DEFAULT_KEY or None
 
 
 def _words(body: str) -> Iterable[str]:
@@ -87,8 +82,5 @@ def _chosen(word: str, groups: Mapping[str, Collection[int]]) -> tuple[Collectio
     name, membership = found[1], found[2] or ""
     if name in (*groups, *_EMPTY_GROUPS):
         return groups.get(name, []), membership
-    try:
-        guid = int(name, 16)
-    except ValueError:
-        return None, ""
-    return ([guid] if guid in groups["ALL"] else None), membership
+    guid = c_number(name)
+    return ([guid] if guid is not None and guid in groups["ALL"] else None), membership
