@@ -203,12 +203,12 @@ def test_a_signal_takes_effect_between_two_calls_of_the_pool(place: str) -> None
 
 
 LONG_WORK = """
-import sys, time
+import os, sys, time
 from fabricgen.interrupts import unwind_at_signals
 from fabricgen.spread import apart, spread
 
 def endless(number):
-    print(number, flush=True)
+    os.write(1, f"{number}\\n".encode())  # at once: print can write a number and its line end apart
     time.sleep(86400)
 
 unwind_at_signals()

@@ -216,6 +216,6 @@ def test_every_nic_is_tested_alone_and_in_both_directions(pack: Path) -> None:
 
 def test_a_bundle_without_gpus_has_no_tests(tmp_path: Path, cli: Cli) -> None:
     (tmp_path / "sonic" / "x").mkdir(parents=True)
-    put(tmp_path / "sonic" / "x" / "config_db.json", '{"PORT": {}}')
+    put(tmp_path / "sonic" / "x" / "config_db.json", '{"PORT": {"Ethernet0": {}}}')
     outcome = cli("handoff", "acceptance", tmp_path, "-o", tmp_path / "out")
     assert (outcome.code, "there are no tests to run" in outcome.err) == (2, True)
