@@ -1,7 +1,7 @@
-"""The pages of the codes that do not belong to a rule, from codes.yaml, and the families of all codes."""
+"""The pages of the codes that no rule has, from codes.yaml; the families of all codes, and their choice by prefix."""
 
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
 from functools import cache
 from pathlib import Path
 
@@ -20,6 +20,12 @@ FAMILIES = {
     "FG8": "InfiniBand",
     "FG9": "hosts, drift and stale files",
 }
+
+
+def chosen(select: Sequence[str], ignore: Sequence[str]) -> Callable[[str], bool]:
+    """Whether a code starts with a prefix in `select` (empty: all) and with none in `ignore`; case does not count."""
+    wanted, unwanted = tuple(map(str.upper, select)) or ("",), tuple(map(str.upper, ignore))
+    return lambda code: code.startswith(wanted) and not code.startswith(unwanted)
 
 
 @cache

@@ -5,6 +5,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from fabricgen.api.judgement import Judging, Progress
+from fabricgen.codes import chosen
 from fabricgen.errors import UsageError
 from fabricgen.results import IsolationResult
 from fabricgen.units import counted
@@ -24,8 +25,7 @@ def prove_isolation(
 ) -> tuple[IsolationResult, ...]:
     """The verdicts on planes with tenants, whose findings are added to `judging`. Nothing is judged if no code of the
     proof is selected."""
-    wanted, unwanted = tuple(map(str.upper, select)) or ("",), tuple(map(str.upper, ignore))
-    codes = [code for code in CODES if code.startswith(wanted) and not code.startswith(unwanted)]
+    codes = [*filter(chosen(select, ignore), CODES)]
     wiring = judging.bundle.wiring
     separates = wiring is not None and (wiring.tenants or any(plane.isolation for plane in wiring.planes))
     if not codes or wiring is None or not (separates or judging.bundle.subnet_roots):

@@ -9,6 +9,7 @@ from typing import Any
 import orjson
 
 from fabricgen.api.judgement import Judging
+from fabricgen.codes import chosen
 from fabricgen.diff.patch_findings import CODES, patch_findings
 from fabricgen.errors import UnreadableInputError, UsageError
 from fabricgen.findings import Finding, Location
@@ -23,8 +24,7 @@ def judge_patch(judging: Judging, file: Path, select: Sequence[str], ignore: Seq
     UnreadableInputError, and UsageError where it is not clear for which switch a list is.
     """
     text = read_bytes(file)
-    wanted, unwanted = tuple(map(str.upper, select)) or ("",), tuple(map(str.upper, ignore))
-    codes = {code for code in CODES if code.startswith(wanted) and not code.startswith(unwanted)}
+    codes = {*filter(chosen(select, ignore), CODES)}
     devices = judging.bundle.devices
     for name, patches in _patches(text, file, list(devices)):
         if name not in devices:

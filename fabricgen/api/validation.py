@@ -22,6 +22,7 @@ from fabricgen.api.judgement import (
 )
 from fabricgen.api.rules_on_workers import Files, on_workers
 from fabricgen.api.same_inputs import SameInputs, contents_of, names_in
+from fabricgen.codes import chosen
 from fabricgen.engine.typed_json import dump_value, load_value
 from fabricgen.errors import UsageError
 from fabricgen.findings import Finding, Severity
@@ -109,9 +110,8 @@ def _require_codes(select: Sequence[str], ignore: Sequence[str], others: Sequenc
     `others` are families of codes in addition to those of rules and of the proof of isolation."""
     from fabricgen.rules.registry import chosen_rules
 
-    wanted, unwanted = tuple(map(str.upper, select)) or ("",), tuple(map(str.upper, ignore))
     known = {*ISOLATION, *codes_of(*others)}
-    if chosen_rules(select, ignore) or any(one.startswith(wanted) and not one.startswith(unwanted) for one in known):
+    if chosen_rules(select, ignore) or any(map(chosen(select, ignore), known)):
         return
     options = {"--select": select, "--ignore": ignore}
     given = " ".join(f"{option} {','.join(codes)}" for option, codes in options.items() if codes)
@@ -238,12 +238,9 @@ def _require_deployable(judging: Judging, paths: Sequence[Path], select: Sequenc
     from fabricgen.rules.bundle.secrets import CODE as LITERAL_SECRET
     from fabricgen.rules.opensm.deployable import not_deployable
 
-    wanted, unwanted = tuple(map(str.upper, select)) or ("",), tuple(map(str.upper, ignore))
-    bundle = judging.bundle
+    bundle, is_chosen = judging.bundle, chosen(select, ignore)
     found = (*not_deployable(paths, bundle.wiring), *not_as_rendered(bundle), *without_mac(bundle))
-    judging.findings += [
-        finding for finding in found if finding.code.startswith(wanted) and not finding.code.startswith(unwanted)
-    ]
+    judging.findings += [finding for finding in found if is_chosen(finding.code)]
     judging.codes |= codes_of(*DEPLOYABLE)
     judging.findings = [
         replace(one, severity=Severity.ERROR) if one.code == LITERAL_SECRET else one for one in judging.findings

@@ -15,13 +15,15 @@ from dataclasses import dataclass, field
 from difflib import get_close_matches
 from fnmatch import fnmatchcase
 
+from fabricgen.c_numbers import c_number
+
 # setEnvFile: of a value of 1,024 bytes and more, the rest is cut.
 _NCCL_VALUE_BYTES = 1023
 _UCX_LINE_BYTES = 198  # INI_MAX_LINE without newline and NUL: the rest of a longer line becomes another line
-_NUMBER = re.compile(r"[ \t\n\v\f\r]*([+-]?)(0[xX][0-9a-fA-F]+|0[0-7]*|[1-9][0-9]*)")
+_NUMBER = re.compile(r"[ \t\n\v\f\r]*([+-]?(?:0[xX][0-9a-fA-F]+|0[0-7]*|[1-9][0-9]*))")
 _ATOI = re.compile(r"\s*([+-]?\d+)")
 _SIZE = re.compile(r"(\d+) *([BKMGT]?)")  # systemd v252 src/basic/parse-util.c, parse_size with base 1024
-_KERNEL_NUMBER = re.compile(r"\s*(-?)(0[xX][0-9a-fA-F]+|0[0-7]*|[1-9][0-9]*)(?=\s|$)")  # linux kernel/sysctl.c
+_KERNEL_NUMBER = re.compile(r"\s*(-?(?:0[xX][0-9a-fA-F]+|0[0-7]*|[1-9][0-9]*))(?=\s|$)")  # linux kernel/sysctl.c
 _SWAPPED = str.maketrans("./", "/.")
 EXCLUDED = "\0"  # the value of a path that a line of sysctl.conf excludes
 _UCX_NUMBER = re.compile(r"[ \t\n\v\f\r]*\+?([0-9]+)")
@@ -86,10 +88,8 @@ def nccl_number(text: str | None) -> int | None:
     match = _NUMBER.match(text)
     if match is None:
         return 0
-    digits = match[2]
-    number = int(digits, 16 if digits[:2] in ("0x", "0X") else 8 if digits[0] == "0" else 10)
-    number = -number if match[1] == "-" else number
-    return number if -_LARGEST - 1 <= number <= _LARGEST else None
+    number = c_number(match[1])
+    return number if number is not None and -_LARGEST - 1 <= number <= _LARGEST else None
 
 
 def nccl_selects(text: str | None, interface: str) -> bool:
@@ -333,11 +333,8 @@ def kernel_number(text: str | None) -> int | None:
     """A number as the kernel reads it from a file of /proc/sys: with base 0, up to the first blank. None for a text
     that it refuses."""
     match = _KERNEL_NUMBER.match(text or "")
-    if match is None:
-        return None
-    digits = match[2]
-    number = int(digits, 16 if digits[:2] in ("0x", "0X") else 8 if digits[0] == "0" else 10)
-    return (-number if match[1] else number) if number < 1 << 31 else None
+    number = c_number(match[1]) if match else None
+    return number if number is not None and abs(number) < 1 << 31 else None
 
 
 def _matches(operator: str, pattern: str, value: str) -> bool:
@@ -431,7 +428,8 @@ _SECTIONS_OF: dict[str, tuple[str, ...]] = {
     **dict.fromkeys(("ManageForeignRoutingPolicyRules", "ManageForeignRoutes"), ("Network",)),
 }
 _BY_LOWER_CASE = {key.lower(): key for key in _SECTIONS_OF}
-_NEAR = 0.9  # of a key that is written wrong: ExecStartPre is no nearer than 0.86 to ExecStart
+# From this similarity on, an unknown key counts as a known one with a mistake. ExecStartPre has 0.86 of ExecStart.
+_NEAR = 0.9
 # What joins the lines of a key whose lines add to each other.
 _LISTS = {**dict.fromkeys(("Path", "After", "BindsTo", "WantedBy", "RequiredBy"), " "), "ExecStart": " ; "}
 

@@ -45,7 +45,7 @@ from fabricgen.handoff.manifests_spectrum_x import (
     spectrum_x_settings,
     spectrum_x_values,
 )
-from fabricgen.handoff.node_tiers import label_value
+from fabricgen.handoff.node_tiers import MOST_CHARACTERS, label_value
 from fabricgen.units import whole_number
 from fabricgen.vocabulary import Isolation, NicSettings, Purpose, Technology
 
@@ -58,7 +58,6 @@ if TYPE_CHECKING:
 GPU_OPERATOR = "gpu-operator.values"  # for `helm --values`; kubectl applies the files that end with .yaml
 SRIOV_OPERATOR = "sriov-operator.values"
 LABELS = "label-nodes.sh"
-_MOST_CHARACTERS = 63
 _UNNAMED = "# Nodes of "
 INTERFACE_NAMES = "interface-names.yaml"
 
@@ -131,9 +130,9 @@ def _refuse_names(rails: list[Rail]) -> None:
     owners: dict[str, Rail] = {}
     for rail in rails:
         label_value(rail.group)
-        if len(rail.resource) > _MOST_CHARACTERS:
+        if len(rail.resource) > MOST_CHARACTERS:
             raise UsageError(
-                f"{rail.resource}: Kubernetes reads names of resources of at most {_MOST_CHARACTERS} characters; "
+                f"{rail.resource}: Kubernetes reads names of resources of at most {MOST_CHARACTERS} characters; "
                 f"rename group {rail.group}"
             )
         if (other := owners.setdefault(rail.name, rail)) is not rail:

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 HOSTNAME = "kubernetes.io/hostname"  # on each node, set by kubelet
 _LABEL_VALUE = re.compile(r"[A-Za-z0-9]([A-Za-z0-9_.-]{0,61}[A-Za-z0-9])?")
-_MOST_CHARACTERS = 63
+MOST_CHARACTERS = 63
 _FNV_OFFSET, _FNV_PRIME = 0xCBF29CE484222325, 0x100000001B3
 
 
@@ -106,7 +106,7 @@ def label_value(text: str) -> str:
 
     Raises UsageError for a text that Kubernetes does not allow.
     """
-    if len(text) > _MOST_CHARACTERS:
+    if len(text) > MOST_CHARACTERS:
         return f"x{fnv_64a(text):x}"
     if not _LABEL_VALUE.fullmatch(text):
         raise UsageError(f"{text!r} is not allowed as a label: use letters, digits, . _ - and no . _ - at the ends")

@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 
-from fabricgen.opensm.c_numbers import c_number
+from fabricgen.c_numbers import c_number
 from fabricgen.opensm.located_text import LocatedWord, pieces_of
 
 _GUID = re.compile(r"[+-]?(?:0[xX][0-9a-fA-F]+|[0-9]+)(?=[ \t\v\f\r]|$)")

@@ -12,7 +12,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 
-from fabricgen.opensm.c_numbers import c_number
+from fabricgen.c_numbers import c_number
 from fabricgen.opensm.located_text import LocatedWord, pieces_of
 from fabricgen.opensm.options import MAX_LINE_BYTES, NO_FALLBACK, NULL, OpensmEngine, option_facts
 

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
-from fabricgen.opensm.c_numbers import c_number
+from fabricgen.c_numbers import c_number
 
 VERSION = "3.3.23"
 MAX_LINE_BYTES = 1022  # of opensm.conf, without the newline; the rest of a longer line becomes another line

@@ -18,7 +18,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import TypeVar
 
-from fabricgen.opensm.c_numbers import c_number
+from fabricgen.c_numbers import c_number
 from fabricgen.opensm.located_text import LocatedWord, lines_of
 from fabricgen.opensm.options import MAX_PARTITION_LINE_BYTES
 

@@ -11,7 +11,7 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
-from fabricgen.opensm.c_numbers import c_number
+from fabricgen.c_numbers import c_number
 from fabricgen.opensm.located_text import LocatedWord, lines_of
 from fabricgen.opensm.options import LAST_SL, MTU_CODES, RATE_CODES
 from fabricgen.opensm.partitions_conf import PartitionFault

@@ -9,7 +9,7 @@ Source: opensm 3.3.23, doc of torus-2QoS.conf(5) and opensm/osm_torus.c.
 import re
 from dataclasses import dataclass, field
 
-from fabricgen.opensm.c_numbers import c_number
+from fabricgen.c_numbers import c_number
 from fabricgen.opensm.located_text import LocatedWord, lines_of
 
 DEFAULT_PORTGROUP_MAX = 16

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from functools import cache
 
 import fabricgen.rules
+from fabricgen.codes import chosen
 from fabricgen.extensions import RULES, extensions
 from fabricgen.rules.rule import RULES_BY_CODE, Rule
 
@@ -25,6 +26,5 @@ def _import_own() -> None:
 
 def chosen_rules(select: Sequence[str] = (), ignore: Sequence[str] = ()) -> tuple[Rule, ...]:
     """The rules whose code starts with a prefix in `select` (empty: all) and with none in `ignore`."""
-    wanted = tuple(prefix.upper() for prefix in select) or ("",)
-    unwanted = tuple(prefix.upper() for prefix in ignore)
-    return tuple(rule for rule in all_rules() if rule.code.startswith(wanted) and not rule.code.startswith(unwanted))
+    is_chosen = chosen(select, ignore)
+    return tuple(rule for rule in all_rules() if is_chosen(rule.code))

@@ -190,7 +190,8 @@ def _size(subnet: ManagedSubnet, file: str, content: TorusFile) -> Iterator[Defe
     is_torus = subnet.design == "torus"
     wrong = [axis for axis, size in enumerate(content.sizes) if size > 2 and content.rings[axis] != is_torus]
     if wrong and subnet.design in ("torus", "mesh"):
-        message = f"axis {'xyz'[wrong[0]]} is {'not ' * is_torus}a ring in the file, but the plane is a {subnet.design}"
+        found = "not a ring" if is_torus else "a ring"
+        message = f"axis {'xyz'[wrong[0]]} is {found} in the file, but the plane is a {subnet.design}"
         yield Defect(at, message, f"write {subnet.design}, or {subnet.design[0]} after the size")
 
 

@@ -5,8 +5,8 @@ from collections import Counter
 from collections.abc import Iterator, Mapping
 from difflib import get_close_matches
 
+from fabricgen.c_numbers import c_number
 from fabricgen.findings import Severity
-from fabricgen.opensm.c_numbers import c_number
 from fabricgen.opensm.opensm_conf import READ_FILES, READERS, UNSET
 from fabricgen.opensm.options import CHOICES, LAST_LIFETIME, VERSION, OpensmEngine, option_facts, option_problem
 from fabricgen.rules.defects import Defect

@@ -4,8 +4,8 @@ from collections import Counter
 from collections.abc import Iterator
 from ipaddress import AddressValueError, IPv6Address
 
+from fabricgen.c_numbers import c_number
 from fabricgen.findings import Severity
-from fabricgen.opensm.c_numbers import c_number
 from fabricgen.opensm.guids import guid_text
 from fabricgen.opensm.partitions_conf import (
     FLAGS,

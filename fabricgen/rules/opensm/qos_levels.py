@@ -2,8 +2,8 @@
 
 from collections.abc import Iterator, Mapping
 
+from fabricgen.c_numbers import c_number
 from fabricgen.findings import Severity
-from fabricgen.opensm.c_numbers import c_number
 from fabricgen.opensm.options import LAST_SL, VL_CODES
 from fabricgen.opensm.partitions_conf import key_of, number_of
 from fabricgen.opensm.qos_policy_conf import PolicyFile, level_for, read_policy

@@ -3,8 +3,8 @@
 from collections.abc import Iterator
 from difflib import get_close_matches
 
+from fabricgen.c_numbers import c_number
 from fabricgen.findings import Severity
-from fabricgen.opensm.c_numbers import c_number
 from fabricgen.opensm.options import LAST_SL, LAST_VL, NO_FALLBACK, VL_CODES, OpensmEngine
 from fabricgen.rules.defects import Defect
 from fabricgen.rules.rule import Basis, rule

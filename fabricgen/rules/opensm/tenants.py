@@ -2,8 +2,8 @@
 
 from collections.abc import Iterable, Iterator
 
+from fabricgen.c_numbers import c_number
 from fabricgen.findings import Severity
-from fabricgen.opensm.c_numbers import c_number
 from fabricgen.opensm.guids import guid_text
 from fabricgen.opensm.options import LAST_SL, LAST_VL, MTU_CODES, RATE_CODES
 from fabricgen.opensm.partitions_conf import (

@@ -7,6 +7,7 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 
 from fabricgen.bundle.read import Bundle
+from fabricgen.codes import chosen
 from fabricgen.findings import Finding, Severity
 from fabricgen.rules.defects import Defect, Place, grouped
 from fabricgen.sonic.image import uses_frr_framework
@@ -22,11 +23,11 @@ _UPWARD = (LinkKind.LEAF_SPINE, LinkKind.SPINE_CORE)
 
 def of_release(bundle: Bundle, release: int, select: Sequence[str] = (), ignore: Sequence[str] = ()) -> list[Finding]:
     """The findings of all devices. `select` and `ignore` are prefixes of codes."""
-    wanted, unwanted = tuple(map(str.upper, select)) or ("",), tuple(map(str.upper, ignore))
+    is_chosen = chosen(select, ignore)
     found: list[Finding] = []
     judges = {"FG445": _unparsed, "FG450": _unknown, "FG451": _one_file, "FG452": _paths_left_out}
     for code, defects_of in judges.items():
-        if code.startswith(wanted) and not code.startswith(unwanted):
+        if is_chosen(code):
             found += [one.finding(code, Severity.WARNING) for one in grouped(defects_of(bundle, release))]
     return found
 

@@ -6,6 +6,7 @@ This check is not a rule, because it needs a folder of models and the `[yang]` e
 from collections.abc import Iterator, Sequence
 
 from fabricgen.bundle.read import Bundle, ObservedDevice
+from fabricgen.codes import chosen
 from fabricgen.findings import Finding, Severity, in_order
 from fabricgen.findings import Place as FindingPlace
 from fabricgen.rules.defects import Defect, Place, grouped
@@ -28,17 +29,13 @@ def with_yang(
     """
     tables = {FindingPlace(table) for table in models.tables}
     kept = [one for one in findings if one.code != _UNKNOWN_TABLE or one.place not in tables]
+    is_chosen = chosen(select, ignore)
     for device in bundle.devices.values():
-        if _is_chosen(_REFUSED, select, ignore):
+        if is_chosen(_REFUSED):
             kept += [one.finding(_REFUSED, Severity.ERROR) for one in grouped(_refused(device, models))]
-        if _is_chosen(_NO_MODEL, select, ignore):
+        if is_chosen(_NO_MODEL):
             kept += [one.finding(_NO_MODEL, Severity.NOTE) for one in _without_model(device, models)]
     return in_order(kept)
-
-
-def _is_chosen(code: str, select: Sequence[str], ignore: Sequence[str]) -> bool:
-    wanted = tuple(prefix.upper() for prefix in select) or ("",)
-    return code.startswith(wanted) and not code.startswith(tuple(prefix.upper() for prefix in ignore))
 
 
 def _refused(device: ObservedDevice, models: Models) -> Iterator[Defect]:

@@ -7,7 +7,7 @@ import re
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, field
 
-from fabricgen.opensm.c_numbers import c_number
+from fabricgen.c_numbers import c_number
 from fabricgen.opensm.partitions_conf import MemberKind
 
 DEFAULT_KEY, FULL = 0x7FFF, 0x8000

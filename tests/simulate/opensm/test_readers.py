@@ -9,9 +9,9 @@ from pathlib import Path
 import pytest
 
 from fabricgen.bundle.read import open_bundle
+from fabricgen.c_numbers import c_number
 from fabricgen.observed.opensm_dumps import Dumps, read_dumps
 from fabricgen.observed.subnet_files import SubnetFiles
-from fabricgen.opensm.c_numbers import c_number
 from fabricgen.opensm.opensm_conf import OptionFile, read_options
 from fabricgen.opensm.options import CHOICES, OptionFact, option_facts, option_problem
 from fabricgen.opensm.qos_policy_conf import level_for, read_policy

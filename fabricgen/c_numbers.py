@@ -1,7 +1,7 @@
-"""Numbers as OpenSM reads them: with strtoul of C, base 0, so 0x1f is 31 and 010 is 8.
+"""Numbers as OpenSM, NCCL and the kernel read them: with strtoul of C, base 0, so 0x1f is 31 and 010 is 8.
 
 Python accepts more (1_000, 0b1, digits of other scripts) and refuses 010, so no function of Python fits.
-Source: opensm 3.3.23, opts_strtoul in osm_subnet.c, partition_create in osm_prtn_config.c; ISO C, strtoul.
+Source: ISO C, strtoul; opensm 3.3.23, opts_strtoul in osm_subnet.c, partition_create in osm_prtn_config.c.
 """
 
 import re
