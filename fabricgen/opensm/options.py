@@ -32,6 +32,9 @@ NULL = "(null)"  # of an option without a value
 LAST_VL = 14  # of data; lane 15 is for management, and an SL that is mapped to it is dropped
 LAST_SL = 15
 LAST_LIFETIME = 0x13  # of packet and head-of-queue lifetimes; with 0x14 and more, packets never expire
+# 4.096 us x 2^12 = 17 ms. Where two tiers of 64-port switches send to one port of 400G, a packet of 4096 bytes waits at
+# the head of a queue for 64 x 64 x 32 others, which is 11 ms.
+FIRST_LIFETIME = 0x0C
 
 
 class OpensmEngine(enum.StrEnum):
@@ -59,6 +62,8 @@ RANGES: Mapping[str, tuple[int, int]] = {
     "packet_life_time": (0, 31), "head_of_queue_lifetime": (0, 31), "leaf_head_of_queue_lifetime": (0, 31),
     "m_key_protection_level": (0, 3), "nue_max_num_vls": (0, 15), "lash_start_vl": (0, 15), "fdr10": (0, 2),
     "perfmgr_sweep_time_s": (1, 0xFFFF), "perfmgr_max_outstanding_queries": (1, 0xFFFFFFFF),
+    "vl_stall_count": (0, 7), "leaf_vl_stall_count": (0, 7),  # OpenSM writes the last three bits
+    "local_phy_errors_threshold": (0, 15), "overrun_errors_threshold": (0, 15),  # the last four
     "max_wire_smps": (0, 0x7FFFFFFF), "max_wire_smps2": (0, 0x7FFFFFFF),
     **{f"qos_{ports}high_limit": (-1, 255) for ports in ("", "ca_", "sw0_", "swe_", "rtr_")},
     **{f"qos_{ports}max_vls": (0, 15) for ports in ("", "ca_", "sw0_", "swe_", "rtr_")},

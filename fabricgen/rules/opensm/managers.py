@@ -3,8 +3,10 @@
 from collections.abc import Iterator, Sequence
 
 from fabricgen.bundle.read import OPTIONS_NAME
+from fabricgen.c_numbers import c_number
 from fabricgen.findings import Severity
 from fabricgen.opensm.guids import guid_text
+from fabricgen.opensm.opensm_conf import OptionFile
 from fabricgen.opensm.options import option_facts
 from fabricgen.rules.defects import Defect
 from fabricgen.rules.rule import rule
@@ -24,8 +26,8 @@ _LONGEST_FAILOVER_MS, _SHORTEST_FAILOVER_MS = 10_000, 1_000
 
 @rule("FG833", Severity.ERROR, "The files of a standby manager differ from the master's")
 def copies(fabric: Fabric) -> Iterator[Defect]:
-    """What: opensm.conf of every standby-N equals the master's, except for guid, sm_priority and logging. Every other
-    file of the standby is a copy of the master's.
+    """What: opensm.conf of every standby-N has the same values as the master's, except for guid, sm_priority and
+    logging. A missing option has OpenSM's default. Every other file of the standby is a copy of the master's.
 
     Why: After a failover the standby programs its own files: other P_Keys, routes and LIDs on all switches, while jobs
     run.
@@ -41,11 +43,9 @@ def copies(fabric: Fabric) -> Iterator[Defect]:
         for standby in subnet.managers[1:]:
             names = master.content.options.keys() | standby.content.options.keys()
             for name in sorted(names - _OWN):
-                ours, theirs = (
-                    found.value.text if (found := one.content.options.get(name)) else "" for one in (master, standby)
-                )
-                if ours != theirs:
-                    message = f"{name} is {_shown(name, theirs)}, but the master has {_shown(name, ours)}"
+                if _meaning(master.content, name) != _meaning(standby.content, name):
+                    ours, theirs = (_shown(one.content, name) for one in (master, standby))
+                    message = f"{name} is {theirs}, but the master has {ours}"
                     related = ((f"{name} of the master", master.place(name)),)
                     yield Defect(standby.place(name), message, f"set the same {name} for all managers", related)
         for folder in sorted(subnet.folder.glob("standby-*/")):
@@ -59,8 +59,23 @@ def copies(fabric: Fabric) -> Iterator[Defect]:
                     yield Defect(subnet.place(name), message, f"copy {file.name} of the master")
 
 
-def _shown(name: str, text: str) -> str:
-    return "another value" if is_secret_field("", name) or name.endswith("_key") else text or "missing"
+def _meaning(content: OptionFile, name: str) -> str | int | bool:
+    """What OpenSM makes of an option, so that 0x12 is 18, and a missing option is its default."""
+    fact, line = option_facts().get(name), content.options.get(name)
+    if fact is None:
+        return line.value.text if line else ""
+    text = content.text(name)
+    if fact.type == "boolean":
+        return text == "TRUE"
+    number = None if fact.type == "charp" else c_number(text)
+    return text if number is None else number
+
+
+def _shown(content: OptionFile, name: str) -> str:
+    if is_secret_field("", name) or name.endswith("_key"):
+        return "another value"
+    line = content.options.get(name)
+    return line.value.text if line and line.value.text else "missing"
 
 
 @rule("FG834", Severity.WARNING, "The priorities of subnet managers do not select the master")
@@ -95,19 +110,20 @@ def priorities(fabric: Fabric) -> Iterator[Defect]:
 
 @rule("FG835", Severity.WARNING, "A failover takes too long, or renumbers the fabric")
 def failover(fabric: Fabric) -> Iterator[Defect]:
-    """What: With several managers sminfo_polling_timeout times polling_retry_number is between 1 s and 10 s, and
-    honor_guid2lid_file is TRUE (otherwise an error). no_clients_rereg and reassign_lids are FALSE for every manager (of
-    the latter otherwise an error).
+    """What: With several managers a standby takes over after 1 s to 10 s, and honor_guid2lid_file is TRUE (otherwise an
+    error). no_clients_rereg and reassign_lids are FALSE for every manager (of the latter otherwise an error).
 
-    Why: By default (10 s x 4) no manager controls the subnet for 40 s after the master fails. A standby that does not
-    honor its copy of guid2lid can assign other LIDs, which breaks every connection of every job.
+    Why: A standby takes over after polling_retry_number and one more polls without an answer. By default (10 s, 4) no
+    manager controls the subnet for 50 s after the master fails. A standby that does not honor its copy of guid2lid can
+    assign other LIDs, which breaks every connection of every job.
 
     Example: sminfo_polling_timeout is 10000 and polling_retry_number is 4.
 
     Fix: Set sminfo_polling_timeout to 1000, polling_retry_number to 3 and honor_guid2lid_file to TRUE, and copy the
     master's guid2lid to the standbys.
 
-    Source: opensm 3.3.23, text of the options; measured: 4.2 s with 1000 ms x 3.
+    Source: opensm 3.3.23, text of the options, osm_sm_state_mgr_polling_callback (retry_number is greater than
+    polling_retry_number); measured: 4.2 s with 1000 ms and 3.
     """
     for subnet in managed_subnets(fabric):
         for manager in subnet.managers:
@@ -122,15 +138,16 @@ def failover(fabric: Fabric) -> Iterator[Defect]:
             if len(subnet.managers) < 2:
                 continue
             each, times = (manager.content.number(name) for name in ("sminfo_polling_timeout", "polling_retry_number"))
-            slow = each * times > _LONGEST_FAILOVER_MS
-            if slow or each * times < _SHORTEST_FAILOVER_MS:
+            total = each * (times + 1)
+            slow = total > _LONGEST_FAILOVER_MS
+            if slow or total < _SHORTEST_FAILOVER_MS:
                 why = (
                     "no manager controls the subnet during this time"
                     if slow
                     else "a busy master looks like a failed one"
                 )
                 name = "sminfo_polling_timeout" if each != 1000 else "polling_retry_number"
-                message = f"a standby takes over after {each} ms x {times} = {each * times / 1000:g} s: {why}"
+                message = f"a standby takes over after {each} ms x ({times} + 1) = {total / 1000:g} s: {why}"
                 hint = "set sminfo_polling_timeout to 1000 and polling_retry_number to 3"
                 yield Defect(manager.place(name), message, hint)
             if not manager.content.is_true("honor_guid2lid_file"):

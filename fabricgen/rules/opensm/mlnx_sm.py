@@ -11,7 +11,7 @@ from fabricgen.opensm.guids import guid_text
 from fabricgen.opensm.mlnx_sm import NODE_NAME_MAP, option_facts, option_problem
 from fabricgen.opensm.node_name_map import read_node_names
 from fabricgen.opensm.opensm_conf import READ_FILES, UNSET, OptionFile, read_options
-from fabricgen.opensm.options import LAST_LIFETIME
+from fabricgen.opensm.options import FIRST_LIFETIME, LAST_LIFETIME
 from fabricgen.opensm.partitions_conf import PartitionEntry, key_of, membership_of, read_partitions
 from fabricgen.rules.defects import Defect
 from fabricgen.rules.rule import rule
@@ -89,6 +89,8 @@ def _lifetime_fault(name: str, text: str) -> str:
     except ValueError:
         return "not a number"
     if name == "packet_life_time":
+        if number < FIRST_LIFETIME:
+            return "switches drop packets that only wait for their turn"
         return "switches never drop a blocked packet" if number > LAST_LIFETIME else ""
     return "" if number else "not defined"
 

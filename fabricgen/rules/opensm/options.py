@@ -8,7 +8,15 @@ from difflib import get_close_matches
 from fabricgen.c_numbers import c_number
 from fabricgen.findings import Severity
 from fabricgen.opensm.opensm_conf import READ_FILES, READERS, UNSET
-from fabricgen.opensm.options import CHOICES, LAST_LIFETIME, VERSION, OpensmEngine, option_facts, option_problem
+from fabricgen.opensm.options import (
+    CHOICES,
+    FIRST_LIFETIME,
+    LAST_LIFETIME,
+    VERSION,
+    OpensmEngine,
+    option_facts,
+    option_problem,
+)
 from fabricgen.rules.defects import Defect
 from fabricgen.rules.rule import Basis, rule
 from fabricgen.rules.view.fabric import Fabric
@@ -96,12 +104,17 @@ _ELSEWHERE = ("disable_multicast", "no_clients_rereg")
 _LANE_MBPS = {1: 2_500, 2: 5_000, 4: 10_000}
 _EXTENDED_LANE_MBPS = {1: 14_062, 2: 25_781, 4: 53_125}
 _LANES, _ANY, _ANY_EXTENDED, _NOT_EXTENDED = 4, (0, 15), 31, (0, 30)
+_LANES_OF_WIDTH = {1: 1, 2: 4, 16: 2}  # bits of force_link_width; 4 and 8 are more lanes than a cable has
+_ANY_WIDTH, _FASTEST_LANE_MBPS = (0, 255), 106_250
+_LONGEST_SWEEP_S = 3600
+_MULTICAST = 0xFF << 56  # addresses of groups begin with these bits
 
 
 @rule("FG854", Severity.ERROR, "An option of opensm.conf breaks the subnet")
 def harmful_options(fabric: Fabric) -> Iterator[Defect]:
     """What: opensm.conf of every manager has no value that OpenSM accepts, and that a subnet should not have: an
-    inactive manager, one that ignores the others, no sweep after a trap, link speeds below those of the cables.
+    inactive manager, one that ignores the others, no sweep after a trap, link speeds or widths below those of the
+    cables, a subnet_prefix of multicast addresses.
 
     Why: OpenSM does what the file says, also if all managers of a subnet have the same value. With sm_inactive TRUE on
     the master and the standby no manager ever sweeps, and no port gets a LID.
@@ -110,7 +123,8 @@ def harmful_options(fabric: Fabric) -> Iterator[Defect]:
 
     Fix: Remove the line. The defaults of OpenSM are right.
 
-    Source: opensm 3.3.23, texts of the options in osm_subnet.c, osm_state_mgr.c, osm_link_mgr.c (force_link_speed).
+    Source: opensm 3.3.23, texts of the options in osm_subnet.c, osm_state_mgr.c, osm_link_mgr.c (force_link_speed,
+    force_link_width), osm_sa_path_record.c (osm_pr_rcv_process); measured: transaction_timeout 0.
     """
     for manager in manager_files(fabric):
         for name, line in manager.content.options.items():
@@ -122,6 +136,17 @@ def harmful_options(fabric: Fabric) -> Iterator[Defect]:
                 hint = f"remove {name}; the default of opensm is {fact.default}"
                 yield Defect(manager.place(name), message, hint, severity=severity)
         yield from _slow_links(manager)
+        yield from _narrow_links(manager)
+        if (prefix := manager.content.number("subnet_prefix")) & _MULTICAST == _MULTICAST:
+            message = (
+                f"subnet_prefix is 0x{prefix:016x}: addresses that begin with ff are those of multicast groups, so "
+            )
+            message += "OpenSM finds no path to a port"
+            yield Defect(manager.place("subnet_prefix"), message, "use a prefix such as 0xfec0000000000001")
+        if (sweep_s := manager.content.number("sweep_interval")) > _LONGEST_SWEEP_S:
+            message = f"sweep_interval is {sweep_s} s: a change whose trap is lost stays unnoticed until then"
+            hint = f"remove sweep_interval; the default of opensm is {option_facts()['sweep_interval'].default}"
+            yield Defect(manager.place("sweep_interval"), message, hint, severity=Severity.WARNING)
 
 
 def _same_value(text: str, value: str) -> bool:
@@ -151,6 +176,20 @@ def _slow_links(manager: ManagerFile) -> Iterator[Defect]:
         yield Defect(manager.place(name), message, f"remove {name}; the default of opensm is {default}")
 
 
+def _narrow_links(manager: ManagerFile) -> Iterator[Defect]:
+    """A forced width with too few lanes for the adapters' cables, or only with more lanes than they have."""
+    width = manager.content.number("force_link_width")
+    fastest = max((nic.speed_mbps for _, nic in manager.subnet.adapters.values()), default=0)
+    lanes = max((lanes for bit, lanes in _LANES_OF_WIDTH.items() if width & bit), default=0)
+    if width in _ANY_WIDTH or lanes * _FASTEST_LANE_MBPS >= fastest * _ALMOST:
+        return
+    offer = f"use at most {lanes} of {_LANES} lanes" if lanes else f"do not use the {_LANES} lanes of a cable"
+    message = f"force_link_width is {width}: ports {offer}, but cables of the subnet have {fastest // 1000} Gb/s"
+    default = option_facts()["force_link_width"].default
+    hint = f"remove force_link_width; the default of opensm is {default}"
+    yield Defect(manager.place("force_link_width"), message, hint)
+
+
 _ALMOST = 0.9  # 4 x 53.125 Gb/s is a link of 200 Gb/s: lane rates are before the coding
 
 
@@ -158,21 +197,37 @@ def _fastest(bits: int, lanes: Mapping[int, int]) -> int:
     return max((mbps for bit, mbps in lanes.items() if bits & bit), default=0)
 
 
-@rule("FG817", Severity.ERROR, "A packet lifetime has no limit")
+_EFFECTS = {
+    "packet_life_time": "switches drop packets that only wait for their turn",
+    "head_of_queue_lifetime": "switches drop packets that only wait for their turn",
+    "leaf_head_of_queue_lifetime": "switches drop packets that only wait for their turn",
+    "subnet_timeout": "connections of rdma_cm send packets again that only wait for their turn",
+}
+
+
+@rule("FG817", Severity.ERROR, "A packet lifetime has no limit, or is too short")
 def endless_lifetime(fabric: Fabric) -> Iterator[Defect]:
     """What: packet_life_time and both head_of_queue_lifetime options are below 0x14, and the vl_stall_count options are
-    not 0. On trees, a lifetime of 0x14 or more is a warning.
+    not 0. On trees, a lifetime of 0x14 or more is a warning. So is a lifetime or a subnet_timeout below 0x0c.
 
     Why: 0x14 means no limit. A stuck host then blocks all packets behind its own, and a credit loop never drains: the
-    subnet stops until an operator removes a cable. A stall count of 0 is not defined.
+    subnet stops until an operator removes a cable. A stall count of 0 is not defined. 0x0c is 17 ms: with less, an
+    incast to one port loses packets, and each loss stops its connection until a timeout.
 
     Example: head_of_queue_lifetime 0x14
 
     Fix: Use the defaults of OpenSM: 0x12 in switches, 0x10 towards hosts.
 
-    Source: opensm 3.3.23, text of the options; InfiniBand Architecture Specification, volume 1, section 18.2.5.4.
+    Source: opensm 3.3.23, text of the options, osm_sa_path_record.c (pkt_life); InfiniBand Architecture Specification,
+    volume 1, section 18.2.5.4; torvalds/linux drivers/infiniband/core/cm.c, cm_ack_timeout.
     """
     for manager in manager_files(fabric):
+        for name, effect in _EFFECTS.items():
+            if (code := manager.content.number(name)) < FIRST_LIFETIME:
+                message = f"{name} is {manager.content.text(name)}, which is {4.096e-3 * 2**code:.3g} ms: {effect}"
+                default = option_facts()[name].default
+                hint = f"set {name} to at least 0x{FIRST_LIFETIME:x}; the default of opensm is {default}"
+                yield Defect(manager.place(name), message, hint, severity=Severity.WARNING)
         for name in ("packet_life_time", "head_of_queue_lifetime", "leaf_head_of_queue_lifetime"):
             if manager.content.number(name) > LAST_LIFETIME:
                 message = f"{name} is {manager.content.text(name)}: switches never drop a blocked packet"

@@ -1,6 +1,6 @@
 """Rules on the members of partitions: connectivity in tenants, the Default partition and multicast groups."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 
 from fabricgen.c_numbers import c_number
 from fabricgen.findings import Severity
@@ -98,7 +98,8 @@ def _partial_hosts(subnet: ManagedSubnet, file: str, name: str, members: Iterabl
 @rule("FG823", Severity.WARNING, "The Default partition does not isolate tenants, or disconnects the subnet manager")
 def default_partition(fabric: Fabric) -> Iterator[Defect]:
     """What: There is a Default partition (0x7fff), and the ports of the subnet managers are full members. With tenants,
-    hosts are limited members of it, and switches enforce P_Keys in both directions.
+    hosts are limited members of it, except those of managers and those in no tenant or in all of several. No tenant has
+    all hosts as full members. Switches enforce P_Keys in both directions.
 
     Why: Hosts query the subnet manager for paths over 0x7fff, and get no answer if the manager is a limited member. Of
     several members that contain a port OpenSM uses the last: with SELF=full before ALL_CAS=limited the manager is a
@@ -122,6 +123,8 @@ def default_partition(fabric: Fabric) -> Iterator[Defect]:
             yield Defect(subnet.place(file), message, "add Default=0x7fff, ipoib : ALL=limited, SELF=full ;")
         else:
             yield from _default_members(subnet, file, default, bool(tenants))
+            yield from _full_hosts(subnet, file, default, tenants)
+        yield from _tenants_of_all(subnet, file, tenants)
         for manager in subnet.managers if tenants else ():
             if manager.content.text("part_enforce") != "both" or manager.content.is_true("no_partition_enforcement"):
                 name = "part_enforce" if manager.content.text("part_enforce") != "both" else "no_partition_enforcement"
@@ -160,6 +163,44 @@ def _default_members(
         names = ", ".join(map(guid_text, limited))
         message = f"{names} of a subnet manager is not a full member of Default: SELF is only the active manager"
         yield Defect(at, message, "add the port of each manager with =full")
+
+
+def _full_hosts(
+    subnet: ManagedSubnet, file: str, default: Sequence[PartitionEntry], tenants: Sequence[PartitionEntry]
+) -> Iterator[Defect]:
+    """Single ports of a tenant that are full members of Default, which all limited members reach. A port in all of
+    several tenants is meant to be reached, for example that of a storage target."""
+    of_tenants: dict[int, set[int]] = {}
+    for tenant in tenants:
+        for guid in filter(None, map(guid_of, tenant.members)):
+            of_tenants.setdefault(guid, set()).add(key_of(tenant) or 0)
+    managers = [manager.content.number("guid") for manager in subnet.managers]
+    every = {key_of(tenant) or 0 for tenant in tenants}
+    members = _memberships(default)
+    full = {
+        guid
+        for guid, keys in of_tenants.items()
+        if guid not in managers
+        and members.get(guid, MemberKind.LIMITED) != MemberKind.LIMITED
+        and (keys != every or len(every) < 2)
+    }
+    is_unknown = len(full) <= managers.count(0)  # the ports can be those of managers without a guid
+    for partition in default if not is_unknown else ():
+        for member in partition.members:
+            if (guid := guid_of(member) or 0) in full and membership_of(partition, member) != MemberKind.LIMITED:
+                name = (subnet.ports or {}).get(guid) or member.name.text
+                message = f"{name} of a tenant is a full member of Default: hosts of other tenants reach it over it"
+                yield Defect(subnet.place(file, member.name), message, f"write {member.name}=limited")
+
+
+def _tenants_of_all(subnet: ManagedSubnet, file: str, tenants: Sequence[PartitionEntry]) -> Iterator[Defect]:
+    """Tenants with all hosts as full members, beside other tenants."""
+    for tenant in tenants if len({key_of(one) for one in tenants}) > 1 else ():
+        for member in tenant.members:
+            is_group = expanded(member.name.text, GROUPS) in ALL_ADAPTERS
+            if is_group and membership_of(tenant, member) != MemberKind.LIMITED:
+                message = f"{tenant.name}: all hosts are full members: other tenants reach each other over it"
+                yield Defect(subnet.place(file, member.name), message, f"write {member.name}=limited, or list members")
 
 
 def _is_full(default: Iterable[PartitionEntry], manager: int, *, is_active: bool) -> bool:

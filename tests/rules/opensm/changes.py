@@ -25,7 +25,7 @@ def option(name: str, old: str, new: str, files: str | tuple[str, ...] = MANAGER
 
 def many(count: int) -> str:
     """Partitions of all adapters."""
-    return "".join(f"t{number}=0x{0x9000 + number:x} : ALL_CAS=full ;\n" for number in range(count))
+    return "".join(f"t{number}=0x{0x9000 + number:x} : ALL_CAS=limited, SELF=full ;\n" for number in range(count))
 
 
 def members(count: int) -> str:

@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 
 from fabricgen.bundle.read import open_bundle
+from fabricgen.errors import UsageError
 from fabricgen.observed.opensm_dumps import NO_PORT, Dumps, read_dumps
 from fabricgen.render.plans import make_plans
 from fabricgen.rules.run import run
@@ -20,9 +21,9 @@ from tests.conftest import Cli
 from tests.inventories import Tree, write
 from tests.opensm.small import TREE, rendered
 from tests.render.infiniband.test_files import subnet_tree
-from tests.rules.opensm.changes import CONF, NET, PARTS, PORT, ROOTS, SPINE
+from tests.rules.opensm.changes import CONF, MANAGERS, NET, PARTS, PORT, ROOTS, SPINE
 
-NODE, BLUE = PORT[:-1] + "0", 0x8001
+NODE, BLUE, GREEN = PORT[:-1] + "0", 0x8001, 0x8002
 LARGE_HOSTS = 38  # of eight ports: 304
 
 
@@ -93,6 +94,28 @@ def test_a_key_that_opensm_makes_up(opensm: Tools, tmp_path: Path, tree: Path) -
     assert not [line for line in seen.complaints if "PARSE" in line]
     holders = {port for port, keys in seen.keys.items() if BLUE in keys}
     assert len(holders) == 32, "ports of green have the key of blue"
+
+
+def test_a_host_that_the_other_tenant_reaches_over_default(opensm: Tools, tree: Path) -> None:
+    folder = changed(tree, PARTS, "SELF=full,", f"SELF=full, {PORT}=full,")
+    assert codes(tree) == {"FG823"}
+    seen = swept_once(opensm, folder)
+    assert seen.complaints == []
+    assert {0xFFFF, BLUE} <= seen.keys[int(PORT, 16)]
+    assert sum(keys >= {0x7FFF, GREEN} for keys in seen.keys.values()) == 16, "limited members of Default"
+
+
+def test_a_timeout_with_which_opensm_does_not_start(opensm: Tools, tree: Path) -> None:
+    for file in MANAGERS:
+        changed(tree, file, "\nlmc 0\n", "\nlmc 0\ntransaction_timeout 1\n")
+    folder = tree / "infiniband" / "compute"
+    assert codes(tree) == set()
+    assert swept_once(opensm, folder).complaints == []
+    for file in MANAGERS:
+        changed(tree, file, "transaction_timeout 1", "transaction_timeout 0")
+    assert codes(tree) == {"FG854"}
+    with pytest.raises(UsageError, match="ended with code 1 before it was ready"):
+        swept_once(opensm, folder)
 
 
 def test_a_tenant_of_three_hundred_members(opensm: Tools, tmp_path: Path, cli: Cli) -> None:
