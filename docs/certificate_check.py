@@ -8,6 +8,8 @@ these files only. It follows every packet between hosts, and checks that every c
 later in the order. If the certificate holds whatever fails, it also checks the conditions on ASNs for this claim.
 certificate_check_infiniband.py beside this file checks InfiniBand planes. Their folder is a bundle, or contains dumped
 tables.
+A line names what was not checked: claims that do not follow from the files, lossless links without a session, and
+subnets of the folders that are not in the certificate.
 Exit code 0: the certificate holds; 1: it does not.
 
 The code is written to be read, in the simplest way, for fabrics of up to some hundred switches. A fabric whose routes
@@ -26,6 +28,8 @@ from certificate_check_infiniband import RefusedError, check_subnet
 
 INTERFACES = ("INTERFACE", "PORTCHANNEL_INTERFACE", "VLAN_INTERFACE", "VLAN_SUB_INTERFACE", "LOOPBACK_INTERFACE")
 FAMILIES = {"ipv4": 4, "ipv6": 6}
+WHATEVER_FAILS = "whatever fails"
+HOLDS = ("as configured", WHATEVER_FAILS)
 
 
 class Switch:
@@ -212,6 +216,20 @@ class Fabric:
         rows = self.switches[owner[peer][0]].neighbors.values()
         return near[0][0], owner[peer], next((row for row in rows if row[0] == str(near[0][1].ip)), None)
 
+    def without_session(self):
+        """The number of cables between switches that are lossless at both ends and carry no session: packets that go
+        there are not followed."""
+        cables = set()
+        carried = {(name, port) for link in self.far_end.items() for name, port in link}
+        carried = {(name, port) for name, interface in carried for port in self.switches[name].members(interface)}
+        for name, switch in self.switches.items():
+            for port, row in switch.config.get("DEVICE_NEIGHBOR", {}).items():
+                far = row.get("name"), row.get("port")
+                if far[0] in self.switches and not {(name, port), far} & carried:
+                    both = switch.lossless(port) & self.switches[far[0]].lossless(far[1])
+                    cables |= {frozenset([(name, port), far])} if both else set()
+        return len(cables)
+
     def routes(self, prefix, origins):
         """switch -> its links to the next hops of `prefix` on all shortest AS paths."""
         family = ipaddress.ip_network(prefix).version
@@ -391,6 +409,47 @@ def read_switches(folders):
     return found
 
 
+def one_plane_each(switches, planes):
+    """Check that no session leads to another plane: its packets would not be followed."""
+    plane_of = {name: plane["name"] for plane in planes for name in plane["switches"]}
+    if len(set(plane_of.values())) < len(planes):
+        raise RefusedError("two planes have one name")
+    if len(planes) > 1:
+        for (name, port), (other, _) in Fabric(switches).far_end.items():
+            if plane_of[name] != plane_of[other]:
+                raise RefusedError(f"{name} {port} has a session with {other}, which is in another plane")
+
+
+def subnets_of(folders):
+    """The folders of subnets in the given ones, as a certificate names them."""
+    files = [(folder, file) for folder in folders for file in folder.glob("infiniband/**/topology.ibsim")]
+    return sorted({file.parent.relative_to(folder).as_posix() for folder, file in files})
+
+
+def check_plane(plane, switches):
+    """The line to print. Raises RefusedError."""
+    title = f"plane {plane['name']}" if plane["name"] else "the fabric"
+    if plane["order"] is None:
+        raise RefusedError(f"{title} has no order: its dependencies are cyclic")
+    text = json.dumps(plane["order"], separators=(",", ":"))
+    if hashlib.sha256(text.encode()).hexdigest() != plane["seal"]:
+        raise RefusedError(f"{title}: the order differs from the sealed one")
+    if plane["holds"] not in HOLDS:
+        raise RefusedError(f"{title} holds {plane['holds']!r}, expected one of {HOLDS}")
+    fabric = Fabric({name: switches[name] for name in plane["switches"]})
+    count = follow_order(fabric, plane)
+    if plane["holds"] == WHATEVER_FAILS:
+        rule_out_valleys(fabric, plane)
+    size = f"{len(plane['order'])} channels are in order, {count} dependencies checked"
+    if any("SRV6_MY_LOCATORS" in switches[name].config for name in plane["switches"]):
+        size += ", of routes of BGP only: lists of SRv6 uSIDs are not checked"
+    if count := fabric.without_session():
+        size += f"; {count} lossless links without a session are not checked"
+    if plane["claim"] != "proved":
+        size += f"; the claim {plane['claim']!r} is not checked"
+    return f"{title}: {size}; holds {plane['holds']}"
+
+
 def check(certificate, *folders):
     """The lines to print. Raises RefusedError."""
     if not isinstance(certificate, dict) or certificate.get("format") != "fabricgen-deadlock-certificate/1":
@@ -404,24 +463,15 @@ def check(certificate, *folders):
             f"not the same switches: {', '.join(sorted(set(named) ^ set(switches))) or 'a switch is named twice'}"
         )
     if not planes and not subnets:
-        yield "no plane: nothing to check"
+        raise RefusedError("no plane is in the certificate: nothing is checked")
+    one_plane_each(switches, planes)
     for plane in subnets:
         yield check_subnet(plane, folders)
+    known = {place for plane in subnets for place in (plane["folder"], f"infiniband/{plane['name']}")}
+    for folder in (one for one in subnets_of(folders) if one not in known):
+        yield f"{folder}: not checked, because the certificate does not have this subnet"
     for plane in planes:
-        title = f"plane {plane['name']}" if plane["name"] else "the fabric"
-        if plane["order"] is None:
-            raise RefusedError(f"{title} has no order: its dependencies are cyclic")
-        text = json.dumps(plane["order"], separators=(",", ":"))
-        if hashlib.sha256(text.encode()).hexdigest() != plane["seal"]:
-            raise RefusedError(f"{title}: the order differs from the sealed one")
-        fabric = Fabric({name: switches[name] for name in plane["switches"]})
-        count = follow_order(fabric, plane)
-        if plane["holds"] == "whatever fails":
-            rule_out_valleys(fabric, plane)
-        size = f"{len(plane['order'])} channels are in order, {count} dependencies checked"
-        if any("SRV6_MY_LOCATORS" in switches[name].config for name in plane["switches"]):
-            size += ", of routes of BGP only: lists of SRv6 uSIDs are not checked"
-        yield f"{title}: {size}; holds {plane['holds']}"
+        yield check_plane(plane, switches)
 
 
 if __name__ == "__main__":

@@ -287,6 +287,22 @@ def seal(plane):
     return hashlib.sha256(json.dumps(kept, separators=(",", ":")).encode()).hexdigest()
 
 
+def check_files(plane, folder, title):
+    """Check that the certificate is of this subnet and has the checksums of its files."""
+    if plane["folder"].startswith("infiniband/") and plane["folder"] != f"infiniband/{plane['name']}":
+        raise RefusedError(f"{title}: its folder is that of another one, {plane['folder']}")
+    if (plane["model"] == "opensm") == isinstance(plane["tables"], str):
+        raise RefusedError(f"{title}: the model is {plane['model']}, but the tables are of another one")
+    for name in ("opensm.conf", "partitions.conf") if plane["model"] == "opensm" else ():
+        if (folder / name).is_file() and name not in plane["files"]:
+            raise RefusedError(f"{title}: the certificate has no checksum of {name}")
+    if plane["topology"] not in plane["files"]:
+        raise RefusedError(f"{title}: the certificate has no checksum of {plane['topology']}")
+    for name, digest in plane["files"].items():
+        if not (folder / name).is_file() or hashlib.sha256((folder / name).read_bytes()).hexdigest() != digest:
+            raise RefusedError(f"{title}: {folder / name} differs from the file of the certificate")
+
+
 def check_subnet(plane, folders):
     """The line to print. Raises RefusedError."""
     title = f"plane {plane['name']}" if plane["name"] else "the subnet"
@@ -298,11 +314,7 @@ def check_subnet(plane, folders):
     folder = next((place for place in places if (place / plane["topology"]).is_file()), None)
     if folder is None:
         raise RefusedError(f"{title}: no given folder has {plane['folder']}/{plane['topology']}")
-    if plane["topology"] not in plane["files"]:
-        raise RefusedError(f"{title}: the certificate has no checksum of {plane['topology']}")
-    for name, digest in plane["files"].items():
-        if not (folder / name).is_file() or hashlib.sha256((folder / name).read_bytes()).hexdigest() != digest:
-            raise RefusedError(f"{title}: {folder / name} differs from the file of the certificate")
+    check_files(plane, folder, title)
     subnet = Subnet(plane, folder)
     keys = None
     if plane["model"] == "opensm":
@@ -314,4 +326,5 @@ def check_subnet(plane, folders):
     why = "may not communicate" if keys else "have no known SL"
     pairs = f"{len(subnet.owner)} LIDs reach each other" + (f", {without} pairs {why}" if without else "")
     size = f"{len(plane['order'])} channels are in order, {count} dependencies checked"
-    return f"{title}: {size}; {pairs}; holds for these tables, {plane['claim']}"
+    made = "made of these files by OpenSM" if plane["model"] == "opensm" else "those of the subnet"
+    return f"{title}: {size}; {pairs}; holds for these tables; that they are {made} ({plane['claim']}) is not checked"

@@ -218,4 +218,6 @@ def covers(row, *pair):
 
 
 if __name__ == "__main__":
+    if not __debug__:
+        sys.exit("not checked: python -O and PYTHONOPTIMIZE remove the checks")
     sys.stdout.write(f"confirmed: {main(*map(Path, sys.argv[1:3]))} ordered pairs of addresses are apart\n")

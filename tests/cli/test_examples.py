@@ -42,7 +42,7 @@ def test_examples_pass(name: str, cli: Cli, golden: Golden, tmp_path: Path, requ
             found_counts = [int(number) for number in re.findall(r" (\d+) (?:channels|dependencies)", line)]
             counts = [plane.channels, plane.dependencies]
             assert found_counts == counts
-            assert line.startswith(f"plane {plane.name}: ") and line.endswith("holds for these tables, proved")
+            assert line.startswith(f"plane {plane.name}: ") and "holds for these tables; " in line
     else:
         assert found.counts.devices <= 300 and {plane.verdict for plane in found.deadlock} == {Verdict.FREE}
     own: dict[str, object] = {"deadlock": deadlock_object(found.deadlock, seals(found.deadlock))}

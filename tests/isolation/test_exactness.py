@@ -2,6 +2,8 @@
 
 import importlib.util
 import json
+import subprocess
+import sys
 import tempfile
 from functools import cache
 from itertools import permutations
@@ -15,17 +17,23 @@ from fabricgen.isolation.certificate import certificate
 from tests.examples import examples
 from tests.isolation.small import SmallFabric, small_fabrics
 
+CHECKER = Path(__file__).parents[2] / "docs" / "isolation_check.py"
+
 
 @cache
 def checker() -> ModuleType:
     """The program that verifies certificates, which shares no code with fabricgen."""
-    spec = importlib.util.spec_from_file_location(
-        "isolation_check", Path(__file__).parents[2] / "docs" / "isolation_check.py"
-    )
+    spec = importlib.util.spec_from_file_location("isolation_check", CHECKER)
     assert spec and spec.loader
     module = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)
     return module
+
+
+def test_a_run_without_assertions_is_refused() -> None:
+    """`python -O` would confirm every certificate."""
+    run = subprocess.run([sys.executable, "-O", str(CHECKER), "a", "b"], capture_output=True, text=True, check=False)
+    assert run.returncode == 1 and run.stderr.startswith("not checked: python -O")
 
 
 @given(small_fabrics())

@@ -196,6 +196,42 @@ def test_other_switches_are_refused(tmp_path: Path) -> None:
     assert "not the same switches: l3" in checked(found, tmp_path)
 
 
+def test_a_plane_cannot_be_cut_into_parts_without_dependencies(tmp_path: Path) -> None:
+    """Each part would be in order, because nothing follows a packet into another one."""
+    found = certified(clos(4, 2).configs(), tmp_path)
+    (plane,) = found["planes"]
+    found["planes"] = [
+        {**plane, "name": name, "switches": [name], "order": [], "holds": "as configured", "seal": seal([])}
+        for name in plane["switches"]
+    ]
+    assert "which is in another plane" in checked(found, tmp_path)
+    found["planes"] = [{**one, "name": "all"} for one in found["planes"]]
+    assert "two planes have one name" in checked(found, tmp_path)
+
+
+def test_other_words_of_what_holds_are_refused(tmp_path: Path) -> None:
+    found = certified(clos(4, 2).configs(), tmp_path)
+    found["planes"][0]["holds"] = "whatever happens"
+    assert "holds 'whatever happens', expected one of" in checked(found, tmp_path)
+    found["planes"][0] |= {"holds": "as configured", "claim": "observed"}
+    assert "dependencies checked; the claim 'observed' is not checked; holds as configured" in checked(found, tmp_path)
+
+
+def test_a_lossless_link_without_a_session_is_named(cli: Cli, tmp_path: Path) -> None:
+    bundle, file = render(cli, tmp_path, vteps()), tmp_path / "certificate.json"
+    assert cli("simulate", "deadlock", bundle, "--certificate", file).code == 0
+    assert "without a session" not in checked(json.loads(file.read_text()), bundle)
+    leaf = next(one for one in (bundle / "sonic").iterdir() if one.name.endswith("leaf")) / "config_db.json"
+    config = json.loads(leaf.read_text())
+    del config["BGP_NEIGHBOR"][min(config["BGP_NEIGHBOR"])]
+    leaf.unlink()
+    leaf.write_text(json.dumps(config))
+    assert cli("simulate", "deadlock", bundle, "--certificate", file).code == 1
+    found = json.loads(file.read_text())
+    found["planes"][0]["holds"] = "as configured"
+    assert "1 lossless links without a session are not checked; holds as configured" in checked(found, bundle)
+
+
 def test_text_is_the_certificate(tmp_path: Path) -> None:
     results = analyse_deadlock(open_configs(clos(3, 2).configs(), tmp_path))
     assert json.loads(certificate_text(results)) == json.loads(json.dumps(certificate(results)))

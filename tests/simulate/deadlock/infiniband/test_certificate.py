@@ -21,6 +21,7 @@ from tests.simulate.deadlock.infiniband.test_dumps import fdbs, folder, ibnetdis
 from tests.simulate.deadlock.test_certificate import checked, checker
 
 Content = dict[str, Any]
+MADE = "holds for these tables; that they are made of these files by OpenSM (proved) is not checked"
 
 
 @dataclass(frozen=True)
@@ -67,7 +68,7 @@ def test_the_checker_follows_the_same_dependencies(tree: Certified, torus: Certi
         for line, result in zip(lines, sorted(made_of.results, key=lambda one: one.name), strict=True):
             counts = f"{result.channels} channels are in order, {result.dependencies} dependencies checked"
             assert line.startswith(f"plane {result.name}: {counts}; ")
-            assert line.endswith("holds for these tables, proved")
+            assert line.endswith(MADE)
     assert "pairs may not communicate" in checked(tree.content(), tree.root)
     assert "96 LIDs reach each other; " in checked(torus.content(), torus.root), "48 ports of two LIDs"
 
@@ -130,6 +131,35 @@ def test_a_path_that_a_partition_allows_cannot_be_left_out(tree: Certified) -> N
     assert sources
     plane["levels"] = [[row[0], row[1].replace("0", "-") if row[1] == levels else row[1]] for row in plane["levels"]]
     assert "with which it shares a P_Key" in checked(sealed(content), tree.root)
+
+
+@pytest.mark.parametrize(
+    ("change", "refusal"),
+    [
+        (lambda plane: plane.update(name="other"), "its folder is that of another one"),
+        (lambda plane: plane.update(model="lfts"), "the model is lfts, but the tables are of another one"),
+        (lambda plane: plane["files"].pop("opensm.conf"), "has no checksum of opensm.conf"),
+        (lambda plane: plane["files"].pop("partitions.conf"), "has no checksum of partitions.conf"),
+    ],
+)
+def test_what_the_tables_are_of_cannot_be_changed(
+    tree: Certified, change: Callable[[Content], object], refusal: str
+) -> None:
+    content = tree.content()
+    change(content["planes"][0])
+    assert refusal in checked(sealed(content), tree.root)
+
+
+def test_a_subnet_that_is_left_out_is_named(tree: Certified) -> None:
+    content = tree.content()
+    left_out = content["planes"].pop()
+    lines = checked(content, tree.root).splitlines()
+    assert lines[0].endswith(MADE)
+    assert lines[1:] == [
+        f"infiniband/{left_out['name']}: not checked, because the certificate does not have this subnet"
+    ]
+    content["planes"].clear()
+    assert checked(content, tree.root) == "refused: no plane is in the certificate: nothing is checked"
 
 
 @pytest.mark.parametrize("file", ["topology.ibsim", "opensm.conf"])
