@@ -35,14 +35,21 @@ class Changes:
     other_fabric: str = ""
 
 
+def require_bundle(folder: Path) -> None:
+    """Raises UsageError for a folder that is not a bundle, and cannot be compared."""
+    if not (folder / "fabric.json").is_file():
+        raise UsageError(f"{folder} is not a bundle: it has no fabric.json")
+
+
 def compare_with(old: Path, folder: Path, new: Bundle) -> Changes:
     """Compare the rendered `folder`, which is open as `new`, with a bundle of the same fabric. Raises UsageError."""
     from fabricgen.diff.counts import count
     from fabricgen.diff.difference import Difference
 
+    require_bundle(old)
+    require_bundle(folder)
     before = open_bundle([old])
-    if before.wiring is None or new.wiring is None:
-        raise UsageError(f"{old} is not a bundle: it has no fabric.json")
+    assert before.wiring and new.wiring, "both have a fabric.json"
     difference = diff(old, folder, form=InputForm.BUNDLE)
     assert isinstance(difference, Difference), "both are bundles"
     found = cable_changes(_with_new_names(before.wiring, new.wiring), new.wiring.links)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import orjson
 
-from fabricgen.api.against import Changes, compare_with, moves_of
+from fabricgen.api.against import Changes, compare_with, moves_of, require_bundle
 from fabricgen.api.aside import render_aside
 from fabricgen.api.judgement import (
     DEFAULT_POLICY,
@@ -87,6 +87,8 @@ def check(
     several `jobs`, the deadlock results have no evidence. `resident` is what this process keeps of earlier checks of
     the inventory, in its own `bundle`; with it, `cache` is not used. Raises UnreadableInputError and UsageError.
     """
+    if against is not None:
+        require_bundle(against)
     how = How(
         Wanted(select, ignore, jobs=jobs, evidence=seals, plain=True),
         at_inventory,

@@ -5,7 +5,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
-from fabricgen.api.against import Changes, compare_with
+from fabricgen.api.against import Changes, compare_with, require_bundle
 from fabricgen.api.checking import How, check_in
 from fabricgen.api.judgement import DEFAULT_POLICY, SILENT, Judgement, Judging, Policy, Progress, open_judging
 from fabricgen.api.verdicts import Wanted, judge_all
@@ -64,11 +64,13 @@ def report(
     files = files_of(source)
     for pattern in patterns:
         check_pattern(pattern)
-    if against is not None and not (against / "fabric.json").is_file():
-        raise UsageError(f"{against} is not a bundle: it has no fabric.json")
+    if against is not None:
+        require_bundle(against)
     runs = packet_runs(series)
     wanted = Wanted(patterns=patterns, depth=failures, jobs=jobs, outages=True)
     if files is not None:
+        if against is not None:
+            require_bundle(files)
         opened = open_judging([files], links, lldp, policy, neighbors)
         return _of_bundle(opened, files, inventory, against, runs, wanted, progress)
     if links or lldp or neighbors:

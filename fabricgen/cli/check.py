@@ -64,6 +64,10 @@ def command(
 
     if watch and (fmt != "text" or output):
         raise UsageError("--watch shows differences as text: leave out --format and --output")
+    if against is not None:  # with --watch, an error of a check is shown, and the next one is awaited
+        from fabricgen.api.against import require_bundle
+
+        require_bundle(against)
     store = store_of(cache, no_cache=no_cache)
 
     def judged(bundle: Path | None, resident: "Resident | None" = None) -> "Check":

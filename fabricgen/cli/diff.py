@@ -8,6 +8,7 @@ import click
 from fabricgen.cli import diff_output
 from fabricgen.cli.diff_release import EXIT_DIFFERENT
 from fabricgen.cli.diff_release import show as show_upgrade
+from fabricgen.cli.given_paths import require_place
 from fabricgen.cli.names import OneOf, releases
 from fabricgen.cli.options import templates_option, work_order_option
 from fabricgen.cli.output import json_text
@@ -84,6 +85,8 @@ def command(
     from fabricgen.cli.progress import TerminalProgress
     from fabricgen.diff.cables import CableDifference
 
+    if output is not None and fmt not in ("jsonpatch", "plan"):
+        require_place("--output", output)
     form = _checked_form(new, upgrade, new_form, fmt, work_order, safe=safe)
     if new is None or form is None:
         assert upgrade

@@ -14,7 +14,6 @@ from fabricgen.cli.live import LIVE
 from fabricgen.cli.names import items, names_in
 from fabricgen.cli.settings import FullGroup, Settings, several, verb
 from fabricgen.cli.streams import as_words, write
-from fabricgen.errors import UsageError
 
 if TYPE_CHECKING:
     from click.shell_completion import CompletionItem
@@ -73,8 +72,6 @@ def _command(handoff: "Handoff") -> click.Command:
         from fabricgen.handoff.whole_rows import with_whole_rows
         from fabricgen.units import counted
 
-        if output.resolve() == bundle.resolve():
-            raise UsageError(f"--output {output} is the bundle itself: choose another folder")
         connection = {name: options.pop(name) for name in live.names} if live else {}
 
         def put(more: Mapping[str, bytes]) -> "WrittenFiles":

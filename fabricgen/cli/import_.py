@@ -91,12 +91,13 @@ def sonic_device(settings: Settings, folder: Path, hwsku: str, output: Path | No
 @click.option(
     "--output",
     "-o",
+    "lock",
     type=click.Path(path_type=Path, dir_okay=False),
     help="Write the lock file here.  [default: beside the inventory]",
 )
 @verb
 def addresses(
-    settings: Settings, table: Path, inventories: tuple[Path, ...], values: tuple[str, ...], output: Path | None
+    settings: Settings, table: Path, inventories: tuple[Path, ...], values: tuple[str, ...], lock: Path | None
 ) -> int:
     """Write the ASNs and addresses of TABLE, a CSV file, into the lock file of INVENTORY, which keeps them.
 
@@ -121,7 +122,7 @@ def addresses(
         print_findings(settings, in_order(found.findings), Counts(devices=found.devices, links=found.links))
         return EXIT_FINDINGS
     print_notes(settings, found.findings)
-    file = output or inventory_root(inventory) / LOCK_NAME
+    file = lock or inventory_root(inventory) / LOCK_NAME
     write_lock(file, found.lock)
     kept = ", ".join(f"{count} {section}" for section, count in found.entries.items())
     settings.say(f"wrote {file}: {kept} of {table}. Next: fabricgen check {as_words(*inventories)}")

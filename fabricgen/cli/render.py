@@ -26,7 +26,7 @@ _SHOWN = 5  # paths in a message
     "--output",
     "-o",
     required=True,
-    type=click.Path(path_type=Path),
+    type=click.Path(path_type=Path, file_okay=False),
     envvar="FABRICGEN_OUTPUT",
     help="Folder of the bundle.",
 )

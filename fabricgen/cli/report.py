@@ -6,12 +6,12 @@ from pathlib import Path
 import click
 
 from fabricgen import __version__
+from fabricgen.cli.given_paths import require_place
 from fabricgen.cli.names import names_of
 from fabricgen.cli.options import inventory_arguments, inventory_option, layers_of, observed_options, policy_of
 from fabricgen.cli.output import exit_code, json_text
 from fabricgen.cli.settings import Settings, verb
 from fabricgen.cli.streams import write
-from fabricgen.errors import UsageError
 
 FORMATS = ("html", "json")
 
@@ -19,8 +19,9 @@ FORMATS = ("html", "json")
 @click.command("report")
 @inventory_arguments("BUNDLE|INVENTORY...")
 @click.option(
-    "--output", "-o", type=click.Path(path_type=Path, dir_okay=False), default="report.html", show_default=True,
-    help="File to write.",
+    "--output", "-o", type=click.Path(path_type=Path, dir_okay=False),
+    help="File to write; its ending chooses the format if --format is not given.  [default: report.html, or "
+    "report.json with --format json]",
 )  # fmt: skip
 @click.option(
     "--format", "fmt", type=click.Choice(FORMATS), default="html", show_default=True,
@@ -58,7 +59,7 @@ def command(
     inventories: tuple[Path, ...],
     values: tuple[str, ...],
     templates: Path | None,
-    output: Path,
+    output: Path | None,
     fmt: str,
     against: Path | None,
     patterns: tuple[str, ...],
@@ -92,9 +93,8 @@ def command(
     from fabricgen.report.isolation import isolation_object
     from fabricgen.report.summary import summary_line
 
-    for file in (output, headline):
-        if file is not None and not file.absolute().parent.is_dir():
-            raise UsageError(f"{file}: the folder {file.parent} does not exist; create it first")
+    output = output or Path(f"report.{fmt}")
+    require_place("--output", output)
     found = report(
         layers_of(inventories, values, templates), against=against, patterns=patterns, failures=failures,
         inventory=inventory, series=series, links=links, lldp=lldp, neighbors=neighbors, jobs=settings.jobs,

@@ -18,14 +18,14 @@ from typing import Any
 import click
 from click.core import ParameterSource
 
+from fabricgen.cli.endings import format_for
+from fabricgen.cli.given_paths import check_paths
 from fabricgen.cli.streams import is_terminal, write
 from fabricgen.errors import UnreadableInputError, UsageError
 from fabricgen.visible import visible
 
 TABLES_OF_FINDINGS = ("severity", "suppressions")
 _QUOTA = Path("/sys/fs/cgroup/cpu.max")
-
-_WRITTEN = ("output", "certificate", "routes", "save_jobs", "evidence", "headline", "work_order")  # options of verbs
 
 
 @dataclass(frozen=True)
@@ -131,7 +131,7 @@ def name_variables(command: click.Command) -> None:
     for each in command.commands.values() if isinstance(command, click.Group) else ():
         name_variables(each)
     for option in _options(command).values():
-        if option.envvar is None and option.name != "output":
+        if option.envvar is None and _long_name(option) != "output":
             option.envvar = f"FABRICGEN_{_long_name(option).replace('-', '_').upper()}"
 
 
@@ -162,22 +162,20 @@ def verb(function: Callable[..., Any]) -> Callable[..., Any]:
         if settings.verbose:
             settings.say(f"settings: {settings.file.name or 'no fabricgen.toml or [tool.fabricgen]'}")
         own = {name: value for name, value in given.items() if name not in {each.name for each in fields(Settings)}}
-        _require_different_files(own)
+        check_paths(ctx.command, own)
+        _choose_format(ctx, own)
         return function(settings, **own)
 
     return wrapped
 
 
-def _require_different_files(given: Mapping[str, Any]) -> None:
-    """Raises UsageError if two options write the same file: one would replace the other. Devices are not replaced."""
-    seen: dict[Path, str] = {}
-    for name in _WRITTEN:
-        path = given.get(name)
-        if isinstance(path, Path) and (path.is_file() or not path.exists()):
-            option, other = f"--{name.replace('_', '-')}", seen.get(path.resolve())
-            if other:
-                raise UsageError(f"{other} and {option} write the same file, {path}: choose different names")
-            seen[path.resolve()] = option
+def _choose_format(ctx: click.Context, given: dict[str, Any]) -> None:
+    """Set --format by the ending of --output if it is not given. Raises UsageError for an ending of another format."""
+    output, kinds = given.get("output"), {each.name: each.type for each in ctx.command.params}
+    fmt, file = kinds.get("fmt"), kinds.get("output")
+    if isinstance(fmt, click.Choice) and isinstance(file, click.Path) and file.file_okay and isinstance(output, Path):
+        is_chosen = ctx.get_parameter_source("fmt") in (ParameterSource.COMMANDLINE, ParameterSource.ENVIRONMENT)
+        given["fmt"] = format_for(output, given["fmt"], fmt.choices, is_chosen=is_chosen)
 
 
 def _overridden(ctx: click.Context, name: str) -> bool:

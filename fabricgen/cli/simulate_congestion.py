@@ -134,4 +134,7 @@ def _placement(text: str) -> str | tuple[str, ...]:
         raise UsageError(
             f"--placement: the file {text!r} does not exist; give a file of hosts, or aligned, fragmented or search"
         )
-    return tuple(filter(None, map(str.strip, read_text(Path(text)).splitlines())))
+    hosts = tuple(filter(None, map(str.strip, read_text(Path(text)).splitlines())))
+    if not hosts:
+        raise UsageError(f"--placement: the file {text!r} has no host; write one on each line")
+    return hosts

@@ -94,6 +94,10 @@ def command(
     from fabricgen.cli.progress import TerminalProgress
     from fabricgen.sonic.release_models import release_number
 
+    if certificate is not None:  # first: it is refused for files without tenants
+        from fabricgen.api.isolation import write_certificate
+
+        write_certificate(paths, certificate)
     found = validate(
         paths,
         links=links,
@@ -113,8 +117,4 @@ def command(
         policy=policy_of(settings, expand),
         progress=TerminalProgress(settings),
     )
-    if certificate is not None:
-        from fabricgen.api.isolation import write_certificate
-
-        write_certificate(paths, certificate)
     return report(settings, found, verb="validate", fmt=fmt, output=output, fail_on=fail_on)

@@ -62,4 +62,4 @@ def test_an_interrupted_command_can_be_repeated(
 def test_a_missing_folder_is_named(cli: Cli, tmp_path: Path) -> None:
     inventory = write(tmp_path / "inventory", explicit())
     outcome = cli("check", inventory, "--output", tmp_path / "nowhere/result.txt")
-    assert outcome.code == 2 and f"error: {tmp_path}/nowhere/result.txt: No such file or directory" in outcome.err
+    assert outcome.code == 2 and f"{tmp_path}/nowhere does not exist; create it first" in outcome.err

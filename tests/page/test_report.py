@@ -136,7 +136,7 @@ def test_hostile_names_of_inventories_and_neighbors_are_text(
     source: str, fmt: str, bundle: Path, cli: Cli, tmp_path: Path
 ) -> None:
     """Values of an inventory and names that LLDP reports are foreign text, in the page and in the comment."""
-    page, head = tmp_path / "report.html", tmp_path / "comment.md"
+    page, head = tmp_path / f"report.{fmt}", tmp_path / "comment.md"
     written = ("--format", fmt, "-o", page, "--headline", head)
     if source == "lldp":
         (tmp_path / "compute-su00-r0-leaf.json").write_text(lldpctl({"Ethernet0": (HOSTILE, HOSTILE)}))
