@@ -32,7 +32,7 @@ def read_layers(source: InventorySource, findings: list[Finding]) -> tuple[Node,
         reader.add(path)
     tree, *layers = reader.trees
     for layer in layers:
-        overlay(tree, layer)
+        findings += overlay(tree, layer)
     for text in inventory_layers(source).settings:
         _set(tree, text, findings)
     return tree, reader.texts

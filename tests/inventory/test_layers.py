@@ -9,13 +9,13 @@ import yaml
 from hypothesis import given
 from hypothesis import strategies as st
 
-from fabricgen.findings import Finding, Location
+from fabricgen.findings import Finding, Location, Severity
 from fabricgen.inventory.load import Layers, load_inventory
 from fabricgen.inventory.nodes import Node
 from fabricgen.inventory.overlay import overlay, set_value
 from fabricgen.inventory.read_yaml import read_yaml
 from tests.conftest import Cli
-from tests.inventories import rail_optimized, text_of, write
+from tests.inventories import explicit, rail_optimized, text_of, write
 
 BASE = text_of(rail_optimized())
 
@@ -250,3 +250,38 @@ def test_addresses_are_imported_beside_the_last_layer(site: Path, tmp_path: Path
     assert outcome.code == 0 and f"fabricgen check {tmp_path / 'base.yaml'} {site}" in outcome.err, outcome.out
     lock = yaml.safe_load((site.parent / "allocations.lock.yaml").read_text())
     assert lock["loopbacks"]["compute/spine0"] == ["10.9.7.7"] and not (tmp_path / "allocations.lock.yaml").exists()
+
+
+@pytest.mark.parametrize(
+    ("base", "layer", "places"),
+    [
+        ("{a: {b: 1}}", "{a: {}}", {"a": (Severity.ERROR, 1, 5)}),
+        ("{a: {b: {c: 1}}}", "a:\n  b: {}", {"a.b": (Severity.ERROR, 2, 6)}),
+        ("{a: [{name: x, b: {c: 1}}]}", "{a: [{name: x, b: {}}]}", {"a[x].b": (Severity.ERROR, 1, 19)}),
+        ("{a: 1}", "{b: null}", {"b": (Severity.WARNING, 1, 5)}),
+        ("{a: {b: 1}}", "{a: {c: }}", {"a.c": (Severity.WARNING, 1, 9)}),
+        ("{a: {}}", "{a: {}}", {}),
+        ("{}", "{a: {}}", {}),
+        ("{a: 1}", "{a: {}}", {}),
+        ("{a: [1]}", "{a: []}", {}),
+        ("{a: {b: 1}}", "{a: null}", {}),
+        ("{a: {b: 1}}", "{a: {b: null}}", {}),
+        ("{a: {b: 1}}", "{}", {}),
+    ],
+)
+def test_what_a_layer_does_not_change_is_reported(
+    base: str, layer: str, places: dict[str, tuple[Severity, int, int]]
+) -> None:
+    findings = overlay(node(base), node(layer))
+    assert all(one.code == "FG137" and one.hint for one in findings)
+    found = {one.path: (one.severity, one.location.line, one.location.column) for one in findings if one.location}
+    assert found == places
+
+
+def test_an_empty_mapping_of_a_site_is_reported_at_its_line(tmp_path: Path, cli: Cli) -> None:
+    write(tmp_path / "base", explicit())
+    (tmp_path / "site.yaml").write_text("extends: base\nplanes: {}\nsonic: null\n")
+    outcome = cli("check", tmp_path / "site.yaml", "--format", "concise")
+    assert outcome.code == 1
+    assert "site.yaml:2:9: error FG137 planes merges with {}, which changes nothing" in outcome.out
+    assert "site.yaml:3:8: warning FG137 sonic removes what no earlier layer sets" in outcome.out
