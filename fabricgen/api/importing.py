@@ -95,8 +95,10 @@ def import_foreign(
         if found is None or not found.is_product:
             raise UsageError(f"--hardware {model}={platform}: not a name of `fabricgen list platforms`")
     endings = (".xml",) if kind == "minigraph" else (".yaml", ".yml")
-    described = readers[kind](_files(paths, endings))
-    adopted = explicit_inventory(described, fabric_name(fabric), kind, hardware, single_file=single_file)
+    files = _files(paths, endings)
+    described = readers[kind](files)
+    first = Location(str(files[0]), 1, 1)
+    adopted = explicit_inventory(described, fabric_name(fabric), kind, hardware, first, single_file=single_file)
     return ImportedFabric(adopted.files, tuple(adopted.findings), len(described.switches), adopted.links)
 
 

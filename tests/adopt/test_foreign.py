@@ -230,7 +230,8 @@ def test_requests_that_are_not_possible(cli: Cli, tmp_path: Path) -> None:
     assert "write MODEL=PLATFORM" in cli("import", "avd", files, "--hardware", "a").err
     assert "is not empty" in cli("import", "avd", files, "-o", files).err
     (tmp_path / "empty" / "a.yml").write_text("{}\n")
-    assert "do not describe a switch" in cli("import", "avd", tmp_path / "empty").out
+    nothing = cli("import", "avd", tmp_path / "empty").out
+    assert "a.yml:1:1  error FG866  the files do not describe a switch" in nothing
 
 
 def test_yaml_that_grows_is_refused(cli: Cli, tmp_path: Path) -> None:

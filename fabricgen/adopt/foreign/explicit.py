@@ -4,7 +4,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 from typing import Any
 
-from fabricgen.adopt.foreign.described import DescribedEnd, DescribedSwitch, Description
+from fabricgen.adopt.foreign.described import WRONG, DescribedEnd, DescribedSwitch, Description
 from fabricgen.adopt.foreign.hardware import Fitted, fit, platform_of, port_modes
 from fabricgen.adopt.foreign.made_hardware import made_platform
 from fabricgen.adopt.overrides import overrides
@@ -13,7 +13,7 @@ from fabricgen.adopt.tree import inventory_tree
 from fabricgen.adopt.wiring import usable_links
 from fabricgen.adopt.written import FILE_NAME, REFUSED_NUMBERS, Adopted, inventory_yaml, not_allowed, rendered_tables
 from fabricgen.bundle.wiring import Endpoint, WiredLink
-from fabricgen.findings import Finding, Severity, has_errors
+from fabricgen.findings import Finding, Location, Severity, has_errors
 from fabricgen.inventory.load import LOCK_NAME
 from fabricgen.inventory.values import NAME
 from fabricgen.physics import DEFAULT_MTU_BYTES
@@ -29,19 +29,22 @@ _ADD_HEADROOM = "lossless classes need headroom: import the device folder with `
 
 
 def explicit_inventory(
-    described: Description, fabric: str, kind: str, hardware: Mapping[str, str], *, single_file: bool = False
-) -> Adopted:
+    described: Description, fabric: str, kind: str, hardware: Mapping[str, str], first: Location, *,
+    single_file: bool = False,
+) -> Adopted:  # fmt: skip
     """The inventory of a description. `hardware` is model -> platform, for models that the catalog does not have.
 
-    `kind` is the name of the import. The files are empty after errors. A platform that is made for a model needs a
-    separate file, so it is an error with `single_file`.
+    `kind` is the name of the import, `first` the first of its files. The files are empty after errors. A platform that
+    is made for a model needs a separate file, so it is an error with `single_file`.
     """
     adopted = Adopted(findings=list(described.findings))
     fitted = _fitted(described, hardware, adopted.findings)
     made = {one.platform.name: one.platform for one in fitted.values() if one.platform.vendor == IMPORTED}
     adopted.findings += _made(made.values(), single_file=single_file)
     if not described.switches:
-        adopted.findings.append(Finding("FG866", Severity.ERROR, "the files do not describe a switch of a fabric"))
+        message = "the files do not describe a switch of a fabric"
+        hint = f"give the files that `fabricgen import {kind} --help` describes"
+        adopted.findings.append(Finding(WRONG, Severity.ERROR, message, location=first, hint=hint))
     if has_errors(adopted.findings):
         return adopted
     for name in _agree_on_speeds(described, fitted):
@@ -52,12 +55,13 @@ def explicit_inventory(
                            fitted[name].layout, fitted[name].base)
         for name, switch in sorted(described.switches.items(), key=lambda item: natural_key(item[0]))
     }  # fmt: skip
-    links = dict(_links(described, fitted))
-    source = ImportSource(switches, tuple(links.values()), {})
+    links = {ends: (link, place) for ends, link, place in _links(described, fitted)}
+    source = ImportSource(switches, tuple(link for link, _ in links.values()), {})
     usable, refused = usable_links(source)
     for link, reason in refused:
         message = f"link {':'.join(link.a)} to {':'.join(link.b)} is not in the inventory: {reason}"
-        adopted.findings.append(Finding("FG142", Severity.NOTE, message))
+        place = links[frozenset((link.a, link.b))][1]
+        adopted.findings.append(Finding("FG142", Severity.NOTE, message, location=place))
     tree, lock, _ = inventory_tree(fabric, source, usable)
     _add_notes(tree, described)
     entries = {f"platforms/{name}.yaml": switch_entry_text(platform) for name, platform in sorted(made.items())}
@@ -233,8 +237,10 @@ def _host_tables(described: Description, switch: DescribedSwitch, fitted: Fitted
     return tables, set(keys)
 
 
-def _links(described: Description, fitted: Mapping[str, Fitted]) -> Iterator[tuple[frozenset[Endpoint], WiredLink]]:
-    """Both ends -> link; ports of switches by their name in SONiC."""
+def _links(
+    described: Description, fitted: Mapping[str, Fitted]
+) -> Iterator[tuple[frozenset[Endpoint], WiredLink, Location]]:
+    """Both ends, the link and its place; ports of switches by their name in SONiC."""
     for link in described.links:
         ends = [_end(described, fitted, end) for end in (link.a, link.b)]
         if None in ends:
@@ -247,7 +253,8 @@ def _links(described: Description, fitted: Mapping[str, Fitted]) -> Iterator[tup
             a, b = b, a
         outside = a[0] not in described.switches
         kind = (LinkKind.HOST_LEAF if link.is_host else LinkKind.EXTERNAL) if outside else LinkKind.PEER
-        yield frozenset((a, b)), WiredLink(f"{':'.join(a)}--{':'.join(b)}", "", kind, a, b, 0, "")
+        name = f"{':'.join(a)}--{':'.join(b)}"
+        yield frozenset((a, b)), WiredLink(name, "", kind, a, b, 0, ""), link.place
 
 
 def _end(described: Description, fitted: Mapping[str, Fitted], end: DescribedEnd) -> Endpoint | None:

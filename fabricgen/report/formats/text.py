@@ -98,7 +98,8 @@ def _shortened(folded: Sequence[_Folded], color: bool, most: int) -> list[str]:
 def _short(finding: Finding, others: Sequence[Finding], color: bool) -> str:
     """The place, code and message. Findings like it are counted."""
     severity = painted(f"{finding.severity} {finding.code}", finding.severity, color)
-    where = " ".join(filter(None, (finding.device, finding.path)))
+    path = "" if finding.message.startswith(finding.path) else finding.path  # many messages begin with the path
+    where = " ".join(filter(None, (finding.device, path)))
     alike_too = f"; {len(others)} more like this" if others else ""
     message = f"{where}: {finding.message}" if where else finding.message
     place = str(finding.location or "")

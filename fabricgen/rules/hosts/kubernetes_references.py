@@ -72,7 +72,7 @@ def _references(manifests: ObservedManifests) -> Iterator[Defect]:
             if (pool := row.get("cidrPoolRef")) is not None and pool not in pools:
                 yield Defect(
                     place_of(manifests, one, "spec", "railTopology", at, "cidrPoolRef"),
-                    f"there is no CIDRPool {pool}",
+                    _undefined("cidrPoolRef", "CIDRPool", pool),
                     RENDER_AGAIN,
                 )
         if one.kind == "NetworkAttachmentDefinition":
@@ -84,9 +84,12 @@ def _references(manifests: ObservedManifests) -> Iterator[Defect]:
             for at, row in enumerate(one.rows("spec", "resourceClaims")):
                 if (name := row.get("resourceClaimTemplateName")) is not None and name not in templates:
                     path = ("spec", "resourceClaims", at, "resourceClaimTemplateName")
-                    yield Defect(
-                        place_of(manifests, one, *path), f"there is no ResourceClaimTemplate {name}", RENDER_AGAIN
-                    )
+                    problem = _undefined(path[-1], "ResourceClaimTemplate", name)
+                    yield Defect(place_of(manifests, one, *path), problem, RENDER_AGAIN)
+
+
+def _undefined(what: object, kind: str, name: object) -> str:
+    return f"{what} names the {kind} {name}, which no file defines"
 
 
 def _attachment(manifests: ObservedManifests, one: Manifest, pools: set[str], resources: set[str]) -> Iterator[Defect]:
@@ -106,7 +109,7 @@ def _attachment(manifests: ObservedManifests, one: Manifest, pools: set[str], re
     ipam = first.get("ipam")
     if isinstance(ipam, dict) and ipam.get("type") == "nv-ipam":
         if ipam.get("poolName") not in pools:
-            yield Defect(place, f"there is no CIDRPool {ipam.get('poolName')}", RENDER_AGAIN)
+            yield Defect(place, _undefined("poolName", "CIDRPool", ipam.get("poolName")), RENDER_AGAIN)
         elif ipam.get("poolType") != "cidrpool":
             yield Defect(place, "poolType is not cidrpool, so nv-ipam looks for an IPPool", "set poolType to cidrpool")
     if first.get("type") == "sriov" and not any(plugin.get("type") == "sbr" for plugin in plugins):
@@ -152,7 +155,7 @@ def _maps(manifests: ObservedManifests, pod: Manifest) -> Iterator[Defect]:
         for name in [str(source.get("name")) for source in sources if isinstance(source, dict)]:
             if name.startswith("nccl-") and name not in maps:
                 path = ("spec", "containers", at, "envFrom")
-                yield Defect(place_of(manifests, pod, *path), f"there is no ConfigMap {name}", RENDER_AGAIN)
+                yield Defect(place_of(manifests, pod, *path), _undefined("envFrom", "ConfigMap", name), RENDER_AGAIN)
 
 
 def _pod(manifests: ObservedManifests, one: Manifest, networks: set[str], resources: set[str]) -> Iterator[Defect]:
@@ -165,7 +168,7 @@ def _pod(manifests: ObservedManifests, one: Manifest, networks: set[str], resour
         asked = []
     for name in asked:
         if name not in networks:
-            yield Defect(place, f"there is no network {name}", RENDER_AGAIN)
+            yield Defect(place, _undefined("the pod", "network", name), RENDER_AGAIN)
     for at, container in enumerate(one.rows("spec", "containers")):
         requests = (
             container.get("resources", {}).get("requests", {}) if isinstance(container.get("resources"), dict) else {}

@@ -96,7 +96,7 @@ class _Placing:
         if unknown := [number for number in one.units if number not in numbers]:
             known = listed([f"{unit.number} ({unit.name})" for unit in site.units], 8)
             key = one.item("unit", one.units.index(unknown[0]))
-            self.mistakes.append(one.mistake(key, f"there is no unit {unknown[0]}", f"the units are {known}"))
+            self.mistakes.append(one.mistake(key, f"unit {unknown[0]} is not in the plane", f"the units are {known}"))
             return ()
         free = [host for host in site.hosts if self._is_free(one, host)]
         if one.units:
@@ -123,7 +123,8 @@ def _unknown_rails(one: JobRequest, site: PlaneSite) -> Iterator[Finding]:
     known = sorted({adapter.rail for adapter in site.adapters if adapter.rail is not None})
     if unknown := [rail for rail in one.rails if rail not in known]:
         hint = f"the rails are {', '.join(map(str, known))}" if known else "the plane has no rails: remove the key"
-        yield one.mistake(one.item("rails", one.rails.index(unknown[0])), f"there is no rail {unknown[0]}", hint)
+        key = one.item("rails", one.rails.index(unknown[0]))
+        yield one.mistake(key, f"rail {unknown[0]} is not in the plane", hint)
 
 
 def _parts(one: JobRequest, hosts: Iterable[str]) -> Iterator[Part]:

@@ -134,8 +134,8 @@ def test_order_of_placement(tmp_path: Path) -> None:
         ("- {name: a, hosts: [gpu-001, gpu-00*]}", ["gpu-001: a job uses a host once"]),
         ("- {name: a, count: 9}", ["9 hosts requested, the plane has 8 free"]),
         ("- {name: a, count: 5, unit: 0}", ["5 hosts requested, unit 0 has 4 free"]),
-        ("- {name: a, count: 1, unit: 4}", ["there is no unit 4"]),
-        ("- {name: a, count: 1, rails: [7]}", ["there is no rail 7"]),
+        ("- {name: a, count: 1, unit: 4}", ["unit 4 is not in the plane"]),
+        ("- {name: a, count: 1, rails: [7]}", ["rail 7 is not in the plane"]),
         (
             "- {name: a, hosts: gpu-00*}\n- {name: b, hosts: 'gpu-00[1-2]'}",
             ["FG793", "2 hosts of job a as well: gpu-[001-002]"],
