@@ -21,7 +21,7 @@ from fabricgen.spread import apart, spread, worthwhile
 Elsewhere = Callable[[Fabric, Sequence[Sequence[str]]], Iterator[bytes]]
 
 T = TypeVar("T")
-_BESIDE = ""  # in place of the name of a module
+_BESIDE = ""  # in place of the name of a module: rules on the routes, which the work beside reads, too
 _SLOWEST = (Basis.SCHEMA, Basis.CONSEQUENCE)  # they read every row, and the routes: the other rules run beside them
 
 
@@ -56,9 +56,10 @@ def checked(
 
     if elsewhere is None and (jobs == 1 or are_forgotten(switches)):
         return Turns(fabric, rules, second if jobs > 1 else None).defects
-    modules: dict[str, list[Rule]] = {}
+    modules: dict[str, list[Rule]] = {_BESIDE: []} if beside else {}  # the longest work first
     for rule in sorted(rules, key=lambda rule: rule.basis not in _SLOWEST):
-        modules.setdefault(rule.check.__module__, []).append(rule)
+        name = _BESIDE if beside and rule.basis is Basis.CONSEQUENCE else rule.check.__module__
+        modules.setdefault(name, []).append(rule)
     if elsewhere is None:
         _ = fabric.ends_of, fabric.pairs  # before the fork: the processes share them
         answers = _in_processes(fabric, modules, jobs, beside)
@@ -75,15 +76,14 @@ def _in_processes(
 ) -> Iterator[bytes]:
     """The answers of `check_module`, and the result of the work beside."""
 
-    def done(name: str) -> Any:
-        return beside.work() if name == _BESIDE and beside else check_module(fabric, modules[name])
+    def done(name: str) -> tuple[Any, bytes]:
+        result = beside.work() if beside and name == _BESIDE else None
+        return result, check_module(fabric, modules[name])
 
-    names = [_BESIDE, *modules] if beside else [*modules]  # the longest work first
-    for name, answer in zip(names, spread(done, names, jobs), strict=True):
-        if name == _BESIDE and beside:
-            beside.result = answer
-        else:
-            yield answer
+    for name, (result, answer) in zip(modules, spread(done, [*modules], jobs), strict=True):
+        if beside and name == _BESIDE:
+            beside.result = result
+        yield answer
 
 
 def check_module(fabric: Fabric, rules: Sequence[Rule]) -> bytes:
