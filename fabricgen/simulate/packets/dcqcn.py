@@ -7,6 +7,7 @@ updated only when it is read, but timer by timer as in a NIC, so even its roundi
 import numpy as np
 
 from fabricgen.simulate.compilation import inlined
+from fabricgen.simulate.packets.intrinsics import whole
 from fabricgen.simulate.packets.state import Run
 from fabricgen.simulate.packets.wheel import schedule
 
@@ -21,12 +22,23 @@ def notify(run: Run, flow: int) -> None:
         record.target = record.rate
         schedule(run, settings.first_flow + 3 * flow + 1, now + settings.decrease_interval + 1)
         return
-    _update_alpha(run, flow, now - settings.older_acks)
+    _update_alpha(run, flow, now - whole(_is_older(run, record.port)))
     record.notified = 1
     if not record.decreasing:
         record.decreasing = 1
         turn = (now - record.decrease_origin) // settings.decrease_interval + 1
         schedule(run, settings.first_flow + 3 * flow + 1, record.decrease_origin + turn * settings.decrease_interval)
+
+
+@inlined
+def _is_older(run: Run, port: int) -> bool:
+    """Whether an ACK was sent to this port before a timer of alpha that expires when it arrives was set: compat hpcc
+    has it first."""
+    source, settings = run.ports[port], run.settings
+    return bool(
+        settings.truncated
+        and run.durations[source.speed, settings.ack_size] + source.delay > settings.alpha_interval
+    )
 
 
 @inlined

@@ -3,7 +3,8 @@
 The function is SplitMix64's, so a seed gives the same run on every machine, and a mark depends on no other queue.
 ns-3 draws from MRG32k3a (L'Ecuyer, Good parameters and implementations for combined multiple recursive random number
 generators, Operations Research 47, 1999). A stream is 2^127 numbers long and has substreams of 2^76. HPCC takes each
-draw from a new stream: the first number of the substream that is the seed of the run.
+draw from a new stream: the first number of the substream that is the seed of the run. It draws for a packet of each
+kind, a marked one, too (SwitchMmu::ShouldSendCN), and for the identification of a pause frame (QbbNetDevice::SendPfc).
 """
 
 from typing import Any
@@ -63,6 +64,15 @@ def _first_of_stream(run: Run) -> float:
     streams = run.streams
     low = (np.uint64(1403580) * streams[0, 1] % _M1 + _M1 - np.uint64(810728) * streams[0, 0] % _M1) % _M1
     high = (np.uint64(527612) * streams[1, 2] % _M2 + _M2 - np.uint64(1370589) * streams[1, 0] % _M2) % _M2
+    skip_stream(run)
+    difference = low - high if low > high else low + _M1 - high
+    return float(difference) * _NORM
+
+
+@inlined
+def skip_stream(run: Run) -> None:
+    """Go to the next stream."""
+    streams = run.streams
     for component in range(2):
         modulus = _M1 if component == 0 else _M2
         jump = _NEXT_STREAM[component]
@@ -70,8 +80,6 @@ def _first_of_stream(run: Run) -> float:
         for row in range(3):
             total = jump[row, 0] * a % modulus + jump[row, 1] * b % modulus + jump[row, 2] * c % modulus
             streams[component, row] = total % modulus
-    difference = low - high if low > high else low + _M1 - high
-    return float(difference) * _NORM
 
 
 @inlined

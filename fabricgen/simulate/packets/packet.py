@@ -1,6 +1,7 @@
 """Packets: allocation, and the queues that they wait in."""
 
 from fabricgen.simulate.compilation import inlined
+from fabricgen.simulate.packets.draws import skip_stream
 from fabricgen.simulate.packets.intrinsics import prefetch, unsigned
 from fabricgen.simulate.packets.records import DOWN, NAK, NONE
 from fabricgen.simulate.packets.state import Run
@@ -79,6 +80,8 @@ def push_pause(run: Run, port: int, lane: int, kind: int) -> None:
     out = run.ports[port]
     if out.state & DOWN:
         return
+    if run.settings.truncated:
+        skip_stream(run)
     frame = take(run)
     event = run.events[frame]
     event.kind, event.size, event.queue = kind, run.settings.pause_size, lane

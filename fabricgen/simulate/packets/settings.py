@@ -14,7 +14,6 @@ from fabricgen.vocabulary import Recovery
 
 _TIMEOUT_NS = 1_000_000
 _HPCC_NAK_NS = 500_000  # HPCC's receivers ask again after this time
-_HPCC_OLDER_ACKS_NS = 1004  # up to this timer of alpha, HPCC's ns-3 handles an ACK before the timer of the same time
 _NEVER = 1 << 60
 _NO_DCQCN = Dcqcn(1 / 256, 1000, 4000, 300_000, 1, 0, 0, 100)
 
@@ -55,7 +54,6 @@ def run_settings(
         sai=not compat,
         dcqcn=transport.congestion_control is CongestionControl.DCQCN,
         ecn=any(one is not None and one.ecn for each in classes for one in buffers_by_port(scenario, each)),
-        older_acks=int(compat and alpha_ns <= _HPCC_OLDER_ACKS_NS),
         alpha_interval=int(alpha_ns * ticks_per_ns),
         decrease_interval=int(dcqcn.rate_decrease_interval_ns * ticks_per_ns),
         increase_interval=int(dcqcn.increase_timer_ns * ticks_per_ns),

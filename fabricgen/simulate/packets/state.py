@@ -29,7 +29,6 @@ class RunSettings(NamedTuple):
     sai: bool  # XON as SAI defines it
     dcqcn: bool
     ecn: bool
-    older_acks: int  # 1 if an ACK comes before the timer of alpha at the same time
     alpha_interval: int
     decrease_interval: int
     increase_interval: int

@@ -93,7 +93,7 @@ def next_of_switch(run: Run, port: int) -> int:
     resize(run, port, lane, -whole(run.events[packet].size))
     run.queues[port, lane].sent += 1
     release(run, run.events[packet].port, lane, run.events[packet].size)
-    if run.settings.ecn and run.events[packet].kind == DATA:
+    if run.settings.ecn and (run.events[packet].kind == DATA or run.settings.truncated):
         _mark(run, port, lane, packet)
     return packet
 
@@ -155,7 +155,7 @@ def _following(ready: int, last: int) -> int:
 
 @inlined
 def _mark(run: Run, port: int, lane: int, packet: int) -> None:
-    """Mark a packet by WRED, by the bytes that remain in the queue."""
+    """Mark a packet by WRED, by the bytes that remain in the queue. Compat hpcc draws for other kinds, too."""
     queue = run.queues[port, lane]
     if queue.bytes <= queue.kmin:
         return
@@ -164,5 +164,6 @@ def _mark(run: Run, port: int, lane: int, packet: int) -> None:
         share = profile.pmax * (queue.bytes - queue.kmin) / (profile.kmax - queue.kmin)
         if draw(run, port, lane) >= share:
             return
-    run.events[packet].kind = MARKED_DATA
-    run.holds[port, lane].marked += 1
+    if run.events[packet].kind == DATA:
+        run.events[packet].kind = MARKED_DATA
+        run.holds[port, lane].marked += 1

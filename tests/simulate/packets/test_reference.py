@@ -28,6 +28,11 @@ OF_THE_PROTOTYPE = (
 )  # fmt: skip
 
 
+NS3 = Path(__file__).parent / "ns3"
+"""Scenarios with the answers of HPCC's ns-3 (alibaba-edu/High-Precision-Congestion-Control at 9f4be2a, its program
+scratch/third.cc with the routes, headroom, alpha and buffers of a scenario, which gives the answers above, too)."""
+
+
 def expected(kind: str, case: str) -> dict[str, Any]:
     answer: dict[str, Any] = json.loads(shared("data", kind, case, "expected.json").read_text())
     return answer
@@ -57,6 +62,17 @@ def test_equals_ns3_in_times_and_counts(case: str) -> None:
     if "pfc_frames" in answer:
         assert [list(frame) for frame in result.pfc_frames] == answer["pfc_frames"]
     assert (result.freeze is not None) == answer["frozen"]
+
+
+@pytest.mark.parametrize("case", sorted(file.stem for file in NS3.glob("*.json")))
+def test_equals_ns3_frame_by_frame(case: str) -> None:
+    """Rings that deadlock, random marks beside pauses and lossless ACKs, cables shorter than the timer of alpha."""
+    kept = json.loads((NS3 / f"{case}.json").read_text())
+    found, answer = result(kept["scenario"]), kept["answer"]
+    assert [flow.fct_ns for flow in found.flows] == answer["fct_ns"]
+    assert [list(frame) for frame in found.pfc_frames] == answer["pfc_frames"]
+    assert (found.wire_transmissions, found.drops) == (answer["wire_transmissions"], answer["drops"])
+    assert (found.freeze is None) == all(answer["fct_ns"])
 
 
 @pytest.mark.parametrize("case", OF_THE_PROTOTYPE)
