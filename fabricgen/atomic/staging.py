@@ -77,17 +77,17 @@ def remove_tree(path: Path) -> None:
         _remove_together(path)
         import shutil
 
-        shutil.rmtree(path, onerror=_writable_then_again)
+        shutil.rmtree(path, onerror=partial(_writable_then_again, path))
 
 
 def _remove_together(folder: Path) -> None:
-    """Remove the files and the innermost folders below a folder, several at a time. What cannot be removed stays."""
+    """Remove the files and the innermost folders in a folder, several at a time. What cannot be removed stays."""
     from concurrent.futures import ThreadPoolExecutor
 
     files, innermost = list[str](), list[str]()
     for at, folders, names in os.walk(folder):
         files += [f"{at}/{name}" for name in names]
-        if not folders:
+        if not folders and Path(at) != folder:
             innermost.append(at)
     with suppress(RuntimeError), ThreadPoolExecutor(_AT_A_TIME) as pool:  # RuntimeError: no thread can be started
         for remove, paths in ((os.unlink, files), (_remove_empty, innermost)):
@@ -158,10 +158,12 @@ def _remove_dead(path: Path) -> None:
         os.close(handle)
 
 
-def _writable_then_again(remove: Callable[[str], Any], path: str, _: object) -> None:
-    """A folder without write permission keeps its entries: change its mode, and try again."""
+def _writable_then_again(tree: Path, remove: Callable[[str], Any], path: str, _: object) -> None:
+    """A folder of the tree without write permission keeps its entries: change its mode, and try again. The folder that
+    contains the tree is not ours: it may be /tmp."""
     with suppress(OSError):
-        Path(path).parent.chmod(0o700)
+        if Path(path) != tree:
+            Path(path).parent.chmod(0o700)
         if Path(path).is_dir() and not Path(path).is_symlink():
             Path(path).chmod(0o700)
             import shutil
