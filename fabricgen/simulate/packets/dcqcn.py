@@ -36,8 +36,7 @@ def _is_older(run: Run, port: int) -> bool:
     has it first."""
     source, settings = run.ports[port], run.settings
     return bool(
-        settings.truncated
-        and run.durations[source.speed, settings.ack_size] + source.delay > settings.alpha_interval
+        settings.truncated and run.durations[source.speed, settings.ack_size] + source.delay > settings.alpha_interval
     )
 
 
