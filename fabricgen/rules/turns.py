@@ -37,12 +37,13 @@ class RuleStage:
 _STAGES = (
     RuleStage(("schema", "bundle"), derived=False, apart=1),
     RuleStage(("links",), ("DEVICE_NEIGHBOR",)),
+    RuleStage(("peers",), derived=False, apart=1),
     RuleStage(
-        ("schema.daemons", "ports", "buffers", "qos", "opensm", "peers", "hosts.mtu"),
+        ("schema.daemons", "ports", "buffers", "qos", "opensm", "hosts.mtu"),
         ("PORT", "DEVICE_NEIGHBOR_METADATA"),
         derived=False,
     ),
-    RuleStage(("hosts",), apart=1),
+    RuleStage(("hosts",), apart=2),
     RuleStage(("bgp", "control"), apart=2),
     RuleStage(("addresses",), ends=True),
     # The routing model of these takes as much memory as all addresses do.
