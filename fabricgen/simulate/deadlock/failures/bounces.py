@@ -120,7 +120,7 @@ class Bounces:
         itself: Flags = (self.leads[number, number >> 6] >> (number & 63).astype(np.uint64) & np.uint64(1)) != 0
         return itself
 
-    def _drawn(self, safe: Flags, chance: np.random.Generator) -> Words:
+    def _drawn(self, safe: Flags, chance: "np.random.Generator") -> Words:
         """The failures that lead to each other over half of the detours, from entries that can use each of that
         half."""
         ways = self.ways

@@ -134,7 +134,7 @@ class Orbits:
             label = now
         return found
 
-    def _move(self, switch: Indices | None, mark: Indices, chance: np.random.Generator) -> Indices | None:
+    def _move(self, switch: Indices | None, mark: Indices, chance: "np.random.Generator") -> Indices | None:
         """The permutation of the failures by a symmetry with this permutation of the switches, if there is one."""
         found = None if switch is None else self.known.symmetry(switch, mark, chance)
         return None if found is None else self.moved.permutation(found)

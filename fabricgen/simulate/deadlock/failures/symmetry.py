@@ -65,7 +65,7 @@ class Invariants:
         self.cable = np.minimum(np.arange(network.links), network.reverse)
         self.turns = self._turns(np.arange(network.links))
 
-    def symmetry(self, switch: Indices, mark: Indices, chance: np.random.Generator) -> Symmetry | None:
+    def symmetry(self, switch: Indices, mark: Indices, chance: "np.random.Generator") -> Symmetry | None:
         """The symmetry with this permutation of the switches, parallel links in random order, or None.
         Links with different `mark` (0 or 1) do not replace each other."""
         kind = numbered(self.cable_kind, mark)

@@ -55,7 +55,7 @@ class _Merge:
     into: Indices
     role: Words
 
-    def expand(self, image: Indices, chance: np.random.Generator) -> Indices:
+    def expand(self, image: Indices, chance: "np.random.Generator") -> Indices:
         """An image of the merged vertices from an image of the smaller graph's vertices; twins in random order."""
         drawn = chance.permutation(len(self.into))
         found = np.empty_like(self.into)
@@ -84,7 +84,7 @@ class SymmetrySearch:
             colour = mixed(colour[merge.into] * _GAMMA + merge.role)
         return colour[: self.switches]
 
-    def guess(self, chance: np.random.Generator) -> Indices | None:
+    def guess(self, chance: "np.random.Generator") -> Indices | None:
         """A candidate permutation of the switches; None if this attempt failed."""
         if self.path is None:
             return None
