@@ -8,10 +8,13 @@ from fabricgen.allocation.refusals import Refused
 from fabricgen.design.model import Fabric, Host, Identity, Switch
 from fabricgen.findings import Finding
 from fabricgen.inventory.mistakes import error, suggest
-from fabricgen.inventory.model import DeviceNote
+from fabricgen.inventory.model import DeviceNote, Inventory
+from fabricgen.inventory.plane import Plane
 from fabricgen.vocabulary import Role
 
 _HOST_PATTERN = "{group}-{number:03}"
+# Linux refuses a hostname above 64 characters (HOST_NAME_MAX, sethostname(2)), DNS a label above 63 (RFC 1035, 2.3.4).
+_MOST_CHARACTERS = 63
 _HOST_KEYS = {"name", "rack", "unit", "serial"}  # of `devices`
 
 
@@ -21,6 +24,7 @@ def name_switches(fabric: Fabric, lock: Lock, findings: list[Finding], refusals:
     names: dict[str, str] = {}
     owner: dict[str, Switch] = {}
     reported: set[tuple[str | None, str]] = set()  # once for each pattern
+    too_long: set[tuple[str | None, str]] = set()
     for switch in fabric.switches:
         of_plane = fabric.inventory.planes[switch.identity.plane]
         part = of_plane if switch.role in of_plane.names else fabric.inventory
@@ -42,6 +46,9 @@ def name_switches(fabric: Fabric, lock: Lock, findings: list[Finding], refusals:
             findings.append(error("FG208", message, part, "names", switch.role, hint=hint))
         owner.setdefault(name, switch)
         names[switch.key] = name
+        if len(name) > _MOST_CHARACTERS and (pattern, switch.role) not in too_long:
+            too_long.add((pattern, switch.role))
+            findings.append(_too_long(name, part, "names", switch.role) if pattern else _too_long(name, of_plane))
     return names
 
 
@@ -57,7 +64,17 @@ def name_hosts(fabric: Fabric, switch_names: Collection[str], findings: list[Fin
             findings.append(error("FG208", message, fabric.inventory, "names", "host", hint=hint))
             break  # once for the pattern
         owner[name] = f"host {key}"
+    if long := next((host for host in fabric.hosts if len(names[host.key]) > _MOST_CHARACTERS), None):
+        steps = ("names", "host") if "host" in fabric.inventory.names else ("hosts", long.group)
+        findings.append(_too_long(names[long.key], fabric.inventory, *steps))
     return names
+
+
+def _too_long(name: str, part: Inventory | Plane, *steps: str) -> Finding:
+    """A name of a pattern, at the pattern or at what the default pattern repeats."""
+    message = f"the name {name!r} has {len(name)} characters; a hostname has at most {_MOST_CHARACTERS}"
+    hint = "write a shorter pattern" if steps[:1] == ("names",) else "shorten it, or write a pattern under `names:`"
+    return error("FG105", message, part, *steps, hint=hint)
 
 
 def notes_by_identity(fabric: Fabric, names: Mapping[str, str]) -> dict[str, DeviceNote]:
