@@ -62,6 +62,8 @@ COSTLY = (
     Costly("handoff/test_slurm.py::test_slurmctld_complains_of_a_wrong_line", "a slurmctld that words it otherwise"),
     Costly("routing/frr/test_real_frr.py::test_next_hops_equal_frr", "routes of other fabrics, dialects and failures",
            ("4x2 shared, two failures",)),
+    Costly("routing/frr/test_hosts.py::test_a_range_wider_than_the_subnets_lets_other_machines_in",
+           "sessions that FRR opens from ranges otherwise than FG698 says; rules/bgp/test_hosts.py has the rule"),
     Costly("routing/frr/test_new_asns.py::test_other_switches_keep_their_routes", "new ASNs that cut real sessions"),
     Costly("routing/frr/test_real_frr.py::test_verdict_on_what_frr_forwards", "a cycle that FRR does not forward"),
     Costly("gitops/test_pipelines.py::test_the_reviewer_sees_what_changes", "the summary and the comment of GitHub"),

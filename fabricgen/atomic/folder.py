@@ -56,6 +56,8 @@ class FolderWriter:
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
+        if isinstance(error, OSError) and error.filename is None:  # of a write, for example to a full disk
+            error.filename = str(self.given)
         with held():
             self._staged.discard()
             for parent in reversed(self._new_parents):

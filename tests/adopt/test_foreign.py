@@ -228,7 +228,8 @@ def test_requests_that_are_not_possible(cli: Cli, tmp_path: Path) -> None:
     files = write({"DC1.yml": DESIGN}, tmp_path / "files")
     assert "not a name of `fabricgen list platforms`" in cli("import", "avd", files, "--hardware", "a=b").err
     assert "write MODEL=PLATFORM" in cli("import", "avd", files, "--hardware", "a").err
-    assert "is not empty" in cli("import", "avd", files, "-o", files).err
+    assert "which this run reads" in cli("import", "avd", files, "-o", files).err
+    assert "is not empty" in cli("import", "avd", files, "-o", tmp_path).err
     (tmp_path / "empty" / "a.yml").write_text("{}\n")
     nothing = cli("import", "avd", tmp_path / "empty").out
     assert "a.yml:1:1  error FG866  the files do not describe a switch" in nothing

@@ -1,5 +1,6 @@
 """Paths of options are refused before the work starts, and no output replaces an input."""
 
+import os
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -153,6 +154,11 @@ def test_a_folder_without_permission_is_refused(site: Path, cli: Cli, monkeypatc
     for arguments in ("check inv --output empty/x", "simulate deadlock build --svg empty/x"):
         outcome = cli(*arguments.split())
         assert outcome.code == 2 and "no file can be written into the folder" in outcome.err
+    (site / "build").rename(site / "empty/build")
+    monkeypatch.setattr("os.access", lambda _, mode: mode == os.R_OK)
+    assert cli("render", "inv", "-o", "empty/build").code == 2
+    assert cli("render", "inv", "-o", "empty/build", "--check").code == 0
+    assert cli("check", "inv", "--cache", "empty/cache").code == 0
 
 
 def commands(command: click.Command) -> Iterator[click.Command]:

@@ -1,5 +1,6 @@
 """A file is written completely or not at all."""
 
+import errno
 import os
 from collections.abc import Callable
 from pathlib import Path
@@ -63,3 +64,15 @@ def test_a_missing_folder_is_named(cli: Cli, tmp_path: Path) -> None:
     inventory = write(tmp_path / "inventory", explicit())
     outcome = cli("check", inventory, "--output", tmp_path / "nowhere/result.txt")
     assert outcome.code == 2 and f"{tmp_path}/nowhere does not exist; create it first" in outcome.err
+
+
+def test_a_full_disk_is_reported_with_the_folder(cli: Cli, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    inventory = write(tmp_path / "inventory", explicit())
+
+    def full(*_: object) -> None:
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    monkeypatch.setattr(Path, "write_bytes", full)
+    outcome = cli("render", inventory, "-o", tmp_path / "bundle")
+    assert outcome.code == 2 and f"error: {tmp_path}/bundle: No space left on device" in outcome.err
+    assert [each.name for each in tmp_path.iterdir()] == ["inventory"]

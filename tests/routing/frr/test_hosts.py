@@ -12,6 +12,7 @@ from pathlib import Path
 
 import pytest
 
+from fabricgen.api.validation import validate
 from fabricgen.bundle.read import open_bundle
 from fabricgen.handoff.host_bgp import host_bgp_files
 from tests.daemons import until
@@ -73,6 +74,7 @@ def lab(config: Config, hosts: dict[str, tuple[str, str]]) -> Iterator[dict[str,
                 own_folder = folder / one
                 own_folder.mkdir(exist_ok=True)
                 shutil.chown(own_folder, "frr", "frr")
+                own_folder.chmod(0o777)  # a daemon may create its files before it has changed its user
                 (own_folder / f"{daemon}.conf").write_text(texts[name][0] if daemon == "bgpd" else f"hostname {one}\n")
                 command = [str(DAEMONS / daemon), "-d", "-A", "127.0.0.1", "-P", "0", "--vty_socket", str(own_folder)]
                 command += ["-z", str(own_folder / "zserv.api"), "-i", str(own_folder / f"{daemon}.pid")]
@@ -113,3 +115,49 @@ def test_the_leaf_accepts_parts_of_the_prefixes_only(text: str, tmp_path: Path) 
         states = bgpd["gpu-000"].ask("show bgp neighbors json")
         assert any(row["bgpState"] == "Established" for row in states.values())
         assert routes("gpu-000") == {"10.100.1.0/24"}, "the leaf announces nothing to hosts"
+
+
+@pytest.mark.parametrize("text", [FILTERED, NUMBERED], ids=["framework", "bgpcfgd"])
+def test_a_range_wider_than_the_subnets_lets_other_machines_in(text: str, tmp_path: Path) -> None:
+    """FG698 is about what FRR does: a machine at another subnet of the leaf has no session with the range that is
+    rendered, and has one with a wider range."""
+    require_lab()
+    for path, content in files_of(text).items():
+        (tmp_path / path).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / path).write_bytes(content)
+    file = tmp_path / "sonic" / LEAF / "config_db.json"
+    config: Config = json.loads(file.read_text())
+    config["INTERFACE"] |= {"Ethernet16": {}, "Ethernet16|10.230.0.0/31": {}}
+    files = {path.partition("/")[0]: content.decode() for path, content in host_bgp_files(open_bundle([tmp_path]))}
+    (port,) = (
+        port for port, row in config["DEVICE_NEIGHBOR"].items() if (row["name"], port) == ("gpu-000", "Ethernet0")
+    )
+    stranger = (
+        files["gpu-000"].replace("10.224.0.0 ", "10.230.0.0 ").replace("router-id 10.224.0.1", "router-id 9.9.9.9")
+    )
+    lines = {}
+    for network in ("10.224.0.0/29", "10.224.0.0/12"):
+        if text is FILTERED:
+            config["BGP_GLOBALS_LISTEN_PREFIX"] = {f"default|{network}": {"peer_group": "HOSTS"}}
+        else:
+            config["BGP_PEER_RANGE"]["HOSTS"]["ip_range"] = [network]
+        lines[network] = f"bgp listen range {network} peer-group HOSTS"
+        assert lines[network] in frr_configuration(config)[0]
+        file.write_text(json.dumps(config))
+        found = [one.code for one in validate([tmp_path], select=["FG698"]).findings]
+        assert found == ([] if network.endswith("29") else ["FG698"])
+    narrow, wide = lines.values()
+    before = json.loads(json.dumps(config).replace("10.224.0.0/12", "10.224.0.0/29"))
+    with lab(before, {"gpu-000": (port, files["gpu-000"]), "stranger": ("Ethernet16", stranger)}) as bgpd:
+
+        def state(name: str, leaf: str) -> str:
+            return str(bgpd[name].ask("show bgp neighbors json")[leaf]["bgpState"])
+
+        until(lambda: state("gpu-000", "10.224.0.0") == "Established", lambda: state("gpu-000", "10.224.0.0"))
+        # A refused connection is closed at once, so the machine has tried when it waits for the next time.
+        until(lambda: state("stranger", "10.230.0.0") == "Active", lambda: state("stranger", "10.230.0.0"))
+        assert "10.230.0.1" not in bgpd[LEAF].ask("show bgp neighbors json")
+        for line in ("configure terminal", "router bgp 4200000001", f"no {narrow}", wide, "end"):
+            bgpd[LEAF].ask(line)
+        until(lambda: state("stranger", "10.230.0.0") == "Established", lambda: state("stranger", "10.230.0.0"))
+        assert bgpd[LEAF].ask("show bgp neighbors json")["10.230.0.1"]["bgpState"] == "Established"
