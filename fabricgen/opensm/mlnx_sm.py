@@ -12,7 +12,8 @@ from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
-from fabricgen.opensm.options import BOOLEANS, MAX_LINE_BYTES
+from fabricgen.c_numbers import c_number
+from fabricgen.opensm.options import BOOLEANS, MAX_LINE_BYTES, SECRET
 
 DIALECT = "mlnx-sm-5"
 CONFIG_DIR = "/opt/ufm/files/conf/opensm"
@@ -46,4 +47,6 @@ def option_problem(name: str, text: str) -> str | None:
         return f"{name} is {text}, expected TRUE or FALSE in capitals"
     if len(f"{name} {text}".encode()) > MAX_LINE_BYTES:
         return f"{name} has more than {MAX_LINE_BYTES} bytes"
+    if fact.type in ("number", "net64") and text and not text.startswith(SECRET) and c_number(text) is None:
+        return f"{name} is not a number"
     return None

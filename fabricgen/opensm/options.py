@@ -76,7 +76,7 @@ CHOICES: Mapping[str, tuple[str, ...]] = {
     "force_link_width": (*map(str, range(32)), "255"),
 }
 _BITS = {"uint8": 8, "uint16": 16, "net16": 16, "uint32": 32, "net32": 32, "int32": 32, "net64": 64}
-_SECRET = "${secret:"  # deployment replaces it by a number
+SECRET = "${secret:"  # deployment replaces it by a number
 
 
 @dataclass(frozen=True, slots=True)
@@ -139,7 +139,7 @@ def option_problem(name: str, text: str) -> str | None:
         return f"{name} is {NULL}: OpenSM ends with a segmentation fault"
     if name in CHOICES and text not in CHOICES[name] and str(c_number(text)) not in CHOICES[name]:
         return f"{name} must be one of {', '.join(CHOICES[name])}: OpenSM uses its default for other values"
-    if fact.type in _BITS and not text.startswith(_SECRET):
+    if fact.type in _BITS and not text.startswith(SECRET):
         return _number_problem(name, fact.type, text)
     return None
 

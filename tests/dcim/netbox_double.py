@@ -1,8 +1,13 @@
 """A NetBox in memory, with the interface of pynetbox: enough for the objects of a fabric.
 
-Shapes of records as in tests/dcim/answers, which a real NetBox 4.6.8 gave.
+Shapes of records as in tests/dcim/answers, which a real NetBox 4.6.8 gave. What it refuses is what the models refuse:
+dcim/models/devices.py (Device.clean), device_components.py (Interface.clean, BaseInterface.save), cables.py
+(CableTermination.clean), ipam/models/ip.py and vlans.py, and InterfaceSerializer.validate, all of
+netbox-community/netbox@43fe81f9, which is 4.6.8. A VLAN of another site than the device cannot occur: fabricgen's have
+none, as VLANSerializer allows. An empty `mode` can be null: ChoiceField reads it as "".
 """
 
+import ipaddress
 import itertools
 from collections import defaultdict
 from collections.abc import Mapping
@@ -77,6 +82,7 @@ class Endpoint:
             "devices": lambda each: [(each["name"], each["site"]), (each.get("rack"), each.get("position"))],
             "interfaces": lambda each: [(each["device"], each["name"])],
             "ip_addresses": lambda each: [(each["address"].partition("/")[0], 4)],
+            "prefixes": lambda each: [(each["prefix"], 0)],
             "cables": lambda each: [(end, 1) for end in ends(each)],
             "vlan_groups": lambda each: [(each["name"], 0), (each["slug"], 1)],
             "vlans": lambda each: [(each["group"], each["vid"]), (each["group"], each["name"])],
@@ -86,6 +92,16 @@ class Endpoint:
             raise RefusedError(f"{self.name}: {clash} is taken")
         if self.name == "ip_addresses":
             self._check_primary(new)
+            _check_host_part(new)
+        if self.name == "prefixes" and new["prefix"].endswith("/0"):
+            raise RefusedError("a prefix of length 0")
+        if self.name == "devices" and new.get("position") and not (new.get("rack") and new.get("face")):
+            raise RefusedError(f"device {new['name']} has a position without a rack or without a face")
+        for end in ends(new) if self.name == "cables" else ():
+            if self.server["interfaces"].stored[end].get("type") in ("virtual", "lag", "bridge"):
+                raise RefusedError("a cable at an interface without a plug")
+        if self.name == "vlans" and not 1 <= new["vid"] <= 4094:
+            raise RefusedError(f"no VLAN has the number {new['vid']}")
         if new.get("lag"):
             self._check_lag(new, self.stored[new["lag"]])
         if self.name == "interfaces":
@@ -152,6 +168,15 @@ class Endpoint:
     def _brief(self, name: str, number: int) -> dict[str, Any]:
         stored = self.server[REFERENCES[name]].stored[number]
         return {key: stored[key] for key in ("name", "slug", "model") if key in stored}
+
+
+def _check_host_part(new: Mapping[str, Any]) -> None:
+    """No interface has the address of its network, or an IPv4 broadcast address, except in a network of two or one."""
+    at = ipaddress.ip_interface(new["address"])
+    is_broadcast = at.version == 4 and at.ip == at.network.broadcast_address
+    is_reserved = is_broadcast or at.ip == at.network.network_address
+    if new.get("assigned_object_id") and at.network.num_addresses > 2 and is_reserved:
+        raise RefusedError(f"{at} cannot be assigned to an interface")
 
 
 def ends(cable: Mapping[str, Any]) -> list[int]:

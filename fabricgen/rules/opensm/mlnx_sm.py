@@ -4,6 +4,7 @@ from collections.abc import Iterator, Mapping
 
 from fabricgen.bundle.read import OPTIONS_NAME
 from fabricgen.bundle.sources import MLNX_FOLDER
+from fabricgen.c_numbers import c_number
 from fabricgen.findings import Severity
 from fabricgen.opensm import sharp
 from fabricgen.opensm.guid_lists import read_guids
@@ -11,7 +12,7 @@ from fabricgen.opensm.guids import guid_text
 from fabricgen.opensm.mlnx_sm import NODE_NAME_MAP, option_facts, option_problem
 from fabricgen.opensm.node_name_map import read_node_names
 from fabricgen.opensm.opensm_conf import READ_FILES, UNSET, OptionFile, read_options
-from fabricgen.opensm.options import FIRST_LIFETIME, LAST_LIFETIME
+from fabricgen.opensm.options import FIRST_LIFETIME, LAST_LIFETIME, RANGES
 from fabricgen.opensm.partitions_conf import PartitionEntry, key_of, membership_of, read_partitions
 from fabricgen.rules.defects import Defect
 from fabricgen.rules.rule import rule
@@ -84,15 +85,13 @@ def _options(subnet: ManagedSubnet, content: OptionFile) -> Iterator[Defect]:
 
 
 def _lifetime_fault(name: str, text: str) -> str:
-    try:
-        number = int(text, 0)
-    except ValueError:
-        return "not a number"
+    number = c_number(text) or 0
     if name == "packet_life_time":
         if number < FIRST_LIFETIME:
             return "switches drop packets that only wait for their turn"
         return "switches never drop a blocked packet" if number > LAST_LIFETIME else ""
-    return "" if number else "not defined"
+    most = RANGES[name][1]
+    return "not defined" if not number else f"outside the range 1 to {most}" if number > most else ""
 
 
 def _engine(subnet: ManagedSubnet, content: OptionFile) -> Iterator[Defect]:

@@ -124,10 +124,26 @@ CASES = [
         "set vl_stall_count to 0x07",
     ),
     _ufm(
+        edit(M_CONF, "packet_life_time 0x12", "packet_life_time 2"),
+        f"{M_CONF}|packet_life_time",
+        "packet_life_time is 2: switches drop packets that only wait for their turn",
+        "set packet_life_time to 0x12",
+    ),
+    _ufm(
+        edit(M_CONF, "\nvl_stall_count 0x07", "\nvl_stall_count 0x08"),
+        f"{M_CONF}|vl_stall_count",
+        "vl_stall_count is 0x08: outside the range 1 to 7",
+        "set vl_stall_count to 0x07",
+    ),
+    _ufm(
+        edit(M_CONF, "adaptive_timeout_sl_mask 0xFFFF", "adaptive_timeout_sl_mask 1xFFFF"),
+        f"{M_CONF}|adaptive_timeout_sl_mask",
+        "adaptive_timeout_sl_mask is not a number",
+    ),
+    _ufm(
         edit(M_CONF, "packet_life_time 0x12", "packet_life_time long"),
         f"{M_CONF}|packet_life_time",
-        "packet_life_time is long: not a number",
-        "set packet_life_time to 0x12",
+        "packet_life_time is not a number",
     ),
     _ufm(
         edit(M_CONF, "max_op_vls 4", "max_op_vls 2"),
