@@ -72,7 +72,8 @@ def engine_for_wiring(fabric: Fabric) -> Iterator[Defect]:
     """What: Every engine in routing_engine can route the wiring without credit loops. On trees: all engines except dor
     and torus-2QoS. On a torus: torus-2QoS, nue, lash, and in two dimensions dfsssp. On a mesh: torus-2QoS, nue, dor and
     dfsssp. On a dragonfly: dfsssp, nue and lash. lash on a tree is a warning, because it leaves spines idle. ftree and
-    lash need lmc 0. ftree needs compute nodes on two leaves. connect_roots is FALSE.
+    lash need lmc 0. ftree needs compute nodes on two leaves. connect_roots is FALSE, and with ftree
+    max_reverse_hops is 0 (otherwise a warning).
 
     Why: The shortest paths of minhop close credit loops on topologies with rings. An engine that fails leaves the
     subnet to minhop.
@@ -104,6 +105,11 @@ def engine_for_wiring(fabric: Fabric) -> Iterator[Defect]:
         if manager.content.is_true("connect_roots") and set(manager.engines) & {"updn", "dnup"}:
             message = "paths of connect_roots between roots go down and up again, which can form credit loops"
             yield Defect(manager.place("connect_roots"), message, "set connect_roots to FALSE")
+        if (hops := manager.content.number("max_reverse_hops")) and "ftree" in manager.engines:
+            message = f"max_reverse_hops is {hops}: paths to I/O nodes may go down and up again, which can form credit "
+            message += "loops"
+            hint = "remove max_reverse_hops; the default of opensm is 0"
+            yield Defect(manager.place("max_reverse_hops"), message, hint, severity=Severity.WARNING)
 
 
 def _obstacle(manager: ManagerFile, engine: str) -> str:

@@ -63,10 +63,22 @@ class StagedSubnet:
         return tuple(dict.fromkeys(Path(value).name for value in names.values() if value not in UNSET))
 
 
+_UP_DOWN = {OpensmEngine.UPDN, OpensmEngine.FTREE}
+
+
 def engines_of(folder: Path) -> tuple[tuple[str, ...], bool]:
     """The routing engines in a folder's opensm.conf, and whether OpenSM may fall back to minhop."""
     file = read_options(read_bytes(folder / OPTIONS_NAME).decode("utf-8", "replace"))
     return _engines({option.name.text: option.value.text for option in file.lines if option.value.text})
+
+
+def is_up_down(folder: Path) -> bool:
+    """Whether all paths that OpenSM can make of opensm.conf go up and then down. connect_roots and max_reverse_hops
+    allow others (opensm(8), options -z and -H)."""
+    engines, can_fall_back = engines_of(folder)
+    file = read_options(read_bytes(folder / OPTIONS_NAME).decode("utf-8", "replace"))
+    allows_others = file.is_true("connect_roots") or file.number("max_reverse_hops") > 0
+    return set(engines) <= _UP_DOWN and not can_fall_back and not allows_others
 
 
 def _engines(options: Mapping[str, str]) -> tuple[tuple[str, ...], bool]:

@@ -1892,6 +1892,16 @@ CASES = [
         clean=SubnetFiles(),
     ),
     Case(
+        "FG814",
+        option("lmc", "0", "0\nmax_reverse_hops 2"),
+        "compute:opensm.conf|max_reverse_hops",
+        WARNING,
+        "max_reverse_hops is 2: paths to I/O nodes may go down and up again, which can form credit loops",
+        "remove max_reverse_hops; the default of opensm is 0",
+        clean=SubnetFiles(),
+        also=("FG814",),
+    ),
+    Case(
         "FG854",
         option("lmc", "0", "0\nsm_inactive TRUE"),
         "compute:opensm.conf|sm_inactive",

@@ -84,7 +84,13 @@ def test_pairs_on_the_real_opensm(opensm: Tools, tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("net", "engines"), [(lambda: two_tier(2, 2, 1), "ftree,nue,no_fallback"), (lambda: two_tier(2, 2, 1), "updn")]
+    ("net", "engines"),
+    [
+        (lambda: two_tier(2, 2, 1), "ftree,nue,no_fallback"),
+        (lambda: two_tier(2, 2, 1), "updn"),
+        (lambda: two_tier(2, 2, 1), "ftree,no_fallback\nmax_reverse_hops 1"),
+        (lambda: two_tier(2, 2, 1), "updn,no_fallback\nconnect_roots TRUE"),
+    ],
 )
 def test_other_lists_have_no_model(net: Callable[[], Net], engines: str, tmp_path: Path) -> None:
     files = tree(tmp_path, net(), engines)

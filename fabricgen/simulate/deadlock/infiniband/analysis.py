@@ -28,7 +28,7 @@ from fabricgen.simulate.deadlock.infiniband.up_down import UpDown, up_down
 from fabricgen.simulate.deadlock.infiniband.virtual_lanes import CreditLoops, find_credit_loops
 from fabricgen.simulate.opensm import Proof, find_tools, prove
 from fabricgen.simulate.opensm.plane_tables import dump_folders
-from fabricgen.simulate.opensm.staging import engines_of
+from fabricgen.simulate.opensm.staging import is_up_down
 from fabricgen.simulate.plane.service_levels import NO_JOBS, JobLevels, on_levels
 
 # Compares the cables of dumps with those of the bundle's plane.
@@ -65,9 +65,6 @@ def find_other_wiring(seen: Subnet, bundle: Path, name: str) -> OtherWiring | No
 
 def _is_placeholder(cable: GuidCable) -> bool:
     return all(is_placeholder(guid_text(guid)) for guid, _ in cable)
-
-
-_UP_DOWN = {OpensmEngine.UPDN, OpensmEngine.FTREE}
 
 
 @dataclass(frozen=True, slots=True)
@@ -245,8 +242,7 @@ def _analyse(files: SubnetFiles, jobs: JobLevels) -> SubnetDeadlock:
 def _designed(files: SubnetFiles, jobs: JobLevels) -> SubnetDeadlock:
     subnet = read_subnet(files.netlist) if files.netlist.is_file() else None
     wiring = up_down(subnet) if subnet else UpDown(False, 0, 0)
-    engines, can_fall_back = engines_of(files.folder)
-    certain = wiring.is_legal and set(engines) <= _UP_DOWN and not can_fall_back
+    certain = wiring.is_legal and is_up_down(files.folder)
     return SubnetDeadlock(
         verdict=Verdict.FREE if subnet else Verdict.UNKNOWN,
         claim=Claim.PROVED if certain else Claim.POSSIBLE,

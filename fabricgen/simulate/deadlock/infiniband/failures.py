@@ -22,7 +22,7 @@ from fabricgen.same import Same
 from fabricgen.simulate.deadlock.failures.failure_sets import Failure, FailureSet, SetsOf
 from fabricgen.simulate.deadlock.failures.sample_bound import upper_bound
 from fabricgen.simulate.deadlock.infiniband.resweeps import Resweeps, SetVerdict, failures_of, verdicts_on_dask
-from fabricgen.simulate.opensm.staging import engines_of
+from fabricgen.simulate.opensm.staging import engines_of, is_up_down
 from fabricgen.simulate.opensm.tools import Tools
 
 # Failures on trees that updn or ftree routes, without a run of OpenSM.
@@ -83,7 +83,6 @@ class UpDownTree:
 
 MOST_SWEPT, MOST_MODELLED = 16, 1 << 14
 _MOST_PATHS = 1 << 17  # queries for the SLs of paths, some 13,000 a second
-_UP_DOWN = {OpensmEngine.UPDN, OpensmEngine.FTREE}
 
 
 @dataclass(frozen=True, slots=True)
@@ -125,10 +124,10 @@ NO_FAILURES = WantedFailures()
 
 def modelled(files: SubnetFiles, subnet: Subnet, wanted: WantedFailures) -> SubnetFailures | None:
     """The verdicts of our model; None if it does not hold for the engines or the wiring."""
-    engines, can_fall_back = engines_of(files.folder)
+    engines, _ = engines_of(files.folder)
     options = read_options(read_bytes(files.folder / OPTIONS_NAME).decode("utf-8", "replace"))
     roots = files.folder / options.file_names.get("root_guid_file", "")
-    if can_fall_back or not set(engines) <= _UP_DOWN or not roots.is_file():
+    if not is_up_down(files.folder) or not roots.is_file():
         return None
     words = read_guids(read_bytes(roots).decode("utf-8", "replace")).words
     tree = UpDownTree(subnet, set(words))
