@@ -6,6 +6,7 @@ from functools import partial
 from typing import TYPE_CHECKING, TypeVar
 
 from fabricgen.sonic.addresses import read_address
+from fabricgen.vocabulary import Technology
 
 if TYPE_CHECKING:
     from fabricgen.bundle.wiring import (
@@ -25,6 +26,7 @@ _GUID = re.compile(r"(0x[0-9a-fA-F]{1,16})?")
 _LONGEST_CABLE_M = 1_000_000
 _FASTEST_LINK_MBPS = 1_000_000_000
 _PRIORITIES, _DSCPS = range(8), range(64)
+_TECHNOLOGIES = (Technology.ROCE, Technology.INFINIBAND)
 
 
 def check_values(wiring: "Wiring") -> None:
@@ -65,7 +67,14 @@ def _check_each(items: Iterable[T], check: Callable[[T], None], owner: Callable[
             raise ValueError(f"{owner(item)}: {error}") from error
 
 
+def _check_technology(technology: Technology) -> None:
+    """No rule judges a plane or a switch of another technology."""
+    if technology not in _TECHNOLOGIES:
+        raise ValueError(f"technology is {str(technology)!r}, expected one of {', '.join(_TECHNOLOGIES)}")
+
+
 def _check_plane(plane: "WiredPlane") -> None:
+    _check_technology(plane.technology)
     _check_numbers(plane.lossless, _PRIORITIES, "lossless")
     classes: Mapping[str, tuple[int, ...]] = plane.roce_dscp or {}
     for priority, values in classes.items():
@@ -77,6 +86,7 @@ def _check_plane(plane: "WiredPlane") -> None:
 
 
 def _check_device(device: "WiredDevice") -> None:
+    _check_technology(device.technology)
     _check_addresses(device.loopbacks, "loopbacks")
     _check_addresses(device.management, "management")
     _check_guid(device.node_guid, "node_guid")

@@ -60,6 +60,15 @@ def test_a_word_that_is_not_text_is_refused(bundle: Path, cli: Cli) -> None:
     assert outcome.code == 2 and "not a fabric.json that this version reads: devices[0]: 5 is not a Role" in outcome.err
 
 
+@pytest.mark.parametrize("members", ["planes", "devices"])
+def test_an_unknown_technology_is_refused(members: str, bundle: Path, cli: Cli) -> None:
+    """No rule would judge it, and `validate` passed."""
+    edit(bundle, members, technology="ethernet")
+    outcome = cli("validate", bundle)
+    assert outcome.code == 2
+    assert "technology is 'ethernet', expected one of roce, infiniband" in outcome.err
+
+
 def test_a_cable_of_an_unknown_link_is_refused(bundle: Path, cli: Cli) -> None:
     edit(bundle, "cables", links=["compute/nowhere"])
     for command in (("validate", bundle), ("handoff", "cabling", bundle, "-o", "out")):
