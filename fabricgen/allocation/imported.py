@@ -43,6 +43,9 @@ def import_table(fabric: Fabric, lock: Lock | None, name: str, text: str) -> Imp
     """
     findings: list[Finding] = []
     rows, report = read_rows(name, text, COLUMNS, findings)
+    if not (rows or findings):
+        hint = f"write a row for each switch, with {', '.join(COLUMNS)}"
+        report("FG106", "the table has no row", Location(name, 1, 1), hint)
     table = _Table(fabric, deepcopy(lock) if lock else Lock(fabric.inventory.fabric), report)
     table.read(rows)
     if not findings:
@@ -178,7 +181,7 @@ class _Table:
             hosts[link.block.key] += [(place, link, ip_interface(text)) for text in texts]
         elif texts:
             lower = [str(_other(one) if switch is link.b else _point(one)) for one in map(ip_interface, texts)]
-            self._give("blocks", link.id, lower, place)
+            self._give("blocks", link.key, lower, place)
 
     def _host_block(self, key: str, ends: Sequence[tuple[Location, Link, Interface]]) -> None:
         """The block of a leaf's host ports: the subnets are consecutive in the order of the ports."""

@@ -103,6 +103,10 @@ def test_all_mistakes_of_a_table_are_reported_at_their_lines(tmp_path: Path) -> 
     ]  # fmt: skip
 
 
+def test_a_table_without_a_row_is_reported(tmp_path: Path) -> None:
+    assert found(tmp_path) == found(tmp_path, columns="") == [("FG106", "1:1", "the table has no row")]
+
+
 def test_an_unknown_column_and_identity_are_reported(tmp_path: Path) -> None:
     rows = ["x,compute/leaf9,1", "-x,compute/su0/rail0/leaf0,1"]
     assert [(code, place) for code, place, _ in found(tmp_path, *rows, columns="device,identity,vlan")] == [
