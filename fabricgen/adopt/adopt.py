@@ -30,7 +30,7 @@ from fabricgen.adopt.written import FILE_NAME, REFUSED_NUMBERS, Adopted, invento
 from fabricgen.allocation.lock import Lock
 from fabricgen.bundle.read import Bundle
 from fabricgen.bundle.wiring import WiredLink
-from fabricgen.findings import Finding, Place, Severity, has_errors
+from fabricgen.findings import Finding, Location, Place, Severity, has_errors
 from fabricgen.inventory.load import LOCK_NAME
 from fabricgen.inventory.profiles import NONE
 from fabricgen.inventory.values import NAME
@@ -87,7 +87,7 @@ def adopt(
     refused = [(link, reason) for link, reason in refused if link.b not in draft.outside.ports]
     for link, reason in refused:
         message = f"link {':'.join(link.a)} to {':'.join(link.b)} is not in the inventory: {reason}"
-        adopted.findings.append(Finding("FG142", Severity.NOTE, message))
+        adopted.findings.append(Finding("FG142", Severity.NOTE, message, location=_row_of(bundle, link)))
     adopted.links = len(bundle.links) - len(refused)
     tree, files, lock = draft.tree, draft.files, draft.lock
     if draft.rendered is None:
@@ -123,6 +123,14 @@ class _Draft:
     rendered: dict[str, Any] | None = None
     problems: list[Finding] = field(default_factory=list)
     notes: list[Finding] = field(default_factory=list)
+
+
+def _row_of(bundle: Bundle, link: WiredLink) -> Location | None:
+    """The row of DEVICE_NEIGHBOR of a link, or that of its port, in the file of one of its switches."""
+    for name, port in (link.b, link.a):
+        if (device := bundle.devices.get(name)) is not None:
+            return device.locate("DEVICE_NEIGHBOR" if device.row("DEVICE_NEIGHBOR", port) else "PORT", port)
+    return None
 
 
 def _draft(

@@ -2,6 +2,7 @@
 
 import csv
 import json
+import re
 import shutil
 from pathlib import Path
 from typing import Any
@@ -154,6 +155,15 @@ def test_routers_come_back_as_keys(name: str, cli: Cli, tmp_path: Path) -> None:
     assert plane["external"] == given["external"] and plane["static"] == given["static"] and "overrides" not in tree
     judged = cli("check", tmp_path / "inventory", "--fail-on", "warning", "--ignore", "FG391")
     assert judged.code == 0, judged.out
+
+
+def test_a_link_that_is_left_out_has_the_place_of_its_row(cli: Cli, tmp_path: Path) -> None:
+    assert cli("render", BUNDLES["border"], "-o", tmp_path / "bundle", "-q").code == 0
+    leaf = tmp_path / "bundle/sonic/compute-su00-r0-leaf/config_db.json"
+    err = cli("import", "config-db", leaf, "-o", tmp_path / "inventory").err
+    line = next(one for one in err.splitlines() if "FG142 link compute-spine-00:" in one)
+    found = re.match(rf"{leaf}:(\d+):\d+: note FG142 link compute-spine-00:\S+ to compute-su00-r0-leaf:(\S+) ", line)
+    assert found and f'"{found[2]}"' in leaf.read_text().splitlines()[int(found[1]) - 1]
 
 
 def test_the_border_example_comes_back_as_keys(cli: Cli, tmp_path: Path) -> None:
