@@ -51,8 +51,8 @@ class Allocation:
         subnet is written as the address of the lower end. In a VLAN the switch has the first address of the subnet. All
         ports of a bond have the addresses of its first port.
         """
-        if link.pool_is_links and link.id in self.blocks:
-            return [_both_ends(network) for network in self.blocks[link.id]]
+        if link.pool_is_links and link.key in self.blocks:
+            return [_both_ends(network) for network in self.blocks[link.key]]
         slot = link.access.slot if link.access else link.slot
         if link.vlan is not None:
             return self.vlan_addresses(link.block, slot)
@@ -115,7 +115,7 @@ def _allocated(fabric: Fabric, lock: Lock | None, refusals: list[Refused]) -> tu
     _give_management(fabric, notes, new, findings, refusals)
     keys = [switch.key for switch in fabric.switches]
     blocks = {block.key: None for block in _numbered_blocks(fabric)}
-    own = [link.id for link in fabric.links if link.pool_is_links and link.block.key in blocks]
+    own = [link.key for link in fabric.links if link.pool_is_links and link.block.key in blocks]
     host_names = name_hosts(fabric, names.values(), findings)
     check_notes(fabric, names, host_names, findings)
     allocation = Allocation(
@@ -226,10 +226,10 @@ def _sizes(fabric: Fabric, plane: Plane, pool: str, lock: Lock, tenant: str = ""
     ]
     sizes = {block.key: _size(block) for block in blocks}
     links = [link for link in fabric.links if link.pool_is_links and link.block.key in sizes] if pool == "links" else []
-    own = {link.id: 2 for link in links if link.id in lock.blocks}
+    own = {link.key: 2 for link in links if link.key in lock.blocks}
     if not own:
         return sizes
-    needed = {link.block.key for link in links if link.id not in own}
+    needed = {link.block.key for link in links if link.key not in own}
     return {key: size for key, size in sizes.items() if key in needed} | own
 
 

@@ -69,7 +69,7 @@ def _compared(gpus: int, old: tuple[Fabric, PlaneDesign], new: tuple[Fabric, Pla
 
 def _links(fabric: Fabric, design: PlaneDesign) -> Iterator[WiredLink]:
     """The links of a plane, with identities for names."""
-    cable = {link: one.id for one in fabric.cables for link in one.links}
+    cable = {link: one.key for one in fabric.cables for link in one.links}
     for link in design.links:
         a, b = (link.a.key, link.a_port), (link.b.key, link.b_port)
-        yield WiredLink(link.id, link.plane, link.kind, a, b, link.speed_mbps, cable[link.id], link.rail)
+        yield WiredLink(link.key, link.plane, link.kind, a, b, link.speed_mbps, cable[link.key], link.rail)

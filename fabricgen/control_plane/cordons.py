@@ -56,16 +56,16 @@ class _Resolver:
         for one in outside.links:
             far = (one.device.name, one.device.name, one.device.peer_port)
             self._add(one, far, (names[one.switch.key], one.switch.key, one.port))
-        self.cables = {cable.id: cable.links for cable in fabric.cables}
-        self.cables |= {one.id: (one.id,) for one in outside.links}
+        self.cables = {cable.key: cable.links for cable in fabric.cables}
+        self.cables |= {one.key: (one.key,) for one in outside.links}
 
     def _add(self, link: Link | OutsideLink, *ends: tuple[str, str, str]) -> None:
-        self.plane_of[link.id] = link.plane
+        self.plane_of[link.key] = link.plane
         for name, key, port in ends:
-            self.at[name, port] = self.at[key, port] = link.id
+            self.at[name, port] = self.at[key, port] = link.key
         (a, _, a_port), (b, _, b_port) = ends
-        self.ends[link.id] = f"{a}:{a_port}", f"{b}:{b_port}"
-        self._names_of[link.id] = tuple({(name, port), (key, port)} for name, key, port in ends)
+        self.ends[link.key] = f"{a}:{a_port}", f"{b}:{b_port}"
+        self._names_of[link.key] = tuple({(name, port), (key, port)} for name, key, port in ends)
 
     def resolve(self) -> Iterator[tuple[str, LinkNote]]:
         """(link id, entry) of each link that an entry names."""
@@ -158,7 +158,7 @@ def _broken_promises(fabric: Fabric, allocation: Allocation, cordons: Cordons) -
         cut: dict[str, list[Link]] = defaultdict(list)
         down, up = defaultdict[str, int](int), defaultdict[str, int](int)
         for link in design.links if "oversubscription" in design.plane.node.mapping else ():
-            if link.id not in cordons:
+            if link.key not in cordons:
                 down[link.b.key] += link.speed_mbps
                 up[link.a.key] += link.speed_mbps
             elif link.kind in (LinkKind.LEAF_SPINE, LinkKind.SPINE_CORE):
@@ -166,7 +166,7 @@ def _broken_promises(fabric: Fabric, allocation: Allocation, cordons: Cordons) -
         for key, links in cut.items():
             role = Role.LEAF if links[0].kind == LinkKind.LEAF_SPINE else Role.SPINE
             yield from _above(design.plane, role, allocation.names[key], down[key], up[key], [
-                cordons[link.id] for link in links
+                cordons[link.key] for link in links
             ])  # fmt: skip
 
 

@@ -29,7 +29,7 @@ KIND = LinkKind.EXTERNAL
 class OutsideLink:
     """A cable from a switch port to an external device."""
 
-    id: str
+    key: str
     plane: str
     switch: Switch
     port: str

@@ -51,12 +51,12 @@ def _with_access(design: PlaneDesign, findings: list[Finding]) -> PlaneDesign:
     for host, links in by_host.items():
         own = spec.of(host.group)
         if own.kind == AccessKind.VLAN:
-            shared |= {link.id: HostAccess(own.vlan, link.slot, own) for link in links}
+            shared |= {link.key: HostAccess(own.vlan, link.slot, own) for link in links}
         elif own.kind.has_bond:
             shared |= _bonded(plane.name, own, links, pairs if own.kind == AccessKind.BOND else {})
             if own.kind == AccessKind.ROUTED_BOND:
                 block = min(links, key=lambda link: port_number(link.b_port)).block
-                routed |= {link.id: block for link in links}
+                routed |= {link.key: block for link in links}
     findings += _split_bonds(design, {key: one for key, one in shared.items() if not one.is_dual})
     links = list(_links_with(shared, routed, pairs, design.links))
     return replace(design, links=tuple(with_peer_links(links, spec.mclag, pairs) if spec.mclag else links))
@@ -66,13 +66,13 @@ def _links_with(
     shared: Mapping[str, HostAccess], routed: Mapping[str, Block], pairs: Mapping[str, Pair], links: Sequence[Link]
 ) -> Iterator[Link]:
     """The links with the blocks of their VLANs. A bond at two leaves has those of the first leaf."""
-    of_leaf = {link.b.key: link.block for link in links if link.id in shared}
+    of_leaf = {link.b.key: link.block for link in links if link.key in shared}
     for link in links:
-        access = shared.get(link.id)
+        access = shared.get(link.key)
         if access is None:
             yield link
         elif access.vlan is None:
-            yield replace(link, block=routed[link.id], access=access)
+            yield replace(link, block=routed[link.key], access=access)
         else:
             own = of_leaf[pairs[link.b.key].first.key] if access.is_dual else link.block
             tagged = tuple(TaggedVlan(number, _in_vlan(own, number)) for number in access.spec.tagged)
@@ -100,7 +100,7 @@ def _bonded(plane: str, spec: PortAccess, links: Sequence[Link], pairs: Mapping[
     first = min(numbered, key=lambda link: port_number(link.b_port))
     name = spec.bond or f"bond-{plane}"
     channel, vlan = f"PortChannel{port_number(first.b_port)}", spec.vlan if spec.kind.has_vlan else None
-    return {link.id: HostAccess(vlan, first.slot, spec, name, channel, is_dual=pair is not None) for link in links}
+    return {link.key: HostAccess(vlan, first.slot, spec, name, channel, is_dual=pair is not None) for link in links}
 
 
 def _setting_problems(design: PlaneDesign, spec: AccessSpec) -> Iterator[Finding]:
@@ -195,7 +195,7 @@ def _split_bonds(design: PlaneDesign, shared: Mapping[str, HostAccess]) -> Itera
     split: dict[str, tuple[Host, list[str]]] = {}
     single: dict[str, Host] = {}
     for host, links in _links_by_host(design).items():
-        if not any(shared[link.id].bond for link in links if link.id in shared):
+        if not any(shared[link.key].bond for link in links if link.key in shared):
             continue
         switches = list(dict.fromkeys(str(link.b.key) for link in links))
         if len(switches) > 1:

@@ -34,7 +34,7 @@ class Link(Protocol):
     """A link of a design; `a` is the lower end."""
 
     @property
-    def id(self) -> str: ...
+    def key(self) -> str: ...
     @property
     def kind(self) -> LinkKind: ...
     @property
@@ -55,7 +55,7 @@ class Link(Protocol):
 class Cable:
     """A physical cable and the ids of the links that it carries; `legs` are those of each leg, () if it has none."""
 
-    id: str
+    key: str
     kind: LinkKind
     length_m: float
     medium: Medium
@@ -103,8 +103,8 @@ def cables_of(links: Sequence[Link]) -> tuple[Cable, ...]:
         for link in joined:
             pairs.setdefault(_plugs(link), []).append(link)
         cables += [_cable(pair, None) for pair in pairs.values()]
-    place = {link.id: number for number, link in enumerate(links)}
-    return tuple(sorted(cables, key=lambda cable: place[cable.id]))
+    place = {link.key: number for number, link in enumerate(links)}
+    return tuple(sorted(cables, key=lambda cable: place[cable.key]))
 
 
 def tangles_of(links: Sequence[Link]) -> tuple[Tangle, ...]:
@@ -125,10 +125,10 @@ def _cable(links: list[Link], trunk: _Plug | None) -> Cable:
     first, legs = links[0], dict[_Plug, list[str]]()
     for link in links if trunk else ():
         near, far = _plugs(link)
-        legs.setdefault(far if near == trunk else near, []).append(link.id)
+        legs.setdefault(far if near == trunk else near, []).append(link.key)
     ends = tuple(map(tuple, legs.values())) if len(legs) > 1 else ()
-    names = tuple([link.id for link in links])
-    return Cable(first.id, first.kind, first.cable.length_m, first.cable.medium, names, ends)
+    names = tuple([link.key for link in links])
+    return Cable(first.key, first.kind, first.cable.length_m, first.cable.medium, names, ends)
 
 
 def _joined(links: Iterable[Link]) -> Iterator[list[Link]]:

@@ -16,7 +16,7 @@ TIER_KINDS = LINK_KINDS[:3]
 
 def capacity(fabric: Fabric) -> dict[str, Any]:
     """The `capacity` object of the contract, and the total of all planes."""
-    cables = {cable.id: cable for cable in fabric.cables}
+    cables = {cable.key: cable for cable in fabric.cables}
     planes = [_plane(plane, cables) for plane in fabric.planes]
     return {"planes": planes, "total": _total(fabric, planes)}
 
@@ -38,7 +38,7 @@ def _total(fabric: Fabric, planes: Sequence[Mapping[str, Any]]) -> dict[str, Any
 
 def _plane(design: PlaneDesign, cables: Mapping[str, Cable]) -> dict[str, Any]:
     links = Counter(link.kind for link in design.links)
-    cable_counts = Counter(link.kind for link in design.links if link.id in cables)
+    cable_counts = Counter(link.kind for link in design.links if link.key in cables)
     kinds = [kind for kind in LINK_KINDS if links[kind] or kind in TIER_KINDS]
     roles = Counter(switch.role for switch in design.switches)
     subnets = split_subnets(design) if design.plane.technology == Technology.INFINIBAND else []
@@ -77,7 +77,7 @@ def _optics(design: PlaneDesign, cables: Mapping[str, Cable]) -> list[dict[str, 
     served: dict[tuple[str, str], tuple[str, float, str]] = {}
     for link in design.links:
         group = link.kind, link.cable.length_m, link.cable.medium
-        counts[group] += cables[link.id].pieces if link.id in cables else 0
+        counts[group] += cables[link.key].pieces if link.key in cables else 0
         if link.cable.medium in FIBRES:
             for end, port in ((link.a, link.a_port), (link.b, link.b_port)):
                 served.setdefault((end.key, end.cage(port)), group)

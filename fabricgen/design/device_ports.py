@@ -61,7 +61,7 @@ def _link(
             continue
         found = node.layout.port_by_name.get(port)
         if found is None:
-            message = f"`ports` removes {port} of {names[node.key]}, which carries link {link.id}"
+            message = f"`ports` removes {port} of {names[node.key]}, which carries link {link.key}"
             hint = "choose a mode with this port, or a cage without links"
             findings.append(error("FG216", message, notes[node.key], "ports", hint=hint))
             return link
@@ -86,4 +86,4 @@ def _refused_by_nic(link: Link, speed_mbps: int) -> str:
     card = catalog.nic_model(link.nic.model) if link.nic else None
     if card is None or speed_mbps in card.ethernet_speeds_mbps:
         return ""
-    return f"{link.id}: {card.name} has no port of {format_speed(speed_mbps)}"
+    return f"{link.key}: {card.name} has no port of {format_speed(speed_mbps)}"

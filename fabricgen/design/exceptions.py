@@ -126,10 +126,10 @@ def with_moves(fabric: Fabric, named: Named) -> tuple[Fabric, list[Finding]]:
         taken.add((switch.key, port))
         block, slot = link.block, link.slot
         if switch.key != link.b.key:
-            block, slot = Block(f"{switch.key}/moved/{link.id}", link.plane, "hosts", 1, switch.key), 0
-        moved[link.id] = replace(link, b=switch, b_port=port, block=block, slot=slot)
+            block, slot = Block(f"{switch.key}/moved/{link.key}", link.plane, "hosts", 1, switch.key), 0
+        moved[link.key] = replace(link, b=switch, b_port=port, block=block, slot=slot)
     designs = [
-        replace(design, links=tuple(moved.get(link.id, link) for link in design.links)) for design in fabric.planes
+        replace(design, links=tuple(moved.get(link.key, link) for link in design.links)) for design in fabric.planes
     ]
     return replace(fabric, planes=tuple(designs)), findings
 
@@ -172,7 +172,7 @@ def _misfit(
 ) -> tuple[str, str] | None:
     """Why a link cannot have a port, and what to do."""
     speed = switch.layout.port_by_name[port].speed_mbps
-    if link.id in moved:
+    if link.key in moved:
         return f"{link.a.key}:{link.a_port} is moved twice", "keep one of the two"
     if switch.identity.plane != link.plane:
         return f"{switch.key} is a switch of another plane than {link.plane}", "choose a port of this plane"
@@ -228,7 +228,7 @@ def _is_at(where: CableWhere, link: Link, named: Named) -> bool:
         texts = [text for key in keys for text in (key, named.names[key])]
         if not any(fnmatchcase(text, where.device) for text in texts):
             return False
-    return where.link is None or fnmatchcase(link.id, where.link)
+    return where.link is None or fnmatchcase(link.key, where.link)
 
 
 def _unused(design: PlaneDesign, used: set[tuple[LinkKind, int]]) -> Iterator[Finding]:

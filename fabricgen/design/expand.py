@@ -83,10 +83,10 @@ def _usual_media(design: PlaneDesign) -> PlaneDesign:
     """With fibre where short cables are usually copper, but copper cannot be plugged, or is not made."""
     if design.plane.technology == Technology.INFINIBAND:
         design = replace(design, links=tuple(map(_of_infiniband, design.links)))
-    tangled = {link.id for tangle in tangles_of(design.links) for link in tangle.links}
+    tangled = {link.key for tangle in tangles_of(design.links) for link in tangle.links}
     changed = [
         replace(link, cable=replace(link.cable, medium=Medium.MMF))
-        if link.id in tangled and not link.cable.states_medium
+        if link.key in tangled and not link.cable.states_medium
         else link
         for link in design.links
     ]

@@ -155,7 +155,7 @@ class HostAccess:
 class Link:
     """A logical link; `a` is the lower end. Its subnet is slot `slot` of `block`."""
 
-    id: str
+    key: str
     plane: str
     kind: LinkKind  # host-leaf | leaf-spine | spine-core | peer | global
     a: "Switch | Host"

@@ -62,8 +62,8 @@ def with_peer_links(links: Sequence[Link], spec: MclagSpec, pairs: Mapping[str, 
         number = min(port_number(link.a_port) for link in pair.links)
         block = Block(f"{pair.first.key}/mclag", pair.links[0].plane, "none", len(pair.links), pair.first.key)
         peer_link = PeerLink(f"PortChannel{number}", spec)
-        own |= {link.id: replace(link, block=block, peer_link=peer_link) for link in pair.links}
-    return [link for link in links if link.id not in own] + list(own.values())
+        own |= {link.key: replace(link, block=block, peer_link=peer_link) for link in pair.links}
+    return [link for link in links if link.key not in own] + list(own.values())
 
 
 def port_number(port: str) -> int:
@@ -170,8 +170,8 @@ def _free_ports(design: PlaneDesign, leaf: Switch, count: int) -> Sequence[Platf
 
 def _unconnected(design: PlaneDesign, access: AccessSpec, pairs: Mapping[str, Pair]) -> Iterator[Finding]:
     """A finding for pairs whose leaves reach each other only over the peer link, which routes nothing."""
-    peer_links = {link.id for pair in pairs.values() for link in pair.links}
-    routed = [link for link in design.links if isinstance(link.a, Switch) and link.id not in peer_links]
+    peer_links = {link.key for pair in pairs.values() for link in pair.links}
+    routed = [link for link in design.links if isinstance(link.a, Switch) and link.key not in peer_links]
     groups = joined((switch.key for switch in design.switches), ((link.a.key, link.b.key) for link in routed))
     part_of = {key: number for number, keys in enumerate(groups) for key in keys}
     for pair in pairs.values():

@@ -394,11 +394,11 @@ class SwitchRenderer:
         seen: _LinkKind | str | None = None
         if end is not None:
             link = end.link
-            cordon, cable = self.cordons.get(link.id), link.cable
+            cordon, cable = self.cordons.get(link.key), link.cable
             if cable.link_training is not None:
                 training = cable.link_training, cable.source("link_training")
             if isinstance(link, OutsideLink):
-                seen = link.id
+                seen = link.key
             elif buffers := self.planner.port(switch, link):
                 peer_type = end.peer_switch.device_type if end.peer_switch else None
                 families = tuple([(one.length, one.peer_asn is not None) for one in end.addresses])

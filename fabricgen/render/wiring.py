@@ -43,7 +43,7 @@ def make_wiring(
     fabric: Fabric, allocation: Allocation, outside: OutsidePlan, cordons: Cordons, tenants: TenantPlan
 ) -> Wiring:
     """The wiring of a fabric and of what is plugged into it from outside, with its cordoned links and its tenants."""
-    cable_of = {link: cable.id for cable in fabric.cables for link in cable.links}
+    cable_of = {link: cable.key for cable in fabric.cables for link in cable.links}
     pods = _pods(fabric)
     return Wiring(
         fabric=fabric.inventory.fabric,
@@ -51,16 +51,16 @@ def make_wiring(
         devices=tuple(_device(switch, fabric.inventory.planes, pods, allocation) for switch in fabric.switches),
         hosts=tuple(_hosts(fabric, allocation)),
         links=(
-            *(_link(link, allocation, cable_of[link.id]) for link in fabric.links),
+            *(_link(link, allocation, cable_of[link.key]) for link in fabric.links),
             *(_outside_link(link, allocation) for link in outside.links),
         ),
         cables=(
             *(
-                WiredCable(cable.id, cable.length_m, Medium(cable.medium), cable.links, cable.legs)
+                WiredCable(cable.key, cable.length_m, Medium(cable.medium), cable.links, cable.legs)
                 for cable in fabric.cables
             ),
             *(
-                WiredCable(link.id, link.cable.length_m, Medium(link.cable.medium), (link.id,))
+                WiredCable(link.key, link.cable.length_m, Medium(link.cable.medium), (link.key,))
                 for link in outside.links
             ),
         ),
@@ -219,7 +219,7 @@ def _link(link: Link, allocation: Allocation, cable: str) -> WiredLink:
     low = allocation.names[link.a.key] if isinstance(link.a, Switch) else allocation.host_names[link.a.key]
     high = allocation.names[link.b.key]
     return WiredLink(
-        link.id,
+        link.key,
         link.plane,
         LinkKind(link.kind),
         (low, link.a_port),
@@ -233,7 +233,7 @@ def _link(link: Link, allocation: Allocation, cable: str) -> WiredLink:
 def _outside_link(link: OutsideLink, allocation: Allocation) -> WiredLink:
     far = (link.device.name, link.device.peer_port)
     near = (allocation.names[link.switch.key], link.port)
-    return WiredLink(link.id, link.plane, LinkKind(KIND), far, near, link.speed_mbps, link.id)
+    return WiredLink(link.key, link.plane, LinkKind(KIND), far, near, link.speed_mbps, link.key)
 
 
 def _external(link: OutsideLink) -> WiredExternal:

@@ -96,8 +96,8 @@ def test_growth_keeps_every_number(tmp_path: Path) -> None:
     assert after.lock_changed
     for section in ("names", "asns", "loopbacks", "management", "blocks"):
         assert getattr(before.lock, section).items() < getattr(after.lock, section).items()
-    addresses = {link.id: after.allocation.link_addresses(link) for link in after.fabric.links}
-    assert all(addresses[link.id] == before.allocation.link_addresses(link) for link in before.fabric.links)
+    addresses = {link.key: after.allocation.link_addresses(link) for link in after.fabric.links}
+    assert all(addresses[link.key] == before.allocation.link_addresses(link) for link in before.fabric.links)
 
 
 def test_shrinking_keeps_the_lock_and_returning_gives_the_same(tmp_path: Path) -> None:

@@ -17,7 +17,7 @@ def check_ports(fabric: Fabric) -> None:
             assert found.kind == "fabric" and found.speed_mbps == link.speed_mbps
         else:
             assert port in {nic.name for nic in node.model.nics}
-    assert len({link.id for link in fabric.links}) == len(fabric.links)
+    assert len({link.key for link in fabric.links}) == len(fabric.links)
     assert len({switch.key for switch in fabric.switches}) == len(fabric.switches)
     slots = Counter((link.block.key, link.slot) for link in fabric.links)
     assert set(slots.values()) == {1} and all(0 <= link.slot < link.block.slots for link in fabric.links)
@@ -26,7 +26,7 @@ def check_ports(fabric: Fabric) -> None:
 def wiring(fabric: Fabric) -> dict[str, tuple[object, ...]]:
     """Every link by what it joins and where its addresses come from."""
     return {
-        link.id: (link.a.key, link.a_port, link.b.key, link.b_port, link.block, link.slot, link.kind)
+        link.key: (link.a.key, link.a_port, link.b.key, link.b_port, link.block, link.slot, link.kind)
         for link in fabric.links
     }
 

@@ -32,7 +32,7 @@ def test_two_hosts_at_a_split_cage_share_a_breakout_cable(medium: str, tmp_path:
     assert mistakes == []
     assert {(len(cable.links), len(cable.legs), cable.pieces) for cable in at_hosts(fabric)} == {(2, 2, 1)}
     assert len(at_hosts(fabric)) == 32 * 8 // 2
-    ends = {link.id: link for link in fabric.links}
+    ends = {link.key: link for link in fabric.links}
     for cable in at_hosts(fabric):
         trunk = {(ends[name].b.key, ends[name].b.cage(ends[name].b_port)) for name in cable.links}
         assert len(trunk) == 1, "all legs begin in one cage"

@@ -96,7 +96,7 @@ def test_every_port_is_used_once_and_runs_at_the_speed_of_its_link(intent: Inten
             else:
                 (nic,) = [nic for nic in node.model.nics if nic.name == port]
                 assert nic.speed_mbps == link.speed_mbps
-    assert len({link.id for link in fabric.links}) == len(fabric.links)
+    assert len({link.key for link in fabric.links}) == len(fabric.links)
     slots = Counter((link.block.key, link.slot) for link in fabric.links)
     assert set(slots.values()) == {1} and all(0 <= link.slot < link.block.slots for link in fabric.links)
 
@@ -184,7 +184,7 @@ def test_subplanes_share_no_switch(intent: Intent) -> None:
 def test_more_hosts_change_no_link_of_the_others(intent: Intent, more: int) -> None:
     def wiring(fabric: Fabric) -> dict[str, tuple[object, ...]]:
         return {
-            link.id: (link.a.key, link.a_port, link.b.key, link.b_port, link.block, link.slot, link.rail)
+            link.key: (link.a.key, link.a_port, link.b.key, link.b_port, link.block, link.slot, link.rail)
             for link in fabric.links
         }
 

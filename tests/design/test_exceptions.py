@@ -26,7 +26,7 @@ def codes(found: Plans) -> list[tuple[str, str, str]]:
 
 def ports_of(found: Plans) -> dict[str, tuple[str, str, str]]:
     """Link -> its lower port, its switch and its port."""
-    return {link.id: (link.a_port, found.allocation.names[link.b.key], link.b_port) for link in found.fabric.links}
+    return {link.key: (link.a_port, found.allocation.names[link.b.key], link.b_port) for link in found.fabric.links}
 
 
 def rows(folder: Path, cli: Cli, tree: Tree) -> dict[str, Any]:
@@ -99,7 +99,7 @@ def test_a_moved_host_keeps_its_addresses_at_its_leaf_and_gets_a_subnet_at_anoth
     ]
     found = plans(tmp_path / "after", tree)
     assert codes(found) == []
-    old, new = ({link.id: link for link in one.fabric.links} for one in (before, found))
+    old, new = ({link.key: link for link in one.fabric.links} for one in (before, found))
     assert [link for link in new if ports_of(found)[link] != ports_of(before)[link]] == [
         "compute/gpu/1/rail0", "compute/gpu/2/rail0"
     ]  # fmt: skip

@@ -167,9 +167,9 @@ def test_a_device_keeps_its_links(tmp_path: Path) -> None:
         for name, tree in (("a", with_device({"1": "2x400G"})), ("b", with_device({"20": "4x200G", "1": "2x200G"})))
     )
     assert errors(with_device({"20": "4x200G"}), tmp_path) == []
-    ends = [[(link.id, link.a_port, link.b_port) for link in plans.fabric.links] for plans in (before, after)]
+    ends = [[(link.key, link.a_port, link.b_port) for link in plans.fabric.links] for plans in (before, after)]
     assert ends[0] == ends[1]
-    slow = [link.id for link in after.fabric.links if link.speed_mbps == 200_000]
+    slow = [link.key for link in after.fabric.links if link.speed_mbps == 200_000]
     assert slow == ["compute/gpu/0/rail0", "compute/gpu/1/rail0"], "both ports of cage 1 lead to hosts"
     leaf = next(switch for switch in after.fabric.switches if switch.key == "compute/su0/rail0/leaf0")
     assert [leaf.layout.port_by_name[name].alias for name in ("Ethernet152", "Ethernet158")] == ["etp20a", "etp20d"]
