@@ -50,6 +50,8 @@ def check_paths(command: click.Command, given: Mapping[str, Any]) -> None:
         for path in paths if name not in _FIRST else ():
             _require(path)
     for one in written:
+        if str(one.path) == "-":
+            raise UsageError(f"{one.option} -: write /dev/stdout for standard output; no file has the name -")
         refuse_ending(one.option, one.name, one.path)
         if one.name == "cache" or given.get("check"):  # may be one that is only read; `render --check` writes nothing
             continue

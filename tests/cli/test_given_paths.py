@@ -32,6 +32,7 @@ def site(cli: Cli, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
         ("report build --against empty", "empty is not a bundle: it has no fabric.json"),
         ("report build/sonic --against build", "build/sonic is not a bundle: it has no fabric.json"),
         ("draw build --against empty -o x.svg", "empty is not a bundle: it has no fabric.json"),
+        ("check inv --output -", "--output -: write /dev/stdout for standard output"),
         ("check inv --output no/x", "--output no/x: the folder no does not exist; create it first"),
         ("check inv --output file/x", "--output file/x: file is not a folder"),
         ("diff build build --output no/x", "--output no/x: the folder no does not exist; create it first"),
