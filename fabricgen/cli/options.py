@@ -42,12 +42,37 @@ def _codes(ctx: click.Context, parameter: click.Parameter, given: tuple[str, ...
     return found
 
 
+def _inventory(path: Path | None) -> Path | None:
+    """The inventory. Raises UnreadableInputError for a folder without a YAML file: its lines would be missing."""
+    if path is not None:
+        from fabricgen.inventory.read_files import inventory_files
+
+        inventory_files(path)
+    return path
+
+
+def _templates(path: Path | None) -> Path | None:
+    """The folder of templates. Raises UsageError for one whose files replace none; an empty one is for later."""
+    if path is not None and any(path.rglob("*.j2")):
+        from fabricgen.resources import resource
+
+        for room in ("sonic", "infiniband", "hosts"):
+            shipped = resource("templates", room)
+            for file in (one for one in shipped.rglob("*") if one.is_file()):
+                name = file.relative_to(shipped)
+                if (path / name).is_file() or (path / room / name).is_file():
+                    return path
+        raise UsageError(f"--templates {path}: no file has the name of a template, for example sonic/port.json.j2")
+    return path
+
+
 expand_option = click.option(
     "--expand", is_flag=True, help="Report each device by itself. By default, equal findings of devices are one."
 )
 inventory_option = click.option(
     "--inventory",
     type=click.Path(path_type=Path, exists=True),
+    callback=lambda *given: _inventory(given[2]),
     help="Inventory of the bundle, for the line numbers of its values. By default, it is searched near the bundle.",
 )
 
@@ -55,6 +80,7 @@ inventory_option = click.option(
 templates_option = click.option(
     "--templates",
     type=click.Path(path_type=Path, exists=True, file_okay=False),
+    callback=lambda *given: _templates(given[2]),
     metavar="DIR",
     help="Folder with templates that replace those of fabricgen. Give all verbs the same: set it in fabricgen.toml.",
 )

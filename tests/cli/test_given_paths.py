@@ -20,6 +20,8 @@ def site(cli: Cli, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     assert cli("render", tmp_path / "inv", "-o", tmp_path / "build").code == 0
     (tmp_path / "empty").mkdir()
     (tmp_path / "file").write_text("{}\n")
+    (tmp_path / "mine").mkdir()
+    (tmp_path / "mine/ports.json.j2").write_text("{}")
     monkeypatch.chdir(tmp_path)
     return tmp_path
 
@@ -40,6 +42,8 @@ def site(cli: Cli, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
         ("report build --headline no/x.md", "--headline no/x.md: the folder no does not exist; create it first"),
         ("validate build --lldp no", "no: no such file or folder"),
         ("validate build --certificate x.json", "--certificate: fabric.json has no tenants"),
+        ("validate build --inventory empty", "empty: the folder has no YAML file"),
+        ("render inv -o x --templates mine", "--templates mine: no file has the name of a template"),
         ("validate build --links no", "no: no such file or folder"),
         ("simulate deadlock build --lfts no", "no: no such file or folder"),
         ("simulate deadlock build --svg file/x", "--svg file/x: "),
