@@ -181,7 +181,8 @@ def test_blocks_need_a_release_that_reads_their_sizes(tmp_path: Path, cli: Cli) 
 def test_names_that_slurm_does_not_read_are_refused(tmp_path: Path, cli: Cli) -> None:
     inventory = example("nvl72", tmp_path) / "fabric.yaml"
     (inventory.parent / "allocations.lock.yaml").unlink()
-    inventory.write_text(inventory.read_text().replace("tray", "t" * 61))
+    short = '\nnames:\n  host: "t{number}"'
+    inventory.write_text(inventory.read_text().replace("tray", "t" * 61).replace("\nnames:", short))
     assert cli("-q", "render", inventory.parent, "-o", tmp_path / "bundle").code == 0
     outcome = cli("handoff", "slurm", tmp_path / "bundle", "-o", tmp_path / "slurm")
     assert (outcome.code, "tt-nvl0: Slurm reads names of at most 64 characters" in outcome.err) == (2, True)

@@ -175,7 +175,6 @@ class Lab:
             own = self.folder / self.space[name]
             own.mkdir()
             shutil.chown(own, "frr", "frr")  # what the daemons run as
-            own.chmod(0o777)  # a daemon may create its files before it has changed its user
             bgpd, staticd = frr_configuration(config)
             for daemon, text in (("zebra", f"hostname {self.space[name]}\n"), ("staticd", staticd), ("bgpd", bgpd)):
                 (own / f"{daemon}.conf").write_text(text)

@@ -74,7 +74,6 @@ def lab(config: Config, hosts: dict[str, tuple[str, str]]) -> Iterator[dict[str,
                 own_folder = folder / one
                 own_folder.mkdir(exist_ok=True)
                 shutil.chown(own_folder, "frr", "frr")
-                own_folder.chmod(0o777)  # a daemon may create its files before it has changed its user
                 (own_folder / f"{daemon}.conf").write_text(texts[name][0] if daemon == "bgpd" else f"hostname {one}\n")
                 command = [str(DAEMONS / daemon), "-d", "-A", "127.0.0.1", "-P", "0", "--vty_socket", str(own_folder)]
                 command += ["-z", str(own_folder / "zserv.api"), "-i", str(own_folder / f"{daemon}.pid")]
