@@ -134,8 +134,8 @@ def plan_options(
         leaf_vl_stall_count=_default("leaf_vl_stall_count", "the same towards a host"),
         subnet_timeout=_default("subnet_timeout", "4.096 us x 2^18 = 1.07 s for answers of the subnet"),
         sminfo_polling_timeout=value(1000, "ms: a standby asks every second whether the master lives", everywhere),
-        polling_retry_number=value(3, "questions without an answer: the standby takes over after 3 s; 10 s x 4 is the "
-                                   "default", everywhere),
+        polling_retry_number=value(3, "questions without an answer: the standby takes over at the next one, after 4 s; "
+                                   "the default is 10 s x 5", everywhere),
         honor_guid2lid_file=value("TRUE", "a standby that takes over keeps the LIDs it has in its copy of guid2lid",
                                   everywhere),
         reassign_lids=_default("reassign_lids", "TRUE would renumber a running fabric"),
