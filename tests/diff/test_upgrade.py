@@ -119,11 +119,16 @@ def test_what_a_release_refuses_is_a_finding(cli: Cli, tmp_path: Path) -> None:
     [
         (["build"], "give --release FROM TO without NEW"),
         (["build", "next", "--release", "202505", "202511"], "give --release FROM TO without NEW"),
-        (["nowhere", "--release", "202505", "202511"], "no such inventory"),
+        (["nowhere", "--release", "202505", "202511"], "nowhere: no such file or folder"),
         (["build", "--release", "202505", "202512"], "202512"),
         (["build", "--release", "202505", "202511", "--safe"], "--format plan"),
     ],
 )
-def test_what_cannot_be_asked(arguments: list[str], said: str, cli: Cli) -> None:
+def test_what_cannot_be_asked(
+    arguments: list[str], said: str, cli: Cli, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    for folder in ("build", "next"):
+        (tmp_path / folder).mkdir()
     refused = cli("diff", *arguments)
     assert refused.code == 2 and said in refused.err

@@ -293,16 +293,21 @@ def test_scenarios_on_the_command_line(cli: Cli, tmp_path: Path) -> None:
         (["x", "--pattern", "ring"], "unknown pattern 'ring'"),
         (["x", "--size", "much"], "--size"),
         (["x", "--size", "0"], "at least one byte"),
-        (["--scenario", "x", "--size", "1MB"], "--size: for bundles only"),
+        (["--scenario", "y", "--size", "1MB"], "--size: for bundles only"),
         (["x", "--placement", "random"], "--placement"),
-        (["--scenario", "x", "--pattern", "incast"], "has its own links, routes and flows"),
-        (["--scenario", "x", "--links", "y"], "--links: for bundles only"),
-        (["--scenario", "x", "--lldp", "y"], "--lldp: for bundles only"),
-        (["--scenario", "x", "--placement", "fragmented", "--draws", "2"], "--draws, --placement: for bundles only"),
-        (["--scenario", "x", "--seed", "2"], "--seed: for bundles only"),
+        (["--scenario", "y", "--pattern", "incast"], "has its own links, routes and flows"),
+        (["--scenario", "y", "--links", "y"], "--links: for bundles only"),
+        (["--scenario", "y", "--lldp", "y"], "--lldp: for bundles only"),
+        (["--scenario", "y", "--placement", "fragmented", "--draws", "2"], "--draws, --placement: for bundles only"),
+        (["--scenario", "y", "--seed", "2"], "--seed: for bundles only"),
     ],
 )
-def test_wrong_usage(arguments: list[str], problem: str, cli: Cli) -> None:
+def test_wrong_usage(
+    arguments: list[str], problem: str, cli: Cli, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "x").mkdir()
+    (tmp_path / "y").touch()
     outcome = cli("simulate", "congestion", *arguments)
     assert outcome.code == 2 and problem in outcome.err
 
