@@ -12,6 +12,8 @@ from concurrent.futures.process import BrokenProcessPool
 from contextlib import chdir, contextmanager
 from functools import partial
 from multiprocessing import active_children, get_context
+from multiprocessing.connection import wait as ended
+from multiprocessing.process import BaseProcess
 from pathlib import Path
 from threading import Lock
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -47,9 +49,9 @@ def spread(function: Callable[[Item], Result], items: Sequence[Item], jobs: int,
         return
     with _processes(function, jobs) as pool:
         with held():
-            begun = deque(pool.submit(_call, items[at : at + together]) for at in range(0, len(items), together))
+            begun = deque(pool.submit(items[at : at + together]) for at in range(0, len(items), together))
         while begun:
-            yield from _waited(begun.popleft())
+            yield from pool.results(begun.popleft())
 
 
 @contextmanager
@@ -57,37 +59,61 @@ def apart(function: Callable[[], Result]) -> Iterator[Callable[[], Result]]:
     """Begin `function` in another process. What is yielded waits for the result."""
     with _processes(lambda _: function(), 1) as pool:
         with held():
-            begun = pool.submit(_call, (None,))
-        yield lambda: _waited(begun)[0]
+            begun = pool.submit((None,))
+        yield lambda: pool.results(begun)[0]
+
+
+class _Pool:
+    """Forked processes that `_call` a function. An interrupt within a call of the executor could leave a lock taken for
+    which its thread waits: each call is `held`."""
+
+    def __init__(self, function: Callable[[Any], Any], jobs: int) -> None:
+        self._others = {*active_children()}
+        self._executor = ProcessPoolExecutor(jobs, get_context("fork"), initializer=_start, initargs=(function,))
+        self._own: set[BaseProcess] = set()
+
+    def submit(self, items: Sequence[Any]) -> "Future[list[Any]]":
+        begun = self._executor.submit(_call, items)
+        if not self._own:
+            self._own = {*active_children()} - self._others
+        return begun
+
+    def results(self, begun: "Future[list[Any]]") -> list[Any]:
+        """The results of a `_call`. An interrupt takes effect between two looks at them."""
+        while True:
+            with held():
+                if wait([begun], _LOOK_S).done:
+                    return begun.result()
+                if ended([process.sentinel for process in self._own], 0):
+                    self.kill()
+
+    def kill(self) -> None:
+        """End the processes at once. The thread of the executor waits for the rest of an answer that one had begun, so
+        the other end of the pipe is closed here as well."""
+        for process in self._own:
+            process.kill()
+        answers: Any = getattr(self._executor, "_result_queue", None)
+        if answers is not None:
+            answers._writer.close()
+
+    def end(self) -> None:
+        self._executor.shutdown(cancel_futures=True)
 
 
 @contextmanager
-def _processes(function: Callable[[Any], Any], jobs: int) -> Iterator[ProcessPoolExecutor]:
-    """Forked processes that `_call` the function. An interrupt ends them at once. Raises KilledError.
-
-    An interrupt within a call of the pool could leave a lock taken that its thread waits for: each call is `held`.
-    """
-    others = {*active_children()}
-    pool = ProcessPoolExecutor(jobs, get_context("fork"), initializer=_start, initargs=(function,))
+def _processes(function: Callable[[Any], Any], jobs: int) -> Iterator[_Pool]:
+    """Processes for a function. An interrupt ends them at once. Raises KilledError."""
+    pool = _Pool(function, jobs)
     try:
         yield pool
     except KeyboardInterrupt:
-        for process in {*active_children()} - others:
-            process.kill()
+        pool.kill()
         raise
     except BrokenProcessPool as error:
         raise KilledError from error
     finally:
         with held():
-            pool.shutdown(cancel_futures=True)
-
-
-def _waited(begun: "Future[list[Any]]") -> list[Any]:
-    """The results of a `_call`. An interrupt takes effect between two looks at them."""
-    while True:
-        with held():
-            if wait([begun], _LOOK_S).done:
-                return begun.result()
+            pool.end()
 
 
 def _start(function: Callable[[Any], Any]) -> None:

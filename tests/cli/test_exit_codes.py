@@ -202,6 +202,42 @@ def test_a_signal_takes_effect_between_two_calls_of_the_pool(place: str) -> None
     assert set(done.stdout.splitlines()[:-1]) == {"not yet"} and done.stdout.endswith("interrupted\n"), done
 
 
+HALF_AN_ANSWER = """
+import os, signal, sys, time
+from multiprocessing.connection import Connection
+from fabricgen.errors import KilledError
+from fabricgen.interrupts import unwind_at_signals
+from fabricgen.spread import spread
+
+def half(pipe, answer):
+    os.write(pipe.fileno(), bytes(answer)[: len(answer) // 2])
+    if sys.argv[1] == "killed":
+        os.kill(os.getpid(), signal.SIGKILL)
+    os.kill(os.getppid(), signal.SIGINT)
+    time.sleep(86400)
+
+def work(number):
+    Connection._send = half
+    return number
+
+unwind_at_signals()
+try:
+    list(spread(work, range(4), 2))
+except (KeyboardInterrupt, KilledError) as error:
+    print(type(error).__name__)
+"""
+
+
+@pytest.mark.parametrize(("end", "error"), [("interrupted", "KeyboardInterrupt"), ("killed", "KilledError")])
+def test_half_an_answer_does_not_stop_the_run(end: str, error: str) -> None:
+    """A process that ends within its answer leaves the thread of the pool waiting for the rest."""
+    done = subprocess.run(
+        [sys.executable, "-c", HALF_AN_ANSWER, end], capture_output=True, text=True, timeout=100,
+        preexec_fn=restore_interrupts,
+    )  # fmt: skip
+    assert (done.stdout, done.stderr) == (f"{error}\n", "")
+
+
 LONG_WORK = """
 import os, sys, time
 from fabricgen.interrupts import unwind_at_signals
