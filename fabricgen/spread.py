@@ -11,7 +11,7 @@ from concurrent.futures import Future, ProcessPoolExecutor, wait
 from concurrent.futures.process import BrokenProcessPool
 from contextlib import chdir, contextmanager
 from functools import partial
-from multiprocessing import active_children, get_context
+from multiprocessing import get_context
 from multiprocessing.connection import wait as ended
 from multiprocessing.process import BaseProcess
 from pathlib import Path
@@ -68,14 +68,13 @@ class _Pool:
     which its thread waits: each call is `held`."""
 
     def __init__(self, function: Callable[[Any], Any], jobs: int) -> None:
-        self._others = {*active_children()}
         self._executor = ProcessPoolExecutor(jobs, get_context("fork"), initializer=_start, initargs=(function,))
         self._own: set[BaseProcess] = set()
 
     def submit(self, items: Sequence[Any]) -> "Future[list[Any]]":
         begun = self._executor.submit(_call, items)
-        if not self._own:
-            self._own = {*active_children()} - self._others
+        if not self._own:  # all are started by the first call; active_children() leaves out one that has ended
+            self._own = {*(getattr(self._executor, "_processes", None) or {}).values()}
         return begun
 
     def results(self, begun: "Future[list[Any]]") -> list[Any]:
