@@ -97,8 +97,8 @@ def _require(path: Path) -> None:
 
 
 def _require_folder(option: str, folder: Path) -> None:
-    """Raises UsageError if a folder cannot be made or written. One that is a file is refused by its writer, in words
-    of the verb."""
+    """Raises UsageError if a folder cannot be made or written. A file at this path is left to the verb, which says what
+    it would have written there."""
     nearest = folder.resolve()
     while not os.path.lexists(nearest):
         nearest = nearest.parent
