@@ -65,64 +65,7 @@ class ForgetfulContent:
     def forget(self, tables: Collection[str]) -> None:
         """Free the memory of some tables until they are needed."""
         _ = self.shut, self.speeds
-        self._forget(tables)
-
-    def _forget(self, tables: Collection[str]) -> None:
         self._tables.forget(tables)
-
-
-class _ShapedContent(ForgetfulContent):
-    """The content of a file, some tables of which have another shape. Those are never forgotten."""
-
-    def __init__(self, of: ForgetfulContent, shapes: Mapping[str, Any]) -> None:
-        self._forgetful, self._shapes = of, _Shapes(of.config, shapes)
-
-    @property
-    def text(self) -> bytes:
-        """The bytes of the file, which are read again for each use."""
-        return self._forgetful.text
-
-    @property
-    def config(self) -> ConfigDb:
-        """TABLE -> key -> field -> value."""
-        return self._shapes
-
-    @property
-    def signs(self) -> Signs:
-        """What the bytes showed when they were parsed."""
-        return self._forgetful.signs
-
-    def peek(self) -> ConfigDb:
-        """The tables."""
-        return self._shapes
-
-    def once(self) -> GivenContent:
-        """The bytes and the tables."""
-        return GivenContent(self.text, self._shapes)
-
-    def _forget(self, tables: Collection[str]) -> None:
-        self._forgetful._forget(tables)
-
-
-class _Shapes(Mapping[str, Any]):
-    """Tables, some of them in another shape; None leaves a table out."""
-
-    def __init__(self, of: ConfigDb, shapes: Mapping[str, Any]) -> None:
-        self._of, self._shapes = of, shapes
-
-    def __getitem__(self, name: str) -> Any:
-        if name not in self:
-            raise KeyError(name)
-        return self._shapes[name] if name in self._shapes else self._of[name]
-
-    def __contains__(self, name: object) -> bool:
-        return name in self._of and (name not in self._shapes or self._shapes[str(name)] is not None)
-
-    def __iter__(self) -> Iterator[str]:
-        return filter(self.__contains__, self._of)
-
-    def __len__(self) -> int:
-        return sum(1 for _ in self)
 
 
 @lru_cache(maxsize=256)
@@ -177,14 +120,6 @@ def forgetful(bundle: Bundle) -> Bundle:
         for name, device in bundle.devices.items()
     }
     return replace(bundle, devices=devices)
-
-
-def reshaped(device: ObservedDevice, shapes: Mapping[str, Any]) -> ObservedDevice:
-    """The device with some tables in another shape, and without those whose shape is None. Its other tables can be
-    forgotten as before; places are looked up in its file."""
-    if isinstance(device.content, ForgetfulContent):
-        return replace(device, content=_ShapedContent(device.content, shapes))
-    return device.reshaped({**_Shapes(device.config, shapes)})
 
 
 def forget_tables(device: ObservedDevice, tables: Collection[str]) -> None:

@@ -8,7 +8,6 @@ import pytest
 from fabricgen.bundle.device import ObservedDevice
 from fabricgen.bundle.forgetful import ForgetfulContent, forget_tables, forgetful
 from fabricgen.bundle.read import open_bundle
-from fabricgen.rules.view.shape import well_shaped
 from fabricgen.sonic.dump import dump
 
 TABLES = {
@@ -47,21 +46,3 @@ def test_a_peek_does_not_keep_the_tables(tmp_path: Path) -> None:
     assert isinstance(content, ForgetfulContent)
     assert content.peek() == TABLES and content.peek() is not content.peek()
     assert content.config["PORT"] is content.peek()["PORT"]
-
-
-def test_a_list_in_a_table_does_not_keep_the_other_tables(tmp_path: Path) -> None:
-    """Rules see a list as text. The tables without one are forgotten and read again as those of any file."""
-    tables = {**TABLES, "VLAN": {"Vlan10": {"vlanid": 10, "dhcp_servers": ["192.0.2.1", "192.0.2.2"]}}, "NOT": ["rows"]}
-    device = device_of(json.dumps(tables).encode(), tmp_path)
-    shaped = well_shaped(device, {})
-    vlan = {"Vlan10": {"vlanid": "10", "dhcp_servers": "192.0.2.1,192.0.2.2"}}
-    assert dict(shaped.config) == {**TABLES, "VLAN": vlan} and "NOT" not in shaped.config
-    before = shaped.config["PORT"]
-    forget_tables(shaped, ["PORT", "VLAN"])
-    device.file.write_bytes(json.dumps(tables).encode().replace(b'"index"', b'"alias"'))
-    assert shaped.config["PORT"] is not before and shaped.config["PORT"]["Ethernet4"] == {"lanes": "2", "alias": "1"}
-    assert shaped.config["VLAN"] == vlan and device.config["VLAN"] == tables["VLAN"]
-    assert shaped.text == device.text and shaped.signs == device.signs
-    assert dict(shaped.content.peek()) == dict(shaped.content.once().config) == dict(shaped.config)
-    with pytest.raises(KeyError):
-        shaped.config["NOT"]

@@ -4,7 +4,6 @@ from collections.abc import Mapping
 from itertools import chain
 from typing import Any
 
-from fabricgen.bundle.forgetful import reshaped
 from fabricgen.bundle.read import ObservedDevice
 from fabricgen.same import Same
 from fabricgen.sonic.references import with_bare_references
@@ -21,15 +20,16 @@ def well_shaped(device: ObservedDevice, known: Shapes) -> ObservedDevice:
     Places remain those of the file. A device whose file needs no change is returned unchanged. `known` contains the
     tables of earlier devices, because devices share equal tables.
     """
-    shapes = {}
-    given = device.config
+    config = {}
     for name, table in with_current_references(device).items():
         key = Same(table)
         if key not in known:
             known[key] = table if _is_plain(table) else _plain(table)
-        if (plain := known[key]) is None or plain is not given[name]:
-            shapes[name] = plain
-    return reshaped(device, shapes) if shapes else device
+        if (plain := known[key]) is not None:
+            config[name] = plain
+    if len(config) == len(device.config) and all(config[name] is table for name, table in device.config.items()):
+        return device
+    return device.reshaped(config)
 
 
 def with_current_references(device: ObservedDevice) -> Mapping[str, Any]:
