@@ -27,20 +27,20 @@ _OF_OPTIONS: Mapping[str, tuple[str, ...]] = {  # a work order is text if its na
     "work_order": ("csv", "markdown"), "save_jobs": ("yaml",), "lock": ("yaml",),
 }  # fmt: skip
 _FOLDERS = ("jsonpatch", "plan")  # written into a folder
-_KNOWN = {name for names in _FORMATS.values() for name in names} | {"text", "concise", "github"}
 
 
 def format_for(file: Path, fmt: str, offered: Collection[str], *, is_chosen: bool) -> str:
     """The format to write into a file: `fmt` if a person has chosen it, otherwise the one of the ending of the file.
     Raises UsageError for an ending of another format."""
-    if fmt in _FOLDERS or fmt not in _KNOWN:
+    if fmt in _FOLDERS:
         return fmt
     ending = file.suffix.lower()
     of_ending = [name for name in _FORMATS.get(ending, ()) if name in offered]
     if of_ending and not is_chosen:
         return of_ending[0]
     if fmt not in of_ending and (ending in _FORMATS or ending in _FOREIGN):
-        remedy = f"choose --format {of_ending[0]}, or another ending" if of_ending else _other(offered)
+        wanted = [fmt] if is_chosen else offered
+        remedy = f"choose --format {of_ending[0]}, or another ending" if of_ending else f"choose {_names(wanted)}"
         raise UsageError(f"{file}: the content would be {fmt}, and the ending is that of another format; {remedy}")
     return fmt
 
@@ -50,10 +50,9 @@ def refuse_ending(option: str, name: str, file: Path) -> None:
     own = _OF_OPTIONS.get(name, ())
     ending = file.suffix.lower()
     if own and (ending in _FOREIGN or (ending in _FORMATS and not {*own}.intersection(_FORMATS[ending]))):
-        (first, *_) = (each for each, names in _FORMATS.items() if own[0] in names)
-        raise UsageError(f"{option} {file}: the content would be {own[0]}: choose a name that ends with {first}")
+        raise UsageError(f"{option} {file}: the content would be {own[0]}: choose {_names(own)}")
 
 
-def _other(offered: Collection[str]) -> str:
-    endings = [ending for ending, names in _FORMATS.items() if any(name in offered for name in names)]
-    return f"choose a name that ends with {', '.join(endings)}" if endings else "choose another ending"
+def _names(formats: Collection[str]) -> str:
+    own = [ending for ending, names in _FORMATS.items() if any(name in formats for name in names)]
+    return f"a name that ends with {', '.join(own or ['.txt'])}"

@@ -7,8 +7,10 @@ from pathlib import Path
 import click
 import pytest
 
+from fabricgen.cli.endings import format_for
 from fabricgen.cli.given_paths import check_paths
 from fabricgen.cli.main import main
+from fabricgen.errors import UsageError
 from tests.conftest import Cli
 from tests.inventories import explicit, write
 
@@ -191,6 +193,24 @@ def test_every_output_option_is_checked(tmp_path: Path) -> None:
                 with pytest.raises(Exception, match="is not a folder"):
                     check_paths(command, {str(option.name): tmp_path / "file" / "x"})
     assert found > 20
+
+
+def test_the_advice_for_an_ending_is_accepted() -> None:
+    """Every --format that writes a file has an ending, or is text. An ending that no format has is refused."""
+    found = set()
+    for command in commands(main):
+        kinds = {each.name: each.type for each in command.params}
+        fmt, output = kinds.get("fmt"), kinds.get("output")
+        if not (isinstance(fmt, click.Choice) and isinstance(output, click.Path) and output.file_okay):
+            continue
+        for name in {*fmt.choices} - {"jsonpatch", "plan"}:
+            with pytest.raises(UsageError, match="choose a name that ends with") as refused:
+                format_for(Path("x.pdf"), name, fmt.choices, is_chosen=True)
+            for ending in str(refused.value).rpartition(" ends with ")[2].split(", "):
+                assert format_for(Path(f"x{ending}"), name, fmt.choices, is_chosen=True) == name
+            assert (ending == ".txt") == (name in {"text", "concise", "github"})
+            found.add(name)
+    assert found >= {"text", "json", "html", "markdown", "bmwg", "sarif"}
 
 
 def listed(folder: Path) -> dict[str, bytes]:
