@@ -4,9 +4,9 @@ from collections.abc import Iterator, Mapping
 
 from fabricgen.c_numbers import c_number
 from fabricgen.findings import Severity
-from fabricgen.opensm.options import LAST_SL, VL_CODES
+from fabricgen.opensm.options import FIRST_LIFETIME, LAST_SL, MTU_CODES, RATE_CODES, VL_CODES
 from fabricgen.opensm.partitions_conf import key_of, number_of
-from fabricgen.opensm.qos_policy_conf import PolicyFile, level_for, read_policy
+from fabricgen.opensm.qos_policy_conf import DEFAULT_LEVEL, PolicyBlock, PolicyFile, level_for, read_policy
 from fabricgen.rules.defects import Defect
 from fabricgen.rules.opensm.partitions import with_partitions
 from fabricgen.rules.rule import Basis, rule
@@ -15,6 +15,7 @@ from fabricgen.rules.view.subnet_managers import ManagedSubnet, ManagerFile, man
 
 _PORTS = {"": "ports", "ca_": "adapters", "sw0_": "switch ports 0", "swe_": "switch ports", "rtr_": "routers"}
 _UNLIMITED = 255
+_LIFE_BITS = 0x3F  # of the lifetime in a path record
 
 
 @rule("FG860", Severity.ERROR, "The QoS policy gives a partition another SL", Basis.AGREEMENT)
@@ -136,3 +137,51 @@ def _weights(manager: ManagerFile, name: str, general: str) -> Mapping[int, int]
             return None
         found[lane] = found.get(lane, 0) + weight
     return found or None
+
+
+@rule("FG855", Severity.WARNING, "The level DEFAULT limits all paths, or a packet-life is too short")
+def limited_paths(fabric: Fabric) -> Iterator[Defect]:
+    """What: With qos TRUE, the level DEFAULT of qos-policy.conf has no mtu-limit below 5 (4096 bytes) and no rate-limit
+    below the speed of the fastest adapter. No level has a packet-life below 0x0c or above 0x3f. Limits of other levels
+    are those of the site.
+
+    Why: OpenSM answers path queries with these limits. Queue pairs that rdma_cm sets up then have small packets, or
+    send no faster than the limit. packet-life replaces subnet_timeout in the answer, and the timeout of a connection
+    follows from it: 0x0c is 17 ms, and with less packets that only wait for their turn are sent again. OpenSM writes
+    six bits of it.
+
+    Example: name: DEFAULT, sl: 0, rate-limit: 2 gives 2.5 Gb/s to all paths of a subnet of 400 Gb/s.
+
+    Fix: Remove the limit, or set it to what the adapters have.
+
+    Source: opensm 3.3.23, osm_sa_path_record.c (mtu_limit, rate_limit, pkt_life) and ib_types.h
+    (ib_path_rec_pkt_life); torvalds/linux drivers/infiniband/core/cm.c, cm_ack_timeout.
+    """
+    for subnet in managed_subnets(fabric):
+        fastest = max((nic.speed_mbps for _, nic in subnet.adapters.values()), default=0)
+        file, content = _policy(subnet) or ("", PolicyFile())
+        for level in content.levels:
+            for key, effect, hint in _limits(level, fastest):
+                message = f"level {level.values['name'].text}: {key} is {level.values[key].text}: {effect}"
+                yield Defect(subnet.place(file, level.values[key]), message, hint)
+
+
+def _limits(level: PolicyBlock, fastest_mbps: int) -> Iterator[tuple[str, str, str]]:
+    """(key, effect, hint) of each limit that slows the paths of a level."""
+    mtu, rate, life = (
+        c_number(level.values[key].text) if key in level.values else None
+        for key in ("mtu-limit", "rate-limit", "packet-life")
+    )
+    if level.name() == DEFAULT_LEVEL:
+        largest = max(MTU_CODES)
+        size = next((size for size, code in MTU_CODES.items() if code == mtu), largest)
+        if size < largest:
+            hint = f"remove mtu-limit, or set it to {MTU_CODES[largest]}"
+            yield "mtu-limit", f"packets have at most {size} bytes", hint
+        rate_mbps = next((mbps for mbps, code in RATE_CODES.items() if code == rate), fastest_mbps)
+        if rate_mbps < fastest_mbps:
+            effect = f"paths have {rate_mbps / 1000:g} of {fastest_mbps / 1000:g} Gb/s"
+            yield "rate-limit", effect, "remove rate-limit, or set it to the speed of the adapters"
+    if life is not None and (life & _LIFE_BITS < FIRST_LIFETIME or life > _LIFE_BITS):
+        effect = f"connections send packets again after {4.096e-3 * 2 ** (life & _LIFE_BITS):.3g} ms"
+        yield "packet-life", effect, "remove packet-life: subnet_timeout counts then"

@@ -2195,6 +2195,46 @@ CASES = [
         also=("FG841",),
     ),
     Case(
+        "FG855",
+        edit(POLICY, "sl: 0", "sl: 0\n        mtu-limit: 4"),
+        "compute:qos-policy.conf|4",
+        WARNING,
+        "level DEFAULT: mtu-limit is 4: packets have at most 2048 bytes",
+        "remove mtu-limit, or set it to 5",
+        clean=SubnetFiles(TORUS),
+        at="mtu-limit: 4",
+    ),
+    Case(
+        "FG855",
+        edit(POLICY, "sl: 0", "sl: 0\n        rate-limit: 16"),
+        "compute:qos-policy.conf|16",
+        WARNING,
+        "level DEFAULT: rate-limit is 16: paths have 100 of 400 Gb/s",
+        "remove rate-limit, or set it to the speed of the adapters",
+        clean=SubnetFiles(TORUS),
+        at="rate-limit: 16",
+    ),
+    Case(
+        "FG855",
+        edit(POLICY, "sl: 0", "sl: 0\n        packet-life: 0x0b"),
+        "compute:qos-policy.conf|0x0b",
+        WARNING,
+        "level DEFAULT: packet-life is 0x0b: connections send packets again after 8.39 ms",
+        "remove packet-life: subnet_timeout counts then",
+        clean=SubnetFiles(TORUS),
+        at="packet-life: 0x0b",
+    ),
+    Case(
+        "FG855",
+        edit(POLICY, "sl: 0", "sl: 0\n        packet-life: 0x52"),
+        "compute:qos-policy.conf|0x52",
+        WARNING,
+        "level DEFAULT: packet-life is 0x52: connections send packets again after 1.07e+03 ms",
+        "remove packet-life: subnet_timeout counts then",
+        clean=SubnetFiles(TORUS),
+        at="packet-life: 0x52",
+    ),
+    Case(
         "FG860",
         edit(POLICY, "        pkey: 0x8001\n", "        pkey: 0x8009\n"),
         "compute:partitions.conf|2",
@@ -2241,6 +2281,18 @@ CASES = [
 
 # What OpenSM accepts with the meaning that was intended: no finding.
 GOOD = [
+    GoodCase(
+        "FG855",
+        edit(POLICY, "sl: 0", "sl: 0\n        mtu-limit: 5\n        rate-limit: 21\n        packet-life: 0x12"),
+        clean=SubnetFiles(TORUS),
+    ),
+    GoodCase("FG855", edit(POLICY, "sl: 0", "sl: 0\n        rate-limit: 22"), clean=SubnetFiles(TORUS)),
+    GoodCase(
+        "FG855",
+        edit(POLICY, "sl: 2", "sl: 2\n        mtu-limit: 4\n        rate-limit: 16"),
+        clean=SubnetFiles(LEVELS),
+        also=("FG256",),
+    ),
     GoodCase("FG860", edit(POLICY, "pkey: 0x8001", "pkey: 0x0004, 0x8001-0x8002"), clean=SubnetFiles(LEVELS)),
     GoodCase(
         "FG860",
