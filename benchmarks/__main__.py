@@ -48,6 +48,8 @@ def main() -> None:
         _print_subnet(Path(folder))
         if not quick:
             _print_large(Path(folder))
+            print("\ntime with one process and with two, if two cores are idle", flush=True)
+            subprocess.run([sys.executable, "-m", "benchmarks.processes"], check=True)
     print("\ncongestion", flush=True)
     subprocess.run([sys.executable, "-m", "benchmarks.congestion", "--seeds", "0" if quick else "3"], check=True)
     print("\npublished measurements of how traffic meets on links", flush=True)

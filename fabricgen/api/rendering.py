@@ -108,16 +108,16 @@ def render(
         return planned
     progress.step("planned", _size(plans))
     with on_workers(scheduler, inventory, renumber) as elsewhere:
-        content = BundleContent(plans, only, jobs, elsewhere)
+        writer = None if check else BundleWriter(output, plans.fabric.inventory.fabric, adopt=adopt_folder)
+        content = BundleContent(plans, only, jobs, elsewhere, writer.write if writer else None)
         try:
-            if check:
+            if writer is None:
                 with temporary_folder("check") as aside:
                     compared = diff or plan
                     stale = tuple(_stale_files(content, output, progress, aside if compared else None))
                     difference = _difference(content, output, aside) if compared else None
                     rollout = roll_out(difference, safe=True) if plan and difference is not None else None
                     return replace(planned, stale=stale, difference=difference, rollout=rollout)
-            writer = BundleWriter(output, plans.fabric.inventory.fabric, adopt=adopt_folder)
             return _write(planned, content, writer, lock_file, progress, renumber)
         except TemplateProblemError as problem:
             return replace(planned, findings=(*planned.findings, problem.finding))
@@ -137,7 +137,7 @@ def _write(
 
     plans, output = content.plans, writer.given
     with writer:
-        for path, data in progress.track(content.files(), len(content.chosen) + 3, "rendering"):
+        for path, data in progress.track(content.made(), len(content.chosen) + 3, "rendering"):
             writer.add(path, data)
         chosen = {plans.allocation.names[switch.key] for switch in content.chosen}
         for name in content.names:

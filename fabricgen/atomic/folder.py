@@ -73,14 +73,25 @@ class FolderWriter:
 
     def add(self, path: str, content: bytes) -> None:
         """Add a file. If the folder has it with the same bytes, it is a hard link to that file."""
+        self.note(path, is_new=self.stage(path, content))
+        if isinstance(content, Private):
+            self._private.append(path)
+
+    def stage(self, path: str, content: bytes) -> bool:
+        """Write a file beside the folder; whether it has other bytes than before. A process that was forked from this
+        one can do so for files that are not private; this one notes what it answers."""
         target = self._target(path)
         is_same = has_content(self.folder / path, content)
         if isinstance(content, Private):
-            self._private.append(path)
             target.touch(0o600)
         if not (is_same and _linked(self.folder / path, target)):
             target.write_bytes(content)
-        if not is_same:
+        return not is_same
+
+    def note(self, path: str, *, is_new: bool) -> None:
+        """Add a file that is staged."""
+        self.wanted.add(relative(path))
+        if is_new:
             self.changed.add(path)
 
     def add_pieces(self, path: str, pieces: Iterator[bytes]) -> None:

@@ -9,6 +9,7 @@ from pathlib import Path
 from fabricgen.atomic.folder import FolderWriter, has_content
 from fabricgen.atomic.journal import INSIDE
 from fabricgen.bundle.manifest import NAME, Manifest, digest, read_manifest
+from fabricgen.bundle.scratch import Written
 from fabricgen.errors import UsageError
 
 # Files that fabricgen renders. A manifest with other paths does not make them ours.
@@ -41,12 +42,20 @@ class BundleWriter(FolderWriter):
         super().__enter__()
         return self
 
-    def add(self, path: str, content: bytes) -> None:
-        """Add a file. If the old bundle has it with the same bytes, it is a hard link to that file."""
-        super().add(path, content)
-        self.digests[path] = digest(content)
+    def add(self, path: str, content: bytes | Written) -> None:
+        """Add a file, also one that `write` has written. If the old bundle has it with the same bytes, it is a hard link
+        to that file."""
+        if isinstance(content, Written):
+            self.note(path, is_new=content.is_new)
+        else:
+            super().add(path, content)
+        self.digests[path] = content.digest if isinstance(content, Written) else digest(content)
         if path in self.changed:
             self._note_edit(path)
+
+    def write(self, path: str, content: bytes) -> Written:
+        """Write a file that is not private in a process that was forked from this one, which adds the answer."""
+        return Written(digest(content), self.stage(path, content))
 
     def keep(self, path: str) -> None:
         """Keep a file of the old bundle, with its digest in the old manifest. Other files are kept anyway."""

@@ -258,7 +258,8 @@ class BundleContent:
 
         def made(place: int) -> tuple[bytes | Written | None, DeviceSources]:
             content, source = self._file(switches[place], formed[place])
-            if self.write is None or content is None or switches[place].key in apart:  # a VTEP has another file of it
+            is_alone = switches[place].key not in apart  # a VTEP has another file of it
+            if self.write is None or content is None or isinstance(content, Private) or not is_alone:
                 return content, source
             return self.write(f"sonic/{source.name}/config_db.json", content), source
 
