@@ -43,8 +43,8 @@ class BundleWriter(FolderWriter):
         return self
 
     def add(self, path: str, content: bytes | Written) -> None:
-        """Add a file, also one that `write` has written. If the old bundle has it with the same bytes, it is a hard link
-        to that file."""
+        """Add a file, also one that `write` has written. If the old bundle has it with the same bytes, it is a hard
+        link to that file."""
         if isinstance(content, Written):
             self.note(path, is_new=content.is_new)
         else:

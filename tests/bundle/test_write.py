@@ -2,14 +2,17 @@
 
 import hashlib
 import json
+from collections.abc import Iterable
 from pathlib import Path
 
 import pytest
 
 from fabricgen.atomic import exchange, write_atomically
 from fabricgen.bundle.manifest import Manifest, digest, read_manifest
+from fabricgen.bundle.scratch import Written
 from fabricgen.bundle.write import BundleWriter
 from fabricgen.errors import UsageError
+from fabricgen.spread import spread
 from tests.conftest import Cli
 from tests.inventories import explicit, rail_optimized, write
 
@@ -64,6 +67,27 @@ def test_unchanged_files_are_hard_links(tmp_path: Path) -> None:
     after = {name: (tmp_path / "b" / name).stat().st_ino for name in ("fabric.json", "cabling.csv")}
     assert after["fabric.json"] == before["fabric.json"] and after["cabling.csv"] != before["cabling.csv"]
     assert (tmp_path / "b/fabric.json").stat().st_nlink == 1
+
+
+def test_files_that_other_processes_write_are_those_of_this_one(tmp_path: Path) -> None:
+    old = {f"sonic/{name}/config_db.json": name.encode() for name in "abcd"}
+    new = {**old, "sonic/b/config_db.json": b"new", "sonic/e/config_db.json": b"e"}
+    notes = []
+    for kind in ("alone", "together"):
+        put(tmp_path / kind, old)
+        (tmp_path / kind / "sonic/c/config_db.json").write_bytes(b"by hand")
+        with BundleWriter(tmp_path / kind, "f") as writer:
+            if kind == "alone":
+                answers: Iterable[bytes | Written] = new.values()
+            else:
+                answers = spread(lambda path, writer=writer: writer.write(path, new[path]), [*new], 2)
+            for path, answer in zip(new, answers, strict=True):
+                writer.add(path, answer)
+            gone = writer.commit(1, "digest")
+        notes.append((writer.changed, writer.wanted, writer.digests, writer.edited, gone, files(tmp_path / kind)))
+    assert notes[0] == notes[1]
+    assert notes[1][0] == {f"sonic/{name}/config_db.json" for name in "bce"} | {"manifest.json"}
+    assert notes[1][3] == ["sonic/c/config_db.json"] and is_whole(tmp_path / "together")
 
 
 def test_foreign_files_stay_and_obsolete_files_are_removed(tmp_path: Path) -> None:
