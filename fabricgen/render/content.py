@@ -181,8 +181,8 @@ class BundleContent:
             yield path, self.write(path, content) if self.write else content
 
     def _processes(self) -> int:
-        """How many processes make files."""
-        return worthwhile(self.jobs, len(self.chosen))
+        """How many processes make files. Beside the threads of a Dask client, no process can be forked."""
+        return worthwhile(self.jobs, len(self.chosen)) if self.elsewhere is None else 1
 
     def files_again(self, plans: Plans) -> Iterator[tuple[str, bytes | None]]:
         """`files` after an edit of what `plan_again` takes from the inventory; None for a file that is as before. All
