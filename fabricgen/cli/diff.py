@@ -42,7 +42,7 @@ FORMATS = ("text", "json", "markdown", "jsonpatch", "plan")
     help="Form of NEW. [default: recognized by its content]",
 )  # fmt: skip
 @click.option(
-    "--output", type=click.Path(path_type=Path),
+    "--output", "-o", type=click.Path(path_type=Path),
     help="File for the result instead of standard output; with jsonpatch and plan, a folder for the patches.",
 )  # fmt: skip
 @work_order_option

@@ -53,6 +53,7 @@ output_options = several(
     format_option,
     click.option(
         "--output",
+        "-o",
         type=click.Path(path_type=Path, dir_okay=False),
         help="Write the report to this file instead of standard output.",
     ),

@@ -23,7 +23,10 @@ if TYPE_CHECKING:
 @click.argument("new", type=click.Path(path_type=Path))
 @click.option("--format", "fmt", type=click.Choice(["text", "json"]), default="text", show_default=True)
 @click.option(
-    "--output", type=click.Path(path_type=Path, dir_okay=False), help="File for the result instead of standard output."
+    "--output",
+    "-o",
+    type=click.Path(path_type=Path, dir_okay=False),
+    help="File for the result instead of standard output.",
 )
 @verb
 def command(settings: Settings, old: Path, new: Path, fmt: str, output: Path | None) -> int:

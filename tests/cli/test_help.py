@@ -69,6 +69,11 @@ def test_help_fits_a_terminal_of_80_columns(name: str, cli: Cli, monkeypatch: py
     ] == []
 
 
+def test_every_output_has_the_same_short_option() -> None:
+    given = [each.opts for command in COMMANDS.values() for each in command.params if "--output" in each.opts]
+    assert len(given) > 30 and all(names == ["--output", "-o"] for names in given)
+
+
 def test_the_commands_are_all_there() -> None:
     assert len(COMMANDS) >= 26
     assert {"fabricgen simulate packets", "fabricgen handoff ztp", "fabricgen import sonic-device"} < set(COMMANDS)
