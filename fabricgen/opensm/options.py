@@ -27,6 +27,8 @@ RATE_CODES: Mapping[int, int] = {
     56_000: 12, 112_000: 13, 168_000: 14, 25_000: 15, 100_000: 16, 200_000: 17, 300_000: 18, 28_000: 19, 50_000: 20,
     400_000: 21, 600_000: 22,
 }  # fmt: skip
+MTU_OF: Mapping[int, int] = {code: size for size, code in MTU_CODES.items()}
+RATE_OF: Mapping[int, int] = {code: mbps for mbps, code in RATE_CODES.items()}
 BOOLEANS = ("TRUE", "FALSE")
 NULL = "(null)"  # of an option without a value
 LAST_VL = 14  # of data; lane 15 is for management, and an SL that is mapped to it is dropped
@@ -35,6 +37,11 @@ LAST_LIFETIME = 0x13  # of packet and head-of-queue lifetimes; with 0x14 and mor
 # 4.096 us x 2^12 = 17 ms. Where two tiers of 64-port switches send to one port of 400G, a packet of 4096 bytes waits at
 # the head of a queue for 64 x 64 x 32 others, which is 11 ms.
 FIRST_LIFETIME = 0x0C
+
+
+def lifetime_ms(code: int) -> float:
+    """The time of a code of a lifetime, or of a timeout of a subnet: 4.096 us times a power of two."""
+    return 4.096e-3 * 2.0**code
 
 
 class OpensmEngine(enum.StrEnum):

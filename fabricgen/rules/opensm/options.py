@@ -14,6 +14,7 @@ from fabricgen.opensm.options import (
     LAST_LIFETIME,
     VERSION,
     OpensmEngine,
+    lifetime_ms,
     option_facts,
     option_problem,
 )
@@ -224,7 +225,7 @@ def endless_lifetime(fabric: Fabric) -> Iterator[Defect]:
     for manager in manager_files(fabric):
         for name, effect in _EFFECTS.items():
             if (code := manager.content.number(name)) < FIRST_LIFETIME:
-                message = f"{name} is {manager.content.text(name)}, which is {4.096e-3 * 2**code:.3g} ms: {effect}"
+                message = f"{name} is {manager.content.text(name)}, which is {lifetime_ms(code):.3g} ms: {effect}"
                 default = option_facts()[name].default
                 hint = f"set {name} to at least 0x{FIRST_LIFETIME:x}; the default of opensm is {default}"
                 yield Defect(manager.place(name), message, hint, severity=Severity.WARNING)

@@ -4,7 +4,7 @@ from collections.abc import Iterator, Mapping
 
 from fabricgen.c_numbers import c_number
 from fabricgen.findings import Severity
-from fabricgen.opensm.options import FIRST_LIFETIME, LAST_SL, MTU_CODES, RATE_CODES, VL_CODES
+from fabricgen.opensm.options import FIRST_LIFETIME, LAST_SL, MTU_CODES, MTU_OF, RATE_OF, VL_CODES, lifetime_ms
 from fabricgen.opensm.partitions_conf import key_of, number_of
 from fabricgen.opensm.qos_policy_conf import DEFAULT_LEVEL, PolicyBlock, PolicyFile, level_for, read_policy
 from fabricgen.rules.defects import Defect
@@ -174,14 +174,12 @@ def _limits(level: PolicyBlock, fastest_mbps: int) -> Iterator[tuple[str, str, s
     )
     if level.name() == DEFAULT_LEVEL:
         largest = max(MTU_CODES)
-        size = next((size for size, code in MTU_CODES.items() if code == mtu), largest)
-        if size < largest:
+        if (size := MTU_OF.get(mtu or 0, largest)) < largest:
             hint = f"remove mtu-limit, or set it to {MTU_CODES[largest]}"
             yield "mtu-limit", f"packets have at most {size} bytes", hint
-        rate_mbps = next((mbps for mbps, code in RATE_CODES.items() if code == rate), fastest_mbps)
-        if rate_mbps < fastest_mbps:
+        if (rate_mbps := RATE_OF.get(rate or 0, fastest_mbps)) < fastest_mbps:
             effect = f"paths have {rate_mbps / 1000:g} of {fastest_mbps / 1000:g} Gb/s"
             yield "rate-limit", effect, "remove rate-limit, or set it to the speed of the adapters"
-    if life is not None and (life & _LIFE_BITS < FIRST_LIFETIME or life > _LIFE_BITS):
-        effect = f"connections send packets again after {4.096e-3 * 2 ** (life & _LIFE_BITS):.3g} ms"
+    if life is not None and ((written := life & _LIFE_BITS) < FIRST_LIFETIME or written != life):
+        effect = f"connections send packets again after {lifetime_ms(written):.3g} ms"
         yield "packet-life", effect, "remove packet-life: subnet_timeout counts then"

@@ -5,7 +5,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from fabricgen.c_numbers import c_number
 from fabricgen.findings import Severity
 from fabricgen.opensm.guids import guid_text
-from fabricgen.opensm.options import LAST_SL, LAST_VL, MTU_CODES, RATE_CODES
+from fabricgen.opensm.options import LAST_SL, LAST_VL, MTU_OF, RATE_CODES, RATE_OF
 from fabricgen.opensm.partitions_conf import (
     GROUPS,
     Entry,
@@ -28,8 +28,6 @@ from fabricgen.units import whole_number
 _DEFAULT_KEY = 0x7FFF
 # Engines that choose the SL of each path -> the bits of an SL that a partition can choose: torus-2QoS has two levels.
 _LEVEL_BITS = {"torus-2QoS": 8, "dfsssp": 0, "lash": 0, "nue": 0}  # nue on several lanes
-_RATE_OF = {code: mbps for mbps, code in RATE_CODES.items()}
-_MTU_OF = {code: size for size, code in MTU_CODES.items()}
 
 
 @rule("FG822", Severity.ERROR, "The members of a tenant cannot reach each other")
@@ -259,10 +257,10 @@ def group_speeds(fabric: Fabric) -> Iterator[Defect]:
 def _code_problem(flag: Entry) -> tuple[str, str] | None:
     name, text = flag.name.text, flag.value.text if flag.value else ""
     number = c_number(text)
-    if name == "mtu" and number not in _MTU_OF:
-        codes = ", ".join(f"{code} ({size})" for code, size in _MTU_OF.items())
+    if name == "mtu" and number not in MTU_OF:
+        codes = ", ".join(f"{code} ({size})" for code, size in MTU_OF.items())
         return f"mtu={text} is not a code of OpenSM", f"use one of the codes {codes}"
-    if name == "rate" and number not in _RATE_OF:
+    if name == "rate" and number not in RATE_OF:
         speed = RATE_CODES.get(number * 1000) if number else None
         hint = f"write rate={speed}" if speed else "use a code such as 16 (100G), 17 (200G) or 21 (400G)"
         return f"rate={text} is not a code of OpenSM", hint
@@ -302,7 +300,7 @@ def _too_fast(subnet: ManagedSubnet, file: str, partition: PartitionEntry, code:
         for guid, (host, nic) in subnet.adapters.items()
         if guid in guids or names & set(ALL_ADAPTERS)
     ]
-    slowest, rate_mbps = min(members, default=None), _RATE_OF.get(code)
+    slowest, rate_mbps = min(members, default=None), RATE_OF.get(code)
     if slowest and rate_mbps and rate_mbps > slowest[0]:
         message = (
             f"{partition.name}: rate={code} is {rate_mbps // 1000} Gb/s, but {slowest[1]} has {slowest[0] // 1000} Gb/s"
