@@ -74,8 +74,6 @@ class FolderWriter:
     def add(self, path: str, content: bytes) -> None:
         """Add a file. If the folder has it with the same bytes, it is a hard link to that file."""
         self.note(path, is_new=self.stage(path, content))
-        if isinstance(content, Private):
-            self._private.append(path)
 
     def stage(self, path: str, content: bytes) -> bool:
         """Write a file beside the folder; whether it has other bytes than before. A process that was forked from this
@@ -83,6 +81,7 @@ class FolderWriter:
         target = self._target(path)
         is_same = has_content(self.folder / path, content)
         if isinstance(content, Private):
+            self._private.append(path)
             target.touch(0o600)
         if not (is_same and _linked(self.folder / path, target)):
             target.write_bytes(content)

@@ -45,16 +45,15 @@ class BundleWriter(FolderWriter):
     def add(self, path: str, content: bytes | Written) -> None:
         """Add a file, also one that `write` has written. If the old bundle has it with the same bytes, it is a hard
         link to that file."""
-        if isinstance(content, Written):
-            self.note(path, is_new=content.is_new)
-        else:
-            super().add(path, content)
-        self.digests[path] = content.digest if isinstance(content, Written) else digest(content)
+        written = content if isinstance(content, Written) else self.write(path, content)
+        self.note(path, is_new=written.is_new)
+        self.digests[path] = written.digest
         if path in self.changed:
             self._note_edit(path)
 
     def write(self, path: str, content: bytes) -> Written:
-        """Write a file that is not private in a process that was forked from this one, which adds the answer."""
+        """Write a file. A process that was forked from this one can write those that are not private; this one adds
+        what it answers."""
         return Written(digest(content), self.stage(path, content))
 
     def keep(self, path: str) -> None:
