@@ -6,15 +6,13 @@ python -m benchmarks.processes [--switches 512 | --gpus 102400] [--runs 3]
 import argparse
 import os
 import shutil
-import subprocess
 import tempfile
-import time
 from collections.abc import Sequence
 from pathlib import Path
 from statistics import median
 
 from benchmarks.make_inventory import main as make_inventory
-from benchmarks.measure import fabricgen
+from benchmarks.measure import fabricgen, run
 
 _SMALL = "inventories/quickstart"
 
@@ -33,7 +31,7 @@ def main() -> None:
         size = ["--gpus", str(given.gpus)] if given.gpus else ["--switches", str(given.switches)]
         make_inventory([*size, inventory])
         for source, target in ((inventory, bundle), (_SMALL, small)):
-            _seconds(["render", source, "--output", target])
+            run(fabricgen("render", source, "--output", target))
         what = f"{size[1]} {size[0].removeprefix('--')}"
         commands = {
             f"render, {what}": ["render", inventory, "--output", out],
@@ -51,12 +49,9 @@ def main() -> None:
             print(f"{name:32} | {one:6.2f} | {two:6.2f} | {one / two:.2f}", flush=True)
 
 
-def _seconds(command: Sequence[str], output: Path | None = None) -> float:
-    if output is not None:
-        shutil.rmtree(output, ignore_errors=True)
-    start = time.perf_counter()
-    subprocess.run(fabricgen(*command), check=True, capture_output=True)
-    return time.perf_counter() - start
+def _seconds(command: Sequence[str], output: Path) -> float:
+    shutil.rmtree(output, ignore_errors=True)
+    return run(fabricgen(*command)).time_s
 
 
 if __name__ == "__main__":
