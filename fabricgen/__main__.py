@@ -11,6 +11,8 @@ EXIT_INTERRUPTED = 130
 def run() -> None:
     """Entry point of the console script. SIGINT, SIGTERM and SIGHUP end it with exit code 130."""
     gc.disable()  # modules and trees of parsed files have no cycles; a search for them takes a quarter of the time
+    # The linear algebra of numpy starts a thread for each core, and it waits in a loop. No matrix here is that large.
+    os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
     from fabricgen.interrupts import clean_up_at_end, held, ignore_signals, unwind_at_signals
 
     try:

@@ -39,21 +39,21 @@ def on_workers(url: str | None, files: Files) -> "Iterator[Elsewhere | None]":
         return
     with connected(url) as client:
 
-        def checked(fabric: "Fabric", modules: Sequence[Sequence[str]]) -> Iterator[bytes]:
-            return spread_on_workers(client, partial(_check, files, _digest(fabric.bundle)), modules)
+        def checked(fabric: "Fabric", parts: Sequence[Sequence[str]]) -> Iterator[bytes]:
+            return spread_on_workers(client, partial(_check, files, _digest(fabric.bundle)), parts)
 
         yield checked
 
 
 def _check(files: Files, digest: str, codes: Sequence[str]) -> bytes:
-    """The answer for the rules of a module. Raises UsageError if the worker has other files or not these rules."""
-    from fabricgen.rules.parallel import check_module
+    """The answer for the rules of a part. Raises UsageError if the worker has other files or not these rules."""
+    from fabricgen.rules.parallel import check_together
     from fabricgen.rules.rule import RULES_BY_CODE
 
     fabric = _fabric(files, digest)
     if missing := [code for code in codes if code not in RULES_BY_CODE]:
         raise UsageError(f"a worker of the scheduler has no rule {missing[0]}: install the same packages there")
-    return check_module(fabric, [RULES_BY_CODE[code] for code in codes])
+    return check_together(fabric, [RULES_BY_CODE[code] for code in codes])
 
 
 @lru_cache(maxsize=1)

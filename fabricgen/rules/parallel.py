@@ -1,7 +1,7 @@
 """The checks of rules in several processes, which share the parsed files.
 
-Rules of one module share what they derive from the fabric, so one process runs all of them. Only defects are sent back,
-and each refers to its switch by name.
+Rules of one subject share what they derive from the fabric, so one process runs all of them. Only defects are sent
+back, and each refers to its switch by name.
 """
 
 import io
@@ -12,17 +12,17 @@ from typing import Any, Generic, TypeVar
 
 from fabricgen.bundle.device import ObservedDevice
 from fabricgen.rules.defects import Defect
-from fabricgen.rules.rule import Basis, Rule
-from fabricgen.rules.turns import Turns, are_forgotten
+from fabricgen.rules.rule import Rule, subject_of
+from fabricgen.rules.turns import Turns, are_forgotten, is_on_routes
 from fabricgen.rules.view.fabric import Fabric
 from fabricgen.spread import apart, spread, worthwhile
 
-# The answers of `check_module` for the codes of each module, from processes that have read the same files.
+# The answers of `check_together` for the codes of each part, from processes that have read the same files.
 Elsewhere = Callable[[Fabric, Sequence[Sequence[str]]], Iterator[bytes]]
 
 T = TypeVar("T")
-_BESIDE = ""  # in place of the name of a module: rules on the routes, which the work beside reads, too
-_SLOWEST = (Basis.SCHEMA, Basis.CONSEQUENCE)  # they read every row, and the routes: the other rules run beside them
+_ROUTES = "routes"  # the rules on the routing model, which the work beside reads, too
+_LONGEST = (_ROUTES, "schema", "hosts", "bgp")  # parts that begin first, so that none of them is left for the end
 
 
 class Beside(Generic[T]):
@@ -41,7 +41,7 @@ def checked(
     beside: Beside[Any] | None = None,
 ) -> Callable[[Rule], Iterable[Defect]]:
     """The defects of a rule, in the order in which its check yields them, for each of `rules`. With one job, few
-    switches, or so many that tables are forgotten, rules are checked in turns. `elsewhere` checks modules on other
+    switches, or so many that tables are forgotten, rules are checked in turns. `elsewhere` checks parts on other
     machines."""
     fabric = view()
     switches = len(fabric.switches)
@@ -51,43 +51,48 @@ def checked(
 
     @contextmanager
     def second(rules: Sequence[Rule]) -> Iterator[Callable[[], dict[str, list[Defect]]]]:
-        with apart(lambda: check_module(fabric, rules)) as answer:
+        with apart(lambda: check_together(fabric, rules)) as answer:
             yield lambda: _received(answer(), devices)
 
     if elsewhere is None and (jobs == 1 or are_forgotten(switches)):
         return Turns(fabric, rules, second if jobs > 1 else None).defects
-    modules: dict[str, list[Rule]] = {_BESIDE: []} if beside else {}  # the longest work first
-    for rule in sorted(rules, key=lambda rule: rule.basis not in _SLOWEST):
-        name = _BESIDE if beside and rule.basis is Basis.CONSEQUENCE else rule.check.__module__
-        modules.setdefault(name, []).append(rule)
+    parts = _parts(rules)
     if elsewhere is None:
         _ = fabric.ends_of, fabric.pairs  # before the fork: the processes share them
-        answers = _in_processes(fabric, modules, jobs, beside)
+        answers = _in_processes(fabric, parts, jobs, beside)
     else:
-        answers = elsewhere(fabric, [[rule.code for rule in members] for members in modules.values()])
+        answers = elsewhere(fabric, [[rule.code for rule in members] for members in parts.values()])
     found: dict[str, list[Defect]] = {}
     for defects in answers:
         found |= _received(defects, devices)
     return lambda rule: found[rule.code]
 
 
+def _parts(rules: Iterable[Rule]) -> dict[str, list[Rule]]:
+    """The rules that one process checks together: those on the routes, and those of each subject."""
+    parts: dict[str, list[Rule]] = {name: [] for name in _LONGEST}
+    for rule in rules:
+        parts.setdefault(_ROUTES if is_on_routes(rule) else subject_of(rule), []).append(rule)
+    return parts
+
+
 def _in_processes(
-    fabric: Fabric, modules: Mapping[str, list[Rule]], jobs: int, beside: Beside[Any] | None
+    fabric: Fabric, parts: Mapping[str, Sequence[Rule]], jobs: int, beside: Beside[Any] | None
 ) -> Iterator[bytes]:
-    """The answers of `check_module`, and the result of the work beside."""
+    """The answers of `check_together`, and the result of the work beside."""
 
     def done(name: str) -> tuple[Any, bytes]:
-        result = beside.work() if beside and name == _BESIDE else None
-        return result, check_module(fabric, modules[name])
+        result = beside.work() if beside and name == _ROUTES else None
+        return result, check_together(fabric, parts[name])
 
-    for name, (result, answer) in zip(modules, spread(done, [*modules], jobs), strict=True):
-        if beside and name == _BESIDE:
+    for name, (result, answer) in zip(parts, spread(done, [*parts], jobs), strict=True):
+        if beside and name == _ROUTES:
             beside.result = result
         yield answer
 
 
-def check_module(fabric: Fabric, rules: Sequence[Rule]) -> bytes:
-    """The defects of the rules of a module, as `checked` receives them."""
+def check_together(fabric: Fabric, rules: Sequence[Rule]) -> bytes:
+    """The defects of the rules of a part, as `checked` receives them."""
     return _sent({rule.code: list(rule.check(fabric)) for rule in rules}, fabric)
 
 

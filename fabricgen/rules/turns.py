@@ -34,12 +34,13 @@ class RuleStage:
     apart: int | None = None
 
 
+_ON_ROUTES = ("bgp.reachability", "bgp.dual_homing")
 _STAGES = (
-    RuleStage(("schema", "bundle"), derived=False, apart=1),
+    RuleStage(("schema", "bundle", "hosts.mtu"), derived=False, apart=1),
     RuleStage(("links",), ("DEVICE_NEIGHBOR",)),
     RuleStage(("peers",), derived=False, apart=1),
     RuleStage(
-        ("schema.daemons", "ports", "buffers", "qos", "opensm", "hosts.mtu"),
+        ("schema.daemons", "ports", "buffers", "qos", "opensm"),
         ("PORT", "DEVICE_NEIGHBOR_METADATA"),
         derived=False,
     ),
@@ -47,7 +48,7 @@ _STAGES = (
     RuleStage(("bgp", "control"), apart=2),
     RuleStage(("addresses",), ends=True),
     # The routing model of these takes as much memory as all addresses do.
-    RuleStage(("bgp.reachability", "bgp.dual_homing")),
+    RuleStage(_ON_ROUTES),
     RuleStage(()),  # the rules of other packages
 )
 _MEMBERS = {member: number for number, stage in enumerate(_STAGES) for member in stage.members}
@@ -106,6 +107,11 @@ class Turns:
 def are_forgotten(switches: int) -> bool:
     """Whether the tables of so many switches are forgotten, stage by stage."""
     return switches >= LEAST_FORGOTTEN
+
+
+def is_on_routes(rule: Rule) -> bool:
+    """Whether a rule reads the routing model."""
+    return module_of(rule) in _ON_ROUTES
 
 
 def _place(rule: Rule) -> tuple[int, int, str]:

@@ -270,7 +270,7 @@ def test_an_interrupt_does_not_wait_for_workers() -> None:
 def test_a_worker_that_is_killed_is_not_our_bug(cli: Cli, bundle: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Containers kill the process that takes the most memory."""
     monkeypatch.setattr("fabricgen.spread.SWITCHES_EACH", 1)
-    monkeypatch.setattr("fabricgen.rules.parallel.check_module", lambda *_: os.kill(os.getpid(), signal.SIGKILL))
+    monkeypatch.setattr("fabricgen.rules.parallel.check_together", lambda *_: os.kill(os.getpid(), signal.SIGKILL))
     outcome = cli("validate", bundle, "--jobs", 2)
     assert (outcome.code, outcome.out) == (2, "")
     assert "a process of fabricgen was killed" in outcome.err and "use --jobs 1" in outcome.err

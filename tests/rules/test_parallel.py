@@ -10,7 +10,10 @@ from fabricgen import spread
 from fabricgen.bundle.read import Bundle
 from fabricgen.findings import has_errors
 from fabricgen.rules import parallel
-from fabricgen.rules.run import run
+from fabricgen.rules.bgp.reachability import routed_fabrics
+from fabricgen.rules.registry import all_rules
+from fabricgen.rules.run import run, viewed
+from fabricgen.rules.turns import is_on_routes
 from tests.rules.case import Case
 from tests.rules.clean import clean_fabric
 
@@ -52,3 +55,14 @@ def test_findings_of_each_subject_come_back_as_they_are(subject: str, tmp_path: 
     expected = run(bundle)
     assert case.code in {one.code for one in expected}
     assert run(bundle, prepare=partial(parallel.checked, jobs=2)) == expected
+
+
+def test_the_routing_model_is_made_in_one_process() -> None:
+    fabric = viewed(clean_fabric().bundle())
+    for one in sorted(all_rules(), key=is_on_routes):
+        if is_on_routes(one):
+            break
+        list(one.check(fabric))
+    assert routed_fabrics.name not in vars(fabric)
+    list(one.check(fabric))
+    assert routed_fabrics.name in vars(fabric)
