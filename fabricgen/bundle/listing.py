@@ -25,6 +25,15 @@ def dump_listing(head: Mapping[str, object], lists: Mapping[str, Iterable[object
     return b"{\n" + b",\n".join(parts) + b"\n}\n"
 
 
+def line_of(text: bytes, key: str, name: str) -> int:
+    """The line, from 1, of the item whose first member is this name, in a list of a file as `dump_listing` writes it;
+    that of the list, or 1, if it has no such item or the file has another layout."""
+    start = text.find(b"\n  %s: [" % orjson.dumps(key))
+    end = text.find(_CLOSES, start) if start >= 0 else -1
+    found = text.find(b'\n    {"name":%s,' % orjson.dumps(name), start, end) if end >= 0 else -1
+    return text.count(b"\n", 0, max(found, start, -1) + 1) + 1
+
+
 class OtherLayoutError(Exception):
     """A file in another layout than `dump_listing` writes, or not JSON."""
 

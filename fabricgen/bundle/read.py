@@ -19,6 +19,7 @@ from fabricgen.bundle.fabric_file import load_wiring
 from fabricgen.bundle.frr_files import frr_beside
 from fabricgen.bundle.hosts import ObservedHosts, read_hosts
 from fabricgen.bundle.link_sources import Contradiction, find_links
+from fabricgen.bundle.listing import line_of
 from fabricgen.bundle.manifest import NAME as MANIFEST_NAME
 from fabricgen.bundle.manifest import read_manifest
 from fabricgen.bundle.manifests import FOLDER as KUBERNETES
@@ -79,6 +80,13 @@ class Bundle:
         """A file of the folder; None if it is missing."""
         file = self.root / path if self.root else None
         return file if file and file.is_file() else None
+
+    def locate_wired(self, kind: str, name: str) -> Location | None:
+        """The place of a plane, a device or a host (`kind` is planes, devices, hosts) in fabric.json, if it is read."""
+        if self.wiring is None or self.root is None:
+            return None
+        file = self.root / "fabric.json"
+        return Location(str(file), line_of(read_bytes(file), kind, name), 1)
 
     @cached_property
     def switch_links(self) -> tuple[WiredLink, ...]:

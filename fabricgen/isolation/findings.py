@@ -35,16 +35,19 @@ def _of_plane(bundle: Bundle, result: IsolationResult) -> Iterator[Finding]:
             else f"plane {result.plane} has no host"
         )
         hint = "give every NIC of the plane an address and a link in fabric.json"
-        yield Finding("FG649", Severity.ERROR, message, hint=hint)
+        first = ("hosts", result.left_out[0][0]) if result.left_out else ("planes", result.plane)
+        yield Finding("FG649", Severity.ERROR, message, location=bundle.locate_wired(*first), hint=hint)
     elif not result.tenants:
         message = f"plane {result.plane}: no tenant has a NIC of the plane, so nothing separates tenants"
         hint = "give a tenant of the inventory hosts of the plane, or remove its isolation"
-        yield Finding("FG649", Severity.ERROR, message, hint=hint)
+        place = bundle.locate_wired("planes", result.plane)
+        yield Finding("FG649", Severity.ERROR, message, location=place, hint=hint)
     for name in result.unread:
         why = "FRR reads a frr.conf that differs from its tables"
         message = f"plane {result.plane}: not proved for hosts at this switch, because its {why}"
         hint = "render the bundle again, and keep frr.conf beside config_db.json"
-        yield Finding("FG649", Severity.ERROR, message, device=name, hint=hint)
+        place = _locate(bundle, name, "", "")
+        yield Finding("FG649", Severity.ERROR, message, device=name, location=place, hint=hint)
     worst = sorted(result.wrong, key=lambda pair: (not pair.leaks, -pair.pairs))
     planes = bundle.wiring.planes if bundle.wiring else ()
     by_vrf = any(plane.name == result.plane and plane.isolation in _BY_VRF for plane in planes)

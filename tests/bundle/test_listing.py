@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from fabricgen.bundle.listing import Items, dump_listing, read_listing
+from fabricgen.bundle.listing import Items, dump_listing, line_of, read_listing
 
 VALUES = st.recursive(
     st.none() | st.integers(-9, 9) | st.sampled_from(["", "a", "]", '": [\n', "\n  ]", "é"]),
@@ -57,3 +57,14 @@ def test_a_damaged_file_is_refused_as_json_is(lists: Any, block_bytes: int, plac
 )
 def test_other_layouts_have_the_same_value(text: bytes) -> None:
     assert read_listing(text, whole, 4) == orjson.loads(text)
+
+
+def test_line_of_an_item_by_its_name() -> None:
+    lists = {"planes": [{"name": "one"}], "hosts": [{"name": "one", "rack": "a"}, {"name": 'o"ne', "rack": "b"}]}
+    text = dump_listing({"format_version": "1"}, lists)
+    lines = text.decode().splitlines()
+    assert lines[line_of(text, "hosts", 'o"ne') - 1].strip() == '{"name":"o\\"ne","rack":"b"}'
+    assert lines[line_of(text, "hosts", "one") - 1].strip() == '{"name":"one","rack":"a"},'
+    assert lines[line_of(text, "hosts", "two") - 1] == '  "hosts": ['
+    assert line_of(text, "devices", "one") == 1
+    assert line_of(orjson.dumps(lists), "hosts", "one") == 1

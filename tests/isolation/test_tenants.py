@@ -1,6 +1,7 @@
 """Tenants through the command line: rendered ACLs, the verdict, counter-examples, and mistakes in an inventory."""
 
 import json
+import re
 from pathlib import Path
 from typing import Any
 
@@ -136,12 +137,14 @@ def test_port_in_a_vrf_is_cut_off(cli: Cli, bundle: Path) -> None:
 
 def test_missing_address_is_not_proved(cli: Cli, bundle: Path) -> None:
     file = bundle / "fabric.json"
-    wiring = json.loads(file.read_text())
-    wiring["hosts"][0]["nics"][0]["addresses"] = []
-    file.write_text(json.dumps(wiring))
+    text = file.read_text()
+    second = json.loads(text)["hosts"][1]["name"]
+    start = text.index(f'{{"name":"{second}"')
+    file.write_text(text[:start] + re.sub(r'"addresses":\[[^]]*]', '"addresses":[]', text[start:], count=1))
     verdict, findings = isolation_of(cli, bundle)
     assert verdict["verdict"] == "unknown"
-    assert [one["code"] for one in findings] == ["FG649"]
+    assert [(one["code"], Path(one["location"]["file"]).name) for one in findings] == [("FG649", "fabric.json")]
+    assert findings[0]["location"]["line"] == text.count("\n", 0, start) + 1
     assert "not proved apart on compute" in cli("validate", bundle, "--select", "FG649").out
 
 
