@@ -2,6 +2,7 @@
 
 import errno
 import os
+import re
 from collections.abc import Callable
 from pathlib import Path
 
@@ -76,3 +77,18 @@ def test_a_full_disk_is_reported_with_the_folder(cli: Cli, tmp_path: Path, monke
     outcome = cli("render", inventory, "-o", tmp_path / "bundle")
     assert outcome.code == 2 and f"error: {tmp_path}/bundle: No space left on device" in outcome.err
     assert [each.name for each in tmp_path.iterdir()] == ["inventory"]
+
+
+@pytest.mark.parametrize("verb", ["check", "report"])
+def test_a_full_file_system_for_temporary_files_is_named(
+    verb: str, tmp_path: Path, cli: Cli, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def full(*_: object) -> None:
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
+    monkeypatch.setattr(Path, "write_bytes", full)
+    outcome = cli(verb, "inventories/quickstart")
+    folder = rf"{re.escape(str(tmp_path))}/fabricgen-{verb}-[0-9a-f]{{8}}/bundle"
+    assert outcome.code == 2 and re.search(rf"error: {folder}: No space left on device", outcome.err)
+    assert not [*tmp_path.glob("fabricgen-*")]
