@@ -54,10 +54,6 @@ class Node:
         """The items of the list of scalars `key`, as text."""
         return tuple(str(item.value) for item in self.list_of(key))
 
-    def text_mapping(self, key: str) -> dict[str, str]:
-        """The members of the mapping `key`, in the order of the file, as text."""
-        return {name: str(node.value) for name, node in self.part(key).mapping.items()}
-
     def part(self, key: str) -> "Node":
         """A member, or an empty mapping with the location of this node."""
         return self.mapping.get(key) or Node({}, self.location)
