@@ -56,7 +56,7 @@ def checked(
 
     if elsewhere is None and (jobs == 1 or are_forgotten(switches)):
         return Turns(fabric, rules, second if jobs > 1 else None).defects
-    parts = _parts(rules)
+    parts = {name: members for name, members in _parts(rules).items() if members or (beside and name == _ROUTES)}
     if elsewhere is None:
         _ = fabric.ends_of, fabric.pairs  # before the fork: the processes share them
         answers = _in_processes(fabric, parts, jobs, beside)
