@@ -2,17 +2,18 @@
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
 
 from fabricgen.acceptance.made import COLLECTIVES, collective_test, goodput_gbps, pair_test
 from fabricgen.acceptance.measured import MOST_PARTS, SUFFIXES
 from fabricgen.acceptance.planned import PlannedTest, Stage
-from fabricgen.acceptance.results import Result, read_result
+from fabricgen.acceptance.results import Result, read_results
 from fabricgen.bundle.read import Bundle
 from fabricgen.bundle.wiring import Endpoint, WiredHost, WiredLink, Wiring
 from fabricgen.errors import UnreadableInputError
+from fabricgen.findings import Location
 from fabricgen.vocabulary import LinkKind, Purpose
 
 # In the path of a file, such names say that its pairs ran at the same time.
@@ -21,10 +22,19 @@ _TOGETHER = re.compile(r"bisection|together|simultaneous", re.IGNORECASE)
 
 @dataclass
 class GivenTests:
-    """The tests of the files, and (file, reason) of those that measured nothing of this fabric."""
+    """The tests of the files with the result of each, and (place, reason) of those that measured nothing of this
+    fabric."""
 
     tests: list[PlannedTest] = field(default_factory=list)
-    others: list[tuple[Path, str]] = field(default_factory=list)
+    results: dict[str, Result] = field(default_factory=dict)
+    others: list[tuple[Location, str]] = field(default_factory=list)
+
+    def add(self, test: PlannedTest, result: Result) -> None:
+        """Add a test. Its name has a number if another file, or an earlier run of the file, has the same."""
+        same = sum(name.partition("#")[0] == test.id for name in self.results)
+        test = replace(test, id=f"{test.id}#{same + 1}") if same else test
+        self.tests.append(test)
+        self.results[test.id] = result
 
 
 def given_tests(bundle: Bundle, files: Iterable[tuple[Path, Path]], unit: str) -> GivenTests:
@@ -39,12 +49,15 @@ def given_tests(bundle: Bundle, files: Iterable[tuple[Path, Path]], unit: str) -
     reader = _Reader(bundle.wiring)
     for root, file in files:
         try:
-            result = read_result(file, unit)
-            found.tests.append(reader.test(result, root, file))
+            results = read_results(file, unit)
         except UnreadableInputError as error:
-            found.others.append((file, error.problem))
-        except _UnknownTestError as error:
-            found.others.append((file, str(error)))
+            found.others.append((error.location, error.problem))
+            continue
+        for result in results:
+            try:
+                found.add(reader.test(result, root, file, is_one_of_many=len(results) > 1), result)
+            except _UnknownTestError as error:
+                found.others.append((Location(str(file), result.line), str(error)))
     order = list(Stage)
     found.tests.sort(key=lambda test: order.index(test.stage))
     return found
@@ -87,11 +100,16 @@ class _Reader:
         planes = {plane.name for plane in self.wiring.planes if plane.purpose == Purpose.COMPUTE}
         return {host.name: tuple(nic.name for nic in host.nics if nic.plane in planes) for host in self.wiring.hosts}
 
-    def test(self, result: Result, root: Path, file: Path) -> PlannedTest:
-        """The test of a result. Raises _UnknownTestError."""
+    def test(self, result: Result, root: Path, file: Path, *, is_one_of_many: bool) -> PlannedTest:
+        """The test of a result. The name of a file with many results does not say which collective one is. Raises
+        _UnknownTestError."""
+        if result.problem:
+            raise _UnknownTestError(result.problem)
         path = file.relative_to(root.parent if root.is_file() else root)
         name = "/".join(path.with_suffix("").parts[-MOST_PARTS:])
-        return self._pair(result, name, path) if result.is_pair else self._collective(result, name, path)
+        if result.is_pair:
+            return self._pair(result, name, path)
+        return self._collective(result, name, path, result.collective or ("" if is_one_of_many else _named(path)))
 
     def _pair(self, result: Result, name: str, path: Path) -> PlannedTest:
         a, b = self._ends(result, path)
@@ -133,15 +151,15 @@ class _Reader:
         names = "|".join(sorted(map(re.escape, self._hosts), key=len, reverse=True))
         return re.findall(rf"(?<![A-Za-z0-9-])(?:{names})(?![A-Za-z0-9-])", path.as_posix())
 
-    def _collective(self, result: Result, name: str, path: Path) -> PlannedTest:
-        collective = result.collective or _named(path)
+    def _collective(self, result: Result, name: str, path: Path, collective: str) -> PlannedTest:
         if not collective:
             raise _UnknownTestError("it does not name its collective: give the file a name such as all_reduce.txt")
         hosts = tuple(dict.fromkeys(result.ranks)) or tuple(dict.fromkeys(self._in_order(path)))
         hosts = hosts or self._all_hosts(result)
         unknown = [host for host in hosts if host not in self._hosts]
         if unknown or len(hosts) < 2:
-            why = f"{', '.join(unknown)} is not a host of the fabric" if unknown else "it does not say which hosts ran"
+            one = f"it ran on {hosts[0]} only, not on the fabric" if hosts else "it does not say which hosts ran"
+            why = f"{', '.join(unknown)} is not a host of the fabric" if unknown else one
             raise _UnknownTestError(why)
         first = self._hosts[hosts[0]]
         gpus = next((model.gpus for model in self.wiring.host_models if model.name == first.model), 0)

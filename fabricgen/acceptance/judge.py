@@ -1,6 +1,6 @@
 """The verdict on an acceptance run: the tests with their values, and findings that name the cause."""
 
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -17,6 +17,7 @@ from fabricgen.acceptance.measured import MeasuredTest, Verdict, files_by_id, me
 from fabricgen.acceptance.missing import missing, wrong
 from fabricgen.acceptance.planned import GBPS, PlannedTest, Stage, load_tests
 from fabricgen.acceptance.reported import observed
+from fabricgen.acceptance.results import Result
 from fabricgen.acceptance.slow import find_slow, slow_findings
 from fabricgen.acceptance.traffic import Readings, traffic
 from fabricgen.acceptance.watermarks import watermarks
@@ -64,12 +65,12 @@ def accept(
     for root in roots:
         if not root.exists():
             raise UnreadableInputError("no such file or folder", Location(str(root)))
-    known, unjudged, is_given = _with_given(bundle, roots, _tests(bundle, roots), unit)
+    known, given, unjudged, is_given = _with_given(bundle, roots, _tests(bundle, roots), unit)
     tests = [test for test in known if not stages or test.stage in stages]
     if not tests:
         raise UsageError("the bundle has no hosts with GPUs on a compute plane: there are no tests to judge")
     moments = [counter_folders(roots, moment, of_watchdog=True) for moment in ("before", "after")]
-    found = measure(tests, roots, unit, *moments)
+    found = measure(tests, roots, unit, moments[0], moments[1], given)
     before, after = (read_counters(counter_folders(roots, moment)) for moment in ("before", "after"))
     slow = find_slow(found, bundle, predictor(bundle))
     findings = [*missing(found), *wrong(found), *slow_findings(slow, found, bundle), *_watchdog(found)]
@@ -107,25 +108,29 @@ def _fairness(bundle: Bundle, both: Readings) -> Iterator[SentFairness]:
 
 def _with_given(
     bundle: Bundle, roots: Sequence[Path], tests: Sequence[PlannedTest], unit: str
-) -> tuple[Sequence[PlannedTest], tuple[str, ...], bool]:
-    """The tests with those of files that have no test's name, the files that were not judged, and whether these are
-    the only tests.
+) -> tuple[Sequence[PlannedTest], Mapping[str, Result], tuple[str, ...], bool]:
+    """The tests with those of files that have no test's name, the results of these, the files that were not judged,
+    and whether these are the only tests.
 
     Raises UsageError for a file, given by itself, that measured nothing of this fabric.
     """
     if not tests:
-        return tests, (), False
+        return tests, {}, (), False
     names = {name for test in tests for name in result_names(test)}
     used = {file for name, file in files_by_id(roots).items() if name in names}
     strays = [(root, file) for root, file in stray_files(roots, used) if file.name != TESTS_NAME]
     given = given_tests(bundle, strays, unit)
-    if refused := [f"{file} belongs to no test: {why}" for file, why in given.others if file in roots]:
+    judged = {Path(result.file) for result in given.results.values()}
+    alone = [
+        (place, why) for place, why in given.others if Path(place.file) in roots and Path(place.file) not in judged
+    ]
+    if refused := [f"{place} belongs to no test: {why}" for place, why in alone]:
         needed = f"its name is the id of its test and a suffix, for example {result_names(tests[-1])[0]}.json"
         raise UsageError(f"{'; '.join(refused)}. Give a folder of results, or a file of a test: {needed}")
     listed_here = any((root / TESTS_NAME).is_file() or root.name == TESTS_NAME for root in roots)
     only = bool(given.tests) and not used and not listed_here
-    unjudged = tuple(f"{file}: {why}" for file, why in given.others) if only or not used else ()
-    return (given.tests if only else [*tests, *given.tests]), unjudged, only
+    unjudged = tuple(f"{place}: {why}" for place, why in given.others) if only or not used else ()
+    return (given.tests if only else [*tests, *given.tests]), given.results, unjudged, only
 
 
 def _watchdog(found: Sequence[MeasuredTest]) -> list[Finding]:

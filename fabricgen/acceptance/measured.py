@@ -56,8 +56,10 @@ def measure(
     unit: str,
     before: Mapping[str, Path],
     after: Mapping[str, Path],
+    given: Mapping[str, Result],
 ) -> list[MeasuredTest]:
-    """The tests with their results below `roots`. `before` and `after` have the watchdog's readings of that stage.
+    """The tests with their results below `roots`, or in `given`, test -> result. `before` and `after` have the
+    watchdog's readings of that stage.
 
     A result that cannot be read, for example of a run that was killed, is a missing one with its problem.
     """
@@ -74,9 +76,12 @@ def measure(
             found.append(MeasuredTest(test, (), None, Verdict.NONE if files else Verdict.MISSING))
             continue
         ranks = len(test.hosts) * test.ranks_of_host
-        results = tuple(
-            _result(file, unit if test.unit == GBPS else GBPS).of_ranks(ranks, test.collective) for file in files
+        read = (
+            [given[test.id]]
+            if test.id in given
+            else [_result(file, unit if test.unit == GBPS else GBPS) for file in files]
         )
+        results = tuple(result.of_ranks(ranks, test.collective) for result in read)
         values = [result.value for result in results if result.value is not None]
         value = sum(values) if len(values) == len(names) else None
         found.append(MeasuredTest(test, results, value, _verdict(test, value)))

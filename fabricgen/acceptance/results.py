@@ -4,8 +4,7 @@ Sources: nccl-tests a0b82b2, src/util.cu (writeDeviceReport, writeResultHeader, 
 ae3e635, src/common.cu; ROCm/cvs dddd914, rccl_lib.py; perftest 00b55b6, src/perftest_parameters.c (ctx_print_test_info,
 print_full_bw_report, RESULT_FMT_QOS), perftest_resources.h (NOTIFY_COMP_ERROR_SEND) and perftest_communication.c
 (ctx_print_pingpong_data, PERF_GID_FMT); OSU Micro-Benchmarks 5 to 7, osu_util.c (print_header), osu_bw.c, where a
-megabyte has 10^6 bytes, and osu_util_nccl_interface.h (OMB_XCCL_TYPE_STR). Launchers put the rank in front of lines:
-Open MPI (--tag-output, --timestamp-output), PRRTE, and Slurm (srun --label).
+megabyte has 10^6 bytes, and osu_util_nccl_interface.h (OMB_XCCL_TYPE_STR).
 """
 
 import math
@@ -18,8 +17,10 @@ from typing import Any
 
 import orjson
 
-from fabricgen.acceptance.nccl_log import NcclLog, read_log
+from fabricgen.acceptance.nccl_log import NcclLog
+from fabricgen.acceptance.nccl_table import in_groups, read_table
 from fabricgen.acceptance.planned import GBPS
+from fabricgen.acceptance.printed_runs import OSU_TITLE, PERFTEST_TITLE, printed_runs
 from fabricgen.errors import UnreadableInputError
 from fabricgen.findings import Location
 from fabricgen.inputs import read_bytes
@@ -28,24 +29,18 @@ MIBYTES = "MiB/s"
 UNITS = (GBPS, MIBYTES)
 _GBPS_OF = {GBPS: 1.0, MIBYTES: 8 * 2**20 / 1e9}
 BITS_OF_MBYTE = 8 / 1e3  # MB/s of 10^6 bytes in Gb/s
-_LAUNCHER = re.compile(r"^(?:.{0,40}\[[^\s\[\]]*\d+,\d+\]<std(?:out|err)>: ?| *\d+: )", re.MULTILINE)
-_RANK = re.compile(r"^#\s+Rank\s+\d+\s.*?\bon\s+(\S+)\s+device\b")
-_NCCL_COMMENT = re.compile(r"#.*\bnThread\b|# Avg bus bandwidth\s*:")  # the first line, and the last of a cut log
-_MEASURED = re.compile(r"^\s*\d+\s+\d+\s+\w+\s+\w+\s+-?\d+\s+(.*)")
+_NCCL_COMMENT = re.compile(r"#?.*\bnThread\b|# Avg bus bandwidth\s*:")  # the first line, and the last of a cut log
+_STARTS_JSON = re.compile(rb"\s*(?:\{|\[\s*[{\]])")  # not a line behind a rank in brackets: [1,0]<stdout>
 _BARE_WORD = re.compile(rb'("sl"\s*:|\bsl:)')
-# The columns of each half of a row: time, algbw, busbw, #wrong, and four more if each iteration is timed.
-_COLUMNS, _COLUMNS_OF_ITERATIONS = 4, 8
-_PERFTEST_TITLE = re.compile(
-    r"^\s+(RDMA_Write|RDMA_Read|Send|Atomic)(?:_imm)? (Bidirectional )?.*\bBW Test\s*$", re.MULTILINE
-)
 _PERFTEST_UNIT = re.compile(r"#bytes.*BW average\[(\S+)\]")
 _PERFTEST_ROW = re.compile(r"^\s*\d+\s+\d+\s+[\d.]+\s+([\d.]+)\s+[\d.]+")
 _PERFTEST_ROW_OF_LEVEL = re.compile(r"^\s*\d+\s+\d+\s+\d+\s+[\d.]+\s+([\d.]+)\s+[\d.]+")  # with the column #sl
 _PERFTEST_FAILED = re.compile(r"^\s*(?:Completion with error at|Failed status)", re.MULTILINE)
 _PERFTEST_GID = re.compile(r"^\s*GID: (\d+(?::\d+){15})\s*$", re.MULTILINE)
 _PERFTEST_DEVICE = re.compile(r"\bDevice\s*:\s*(\S+)")
+_LATENCY = ": it measured latency, not bandwidth"
+_PERFTEST_BOTH = re.compile(r"^\s*Local results:", re.MULTILINE)  # with --report-both: rows of one direction follow
 _PERFTEST_UNITS = {"Gb/sec": GBPS, "MiB/sec": "MiB/s", "MB/sec": "MiB/s"}  # MB/sec before 4.5, also of 2^20 bytes
-_OSU_TITLE = re.compile(r"^# OSU (?:MPI|NCCL|RCCL)\S* (.+?) (?:Latency )?Test\b", re.MULTILINE)
 _OSU_ROW = re.compile(r"^(\d+)\s+([\d.]+)")
 _OSU_PAIRS = {"Bandwidth": 1, "Bi-Directional Bandwidth": 2}  # title -> the directions that are added up
 _OSU_COLLECTIVES = {
@@ -61,7 +56,7 @@ _COLLECTIVE_NAMES = {
 }  # fmt: skip
 _LARGE_BYTES = 1 << 30  # of one size without others: less does not fill the links of many hosts
 _RISING = 1.1  # growth by twice the size; with less, the largest buffer reaches 90 % of the plateau
-_PROGRAM = re.compile(r"\b([a-z_]+)_perf\b")
+_PROGRAM = re.compile(r"\b([a-z_]+)_perf(?:_mpi)?\b")  # with the suffix of NAME_SUFFIX=_mpi
 
 
 @dataclass(frozen=True, slots=True)
@@ -124,24 +119,48 @@ def bus_gbytes(collective: str, size: int, time_us: float, ranks: int) -> float:
 
 
 def read_result(file: Path, unit: str) -> Result:
-    """The result in a file. `unit` is that of bandwidths of perftest, which does not write it.
+    """The result in a file of one run. `unit` is that of bandwidths of perftest, whose JSON does not contain it.
+
+    Raises UnreadableInputError for a file of another program, or of several runs.
+    """
+    first, *others = read_results(file, unit)
+    if others:
+        why = f"{len(others) + 1} runs in the file of one test"
+        raise UnreadableInputError(why, Location(str(file), others[0].line))
+    return first
+
+
+def read_results(file: Path, unit: str) -> list[Result]:
+    """The results of all runs in a file. If there are several, each has its first line, and a run that cannot be read
+    is a result with its problem.
 
     Raises UnreadableInputError for a file of another program.
     """
     text = read_bytes(file)
-    if not text.lstrip().startswith((b"{", b"[")):
-        return _from_text(text.decode(errors="replace"), file)
-    content = _json(text, file)
+    if _STARTS_JSON.match(text):
+        return _from_json(_json(text, file), file, unit)
+    runs = printed_runs(text.decode(errors="replace"))
+    if len(runs) == 1:
+        return [_from_text(runs[0].text, file)]
+    found = []
+    for run in runs:
+        try:
+            found.append(replace(_from_text(run.text, file), line=run.line))
+        except UnreadableInputError as error:
+            found.append(Result(str(file), None, problem=error.problem, line=run.line))
+    return found
+
+
+def _from_json(content: Any, file: Path, unit: str) -> list[Result]:
     try:
         if isinstance(content, list) or "busBw" in content:
             return _from_rccl(content if isinstance(content, list) else [content], file)
         if "test_info" in content:
-            device = str(content["test_info"].get("Device", ""))
-            return Result(str(file), _perftest_gbps(content["results"], unit), device=device, is_pair=True)
+            return [_from_perftest_json(content, file, unit)]
         if isinstance(content.get("end"), dict):
-            return Result(str(file), content["end"]["sum_received"]["bits_per_second"] / 1e9)
+            return [Result(str(file), content["end"]["sum_received"]["bits_per_second"] / 1e9)]
         if "results" in content and "nccl_version" in content:
-            return _from_nccl(content, file)
+            return [_from_nccl(content, file)]
     except (KeyError, TypeError, ValueError, AttributeError) as error:
         raise _unknown(file, f": {_in_words(error)}") from error
     raise _unknown(file)
@@ -172,8 +191,14 @@ def _unknown(file: Path, why: str = "") -> UnreadableInputError:
     return UnreadableInputError(f"not a result of a known program{why}; known are {known}", Location(str(file)))
 
 
-def _perftest_gbps(results: dict[str, Any], unit: str) -> float:
-    return float(results["BW_average" if "BW_average" in results else "bw_avg"]) * _GBPS_OF[unit]
+def _from_perftest_json(content: dict[str, Any], file: Path, unit: str) -> Result:
+    """The bandwidth of one direction: of a run with -b, the JSON has the sum of both, as the text."""
+    test, results = str(content["test_info"].get("test", "")), content["results"]
+    if "Latency" in test:
+        raise _unknown(file, _LATENCY)
+    value = float(results["BW_average" if "BW_average" in results else "bw_avg"]) * _GBPS_OF[unit]
+    device = str(content["test_info"].get("Device", ""))
+    return Result(str(file), value / (2 if "Bidirectional" in test else 1), device=device, is_pair=True)
 
 
 def _from_nccl(content: dict[str, Any], file: Path) -> Result:
@@ -182,60 +207,64 @@ def _from_nccl(content: dict[str, Any], file: Path) -> Result:
     rows = [half for _, half in sized]
     ranks = [str(rank["hostname"]) for rank in content.get("devices", ())]
     wrong = sum(int(row["nwrong"]) for row in rows if row.get("nwrong"))
+    groups = {rank.get("group", 0) for rank in content.get("devices", ())}
+    if len(groups) > 1:
+        raise UnreadableInputError(in_groups(len(groups)), Location(str(file)))
     program = _program(" ".join(map(str, content.get("args", ()))))
     return replace(_collective(file, ((size, row["bus_bw"]) for size, row in sized), ranks, wrong), collective=program)
 
 
 def _program(text: str) -> str:
-    """The collective of the first program such as all_reduce_perf in a text."""
-    found = _PROGRAM.search(text)
-    return _COLLECTIVE_NAMES.get(found[1].replace("_", ""), "") if found else ""
+    """The collective of the program such as all_reduce_perf that a text has; "" if it has none or several."""
+    names = {_COLLECTIVE_NAMES.get(name.replace("_", ""), "") for name in _PROGRAM.findall(text)}
+    return names.pop() if len(names) == 1 else ""
 
 
-def _from_rccl(rows: Sequence[dict[str, Any]], file: Path) -> Result:
-    wrong = sum(int(row["wrong"]) for row in rows if str(row.get("wrong", "")).isdecimal())
-    found = _collective(file, ((int(row.get("size", 0)), row["busBw"]) for row in rows), (), wrong)
-    count = int(rows[0]["ranks"]) if rows and "ranks" in rows[0] else None
-    name = _COLLECTIVE_NAMES.get(str(rows[0].get("name", "")).lower() if rows else "", "")
-    return replace(found, count=count, collective=name)
+def _from_rccl(rows: Sequence[dict[str, Any]], file: Path) -> list[Result]:
+    """A result for each collective."""
+    of_name: dict[str, list[dict[str, Any]]] = {}
+    for row in rows:
+        of_name.setdefault(str(row.get("name", "")).lower(), []).append(row)
+    found = []
+    for name, group in (of_name or {"": []}).items():
+        wrong = sum(int(row["wrong"]) for row in group if str(row.get("wrong", "")).isdecimal())
+        one = _collective(file, ((int(row.get("size", 0)), row["busBw"]) for row in group), (), wrong)
+        count = int(group[0]["ranks"]) if group and "ranks" in group[0] else None
+        found.append(replace(one, count=count, collective=_COLLECTIVE_NAMES.get(name, "")))
+    return found
 
 
 def _from_text(text: str, file: Path) -> Result:
-    text = _LAUNCHER.sub("", text)
-    if title := _PERFTEST_TITLE.search(text):
+    """The result of one run."""
+    if title := PERFTEST_TITLE.search(text):
+        if title[3] == "Latency":
+            raise _unknown(file, _LATENCY)
         return _from_perftest(text, file, reads=title[1] == "RDMA_Read", directions=2 if title[2] else 1)
-    if title := _OSU_TITLE.search(text):
+    if title := OSU_TITLE.search(text):
         return _from_osu(text, file, title[1])
     return _from_nccl_text(text, file)
 
 
 def _from_nccl_text(text: str, file: Path) -> Result:
-    """Rows of size, count, type, redop, root, then the columns out of place and in place."""
-    ranks: list[str] = []
-    speeds: list[tuple[int, str]] = []
-    wrong = 0
+    """The collective is that of the line that says it, or of the command that a shell printed."""
     lines = text.splitlines()
     if not any(_NCCL_COMMENT.match(line) for line in lines):
         raise _unknown(file)
-    columns = _COLUMNS_OF_ITERATIONS if "(+ per-iteration)" in text else _COLUMNS
-    for line in lines:
-        if rank := _RANK.match(line):
-            ranks.append(rank[1])
-        elif row := _MEASURED.match(line):
-            words = row[1].split()
-            speeds += [(int(line.split()[0]), speed) for speed in words[2::columns]]
-            wrong += sum(int(float(word)) for word in words[3::columns] if word != "N/A")
+    table = read_table(lines)
+    if table.problem:
+        raise UnreadableInputError(table.problem, Location(str(file)))
     try:
-        found = _collective(file, speeds, ranks, wrong)
+        found = _collective(file, table.speeds, table.ranks, table.wrong)
     except ValueError as error:
         raise _unknown(file, f": {error}") from error
     starts = next((line for line in lines if line.startswith("# Collective test starting:")), "")
-    return replace(found, collective=_program(starts), log=read_log(lines))
+    return replace(found, collective=_program(starts or text), log=table.log)
 
 
 def _from_perftest(text: str, file: Path, *, reads: bool, directions: int) -> Result:
     """The last row, for one of its `directions`; no value of a run that failed. GIDs are sixteen decimal numbers;
     the client writes to the server, or reads from it."""
+    text = _PERFTEST_BOTH.split(text, maxsplit=1)[0]
     unit = _PERFTEST_UNIT.search(text)
     row_form = _PERFTEST_ROW_OF_LEVEL if re.search(r"^\s*#bytes\s+#sl\b", text, re.MULTILINE) else _PERFTEST_ROW
     values = [row[1] for line in text.splitlines() if (row := row_form.match(line))]
@@ -246,7 +275,11 @@ def _from_perftest(text: str, file: Path, *, reads: bool, directions: int) -> Re
     value = float(values[-1]) * _GBPS_OF[_PERFTEST_UNITS[unit[1]]] / directions if unit and values else None
     device = _PERFTEST_DEVICE.search(text)
     gids = [_address(gid) for gid in _PERFTEST_GID.findall(text)]
-    ends = (gids[0], gids[-1]) if len(gids) > 1 else ()
+    others = sorted({*gids} - {*gids[:1]})
+    if len(others) > 1:
+        why = f"{len(others) + 1} addresses in one run: its lines are mixed with those of another"
+        raise UnreadableInputError(why, Location(str(file)))
+    ends = (gids[0], *(others or gids[:1])) if len(gids) > 1 else ()
     if ("Waiting for client" in text) != reads:
         ends = ends[::-1]
     return Result(str(file), value, device=device[1] if device else "", ends=ends, is_pair=True)
@@ -272,7 +305,8 @@ def _from_osu(text: str, file: Path, title: str) -> Result:
 
 def _collective(file: Path, speeds: Iterable[tuple[int, object]], ranks: Sequence[str], wrong: int) -> Result:
     """The largest bus bandwidth of all sizes: small buffers do not fill the links. `speeds` are (bytes, GB/s)."""
-    curve = tuple((size, float(str(speed))) for size, speed in speeds)
+    numbers = ((size, float(str(speed))) for size, speed in speeds)
+    curve = tuple((size, speed) for size, speed in numbers if math.isfinite(speed))
     hosts = tuple(name.partition(".")[0] for name in ranks)
     value = max((speed for _, speed in curve), default=None)
     return Result(str(file), value, hosts, len(hosts) or None, wrong, curve=tuple(one for one in curve if one[0]))
