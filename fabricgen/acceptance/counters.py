@@ -6,7 +6,7 @@ the switch does not have is N/A, and thousands are separated by commas.
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -19,6 +19,15 @@ from fabricgen.findings import Location
 Port = str
 Numbers = Mapping[tuple[Port, int], int]  # (port, priority, queue or priority group) -> number
 
+_NUMBERED = re.compile(r"\b(?:PFC|PG)(\d+)\b")
+_TITLE_OF = {
+    "pfc.txt": re.compile(rb"\bPort Rx\b.*\bPFC\d"),
+    "watchdog.txt": re.compile(rb"\bSTORM DETECTED/RESTORED\b"),
+    "pg-drops.txt": re.compile(rb"\bPort\b.*\bPG\d"),
+    "errors.txt": re.compile(rb"\bIFACE\b.*\bRX_ERR\b"),
+    "fec.txt": re.compile(rb"\bIFACE\b.*\bFEC_UNCORR\b"),
+}
+_ALSO_JSON = ("errors.txt", "fec.txt")
 _QUEUE = re.compile(r"(Ethernet\d+):(\d+)")
 FILES = (
     "pfc.txt", "watchdog.txt", "pg-headroom.json", "pg-shared.json", "queue.json", "pg-drops.txt",
@@ -28,9 +37,11 @@ FILES = (
 
 @dataclass(frozen=True)
 class Counters:
-    """The readings of one switch; a reading that does not exist is empty. `files` are those that exist."""
+    """The readings of one switch; a reading that does not exist is empty. `files` are those with a reading, and
+    `others` those that contain something else, for example the message of a command that failed."""
 
     files: tuple[str, ...] = ()
+    others: tuple[str, ...] = ()
     pfc_sent: Numbers = field(default_factory=dict)
     pfc_received: Numbers = field(default_factory=dict)
     dropped: Numbers = field(default_factory=dict)  # packets of priority groups
@@ -42,6 +53,23 @@ class Counters:
     shared: Numbers = field(default_factory=dict)
     queue: Numbers = field(default_factory=dict)  # watermarks in bytes, of unicast queues
     errors: Mapping[tuple[Port, str], int] = field(default_factory=dict)  # RX_ERR in frames, FEC_UNCORR in codewords
+
+
+_FIELDS_OF = {
+    "pfc.txt": ("pfc_sent", "pfc_received"),
+    "watchdog.txt": ("detected", "restored"),
+    "pg-drops.txt": ("dropped",),
+    "queue-counters.json": ("queued",),
+    "ecn.json": ("marked",),
+}
+
+
+def comparable(first: Counters, last: Counters) -> tuple[Counters, Counters]:
+    """Two readings of a switch without what only one of them has: all that was counted since the switch started would
+    count as risen."""
+    once = {*first.files} ^ {*last.files}
+    empty: dict[str, Any] = {name: {} for file in sorted(once) for name in _FIELDS_OF.get(file, ())}
+    return replace(first, **empty), replace(last, files=tuple(file for file in last.files if file not in once), **empty)
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,11 +115,13 @@ def counter_folders(roots: Iterable[Path], moment: str, *, of_watchdog: bool = F
 
 
 def _read(folder: Path) -> Counters:
-    texts = {name: (folder / name).read_bytes() for name in FILES if (folder / name).is_file()}
+    read = {name: (folder / name).read_bytes() for name in FILES if (folder / name).is_file()}
+    texts = {name: content for name, content in read.items() if _is_reading(name, content)}
     sent, received = _pfc(_text(texts, "pfc.txt"))
     detected, restored = storms(_text(texts, "watchdog.txt"))
     return Counters(
         tuple(texts),
+        tuple(name for name in read if name not in texts),
         sent,
         received,
         _table(_text(texts, "pg-drops.txt")),
@@ -104,6 +134,12 @@ def _read(folder: Path) -> Counters:
         _watermarks(texts, folder, "queue.json", "UC"),
         _columns(texts, folder, "errors.txt", "RX_ERR") | _columns(texts, folder, "fec.txt", "FEC_UNCORR"),
     )
+
+
+def _is_reading(name: str, content: bytes) -> bool:
+    """Whether a file has the titles of its table; JSON is read, or refused, as a whole."""
+    title = _TITLE_OF.get(name)
+    return title is None or bool(title.search(content)) or (name in _ALSO_JSON and content.lstrip().startswith(b"{"))
 
 
 def _text(texts: Mapping[str, bytes], name: str) -> str:
@@ -122,12 +158,16 @@ def _pfc(text: str) -> tuple[Numbers, Numbers]:
 
 
 def _table(text: str) -> dict[tuple[Port, int], int]:
-    """A row for each port, a column for each number from 0."""
+    """A row for each port, and a column for each number that exists on one of them: a switch that has only the priority
+    groups of its configuration prints no others."""
     found = {}
+    numbers: list[int] = []
     for line in text.splitlines():
         words = line.split()
-        if words and words[0].startswith("Ethernet"):
-            values = enumerate(map(_number, words[1:]))
+        if titles := _NUMBERED.findall(line):
+            numbers = [int(number) for number in titles]
+        elif words and words[0].startswith("Ethernet"):
+            values = zip(numbers, map(_number, words[1:]), strict=False)
             found.update({(words[0], number): value for number, value in values if value is not None})
     return found
 

@@ -1,7 +1,8 @@
 """Counters of NICs before and after the tests, as `ethtool -S` prints them.
 
 Names: mlx5 (Linux, Documentation/networking/device_drivers/ethernet/mellanox/mlx5/counters.rst), bnxt_en
-(drivers/net/ethernet/broadcom/bnxt/bnxt_ethtool.c) and ice (drivers/net/ethernet/intel/ice/ice_ethtool.c).
+(drivers/net/ethernet/broadcom/bnxt/bnxt_ethtool.c), ice (drivers/net/ethernet/intel/ice/ice_ethtool.c) and ionic
+(0eaed89c, drivers/net/ethernet/pensando/ionic/ionic_stats.c, ionic_port_stats_desc).
 """
 
 import re
@@ -14,14 +15,15 @@ from fabricgen.bundle.wiring import Endpoint
 from fabricgen.inputs import read_text
 
 Key = TypeVar("Key", bound=Hashable)
-_TITLE = "NIC statistics:"
+_TITLE = re.compile(r"^NIC statistics:\s*$", re.MULTILINE)
 _LINE = re.compile(r"^\s+([\w.\-\[\]: ]+?):\s+(\d+)\s*$")
 # Errors of the link: bits that arrive wrong, and links that go down.
 _ERRORS = re.compile(
     r"rx_(?:pcs_)?symbol_err(?:_phy)?|rx_crc_errors_phy|link_down_events(?:_phy)?|rx_fcs_err_frames|rx_crc_errors\.nic"
+    r"|frames_rx_bad_fcs"
 )
 # PFC frames that the NIC sends: its host does not take what arrives.
-_PAUSES = re.compile(r"tx_prio\d_pause|tx_pfc_ena_frames_pri\d|tx_priority_\d_xoff\.nic")
+_PAUSES = re.compile(r"tx_prio\d_pause|tx_pfc_ena_frames_pri\d|tx_priority_\d_xoff\.nic|frames_tx_pripause")
 # Cycles in which the PCIe bus of the host does not take what has arrived.
 _STALLED = re.compile(r"outbound_pci_stalled_wr(?:_events)?|rx_discards_phy")
 
@@ -48,8 +50,9 @@ def nic_rises(roots: Sequence[Path], nics: Sequence[Endpoint]) -> dict[Endpoint,
     for end in nics:
         if end in before and end in after:
             first, last = _read(before[end]), _read(after[end])
-            risen = rise(first, last)
-            found[end] = NicRise(*(_of(risen, pattern) for pattern in (_ERRORS, _PAUSES, _STALLED)))
+            if first and last:
+                risen = rise(first, last)
+                found[end] = NicRise(*(_of(risen, pattern) for pattern in (_ERRORS, _PAUSES, _STALLED)))
     return found
 
 
@@ -83,8 +86,6 @@ def _files(roots: Sequence[Path], moment: str) -> dict[Endpoint, Path]:
 
 
 def _read(file: Path) -> dict[str, int]:
-    """Counter -> value; nothing if the file is of another program."""
-    text = read_text(file)
-    if not text.lstrip().startswith(_TITLE):
-        return {}
-    return {found[1]: int(found[2]) for line in text.splitlines() if (found := _LINE.match(line))}
+    """Counter -> value, behind what the host printed first; nothing if the file is of another program."""
+    _, *texts = _TITLE.split(read_text(file), maxsplit=1)
+    return {found[1]: int(found[2]) for text in texts for line in text.splitlines() if (found := _LINE.match(line))}

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from fabricgen.acceptance.causes.cause import Cause, Observations
 from fabricgen.acceptance.causes.found import causes_of
-from fabricgen.acceptance.counters import SentFairness, counter_folders, read_counters, sent_fairness
+from fabricgen.acceptance.counters import SentFairness, comparable, counter_folders, read_counters, sent_fairness
 from fabricgen.acceptance.given import given_tests, stray_files
 from fabricgen.acceptance.host_counters import nic_rises
 from fabricgen.acceptance.link_errors import damaged_links, errors_of_links
@@ -74,7 +74,7 @@ def accept(
     before, after = (read_counters(counter_folders(roots, moment)) for moment in ("before", "after"))
     slow = find_slow(found, bundle, predictor(bundle))
     findings = [*missing(found), *wrong(found), *slow_findings(slow, found, bundle), *_watchdog(found)]
-    both = {name: (before[name], after[name]) for name in bundle.devices if name in before and name in after}
+    both = {name: comparable(before[name], after[name]) for name in bundle.devices if name in before and name in after}
     findings += traffic(found, bundle, both, needs_all=not is_given)
     fairness = tuple(_fairness(bundle, both))
     nics = nic_rises(roots, [link.a for link in bundle.host_links])

@@ -21,7 +21,7 @@ from fabricgen.vocabulary import LinkKind
 
 # Counters of whole damaged frames: a switch that forwards before it has the whole frame sends a damaged one on, so they
 # rise on later links, too.
-_FRAMES = {"RX_ERR", "rx_crc_errors_phy", "rx_fcs_err_frames", "rx_crc_errors.nic"}
+_FRAMES = {"RX_ERR", "rx_crc_errors_phy", "rx_fcs_err_frames", "rx_crc_errors.nic", "frames_rx_bad_fcs"}
 _HINT = "clean or replace the cable or the transceivers, and measure again: NICs send each damaged frame again"
 
 

@@ -34,6 +34,12 @@ def traffic(
         )
         hint = "run.sh collects them; or copy collected/ of collect.yml to before and after"
         yield observed("FG974", "", text, hint, severity=Severity.ERROR if needs_all else Severity.NOTE)
+    for name, (first, last) in both.items():
+        for moment, files in (("before", first.others), ("after", last.others)):
+            if files:
+                text = f"no output of a command in {listed(files)} {moment} the tests"
+                hint = "run the command on the switch: a message instead of a table is not read"
+                yield observed("FG974", name, text, hint, severity=Severity.ERROR if needs_all else Severity.NOTE)
     stormy = {one.test.at for one in ran if one.test.stage is Stage.WATCHDOG}
     lossy: dict[Endpoint, float] = {}
     for name, (first, last) in both.items():

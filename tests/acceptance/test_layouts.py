@@ -1,17 +1,18 @@
-"""Layouts that versions and options of the programs print, and logs with several runs."""
+"""Layouts that versions and options of the programs and switches print, and logs with several runs."""
 
 import json
 from pathlib import Path
 
 import pytest
 
+from fabricgen.acceptance.host_counters import nic_rises
 from fabricgen.acceptance.planned import GBPS
 from fabricgen.acceptance.results import read_result, read_results
 from fabricgen.bundle.read import Bundle
 from fabricgen.errors import UnreadableInputError
-from tests.acceptance.printed import nccl_json, nccl_text, osu_bw, perftest_json, perftest_text, rccl_json
+from tests.acceptance.printed import ethtool, nccl_json, nccl_text, osu_bw, perftest_json, perftest_text, rccl_json
 from tests.acceptance.runs import put
-from tests.acceptance.test_causes import HOSTS, RAILS, RANKS, Lab
+from tests.acceptance.test_causes import HOSTS, L0, RAILS, RANKS, Lab
 from tests.acceptance.test_faults import judged
 from tests.conftest import Cli
 
@@ -220,3 +221,88 @@ def test_two_files_of_one_name_are_two_tests(fabric: Path, tmp_path: Path, cli: 
     _, report = judged(cli, fabric, tmp_path / "r")
     found = {one["test"]: one["verdict"] for one in report["acceptance"]["measurements"]}
     assert found == {"all_reduce": "fail", "all_reduce#2": "pass"}
+
+
+def drops(lab: Lab, moment: str, text: str) -> None:
+    put(lab.folder / moment / L0 / "pg-drops.txt", text)
+
+
+def pg_drops(port: str, **lost: int) -> str:
+    """sonic-utilities 691b1bb, scripts/pg-drop: build_header has the priority groups of COUNTERS_PG_NAME_MAP only, and
+    with create_only_config_db_buffers these are those of the configuration."""
+    titles, values = "  ".join(lost), "  ".join(map(str, lost.values()))
+    return f"Ingress PG dropped packets:\n     Port    {titles}\n---------  -----\n{port}  {values}\n"
+
+
+def test_priority_groups_of_the_configuration_only(fabric: Path, opened: Bundle, tmp_path: Path, cli: Cli) -> None:
+    lab = Lab(opened, tmp_path / "r")
+    lab.pairs(far=False)
+    port = lab.leaf["gpu-000", "rail0"][1]
+    drops(lab, "before", pg_drops(port, PG0=7, PG3=0, PG4=0))
+    drops(lab, "after", pg_drops(port, PG0=9, PG3=17, PG4=0))
+    _, report = judged(cli, fabric, lab.folder)
+    assert [one["path"] for one in report["findings"] if one["code"] == "FG966"] == [f"BUFFER_PG|{port}|3"]
+
+
+@pytest.mark.parametrize("before", [None, "", "Header info is not available!\n", "sudo: a password is required\n"])
+def test_what_was_lost_before_the_tests_is_no_fault(
+    before: str | None, fabric: Path, opened: Bundle, tmp_path: Path, cli: Cli
+) -> None:
+    """A counter without a reading before did not rise, and a message is not a reading."""
+    lab = Lab(opened, tmp_path / "r")
+    lab.pairs(far=False)
+    lab.errors(L0, {})
+    port = lab.leaf["gpu-000", "rail0"][1]
+    if before is not None:
+        drops(lab, "before", before)
+    drops(lab, "after", pg_drops(port, PG3=4711))
+    code, report = judged(cli, fabric, lab.folder)
+    messages = [one["message"] for one in report["findings"] if one["device"] == L0]
+    assert (code, messages) == (
+        0,
+        [] if before is None else ["no output of a command in pg-drops.txt before the tests"],
+    )
+    assert report["acceptance"]["causes"][0]["cause"] == "none"
+
+
+def test_messages_instead_of_tables_are_not_counted_as_read(
+    fabric: Path, opened: Bundle, tmp_path: Path, cli: Cli
+) -> None:
+    lab = Lab(opened, tmp_path / "r")
+    for moment in ("before", "after"):
+        for name in ("pfc.txt", "watchdog.txt", "pg-drops.txt", "errors.txt", "fec.txt"):
+            put(lab.folder / moment / L0 / name, "Error: No such command\n")
+    _, report = judged(cli, fabric, lab.folder)
+    assert "no output of a command in pfc.txt" in " ".join(one["message"] for one in report["findings"])
+    none = "(lost packets: of 0, pause storms: of 0, damaged frames: of 0)"
+    assert none in report["acceptance"]["causes"][0]["sentence"]
+
+
+IONIC = {"frames_rx_ok": 5, "frames_rx_bad_fcs": 1, "frames_tx_pripause": 0}
+
+
+@pytest.mark.parametrize(
+    ("first", "last", "expected"),
+    [
+        (
+            ethtool(IONIC),
+            ethtool({**IONIC, "frames_rx_bad_fcs": 9, "frames_tx_pripause": 3}),
+            ({"frames_rx_bad_fcs": 8}, {"frames_tx_pripause": 3}),
+        ),
+        (
+            ethtool(IONIC),
+            "Authorized users only\n" + ethtool({**IONIC, "frames_rx_bad_fcs": 9}),
+            ({"frames_rx_bad_fcs": 8}, {}),
+        ),
+        ("no stats available\n", ethtool({**IONIC, "frames_rx_bad_fcs": 9}), None),
+        (ethtool({"rx_prio3_pause": 0}), "Cannot get stats strings information: Operation not supported\n", None),
+    ],
+)
+def test_counters_of_nics(
+    first: str, last: str, expected: tuple[dict[str, int], dict[str, int]] | None, tmp_path: Path
+) -> None:
+    """do_gstats of ethtool, with the counters of AMD Pensando NICs, and what is printed in front or instead."""
+    for moment, text in (("before", first), ("after", last)):
+        put(tmp_path / moment / "gpu-000" / "rail0.txt", text)
+    found = nic_rises([tmp_path], [("gpu-000", "rail0")]).get(("gpu-000", "rail0"))
+    assert (found and (found.errors, found.pauses)) == expected
