@@ -7,7 +7,7 @@ from functools import cached_property
 from pathlib import Path
 
 from fabricgen.acceptance.made import COLLECTIVES, collective_test, goodput_gbps, pair_test
-from fabricgen.acceptance.measured import MOST_PARTS, SUFFIXES
+from fabricgen.acceptance.measured import MOST_PARTS, result_files
 from fabricgen.acceptance.planned import PlannedTest, Stage
 from fabricgen.acceptance.results import Result, read_results
 from fabricgen.bundle.read import Bundle
@@ -154,6 +154,8 @@ class _Reader:
     def _collective(self, result: Result, name: str, path: Path, collective: str) -> PlannedTest:
         if not collective:
             raise _UnknownTestError("it does not name its collective: give the file a name such as all_reduce.txt")
+        if collective not in COLLECTIVES:
+            raise _UnknownTestError(f"{collective} has no expected value")
         hosts = tuple(dict.fromkeys(result.ranks)) or tuple(dict.fromkeys(self._in_order(path)))
         hosts = hosts or self._all_hosts(result)
         unknown = [host for host in hosts if host not in self._hosts]
@@ -188,7 +190,7 @@ def stray_files(roots: Sequence[Path], used: Iterable[Path]) -> Iterator[tuple[P
     """(root, file) of results below `roots` that belong to no test: not counters, and not LLDP dumps."""
     known = set(used)
     for root in roots:
-        files = [root] if root.is_file() else sorted(path for path in root.rglob("*") if path.suffix in SUFFIXES)
+        files = [root] if root.is_file() else result_files(root)
         for file in files:
             folders = file.parent.parts[len(root.parts) :] if root.is_dir() else ()
             if file not in known and not {"before", "after", "lldp"}.intersection(folders):

@@ -1,6 +1,7 @@
 """Planned tests with what was measured, and the verdict of each."""
 
 import enum
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -14,7 +15,8 @@ from fabricgen.errors import UnreadableInputError
 from fabricgen.inputs import read_text
 
 _ABOVE = 1.02  # of the expected value: more than the wire carries
-SUFFIXES = (".json", ".txt", ".log", ".out")
+# Slurm (--output=%x.%j), PBS and LSF (name.o123) number the logs of jobs.
+_IS_RESULT = re.compile(r"\.(?:json|txt|log|out|err|stdout|stderr|[oe]?\d+)|")
 MOST_PARTS = 5  # of a path, as the id of a test
 
 
@@ -100,11 +102,16 @@ def result_names(test: PlannedTest) -> list[str]:
     return [f"{test.id}.{number}" for number in range(len(test.writers))] or [test.id]
 
 
+def result_files(root: Path) -> list[Path]:
+    """The files below a folder that have the name of a result, or of the log of a job: also without a suffix."""
+    return sorted(path for path in root.rglob("*") if _IS_RESULT.fullmatch(path.suffix) and path.is_file())
+
+
 def files_by_id(roots: Iterable[Path]) -> dict[str, Path]:
     """Id -> file: the path from the folder of results, or from any folder above, without the suffix."""
     found: dict[str, Path] = {}
     for root in roots:
-        files = [root] if root.is_file() else sorted(path for path in root.rglob("*") if path.suffix in SUFFIXES)
+        files = [root] if root.is_file() else result_files(root)
         for file in files:
             parts = file.with_suffix("").parts
             for depth in range(1, min(len(parts), MOST_PARTS) + 1):

@@ -77,8 +77,13 @@ def wrong(found: Iterable[MeasuredTest]) -> Iterator[Finding]:
             yield observed("FG969", "", text, hint, [one.test.id], one.results[0].file)
         if one.verdict is Verdict.ABOVE:
             text = f"{one.test.id} measured {one.value:.1f} {one.test.unit}, and the NICs carry {one.test.expected}"
+            # Nothing but the wire is between two NICs; in one NIC, or with NVLink in the hosts, more is possible.
+            is_wire = one.test.a is not None and one.test.b is not None and one.test.a != one.test.b
             hint = "set NCCL_ALGO=RING and NCCL_MNNVL_ENABLE=0, so that NVLink does not add to it"
-            yield observed("FG971", "", text, hint, [one.test.id], one.results[0].file, Severity.WARNING)
+            if is_wire:
+                hint = "add --unit MiB/s if perftest ran without --report_gbits"
+            severity = Severity.ERROR if is_wire else Severity.WARNING
+            yield observed("FG971", "", text, hint, [one.test.id], one.results[0].file, severity)
 
 
 def _hosts(test: PlannedTest) -> set[str]:

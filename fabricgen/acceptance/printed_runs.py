@@ -12,9 +12,14 @@ PERFTEST_TITLE = re.compile(
     r"^\s+(RDMA_Write|RDMA_Read|Send|Atomic)(?:_imm)? (Bidirectional )?.*\b(BW|Latency) Test\s*$", re.MULTILINE
 )
 OSU_TITLE = re.compile(r"^# OSU (?:MPI|NCCL|RCCL)\S* (.+?) (?:Latency )?Test\b", re.MULTILINE)
-# Launchers put the rank in front of lines: Open MPI (--tag-output, --timestamp-output), PRRTE, Slurm (srun --label),
-# and Hydra of MPICH and Intel MPI (-prepend-rank).
-_LAUNCHER = re.compile(r"^(?:.{0,40}\[[^\s\[\]]*\d+,\d+\]<std(?:out|err)>: ?| *\d+: |\[\d+\] )", re.MULTILINE)
+# The time that `docker logs --timestamps` and `kubectl logs --timestamps` put in front of lines, and the rank or host:
+# Open MPI (--tag-output, --timestamp-output), PRRTE, Slurm (srun --label), Hydra of MPICH and Intel MPI
+# (-prepend-rank), `kubectl logs --prefix`, clush and pdsh.
+_LAUNCHER = re.compile(
+    r"^(?:\d{4}-\d\d-\d\dT[\d:.]{8,}(?:Z|[+-]\d\d:\d\d) )?"
+    r"(?:.{0,40}\[[^\s\[\]]*\d+,\d+\]<std(?:out|err)>: ?| *\d+: |\[(?:\d+|pod/\S+)\] |[a-z][\w.-]*: )?",
+    re.MULTILINE,
+)
 _NCCL_HEAD = re.compile(r"#?\s*nThread \d+ nGpus ")
 _NCCL_BEFORE = re.compile(r"# (?:nccl-tests version |Collective test starting:)")
 # Ranks and rows of nccl-tests, addresses of perftest, rows of OSU.

@@ -33,8 +33,9 @@ _NCCL_COMMENT = re.compile(r"#?.*\bnThread\b|# Avg bus bandwidth\s*:")  # the fi
 _STARTS_JSON = re.compile(rb"\s*(?:\{|\[\s*[{\]])")  # not a line behind a rank in brackets: [1,0]<stdout>
 _BARE_WORD = re.compile(rb'("sl"\s*:|\bsl:)')
 _PERFTEST_UNIT = re.compile(r"#bytes.*BW average\[(\S+)\]")
-_PERFTEST_ROW = re.compile(r"^\s*\d+\s+\d+\s+[\d.]+\s+([\d.]+)\s+[\d.]+")
-_PERFTEST_ROW_OF_LEVEL = re.compile(r"^\s*\d+\s+\d+\s+\d+\s+[\d.]+\s+([\d.]+)\s+[\d.]+")  # with the column #sl
+_PERFTEST_ROW = re.compile(r"^\s*(\d+)\s+\d+\s+[\d.]+\s+([\d.]+)\s+[\d.]+")
+_PERFTEST_MTU = re.compile(r"\bMtu\s*:\s*(\d+)\[B\]")
+_PERFTEST_ROW_OF_LEVEL = re.compile(r"^\s*(\d+)\s+\d+\s+\d+\s+[\d.]+\s+([\d.]+)\s+[\d.]+")  # with the column #sl
 _PERFTEST_FAILED = re.compile(r"^\s*(?:Completion with error at|Failed status)", re.MULTILINE)
 _PERFTEST_GID = re.compile(r"^\s*GID: (\d+(?::\d+){15})\s*$", re.MULTILINE)
 _PERFTEST_DEVICE = re.compile(r"\bDevice\s*:\s*(\S+)")
@@ -54,6 +55,7 @@ _COLLECTIVE_NAMES = {
     "allreduce": "all_reduce", "allgather": "all_gather", "reducescatter": "reduce_scatter", "alltoall": "alltoall",
     "alltoallv": "alltoallv", "broadcast": "broadcast", "reduce": "reduce", "sendrecv": "sendrecv",
 }  # fmt: skip
+_STARTS = re.compile(r"# Collective test starting: *(?:\S*/)?(\S+)")
 _LARGE_BYTES = 1 << 30  # of one size without others: less does not fill the links of many hosts
 _RISING = 1.1  # growth by twice the size; with less, the largest buffer reaches 90 % of the plateau
 _PROGRAM = re.compile(r"\b([a-z_]+)_perf(?:_mpi)?\b")  # with the suffix of NAME_SUFFIX=_mpi
@@ -65,10 +67,10 @@ class Result:
 
     `ranks` are the hosts of the ranks of a collective, one for each rank, or () if the file does not have them; `count`
     is their number. `wrong` is the number of wrong elements. `collective` is the name of a collective as in
-    COLLECTIVES, "" if the file does not have it. A pair has the RDMA `device` of the file's host, and `ends`: the
-    addresses of writer and reader, () if the file does not have them. `times` are (bytes, microseconds) of a collective
-    whose bandwidth needs the number of ranks. `curve` are (bytes, GB/s) of a collective. `log` is what NCCL printed.
-    `problem` is why the file cannot be read, and `line` is where.
+    COLLECTIVES, or that of another program, "" if the file does not have it. A pair has the RDMA `device` of the file's
+    host, and `ends`: the addresses of writer and reader, () if the file does not have them. `times` are (bytes,
+    microseconds) of a collective whose bandwidth needs the number of ranks. `curve` are (bytes, GB/s) of a collective.
+    `log` is what NCCL printed. `problem` is why the file cannot be read, and `line` is where.
     """
 
     file: str
@@ -104,7 +106,10 @@ class Result:
             best[size] = max(best.get(size, 0.0), speed)
         if self.value is None or not best:
             return None
-        *_, last = sizes = sorted(size for size in best if best[size] > 0)
+        sizes = sorted(size for size in best if best[size] > 0)
+        if not sizes:
+            return math.inf  # too small for two decimals
+        last = sizes[-1]
         if len(sizes) == 1:
             return self.value if last >= _LARGE_BYTES else math.inf
         growth = (best[last] / best[sizes[-2]]) ** (1 / math.log2(last / sizes[-2]))  # of twice the size
@@ -152,6 +157,8 @@ def read_results(file: Path, unit: str) -> list[Result]:
 
 
 def _from_json(content: Any, file: Path, unit: str) -> list[Result]:
+    if isinstance(content, list) and content and all(isinstance(one, dict) and "test_info" in one for one in content):
+        return [found for one in content for found in _from_json(one, file, unit)]
     try:
         if isinstance(content, list) or "busBw" in content:
             return _from_rccl(content if isinstance(content, list) else [content], file)
@@ -198,7 +205,15 @@ def _from_perftest_json(content: dict[str, Any], file: Path, unit: str) -> Resul
         raise _unknown(file, _LATENCY)
     value = float(results["BW_average" if "BW_average" in results else "bw_avg"]) * _GBPS_OF[unit]
     device = str(content["test_info"].get("Device", ""))
+    _refuse_small(int(results.get("MsgSize", 0)), int(content["test_info"].get("Mtu", 0)), file)
     return Result(str(file), value / (2 if "Bidirectional" in test else 1), device=device, is_pair=True)
+
+
+def _refuse_small(message_bytes: int, mtu_bytes: int, file: Path) -> None:
+    """Refuse messages that do not fill a packet: the NIC sends as many as it can, and the link is not full."""
+    if 0 < message_bytes < mtu_bytes:
+        why = f"messages of {message_bytes} bytes do not fill packets of {mtu_bytes}: measure with -s 1048576"
+        raise UnreadableInputError(why, Location(str(file)))
 
 
 def _from_nccl(content: dict[str, Any], file: Path) -> Result:
@@ -257,8 +272,8 @@ def _from_nccl_text(text: str, file: Path) -> Result:
         found = _collective(file, table.speeds, table.ranks, table.wrong)
     except ValueError as error:
         raise _unknown(file, f": {error}") from error
-    starts = next((line for line in lines if line.startswith("# Collective test starting:")), "")
-    return replace(found, collective=_program(starts or text), log=table.log)
+    starts = next((name[1] for line in lines if (name := _STARTS.match(line))), "")
+    return replace(found, collective=_program(starts or text) or starts, log=table.log)
 
 
 def _from_perftest(text: str, file: Path, *, reads: bool, directions: int) -> Result:
@@ -267,7 +282,10 @@ def _from_perftest(text: str, file: Path, *, reads: bool, directions: int) -> Re
     text = _PERFTEST_BOTH.split(text, maxsplit=1)[0]
     unit = _PERFTEST_UNIT.search(text)
     row_form = _PERFTEST_ROW_OF_LEVEL if re.search(r"^\s*#bytes\s+#sl\b", text, re.MULTILINE) else _PERFTEST_ROW
-    values = [row[1] for line in text.splitlines() if (row := row_form.match(line))]
+    rows = [row for line in text.splitlines() if (row := row_form.match(line))]
+    values = [row[2] for row in rows]
+    if rows and (mtu := _PERFTEST_MTU.search(text)):
+        _refuse_small(int(rows[-1][1]), int(mtu[1]), file)
     if _PERFTEST_FAILED.search(text):
         values = []
     if unit and unit[1] not in _PERFTEST_UNITS:

@@ -77,6 +77,7 @@ def test_rows_of_nccl_tests(row: str, value: float | None, tmp_path: Path) -> No
         ("# Collective test starting: all_gather_perf_mpi", "all_gather"),  # make NAME_SUFFIX=_mpi
         ("+ mpirun -np 64 /opt/nccl-tests/build/reduce_scatter_perf -b 1G -e 8G", "reduce_scatter"),
         ("for p in all_reduce_perf alltoall_perf; do", ""),
+        ("# Collective test starting: /opt/scatter_perf", "scatter_perf"),
     ],
 )
 def test_the_name_of_the_program(before: str, expected: str, tmp_path: Path) -> None:
@@ -84,12 +85,21 @@ def test_the_name_of_the_program(before: str, expected: str, tmp_path: Path) -> 
     assert read_result(tmp_path / "a.txt", GBPS).collective == expected
 
 
-PREFIXES = ["[0] ", "[1,0]<stdout>:", " 0: ", "[prterun-gpu-000-77@1,0]<stdout>: "]
+PREFIXES = [
+    "[0] ",
+    "gpu-000: ",
+    "[pod/nccl-launcher-x/main] ",
+    "2026-11-29T18:00:00.123456789Z ",
+    "[1,0]<stdout>:",
+    " 0: ",
+    "[prterun-gpu-000-77@1,0]<stdout>: ",
+]
 
 
 @pytest.mark.parametrize("prefix", PREFIXES)
 def test_what_launchers_print_in_front_of_lines(prefix: str, tmp_path: Path) -> None:
-    """The first is of Hydra, in MPICH and Intel MPI, with -prepend-rank. A bracket does not make a file JSON."""
+    """Hydra with -prepend-rank, clush, kubectl logs --prefix and --timestamps, and others. A file with a bracket in
+    front is not always JSON."""
     lines = [
         "[gpu-000:77] a warning of Open MPI",
         *(prefix + line for line in nccl_text("all_reduce", RANKS, 366.0).splitlines()),
@@ -306,3 +316,52 @@ def test_counters_of_nics(
         put(tmp_path / moment / "gpu-000" / "rail0.txt", text)
     found = nic_rises([tmp_path], [("gpu-000", "rail0")]).get(("gpu-000", "rail0"))
     assert (found and (found.errors, found.pauses)) == expected
+
+
+def test_a_program_without_a_ceiling_is_not_judged_by_the_name_of_its_file(
+    fabric: Path, tmp_path: Path, cli: Cli
+) -> None:
+    put(tmp_path / "all_gather.txt", nccl_text("scatter", RANKS, 371.0))
+    outcome = cli("accept", fabric, tmp_path / "all_gather.txt")
+    assert (outcome.code, "scatter_perf has no expected value" in outcome.err) == (2, True), outcome.err
+
+
+def test_a_bandwidth_below_two_decimals_is_one_of_small_buffers(fabric: Path, tmp_path: Path, cli: Cli) -> None:
+    """NVIDIA/nccl-tests 294: 8 to 128 bytes."""
+    row = f"         128            32     float     sum      -1{'    41.74    0.00    0.00       0' * 2}"
+    text = "\n".join(line for line in nccl_text("all_reduce", RANKS, 1.0).splitlines() if "float" not in line)
+    put(tmp_path / "all_reduce.txt", f"{text}\n{row}\n")
+    code, report = judged(cli, fabric, tmp_path / "all_reduce.txt")
+    (cause,) = report["acceptance"]["causes"]
+    assert (code, cause["cause"]) == (1, "unknown") and "larger ones can reach" in cause["sentence"]
+
+
+@pytest.mark.parametrize("form", ["text", "json"])
+def test_messages_that_do_not_fill_a_packet(form: str, tmp_path: Path) -> None:
+    text = perftest_text("10.64.0.1", "10.64.0.2", 12.0).replace(" 1048576", " 64     ")
+    content = text if form == "text" else perftest_json(12.0).replace(str(1 << 20), "64")
+    put(tmp_path / "a", content)
+    with pytest.raises(UnreadableInputError, match="messages of 64 bytes do not fill packets of 4096"):
+        read_result(tmp_path / "a", GBPS)
+
+
+def test_a_pair_above_the_wire_is_not_good(fabric: Path, tmp_path: Path, cli: Cli) -> None:
+    """46,253 MiB/s, read as Gb/s. Several objects are those of `jq -s`."""
+    values = [perftest_json(388.0 * 1e9 / 8 / 2**20), perftest_json(388.0)]
+    put(tmp_path / "gpu-000_rail0_gpu-001_rail0.json", f"[{','.join(values)}]")
+    code, report = judged(cli, fabric, tmp_path)
+    verdicts = [one["verdict"] for one in report["acceptance"]["measurements"]]
+    (cause,) = report["acceptance"]["causes"]
+    assert (code, verdicts, cause["cause"]) == (1, ["above", "pass"], "unknown")
+    assert (cause["next"], "46253.2 Gb/s" in cause["sentence"]) == (
+        "add --unit MiB/s if perftest ran without --report_gbits", True,
+    )  # fmt: skip
+
+
+@pytest.mark.parametrize("name", ["nccl.o12345", "nccl.12345", "nccl.err", "nccl"])
+def test_names_of_the_logs_of_jobs(name: str, fabric: Path, tmp_path: Path, cli: Cli) -> None:
+    """A slow result beside good ones is not left out for its name."""
+    put(tmp_path / "good.txt", nccl_text("all_gather", RANKS, 371.0))
+    put(tmp_path / name, nccl_text("all_reduce", RANKS, 205.0))
+    code, report = judged(cli, fabric, tmp_path)
+    assert (code, len(report["acceptance"]["measurements"])) == (1, 2)

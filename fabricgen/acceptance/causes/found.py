@@ -26,8 +26,9 @@ _OF_FINDINGS = {
     "FG965": CauseKind.TRAFFIC_CLASS,
     "FG968": CauseKind.PAUSE_STORM,
 }
-# Ranks that did not run, wrong elements, an incast without pauses and marks, a watchdog that does not act.
-_OF_THE_RUN = ("FG967", "FG968", "FG969", "FG973")
+# Ranks that did not run, wrong elements, pairs above the wire, an incast without pauses and marks, a watchdog that does
+# not act.
+_OF_THE_RUN = ("FG967", "FG968", "FG969", "FG971", "FG973")
 
 
 def causes_of(found: Sequence[MeasuredTest], slow: Slow, bundle: Bundle, seen: Observations) -> tuple[Cause, ...]:
