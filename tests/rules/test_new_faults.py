@@ -24,6 +24,7 @@ HARMLESS = "no difference on the chip"
 VALID = {
     "wred_minmaxeq": "marking as a step: all packets above one threshold",
     "qos_global_missing": "DSCP of packets that the switch itself makes",
+    "tcpg_key8": "SONiC's own templates have TC 8, for tunnels between ToR switches (SN4700-V64 qos.json.j2)",
     "queue7_missing": "a queue without traffic in this file",
     "wred_red_enable_none": "no packet is red without a meter",
 }

@@ -139,10 +139,17 @@ def test_one_defect_one_violation(table: str, key: str, fields: dict[str, Any], 
         ("DEVICE_METADATA", "localhos", {}, "did you mean 'localhost'?"),
         ("PORT", "Ethernet0", {"mtu": 9100}, 'write "9100"'),
         ("PORT", "Ethernet0", {"mux_cable": True}, 'write "true"'),
+        # swss cfgmgr/intfmgr.cpp reads vrf_name in the row of the interface alone
+        ("INTERFACE", "Ethernet0|10.0.0.0/31", {"vrf_name": "Vrf1"}, "write it into the row Ethernet0"),
     ],
 )
 def test_hints_name_the_nearest_word(table: str, key: str, fields: dict[str, Any], hint: str) -> None:
     assert [violation.hint for violation in violations(table, key, **fields)] == [hint]
+
+
+def test_a_type_that_allows_only_the_empty_text() -> None:
+    found = violations("ACL_TABLE", "A", ports=["Ethernet999"], type="L3", stage="ingress")
+    assert found and found[0].message.endswith("and 'Ethernet999' is not the empty text")
 
 
 @pytest.mark.parametrize(

@@ -159,20 +159,28 @@ def buffer_model(fabric: Fabric) -> Iterator[Defect]:
     """What: DEVICE_METADATA.buffer_model is that of the platform's image: dynamic only if it has Lua scripts.
 
     Why: In the dynamic model buffermgrd computes pools and headroom with the vendor's Lua scripts. Without them the
-    switch has no headroom. A traditional file on a dynamic switch crashes orchagent with a pool without size.
+    switch has no headroom. A traditional file on a dynamic switch crashes orchagent with a pool without size. If all
+    its pools have sizes, as those of the SKU's buffers.json.j2, it works, but the catalog has no pools and profiles of
+    this model to compare (a warning).
 
     Example: buffer_model "dynamic" on a Broadcom switch.
 
     Fix: "traditional" on Broadcom and Marvell, "dynamic" where NVIDIA's templates are rendered.
 
-    Source: sonic-swss pull request 1956, cfgmgr/buffer_pool_*.lua, buffer_headroom_*.lua.
+    Source: sonic-swss pull request 1956, cfgmgr/buffer_pool_*.lua, buffer_headroom_*.lua; sonic-utilities
+    config/main.py (`config qos reload` takes buffers.json.j2 unless the model is dynamic).
     """
     for switch in fabric.switches.values():
         found = switch.device.text_of(*_ROW, "buffer_model") or "traditional"
         if switch.platform and found != switch.platform.buffer_model:
             expected = switch.platform.buffer_model
             message = f"buffer_model is {found}, but {switch.platform.name} uses {expected}"
-            yield Defect(switch.place(*_ROW, "buffer_model"), message, f"set buffer_model to {expected}")
+            hint, severity = f"set buffer_model to {expected}", None
+            pools = switch.device.table("BUFFER_POOL").values()
+            if found == "traditional" and pools and all("size" in row for row in pools):
+                message = f"buffer_model is traditional: the catalog has pools and profiles of {expected} only"
+                hint, severity = "compare pools and profiles with the SKU's buffers_defaults template", Severity.WARNING
+            yield Defect(switch.place(*_ROW, "buffer_model"), message, hint, severity=severity)
 
 
 @rule("FG226", Severity.NOTE, "The hwsku is unknown")

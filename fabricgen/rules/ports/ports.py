@@ -142,6 +142,7 @@ _ETHERNET_MBPS = frozenset({
 })  # fmt: skip
 
 
+_IN_CHIP = ("Inb", "Rec")  # packets leave and enter the chip without a cable: one logical lane, and no FEC
 _MOST_LANE_MBPS = 200_000  # IEEE 802.3dj, for a switch that the catalog does not have
 
 
@@ -156,8 +157,11 @@ def ethernet_speed(fabric: Fabric) -> Iterator[Defect]:
 
     Fix: Set the speed of the link, or give the port the lanes of the SKU for this speed.
 
+    Ports with role Rec or Inb are inside the chip: their one lane has any speed.
+
     Source: IEEE 802.3; sonic-swss orchagent/portsorch.cpp (supported speeds of the port); measured with sonic-swss
-    6079a435 (programmed as written).
+    6079a435 (programmed as written); sonic-buildimage
+    device/nexthop/x86_64-nexthop_5010-r0/NH-5010-F-O32-C32/port_config.ini (Ethernet-Rec0).
     """
     lane_mbps: dict[str, int] = {}  # by hwsku
     for switch in fabric.switches.values():
@@ -166,7 +170,7 @@ def ethernet_speed(fabric: Fabric) -> Iterator[Defect]:
         fastest = lane_mbps[switch.hwsku]
         for name, row in switch.device.table("PORT").items():
             speed, given = number(row.get("speed")), row.get("lanes")
-            lanes = len(given.split(",")) if isinstance(given, str) else 0
+            lanes = len(given.split(",")) if isinstance(given, str) and row.get("role") not in _IN_CHIP else 0
             if speed and speed not in _ETHERNET_MBPS:
                 message = f"speed is {speed}, which is not an Ethernet speed"
                 yield Defect(switch.place("PORT", name, "speed"), message, "set speed to that of the link")
@@ -203,7 +207,7 @@ def fec(fabric: Fabric) -> Iterator[Defect]:
             expected = port.fec if port else ""
             if speed and speed // lane_count >= _PAM4_LANE_MBPS:
                 expected = "rs"
-            absent_is_fine = found is None and not (port and port.fec)
+            absent_is_fine = (found is None and not (port and port.fec)) or row.get("role") in _IN_CHIP
             if expected and found != expected and not absent_is_fine:
                 message = f"fec is {_shown(found)}, but the port needs {expected}"
                 yield Defect(switch.place("PORT", name, "fec"), message, f"set fec to {expected}")

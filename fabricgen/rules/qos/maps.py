@@ -14,6 +14,7 @@ from fabricgen.rules.view.switch import Switch
 from fabricgen.sonic.image import text
 from fabricgen.sonic.port_qos import GLOBAL_KEYS
 from fabricgen.sonic.references import reference_name
+from fabricgen.sonic.tables import Row
 from fabricgen.units import counted
 
 _DSCP = "DSCP_TO_TC_MAP"
@@ -246,7 +247,8 @@ def _classes_apart(ports: PortClass, field: str, table: str, what: str) -> Itera
 
 @rule("FG414", Severity.ERROR, "The DSCP map of the switch differs from that of its ports")
 def switch_map(fabric: Fabric) -> Iterator[Defect]:
-    """What: The map that PORT_QOS_MAP|global names has the same entries as those of the ports with lossless classes.
+    """What: The map that PORT_QOS_MAP|global names has the same entries as that of the ports with lossless classes. If
+    ports have different maps, such as uplinks with classes for tunnels, it is one of them.
 
     Why: orchagent sets it on the switch, for every port whose own row has no map and for packets that leave a tunnel.
     These packets get another class than on the next port: RoCE becomes lossy, or other traffic lossless.
@@ -255,7 +257,8 @@ def switch_map(fabric: Fabric) -> Iterator[Defect]:
 
     Fix: Name the map of the ports.
 
-    Source: sonic-swss orchagent/qosorch.cpp (handleGlobalQosMap: SAI_SWITCH_ATTR_QOS_DSCP_TO_TC_MAP).
+    Source: sonic-swss orchagent/qosorch.cpp (handleGlobalQosMap: SAI_SWITCH_ATTR_QOS_DSCP_TO_TC_MAP); sonic-buildimage
+    device/mellanox/x86_64-mlnx_msn4700-r0/Mellanox-SN4700-V64/qos.json.j2 (AZURE and AZURE_UPLINK).
     """
     for switch in fabric.switches.values():
         row = switch.device.table("PORT_QOS_MAP").get(GLOBAL_KEYS[0], {})
@@ -263,8 +266,10 @@ def switch_map(fabric: Fabric) -> Iterator[Defect]:
         entries = switch.device.table(_DSCP).get(name)
         if entries is None:
             continue
-        for ports in _lossless_of(fabric).get(switch, ()):
-            theirs = ports.qos.row(_DSCP, ports.map_name("dscp_to_tc_map"))
+        settings = [(ports, _dscp_entries(ports)) for ports in _lossless_of(fabric).get(switch, ())]
+        if any(theirs == entries for _, theirs in settings):
+            continue
+        for ports, theirs in settings:
             odd = [dscp for dscp in {**theirs, **entries} if theirs.get(dscp) != entries.get(dscp)] if theirs else []
             if odd:
                 own, other = (rows.get(odd[0], "no TC") for rows in (entries, theirs))
@@ -274,6 +279,10 @@ def switch_map(fabric: Fabric) -> Iterator[Defect]:
                 hint = f"set dscp_to_tc_map to {ports.map_name('dscp_to_tc_map')}"
                 yield Defect(place, message, hint)
                 break
+
+
+def _dscp_entries(ports: PortClass) -> Row:
+    return ports.qos.row(_DSCP, ports.map_name("dscp_to_tc_map"))
 
 
 @derived

@@ -121,15 +121,36 @@ def lossless_groups(fabric: Fabric) -> Iterator[Defect]:
     even with PFC. A lossy group with headroom wastes buffer and hides a wrong map. On ports that are down and have no
     cable the fault has no effect yet (a warning).
 
+    In the traditional model buffermgrd writes the missing rows of the priorities in pfc_enable, with the profile of the
+    SKU's pg_profile_lookup.ini for the speed and the cable length. Files that SONiC's own templates make have no such
+    rows. It is a note if the table has the speed, and a warning if the table is not known.
+
     Example: pfc_enable is "3,4", BUFFER_PG has Ethernet0|3 with pg_lossless_400000_40m_profile and no row for 4.
 
     Fix: Bind the lossless profile (dynamic model: NULL) to the group, or ingress_lossy_profile to a lossy one.
 
-    Source: sonic-swss cfgmgr/buffermgr.cpp; sonic-mgmt tests/qos/test_buffer_traditional.py.
+    Source: sonic-swss cfgmgr/buffermgr.cpp (doSpeedUpdateTask); sonic-buildimage
+    files/build_templates/buffers_config.j2; sonic-mgmt tests/qos/test_buffer_traditional.py.
     """
     for ports in _with_map(fabric):
         wanted = frozenset(map(ports.group_of, ports.lossless))
-        yield from _compare(ports, "BUFFER_PG", wanted, ports.lossless_pgs, "priority group", "headroom")
+        made = ports.made_pgs if _may_be_made(ports) else frozenset()
+        yield from _compare(ports, "BUFFER_PG", wanted, ports.lossless_pgs | made, "priority group", "headroom")
+        for rest in format_ranges(wanted & made):
+            message = f"lossless priority group {rest} has no BUFFER_PG row: buffermgrd writes it"
+            severity = Severity.NOTE
+            if not ports.qos.layout:
+                message += " if the SKU's pg_profile_lookup.ini, which is not known, has the speed and the cable length"
+                severity = ports.idle_severity or Severity.WARNING
+            hint = f"add the row BUFFER_PG|<port>|{rest}, so that its headroom is judged"
+            yield from ports.defects("BUFFER_PG", rest, "", message, hint, (), severity)
+
+
+def _may_be_made(ports: PortClass) -> bool:
+    """Whether the SKU's headroom table may have the speed of each port. FG531 and FG539 judge the cable length."""
+    speeds = {mbps for mbps, _ in ports.qos.headroom_keys}
+    members = ports.members if ports.qos.layout else ()
+    return all(switch.speed_mbps(port) in speeds for switch, port, _ in members)
 
 
 @rule(
@@ -178,7 +199,7 @@ def _compare(
         message = f"lossless {what} {rest} has no {quality.removeprefix('the ')}: its profile is {profile}"
         related = (("the profile bound to it", "BUFFER_PROFILE", profile),)
         yield from ports.defects(table, rest, "profile", message, "bind the lossless profile", related, severity)
-    for rest in sorted({covered[number] for number in found - wanted}):
+    for rest in sorted({covered[number] for number in (found - wanted) & covered.keys()}):
         surplus = priorities(parse_priorities(rest) & (found - wanted))
         message = f"{what} {surplus} has {quality}, but no lossless class uses it"
         yield from ports.defects(table, rest, "profile", message, "bind the lossy profile", (), severity)

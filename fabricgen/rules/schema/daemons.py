@@ -36,7 +36,7 @@ _INDEXED = ("QUEUE", "BUFFER_PG", "BUFFER_QUEUE")
 _INDEX = re.compile(r"([0-9]{1,9})(?:-([0-9]{1,9}))?", re.ASCII)
 _INDEX_RANGE = re.compile(r"[^-]*-[^-]*")
 _STOUL = re.compile(r"\s*[+]?[0-9]+", re.ASCII)  # what stoul reads
-_CLASSES = frozenset("01234567")
+_CLASSES = frozenset("012345678")
 EXCEPTIONS_ARE_CAUGHT = ProgramStatement(
     "orchagent catches what a handler throws, and tries the row again; before, it ends",
     "sonic-swss orchagent/orch.cpp Consumer",
@@ -152,22 +152,24 @@ def _unread(index: str, table: str, switch: Switch) -> str:
 
 @rule("FG441", Severity.ERROR, "A map has an entry for a class that does not exist", Basis.SCHEMA)
 def unknown_class(fabric: Fabric) -> Iterator[Defect]:
-    """What: The traffic classes of TC_TO_PRIORITY_GROUP_MAP are 0 to 7.
+    """What: The traffic classes of TC_TO_PRIORITY_GROUP_MAP are 0 to 8.
 
     Why: The YANG model accepts any text. orchagent reads the number and hands it to the chip, which has no such class.
+    8 is the highest class that SONiC's own templates use: for tunnels between two ToR switches.
 
-    Example: TC_TO_PRIORITY_GROUP_MAP|AZURE has 8: "0".
+    Example: TC_TO_PRIORITY_GROUP_MAP|AZURE has 9: "0".
 
     Fix: Remove the entry, or correct the class.
 
-    Source: sonic-swss orchagent/qosorch.cpp (TcToPgHandler), 202305 to 202605; measured with branch 202505.
+    Source: sonic-swss orchagent/qosorch.cpp (TcToPgHandler), 202305 to 202605; measured with branch 202505;
+    sonic-buildimage device/mellanox/x86_64-mlnx_msn4700-r0/Mellanox-SN4700-V64/qos.json.j2 (TC 8).
     """
     table = "TC_TO_PRIORITY_GROUP_MAP"
     for switch in fabric.switches.values():
         for key, row in switch.device.table(table).items():
             for tc in row:
                 if tc not in _CLASSES:
-                    message = f"{tc!r} is not a traffic class, 0 to 7"
+                    message = f"{tc!r} is not a traffic class, 0 to 8"
                     yield Defect(switch.place(table, key, tc), message, "remove the entry, or correct the class")
 
 

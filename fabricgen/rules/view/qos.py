@@ -17,8 +17,9 @@ from fabricgen.rules.defects import Defect, Place
 from fabricgen.rules.view.fabric import End, far_end
 from fabricgen.rules.view.switch import Switch, number
 from fabricgen.sonic.device_types import OUTSIDE_ROLE
+from fabricgen.sonic.dynamic_buffers.prediction import LOSSLESS_POOL
 from fabricgen.sonic.port_qos import PortQos
-from fabricgen.sonic.tables import Row, Table
+from fabricgen.sonic.tables import Row, Table, format_ranges, parse_priorities
 from fabricgen.units import signed_number
 
 _LARGEST_EXPONENT = 64  # of a dynamic threshold; the schema allows -8 to 8
@@ -49,7 +50,10 @@ class QosTables:
 
     @derived
     def defaults(self) -> BufferDefaults | None:
-        """The buffer defaults of the SKU's own template for this role."""
+        """The buffer defaults of the SKU's own template for this role; None for a switch with the traditional model
+        whose SKU has those of the dynamic model (FG225)."""
+        if self.platform and self.platform.buffer_model == "dynamic" and not self.is_dynamic:
+            return None
         return self.layout.buffers.get(self.buffer_role) if self.layout else None
 
     @derived
@@ -135,6 +139,16 @@ class PortClass(PortQos):
         return frozenset(pg for pg, (_, profile) in found if self.qos.is_lossless_pg_profile(profile))
 
     @derived
+    def made_pgs(self) -> frozenset[int]:
+        """The priority groups that have no row, and that buffermgrd of the traditional model binds to headroom: those
+        of pfc_enable. It needs the lossless pool; the length of the cable and the SKU's table are judged by port."""
+        if self.qos.is_dynamic or "mode" not in self.qos.row("BUFFER_POOL", LOSSLESS_POOL):
+            return frozenset()
+        bound = self.profiles("BUFFER_PG").keys()
+        runs = map(parse_priorities, format_ranges(self.pfc))  # a row for each run of numbers
+        return frozenset(number for run in runs if not run & bound for number in run)
+
+    @derived
     def lossless_queues(self) -> frozenset[int]:
         """The queues with the lossless egress profile."""
         found = self.profiles("BUFFER_QUEUE").items()
@@ -148,7 +162,7 @@ class PortClass(PortQos):
             return frozenset()
         if self.qos.plane:
             return frozenset(self.qos.plane.lossless)
-        said = [self.pfc, self.lossless_pgs, self.lossless_queues, self.watchdog]
+        said = [self.pfc, self.lossless_pgs | self.made_pgs, self.lossless_queues, self.watchdog]
         return max(said, key=lambda one: (said.count(one), bool(one)))  # of two, the one that needs more
 
     def group_of(self, priority: int) -> int:

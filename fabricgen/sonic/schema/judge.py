@@ -162,7 +162,7 @@ class _Run:
             kind = self._judge_key(table, key, schema)
             if kind is None:
                 continue
-            of_row = self._judge_content(table, key, kind, row)
+            of_row = self._judge_content(table, key, kind, row, schema)
             is_of_texts = is_of_texts and of_row is not None
             for judge, text in (*_needs_of_key(kind, key), *(of_row or ())):
                 needed.setdefault(judge, set()).add(text)
@@ -186,7 +186,9 @@ class _Run:
                 self.found.append(Violation(kind, table, key, "", f"{name} of the key: {misfit.message}", hint))
         return kind_of_row
 
-    def _judge_content(self, table: str, key: str, schema: RowSchema, row: object) -> tuple[Need, ...] | None:
+    def _judge_content(
+        self, table: str, key: str, schema: RowSchema, row: object, of_table: TableSchema
+    ) -> tuple[Need, ...] | None:
         """The references of a valid row of texts; None for other rows."""
         if not isinstance(row, dict):
             self.found.append(
@@ -194,7 +196,10 @@ class _Run:
             )
             return None
         problems = list(row_problems(schema, row, self._misfit))
-        self.found += [Violation(kind, table, key, name, message, hint) for kind, name, message, hint in problems]
+        for kind, name, message, hint in problems:
+            upper = _upper_row(of_table, schema, key, name) if kind == ViolationKind.UNKNOWN_FIELD else ""
+            hint = f"write it into the row {upper}" if upper else hint
+            self.found.append(Violation(kind, table, key, name, message, hint))
         return None if problems or list in map(type, row.values()) else tuple(needs(schema, row))
 
     def _misfit(self, judge: Judge, text: str) -> Misfit | None:
@@ -240,6 +245,15 @@ def _parts(schema: RowSchema, key: str) -> Iterator[tuple[str, Judge, str]]:
 
 def _needs_of_key(schema: RowSchema, key: str) -> Iterator[Need]:
     return ((judge, part) for _, judge, part in _parts(schema, key) if judge.refers)
+
+
+def _upper_row(of_table: TableSchema, schema: RowSchema, key: str, field: str) -> str:
+    """The row above a row that has a field: that of the interface for vrf_name of an address; "" if none."""
+    names = [name for name, _ in schema.keys]
+    for count, kind in of_table.by_key_length.items():
+        if count < len(names) and field in kind.fields and [name for name, _ in kind.keys] == names[:count]:
+            return "|".join(split_key(key)[:count])
+    return ""
 
 
 def _wrong_key(schema: TableSchema, key: str) -> tuple[str, str]:

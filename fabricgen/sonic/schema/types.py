@@ -62,6 +62,7 @@ _WORDS = {
     "ip-address": "an IP address",
     "ip-prefix": "an IP prefix such as 10.0.0.0/31",
     "[0-9a-fA-F]{2}(:[0-9a-fA-F]{2}){5}": "a MAC address such as 00:11:22:33:44:55",
+    "": "the empty text",
     "([0-7](,[0-7])*)?": "priorities 0..7 with commas and no blanks, such as 3,4",
     "[0-7]((-)[0-7])?": "a priority group 0..7 or a range such as 3-4",
     "[0-9]+m": "whole metres such as 40m",

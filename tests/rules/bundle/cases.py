@@ -142,6 +142,22 @@ CASES = [
         lenient=True,
     ),
     Case(
+        "FG225",
+        both(
+            put("traditional", "spine1", *META, "buffer_model"),
+            *[
+                put("1048576", "spine1", "BUFFER_POOL", pool, "size")
+                for pool in ("egress_lossy_pool", "ingress_lossless_pool", "ingress_lossy_pool")
+            ],
+        ),
+        "spine1:DEVICE_METADATA|localhost|buffer_model",
+        WARNING,
+        "buffer_model is traditional: the catalog has pools and profiles of dynamic only",
+        "compare pools and profiles with the SKU's buffers_defaults template",
+        clean=Switches("dynamic"),
+        lenient=True,
+    ),
+    Case(
         "FG226",
         put("Unheard-Of", "leaf1", *META, "hwsku"),
         "leaf1:DEVICE_METADATA|localhost|hwsku",

@@ -204,10 +204,10 @@ CASES = [
     ),
     Case(
         "FG441",
-        put("0", "leaf1", "TC_TO_PRIORITY_GROUP_MAP", "AZURE", "8"),
-        "leaf1:TC_TO_PRIORITY_GROUP_MAP|AZURE|8",
+        put("0", "leaf1", "TC_TO_PRIORITY_GROUP_MAP", "AZURE", "9"),
+        "leaf1:TC_TO_PRIORITY_GROUP_MAP|AZURE|9",
         ERROR,
-        "'8' is not a traffic class, 0 to 7",
+        "'9' is not a traffic class, 0 to 8",
         "remove the entry, or correct the class",
     ),
     Case(
