@@ -39,7 +39,7 @@ def traffic(
             if files:
                 text = f"no output of a command in {listed(files)} {moment} the tests"
                 hint = "run the command on the switch: a message instead of a table is not read"
-                yield observed("FG974", name, text, hint, severity=Severity.ERROR if needs_all else Severity.NOTE)
+                yield observed("FG974", name, text, hint, severity=Severity.WARNING if needs_all else Severity.NOTE)
     stormy = {one.test.at for one in ran if one.test.stage is Stage.WATCHDOG}
     lossy: dict[Endpoint, float] = {}
     for name, (first, last) in both.items():
