@@ -43,8 +43,16 @@ echo "  8589934592  2147483648  float  sum  -1  43944  195.47  $speed  0  43925 
 DOCKER = """#!/usr/bin/env bash
 cat "$DUMPS/$(basename "${STAND_IN_HOST#*@}").json"
 """
+# The titles of the tables of a switch without ports.
 SHOW = """#!/usr/bin/env bash
-case "$*" in *json | *-j) echo '{}' ;; *) echo "" ;; esac
+case "$*" in
+*json | *-j) echo '{}' ;;
+*"pfc counters") printf '  Port Rx    PFC0    PFC3\\n---------  ------  ------\\n\\n  Port Tx    PFC0    PFC3\\n' ;;
+*"drop counters") echo '     Port    PG0    PG3' ;;
+*errors) echo '      IFACE    STATE    RX_ERR    RX_DRP' ;;
+*fec-stats) echo '      IFACE    STATE    FEC_CORR    FEC_UNCORR' ;;
+*stats) echo '  QUEUE    STATUS    STORM DETECTED/RESTORED    TX OK/DROP    RX OK/DROP' ;;
+esac
 """
 STAND_INS = {"ssh": SSH, "ib_write_bw": PERFTEST, "mpirun": MPIRUN, "docker": DOCKER, "show": SHOW, "pfcwd": SHOW}
 
@@ -127,6 +135,7 @@ exit 0
 """
 PFCWD = """#!/usr/bin/env bash
 n=$(grep -c . "$STORMS")
+echo '      QUEUE       STATUS    STORM DETECTED/RESTORED    TX OK/DROP'
 echo "Ethernet0:3  operational  $(grep -c rail0 "$STORMS")/$(grep -c rail0 "$STORMS")  0/0"
 echo "Ethernet8:3  operational  $(grep -c rail1 "$STORMS")/$(grep -c rail1 "$STORMS")  $n/0"
 """
