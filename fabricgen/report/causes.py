@@ -212,12 +212,22 @@ class _Places:
         return _Reach(devices, (), pairs)
 
 
+# A value that differs from those of the peers. A fault of a switch as a whole, or of several ports, says nothing about
+# the values of other tables.
+_VALUES = Breaks.VALUE.value.port
+
+
+def _table(one: Finding) -> str:
+    return one.path.partition("|")[0]
+
+
 class _Faults:
     """The faults among findings by their places, so that a consequence finds its causes without trying each."""
 
     def __init__(self, places: _Places) -> None:
         self.places = places
         self._known: dict[int, tuple[str, Effect]] = {}
+        self._tables: dict[int, str] = {}
         self._of_pair: dict[frozenset[str], list[int]] = defaultdict(list)
         self._of_port: dict[tuple[str, str], list[int]] = defaultdict(list)
         self._without_port: dict[str, list[int]] = defaultdict(list)
@@ -229,6 +239,7 @@ class _Faults:
     def add(self, number: int, one: Finding, effect: Effect) -> None:
         """A fault with the number of its finding."""
         self._known[number] = (one.code, effect)
+        self._tables[number] = _table(one)
         reach = self.places.of(one)
         for pair in reach.pairs if effect.session else ():
             self._of_pair[pair].append(number)
@@ -252,9 +263,11 @@ class _Faults:
         planes = self.places.planes_of(reach.devices)
         if one.code != _SHARES or self.places.oversubscribed.isdisjoint(planes):
             found.update(self._of_pairs(one.code, reach.pairs))
-        at_port = [self._of_port[reach.ports[0]]] if reach.ports else [self._of_device[name] for name in reach.devices]
-        at_port += [self._without_port[name] for name in reach.devices]
-        found.update(self._of(one.code, "port", at_port))
+        if reach.ports:
+            found.update(self._of(one.code, "port", [self._of_port[reach.ports[0]]]))
+        of_device = self._without_port if reach.ports else self._of_device
+        wide = self._of(one.code, "port", [of_device[name] for name in reach.devices])
+        found.update(fault for fault in wide if one.code not in _VALUES or self._tables[fault] == _table(one))
         around = reach.devices.union(*(self.places.peers[name] for name in reach.devices))
         found.update(self._of(one.code, "near", (self._of_device[name] for name in around)))
         found.update(self._of(one.code, "plane", [self._of_plane[plane] for plane in planes or [*self._of_plane]]))

@@ -230,6 +230,19 @@ def test_a_far_fault_explains_no_lost_packet(planted: Callable[..., Path]) -> No
     assert [bool(one.caused_by) for one in with_causes([fault, *lost], bundle)] == [False, True, True, False]
 
 
+def test_a_fault_of_many_ports_explains_no_value_of_another_table(planted: Callable[..., Path]) -> None:
+    """In files of SONiC's templates, 28 ports without pfcwd_sw_enable explained the FEC of two others."""
+    bundle = open_bundle([planted("rails")])
+    leaf, port = bundle.switch_links[0].a
+    row = Place("PORT_QOS_MAP", port, "pfcwd_sw_enable")
+    fault = Finding("FG512", Severity.ERROR, "pfcwd_sw_enable is 3", device=leaf, place=row, count=28)
+    odd = [
+        Finding("FG593", Severity.WARNING, f"{table} differs from most", device=leaf, place=Place(table, port), count=2)
+        for table in ("PORT", "PORT_QOS_MAP")
+    ]
+    assert [bool(one.caused_by) for one in with_causes([fault, *odd], bundle)] == [False, False, True]
+
+
 @pytest.mark.parametrize("sessions", [5, [], {"10.0.0.1": None}])
 def test_sessions_that_are_not_rows_are_findings(planted: Callable[..., Path], cli: Cli, sessions: object) -> None:
     bundle = planted("rails")
