@@ -14,7 +14,10 @@ from fabricgen.platforms.nccl import Version
 
 _USING = re.compile(r"NET/IB : Using(.*)")
 _DEVICE = re.compile(r"\[\d+\]([\w.-]+):\d+")
-_SEND = re.compile(r"Channel \d+/\d+ : \d+\[\d+\] -> \d+\[\d+\] \[send\] via NET/(\w+)/\d+(\(\d+\))?(\S*)")
+# Before 2.13 without the connection, and with the bus in brackets: "Channel 00 : 3[b1000] -> 4[18000] [send] via …".
+_SEND = re.compile(
+    r"Channel \d+(?:/\d+)? : \d+\[[\da-f]+\] -> \d+\[[\da-f]+\] \[send\] via NET/([\w -]+)/\d+(\(\d+\))?(\S*)"
+)
 _VERSION = re.compile(r"\b([NR]CCL) version (?:: )?(\d+)\.(\d+)\.(\d+)")
 _CHANNELS = re.compile(r"\b(\d+) coll channels\b")
 

@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 
 from fabricgen.acceptance.host_counters import nic_rises
+from fabricgen.acceptance.nccl_log import read_log
 from fabricgen.acceptance.planned import GBPS
 from fabricgen.acceptance.results import read_result, read_results
 from fabricgen.bundle.read import Bundle
@@ -365,3 +366,17 @@ def test_names_of_the_logs_of_jobs(name: str, fabric: Path, tmp_path: Path, cli:
     put(tmp_path / name, nccl_text("all_reduce", RANKS, 205.0))
     code, report = judged(cli, fabric, tmp_path)
     assert (code, len(report["acceptance"]["measurements"])) == (1, 2)
+
+
+@pytest.mark.parametrize(
+    ("sent", "transport", "gdr"),
+    [
+        ("Channel 00 : 3[b1000] -> 4[18000] [send] via NET/Socket/0", "Socket", 0),  # NVIDIA/nccl 2.7, net.cc
+        ("Channel 01 : 1[101d0] -> 8[101c0] [send] via NET/AWS Libfabric/0/GDRDMA", "", 1),
+        ("Channel 00/0 : 3[3] -> 14[6] [send] via NET/IB/3(1)/GDRDMA(PCI)/Shared", "IB", 1),
+    ],
+)
+def test_connections_in_logs_of_nccl(sent: str, transport: str, gdr: int) -> None:
+    found = read_log([f"gpu-000:1481:2165 [3] NCCL INFO {sent}"])
+    assert found is not None
+    assert (found.transport, found.sends, found.gdr) == (transport, 1, gdr)
