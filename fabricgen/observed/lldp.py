@@ -1,8 +1,8 @@
 """LLDP dumps of switches, read as pairs of ports.
 
-A dump is the text of one switch: `lldpctl -f json` or `json0`, `show lldp table`, or LLDP_ENTRY_TABLE of its APPL_DB as
-JSON. No dump has the name of the switch itself, so the file has it: DEVICE.json, DEVICE.txt or DEVICE/lldp.json. One
-JSON object can have the dumps of several switches by name.
+A dump is the text of one switch: `lldpctl -f json` or `json0`, `show lldp table`, `show lldp neighbors` (the text of
+lldpctl), or LLDP_ENTRY_TABLE of its APPL_DB as JSON. No dump has the name of the switch itself, so the file has it:
+DEVICE.json, DEVICE.txt or DEVICE/lldp.json. One JSON object can have the dumps of several switches by name.
 """
 
 import logging
@@ -30,11 +30,15 @@ _log = logging.getLogger(__name__)
 Neighbor = tuple[str, str, str]  # own port, far device, far port as announced
 
 _ENTRY_TABLE = "LLDP_ENTRY_TABLE"
-_FORMS = "lldpctl -f json or json0, show lldp table, LLDP_ENTRY_TABLE of APPL_DB"
+_FORMS = "lldpctl -f json or json0, show lldp table, show lldp neighbors, LLDP_ENTRY_TABLE of APPL_DB"
 _FILES = ("*.json", "*.txt", "*/*.json", "*/*.txt")
 # Names of dumps in a folder with the switch's name, and suffixes of file names that begin with the switch's name.
 _DUMP_NAME = re.compile(r"(?:^|[._-])(?:lldp|lldpctl|show)?[._-]?(?:lldp|lldpctl|lldp[_-](?:entry[_-])?table)\Z", re.I)
 _MAC = re.compile(r"[0-9A-Fa-f]{2}(:[0-9A-Fa-f]{2}){5}")
+# lldpd 14ce0998, src/client/text_writer.c: a title, a colon, and the value from the fourteenth column on.
+_NEIGHBORS = re.compile(r"^LLDP neighbors:\s*$", re.MULTILINE)
+_INTERFACE = re.compile(r"^Interface:\s+([^,\s]+), via: ")
+_MEMBER = re.compile(r"^ {4}(ChassisID|SysName|PortID):\s+(.*?)\s*$")
 _RULE = re.compile(r"^-{3,}(?: +-{3,})+\s*$")
 
 
@@ -250,16 +254,35 @@ def _from_entries(content: Mapping[str, Any]) -> Iterator[Neighbor]:
 def _from_text(text: str, file: Path) -> Iterator[Neighbor]:
     """`show lldp table`: columns as wide as the dashes below their titles."""
     lines = text.splitlines()
+    if _NEIGHBORS.search(text):
+        yield from _from_neighbors(lines)
+        return
     index = next((index for index, line in enumerate(lines) if _RULE.match(line)), 0)
     titles = lines[index - 1].lower().split() if index else []
     if titles[:3] != ["localport", "remotedevice", "remoteportid"]:
-        raise UnreadableInputError("not an LLDP dump: neither JSON nor `show lldp table`", _at(file, 1, 1))
+        why = "not an LLDP dump: neither JSON nor `show lldp table` or `show lldp neighbors`"
+        raise UnreadableInputError(why, _at(file, 1, 1))
     columns = [(match.start(), match.end()) for match in re.finditer("-+", lines[index])]
     for line in lines[index + 1 :]:
         if line.startswith("---") or not line.strip():
             return
         port, far, far_port = (line[start:end].strip() for start, end in columns[:3])
         yield port, far, far_port
+
+
+def _from_neighbors(lines: Iterable[str]) -> Iterator[Neighbor]:
+    """The text of lldpctl: the type of an identifier is in front of it, and a neighbour without a name has only that of
+    its chassis."""
+    port, seen = "", dict[str, str]()
+    for line in [*lines, "Interface:"]:
+        if line.startswith("Interface:"):
+            if port:
+                far = seen.get("SysName") or seen.get("ChassisID", "").partition(" ")[2]
+                yield port, far, seen.get("PortID", "").partition(" ")[2]
+            found = _INTERFACE.match(line)
+            port, seen = found[1] if found else "", {}
+        elif member := _MEMBER.match(line):
+            seen.setdefault(member[1], member[2])
 
 
 def _listed(value: Any) -> list[Any]:

@@ -80,7 +80,7 @@ def form_of(path: Path) -> InputForm:
 def _form_of_text(text: bytes, file: Path) -> InputForm:
     if text.startswith(b"# Topology file") or _NODE_GUID.search(text):
         return InputForm.IBNETDISCOVER
-    if b"RemotePortID" in text:
+    if b"RemotePortID" in text or b"LLDP neighbors:" in text:
         return InputForm.LLDP
     raise UnreadableInputError("neither JSON nor the output of `show lldp table` or ibnetdiscover", _at(file))
 

@@ -11,6 +11,7 @@ import pytest
 from fabricgen.bundle.read import open_bundle
 from fabricgen.bundle.wiring import Endpoint
 from fabricgen.observed.lldp import read_lldp
+from fabricgen.observed.running import InputForm, form_of
 from tests.conftest import Cli
 from tests.inventories import explicit, write
 
@@ -72,6 +73,30 @@ def show_lldp_table(ports: dict[str, Endpoint]) -> str:
     return "\n".join([*lines, "-" * 50, f"Total entries displayed:  {len(ports)}", ""])
 
 
+def show_lldp_neighbors(ports: dict[str, Endpoint]) -> str:
+    """lldpd 14ce0998, src/client/text_writer.c: txt_start, txt_data and txt_end. A description can have several
+    lines."""
+    rule = "-" * 79
+    lines = [rule, "LLDP neighbors:", rule]
+    for port, (far, alias) in ports.items():
+        lines += [
+            f"Interface:    {port}, via: LLDP, RID: 6, Time: 0 day, 17:03:57",
+            "  Chassis:",
+            "    ChassisID:    mac 50:eb:1a:f7:3b:94",
+            f"    SysName:      {far}",
+            "    SysDescr:     SONiC Software Version: SONiC.202505",
+            "                  PortID: of another line",
+            "    MgmtIP:       10.0.0.1",
+            "    Capability:   Bridge, on",
+            "  Port:",
+            f"    PortID:       local {alias}",
+            "    PortDescr:    uplink",
+            "    TTL:          120",
+            rule,
+        ]
+    return "\n".join(lines) + "\n"
+
+
 def entry_table(ports: dict[str, Endpoint]) -> str:
     return json.dumps({
         f"LLDP_ENTRY_TABLE:{port}": {"type": "hash", "value": {"lldp_rem_sys_name": far, "lldp_rem_port_id": alias}}
@@ -95,6 +120,7 @@ FORMS = [
     (lldpctl, "{}.lldp.json"),
     (lldpctl_json0, "{}/lldpctl.json"),
     (show_lldp_table, "{}.txt"),
+    (show_lldp_neighbors, "{}.txt"),
     (entry_table, "{}_lldp.json"),
     (entry_rows, "{}/lldp.json"),
 ]
@@ -215,3 +241,15 @@ def test_links_and_lldp_exclude_each_other(cli: Cli, files: Path, tmp_path: Path
     assert cli("validate", files, "--lldp", tmp_path / "nowhere").code == 2
     (tmp_path / "none").mkdir()
     assert "no LLDP dump in the folder" in cli("validate", files, "--lldp", tmp_path / "none").err
+
+
+def test_neighbors_without_a_name_have_the_identifier_of_their_chassis(tmp_path: Path) -> None:
+    """sonic-buildimage 18871: hosts without lldpd, whose NICs answer."""
+    text = show_lldp_neighbors({"Ethernet0": ("x", "etp1"), "eth0": ("switch", "35")}).replace(
+        "    SysName:      x\n", ""
+    )
+    (tmp_path / "leaf1.txt").write_text(text)
+    assert form_of(tmp_path) is InputForm.LLDP
+    assert read_lldp(tmp_path) == ((("leaf1", "Ethernet0"), ("50:eb:1a:f7:3b:94", "etp1")),)
+    (tmp_path / "leaf1.txt").write_text(show_lldp_neighbors({}))
+    assert read_lldp(tmp_path) == ()
