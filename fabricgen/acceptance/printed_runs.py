@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 
 PERFTEST_TITLE = re.compile(
-    r"^\s+(RDMA_Write|RDMA_Read|Send|Atomic)(?:_imm)? (Bidirectional )?.*\b(BW|Latency) Test\s*$", re.MULTILINE
+    r"^[ \t]+(RDMA_Write|RDMA_Read|Send|Atomic)(?:_imm)? (Bidirectional )?.*\b(BW|Latency) Test\s*$", re.MULTILINE
 )
 OSU_TITLE = re.compile(r"^# OSU (?:MPI|NCCL|RCCL)\S* (.+?) (?:Latency )?Test\b", re.MULTILINE)
 # The time that `docker logs --timestamps` and `kubectl logs --timestamps` put in front of lines, and the rank or host:

@@ -380,3 +380,8 @@ def test_connections_in_logs_of_nccl(sent: str, transport: str, gdr: int) -> Non
     found = read_log([f"gpu-000:1481:2165 [3] NCCL INFO {sent}"])
     assert found is not None
     assert (found.transport, found.sends, found.gdr) == (transport, 1, gdr)
+
+
+def test_blank_lines_in_front_do_not_hide_a_result(tmp_path: Path) -> None:
+    put(tmp_path / "a.txt", "\n" * 100_000 + perftest_text("10.64.0.1", "10.64.0.2", 380.0))
+    assert read_result(tmp_path / "a.txt", GBPS).value == 380.0
