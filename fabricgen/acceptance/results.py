@@ -281,7 +281,7 @@ def _from_perftest(text: str, file: Path, *, reads: bool, directions: int) -> Re
     the client writes to the server, or reads from it."""
     text = _PERFTEST_BOTH.split(text, maxsplit=1)[0]
     unit = _PERFTEST_UNIT.search(text)
-    row_form = _PERFTEST_ROW_OF_LEVEL if re.search(r"^\s*#bytes\s+#sl\b", text, re.MULTILINE) else _PERFTEST_ROW
+    row_form = _PERFTEST_ROW_OF_LEVEL if re.search(r"^[ \t]*#bytes\s+#sl\b", text, re.MULTILINE) else _PERFTEST_ROW
     rows = [row for line in text.splitlines() if (row := row_form.match(line))]
     values = [row[2] for row in rows]
     if rows and (mtu := _PERFTEST_MTU.search(text)):
