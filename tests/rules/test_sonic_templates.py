@@ -89,3 +89,14 @@ def test_a_port_inside_the_chip_has_one_lane_of_any_speed() -> None:
     assert not {one.code for one in fabric.judge()} & {"FG235", "FG238"}
     fabric.configs["leaf1"]["PORT"]["Ethernet-Rec0"].pop("role")
     assert {"FG235", "FG238"} <= {one.code for one in fabric.judge()}
+
+
+def test_eth0_with_addresses_of_both_ip_versions() -> None:
+    """src/sonic-config-engine/tests/sample-dell-9332-t1-minigraph.xml: ManagementIPInterfaces with IPv4 and IPv6."""
+    fabric = clean_fabric()
+    rows = fabric.configs["leaf1"]["MGMT_INTERFACE"]
+    rows["eth0|fc00:2::32/64"] = {"gwaddr": "fc00:2::1"}
+    assert "FG320" not in {one.code for one in fabric.judge()}
+    rows["eth0|10.255.0.77/20"] = dict(rows["eth0|10.255.0.10/20"])
+    found = of_code(fabric.judge(), "FG320")
+    assert found == {(Severity.ERROR, "eth0 has 10.255.0.77, but the allocated address is 10.255.0.10")}

@@ -54,7 +54,8 @@ def loopback(fabric: Fabric) -> Iterator[Defect]:
 
 @rule("FG320", Severity.ERROR, "An address differs from the allocated one")
 def given_addresses(fabric: Fabric) -> Iterator[Defect]:
-    """What: Loopback0 and eth0 have the addresses that fabric.json lists for the switch.
+    """What: Loopback0 and eth0 have the addresses that fabric.json lists for the switch. eth0 can also have an address
+    of an IP version without an allocated one.
 
     Why: Monitoring and Ansible look for the switch at its allocated address. The allocation can give the address that
     the switch uses to another device.
@@ -63,7 +64,8 @@ def given_addresses(fabric: Fabric) -> Iterator[Defect]:
 
     Fix: Use the allocated address, or change it in the lock file and render again.
 
-    Source: fabric.json of the bundle, from the lock file beside its inventory.
+    Source: fabric.json of the bundle, from the lock file beside its inventory; sonic-buildimage
+    src/sonic-yang-models/yang-models/sonic-mgmt_interface.yang (several addresses).
     """
     for switch in fabric.switches.values():
         wired = switch.device.wired
@@ -72,9 +74,12 @@ def given_addresses(fabric: Fabric) -> Iterator[Defect]:
             ("MGMT_INTERFACE", "eth0", wired.management if wired else ()),
         ):
             known = sorted(text.split("/")[0] for text in texts)
+            versions = {held.version for text in texts if (held := parse_interface(text))}
             for key in switch.device.table(table) if known else ():
                 name, _, address = key.partition("|")
                 held = parse_interface(address)
+                if interface == "eth0" and held and held.version not in versions:
+                    continue
                 if name == interface and held and str(held.ip) not in known:
                     message = f"{interface} has {held.ip}, but the allocated address is {' or '.join(known)}"
                     yield Defect(switch.place(table, key), message, f"use {known[0]}")
