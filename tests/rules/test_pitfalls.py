@@ -54,7 +54,7 @@ BROKEN: dict[int, list[Change]] = {
         leaf1("CABLE_LENGTH", "AZURE", "Ethernet256", "5m"),
         drop("leaf1", "DEVICE_NEIGHBOR_METADATA", "spine1", "type"),
     ],
-    9: [leaf1("BUFFER_PG", "Ethernet0|3-4", "profile", "ingress_lossy_profile")],
+    9: [drop("leaf1", "BUFFER_PG", "Ethernet0|3-4")],
     10: [leaf1("BUFFER_PG", "Ethernet256|3-4", "profile", NEAR)],
     11: [
         both(

@@ -1,11 +1,18 @@
 """Files that SONiC's templates and daemons make are right. Each test names the file of sonic-buildimage @086b03bd."""
 
+import json
+import shutil
+from pathlib import Path
 from typing import Any
 
 import pytest
 
+from fabricgen.bundle.read import open_bundle
 from fabricgen.findings import Finding, Severity
+from fabricgen.rules.run import run
+from fabricgen.sonic.dump import dump
 from tests.rules.clean import CleanFabric, broken, clean_fabric
+from tests.rules.fabrics import without_wiring
 
 Config = dict[str, Any]
 RECIRCULATION = {"lanes": "621", "speed": "400000", "alias": "Recirc0", "index": "600", "role": "Rec", "fec": "none"}
@@ -27,10 +34,24 @@ def without_headroom(config: Config) -> None:
 
 
 def test_buffermgrd_writes_headroom_of_the_traditional_model() -> None:
-    fabric = broken("traditional", lambda configs: [without_headroom(one) for one in configs.values()])
+    fabric = clean_fabric("traditional")
+    without_wiring(fabric)
+    for config in fabric.configs.values():
+        without_headroom(config)
     assert errors(fabric) == []
     message = "lossless priority group 3-4 has no BUFFER_PG row: buffermgrd writes it"
     assert of_code(fabric.judge(), "FG514") == {(Severity.NOTE, message)}
+
+
+def test_planned_headroom_has_rows(small: Path, tmp_path: Path) -> None:
+    """The plan of fabric.json has sizes, and buffermgrd would take those of the SKU's table."""
+    root = shutil.copytree(small / "bundle", tmp_path / "bundle")
+    for file in root.glob("sonic/*/config_db.json"):
+        config: Config = json.loads(file.read_bytes())
+        without_headroom(config)
+        file.write_bytes(dump(config))
+    found = {one.severity for one in run(open_bundle([root])) if one.code == "FG514"}
+    assert found == {Severity.ERROR}
 
 
 @pytest.mark.parametrize(
@@ -46,6 +67,7 @@ def test_buffermgrd_writes_headroom_of_the_traditional_model() -> None:
 )
 def test_buffermgrd_cannot_write_headroom(table: str, key: str, field: str, value: str | None, code: str) -> None:
     fabric = broken("traditional", lambda configs: without_headroom(configs["leaf1"]))
+    without_wiring(fabric)
     row = fabric.configs["leaf1"][table][key]
     row.pop(field)
     if value:
@@ -61,6 +83,7 @@ def test_the_dynamic_model_writes_no_group() -> None:
 def test_traditional_buffers_of_a_switch_that_can_compute_them() -> None:
     """device/mellanox/x86_64-mlnx_msn4700-r0/Mellanox-SN4700-V64/buffers.json.j2: pools have sizes and zero pools."""
     fabric = clean_fabric("dynamic")
+    without_wiring(fabric)
     config = fabric.configs["spine1"]
     config["DEVICE_METADATA"]["localhost"]["buffer_model"] = "traditional"
     for pool in config["BUFFER_POOL"].values():

@@ -161,7 +161,7 @@ def buffer_model(fabric: Fabric) -> Iterator[Defect]:
     Why: In the dynamic model buffermgrd computes pools and headroom with the vendor's Lua scripts. Without them the
     switch has no headroom. A traditional file on a dynamic switch crashes orchagent with a pool without size. If all
     its pools have sizes, as those of the SKU's buffers.json.j2, it works, but the catalog has no pools and profiles of
-    this model to compare (a warning).
+    this model to compare (a warning; an error with fabric.json, which plans the other model).
 
     Example: buffer_model "dynamic" on a Broadcom switch.
 
@@ -177,7 +177,8 @@ def buffer_model(fabric: Fabric) -> Iterator[Defect]:
             message = f"buffer_model is {found}, but {switch.platform.name} uses {expected}"
             hint, severity = f"set buffer_model to {expected}", None
             pools = switch.device.table("BUFFER_POOL").values()
-            if found == "traditional" and pools and all("size" in row for row in pools):
+            is_planned = fabric.bundle.wiring is not None
+            if found == "traditional" and not is_planned and pools and all("size" in row for row in pools):
                 message = f"buffer_model is traditional: the catalog has pools and profiles of {expected} only"
                 hint, severity = "compare pools and profiles with the SKU's buffers_defaults template", Severity.WARNING
             yield Defect(switch.place(*_ROW, "buffer_model"), message, hint, severity=severity)

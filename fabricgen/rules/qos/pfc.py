@@ -123,7 +123,8 @@ def lossless_groups(fabric: Fabric) -> Iterator[Defect]:
 
     In the traditional model buffermgrd writes the missing rows of the priorities in pfc_enable, with the profile of the
     SKU's pg_profile_lookup.ini for the speed and the cable length. Files that SONiC's own templates make have no such
-    rows. It is a note if the table has the speed, and a warning if the table is not known.
+    rows. Without fabric.json it is a note if the table has the speed, and a warning if the table is not known. With
+    fabric.json the headroom is planned, and that of such rows cannot be judged.
 
     Example: pfc_enable is "3,4", BUFFER_PG has Ethernet0|3 with pg_lossless_400000_40m_profile and no row for 4.
 
@@ -147,7 +148,10 @@ def lossless_groups(fabric: Fabric) -> Iterator[Defect]:
 
 
 def _may_be_made(ports: PortClass) -> bool:
-    """Whether the SKU's headroom table may have the speed of each port. FG531 and FG539 judge the cable length."""
+    """Whether rows are not planned, and the SKU's headroom table may have the speed of each port. FG531 and FG539 judge
+    the cable length."""
+    if ports.qos.plane:
+        return False
     speeds = {mbps for mbps, _ in ports.qos.headroom_keys}
     members = ports.members if ports.qos.layout else ()
     return all(switch.speed_mbps(port) in speeds for switch, port, _ in members)

@@ -5,7 +5,7 @@ from pathlib import Path
 
 from tests.rules.case import ERROR, NOTE, WARNING, Case, HostFiles, Switches
 from tests.rules.changes import both, drop, edit, put
-from tests.rules.fabrics import META, everywhere
+from tests.rules.fabrics import META, everywhere, without_wiring
 from tests.rules.hosts.inventories import DGX
 
 CABLING = "../../cabling.csv"  # from the folder of the hosts
@@ -154,7 +154,7 @@ CASES = [
         WARNING,
         "buffer_model is traditional: the catalog has pools and profiles of dynamic only",
         "compare pools and profiles with the SKU's buffers_defaults template",
-        clean=Switches("dynamic"),
+        clean=Switches("dynamic", without_wiring),
         lenient=True,
     ),
     Case(

@@ -606,6 +606,7 @@ CASES = [
         NOTE,
         "lossless priority group 3-4 has no BUFFER_PG row: buffermgrd writes it",
         "add the row BUFFER_PG|<port>|3-4, so that its headroom is judged",
+        clean=Switches(plug=without_wiring),
         also=("FG593",),
     ),
     Case(
@@ -616,6 +617,7 @@ CASES = [
         "lossless priority group 3-4 has no BUFFER_PG row: buffermgrd writes it if the SKU's pg_profile_lookup.ini, which "
         "is not known, has the speed and the cable length",
         "add the row BUFFER_PG|<port>|3-4, so that its headroom is judged",
+        clean=Switches(plug=without_wiring),
         lenient=True,
     ),
     Case(
