@@ -15,8 +15,9 @@ from fabricgen.errors import UnreadableInputError
 from fabricgen.inputs import read_text
 
 _ABOVE = 1.02  # of the expected value: more than the wire carries
-# Slurm (--output=%x.%j), PBS and LSF (name.o123) number the logs of jobs.
-_IS_RESULT = re.compile(r"\.(?:json|txt|log|out|err|stdout|stderr|[oe]?\d+)|")
+# Slurm (--output=%x.%j), PBS and LSF (name.o123) number the logs of jobs. Tables and compressed files are not read, and
+# named: what they measured can be slow.
+_IS_RESULT = re.compile(r"\.(?:json|txt|log|out|err|stdout|stderr|[oe]?\d+|csv|gz|xz|bz2|zst|zip)|")
 MOST_PARTS = 5  # of a path, as the id of a test
 
 

@@ -58,6 +58,7 @@ _COLLECTIVE_NAMES = {
 _STARTS = re.compile(r"# Collective test starting: *(?:\S*/)?(\S+)")
 _LARGE_BYTES = 1 << 30  # of one size without others: less does not fill the links of many hosts
 _RISING = 1.1  # growth by twice the size; with less, the largest buffer reaches 90 % of the plateau
+_COMPRESSED = (b"\x1f\x8b", b"\xfd7zXZ", b"BZh", b"\x28\xb5\x2f\xfd", b"PK\x03\x04")  # gzip, xz, bzip2, zstd, zip
 _PROGRAM = re.compile(r"\b([a-z_]+)_perf(?:_mpi)?\b")  # with the suffix of NAME_SUFFIX=_mpi
 
 
@@ -142,6 +143,8 @@ def read_results(file: Path, unit: str) -> list[Result]:
     Raises UnreadableInputError for a file of another program.
     """
     text = read_bytes(file)
+    if text.startswith(_COMPRESSED):
+        raise UnreadableInputError("the file is compressed; decompress it first", Location(str(file)))
     if _STARTS_JSON.match(text):
         return _from_json(_json(text, file), file, unit)
     runs = printed_runs(text.decode(errors="replace"))

@@ -1,5 +1,6 @@
 """Layouts that versions and options of the programs and switches print, and logs with several runs."""
 
+import gzip
 import json
 from pathlib import Path
 
@@ -366,6 +367,24 @@ def test_names_of_the_logs_of_jobs(name: str, fabric: Path, tmp_path: Path, cli:
     put(tmp_path / name, nccl_text("all_reduce", RANKS, 205.0))
     code, report = judged(cli, fabric, tmp_path)
     assert (code, len(report["acceptance"]["measurements"])) == (1, 2)
+
+
+NOT_READ = {
+    "slow.txt.gz": (gzip.compress(b"a slow result"), "the file is compressed; decompress it first"),
+    "slow.csv": (b"size,busbw\n8,1.0\n", "not a result of a known program"),
+}
+
+
+@pytest.mark.parametrize("name", NOT_READ)
+def test_tables_and_compressed_files_are_named(name: str, fabric: Path, tmp_path: Path, cli: Cli) -> None:
+    """They are not read, and not left out in silence either: what they measured can be slow."""
+    content, why = NOT_READ[name]
+    put(tmp_path / "good.txt", nccl_text("all_gather", RANKS, 371.0))
+    (tmp_path / name).write_bytes(content)
+    code, report = judged(cli, fabric, tmp_path)
+    (unjudged,) = report["acceptance"]["unjudged"]
+    assert (code, len(report["acceptance"]["measurements"])) == (0, 1)
+    assert unjudged.startswith(f"{tmp_path / name}: {why}")
 
 
 @pytest.mark.parametrize(
