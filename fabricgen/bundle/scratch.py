@@ -37,7 +37,7 @@ class ScratchFolder:
 
     def write(self, path: str, content: bytes) -> Written:
         """Write a file if it differs from the one before. A process that was forked from this one can write, too; this
-        one adds what it answers. Raises OSError with the name of the folder."""
+        one adds what it answers. Raises OSError with the name of the file or of the folder."""
         now = digest(content)
         if self._digests.get(path) == now:
             return Written(now, False)
@@ -47,8 +47,9 @@ class ScratchFolder:
             if isinstance(content, Private):
                 file.touch(0o600)
             file.write_bytes(content)
-        except OSError as error:  # a full file system: the error of a write has no name
-            raise OSError(error.errno, error.strerror, str(self.folder)) from error
+        except OSError as error:
+            error.filename = error.filename or str(self.folder)  # that of a write has none, as to a full file system
+            raise
         return Written(now, True)
 
     def commit(self, fabric: str, output_version: int, inventory_digest: str, sonic_release: int | None) -> None:

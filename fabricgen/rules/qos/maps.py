@@ -14,7 +14,6 @@ from fabricgen.rules.view.switch import Switch
 from fabricgen.sonic.image import text
 from fabricgen.sonic.port_qos import GLOBAL_KEYS
 from fabricgen.sonic.references import reference_name
-from fabricgen.sonic.tables import Row
 from fabricgen.units import counted
 
 _DSCP = "DSCP_TO_TC_MAP"
@@ -266,7 +265,8 @@ def switch_map(fabric: Fabric) -> Iterator[Defect]:
         entries = switch.device.table(_DSCP).get(name)
         if entries is None:
             continue
-        settings = [(ports, _dscp_entries(ports)) for ports in _lossless_of(fabric).get(switch, ())]
+        found = _lossless_of(fabric).get(switch, ())
+        settings = [(ports, ports.qos.row(_DSCP, ports.map_name("dscp_to_tc_map"))) for ports in found]
         if any(theirs == entries for _, theirs in settings):
             continue
         for ports, theirs in settings:
@@ -279,10 +279,6 @@ def switch_map(fabric: Fabric) -> Iterator[Defect]:
                 hint = f"set dscp_to_tc_map to {ports.map_name('dscp_to_tc_map')}"
                 yield Defect(place, message, hint)
                 break
-
-
-def _dscp_entries(ports: PortClass) -> Row:
-    return ports.qos.row(_DSCP, ports.map_name("dscp_to_tc_map"))
 
 
 @derived

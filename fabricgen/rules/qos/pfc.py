@@ -136,7 +136,7 @@ def lossless_groups(fabric: Fabric) -> Iterator[Defect]:
     for ports in _with_map(fabric):
         wanted = frozenset(map(ports.group_of, ports.lossless))
         made = ports.made_pgs if _may_be_made(ports) else frozenset()
-        yield from _compare(ports, "BUFFER_PG", wanted, ports.lossless_pgs | made, "priority group", "headroom")
+        yield from _compare(ports, "BUFFER_PG", wanted - made, ports.lossless_pgs, "priority group", "headroom")
         for rest in format_ranges(wanted & made):
             message = f"lossless priority group {rest} has no BUFFER_PG row: buffermgrd writes it"
             severity = Severity.NOTE
@@ -203,7 +203,7 @@ def _compare(
         message = f"lossless {what} {rest} has no {quality.removeprefix('the ')}: its profile is {profile}"
         related = (("the profile bound to it", "BUFFER_PROFILE", profile),)
         yield from ports.defects(table, rest, "profile", message, "bind the lossless profile", related, severity)
-    for rest in sorted({covered[number] for number in (found - wanted) & covered.keys()}):
+    for rest in sorted({covered[number] for number in found - wanted}):
         surplus = priorities(parse_priorities(rest) & (found - wanted))
         message = f"{what} {surplus} has {quality}, but no lossless class uses it"
         yield from ports.defects(table, rest, "profile", message, "bind the lossy profile", (), severity)
